@@ -1,0 +1,73 @@
+# dnn - one C binary that trains and applies deep networks from CSV files. `make help` lists the targets.
+#   make              build/dnn (CPU; kernels join when nvcc is found)
+#   make test         everything scripts/test.sh runs, without installing
+#   make install PREFIX=/usr/local DESTDIR=
+# BUILD=dir keeps several builds apart (sanitizers, the double-precision gradient build).
+
+.DEFAULT_GOAL := all
+BUILD   ?= build
+CC      ?= gcc
+CXX     ?= g++
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+
+FLOORS  := base data backend model run cli
+include scripts/build/flags.mk
+
+# --- objects: one archive a floor, so that a test links only what stands below it -------------------------
+src_of   = $(sort $(wildcard src/$(1)/*.c))
+obj_of   = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call src_of,$(1)))
+ARCHIVES := $(foreach f,$(FLOORS),$(BUILD)/lib$(f).a)
+# an archive links against those below it: listed from the top down
+below_cli     := cli run model data backend base
+below_run     := run model data backend base
+below_model   := model data backend base
+below_data    := data base
+below_backend := backend base
+below_base    := base
+archives_of    = $(foreach f,$(below_$(1)),$(BUILD)/lib$(f).a)
+
+all: $(BUILD)/dnn
+
+define floor_rule
+$(BUILD)/lib$(1).a: $(call obj_of,$(1))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	$(Q)$(AR) rcsD $$@ $$^
+endef
+$(foreach f,$(FLOORS),$(eval $(call floor_rule,$(f))))
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(flags_$(subst /,_,$*)) -MMD -MP -c $< -o $@
+
+$(BUILD)/dnn: $(BUILD)/obj/main.o $(call archives_of,cli)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group $(LIBS) -o $@
+
+# flags are a file, so that a change of them rebuilds
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)
+	@echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' > $@
+FORCE:
+
+# --- tests: tests/unit/FLOOR_name.c links FLOOR and everything below it ------------------------------------
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/*.c)))
+unit_floor = $(firstword $(subst _, ,$(notdir $(1))))
+.SECONDEXPANSION:
+$(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(firstword $$(subst _, ,$$*)))
+	@mkdir -p $(@D)
+	@echo "  TEST $@"
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< -Wl,--start-group $(call archives_of,$(call unit_floor,$*)) -Wl,--end-group $(LIBS) -o $@
+units: $(UNITS)
+
+include $(wildcard scripts/build/*.targets.mk)
+
+clean:
+	rm -rf $(BUILD)
+help:
+	@sed -n '2,6p' Makefile
+
+.PHONY: all units clean help FORCE
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,40 @@
+# Compiler flags, in one place. SAN= address | thread | empty; REAL=double builds the gradient tests' arithmetic.
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+
+WARN := -Wall -Wextra -Wpedantic -Wformat=2 -Wformat-signedness -Wconversion -Wsign-conversion -Wshadow -Wundef -Wvla \
+        -Wcast-qual -Wcast-align=strict -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+        -Wdouble-promotion -Wduplicated-cond -Wlogical-op -Wimplicit-fallthrough=5 -Wswitch-enum \
+        -Werror=implicit-function-declaration -Werror=incompatible-pointer-types -Werror=int-conversion \
+        -Werror=return-type -Werror=format-security
+HARD := -fPIE -fno-plt -fstack-protector-strong -fstack-clash-protection -fcf-protection=full \
+        -ftrivial-auto-var-init=zero -fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing \
+        -fno-common -ffp-contract=off -fexcess-precision=standard -ffile-prefix-map=$(CURDIR)=. 
+# keep only what this compiler knows (an older gcc, or clang)
+try   = $(shell printf '' | $(CC) $(1) -Werror -E -x c - >/dev/null 2>&1 && echo '$(1)')
+ifeq ($(origin KNOWN),undefined)
+KNOWN := $(foreach f,$(WARN) $(HARD),$(call try,$(f)))
+export KNOWN
+endif
+
+OPT ?= -O2 -g
+ifeq ($(SAN),address)
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(SAN),thread)
+SANFLAGS := -fsanitize=thread
+else
+HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+
+CPPFLAGS += -Isrc -D_GNU_SOURCE -DDNN_VERSION='"$(VERSION)"' $(if $(filter double,$(REAL)),-DDNN_DOUBLE=1)
+CFLAGS   := -std=c11 $(OPT) $(KNOWN) $(HARDEN) $(SANFLAGS) $(if $(WERROR),-Werror) $(EXTRA_CFLAGS)
+LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed $(SANFLAGS)
+LIBS     := -lcjson -lcsv -lm -lpthread -ldl
+TESTFLAGS := -Wno-missing-prototypes
+
+# hot files
+flags_data_scan          := -O3
+flags_data_number        := -O3
+flags_backend_vec_c      := -O3
+flags_backend_vec_avx2   := -O3 -mavx2 -mfma
+flags_backend_vec_avx512 := -O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma

@@ -1,0 +1,7 @@
+/* clock.h - CLOCK_MONOTONIC in seconds; nothing in dnn depends on the wall clock. */
+#ifndef DNN_BASE_CLOCK_H
+#define DNN_BASE_CLOCK_H
+
+double clock_now(void);
+
+#endif

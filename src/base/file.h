@@ -1,0 +1,58 @@
+/* file.h - every byte in and out. Reading: one descriptor, no mmap, short reads and EINTR handled.
+ * Writing: aside, synced, renamed (outfile); nothing half-written is ever seen under the final name.
+ * Each system call goes through one wrapper that counts for DNN_FAULT=read|write|fsync|rename|open|close:N[:ERRNO]. */
+#ifndef DNN_BASE_FILE_H
+#define DNN_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* --- reading --- */
+struct file {
+    int fd;
+    char *path;      /* as given; "-" is standard input, shown as "standard input" */
+    bool seekable;   /* a regular file */
+    uint64_t size;   /* of a regular file, else 0 */
+    uint64_t device, inode;
+    int64_t modified_ns;
+};
+/* Missing or a directory: FILE_MISSING; no right: FILE_PERMISSION. */
+bool file_open(struct file *f, const char *path, struct err *e);
+/* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
+bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
+bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got, struct err *e);
+/* A regular file that changed since file_open (size, time, inode): E12 "changed while being read". */
+bool file_unchanged(const struct file *f, struct err *e);
+void file_close(struct file *f);
+/* A whole small file, NUL-terminated; longer than `most` bytes fails with id `too_long`. Caller mem_frees. */
+bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
+                struct err *e);
+bool file_same(const char *a, const char *b); /* both exist and are one inode */
+bool file_exists(const char *path);
+char *file_join(const char *folder_of, const char *path); /* path relative to folder_of's folder; mem_free */
+
+/* --- writing --- */
+struct outfile {
+    int fd;
+    char *path, *temp; /* temp NULL: standard output or a device, written straight */
+    char *buffer;
+    size_t used;
+    uint64_t written;
+    bool open;
+};
+/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file behind it. */
+bool outfile_open(struct outfile *o, const char *path, struct err *e);
+bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
+bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
+/* Overwrites earlier bytes (hash of a header). Only for a regular file. */
+bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length, struct err *e);
+/* Flush, fsync, close, rename, fsync of the folder: true means durable. Frees o in either case. */
+bool outfile_commit(struct outfile *o, struct err *e);
+void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
+void outfile_abort_all(void);           /* async-signal-safe: unlinks every temporary file still open */
+bool file_remove(const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,25 @@
+/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors only (--quiet),
+ * 1 default (warnings, notes, the main lines), 2 verbose, 3 debug. src/cli sets level and format once.
+ * Every line is `dnn: ...` or one JSON object {"level","message"}; user text must come quoted. */
+#ifndef DNN_BASE_LOG_H
+#define DNN_BASE_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_ERROR = 0, LOG_WARNING = 1, LOG_NOTE = 1, LOG_INFO = 2, LOG_DEBUG = 3 };
+
+void log_setup(int level, bool json);
+int log_level(void);
+bool log_json(void);
+unsigned log_warnings(void); /* how many warnings were given so far (a test makes each one a failure) */
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2))); /* level 1, no "note:" */
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A finished line without prefix or newline, as src/cli and progress print it; always shown. */
+void log_raw(const char *level, const char *line);
+/* Called before any log line is written, to take a progress bar off the terminal; NULL: none. */
+void log_on_line(void (*clear)(void));
+
+#endif

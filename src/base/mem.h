@@ -1,0 +1,36 @@
+/* mem.h - the only place that calls malloc. Out of memory never returns: mem_alloc calls the handler of
+ * mem_on_failure (src/cli removes temporary files, prints E1701 and exits with 71), so callers need no
+ * branch. mem_try returns NULL instead, for sizes that come from a file or a user.
+ * Every call counts for DNN_FAULT=alloc:N. All blocks are 64-byte aligned. */
+#ifndef DNN_BASE_MEM_H
+#define DNN_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *mem_alloc(size_t count, size_t size);           /* not cleared; count * size is checked */
+void *mem_zero(size_t count, size_t size);            /* cleared */
+void *mem_try(size_t count, size_t size);             /* not cleared, NULL when it cannot be had */
+void *mem_grow(void *old, size_t count, size_t size); /* realloc with the same promise; old may be NULL */
+void *mem_copy(const void *bytes, size_t size);
+char *mem_string(const char *text);                   /* strdup */
+char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */
+void mem_free(void *block);                           /* NULL does nothing */
+void mem_on_failure(void (*handler)(size_t bytes));   /* must not return */
+uint64_t mem_in_use(void);                            /* bytes alive, as asked for */
+uint64_t mem_peak(void);
+
+/* true when the product or sum overflows */
+#define mem_mul_overflows(a, b, out) __builtin_mul_overflow(a, b, out)
+#define mem_add_overflows(a, b, out) __builtin_add_overflow(a, b, out)
+
+/* arena: bytes that live and die together. arena_alloc is cleared and 16-byte aligned. */
+struct arena;
+struct arena *arena_new(size_t chunk_bytes);
+void *arena_alloc(struct arena *a, size_t count, size_t size);
+char *arena_string(struct arena *a, const char *text, size_t length);
+void arena_reset(struct arena *a);
+void arena_free(struct arena *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* sort.h - stable sorts (qsort is banned: its order of equals differs between libraries). */
+#ifndef DNN_BASE_SORT_H
+#define DNN_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Merge sort of count items of size bytes; compare as for qsort, with a context. */
+void sort_stable(void *items, size_t count, size_t size,
+                 int (*compare)(const void *, const void *, const void *), const void *context);
+void sort_floats(float *values, size_t count);    /* ascending; no NaN among them; radix */
+/* order[0..count) becomes the stable order of ascending keys. */
+void sort_order_floats(uint32_t *order, const float *keys, size_t count);
+
+#endif

@@ -1,0 +1,39 @@
+/* text.h - growing strings, quoting for messages, numbers to text, the nearest known word. */
+#ifndef DNN_BASE_TEXT_H
+#define DNN_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A growing string; zero-initialised is empty. data is NUL-terminated once anything was added. */
+struct text {
+    char *data;
+    size_t length, room;
+};
+void text_add(struct text *t, const char *bytes, size_t length);
+void text_put(struct text *t, const char *string);
+void text_char(struct text *t, char c);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *t); /* keeps the room */
+void text_free(struct text *t);
+
+/* User text for a message: control bytes and invalid UTF-8 as \x1b, double quotes as \", cut at 80 bytes with "...",
+ * no surrounding quotes. Returns one of 8 rotating thread-local buffers. */
+const char *text_quote(const char *bytes, size_t length);
+const char *text_quote_z(const char *string);
+
+/* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near enough
+ * to be meant. */
+const char *text_nearest(const char *word, const char *const *known, size_t count);
+
+/* "%.9g" of a float32-valued answer in the C locale, never "-0"; returns the length. room >= 32. */
+size_t text_number(char *out, double value);
+/* "1.2 GiB", "640 KiB": rotating thread-local buffer. */
+const char *text_bytes(uint64_t bytes);
+/* The whole string as an integer or a double (C locale, no blanks, no hex); false when it is not. */
+bool text_to_int(const char *string, int64_t *value);
+bool text_to_double(const char *string, double *value);
+bool text_ends(const char *string, const char *ending);
+
+#endif
