@@ -22,6 +22,8 @@ void text_free(struct text *t);
  * no surrounding quotes. Returns one of 8 rotating thread-local buffers. */
 const char *text_quote(const char *bytes, size_t length);
 const char *text_quote_z(const char *string);
+/* The same escapes but for the quotes, into out, cut to room with "...": paths and excerpts. */
+void text_escape(char *out, size_t room, const char *bytes, size_t length);
 
 /* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near enough
  * to be meant. */

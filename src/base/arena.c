@@ -1,0 +1,106 @@
+/* arena.c - chunks in a list; a request larger than half a chunk gets a chunk of its own size. */
+#include "base/mem.h"
+
+#include <string.h>
+
+struct chunk {
+    struct chunk *next;
+    size_t room, used;
+};
+#define HEAD ((sizeof(struct chunk) + 15) & ~(size_t)15)
+
+struct arena {
+    size_t standard;      /* bytes of an ordinary chunk */
+    struct chunk *filling; /* the ordinary chunk in use, those that are full behind it */
+    struct chunk *spare;   /* ordinary chunks that a reset emptied */
+    struct chunk *large;   /* chunks of their own size */
+};
+
+struct arena *arena_new(size_t chunk_bytes)
+{
+    struct arena *a = mem_zero(1, sizeof *a);
+    a->standard = chunk_bytes < 1024 ? 1024 : chunk_bytes;
+    return a;
+}
+
+static struct chunk *chunk_new(size_t room, struct chunk *next)
+{
+    size_t whole;
+    if (mem_add_overflows(room, HEAD, &whole))
+        whole = SIZE_MAX; /* mem_alloc reports it */
+    struct chunk *c = mem_alloc(whole, 1);
+    *c = (struct chunk){.next = next, .room = room};
+    return c;
+}
+
+static void *take(struct chunk *c, size_t bytes)
+{
+    char *at = (char *)c + HEAD + c->used;
+    c->used += (bytes + 15) & ~(size_t)15;
+    memset(at, 0, bytes);
+    return at;
+}
+
+void *arena_alloc(struct arena *a, size_t count, size_t size)
+{
+    size_t bytes, whole;
+    if (mem_mul_overflows(count, size, &bytes) || mem_add_overflows(bytes, (size_t)15, &whole))
+        bytes = whole = SIZE_MAX - 15;
+    whole &= ~(size_t)15;
+    if (whole > a->standard / 2) {
+        a->large = chunk_new(whole, a->large);
+        return take(a->large, bytes);
+    }
+    struct chunk *c = a->filling;
+    if (!c || c->room - c->used < whole) {
+        c = a->spare;
+        if (c) {
+            a->spare = c->next;
+            c->next = a->filling;
+        } else {
+            c = chunk_new(a->standard, a->filling);
+        }
+        a->filling = c;
+    }
+    return take(c, bytes);
+}
+
+char *arena_string(struct arena *a, const char *text, size_t length)
+{
+    char *copy = arena_alloc(a, length + 1, 1);
+    if (length)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+static void free_list(struct chunk *c)
+{
+    while (c) {
+        struct chunk *next = c->next;
+        mem_free(c);
+        c = next;
+    }
+}
+
+void arena_reset(struct arena *a)
+{
+    free_list(a->large);
+    a->large = NULL;
+    while (a->filling) {
+        struct chunk *c = a->filling;
+        a->filling = c->next;
+        c->used = 0;
+        c->next = a->spare;
+        a->spare = c;
+    }
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    free_list(a->filling);
+    free_list(a->spare);
+    free_list(a->large);
+    mem_free(a);
+}

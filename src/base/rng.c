@@ -1,0 +1,94 @@
+/* rng.c - what only the host draws. log and cos are our own: a library's differ in the last bit between machines. */
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+/* 53 random bits of an element: two elements share one block of Philox. */
+static uint64_t bits53(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose,
+                       uint32_t half)
+{
+    /* The top bit of the purpose keeps these streams apart from rng_bits. */
+    struct rng4 r = rng_philox(seed, (uint32_t)element, layer ^ (uint32_t)(element >> 32) << 24, step,
+                               purpose | 0x80000000u);
+    uint64_t word = (uint64_t)r.v[2 * half + 1] << 32 | r.v[2 * half];
+    return word >> 11;
+}
+
+double rng_uniform(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose)
+{
+    return (double)bits53(seed, element, layer, step, purpose, 0) * 0x1p-53;
+}
+
+/* Natural logarithm of 0 < x <= 1: x = m * 2^k with m in [sqrt(1/2), sqrt(2)), then 2 atanh((m - 1) / (m + 1)). */
+static double log_own(double x)
+{
+    int k;
+    double m = frexp(x, &k);
+    if (m < 0.70710678118654752440) {
+        m *= 2;
+        k--;
+    }
+    double s = (m - 1) / (m + 1), z = s * s, sum = 0;
+    for (int odd = 25; odd >= 1; odd -= 2) /* |s| < 0.1716: the next term is below 1e-21 */
+        sum = sum * z + 1.0 / odd;
+    return 2 * s * sum + k * 0.69314718055994530942;
+}
+
+/* cos(2 pi u) for u in [0, 1): folded to an eighth of a turn, then the power series of sine or cosine. */
+static double cos_turn(double u)
+{
+    double v = u > 0.5 ? 1 - u : u; /* cos is even about half a turn; exact, since u is a multiple of 2^-53 */
+    double sign = 1;
+    if (v > 0.25) {
+        v = 0.5 - v;
+        sign = -1;
+    }
+    if (v <= 0.125) {
+        double x = v * 6.28318530717958647693, z = x * x, sum = 0;
+        for (int n = 18; n >= 2; n -= 2)
+            sum = (1 - sum) * z / ((n - 1) * n);
+        return sign * (1 - sum);
+    }
+    double x = (0.25 - v) * 6.28318530717958647693, z = x * x, sum = 0;
+    for (int n = 19; n >= 3; n -= 2)
+        sum = (1 - sum) * z / ((n - 1) * n);
+    return sign * x * (1 - sum);
+}
+
+double rng_normal(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose)
+{
+    /* 1 - u lies in (0, 1]: its logarithm is finite. */
+    double u = (double)bits53(seed, element, layer, step, purpose, 0) * 0x1p-53;
+    double turn = (double)bits53(seed, element, layer, step, purpose, 1) * 0x1p-53;
+    return sqrt(-2 * log_own(1 - u)) * cos_turn(turn);
+}
+
+/* Both halves of a 128-bit product folded together: every bit of the input reaches every bit of the output. */
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t load(const unsigned char *bytes, size_t count)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < count; i++)
+        word |= (uint64_t)bytes[i] << (8 * i); /* the same on either byte order */
+    return word;
+}
+
+uint64_t rng_hash(const void *bytes, size_t length, uint64_t seed)
+{
+    const uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD6E8FEB86659FD93u, c = 0xA0761D6478BD642Fu;
+    const unsigned char *at = bytes;
+    uint64_t h = fold(seed ^ a, b + length);
+    size_t left = length;
+    for (; left >= 8; left -= 8, at += 8)
+        h = fold(load(at, 8) ^ h ^ c, b) + (h << 1 | h >> 63);
+    if (left)
+        h = fold(load(at, left) ^ h ^ a, c) + (h << 1 | h >> 63);
+    return fold(h ^ b, h ^ a ^ (uint64_t)length << 32);
+}

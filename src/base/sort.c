@@ -1,0 +1,169 @@
+/* sort.c - merge sort with insertion at the bottom; radix sort for floats. */
+#include "base/sort.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* --- any items --- */
+
+typedef int comparison(const void *, const void *, const void *);
+
+#define RUN 12
+
+static void insert_run(char *items, size_t count, size_t size, comparison *compare,
+                       const void *context, char *spare)
+{
+    for (size_t i = 1; i < count; i++) {
+        size_t j = i;
+        while (j > 0 && compare(items + (j - 1) * size, items + i * size, context) > 0)
+            j--;
+        if (j == i)
+            continue;
+        memcpy(spare, items + i * size, size);
+        memmove(items + (j + 1) * size, items + j * size, (i - j) * size);
+        memcpy(items + j * size, spare, size);
+    }
+}
+
+static void merge(const char *a, size_t a_count, const char *b, size_t b_count, char *out, size_t size,
+                  comparison *compare, const void *context)
+{
+    while (a_count && b_count) {
+        if (compare(a, b, context) <= 0) { /* of equals the left one comes first: stable */
+            memcpy(out, a, size);
+            a += size;
+            a_count--;
+        } else {
+            memcpy(out, b, size);
+            b += size;
+            b_count--;
+        }
+        out += size;
+    }
+    if (a_count)
+        memcpy(out, a, a_count * size);
+    else if (b_count)
+        memcpy(out, b, b_count * size);
+}
+
+void sort_stable(void *items, size_t count, size_t size,
+                 int (*compare)(const void *, const void *, const void *), const void *context)
+{
+    if (count < 2)
+        return;
+    char *from = items, *other = mem_alloc(count, size), *to = other;
+    for (size_t i = 0; i < count; i += RUN)
+        insert_run(from + i * size, count - i < RUN ? count - i : RUN, size, compare, context, other);
+    for (size_t width = RUN; width < count; width *= 2) {
+        for (size_t i = 0; i < count; i += 2 * width) {
+            size_t left = count - i < width ? count - i : width;
+            size_t right = count - i - left < width ? count - i - left : width;
+            merge(from + i * size, left, from + (i + left) * size, right, to + i * size, size, compare,
+                  context);
+        }
+        char *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items)
+        memcpy(items, from, count * size);
+    mem_free(other);
+}
+
+/* --- floats --- */
+
+/* Unsigned numbers in the order of the floats: the sign bit flipped for positive ones, all bits for negative ones. */
+static uint32_t key_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static float value_of(uint32_t key)
+{
+    uint32_t bits = key & 0x80000000u ? key & 0x7FFFFFFFu : ~key;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#define PASSES 3
+#define DIGIT 11
+#define BUCKETS ((size_t)1 << DIGIT)
+
+static size_t digit_of(uint32_t key, int pass)
+{
+    return key >> (DIGIT * pass) & (BUCKETS - 1);
+}
+
+/* Counts of all three digits in one reading, turned into first places. */
+static size_t *places(const uint32_t *keys, size_t stride, size_t count)
+{
+    size_t *place = mem_zero(PASSES * BUCKETS, sizeof *place);
+    for (size_t i = 0; i < count; i++)
+        for (int pass = 0; pass < PASSES; pass++)
+            place[(size_t)pass * BUCKETS + digit_of(keys[i * stride], pass)]++;
+    for (int pass = 0; pass < PASSES; pass++) {
+        size_t sum = 0;
+        for (size_t d = 0; d < BUCKETS; d++) {
+            size_t here = place[(size_t)pass * BUCKETS + d];
+            place[(size_t)pass * BUCKETS + d] = sum;
+            sum += here;
+        }
+    }
+    return place;
+}
+
+void sort_floats(float *values, size_t count)
+{
+    if (count < 2)
+        return;
+    uint32_t *from = mem_alloc(count, sizeof *from), *to = mem_alloc(count, sizeof *to);
+    for (size_t i = 0; i < count; i++)
+        from[i] = key_of(values[i]);
+    size_t *place = places(from, 1, count);
+    for (int pass = 0; pass < PASSES; pass++) {
+        size_t *next = place + (size_t)pass * BUCKETS;
+        for (size_t i = 0; i < count; i++)
+            to[next[digit_of(from[i], pass)]++] = from[i];
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = value_of(from[i]);
+    mem_free(place);
+    mem_free(from);
+    mem_free(to);
+}
+
+struct keyed {
+    uint32_t key, index;
+};
+
+void sort_order_floats(uint32_t *order, const float *keys, size_t count)
+{
+    if (count == 0)
+        return;
+    struct keyed *from = mem_alloc(count, sizeof *from), *to = mem_alloc(count, sizeof *to);
+    for (size_t i = 0; i < count; i++) {
+        float key = keys[i] == 0 ? 0 : keys[i]; /* -0 and 0 are equal: their order stays */
+        from[i] = (struct keyed){key_of(key), (uint32_t)i};
+    }
+    size_t *place = places(&from[0].key, 2, count);
+    for (int pass = 0; pass < PASSES; pass++) {
+        size_t *next = place + (size_t)pass * BUCKETS;
+        for (size_t i = 0; i < count; i++)
+            to[next[digit_of(from[i].key, pass)]++] = from[i];
+        struct keyed *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (size_t i = 0; i < count; i++)
+        order[i] = from[i].index;
+    mem_free(place);
+    mem_free(from);
+    mem_free(to);
+}

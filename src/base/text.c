@@ -1,0 +1,309 @@
+/* text.c - growing strings, quoting, numbers to and from text. The program never calls setlocale, so the C locale holds. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+static void make_room(struct text *t, size_t more)
+{
+    size_t need;
+    if (mem_add_overflows(t->length, more, &need) || mem_add_overflows(need, (size_t)1, &need))
+        need = SIZE_MAX; /* mem_grow reports it */
+    if (need <= t->room)
+        return;
+    size_t room = t->room < 64 ? 64 : t->room;
+    while (room < need && room <= SIZE_MAX / 2)
+        room *= 2;
+    if (room < need)
+        room = need;
+    t->data = mem_grow(t->data, room, 1);
+    t->room = room;
+}
+
+void text_add(struct text *t, const char *bytes, size_t length)
+{
+    make_room(t, length);
+    if (length)
+        memcpy(t->data + t->length, bytes, length);
+    t->length += length;
+    t->data[t->length] = '\0';
+}
+
+void text_put(struct text *t, const char *string)
+{
+    text_add(t, string, strlen(string));
+}
+
+void text_char(struct text *t, char c)
+{
+    text_add(t, &c, 1);
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+    char small[256];
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(small, sizeof small, format, args);
+    if (length > 0 && (size_t)length < sizeof small) {
+        text_add(t, small, (size_t)length);
+    } else if (length > 0) {
+        make_room(t, (size_t)length);
+        vsnprintf(t->data + t->length, (size_t)length + 1, format, again);
+        t->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void text_clear(struct text *t)
+{
+    t->length = 0;
+    if (t->data)
+        t->data[0] = '\0';
+}
+
+void text_free(struct text *t)
+{
+    mem_free(t->data);
+    *t = (struct text){0};
+}
+
+/* --- quoting --- */
+
+/* Characters that are valid and yet steer a terminal or reorder a line: C1 controls, line separators, bidirectional
+ * marks and overrides, the byte-order mark. */
+static bool steers(const unsigned char *c, size_t length)
+{
+    if (length == 2)
+        return c[0] == 0xC2 && c[1] < 0xA0;
+    if (length != 3)
+        return false;
+    unsigned code = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
+    return code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+/* The length of the valid character at bytes, 0 when there is none. */
+static size_t character(const char *bytes, size_t length)
+{
+    unsigned char lead = (unsigned char)bytes[0];
+    size_t size = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return size <= length && utf8_valid_prefix(bytes, size) == size ? size : 0;
+}
+
+/* Writes the escaped text, at most `most` bytes of it and then "..." (so out has room for most + 4). */
+static size_t escape(char *out, size_t most, const char *bytes, size_t length, bool quotes)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t used = 0, i = 0;
+    while (i < length) {
+        const unsigned char *c = (const unsigned char *)bytes + i;
+        size_t size = character(bytes + i, length - i), take = size ? size : 1;
+        char piece[20];
+        size_t n = 0;
+        if (size == 1 && quotes && *c == '"') {
+            piece[n++] = '\\';
+            piece[n++] = '"';
+        } else if (size == 0 || *c < 0x20 || *c == 0x7F || steers(c, size)) {
+            for (size_t k = 0; k < take; k++) {
+                piece[n++] = '\\';
+                piece[n++] = 'x';
+                piece[n++] = hex[c[k] >> 4];
+                piece[n++] = hex[c[k] & 15];
+            }
+        } else {
+            memcpy(piece, c, size);
+            n = size;
+        }
+        if (used + n > most) {
+            memcpy(out + used, "...", 3);
+            used += 3;
+            break;
+        }
+        memcpy(out + used, piece, n);
+        used += n;
+        i += take;
+    }
+    out[used] = '\0';
+    return used;
+}
+
+void text_escape(char *out, size_t room, const char *bytes, size_t length)
+{
+    if (room < 5) {
+        if (room)
+            out[0] = '\0';
+        return;
+    }
+    escape(out, room - 4, bytes, length, false);
+}
+
+#define QUOTE_MOST 80
+
+const char *text_quote(const char *bytes, size_t length)
+{
+    static _Thread_local char rooms[8][QUOTE_MOST + 4];
+    static _Thread_local unsigned turn;
+    char *out = rooms[turn++ % 8];
+    escape(out, QUOTE_MOST, bytes, length, true);
+    return out;
+}
+
+const char *text_quote_z(const char *string)
+{
+    return string ? text_quote(string, strlen(string)) : "";
+}
+
+/* --- the nearest word --- */
+
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+#define WORD_MOST 64
+
+/* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes: the table of optimal
+ * string alignment, of which three rows are enough. */
+static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
+{
+    unsigned rows[3][WORD_MOST + 1];
+    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= lb; j++)
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= la; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= lb; j++) {
+            char x = fold(a[i - 1]), y = fold(b[j - 1]);
+            unsigned best = last[j - 1] + (x != y);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && x == fold(b[j - 2]) && fold(a[i - 2]) == y &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = now;
+        now = free_row;
+    }
+    return last[lb];
+}
+
+const char *text_nearest(const char *word, const char *const *known, size_t count)
+{
+    size_t length = strlen(word);
+    if (length == 0 || length > WORD_MOST)
+        return NULL;
+    unsigned most = length / 3 > 1 ? (unsigned)(length / 3) : 1;
+    const char *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t other = strlen(known[i]);
+        if (other > WORD_MOST || (other > length ? other - length : length - other) > most)
+            continue;
+        unsigned d = distance(word, length, known[i], other);
+        if (d <= most && (!best || d < most || d == 0)) {
+            best = known[i];
+            most = d;
+        }
+    }
+    return best;
+}
+
+/* --- numbers --- */
+
+size_t text_number(char *out, double value)
+{
+    if (value == 0)
+        value = 0; /* -0 would be printed with its sign */
+    int length = snprintf(out, 32, "%.9g", value);
+    return length > 0 ? (size_t)length : 0;
+}
+
+const char *text_bytes(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static _Thread_local char rooms[8][24];
+    static _Thread_local unsigned turn;
+    char *out = rooms[turn++ % 8];
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1023.5 && unit < 6) {
+        value /= 1024;
+        unit++;
+    }
+    bool whole = unit == 0 || value >= 99.95 || fabs(value - floor(value + 0.5)) < 0.05;
+    snprintf(out, 24, whole ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return out;
+}
+
+bool text_to_int(const char *string, int64_t *value)
+{
+    bool negative = *string == '-';
+    const char *c = string + negative;
+    if (*c < '0' || *c > '9')
+        return false;
+    int64_t v = 0;
+    for (; *c; c++) {
+        if (*c < '0' || *c > '9' || mem_mul_overflows(v, (int64_t)10, &v))
+            return false;
+        int64_t digit = *c - '0';
+        if (mem_add_overflows(v, negative ? -digit : digit, &v))
+            return false;
+    }
+    *value = v;
+    return true;
+}
+
+static const char *skip_digits(const char *c)
+{
+    while (*c >= '0' && *c <= '9')
+        c++;
+    return c;
+}
+
+bool text_to_double(const char *string, double *value)
+{
+    const char *c = string + (*string == '-'), *from = c;
+    c = skip_digits(from);
+    if (c == from)
+        return false;
+    if (*c == '.') {
+        from = c + 1;
+        c = skip_digits(from);
+        if (c == from)
+            return false;
+    }
+    if (*c == 'e' || *c == 'E') {
+        from = c + 1 + (c[1] == '+' || c[1] == '-');
+        c = skip_digits(from);
+        if (c == from)
+            return false;
+    }
+    if (*c)
+        return false;
+    double v = strtod(string, NULL);
+    if (!isfinite(v))
+        return false;
+    *value = v;
+    return true;
+}
+
+bool text_ends(const char *string, const char *ending)
+{
+    size_t a = strlen(string), b = strlen(ending);
+    return a >= b && memcmp(string + a - b, ending, b) == 0;
+}
