@@ -21,10 +21,13 @@ struct file {
 };
 /* Missing or a directory: FILE_MISSING; no right: FILE_PERMISSION. */
 bool file_open(struct file *f, const char *path, struct err *e);
+/* The same for what must be a regular file (a model): anything else is FILE_MISSING, and a FIFO is not waited for. */
+bool file_open_regular(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got, struct err *e);
-/* A regular file that changed since file_open (size, time, inode): E12 "changed while being read". */
+/* A regular file whose size or time changed since file_open: FILE_CHANGED. A file that was replaced by a rename has not
+ * changed: the descriptor still reads the one that was opened. */
 bool file_unchanged(const struct file *f, struct err *e);
 void file_close(struct file *f);
 /* A whole small file, NUL-terminated; longer than `most` bytes fails with id `too_long`. Caller mem_frees. */
@@ -40,8 +43,9 @@ struct outfile {
     char *path, *temp; /* temp NULL: standard output or a device, written straight */
     char *buffer;
     size_t used;
-    uint64_t written;
-    bool open;
+    uint64_t written; /* bytes handed to the descriptor */
+    bool open, failed;
+    bool borrowed;    /* the descriptor is standard output or error: never closed */
 };
 /* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file behind it. */
 bool outfile_open(struct outfile *o, const char *path, struct err *e);

@@ -1,0 +1,186 @@
+/* file.c - reading, and the small questions about paths. Writing is outfile.c. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/sys.h"
+
+static bool fill_in(struct file *f, struct err *e)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) != 0)
+        return err_errno(e, f->path, errno, false, "cannot be examined");
+    if (S_ISDIR(st.st_mode)) {
+        err_at(e, ERR_FILE_MISSING, f->path, 0, 0, "is a directory, not a file");
+        return false;
+    }
+    f->seekable = S_ISREG(st.st_mode);
+    f->size = f->seekable ? (uint64_t)st.st_size : 0;
+    f->device = (uint64_t)st.st_dev;
+    f->inode = (uint64_t)st.st_ino;
+    f->modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return true;
+}
+
+static bool open_with(struct file *f, const char *path, int flags, struct err *e)
+{
+    *f = (struct file){.fd = -1};
+    bool standard = strcmp(path, "-") == 0;
+    if (standard) {
+        f->fd = STDIN_FILENO;
+    } else {
+        int error = *path ? sys_open(path, O_RDONLY | flags, 0, &f->fd) : ENOENT;
+        if (error)
+            return err_errno(e, path, error, false, "cannot be opened");
+    }
+    f->path = mem_string(standard ? "standard input" : path);
+    if (fill_in(f, e))
+        return true;
+    file_close(f);
+    return false;
+}
+
+bool file_open(struct file *f, const char *path, struct err *e)
+{
+    return open_with(f, path, 0, e);
+}
+
+bool file_open_regular(struct file *f, const char *path, struct err *e)
+{
+    /* Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever. */
+    if (!open_with(f, path, O_NONBLOCK, e))
+        return false;
+    if (f->seekable)
+        return true;
+    err_at(e, ERR_FILE_MISSING, f->path, 0, 0, "is not a regular file");
+    file_close(f);
+    return false;
+}
+
+static bool read_all(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
+                     struct err *e)
+{
+    char *at = bytes;
+    *got = 0;
+    while (*got < room) {
+        size_t n;
+        uint64_t where = offset == SYS_HERE ? SYS_HERE : offset + *got;
+        int error = sys_read(f->fd, at + *got, room - *got, where, &n);
+        if (error)
+            return err_errno(e, f->path, error, false, "cannot be read");
+        if (n == 0)
+            break;
+        *got += n;
+    }
+    return true;
+}
+
+bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e)
+{
+    return read_all(f, bytes, room, SYS_HERE, got, e);
+}
+
+bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got, struct err *e)
+{
+    return read_all(f, bytes, room, offset, got, e);
+}
+
+bool file_unchanged(const struct file *f, struct err *e)
+{
+    struct file now = {.fd = f->fd, .path = f->path};
+    if (!f->seekable)
+        return true;
+    if (!fill_in(&now, e))
+        return false;
+    if (now.size == f->size && now.modified_ns == f->modified_ns && now.inode == f->inode &&
+        now.device == f->device)
+        return true;
+    err_at(e, ERR_FILE_CHANGED, f->path, 0, 0, "changed while being read");
+    if (now.size != f->size)
+        err_expected(e, "%llu bytes as at the start; now it has %llu", (unsigned long long)f->size,
+                     (unsigned long long)now.size);
+    return err_help(e, "wait until whoever writes the file has finished, then start again");
+}
+
+void file_close(struct file *f)
+{
+    if (f->path && f->fd != STDIN_FILENO)
+        sys_close(f->fd); /* nothing was written: a failure loses nothing */
+    mem_free(f->path);
+    *f = (struct file){.fd = -1};
+}
+
+bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
+                struct err *e)
+{
+    struct file f;
+    *bytes = NULL;
+    *length = 0;
+    if (!file_open(&f, path, e))
+        return false;
+    size_t room = f.seekable && f.size < most ? (size_t)f.size + 1 : most < 65536 ? most + 1 : 65536;
+    char *data = mem_alloc(room + 1, 1);
+    size_t used = 0;
+    for (;;) {
+        size_t got;
+        if (!file_read(&f, data + used, room - used, &got, e))
+            goto failed;
+        used += got;
+        if (used > most) {
+            err_at(e, too_long, f.path, 0, 0, "is longer than %zu bytes", most);
+            goto failed;
+        }
+        if (used < room)
+            break;
+        room = room > most / 2 ? most + 1 : room * 2;
+        data = mem_grow(data, room + 1, 1);
+    }
+    data[used] = '\0';
+    *bytes = data;
+    *length = used;
+    file_close(&f);
+    return true;
+failed:
+    mem_free(data);
+    file_close(&f);
+    return false;
+}
+
+bool file_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+char *file_join(const char *folder_of, const char *path)
+{
+    const char *slash = folder_of ? strrchr(folder_of, '/') : NULL;
+    if (!slash || path[0] == '/' || strcmp(path, "-") == 0)
+        return mem_string(path);
+    size_t head = (size_t)(slash - folder_of) + 1, tail = strlen(path);
+    char *joined = mem_alloc(head + tail + 1, 1);
+    memcpy(joined, folder_of, head);
+    memcpy(joined + head, path, tail + 1);
+    return joined;
+}
+
+bool file_remove(const char *path, struct err *e)
+{
+    int error = sys_unlink(path);
+    if (!error || error == ENOENT)
+        return true;
+    char room[128];
+    enum err_id id = error == EACCES || error == EPERM ? ERR_FILE_PERMISSION : ERR_FILE_WRITE;
+    return err_at(e, id, path, 0, 0, "cannot be removed: %s", strerror_r(error, room, sizeof room));
+}

@@ -1,0 +1,22 @@
+/* sys.h - the system calls behind base/file, one wrapper each: counted for DNN_FAULT, repeated after EINTR, waited for on
+ * EAGAIN. Each returns 0 or an errno. */
+#ifndef DNN_BASE_SYS_H
+#define DNN_BASE_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SYS_HERE UINT64_MAX /* an offset: wherever the descriptor stands */
+
+int sys_open(const char *path, int flags, mode_t mode, int *fd);
+/* One read of at most `room` bytes; *got = 0 at the end. */
+int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got);
+/* All bytes; after a failure *done tells how many went out. */
+int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t *done);
+int sys_fsync(int fd);
+int sys_rename(const char *from, const char *to);
+int sys_unlink(const char *path);
+int sys_close(int fd); /* the descriptor is gone whatever comes back */
+
+#endif
