@@ -23,6 +23,9 @@ enum opt_type {
     OPT_CUSTOM   /* const struct json *: the room reads it itself */
 };
 enum opt_flag { OPT_NULLABLE = 1, OPT_OPEN_LOW = 2, OPT_OPEN_HIGH = 4, OPT_REQUIRED = 8, OPT_PATH = 16 };
+/* What null leaves in a nullable field: NULL in a string, an empty list without items, -1 in a word, NAN in a number,
+ * false, seed 0, and in an integer this. An empty list has items, so that it can be told from null. */
+#define OPT_INT_NULL INT64_MIN
 
 struct opt_strings { char **items; size_t count; };
 struct opt_ints { int64_t *items; size_t count; };
@@ -34,20 +37,30 @@ struct option {
     unsigned flags;
     size_t offset;            /* of the field in the room's struct */
     const char *standard;     /* the default as JSON text; NULL: required */
-    double low, high;
+    double low, high;         /* both 0: no limits; -INFINITY and INFINITY leave one side open */
     const char *const *words; /* of OPT_WORD */
-    const char *schema;       /* of OPT_CUSTOM: a JSON Schema fragment */
+    const char *schema;       /* of OPT_CUSTOM: a JSON Schema fragment, an object */
     const char *help;         /* one or two sentences; the first one is the summary */
 };
 
-/* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`. A key that is in `at` and in no row, a
- * wrong type, a value out of range: CONFIG errors with place and nearest name. `path` prefixes the names in messages
- * ("train"). Keys with a dot are looked for in nested objects; nested objects named by no row are unknown keys. */
+/* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`, which need not be cleared. A key
+ * that is in `at` and in no row, a wrong type, a value out of range: CONFIG errors with place and nearest name. Two keys
+ * that differ only by case: JSON_DUPLICATE with both lines. `path` prefixes the names in messages ("train"; "" or NULL:
+ * none). Keys with a dot are looked for in nested objects; nested objects named by no row are unknown keys. An
+ * absent key takes its default; an OPT_CUSTOM one is left NULL, and one that is there points into doc. On failure
+ * nothing is left to be released. */
 bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at, const char *path,
               void *into, struct err *e);
-void opt_release(const struct option *table, void *into); /* frees strings and lists */
+void opt_release(const struct option *table, void *into); /* frees strings and lists and clears them */
 /* The resolved object of this table as JSON members (no braces), nested where keys are dotted. */
 void opt_write(const struct option *table, const void *from, struct json_out *out);
+void opt_write_value(const struct option *row, const void *from, const char *key, struct json_out *out);
 const struct option *opt_find(const struct option *table, const char *key);
+/* The members "type", "properties", "required" and "additionalProperties" of a JSON Schema object (no braces). */
+void opt_schema(const struct option *table, struct json_out *out);
+/* "1 to 65536", "more than 0", "" without limits; a rotating thread-local buffer. */
+const char *opt_range(const struct option *row);
+/* "integer", "list of strings", ... as messages and help name it. */
+const char *opt_type_name(enum opt_type type);
 
 #endif

@@ -1,0 +1,261 @@
+/* ops.h - the arguments of every operation in ops.def. Plain data, fixed-width members, readable by gcc, g++ and nvcc.
+ *
+ * Rules, for all:
+ *  - Order: written, read, sizes. `rows` is the full batch; activations are [rows][ld] with ld >= width, float on the CPU
+ *    (double in the gradient build), opaque to the model (struct act *). Leading dimensions are in elements.
+ *  - Gradients of activations are overwritten (added to with add_dx); gradients of parameters go to shard arenas:
+ *    shard s of a parameter gradient g stands at g + s * shard_stride. The first touch of a step overwrites unless `more` is set
+ *    (a further micro-batch), later strips of the same shard add.
+ *  - An op never allocates, waits or reads back. Batches always have full shape: rows past the data have weight 0.
+ *  - The loss is a sum. Only the optimiser divides, once, by the weight of the step. */
+#ifndef DNN_BACKEND_OPS_H
+#define DNN_BACKEND_OPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/real.h"
+#include "base/rowfmt.h"
+
+struct act; /* activations: the machine knows the element type */
+
+/* What changes from step to step; one entry per model, in machine memory. Written only by loss_*, norm2 and advance. */
+struct step {
+    uint64_t seed;
+    int64_t tried, applied;    /* steps begun, steps whose update went through */
+    uint32_t epoch, model;
+    uint64_t row0;             /* first row (position in the epoch's order) of this step */
+    double lr, weight_decay;   /* of this step, factors of groups not included */
+    double gnorm;              /* norm of the divided gradient, when norm2 ran */
+    double weight, loss;       /* of this step, summed by advance */
+    double epoch_weight, epoch_loss;
+    int64_t bad, good;         /* bad: 1 when the step's gradient is not finite; good: finite ones in a row */
+    int64_t bad_steps;         /* in this epoch */
+};
+
+/* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
+struct hyper { double lr, weight_decay; };
+
+/* A range of the parameter arena with factors of its own. Groups are sorted and cover [0, n). A weight matrix also says its
+ * shape, so that a machine can keep a private copy (transposed, packed, 16 bit) fresh. */
+struct group {
+    uint64_t begin, end;
+    double lr, weight_decay;   /* factors */
+    uint32_t in, out;          /* of a dense weight [in][out]; 0 otherwise */
+    uint32_t shards;           /* 1 for ranges outside the sharded gradient (embeddings), else the plan's count */
+    uint32_t pad;
+};
+
+/* Where rows come from: the encoded table, or a buffer of parsed rows. */
+struct source {
+    struct rows rows;
+    const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
+    uint64_t count;            /* valid positions */
+    uint32_t shuffle;          /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
+    uint32_t classes;          /* 0: the target is a float */
+    const float *class_weight; /* [classes], NULL: 1 */
+    const struct features *features;
+};
+
+struct op_gather {
+    struct act *x;             /* [rows][ld]: numbers, then indicators, from column 0 */
+    int32_t *ids;              /* [rows][categories] */
+    real *target;              /* [rows]: class number or value */
+    real *weight;              /* [rows]: 0 past the end */
+    const struct source *from;
+    const struct step *now;
+    uint32_t rows, ld, micro;  /* this micro-batch begins at now->row0 + micro * rows */
+    uint32_t unordered;        /* reserved, 0 */
+};
+
+struct onehot_column { uint32_t id, at, count; };          /* ids column, first output column, width */
+struct op_onehot {
+    struct act *x;
+    const int32_t *ids;
+    const struct onehot_column *columns;
+    uint32_t rows, ld, ids_ld, column_count;
+};
+
+struct embed_column { uint32_t id, at, dim, count; uint64_t table; }; /* table: offset in the parameter arena, [count][dim] */
+struct op_embed {
+    struct act *x;
+    const int32_t *ids;
+    const real *params;
+    const struct embed_column *columns;
+    uint32_t rows, ld, ids_ld, column_count;
+};
+struct op_embed_back {
+    real *grads;               /* offsets as in params; not sharded: written whole unless more */
+    const struct act *dx;
+    const int32_t *ids;
+    const struct embed_column *columns;
+    const struct step *now;
+    void *scratch;             /* need: embed_back_scratch(rows) bytes a column */
+    uint32_t rows, ld, ids_ld, column_count, more, pad;
+};
+
+enum act_kind {
+    ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH, ACT_SIGMOID, ACT_MISH
+};
+/* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. The derivative follows from y for all but
+ * gelu, silu and mish, which need z (the value before the activation). */
+struct op_dense {
+    struct act *y;             /* [rows][ldy] */
+    struct act *z;             /* NULL when not kept */
+    const struct act *x;       /* [rows][ldx] */
+    const real *w;             /* [in][out] */
+    const real *b;             /* [out] or NULL */
+    const void *shadow;        /* the machine's private copy of w, or NULL */
+    uint32_t rows, in, out, ldx, ldy, ldz;
+    uint32_t act;              /* enum act_kind */
+    uint32_t exact;            /* prediction and validation: the row-independent product; a row's bits do not depend on its place */
+    double slope;
+};
+struct op_dense_back {
+    struct act *dx;            /* [rows][lddx] or NULL */
+    real *dw, *db;             /* shard 0; db may be NULL */
+    struct act *dy;            /* [rows][lddy]; overwritten with dz when act is not ACT_NONE */
+    const struct act *y, *z;   /* kept by dense: the one that act needs */
+    const struct act *x;
+    const real *w;
+    const void *shadow;
+    uint64_t shard_stride;
+    uint32_t rows, in, out, ldx, ldy, ldz, lddx, lddy;
+    uint32_t act, add_dx, more, pad;
+    double slope;
+};
+
+struct op_act { struct act *y; const struct act *x; uint32_t rows, width, ldx, ldy, act, pad; double slope; };
+struct op_act_back {
+    struct act *dx;
+    const struct act *dy, *x;
+    uint32_t rows, width, ldx, lddx, lddy, act, add_dx, pad;
+    double slope;
+};
+/* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT) >= threshold;
+ * threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the same on gradients. */
+struct op_dropout {
+    struct act *y;
+    const struct act *x;
+    const struct step *now;
+    uint32_t rows, width, ldx, ldy, layer, micro, threshold, add;
+    double scale;              /* 1 / (1 - p) */
+};
+struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ldy, lda, ldb, pad; }; /* b NULL: copy */
+
+struct op_bnorm_stats {
+    real *mean, *inv;          /* [width] of this batch */
+    real *running;             /* [2][width] mean, variance: moved by `momentum` unless the step has no valid row */
+    const struct act *x;
+    const real *weight;        /* [rows]; rows of weight 0 past the end do not count: valid rows are known from now and source count */
+    const struct step *now;
+    uint64_t count;            /* source count, to know the valid rows */
+    uint32_t rows, width, ld, micro;
+    double momentum, epsilon;
+};
+struct op_bnorm {
+    struct act *y;
+    const struct act *x;
+    const real *mean, *inv;    /* of the batch, or NULL: from running */
+    const real *running;
+    const real *gamma, *beta;
+    uint32_t rows, width, ldx, ldy;
+    double epsilon;
+};
+struct op_bnorm_sums {
+    real *sums;                /* [2][width]: sum dy, sum dy * xhat over the valid rows */
+    real *dgamma, *dbeta;      /* not sharded: shard 0 only, the others are zeroed */
+    const struct act *dy, *x;
+    const real *mean, *inv;
+    const struct step *now;
+    uint64_t count, shard_stride;
+    uint32_t rows, width, ldx, lddy, micro, more, shards, pad;
+};
+struct op_bnorm_back {
+    struct act *dx;
+    const struct act *dy, *x;
+    const real *mean, *inv, *gamma, *sums;
+    const struct step *now;
+    uint64_t count;
+    uint32_t rows, width, ldx, lddx, lddy, micro, add_dx, pad;
+};
+struct op_lnorm {
+    struct act *y;
+    real *mean, *inv;          /* [rows], kept for the way back; NULL at prediction */
+    const struct act *x;
+    const real *gamma, *beta;
+    uint32_t rows, width, ldx, ldy;
+    double epsilon;
+};
+struct op_lnorm_back {
+    struct act *dx;
+    real *dgamma, *dbeta;
+    const struct act *dy, *x;
+    const real *mean, *inv, *gamma;
+    uint64_t shard_stride;
+    uint32_t rows, width, ldx, lddx, lddy, add_dx, more, pad;
+};
+
+enum class_loss { CLASS_CROSS_ENTROPY, CLASS_FOCAL };
+/* part_loss, part_weight: [shards] doubles; added to when more, else overwritten at the first strip of the shard.
+ * Cross-entropy: -sum_k t_k log p_k with t = (1 - smoothing) onehot + smoothing / classes. Focal (Lin et al. 2017): -(1-p_t)^gamma log p_t.
+ * dlogits = weight * dl/dlogits. */
+struct op_loss_class {
+    struct act *dlogits;       /* NULL: only the sums */
+    double *part_loss, *part_weight;
+    const struct act *logits;
+    const real *target, *weight;
+    uint32_t rows, classes, ld, ldd, kind, more;
+    double smoothing, gamma;
+};
+enum value_loss { VALUE_MSE, VALUE_MAE, VALUE_HUBER, VALUE_QUANTILE };
+/* l = (y - t)^2 | |y - t| | huber: 0.5 d^2 for |d| <= delta else delta (|d| - delta/2) | pinball with q. */
+struct op_loss_value {
+    struct act *dy;            /* [rows][ldd], one column */
+    double *part_loss, *part_weight;
+    const struct act *y;
+    const real *target, *weight;
+    uint32_t rows, ld, ldd, kind, more, pad;
+    double delta, q;
+};
+
+/* Gradient shards: value of parameter i is the sum over s < group.shards of g[s * shard_stride + i], added in order, over the
+ * sum of part_weight. */
+struct grads {
+    const real *g;
+    const double *part_weight; /* [shards] */
+    uint64_t shard_stride, n;
+    uint32_t shards, group_count;
+    const struct group *groups;
+};
+struct op_norm2 { struct step *now; struct grads from; void *scratch; };
+/* clip > 0: gradients are scaled by min(1, clip / gnorm); then norm2 must stand before. Nothing is touched when now->bad. */
+struct op_sgd {
+    real *p, *m;               /* m NULL: no momentum */
+    void *shadow;
+    struct grads from;
+    const struct step *now;
+    double momentum, clip;
+    uint32_t nesterov, pad;
+};
+struct op_rmsprop { real *p, *v; void *shadow; struct grads from; const struct step *now; double decay, epsilon, clip; };
+struct op_adam {
+    real *p, *m1, *m2;
+    void *shadow;
+    struct grads from;
+    const struct step *now;    /* bias corrections from applied + 1 */
+    double beta1, beta2, epsilon, clip;
+    uint32_t decoupled, pad;   /* 1: AdamW */
+};
+/* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by `consumed`, takes the next lr from the
+ * table: hyper[tried - first]. */
+struct op_advance {
+    struct step *now;
+    const double *part_loss, *part_weight;
+    const struct hyper *table;
+    const int64_t *first;      /* tried at the start of the table */
+    uint64_t consumed;         /* rows of a whole applied step */
+    uint32_t shards, table_count;
+};
+
+#endif

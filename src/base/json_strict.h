@@ -1,0 +1,31 @@
+/* json_strict.h - the gate in front of cJSON: the grammar of RFC 8259 and our limits, and where each value stands.
+ * Only base/json*.c include it. Offsets count from the first byte after a byte-order mark. */
+#ifndef DNN_BASE_JSON_STRICT_H
+#define DNN_BASE_JSON_STRICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define JSON_NO_KEY UINT32_MAX
+
+/* One value, in pre-order: a container before its members, a member's key with its value. */
+struct json_spot {
+    uint32_t value, end; /* first byte and the one after the last of a number; end is 0 for other kinds */
+    uint32_t key;        /* the opening quote of its key, JSON_NO_KEY when it has none */
+};
+struct json_index {
+    struct json_spot *spots; /* mem_free */
+    size_t count, room;
+};
+
+size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark: 0 or 3 */
+/* true: text is one JSON value within the limits. index may be NULL; on failure the caller frees it as well. */
+bool json_scan(const char *text, size_t length, const char *name, struct json_index *index,
+               struct err *e);
+/* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
+void json_line_column(const char *text, size_t length, size_t offset, int64_t *line, int64_t *column);
+
+#endif

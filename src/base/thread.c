@@ -1,0 +1,378 @@
+/* thread.c - see thread.h.
+ *
+ * One word, the ticket, says how many tiles the current round has and which is the next one: (tiles << 32) | next. Whoever
+ * adds one to it has claimed the tile that stood there, in whatever round it belongs to at that moment, so that a worker that
+ * was away for a while cannot take a tile of a round that is over: its claim is either void or one of the running round.
+ * The caller claims like everybody else and at the end waits only for tiles that others have claimed: a worker that never
+ * got a processor costs nothing. When a claimed tile is late, because its worker lost the processor in the middle of it, the
+ * caller sleeps (which gives the processor away) and then works alone for a while: a busy machine must not be slower than
+ * one thread. */
+#include "base/thread.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum { THREADS_MOST = 1024, STACK_BYTES = 1 << 20, PAUSES = 16 };
+static const double SPIN = 20e-6, LATE = 200e-6, ALONE_LEAST = 1e-3, ALONE_MOST = 16e-3, FORGET = 0.1;
+
+typedef void work_fn(void *context, unsigned round, unsigned tile, unsigned thread);
+
+static struct {
+    unsigned count; /* with the caller; 0 before threads_start */
+    pthread_t *workers;
+    bool running; /* a round is being worked on: no second caller */
+    /* of the current round: stable from its publication until its last tile is done */
+    work_fn *work;
+    void *context;
+    unsigned round;
+    /* working alone after a late tile */
+    double alone_until, alone_for, last_late;
+    _Alignas(64) _Atomic uint64_t ticket;
+    _Alignas(64) _Atomic uint32_t done;      /* tiles of this round that are finished; the caller's futex */
+    _Atomic uint32_t caller_sleeps;
+    _Alignas(64) _Atomic uint32_t published; /* counts rounds; the workers' futex */
+    _Atomic uint32_t sleepers;
+    _Atomic bool stop;
+} pool;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < PAUSES; i++)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    for (int i = 0; i < PAUSES; i++)
+        __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static bool tiles_left(uint64_t ticket)
+{
+    return (uint32_t)ticket < (uint32_t)(ticket >> 32);
+}
+
+/* Claims and does tiles until the round has none left. */
+static void do_tiles(unsigned thread)
+{
+    while (tiles_left(atomic_load_explicit(&pool.ticket, memory_order_relaxed))) {
+        uint64_t ticket = atomic_fetch_add_explicit(&pool.ticket, 1, memory_order_acq_rel);
+        if (!tiles_left(ticket))
+            return;
+        pool.work(pool.context, pool.round, (uint32_t)ticket, thread);
+        atomic_fetch_add(&pool.done, 1);
+        if (atomic_load(&pool.caller_sleeps))
+            futex_wake(&pool.done);
+    }
+}
+
+static void *worker_main(void *number)
+{
+    unsigned thread = (unsigned)(uintptr_t)number;
+    fesetenv(FE_DFL_ENV);
+    while (!atomic_load(&pool.stop)) {
+        uint32_t seen = atomic_load(&pool.published);
+        do_tiles(thread);
+        double until = clock_now() + SPIN;
+        bool news = false;
+        while (!news && clock_now() < until) {
+            pause_briefly();
+            news = atomic_load(&pool.published) != seen;
+        }
+        if (news)
+            continue;
+        atomic_fetch_add(&pool.sleepers, 1);
+        if (!atomic_load(&pool.stop))
+            futex_wait(&pool.published, seen);
+        atomic_fetch_sub(&pool.sleepers, 1);
+    }
+    return NULL;
+}
+
+/* The caller's end of a round: everything that others claimed is done when this returns. */
+static void wait_for_claimed(uint32_t tiles)
+{
+    uint32_t done = atomic_load(&pool.done);
+    if (done == tiles)
+        return;
+    double began = clock_now();
+    while (done != tiles) {
+        if (clock_now() - began < SPIN) {
+            pause_briefly();
+        } else {
+            atomic_store(&pool.caller_sleeps, 1);
+            done = atomic_load(&pool.done);
+            if (done != tiles)
+                futex_wait(&pool.done, done);
+            atomic_store(&pool.caller_sleeps, 0);
+        }
+        done = atomic_load(&pool.done);
+    }
+    double now = clock_now();
+    if (now - began > LATE) {
+        pool.alone_for = now - pool.last_late > FORGET ? ALONE_LEAST : pool.alone_for * 2;
+        if (pool.alone_for > ALONE_MOST)
+            pool.alone_for = ALONE_MOST;
+        pool.alone_until = now + pool.alone_for;
+        pool.last_late = now;
+    }
+}
+
+static void run_round(work_fn *work, void *context, unsigned round, uint32_t tiles)
+{
+    bool alone = pool.count <= 1 || tiles <= 1;
+    if (!alone && pool.alone_until > 0) {
+        alone = clock_now() < pool.alone_until;
+        if (!alone)
+            pool.alone_until = 0;
+    }
+    if (alone) {
+        for (uint32_t tile = 0; tile < tiles; tile++)
+            work(context, round, tile, 0);
+        return;
+    }
+    pool.work = work;
+    pool.context = context;
+    pool.round = round;
+    atomic_store_explicit(&pool.done, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool.ticket, (uint64_t)tiles << 32, memory_order_release);
+    atomic_fetch_add(&pool.published, 1);
+    if (atomic_load(&pool.sleepers))
+        futex_wake(&pool.published);
+    do_tiles(0);
+    wait_for_claimed(tiles);
+}
+
+struct plain_work {
+    void (*work)(void *, unsigned, unsigned);
+    void *context;
+};
+
+static void plain_tile(void *context, unsigned round, unsigned tile, unsigned thread)
+{
+    (void)round;
+    const struct plain_work *plain = context;
+    plain->work(plain->context, tile, thread);
+}
+
+static void begin(void)
+{
+    if (pool.running)
+        log_warning("bug: the threads were called from inside their own work");
+    pool.running = true;
+    if (pool.count > 1)
+        fesetenv(FE_DFL_ENV);
+}
+
+void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread), void *context)
+{
+    struct plain_work plain = {work, context};
+    begin();
+    run_round(plain_tile, &plain, 0, tiles);
+    pool.running = false;
+}
+
+void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, unsigned round),
+                        void (*work)(void *context, unsigned round, unsigned tile, unsigned thread), void *context)
+{
+    begin();
+    for (unsigned round = 0; round < rounds; round++)
+        run_round(work, context, round, tiles_of(context, round));
+    pool.running = false;
+}
+
+static int start_worker(unsigned thread)
+{
+    int fault = fault_hit(FAULT_THREAD);
+    if (fault)
+        return fault;
+    pthread_attr_t attributes;
+    int failed = pthread_attr_init(&attributes);
+    if (failed)
+        return failed;
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    failed = pthread_create(&pool.workers[thread - 1], &attributes, worker_main, (void *)(uintptr_t)thread);
+    pthread_attr_destroy(&attributes);
+    return failed;
+}
+
+void threads_start(unsigned wanted)
+{
+    if (pool.count)
+        return;
+    if (wanted == 0)
+        wanted = threads_available();
+    if (wanted > THREADS_MOST)
+        wanted = THREADS_MOST;
+    fesetenv(FE_DFL_ENV);
+    pool.count = 1;
+    if (wanted == 1)
+        return;
+    pool.workers = mem_alloc(wanted - 1, sizeof *pool.workers);
+    /* signals are for the caller: a worker inherits the mask it is born with */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = 0;
+    while (pool.count < wanted && (failed = start_worker(pool.count)) == 0)
+        pool.count++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        log_note("%u threads were asked for and %u can be had (%s): the work takes longer, the results are the same",
+                 wanted, pool.count, strerror(failed));
+}
+
+void threads_stop(void)
+{
+    atomic_store(&pool.stop, true);
+    atomic_fetch_add(&pool.published, 1);
+    futex_wake(&pool.published);
+    for (unsigned i = 1; i < pool.count; i++)
+        pthread_join(pool.workers[i - 1], NULL);
+    mem_free(pool.workers);
+    pool.workers = NULL;
+    pool.count = 0;
+    atomic_store(&pool.stop, false);
+}
+
+unsigned threads_count(void)
+{
+    return pool.count ? pool.count : 1;
+}
+
+/* --- how many processors this process may use --- */
+
+static unsigned processors_allowed(void)
+{
+    unsigned count = 0;
+    for (size_t bits = 1024; bits <= (size_t)1 << 16 && !count; bits *= 4) {
+        size_t bytes = CPU_ALLOC_SIZE(bits);
+        cpu_set_t *set = mem_zero(1, bytes);
+        if (sched_getaffinity(0, bytes, set) == 0)
+            count = (unsigned)CPU_COUNT_S(bytes, set);
+        else if (errno != EINVAL) /* EINVAL: the kernel knows more processors than fit */
+            count = 1;
+        mem_free(set);
+    }
+    return count ? count : 1;
+}
+
+/* The file's text, NULL when it cannot be had (no such hierarchy, a sandbox): then there is no limit to know of. */
+static char *small_file(const char *path)
+{
+    struct err e = {0};
+    char *bytes = NULL;
+    size_t length;
+    return file_exists(path) && file_slurp(path, 1 << 16, ERR_FILE_READ, &bytes, &length, &e) ? bytes : NULL;
+}
+
+/* Half a processor and more counts as one: a quota of 1.5 gives 2 threads. */
+static unsigned quota_of(long long quota, long long period)
+{
+    if (quota <= 0 || period <= 0)
+        return UINT_MAX;
+    long long whole = (quota + period / 2) / period;
+    return whole < 1 ? 1 : whole > THREADS_MOST ? THREADS_MOST : (unsigned)whole;
+}
+
+/* One group's quota: version 2 ("max 100000" or "150000 100000" in cpu.max), else version 1. */
+static unsigned group_quota(const char *root, const char *group)
+{
+    unsigned least = UINT_MAX;
+    struct text path = {0};
+    text_printf(&path, "%s%s/cpu.max", root, group);
+    long long quota = -1, period = -1;
+    char *bytes = small_file(path.data);
+    if (bytes && sscanf(bytes, "%lld %lld", &quota, &period) == 2)
+        least = quota_of(quota, period);
+    mem_free(bytes);
+    text_clear(&path);
+    text_printf(&path, "%s%s/cpu.cfs_quota_us", root, group);
+    bytes = small_file(path.data);
+    if (bytes && sscanf(bytes, "%lld", &quota) == 1 && quota > 0) {
+        text_clear(&path);
+        text_printf(&path, "%s%s/cpu.cfs_period_us", root, group);
+        char *more = small_file(path.data);
+        if (more && sscanf(more, "%lld", &period) == 1)
+            least = quota_of(quota, period);
+        mem_free(more);
+    }
+    mem_free(bytes);
+    text_free(&path);
+    return least;
+}
+
+/* The group named in one line of /proc/self/cgroup ("0::/a/b", "4:cpu,cpuacct:/a/b") and all those above it: the
+ * smallest quota counts. In a container the names may be the host's and the files those of the root. */
+static unsigned line_quota(char *line)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return UINT_MAX;
+    *group++ = '\0';
+    bool unified = controllers[1] == '\0';
+    if (!unified && !strstr(controllers, "cpu"))
+        return UINT_MAX;
+    unsigned least = UINT_MAX;
+    for (;;) {
+        static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
+        for (size_t i = unified ? 0 : 1; i < (unified ? 1 : 3); i++) {
+            unsigned quota = group_quota(roots[i], group);
+            least = quota < least ? quota : least;
+        }
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+static unsigned quota_allowed(void)
+{
+    unsigned least = UINT_MAX;
+    char *bytes = small_file("/proc/self/cgroup");
+    char *rest = bytes;
+    while (rest && *rest) {
+        char *end = strchr(rest, '\n');
+        if (end)
+            *end = '\0';
+        unsigned quota = line_quota(rest);
+        least = quota < least ? quota : least;
+        rest = end ? end + 1 : NULL;
+    }
+    mem_free(bytes);
+    return least;
+}
+
+unsigned threads_available(void)
+{
+    unsigned processors = processors_allowed(), quota = quota_allowed();
+    return processors < quota ? processors : quota;
+}

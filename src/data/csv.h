@@ -1,0 +1,102 @@
+/* csv.h - from files to blocks of whole records, and from a block to cells.
+ *
+ * Two readers, one answer: libcsv in strict mode is the parser and the referee (csv_libcsv.c); scan.c is a faster
+ * scanner that serves the blocks it can (it refuses what it does not like, and the block goes to libcsv). Differential tests and a
+ * fuzz target prove that both give the same cells, or the same error, for every input that both take.
+ *
+ *     struct csv *c = csv_open(&dialect, paths, count, &e);
+ *     while (csv_next(c, &block, &e)) { csv_cells(&cells, &block, &e); ... csv_release(c, &block); }
+ *
+ * A block is about 4 MiB of file, whatever the threads, and ends at the end of a record (quotes are followed). Encoding is
+ * converted, the byte-order mark removed and line ends left as they are before scanning. */
+#ifndef DNN_DATA_CSV_H
+#define DNN_DATA_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+#define CSV_BLOCK_BYTES ((size_t)4 << 20)
+#define CSV_MOST_FIELD ((size_t)1 << 20)
+#define CSV_MOST_LINE ((size_t)16 << 20)
+#define CSV_MOST_COLUMNS 65536
+#define CSV_MOST_NAME 4096
+
+struct csv_dialect {
+    char delimiter;     /* , ; \t | */
+    bool header;
+    int encoding;       /* enum data_encoding */
+    bool tsv;           /* --io tsv: no quoting at all */
+};
+
+/* A cell: its bytes without the outer quotes. `escaped`: "" pairs must be read as one quote (csv_unescape).
+ * Unquoted cells have blanks at both ends cut off, as libcsv does. */
+struct csv_cell {
+    const char *text;
+    uint32_t length;
+    uint8_t quoted, escaped;
+};
+
+struct csv_record {
+    uint32_t first_cell, cells; /* in csv_cells.cells */
+    uint64_t offset;            /* of its first byte in the block */
+    uint32_t bytes;             /* raw length without the line end */
+    int64_t line;               /* physical line of its first byte, from 1 */
+};
+
+struct csv_block {
+    const char *bytes;
+    size_t size;
+    uint64_t index;       /* 0, 1, 2.. over all files */
+    const char *path;     /* of its file */
+    int64_t first_line;
+    uint64_t file_offset; /* of its first byte, after decoding */
+    void *owner;          /* csv_release */
+};
+
+/* All records of a block. Reused from block to block. bad: records that are not CSV (stray quote, ...), see bad_at.  */
+struct csv_cells {
+    struct csv_cell *cells;
+    size_t cell_count, cell_room;
+    struct csv_record *records;
+    size_t record_count, record_room;
+    uint64_t blank_lines; /* dropped: several columns only */
+    char *unescaped;      /* backing store of cells with "" pairs, already resolved */
+    size_t unescaped_room;
+    struct err error;     /* first syntax error of the block; records before it are good */
+    bool has_error;
+    uint64_t error_offset; /* of the record that holds it */
+    uint64_t resume_offset; /* first byte after that record by the rule: next line end; for --on-bad-row */
+};
+
+struct csv;
+struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
+/* The header of the first file (or c1, c2, .. from its first record). Later files must have equal columns. Names are
+ * owned by c. Reads ahead; the header's own record is not given again. Duplicate, empty, overlong names: E12. */
+bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
+/* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with csv_cells of other blocks. */
+bool csv_next(struct csv *c, struct csv_block *b, struct err *e);
+void csv_release(struct csv *c, struct csv_block *b);
+void csv_close(struct csv *c);
+uint64_t csv_bytes(const struct csv *c);       /* read so far */
+uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */
+
+/* Cells of a block; columns = expected number of cells (ragged records are reported by the user of the record, not here).
+ * Returns false only when out of its limits or on a syntax error (also in out->error). */
+bool csv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns, struct csv_cells *out,
+               struct err *e);
+/* The two readers behind csv_parse. scan_parse returns SCAN_REFUSED when libcsv must decide. */
+enum scan_result { SCAN_DONE, SCAN_ERROR, SCAN_REFUSED };
+enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                            struct csv_cells *out, struct err *e);
+bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                  struct csv_cells *out, struct err *e);
+/* Where cell i of a record stands: line and byte column, for messages. */
+void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all, uint32_t cell,
+               int64_t *line, int64_t *column);
+void csv_cells_free(struct csv_cells *c);
+
+#endif

@@ -1,0 +1,44 @@
+/* infer.h - `dnn init`: the only place where anything is guessed. Looks at a whole file once and proposes a type for every
+ * column, the dialect, the task, the positive label; with a reason for each column that is set aside. */
+#ifndef DNN_DATA_INFER_H
+#define DNN_DATA_INFER_H
+
+#include "data/csv.h"
+#include "data/options.h"
+#include "data/schema.h"
+
+struct infer_column {
+    char *name;
+    int type;               /* enum column_type */
+    char reason[160];       /* why it is ignored or an id; "" otherwise */
+    uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
+    bool distinct_capped;
+    double low, high;       /* of numbers */
+    char *examples[5];      /* first distinct cells, raw text; NULL beyond */
+    char note[200];         /* e.g. nearly gives the target away; "" otherwise */
+};
+struct infer {
+    struct csv_dialect dialect;
+    char decimal;
+    struct infer_column *columns;
+    size_t count;
+    uint64_t rows;
+    int task;               /* of the target; only when one was named */
+    char *positive;         /* binary */
+    struct opt_strings missing; /* texts found that mean missing: "", NA, ?, .. those seen */
+    double target_balance;  /* share of the smallest class */
+};
+/* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line. fixed: dialect members the user set
+ * (delimiter 0 / decimal 0 / encoding -1 / header -1: to be found out). */
+struct infer_request {
+    const char *path, *target;
+    const char *const *ids, *const *ignored;
+    size_t id_count, ignored_count;
+    char delimiter, decimal;
+    int encoding, header;
+    const struct opt_strings *missing; /* NULL: to be found out */
+};
+struct infer *infer_file(const struct infer_request *r, struct err *e);
+void infer_free(struct infer *i);
+
+#endif

@@ -1,0 +1,35 @@
+/* options.h - the "data" object of the config, as read by opt.h from data_options_table (options.c). */
+#ifndef DNN_DATA_OPTIONS_H
+#define DNN_DATA_OPTIONS_H
+
+#include "base/opt.h"
+#include "base/rng.h"
+
+enum data_encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_CP1252 };
+enum split_method { SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN };
+enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
+
+struct split_options {
+    int method;           /* enum split_method; default stratified for classes, random for regression when absent */
+    bool method_given;
+    char *column;         /* NULL: see INTERFACE.md, split.column */
+    double valid, test;   /* fractions */
+};
+
+struct data_options {
+    struct opt_strings train, valid, test; /* files; paths already made relative to the working folder by run/config */
+    char *delimiter;      /* one of , ; TAB | */
+    int decimal;          /* 0 '.', 1 ',' */
+    int encoding;         /* enum data_encoding */
+    bool header;
+    struct opt_strings missing;
+    char *target, *positive;
+    const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
+    struct split_options split;
+};
+
+extern const struct option data_options_table[];   /* keys below "data" */
+extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
+extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];
+
+#endif

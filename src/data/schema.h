@@ -1,0 +1,100 @@
+/* schema.h - the columns of a data set: what the config declares, what training rows taught (statistics, vocabularies), and
+ * where each column stands in a record. Saved in the model; predict uses nothing else. */
+#ifndef DNN_DATA_SCHEMA_H
+#define DNN_DATA_SCHEMA_H
+
+#include "base/json.h"
+#include "base/rowfmt.h"
+#include "base/tensorfile.h"
+#include "data/csv.h"
+#include "data/options.h"
+
+enum column_type {
+    COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
+    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* only read by split.method column */
+};
+enum column_scale { SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE };
+enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
+enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
+enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
+
+/* Category text to slot. Slot 0 missing, 1 unknown, 2.. values in vocabulary order (numbers as numbers if all are,
+ * else by bytes; never by the order of the file). */
+struct vocab;
+struct vocab *vocab_new(void);
+void vocab_free(struct vocab *v);
+uint32_t vocab_add(struct vocab *v, const char *text, size_t length);        /* index 0.. in order of arrival */
+uint32_t vocab_find(const struct vocab *v, const char *text, size_t length); /* UINT32_MAX when absent */
+uint32_t vocab_count(const struct vocab *v);
+const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length);
+/* Sorts by the rule above; order[old] = new. `counts` (may be NULL) are permuted with it. */
+void vocab_sort(struct vocab *v, uint32_t *order);
+
+/* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when applied. */
+struct number_slot {
+    double offset;          /* taken off in double before rounding to float32 */
+    int scale;              /* enum column_scale, never AUTO once fitted */
+    double center, factor;  /* applied: (v - center) * factor, v already minus offset */
+    float impute;           /* in place of a missing one, before scaling; v's units */
+    bool indicator;         /* some training row lacked it */
+    uint32_t quantile_count;
+    float *quantiles;       /* SCALE_QUANTILE: ascending knots of the training values; applied: normal quantile of the
+                               interpolated rank, clipped to +-5.2 */
+    float low, high;        /* range of the training values: drift is counted, not refused */
+};
+
+struct column {
+    char *name;
+    int type;               /* enum column_type */
+    int scale, impute, unknown, encode;
+    int64_t min_count, dim; /* dim 0: "auto" */
+    uint32_t number;        /* first number slot (numeric: one; datetime: DATE_PARTS), UINT32_MAX none */
+    uint32_t category;      /* category slot, UINT32_MAX none */
+    struct vocab *vocab;    /* categorical and class targets */
+    uint64_t missing;       /* training rows without it */
+};
+
+struct schema {
+    int task;               /* enum task */
+    struct csv_dialect dialect;
+    char decimal;
+    struct opt_strings missing;      /* texts that mean missing */
+    struct column *columns;          /* every column that the config lists, in the config's order; target included */
+    size_t column_count;
+    uint32_t target;                 /* index in columns */
+    char *positive;                  /* binary */
+    struct vocab *labels;            /* classes in order; NULL for regression. Binary: the positive one is last. */
+    double target_center, target_scale; /* regression: standardised target = (y - center) / scale */
+    struct number_slot *numbers;
+    uint32_t number_count, category_count;
+    struct rowfmt format;
+    bool fitted;
+};
+
+/* The declared schema: types and options from the config. Checks types, one target, at most one weight, group. E13. */
+struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc, struct err *e);
+void schema_free(struct schema *s);
+/* Which cell of a CSV record feeds which column. `need_target`: training and evaluation. All missing names at once (E14), near
+ * names suggested; columns of the file that no one asked for are counted. */
+struct binding {
+    int32_t *cell_of;      /* by schema column: cell, or -1 */
+    uint32_t *column_of;   /* by cell: schema column, or UINT32_MAX when ignored */
+    size_t cells;          /* in a record */
+    uint32_t extra;        /* columns not in the schema */
+    const char *const *names; /* of the cells, borrowed */
+};
+bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
+                 struct binding *b, struct err *e);
+void binding_free(struct binding *b);
+/* What the network sees of it; owned by the caller (features_free). Fitted schemas only. */
+struct features *schema_features(const struct schema *s);
+void features_free(struct features *f);
+
+/* In and out of a model file: tensors "schema.*". The writer borrows memory of s and of *keep until it writes. */
+struct schema_saved;
+struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w);
+void schema_saved_free(struct schema_saved *k);
+struct schema *schema_load(const struct tensor_file *f, struct err *e); /* hostile input: every index checked, E15 */
+void schema_write_json(const struct schema *s, struct json_out *out); /* for inspect; members without braces */
+
+#endif

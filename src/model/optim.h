@@ -1,0 +1,22 @@
+/* optim.h - train.optimizer and its state. sgd (momentum, Nesterov), rmsprop, adam, adamw (Loshchilov and Hutter, 2019); the
+ * conventions of the formulas are those of PyTorch. State: up to two arenas of n reals (m1, m2). */
+#ifndef DNN_MODEL_OPTIM_H
+#define DNN_MODEL_OPTIM_H
+
+#include "base/opt.h"
+#include "model/layer.h"
+
+enum optim_kind { OPTIM_SGD, OPTIM_RMSPROP, OPTIM_ADAM, OPTIM_ADAMW };
+struct optim_options {
+    int kind;
+    double learning_rate, weight_decay, momentum, decay, epsilon;
+    struct opt_numbers betas;          /* two */
+    bool nesterov;
+    const struct json *groups;         /* {"bias": {"learning_rate": 1, "weight_decay": 0}, ...}: factors by group name */
+};
+extern const struct option optim_options_table[];  /* keys below "train.optimizer" */
+unsigned optim_states(const struct optim_options *o);  /* arenas of state: 0, 1 or 2 */
+void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow, real *m1, real *m2,
+                 const struct grads *g, struct step *now, double clip, void *norm_scratch);
+
+#endif

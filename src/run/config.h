@@ -1,0 +1,78 @@
+/* config.h - one config: the user's JSON, the overrides, the environment and the defaults, joined from the option tables of the
+ * rooms. Precedence: command line, environment, config, default; where each value came from is kept. */
+#ifndef DNN_RUN_CONFIG_H
+#define DNN_RUN_CONFIG_H
+
+#include "data/options.h"
+#include "model/loss.h"
+#include "model/model.h"
+#include "model/optim.h"
+#include "model/schedule.h"
+
+struct early_options { char *metric; int64_t patience; double min_delta; }; /* metric "auto": see metric.h */
+struct checkpoint_options { double every_s; int64_t keep; };
+struct train_options {
+    int64_t epochs, batch_size, grad_accumulation;
+    struct optim_options optimizer;
+    struct schedule_options schedule;
+    struct loss_options loss;
+    struct early_options early;
+    double clip_norm, time_limit_s;
+    uint64_t seed;
+    struct checkpoint_options checkpoint;
+};
+enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU }; /* "dnn" and "cpu" read as BACKEND_CPU, "cuda", "cuda:N" as BACKEND_GPU */
+enum job { JOB_TRAIN, JOB_PREDICT, JOB_EVALUATE, JOBS };
+struct backend_options {
+    char *name, *train, *predict, *evaluate;  /* words as in the contract; the per-job ones NULL when not given */
+    char *device;
+    int fallback;              /* 0 cpu, 1 none */
+    char *precision;           /* auto, fp32 (others: 69 on a CPU unless auto) */
+    bool deterministic, autotune;
+    double memory_limit_gb, memory_fraction; /* limit 0: null */
+    int64_t predict_batch_size, threads;
+};
+struct output_options { char *model, *metrics; };
+
+/* Where a value came from: "default", "config", "--set", "--backend", "MODEL_BACKEND", ... */
+struct setting { char *key, *value /* JSON text */, *from; };
+
+struct config {
+    struct json_doc *doc;      /* with overrides put in */
+    char *path;
+    int task;                  /* enum task */
+    struct data_options data;
+    struct model_options model;
+    struct train_options train;
+    struct backend_options backend;
+    struct output_options output;
+    struct setting *settings;
+    size_t setting_count;
+};
+
+/* What the command line says. Strings NULL and numbers -1 when not given. */
+struct overrides {
+    const char *const *sets;   /* "path.to.key=VALUE" in order */
+    size_t set_count;
+    const char *backend, *device, *output_model;
+    int64_t threads, batch_size;
+    double time_limit_s;
+};
+struct config *config_load(const char *path, const struct overrides *o, struct err *e);
+struct config *config_parse(const char *text, size_t length, const char *name, const struct overrides *o, struct err *e);
+void config_free(struct config *c);
+/* For predict, evaluate, verify: the backend section alone, from a model's resolved config, environment and command line. */
+bool backend_settings(const struct json_doc *model_config, enum job job, const struct overrides *o,
+                      struct backend_options *b, struct setting **settings, size_t *count, struct err *e);
+
+/* The word that decides for a job, and where it stood: the job's own switch, MODEL_BACKEND, ALL_GPU, GPU_BACKEND=cpu, config. */
+enum backend_word config_backend(const struct backend_options *b, enum job job, const struct setting *settings, size_t count,
+                                 const char **from);
+
+/* Every key with its value; `portable` leaves out what a model file must not hold (files, output, threads, device, time limit). */
+void config_resolved(const struct config *c, const struct features *f, bool portable, struct text *json);
+void config_schema(struct text *json);           /* JSON Schema draft 2020-12 */
+bool config_key_help(const char *key, struct text *out); /* false: no such key; out then names the nearest */
+void config_keys(void (*each)(const char *key, const struct option *row, void *context), void *context);
+
+#endif
