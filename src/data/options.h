@@ -28,6 +28,17 @@ struct data_options {
     struct split_options split;
 };
 
+/* After opt_read, before schema_declare: makes the default split method that of the task, and checks what one key alone cannot
+ * show (delimiter, fractions that leave no training rows, stratified regression). E13 with the place. doc: the whole config. */
+bool data_options_settle(struct data_options *o, int task, const struct json_doc *doc, struct err *e);
+
+/* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
+struct column_options {
+    int type, scale, impute, unknown, encode;
+    int64_t min_count;
+    const struct json *dim;
+};
+
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];

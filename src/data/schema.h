@@ -23,12 +23,15 @@ enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
 struct vocab;
 struct vocab *vocab_new(void);
 void vocab_free(struct vocab *v);
+#define VOCAB_MOST 1048576u /* categories of one column that a model may hold; vocab_add itself has no such limit */
 uint32_t vocab_add(struct vocab *v, const char *text, size_t length);        /* index 0.. in order of arrival */
 uint32_t vocab_find(const struct vocab *v, const char *text, size_t length); /* UINT32_MAX when absent */
 uint32_t vocab_count(const struct vocab *v);
-const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length);
-/* Sorts by the rule above; order[old] = new. `counts` (may be NULL) are permuted with it. */
+const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length); /* NUL-terminated; length may be NULL */
+/* Sorts by the rule above; order[old] = new. */
 void vocab_sort(struct vocab *v, uint32_t *order);
+/* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those dropped. */
+void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order);
 
 /* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when applied. */
 struct number_slot {
@@ -50,7 +53,7 @@ struct column {
     int64_t min_count, dim; /* dim 0: "auto" */
     uint32_t number;        /* first number slot (numeric: one; datetime: DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none */
-    struct vocab *vocab;    /* categorical and class targets */
+    struct vocab *vocab;    /* categorical; of a class target the same object as schema.labels */
     uint64_t missing;       /* training rows without it */
 };
 
@@ -68,6 +71,9 @@ struct schema {
     struct number_slot *numbers;
     uint32_t number_count, category_count;
     struct rowfmt format;
+    uint32_t file_columns;           /* cells of a training record; what a file without header must have */
+    uint32_t *split_columns;         /* columns whose text the split reads (group: one; time: one; column: one; hash: the ids, or */
+    size_t split_column_count;       /* none: the whole row); training only, not saved */
     bool fitted;
 };
 
