@@ -1,11 +1,5 @@
-/* json.c - the tree: cJSON builds it from text that json_strict.c has let through.
- *
- * struct json is cJSON's node. Two of its fields that have no use here carry ours: valueint is the value's number in
- * pre-order + 1 (0: made by json_set), which leads to its place in the text, and valuedouble of an object or list
- * is the count of its children. Nodes live in one arena a document, so cJSON frees nothing, and an allocation
- * that fails ends in mem's handler instead of in a NULL that looks like a syntax error. */
-#include "base/json.h"
-
+/* json.c - parsing and reading: cJSON builds the tree from text that json_strict.c has let through.
+ */
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -16,21 +10,13 @@
 
 #include "base/file.h"
 #include "base/json_strict.h"
+#include "base/json_tree.h"
 #include "base/mem.h"
-
-struct json_doc {
-    struct arena *arena;
-    cJSON *root;
-    char *name;
-    struct json_spot *spots;
-    size_t count;
-    uint32_t *starts; /* offset of each line */
-    size_t lines;
-};
 
 /* --- cJSON's memory --- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* cJSON keeps its hooks and its last error in globals */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* cJSON keeps its hooks and its last error in globals */
 static struct arena *current;
 
 static void *hook_alloc(size_t size)
@@ -59,21 +45,16 @@ static void cjson_end(void)
     pthread_mutex_unlock(&lock);
 }
 
-static cJSON *node(const struct json *v)
-{
-    return (cJSON *)(uintptr_t)v;
-}
-
-static struct json *out_of(cJSON *n)
-{
-    return (struct json *)n;
-}
-
 /* json_at remembers where it was. Whatever adds or removes nodes makes the memory void. */
 static _Atomic uint64_t generation = 1;
-static _Thread_local struct { uint64_t generation; const cJSON *parent; size_t index; cJSON *child; } cursor;
+static _Thread_local struct {
+    uint64_t generation;
+    const cJSON *parent;
+    size_t index;
+    cJSON *child;
+} cursor;
 
-static void changed(void)
+void json_changed(void)
 {
     atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
 }
@@ -82,13 +63,10 @@ static void changed(void)
 
 enum { LONG_NUMBER = 60 }; /* cJSON copies a number into 64 bytes and would cut a longer one */
 
-static bool container(const cJSON *n)
-{
-    return n->type & (cJSON_Array | cJSON_Object);
-}
-
-/* Walks in the order of the index: numbers the nodes (places), counts children, mends numbers too long for cJSON. */
-static void settle(cJSON *n, const char *text, const struct json_spot *spots, size_t *next, bool places)
+/* Walks in the order of the index: numbers the nodes (places), counts children, mends numbers too
+ * long for cJSON. */
+static void settle(cJSON *n, const char *text, const struct json_spot *spots, size_t *next,
+                   bool places)
 {
     const struct json_spot *spot = &spots[(*next)++];
     n->valueint = places ? (int)*next : 0;
@@ -99,7 +77,7 @@ static void settle(cJSON *n, const char *text, const struct json_spot *spots, si
         (void)read;
         mem_free(digits);
     }
-    if (!container(n))
+    if (!json_container(n))
         return;
     size_t count = 0;
     for (cJSON *child = n->child; child; child = child->next, count++)
@@ -107,9 +85,8 @@ static void settle(cJSON *n, const char *text, const struct json_spot *spots, si
     n->valuedouble = (double)count;
 }
 
-/* The tree of a valid text in an arena. places: number the nodes. NULL: cJSON and the validator disagree, our bug. */
-static cJSON *build(struct arena *arena, const char *text, size_t length, const struct json_index *index,
-                    bool places)
+cJSON *json_build(struct arena *arena, const char *text, size_t length,
+                  const struct json_index *index, bool places)
 {
     char *copy = mem_string_n(text, length);
     for (size_t i = 0; i < index->count; i++) {
@@ -167,14 +144,14 @@ struct json_doc *json_parse(const char *text, size_t length, const char *name, s
     doc->name = mem_string(name);
     doc->spots = index.spots;
     doc->count = index.count;
-    doc->root = build(doc->arena, text, length, &index, true);
+    doc->root = json_build(doc->arena, text, length, &index, true);
     if (!doc->root) {
         json_free(doc);
         err_set(e, ERR_BUG, "cJSON refuses a text that the validator accepts");
         return NULL;
     }
     line_starts(doc, text, length);
-    changed();
+    json_changed();
     return doc;
 }
 
@@ -193,7 +170,7 @@ void json_free(struct json_doc *doc)
 {
     if (!doc)
         return;
-    changed();
+    json_changed();
     arena_free(doc->arena);
     mem_free(doc->name);
     mem_free(doc->spots);
@@ -205,7 +182,7 @@ void json_free(struct json_doc *doc)
 
 struct json *json_root(struct json_doc *doc)
 {
-    return out_of(doc->root);
+    return json_value(doc->root);
 }
 
 const char *json_name(const struct json_doc *doc)
@@ -215,7 +192,7 @@ const char *json_name(const struct json_doc *doc)
 
 enum json_kind json_kind(const struct json *v)
 {
-    switch (node(v)->type & 0xff) {
+    switch (json_node(v)->type & 0xff) {
     case cJSON_False: return JSON_FALSE;
     case cJSON_True: return JSON_TRUE;
     case cJSON_Number: return JSON_NUMBER;
@@ -228,13 +205,13 @@ enum json_kind json_kind(const struct json *v)
 
 double json_number(const struct json *v)
 {
-    return json_kind(v) == JSON_NUMBER ? node(v)->valuedouble : 0.0;
+    return json_kind(v) == JSON_NUMBER ? json_node(v)->valuedouble : 0.0;
 }
 
 bool json_integer(const struct json *v, int64_t *out)
 {
     /* 2^53 itself could have been written as 2^53 + 1, so it is beyond */
-    double d = node(v)->valuedouble;
+    double d = json_node(v)->valuedouble;
     if (json_kind(v) != JSON_NUMBER || !(fabs(d) < 9007199254740992.0) || d != floor(d))
         return false;
     *out = (int64_t)d;
@@ -243,7 +220,7 @@ bool json_integer(const struct json *v, int64_t *out)
 
 const char *json_string(const struct json *v)
 {
-    return json_kind(v) == JSON_STRING ? node(v)->valuestring : "";
+    return json_kind(v) == JSON_STRING ? json_node(v)->valuestring : "";
 }
 
 bool json_true(const struct json *v)
@@ -253,12 +230,12 @@ bool json_true(const struct json *v)
 
 size_t json_count(const struct json *v)
 {
-    return container(node(v)) ? (size_t)node(v)->valuedouble : 0;
+    return json_container(json_node(v)) ? (size_t)json_node(v)->valuedouble : 0;
 }
 
 struct json *json_at(const struct json *v, size_t i)
 {
-    const cJSON *parent = node(v);
+    const cJSON *parent = json_node(v);
     if (i >= json_count(v))
         return NULL;
     uint64_t now = atomic_load_explicit(&generation, memory_order_relaxed);
@@ -271,17 +248,17 @@ struct json *json_at(const struct json *v, size_t i)
     cursor.parent = parent;
     cursor.index = i;
     cursor.child = child;
-    return out_of(child);
+    return json_value(child);
 }
 
 const char *json_key(const struct json *child)
 {
-    return node(child)->string ? node(child)->string : "";
+    return json_node(child)->string ? json_node(child)->string : "";
 }
 
 struct json *json_next(const struct json *child)
 {
-    return out_of(node(child)->next);
+    return json_value(json_node(child)->next);
 }
 
 static cJSON *member(const cJSON *object, const char *key, size_t length)
@@ -296,7 +273,7 @@ static cJSON *member(const cJSON *object, const char *key, size_t length)
 
 struct json *json_get(const struct json *object, const char *key)
 {
-    return out_of(member(node(object), key, strlen(key)));
+    return json_value(member(json_node(object), key, strlen(key)));
 }
 
 /* --- places --- */
@@ -317,7 +294,7 @@ static void place(const struct json_doc *doc, uint32_t offset, int64_t *line, in
 
 static const struct json_spot *spot_of(const struct json_doc *doc, const struct json *v)
 {
-    int number = v ? node(v)->valueint : 0;
+    int number = v ? json_node(v)->valueint : 0;
     return number > 0 ? &doc->spots[number - 1] : NULL;
 }
 
@@ -329,7 +306,8 @@ void json_place(const struct json_doc *doc, const struct json *v, int64_t *line,
         place(doc, spot->value, line, column);
 }
 
-void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column)
+void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line,
+                    int64_t *column)
 {
     const struct json_spot *spot = spot_of(doc, v);
     *line = *column = 0;
@@ -348,137 +326,4 @@ bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, 
     int64_t line, column;
     json_place(doc, v, &line, &column);
     return err_at(e, id, doc->name, line, column, "%s", what);
-}
-
-/* --- paths --- */
-
-/* One step down. *path moves behind the step, or to NULL at the end. NULL: no such child. A name may itself hold dots:
- * the longest member that fits wins, so that "data.columns.sepal.length" finds the column "sepal.length". */
-static cJSON *step(const cJSON *at, const char **path)
-{
-    const char *p = *path;
-    if (at->type & cJSON_Array) {
-        size_t n = strcspn(p, "."), index = 0;
-        if (n == 0 || n > 9)
-            return NULL;
-        for (size_t i = 0; i < n; i++) {
-            if (p[i] < '0' || p[i] > '9')
-                return NULL;
-            index = index * 10 + (size_t)(p[i] - '0');
-        }
-        *path = p[n] ? p + n + 1 : NULL;
-        return node(json_at((const struct json *)at, index));
-    }
-    cJSON *best = NULL;
-    size_t longest = 0;
-    for (cJSON *child = at->type & cJSON_Object ? at->child : NULL; child; child = child->next) {
-        size_t n = strlen(child->string);
-        if (strncmp(p, child->string, n) == 0 && (p[n] == '.' || p[n] == '\0') && (!best || n > longest)) {
-            best = child;
-            longest = n;
-        }
-    }
-    if (best)
-        *path = p[longest] ? p + longest + 1 : NULL;
-    return best;
-}
-
-struct json *json_path(const struct json *root, const char *path)
-{
-    const cJSON *at = node(root);
-    while (at && path)
-        at = step(at, &path);
-    return out_of(node((const struct json *)at));
-}
-
-static void unlink_child(cJSON *parent, cJSON *child)
-{
-    cJSON_DetachItemViaPointer(parent, child); /* allocates nothing */
-    parent->valuedouble -= 1;
-}
-
-static void link_child(cJSON *parent, cJSON *child, const char *key, size_t length, struct arena *arena)
-{
-    if (parent->type & cJSON_Object)
-        child->string = arena_string(arena, key, length);
-    cJSON_AddItemToArray(parent, child); /* at the end; of an object as well, for its key is set */
-    parent->valuedouble += 1;
-}
-
-void json_remove(struct json_doc *doc, const char *path)
-{
-    cJSON *parent = NULL, *at = doc->root;
-    while (at && path) {
-        parent = at;
-        at = step(at, &path);
-    }
-    if (at && parent)
-        unlink_child(parent, at);
-    changed();
-}
-
-static cJSON *parse_value(struct json_doc *doc, const char *text, struct err *e)
-{
-    struct json_index index = {0};
-    cJSON *n = NULL;
-    if (json_scan(text, strlen(text), doc->name, &index, e)) {
-        size_t bom = json_bom(text, strlen(text));
-        n = build(doc->arena, text + bom, strlen(text) - bom, &index, false);
-        if (!n)
-            err_set(e, ERR_BUG, "cJSON refuses a text that the validator accepts");
-    }
-    mem_free(index.spots);
-    return n;
-}
-
-bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e)
-{
-    changed();
-    cJSON *value = parse_value(doc, value_json, e);
-    if (!value)
-        return false;
-    cJSON *at = doc->root;
-    const char *rest = path;
-    for (size_t depth = 1;; depth++) {
-        const char *here = rest;
-        size_t n = strcspn(here, ".");
-        if (depth > JSON_MOST_DEPTH || n == 0)
-            return err_set(e, ERR_CONFIG_KEY, "\"%s\" is not a path of keys", text_quote_z(path));
-        if (!container(at))
-            return err_set(e, ERR_CONFIG_TYPE, "\"%s\": \"%s\" has no keys, because what holds it is not an object",
-                           text_quote_z(path), text_quote_z(here));
-        cJSON *child = step(at, &rest);
-        if (child && !rest) {
-            cJSON copy = *child; /* its place in the chain and its key stay, its value changes */
-            *child = *value;
-            child->next = copy.next;
-            child->prev = copy.prev;
-            child->string = copy.string;
-            return true;
-        }
-        if (child && container(child)) {
-            at = child;
-            continue;
-        }
-        if (child && child->type != cJSON_NULL)
-            return err_set(e, ERR_CONFIG_TYPE, "\"%s\": the value at \"%s\" is not an object",
-                           text_quote_z(path), text_quote(path, (size_t)(rest - path) - 1));
-        if (!child && at->type & cJSON_Array) {
-            char end[24];
-            int digits = snprintf(end, sizeof end, "%zu", json_count(out_of(at)));
-            if ((size_t)digits != n || strncmp(here, end, n) != 0)
-                return err_set(e, ERR_CONFIG_KEY, "\"%s\": the list has %s entries, counted from 0",
-                               text_quote_z(path), end);
-        }
-        bool last = here[n] == '\0';
-        if (!child) {
-            child = last ? value : arena_alloc(doc->arena, 1, sizeof *child);
-            link_child(at, child, here, n, doc->arena);
-            rest = last ? NULL : here + n + 1;
-        }
-        if (last)
-            return true;
-        child->type = cJSON_Object; /* new, or null until now */
-        at = child;
-    }
 }

@@ -1,7 +1,9 @@
-/* json.h - strict JSON (RFC 8259): our validator first, then cJSON; every value knows its line and column.
- * Refused with file:line:column: anything outside the grammar, duplicate keys (also those that differ only by
- * case), invalid UTF-8, \u0000, lone surrogates, depth over 32, more than 1 MiB, more than 10,000 keys, numbers that overflow a double.
- * A byte-order mark is skipped. Values are owned by the document. */
+/* json.h - strict JSON (RFC 8259): our validator first, then cJSON; every value knows its line and
+ * column. Refused with file:line:column: anything outside the grammar, duplicate keys, invalid
+ * UTF-8, \u0000, lone surrogates, depth over 32, more than 1 MiB, more than 10,000 keys, numbers
+ * that overflow a double. A byte-order mark is skipped. Values are owned by the document. Keys that
+ * differ only by case are refused by opt_read where a table names the keys; names of columns and
+ * labels may differ so. */
 #ifndef DNN_BASE_JSON_H
 #define DNN_BASE_JSON_H
 
@@ -18,12 +20,15 @@
 /* The grammar alone: the fuzzed gate in front of cJSON. name is shown in errors. */
 bool json_valid(const char *text, size_t length, const char *name, struct err *e);
 
-enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_LIST, JSON_OBJECT };
+enum json_kind {
+    JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_LIST, JSON_OBJECT
+};
 
 struct json_doc;
 struct json; /* one value */
 
-struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e); /* NULL on failure */
+/* NULL on failure */
+struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e);
 struct json_doc *json_load(const char *path, struct err *e);
 void json_free(struct json_doc *doc);
 struct json *json_root(struct json_doc *doc);
@@ -31,26 +36,31 @@ const char *json_name(const struct json_doc *doc); /* the file's name */
 
 enum json_kind json_kind(const struct json *v);
 double json_number(const struct json *v);
-bool json_integer(const struct json *v, int64_t *out);  /* false: not whole, or beyond 2^53 */
-const char *json_string(const struct json *v);          /* "" when not a string */
+bool json_integer(const struct json *v, int64_t *out); /* false: not whole, or beyond 2^53 */
+const char *json_string(const struct json *v);         /* "" when not a string */
 bool json_true(const struct json *v);
-size_t json_count(const struct json *v);                /* of a list or object */
-struct json *json_at(const struct json *v, size_t i);   /* child i in file order; O(1) amortised when walked */
-const char *json_key(const struct json *child);         /* of an object's member */
-struct json *json_get(const struct json *object, const char *key); /* exact case; NULL when absent */
-struct json *json_next(const struct json *child);       /* next sibling, NULL at the end */
-/* "train.optimizer.betas.0": members by name, list entries by number. NULL when absent. */
+size_t json_count(const struct json *v); /* of a list or object */
+/* Child i in file order; O(1) amortised when walked. */
+struct json *json_at(const struct json *v, size_t i);
+const char *json_key(const struct json *child); /* of an object's member */
+/* The exact case; NULL when absent. */
+struct json *json_get(const struct json *object, const char *key);
+struct json *json_next(const struct json *child); /* next sibling, NULL at the end */
+/* "train.optimizer.betas.0": members by name, list entries by number. NULL when absent. A member
+ * whose name holds dots is found too: the longest name that fits is taken. */
 struct json *json_path(const struct json *root, const char *path);
 /* Where the value begins in its file; 0, 0 for a value made by json_set. */
 void json_place(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column);
-void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column);
+void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line,
+                    int64_t *column);
 /* err_at with the place of v. */
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Put a value (JSON text, already valid) at a dotted path, making objects on the way; replaces what is there. */
+/* Put a value (JSON text) at a dotted path, making objects on the way; replaces what is there. */
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e);
 void json_remove(struct json_doc *doc, const char *path);
-/* Canonical text: members in given order, numbers shortest that read back to the same double. indent 0: one line. */
+/* Canonical text: members in given order, numbers shortest that read back to the same double.
+ * indent 0: one line. */
 void json_write(struct text *out, const struct json *v, int indent);
 
 /* --- writing without a tree: every --json answer --- */
@@ -59,12 +69,14 @@ struct json_out {
     int depth;
     bool comma[40];
 };
-void json_open(struct json_out *o, const char *key, char bracket); /* '{' or '['; key NULL inside a list or at the top */
-void json_close(struct json_out *o, char bracket);                 /* '}' or ']' */
+/* '{' or '['; here and below key is NULL inside a list and at the top. */
+void json_open(struct json_out *o, const char *key, char bracket);
+void json_close(struct json_out *o, char bracket);                            /* '}' or ']' */
 void json_put_string(struct json_out *o, const char *key, const char *value); /* NULL value: null */
 void json_put_string_n(struct json_out *o, const char *key, const char *value, size_t length);
 void json_put_int(struct json_out *o, const char *key, int64_t value);
-void json_put_number(struct json_out *o, const char *key, double value); /* not finite: null; shortest round trip */
+/* Not finite: null. The shortest digits that read back to the same double. */
+void json_put_number(struct json_out *o, const char *key, double value);
 void json_put_bool(struct json_out *o, const char *key, bool value);
 void json_put_null(struct json_out *o, const char *key);
 void json_put_raw(struct json_out *o, const char *key, const char *json);

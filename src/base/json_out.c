@@ -1,5 +1,6 @@
-/* json_out.c - JSON text: from a tree, or piece by piece without one. What comes out is valid JSON whatever goes in: bytes
- * that are not UTF-8 become U+FFFD, numbers that are not finite become null. */
+/* json_out.c - JSON text: from a tree, or piece by piece without one. What comes out is valid JSON
+ * whatever goes in: bytes that are not UTF-8 become U+FFFD, numbers that are not finite become
+ * null. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,8 +15,8 @@ static void put_string(struct text *out, const char *bytes, size_t length)
     text_char(out, '"');
     for (size_t i = 0; i < length;) {
         size_t plain = i;
-        while (plain < length && (unsigned char)bytes[plain] >= 0x20 && (unsigned char)bytes[plain] < 0x7f &&
-               bytes[plain] != '"' && bytes[plain] != '\\')
+        while (plain < length && (unsigned char)bytes[plain] >= 0x20 &&
+               (unsigned char)bytes[plain] < 0x7f && bytes[plain] != '"' && bytes[plain] != '\\')
             plain++;
         text_add(out, bytes + i, plain - i);
         i = plain;

@@ -1,5 +1,6 @@
-/* json_strict.c - reads the text once, by recursive descent no deeper than JSON_MOST_DEPTH. It decodes keys only, to
- * find double ones; cJSON decodes the rest, and may then be trusted because nothing but RFC 8259 reaches it. */
+/* json_strict.c - reads the text once, by recursive descent no deeper than JSON_MOST_DEPTH. It
+ * decodes keys only, to find double ones; cJSON decodes the rest, and may then be trusted because
+ * nothing but RFC 8259 reaches it. */
 #include "base/json_strict.h"
 
 #include <assert.h>
@@ -15,27 +16,8 @@
 #define MOST_KEYS 10000
 #define SLOTS ((size_t)1 << 15) /* of the table of keys: at most a third is taken */
 
-struct key {
-    uint64_t hash;
-    uint32_t object, offset, start, length; /* start, length: the decoded key in scan.names */
-};
-
-struct scan {
-    const char *text;
-    size_t length, at;
-    const char *name;
-    size_t opened[JSON_MOST_DEPTH]; /* where the containers around `at` begin */
-    size_t depth;
-    uint32_t objects;
-    struct text names;
-    struct key *keys;
-    size_t key_count, key_room;
-    uint16_t *slots; /* number of the key + 1; 0 is free */
-    struct json_index *index;
-    struct err *e;
-};
-
-void json_line_column(const char *text, size_t length, size_t offset, int64_t *line, int64_t *column)
+void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
+                      int64_t *column)
 {
     size_t start = 0;
     *line = 1;
@@ -54,8 +36,7 @@ size_t json_bom(const char *text, size_t length)
     return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-__attribute__((format(printf, 4, 5))) static bool fail(struct scan *s, enum err_id id, size_t offset,
-                                                       const char *format, ...)
+bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const char *format, ...)
 {
     char what[512];
     va_list args;
@@ -77,29 +58,31 @@ __attribute__((format(printf, 4, 5))) static bool fail(struct scan *s, enum err_
     return false;
 }
 
-static int64_t line_of(const struct scan *s, size_t offset)
+int64_t json_scan_line(const struct json_scanner *s, size_t offset)
 {
     int64_t line, column;
     json_line_column(s->text, s->length, offset, &line, &column);
     return line;
 }
 
-static bool ended(const struct scan *s)
+static bool ended(const struct json_scanner *s)
 {
     return s->at >= s->length;
 }
 
-static bool fail_end(struct scan *s)
+static bool fail_end(struct json_scanner *s)
 {
     if (s->depth == 0)
-        return fail(s, ERR_JSON_SYNTAX, s->length, "the text holds no value");
+        return json_scan_fail(s, ERR_JSON_SYNTAX, s->length,
+                              s->started ? "the text ends too early" : "the text holds no value");
     size_t opened = s->opened[s->depth - 1];
-    return fail(s, ERR_JSON_SYNTAX, s->length, "the text ends inside the %s opened at line %lld",
-                s->text[opened] == '{' ? "object" : "list", (long long)line_of(s, opened));
+    return json_scan_fail(
+        s, ERR_JSON_SYNTAX, s->length, "the text ends inside the %s opened at line %lld",
+        s->text[opened] == '{' ? "object" : "list", (long long)json_scan_line(s, opened));
 }
 
 /* The byte, or the whole character when it is a valid one, that stands where it must not. */
-static const char *culprit(const struct scan *s)
+const char *json_scan_culprit(const struct json_scanner *s)
 {
     size_t left = s->length - s->at, most = left < 4 ? left : 4, n = 1;
     for (size_t i = 2; i <= most && (unsigned char)s->text[s->at] >= 0xc0; i++)
@@ -110,164 +93,29 @@ static const char *culprit(const struct scan *s)
     return text_quote(s->text + s->at, n);
 }
 
-static bool fail_here(struct scan *s, const char *wanted)
+static bool fail_here(struct json_scanner *s, const char *wanted)
 {
     if (ended(s))
         return fail_end(s);
-    fail(s, ERR_JSON_SYNTAX, s->at, "unexpected \"%s\"", culprit(s));
+    json_scan_fail(s, ERR_JSON_SYNTAX, s->at, "unexpected \"%s\"", json_scan_culprit(s));
     return err_expected(s->e, "%s", wanted);
 }
 
-static void skip_blanks(struct scan *s)
+static void skip_blanks(struct json_scanner *s)
 {
-    while (!ended(s) && (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' ||
-                         s->text[s->at] == '\r'))
+    while (!ended(s) && (s->text[s->at] == ' ' || s->text[s->at] == '\t' ||
+                         s->text[s->at] == '\n' || s->text[s->at] == '\r'))
         s->at++;
 }
 
-static bool digit_at(const struct scan *s, size_t at)
+static bool digit_at(const struct json_scanner *s, size_t at)
 {
     return at < s->length && s->text[at] >= '0' && s->text[at] <= '9';
 }
 
-/* --- strings --- */
-
-static void put_code(struct text *t, uint32_t code)
-{
-    char b[4];
-    size_t n = 0;
-    if (code < 0x80) {
-        b[n++] = (char)code;
-    } else if (code < 0x800) {
-        b[n++] = (char)(0xc0 | (code >> 6));
-    } else if (code < 0x10000) {
-        b[n++] = (char)(0xe0 | (code >> 12));
-        b[n++] = (char)(0x80 | ((code >> 6) & 0x3f));
-    } else {
-        b[n++] = (char)(0xf0 | (code >> 18));
-        b[n++] = (char)(0x80 | ((code >> 12) & 0x3f));
-        b[n++] = (char)(0x80 | ((code >> 6) & 0x3f));
-    }
-    if (code >= 0x80)
-        b[n++] = (char)(0x80 | (code & 0x3f));
-    text_add(t, b, n);
-}
-
-/* \uXXXX at `at`; false when four hexadecimal digits do not follow, and at the first byte that is none. */
-static bool hex4(const struct scan *s, size_t at, uint32_t *code, size_t *wrong)
-{
-    *code = 0;
-    for (size_t i = at + 2; i < at + 6; i++) {
-        char c = i < s->length ? s->text[i] : '\0';
-        uint32_t digit;
-        if (c >= '0' && c <= '9')
-            digit = (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            digit = (uint32_t)(c - 'a') + 10;
-        else if (c >= 'A' && c <= 'F')
-            digit = (uint32_t)(c - 'A') + 10;
-        else {
-            *wrong = i;
-            return false;
-        }
-        *code = *code * 16 + digit;
-    }
-    return true;
-}
-
-static bool unicode_escape(struct scan *s, size_t opening, struct text *decoded)
-{
-    uint32_t code, low;
-    size_t wrong;
-    if (!hex4(s, s->at, &code, &wrong)) {
-        if (wrong >= s->length)
-            return fail(s, ERR_JSON_SYNTAX, s->length,
-                        "the text ends inside the string opened at line %lld",
-                        (long long)line_of(s, opening));
-        fail(s, ERR_JSON_SYNTAX, wrong, "\\u must be followed by four hexadecimal digits");
-        return false;
-    }
-    if (code == 0)
-        return fail(s, ERR_JSON_STRING, s->at, "\\u0000 cannot stand in a string here");
-    size_t start = s->at;
-    s->at += 6;
-    if (code >= 0xdc00 && code <= 0xdfff)
-        return fail(s, ERR_JSON_STRING, start, "\\u%04x is the second half of a pair without a first", code);
-    if (code >= 0xd800 && code <= 0xdbff) {
-        bool pair = s->at + 1 < s->length && s->text[s->at] == '\\' && s->text[s->at + 1] == 'u' &&
-                    hex4(s, s->at, &low, &wrong) && low >= 0xdc00 && low <= 0xdfff;
-        if (!pair)
-            return fail(s, ERR_JSON_STRING, start, "\\u%04x is the first half of a pair without a second",
-                        code);
-        s->at += 6;
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    if (decoded)
-        put_code(decoded, code);
-    return true;
-}
-
-static bool escape(struct scan *s, size_t opening, struct text *decoded)
-{
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    char c = s->at + 1 < s->length ? s->text[s->at + 1] : '\0';
-    if (c == 'u')
-        return unicode_escape(s, opening, decoded);
-    const char *found = c ? strchr(letters, c) : NULL;
-    if (!found) {
-        if (s->at + 1 >= s->length)
-            return fail(s, ERR_JSON_SYNTAX, s->length,
-                        "the text ends inside the string opened at line %lld",
-                        (long long)line_of(s, opening));
-        s->at++;
-        fail(s, ERR_JSON_SYNTAX, s->at, "\\%s is not an escape of JSON", culprit(s));
-        return err_help(s->e, "a backslash itself is written \\\\");
-    }
-    if (decoded)
-        text_char(decoded, meant[found - letters]);
-    s->at += 2;
-    return true;
-}
-
-/* decoded: the characters are added to it; NULL for a value, which cJSON decodes. */
-static bool string(struct scan *s, struct text *decoded)
-{
-    size_t opening = s->at++;
-    while (!ended(s) && s->text[s->at] != '"') {
-        size_t start = s->at;
-        unsigned char c = (unsigned char)s->text[s->at];
-        if (c == '\\') {
-            if (!escape(s, opening, decoded))
-                return false;
-            continue;
-        }
-        if (c < 0x20) {
-            fail(s, ERR_JSON_STRING, s->at, "a control byte (0x%02x) stands in a string", c);
-            return c == '\n' || c == '\r'
-                       ? err_help(s->e, "the string was opened at line %lld; a line break inside a "
-                                        "string is written \\n", (long long)line_of(s, opening))
-                       : err_help(s->e, "write it as \\u%04x", c);
-        }
-        bool wide = c >= 0x80;
-        while (!ended(s) && ((unsigned char)s->text[s->at] >= 0x80) == wide && s->text[s->at] != '"' &&
-               s->text[s->at] != '\\' && (unsigned char)s->text[s->at] >= 0x20)
-            s->at++;
-        size_t valid = wide ? utf8_valid_prefix(s->text + start, s->at - start) : s->at - start;
-        if (valid != s->at - start)
-            return fail(s, ERR_JSON_STRING, start + valid, "the string is not valid UTF-8");
-        if (decoded)
-            text_add(decoded, s->text + start, s->at - start);
-    }
-    if (ended(s))
-        return fail(s, ERR_JSON_SYNTAX, s->length, "the text ends inside the string opened at line %lld",
-                    (long long)line_of(s, opening));
-    s->at++;
-    return true;
-}
-
 /* --- numbers and words --- */
 
-static bool overflows(const struct scan *s, size_t start)
+static bool overflows(const struct json_scanner *s, size_t start)
 {
     char small[512], *copy = small;
     size_t n = s->at - start;
@@ -284,7 +132,7 @@ static bool overflows(const struct scan *s, size_t start)
     return !finite;
 }
 
-static bool number(struct scan *s)
+static bool number(struct json_scanner *s)
 {
     size_t start = s->at;
     bool exponent = false;
@@ -297,7 +145,7 @@ static bool number(struct scan *s)
         s->at++;
     size_t digits = s->at - first;
     if (s->text[first] == '0' && digits > 1) {
-        fail(s, ERR_JSON_SYNTAX, first + 1, "a number cannot begin with a zero");
+        json_scan_fail(s, ERR_JSON_SYNTAX, first + 1, "a number cannot begin with a zero");
         return err_help(s->e, "leave the zero out, or write the text as a string in double quotes");
     }
     if (!ended(s) && s->text[s->at] == '.') {
@@ -319,14 +167,14 @@ static bool number(struct scan *s)
     }
     /* without an exponent, 300 digits are below the largest double */
     if ((exponent || digits > 300) && overflows(s, start)) {
-        fail(s, ERR_JSON_NUMBER, start, "the number %s is too large",
-             text_quote(s->text + start, s->at - start));
+        json_scan_fail(s, ERR_JSON_NUMBER, start, "the number %s is too large",
+                       text_quote(s->text + start, s->at - start));
         return err_expected(s->e, "at most 1.7976931348623157e308");
     }
     return true;
 }
 
-static bool word(struct scan *s)
+static bool word(struct json_scanner *s)
 {
     static const char *const words[] = {"true", "false", "null"};
     for (size_t i = 0; i < 3; i++) {
@@ -362,10 +210,11 @@ static uint64_t hash_of(uint32_t object, const char *bytes, size_t length)
     return h ^ (h >> 29);
 }
 
-static bool key_new(struct scan *s, uint32_t object, size_t offset, size_t start)
+static bool key_new(struct json_scanner *s, uint32_t object, size_t offset, size_t start)
 {
     if (s->key_count == MOST_KEYS)
-        return fail(s, ERR_JSON_LIMIT, offset, "the text has more than %d keys", MOST_KEYS);
+        return json_scan_fail(s, ERR_JSON_LIMIT, offset, "the text has more than %d keys",
+                              MOST_KEYS);
     if (!s->slots)
         s->slots = mem_zero(SLOTS, sizeof *s->slots);
     const char *name = s->names.data ? s->names.data + start : "";
@@ -373,31 +222,32 @@ static bool key_new(struct scan *s, uint32_t object, size_t offset, size_t start
     uint64_t hash = hash_of(object, name, length);
     size_t slot = (size_t)hash & (SLOTS - 1);
     for (; s->slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
-        const struct key *k = &s->keys[s->slots[slot] - 1];
+        const struct json_name *k = &s->keys[s->slots[slot] - 1];
         if (k->hash == hash && k->object == object && k->length == length &&
             memcmp(s->names.data + k->start, name, length) == 0)
-            return fail(s, ERR_JSON_DUPLICATE, offset, "key \"%s\" stands twice: at line %lld and at line %lld",
-                        text_quote(name, length), (long long)line_of(s, k->offset),
-                        (long long)line_of(s, offset));
+            return json_scan_fail(s, ERR_JSON_DUPLICATE, offset,
+                                  "key \"%s\" stands twice: at line %lld and at line %lld",
+                                  text_quote(name, length), (long long)json_scan_line(s, k->offset),
+                                  (long long)json_scan_line(s, offset));
     }
     if (s->key_count == s->key_room) {
         s->key_room = s->key_room ? s->key_room * 2 : 64;
         s->keys = mem_grow(s->keys, s->key_room, sizeof *s->keys);
     }
-    s->keys[s->key_count++] = (struct key){.hash = hash,
-                                           .object = object,
-                                           .offset = (uint32_t)offset,
-                                           .start = (uint32_t)start,
-                                           .length = (uint32_t)length};
+    s->keys[s->key_count++] = (struct json_name){.hash = hash,
+                                                 .object = object,
+                                                 .offset = (uint32_t)offset,
+                                                 .start = (uint32_t)start,
+                                                 .length = (uint32_t)length};
     s->slots[slot] = (uint16_t)s->key_count;
     return true;
 }
 
 /* --- values --- */
 
-static bool value(struct scan *s, uint32_t key);
+static bool value(struct json_scanner *s, uint32_t key);
 
-static bool member(struct scan *s, uint32_t object)
+static bool member(struct json_scanner *s, uint32_t object)
 {
     skip_blanks(s);
     if (ended(s) || s->text[s->at] != '"') {
@@ -406,7 +256,7 @@ static bool member(struct scan *s, uint32_t object)
         return comma ? err_help(s->e, "no comma may stand before the closing bracket") : false;
     }
     size_t offset = s->at, start = s->names.length;
-    if (!string(s, &s->names) || !key_new(s, object, offset, start))
+    if (!json_scan_string(s, &s->names) || !key_new(s, object, offset, start))
         return false;
     skip_blanks(s);
     if (ended(s) || s->text[s->at] != ':')
@@ -415,10 +265,11 @@ static bool member(struct scan *s, uint32_t object)
     return value(s, (uint32_t)offset);
 }
 
-static bool container(struct scan *s, char closing)
+static bool container(struct json_scanner *s, char closing)
 {
     if (s->depth == JSON_MOST_DEPTH)
-        return fail(s, ERR_JSON_LIMIT, s->at, "objects and lists are nested more than %d deep", JSON_MOST_DEPTH);
+        return json_scan_fail(s, ERR_JSON_LIMIT, s->at,
+                              "objects and lists are nested more than %d deep", JSON_MOST_DEPTH);
     uint32_t object = s->objects++;
     s->opened[s->depth++] = s->at++;
     skip_blanks(s);
@@ -437,7 +288,7 @@ static bool container(struct scan *s, char closing)
     return true;
 }
 
-static struct json_spot *spot_new(struct scan *s, uint32_t key)
+static struct json_spot *spot_new(struct json_scanner *s, uint32_t key)
 {
     struct json_index *index = s->index;
     if (index->count == index->room) {
@@ -449,29 +300,34 @@ static struct json_spot *spot_new(struct scan *s, uint32_t key)
     return spot;
 }
 
-static bool value(struct scan *s, uint32_t key)
+static bool value(struct json_scanner *s, uint32_t key)
 {
     skip_blanks(s);
     if (ended(s))
         return fail_end(s);
+    s->started = true;
     struct json_spot *spot = s->index ? spot_new(s, key) : NULL;
     switch (s->text[s->at]) {
-    case '{':
-        return container(s, '}');
-    case '[':
-        return container(s, ']');
-    case '"':
-        return string(s, NULL);
+    case '{': return container(s, '}');
+    case '[': return container(s, ']');
+    case '"': return json_scan_string(s, NULL);
     case '-':
-    case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9':
         if (!number(s))
             return false;
         if (spot)
             spot->end = (uint32_t)s->at;
         return true;
-    default:
-        return word(s);
+    default: return word(s);
     }
 }
 
@@ -479,7 +335,8 @@ bool json_scan(const char *text, size_t length, const char *name, struct json_in
                struct err *e)
 {
     size_t bom = json_bom(text, length);
-    struct scan s = {.text = text + bom, .length = length - bom, .name = name, .index = index, .e = e};
+    struct json_scanner s = {
+        .text = text + bom, .length = length - bom, .name = name, .index = index, .e = e};
     bool good;
     if (length > JSON_MOST_BYTES) {
         err_at(e, ERR_JSON_LIMIT, name, 0, 0, "the text has %zu bytes", length);
@@ -488,7 +345,8 @@ bool json_scan(const char *text, size_t length, const char *name, struct json_in
         good = value(&s, JSON_NO_KEY);
         skip_blanks(&s);
         if (good && !ended(&s)) {
-            fail(&s, ERR_JSON_SYNTAX, s.at, "unexpected \"%s\" after the end of the value", culprit(&s));
+            json_scan_fail(&s, ERR_JSON_SYNTAX, s.at,
+                           "unexpected \"%s\" after the end of the value", json_scan_culprit(&s));
             good = err_help(e, "a file holds one value");
         }
     }

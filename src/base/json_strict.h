@@ -1,5 +1,6 @@
-/* json_strict.h - the gate in front of cJSON: the grammar of RFC 8259 and our limits, and where each value stands.
- * Only base/json*.c include it. Offsets count from the first byte after a byte-order mark. */
+/* json_strict.h - the gate in front of cJSON: the grammar of RFC 8259 and our limits, and where
+ * each value stands. Only base/json*.c include it. Offsets count from the first byte after a
+ * byte-order mark. */
 #ifndef DNN_BASE_JSON_STRICT_H
 #define DNN_BASE_JSON_STRICT_H
 
@@ -8,13 +9,16 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
+#include "base/text.h"
 
 #define JSON_NO_KEY UINT32_MAX
 
 /* One value, in pre-order: a container before its members, a member's key with its value. */
 struct json_spot {
-    uint32_t value, end; /* first byte and the one after the last of a number; end is 0 for other kinds */
-    uint32_t key;        /* the opening quote of its key, JSON_NO_KEY when it has none */
+    uint32_t value,
+        end;      /* first byte and the one after the last of a number; end is 0 for other kinds */
+    uint32_t key; /* the opening quote of its key, JSON_NO_KEY when it has none */
 };
 struct json_index {
     struct json_spot *spots; /* mem_free */
@@ -22,10 +26,45 @@ struct json_index {
 };
 
 size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark: 0 or 3 */
-/* true: text is one JSON value within the limits. index may be NULL; on failure the caller frees it as well. */
+/* true: text is one JSON value within the limits. index may be NULL; on failure the caller frees it
+ * as well. */
 bool json_scan(const char *text, size_t length, const char *name, struct json_index *index,
                struct err *e);
 /* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
-void json_line_column(const char *text, size_t length, size_t offset, int64_t *line, int64_t *column);
+void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
+                      int64_t *column);
+
+/* --- between json_strict.c and json_strict_string.c --- */
+
+struct json_name {
+    uint64_t hash;
+    uint32_t object, offset, start, length; /* start, length: the decoded key in scanner.names */
+};
+
+struct json_scanner {
+    const char *text;
+    size_t length, at;
+    const char *name;
+    size_t opened[JSON_MOST_DEPTH]; /* where the containers around `at` begin */
+    size_t depth;
+    bool started; /* anything but blanks was seen */
+    uint32_t objects;
+    struct text names;
+    struct json_name *keys;
+    size_t key_count, key_room;
+    uint16_t *slots; /* number of the key + 1; 0 is free */
+    struct json_index *index;
+    struct err *e;
+};
+
+/* Fills s->e with the place of offset and returns false. */
+bool json_scan_fail(struct json_scanner *s, enum err_id id, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int64_t json_scan_line(const struct json_scanner *s, size_t offset);
+/* The character, quoted, that stands at s->at where it must not. */
+const char *json_scan_culprit(const struct json_scanner *s);
+/* From the opening quote at s->at to behind the closing one. decoded: the characters are added to
+ * it; NULL for a value, which cJSON decodes. */
+bool json_scan_string(struct json_scanner *s, struct text *decoded);
 
 #endif

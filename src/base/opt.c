@@ -69,7 +69,8 @@ static const char *with_article(enum opt_type type)
 
 static const char *kind_name(enum json_kind kind)
 {
-    static const char *const names[] = {"null", "false", "true", "number", "string", "list", "object"};
+    static const char *const names[] = {"null",   "false", "true",  "number",
+                                        "string", "list",  "object"};
     return names[kind];
 }
 
@@ -115,7 +116,8 @@ static bool wrong_type(const struct target *t, const struct json *v, const char 
         json_write(&got, v, 0);
     else
         text_put(&got, kind_name(json_kind(v)));
-    json_fail(t->doc, v, t->e, ERR_CONFIG_TYPE, "`%s`: expected %s, got %s", t->name, wanted, got.data);
+    json_fail(t->doc, v, t->e, ERR_CONFIG_TYPE, "`%s`: expected %s, got %s", t->name, wanted,
+              got.data);
     text_free(&got);
     return help(t);
 }
@@ -129,8 +131,8 @@ static bool in_range(const struct target *t, const struct json *v, double number
         return true;
     struct text got = {0};
     json_write(&got, v, 0);
-    json_fail(t->doc, v, t->e, ERR_CONFIG_RANGE, "`%s`: %s is out of range, allowed: %s", t->name, got.data,
-              opt_range(row));
+    json_fail(t->doc, v, t->e, ERR_CONFIG_RANGE, "`%s`: %s is out of range, allowed: %s", t->name,
+              got.data, opt_range(row));
     text_free(&got);
     return help(t);
 }
@@ -159,7 +161,8 @@ static bool read_seed(const struct target *t, const struct json *v, uint64_t *ou
     if (json_kind(v) == JSON_NUMBER) {
         json_fail(t->doc, v, t->e, ERR_CONFIG_RANGE,
                   "`%s`: not a whole number from 0 to 9007199254740991", t->name);
-        return err_help(t->e, "a larger one, up to 18446744073709551615, is written as a string of digits");
+        return err_help(
+            t->e, "a larger one, up to 18446744073709551615, is written as a string of digits");
     }
     if (json_kind(v) != JSON_STRING)
         return wrong_type(t, v, with_article(OPT_SEED));
@@ -172,8 +175,9 @@ static bool read_seed(const struct target *t, const struct json *v, uint64_t *ou
     *out = seed;
     if (good)
         return true;
-    json_fail(t->doc, v, t->e, ERR_CONFIG_RANGE, "`%s`: \"%s\" is not a whole number up to 18446744073709551615",
-              t->name, text_quote_z(digits));
+    json_fail(t->doc, v, t->e, ERR_CONFIG_RANGE,
+              "`%s`: \"%s\" is not a whole number up to 18446744073709551615", t->name,
+              text_quote_z(digits));
     return help(t);
 }
 
@@ -214,7 +218,8 @@ static bool read_strings(const struct target *t, const struct json *v, struct op
         return wrong_type(t, v, with_article(OPT_STRINGS));
     size_t count = list ? json_count(v) : 1;
     out->items = mem_zero(count ? count : 1, sizeof *out->items);
-    for (const struct json *child = list ? json_at(v, 0) : v; out->count < count; child = json_next(child)) {
+    for (const struct json *child = list ? json_at(v, 0) : v; out->count < count;
+         child = json_next(child)) {
         if (json_kind(child) != JSON_STRING)
             return wrong_type(t, child, with_article(OPT_STRINGS));
         out->items[out->count++] = mem_string(json_string(child));
@@ -294,7 +299,8 @@ static bool read_value(const struct target *t, const struct json *v)
 
 /* --- keys --- */
 
-/* The names that may stand in the object whose dotted prefix is given ("" or "optimizer."): each once, mem_free. */
+/* The names that may stand in the object whose dotted prefix is given ("" or "optimizer."): each
+ * once, mem_free. */
 static size_t level(const struct option *table, const char *prefix, char **names)
 {
     size_t count = 0, n = strlen(prefix);
@@ -311,8 +317,9 @@ static size_t level(const struct option *table, const char *prefix, char **names
     return count;
 }
 
-static bool unknown_key(const struct option *table, const struct json_doc *doc, const struct json *object,
-                        const struct json *child, const char *path, const char *prefix, struct err *e)
+static bool unknown_key(const struct option *table, const struct json_doc *doc,
+                        const struct json *object, const struct json *child, const char *path,
+                        const char *prefix, struct err *e)
 {
     const char *key = json_key(child), *dot = *path ? "." : "";
     int64_t line, column, other, unused;
@@ -322,10 +329,11 @@ static bool unknown_key(const struct option *table, const struct json_doc *doc, 
             json_place_key(doc, twin, &other, &unused);
             return err_at(e, ERR_JSON_DUPLICATE, json_name(doc), line, column,
                           "key \"%s\" at line %lld differs only by case from \"%s\" at line %lld",
-                          text_quote_z(key), (long long)line, text_quote_z(json_key(twin)), (long long)other);
+                          text_quote_z(key), (long long)line, text_quote_z(json_key(twin)),
+                          (long long)other);
         }
-    err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column, "unknown key \"%s%s%s%s\"", path, dot, prefix,
-           text_quote_z(key));
+    err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column, "unknown key \"%s%s%s%s\"", path, dot,
+           prefix, text_quote_z(key));
     char *names[MOST_LEVEL];
     size_t count = level(table, prefix, names);
     struct text known = {0};
@@ -342,8 +350,9 @@ static bool unknown_key(const struct option *table, const struct json_doc *doc, 
     return false;
 }
 
-static bool check_keys(const struct option *table, const struct json_doc *doc, const struct json *object,
-                       const char *path, const char *prefix, struct err *e)
+static bool check_keys(const struct option *table, const struct json_doc *doc,
+                       const struct json *object, const char *path, const char *prefix,
+                       struct err *e)
 {
     for (const struct json *child = json_at(object, 0); child; child = json_next(child)) {
         char full[MOST_NAME];
@@ -360,8 +369,8 @@ static bool check_keys(const struct option *table, const struct json_doc *doc, c
         if (!group)
             return unknown_key(table, doc, object, child, path, prefix, e);
         if (json_kind(child) != JSON_OBJECT)
-            return json_fail(doc, child, e, ERR_CONFIG_TYPE, "`%s%s%s`: expected an object, got %s", path,
-                             *path ? "." : "", full, kind_name(json_kind(child)));
+            return json_fail(doc, child, e, ERR_CONFIG_TYPE, "`%s%s%s`: expected an object, got %s",
+                             path, *path ? "." : "", full, kind_name(json_kind(child)));
         full[n] = '.';
         full[n + 1] = '\0';
         if (!check_keys(table, doc, child, path, full, e))
@@ -397,15 +406,16 @@ static bool read_default(struct target *t)
     return good;
 }
 
-bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at, const char *path,
-              void *into, struct err *e)
+bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at,
+              const char *path, void *into, struct err *e)
 {
     path = path ? path : "";
     for (const struct option *row = table; row->key; row++)
         clear(row, field_of(row, into));
     if (at && json_kind(at) != JSON_OBJECT)
-        return json_fail(doc, at, e, ERR_CONFIG_TYPE, "%s%s%s: expected an object, got %s", *path ? "`" : "the config",
-                         path, *path ? "`" : "", kind_name(json_kind(at)));
+        return json_fail(doc, at, e, ERR_CONFIG_TYPE, "%s%s%s: expected an object, got %s",
+                         *path ? "`" : "the config", path, *path ? "`" : "",
+                         kind_name(json_kind(at)));
     if (at && !check_keys(table, doc, at, path, "", e))
         return false;
     bool good = true;
@@ -421,7 +431,8 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
             int64_t line = 0, column = 0;
             if (at)
                 json_place(doc, at, &line, &column);
-            err_at(e, ERR_CONFIG_MISSING_KEY, doc ? json_name(doc) : "", line, column, "`%s` is missing", t.name);
+            err_at(e, ERR_CONFIG_MISSING_KEY, doc ? json_name(doc) : "", line, column,
+                   "`%s` is missing", t.name);
             good = help(&t);
         }
     }

@@ -1,6 +1,7 @@
-/* opt.h - option tables: one row a key. Parser, help, schema, `check --resolved`, the README's reference and tests read them.
- * Each room exports its own table; run/config.c only joins them. A row binds a key to a field of the room's plain
- * struct by offset, so that reading a config is one loop. */
+/* opt.h - option tables: one row a key. Parser, help, schema, `check --resolved`, the README's
+ * reference and tests read them. Each room exports its own table; run/config.c only joins them. A
+ * row binds a key to a field of the room's plain struct by offset, so that reading a config is one
+ * loop. */
 #ifndef DNN_BASE_OPT_H
 #define DNN_BASE_OPT_H
 
@@ -22,17 +23,33 @@ enum opt_type {
     OPT_NUMBERS, /* struct opt_numbers */
     OPT_CUSTOM   /* const struct json *: the room reads it itself */
 };
-enum opt_flag { OPT_NULLABLE = 1, OPT_OPEN_LOW = 2, OPT_OPEN_HIGH = 4, OPT_REQUIRED = 8, OPT_PATH = 16 };
-/* What null leaves in a nullable field: NULL in a string, an empty list without items, -1 in a word, NAN in a number,
- * false, seed 0, and in an integer this. An empty list has items, so that it can be told from null. */
+enum opt_flag {
+    OPT_NULLABLE = 1,
+    OPT_OPEN_LOW = 2,
+    OPT_OPEN_HIGH = 4,
+    OPT_REQUIRED = 8,
+    OPT_PATH = 16
+};
+/* What null leaves in a nullable field: NULL in a string, an empty list without items, -1 in a
+ * word, NAN in a number, false, seed 0, and in an integer this. An empty list has items, so that it
+ * can be told from null. */
 #define OPT_INT_NULL INT64_MIN
 
-struct opt_strings { char **items; size_t count; };
-struct opt_ints { int64_t *items; size_t count; };
-struct opt_numbers { double *items; size_t count; };
+struct opt_strings {
+    char **items;
+    size_t count;
+};
+struct opt_ints {
+    int64_t *items;
+    size_t count;
+};
+struct opt_numbers {
+    double *items;
+    size_t count;
+};
 
 struct option {
-    const char *key;          /* "batch_size", or dotted "optimizer.learning_rate"; NULL ends a table */
+    const char *key; /* "batch_size", or dotted "optimizer.learning_rate"; NULL ends a table */
     enum opt_type type;
     unsigned flags;
     size_t offset;            /* of the field in the room's struct */
@@ -43,20 +60,24 @@ struct option {
     const char *help;         /* one or two sentences; the first one is the summary */
 };
 
-/* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`, which need not be cleared. A key
- * that is in `at` and in no row, a wrong type, a value out of range: CONFIG errors with place and nearest name. Two keys
- * that differ only by case: JSON_DUPLICATE with both lines. `path` prefixes the names in messages ("train"; "" or NULL:
- * none). Keys with a dot are looked for in nested objects; nested objects named by no row are unknown keys. An
- * absent key takes its default; an OPT_CUSTOM one is left NULL, and one that is there points into doc. On failure
- * nothing is left to be released. */
-bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at, const char *path,
-              void *into, struct err *e);
-void opt_release(const struct option *table, void *into); /* frees strings and lists and clears them */
+/* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`, which need
+ * not be cleared. A key that is in `at` and in no row, a wrong type, a value out of range: CONFIG
+ * errors with place and nearest name. Two keys that differ only by case: JSON_DUPLICATE with both
+ * lines. `path` prefixes the names in messages ("train"; "" or NULL: none). Keys with a dot are
+ * looked for in nested objects; nested objects named by no row are unknown keys. An absent key
+ * takes its default; an OPT_CUSTOM one is left NULL, and one that is there points into doc. On
+ * failure nothing is left to be released. */
+bool opt_read(const struct option *table, const struct json_doc *doc, const struct json *at,
+              const char *path, void *into, struct err *e);
+void opt_release(const struct option *table,
+                 void *into); /* frees strings and lists and clears them */
 /* The resolved object of this table as JSON members (no braces), nested where keys are dotted. */
 void opt_write(const struct option *table, const void *from, struct json_out *out);
-void opt_write_value(const struct option *row, const void *from, const char *key, struct json_out *out);
+void opt_write_value(const struct option *row, const void *from, const char *key,
+                     struct json_out *out);
 const struct option *opt_find(const struct option *table, const char *key);
-/* The members "type", "properties", "required" and "additionalProperties" of a JSON Schema object (no braces). */
+/* The members "type", "properties", "required" and "additionalProperties" of a JSON Schema object
+ * (no braces). */
 void opt_schema(const struct option *table, struct json_out *out);
 /* "1 to 65536", "more than 0", "" without limits; a rotating thread-local buffer. */
 const char *opt_range(const struct option *row);

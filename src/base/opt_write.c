@@ -1,4 +1,5 @@
-/* opt_write.c - the resolved values as JSON, and the table as JSON Schema. Both walk the groups that dotted keys make. */
+/* opt_write.c - the resolved values as JSON, and the table as JSON Schema. Both walk the groups
+ * that dotted keys make. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static void write_strings(const struct option *row, const struct opt_strings *li
     }
 }
 
-static void write_custom(const struct option *row, const struct json *v, const char *key, struct json_out *out)
+static void write_custom(const struct option *row, const struct json *v, const char *key,
+                         struct json_out *out)
 {
     if (!v) {
         json_put_raw(out, key, row->standard ? row->standard : "null");
@@ -50,7 +52,8 @@ static void write_custom(const struct option *row, const struct json *v, const c
     text_free(&text);
 }
 
-void opt_write_value(const struct option *row, const void *from, const char *key, struct json_out *out)
+void opt_write_value(const struct option *row, const void *from, const char *key,
+                     struct json_out *out)
 {
     const void *field = field_of(row, from);
     switch (row->type) {
@@ -100,13 +103,15 @@ void opt_write_value(const struct option *row, const void *from, const char *key
 
 /* --- groups --- */
 
-/* A name of the level below `prefix`, and whether it is a group. false: the row is not below it, or its group was met. */
+/* A name of the level below `prefix`, and whether it is a group. false: the row is not below it, or
+ * its group was met. */
 struct entry {
     char name[128];
     char prefix[256]; /* of a group: "optimizer." */
     bool group;
 };
-static bool entry_of(const struct option *table, const struct option *row, const char *prefix, struct entry *entry)
+static bool entry_of(const struct option *table, const struct option *row, const char *prefix,
+                     struct entry *entry)
 {
     size_t n = strlen(prefix);
     if (strncmp(row->key, prefix, n) != 0)
@@ -125,7 +130,8 @@ static bool entry_of(const struct option *table, const struct option *row, const
     return true;
 }
 
-static void write_level(const struct option *table, const void *from, const char *prefix, struct json_out *out)
+static void write_level(const struct option *table, const void *from, const char *prefix,
+                        struct json_out *out)
 {
     for (const struct option *row = table; row->key; row++) {
         struct entry entry;
@@ -148,7 +154,8 @@ void opt_write(const struct option *table, const void *from, struct json_out *ou
 
 /* --- schema --- */
 
-static void put_type(const struct option *row, const char *one, const char *two, struct json_out *out)
+static void put_type(const struct option *row, const char *one, const char *two,
+                     struct json_out *out)
 {
     if (!two && !(row->flags & OPT_NULLABLE)) {
         json_put_string(out, "type", one);
@@ -170,7 +177,8 @@ static void put_limits(const struct option *row, struct json_out *out)
     if (isfinite(row->low))
         json_put_number(out, row->flags & OPT_OPEN_LOW ? "exclusiveMinimum" : "minimum", row->low);
     if (isfinite(row->high))
-        json_put_number(out, row->flags & OPT_OPEN_HIGH ? "exclusiveMaximum" : "maximum", row->high);
+        json_put_number(out, row->flags & OPT_OPEN_HIGH ? "exclusiveMaximum" : "maximum",
+                        row->high);
 }
 
 static void put_items(const struct option *row, const char *type, struct json_out *out)
