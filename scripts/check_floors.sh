@@ -1,0 +1,33 @@
+#!/bin/sh
+# check_floors.sh - a folder is a floor: a file includes its own floor and those below, never one above; data and backend do
+# not see each other; nothing but backend.h and ops.h of backend is included from above; no circles between headers. TAP.
+cd "$(dirname "$0")/.." || exit 1
+perl - <<'PERL'
+use strict; use warnings;
+my %below = (base => {base=>1}, data => {base=>1,data=>1}, backend => {base=>1,backend=>1},
+    model => {map {$_=>1} qw(base data backend model)}, run => {map {$_=>1} qw(base data backend model run)},
+    cli => {map {$_=>1} qw(base data backend model run cli)});
+my ($n, $bad, %edges) = (0, 0);
+sub result { my ($ok, $name, @why) = @_; $n++; $bad++ unless $ok; print $ok ? "" : "not ", "ok $n - $name\n"; print "#   $_\n" for @why }
+my @up; my @inside;
+for my $file (sort glob("src/*/*.[ch] src/*/*.def src/*.c")) {
+    my ($floor) = $file =~ m{^src/(?:(\w+)/)?};
+    open my $in, '<', $file or die; 
+    while (<$in>) {
+        next unless /^\s*#\s*include\s+"([^"]+)"/;
+        my $what = $1; my ($to) = $what =~ m{^(\w+)/} or (push @up, "$file:$.: include \"$what\" without its floor"), next;
+        $edges{$file =~ s{^src/}{}r}{$what} = 1 if $what =~ /\.h$/ && $file =~ /\.h$/;
+        next unless defined $floor;
+        push @up, "$file:$.: $floor includes $what" unless $below{$floor}{$to};
+        push @inside, "$file:$.: $what is private to src/backend" if $to eq 'backend' && $floor ne 'backend' && $what !~ m{backend/(backend|ops)\.(h|def)|backend/opcase\.h};
+    }
+}
+result(!@up, "includes point down", @up);
+result(!@inside, "one door to the backend", @inside);
+my (%state, @circle);
+sub visit { my ($f, @path) = @_; return if ($state{$f}||0) == 2; if (($state{$f}||0) == 1) { push @circle, join " > ", @path, $f; return }
+    $state{$f} = 1; visit($_, @path, $f) for sort keys %{$edges{$f}||{}}; $state{$f} = 2 }
+visit($_) for sort keys %edges;
+result(!@circle, "no circles between headers", @circle);
+print "1..$n\n"; exit($bad ? 1 : 0);
+PERL

@@ -1,0 +1,32 @@
+#!/bin/sh
+# check_style.sh - what the house bans: unsafe or locale-bound functions, allocation and printing on the wrong floor, tabs,
+# long lines, long files without a stated reason (a line "long: why" in the file's first comment). TAP.
+cd "$(dirname "$0")/.." || exit 1
+perl - <<'PERL'
+use strict; use warnings;
+my ($n, $bad) = (0, 0);
+sub result { my ($name, @why) = @_; $n++; $bad++ if @why; print @why ? "not " : "", "ok $n - $name\n"; print "#   $_\n" for @why[0 .. ($#why > 19 ? 19 : $#why)] }
+my (%found); my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h tests/*.h tests/*/*.[ch] tests/*/*.cc"));
+for my $file (@files) {
+    open my $in, '<', $file or die; my @lines = <$in>; my $text = join '', @lines;
+    my ($floor) = $file =~ m{^src/(\w+)/}; $floor //= $file =~ /^src/ ? 'main' : 'tests';
+    push @{$found{'files of at most 500 lines'}}, "$file: " . scalar(@lines) if @lines > 500 && $text !~ m{\A/\*.*?long: .*?\*/}s;
+    (my $code = $text) =~ s{/\*.*?\*/}{ my $c = $&; $c =~ tr/\n//cd; $c }gse; $code =~ s{//[^\n]*}{}g; $code =~ s{"(?:[^"\\\n]|\\.)*"}{""}g;
+    my $row = 0;
+    for (split /\n/, $code, -1) { $row++;
+        push @{$found{'no banned functions'}}, "$file:$row: $1" if /\b(atoi|atol|atof|sprintf|vsprintf|strcpy|strcat|strtok|gets|rand|srand|qsort|setlocale|system|popen|alloca)\s*\(/;
+        push @{$found{'strtod only where text becomes numbers'}}, "$file:$row" if /\bstrto(d|f|ld)\s*\(/ && $file !~ m{base/text\w*\.c|base/json\w*\.c|data/number\w*\.c|^tests/};
+        push @{$found{'allocation through base/mem'}}, "$file:$row: $1" if /\b(malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign)\s*\(/ && $floor ne 'tests' && $file !~ m{base/(mem|arena)\.c};
+        push @{$found{'only cli prints and exits'}}, "$file:$row: $1" if /\b(printf|puts|putchar|fprintf|perror|exit)\s*\(/ && $floor !~ /^(cli|main|tests)$/ && $file !~ m{base/(log|mem|fault)\.c};
+        push @{$found{'no -D backend switches in the code'}}, "$file:$row" if /^\s*#\s*if.*DNN_CUDA/ && $file !~ m{backend/backend\.c};
+    }
+    $row = 0;
+    for (@lines) { $row++; chomp;
+        push @{$found{'no tabs'}}, "$file:$row" if /\t/;
+        push @{$found{'lines of at most 120 columns'}}, "$file:$row" if length($_) > 120;
+        push @{$found{'no promises left in the code'}}, "$file:$row" if /\b(TODO|FIXME|XXX|HACK)\b/;
+    }
+}
+result($_, @{$found{$_} || []}) for 'no banned functions', 'strtod only where text becomes numbers', 'allocation through base/mem', 'only cli prints and exits', 'no -D backend switches in the code', 'files of at most 500 lines', 'no tabs', 'lines of at most 120 columns', 'no promises left in the code';
+print "1..$n\n"; exit($bad ? 1 : 0);
+PERL

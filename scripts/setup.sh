@@ -1,0 +1,76 @@
+#!/bin/sh
+# setup.sh - installs what is missing (Debian and Ubuntu packages) and builds dnn. As root, or with sudo; as a user with
+# neither it prints the one line an administrator must run and ends with 69. With everything there it needs no network.
+#   scripts/setup.sh                 to build and use dnn
+#   scripts/setup.sh --tests         also what scripts/test.sh needs
+#   scripts/setup.sh --full          also what scripts/test.sh --full needs
+#   scripts/setup.sh --no-build      packages only
+set -eu
+cd "$(dirname "$0")/.."
+
+need="gcc make libc6-dev libcjson-dev libcsv-dev libopenblas0-pthread"
+wish="g++"                       # for the emulator's tests; dnn itself is C
+build=yes
+for option in "$@"; do
+    case $option in
+    --tests) need="$need perl" ;;
+    --full) need="$need perl strace"; wish="$wish clang libclang-rt-14-dev" ;;
+    --no-build) build=no ;;
+    *) echo "setup.sh: unknown option $option" >&2; exit 64 ;;
+    esac
+done
+
+say() { printf '%s\n' "setup: $*" >&2; }
+installed() { [ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null)" = "install ok installed" ]; }
+# a package that is there under another name counts: a compiler of one's own, another build of OpenBLAS
+present() {
+    case $1 in
+    gcc | g++ | make | perl | strace | clang) command -v "$1" >/dev/null 2>&1 && { [ "$1" != perl ] || command -v prove >/dev/null 2>&1; } ;;
+    libopenblas0-pthread) installed "$1" || ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0' ;;
+    *) installed "$1" ;;
+    esac
+}
+
+if command -v dpkg-query >/dev/null 2>&1; then
+    missing=""; wanted=""
+    for p in $need; do present "$p" || missing="$missing $p"; done
+    for p in $wish; do present "$p" || wanted="$wanted $p"; done
+    if [ -n "$missing$wanted" ]; then
+        as=""
+        if [ "$(id -u)" != 0 ]; then
+            if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+                as="sudo -n env DEBIAN_FRONTEND=noninteractive"
+            elif command -v sudo >/dev/null 2>&1 && [ -t 0 ] && [ -n "$missing" ]; then
+                as="sudo env DEBIAN_FRONTEND=noninteractive"
+            elif [ -n "$missing" ]; then
+                say "packages are missing and this user may not install them. An administrator must run:"
+                printf '%s\n' "apt-get update && apt-get install -y$missing$wanted" >&2
+                exit 69
+            else
+                say "going on without$wanted (optional)"
+                wanted=""
+            fi
+        fi
+        DEBIAN_FRONTEND=noninteractive
+        export DEBIAN_FRONTEND
+        if [ -n "$missing$wanted" ]; then
+            say "installing$missing$wanted"
+            # shellcheck disable=SC2086 # word lists
+            { $as apt-get update -q && { [ -z "$missing" ] || $as apt-get install -y -q --no-install-recommends $missing; }; } \
+                >setup.log 2>&1 || {
+                tail -n 5 setup.log >&2
+                say "the packages could not be installed; the whole log is in setup.log"
+                exit 69
+            }
+            for p in $wanted; do
+                # shellcheck disable=SC2086
+                $as apt-get install -y -q --no-install-recommends $p >>setup.log 2>&1 || say "going on without $p (optional)"
+            done
+            rm -f setup.log
+        fi
+    fi
+else
+    say "no dpkg here: a C compiler, make, cJSON, libcsv (with headers) and OpenBLAS (libopenblas.so.0) must be there"
+fi
+
+[ "$build" = no ] || exec make -j"$(nproc 2>/dev/null || echo 2)" all

@@ -1,0 +1,39 @@
+#!/bin/sh
+# test.sh - installs, builds and runs the tests; closes with `N passed, N failed, N skipped`.
+#   scripts/test.sh           units, gradients, golden command lines, learning, robustness: under 4 minutes on 2 cores
+#   scripts/test.sh --full    also sanitizers, fuzzing, faults and kills: under 25 minutes
+#   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
+set -eu
+cd "$(dirname "$0")/.."
+full=no
+pattern=""
+for option in "$@"; do
+    case $option in
+    --full) full=yes ;;
+    -*) echo "test.sh: unknown option $option" >&2; exit 64 ;;
+    *) pattern=$option ;;
+    esac
+done
+if [ $full = yes ]; then scripts/setup.sh --full --no-build; else scripts/setup.sh --tests --no-build; fi
+# half the speed on some machines; tests do not time, but they should not wait either
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE || true
+jobs=$(nproc 2>/dev/null || echo 2)
+make -j"$jobs" all units
+make -j"$jobs" BUILD=build/double REAL=double OPT='-O1 -g' grads
+list=build/tests.list
+{
+    printf '%s\n' scripts/check_floors.sh scripts/check_style.sh scripts/check_catalogue.sh
+    find build/unit build/double/grad -type f -perm -u+x | sort
+    find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
+} >$list
+if [ $full = yes ]; then
+    make -j"$jobs" BUILD=build/asan SAN=address OPT='-O1 -g' all units
+    make -j"$jobs" BUILD=build/tsan SAN=thread OPT='-O1 -g' all units
+    {
+        find build/asan/unit -type f -perm -u+x | sort
+        find build/tsan/unit -type f -perm -u+x -name '*thread*' -o -path '*tsan/unit*' -name '*machine*' -perm -u+x -type f | sort
+        find tests/fault tests/fuzz -name '*.sh' -perm -u+x | sort
+    } >>$list
+fi
+[ -z "$pattern" ] || { grep -e "$pattern" $list >$list.some || true; mv $list.some $list; }
+exec perl tests/run.pl $list

@@ -1,0 +1,53 @@
+# tap.sh - for test scripts: . "$(dirname "$0")/../tap.sh" . A script runs in a fresh folder ($WORK) with DNN set; it ends
+# with `done_testing`. Every check prints one TAP line; a failed one says what was seen.
+#
+#     run dnn check c.json           # status in $STATUS, output in out and err
+#     is_exit 78 "unknown key"
+#     err_has 'did you mean "batch_size"'
+#
+# shellcheck shell=bash
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+DNN=${DNN:-$ROOT/build/dnn}
+export LC_ALL=C
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE MODEL_BACKEND ALL_GPU DNN_FAULT
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/dnn-test.XXXXXX")
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 1
+TAP=0
+FAILED=0
+dnn() { "$DNN" "$@"; }
+ok() { # ok STATUS NAME [detail]
+    TAP=$((TAP + 1))
+    if [ "$1" -eq 0 ]; then
+        printf 'ok %d - %s\n' "$TAP" "$2"
+    else
+        printf 'not ok %d - %s\n' "$TAP" "$2"
+        FAILED=$((FAILED + 1))
+        [ -z "${3:-}" ] || printf '%s\n' "$3" | head -n 20 | sed 's/^/#   /'
+    fi
+}
+check() { # check NAME command...: passes when the command succeeds
+    local name=$1
+    shift
+    if "$@" >check.out 2>&1; then ok 0 "$name"; else ok 1 "$name" "$* -> $(head -n 5 check.out)"; fi
+}
+run() { # status in STATUS, standard output in ./out, standard error in ./err
+    STATUS=0
+    "$@" >out 2>err </dev/null || STATUS=$?
+}
+is_exit() { [ "$STATUS" -eq "$1" ]; ok $? "$2" "exit $STATUS, expected $1: $(head -n 5 err)"; }
+err_has() { grep -qF -- "$1" err; ok $? "${2:-says: $1}" "$(head -n 8 err)"; }
+err_lacks() { ! grep -qF -- "$1" err; ok $? "${2:-does not say: $1}" "$(head -n 8 err)"; }
+out_has() { grep -qF -- "$1" out; ok $? "${2:-prints: $1}" "$(head -n 8 out)"; }
+same() { cmp -s -- "$1" "$2"; ok $? "${3:-$1 and $2 are the same}" "$(cmp -- "$1" "$2" 2>&1)"; }
+is() { [ "$1" = "$2" ]; ok $? "$3" "got '$1', expected '$2'"; }
+skip() { # skip NAME REASON
+    TAP=$((TAP + 1))
+    printf 'ok %d - %s # SKIP %s\n' "$TAP" "$1" "$2"
+}
+done_testing() {
+    printf '1..%d\n' "$TAP"
+    [ "$FAILED" -eq 0 ]
+    exit
+}
