@@ -10,7 +10,8 @@
 
 size_t utf8_valid_prefix(const char *bytes, size_t length); /* == length: all valid. Fast for ASCII. */
 
-/* Converts latin1 or cp1252 to UTF-8, piece by piece. */
+/* Converts latin1 or cp1252 to UTF-8, piece by piece. A byte that stands for nothing: ENCODING, and out ends right before
+ * it, so that the caller can tell the place. */
 struct convert;
 struct convert *convert_open(const char *encoding, struct err *e); /* "latin1", "cp1252" */
 bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out, struct err *e);
