@@ -30,7 +30,7 @@ struct data_options {
 
 /* After opt_read, before schema_declare: makes the default split method that of the task, and checks what one key alone cannot
  * show (delimiter, fractions that leave no training rows, stratified regression). E13 with the place. doc: the whole config. */
-bool data_options_settle(struct data_options *o, int task, const struct json_doc *doc, struct err *e);
+bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
 /* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
 struct column_options {
@@ -42,5 +42,8 @@ struct column_options {
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];
+/* Words of the columns' members, in the order of the enums of schema.h; the types end before COLUMN_TARGET. */
+extern const char *const column_type_names[], *const column_scale_names[], *const column_impute_names[],
+    *const column_unknown_names[], *const column_encode_names[];
 
 #endif

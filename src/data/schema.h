@@ -30,6 +30,8 @@ uint32_t vocab_count(const struct vocab *v);
 const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length); /* NUL-terminated; length may be NULL */
 /* Sorts by the rule above; order[old] = new. */
 void vocab_sort(struct vocab *v, uint32_t *order);
+/* Puts value i in place order[i]. */
+void vocab_order(struct vocab *v, const uint32_t *order);
 /* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those dropped. */
 void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order);
 

@@ -1,0 +1,168 @@
+/* options.c - the keys below "data", and the tables of one entry of "columns". */
+#include "data/options.h"
+
+#include <string.h>
+
+#include "data/schema.h"
+
+const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
+const char *const data_encoding_names[] = {"utf-8", "latin1", "cp1252", NULL};
+const char *const split_method_names[] = {"random", "stratified", "group", "time",
+                                          "hash",   "column",     NULL};
+const char *const column_type_names[] = {"numeric", "categorical", "datetime", "id",
+                                         "weight",  "group",       "ignore",   NULL};
+static const char *const decimal_names[] = {".", ",", NULL};
+const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
+                                          "minmax", "quantile", NULL};
+const char *const column_impute_names[] = {"median", "mean", "zero", "error", NULL};
+const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
+const char *const column_encode_names[] = {"auto", "onehot", "embedding", NULL};
+
+#define AT(field) offsetof(struct data_options, field)
+
+static const char columns_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":{\"oneOf\":["
+    "{\"enum\":[\"numeric\",\"categorical\",\"datetime\",\"id\",\"weight\",\"group\",\"ignore\"]},"
+    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"const\":\"numeric\"},"
+    "\"scale\":{\"enum\":[\"auto\",\"none\",\"standard\",\"robust\",\"minmax\",\"quantile\"]},"
+    "\"impute\":{\"enum\":[\"median\",\"mean\",\"zero\",\"error\"]}}},"
+    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"const\":\"categorical\"},"
+    "\"unknown\":{\"enum\":[\"bucket\",\"missing\",\"error\"]},"
+    "\"encode\":{\"enum\":[\"auto\",\"onehot\",\"embedding\"]},"
+    "\"min_count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000000},"
+    "\"dim\":{\"oneOf\":[{\"const\":\"auto\"},"
+    "{\"type\":\"integer\",\"minimum\":1,\"maximum\":4096}]}}},"
+    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"enum\":[\"datetime\",\"id\",\"weight\",\"group\",\"ignore\"]}}}]}}";
+
+const struct option data_options_table[] = {
+    {.key = "train", .type = OPT_STRINGS, .flags = OPT_REQUIRED | OPT_PATH, .offset = AT(train),
+     .help = "The CSV file with training rows, or a list of files with equal columns. Relative "
+             "paths start at the config's folder."},
+    {.key = "valid", .type = OPT_STRINGS, .flags = OPT_NULLABLE | OPT_PATH, .offset = AT(valid),
+     .standard = "null",
+     .help = "Files with validation rows; null: they are split off the training files. Early "
+             "stopping and the best weights are decided on them."},
+    {.key = "test", .type = OPT_STRINGS, .flags = OPT_NULLABLE | OPT_PATH, .offset = AT(test),
+     .standard = "null",
+     .help = "Files with test rows; null: they are split off the training files. They are looked "
+             "at once, when training is over."},
+    {.key = "delimiter", .type = OPT_STRING, .offset = AT(delimiter), .standard = "\",\"",
+     .help = "What stands between two cells: \",\", \";\", \"\\t\" or \"|\". It is never guessed."},
+    {.key = "decimal", .type = OPT_WORD, .offset = AT(decimal), .standard = "\".\"",
+     .words = decimal_names, .help = "The decimal point of numbers in the files."},
+    {.key = "encoding", .type = OPT_WORD, .offset = AT(encoding), .standard = "\"utf-8\"",
+     .words = data_encoding_names, .help = "How the bytes of the files become text."},
+    {.key = "header", .type = OPT_BOOL, .offset = AT(header), .standard = "true",
+     .help = "Whether the first line names the columns. Without one they are c1, c2, ..."},
+    {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[\"\",\"NA\"]",
+     .help = "Cells that mean: no value. They are compared as a whole and by case."},
+    {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
+     .help = "The column to be predicted."},
+    {.key = "positive", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(positive),
+     .standard = "null",
+     .help = "The label that counts as positive in a binary task; null: the last one in order."},
+    {.key = "columns", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = AT(columns),
+     .schema = columns_schema,
+     .help = "The columns to use, each by name with its type: numeric, categorical, datetime, id, "
+             "weight, group, ignore. A column that is not listed is ignored; `dnn init` writes "
+             "the list."},
+    {.key = "split.method", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(split.method),
+     .standard = "null", .words = split_method_names,
+     .help = "How rows are set apart for validation and test: random, stratified (every class in "
+             "its share), group (no group on both sides), time (the latest rows), hash (a row "
+             "keeps its side as the file grows), column (the file says train, valid or test). "
+             "null: stratified for classes, random for regression."},
+    {.key = "split.column", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(split.column),
+     .standard = "null",
+     .help = "The column that the method reads; null: the one of type group, the only datetime, "
+             "the id columns (hash; else the whole row)."},
+    {.key = "split.valid", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = AT(split.valid),
+     .standard = "0.15", .low = 0, .high = 1,
+     .help = "The share of rows for validation; 0: none, and the last epoch's weights are kept."},
+    {.key = "split.test", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = AT(split.test),
+     .standard = "0.15", .low = 0, .high = 1, .help = "The share of rows for the final test."},
+    {.key = NULL}};
+
+#undef AT
+#define AT(field) offsetof(struct column_options, field)
+#define TYPE_ROW \
+    {.key = "type", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = AT(type), \
+     .words = column_type_names, .help = "What the column is."}
+
+const struct option column_numeric_table[] = {
+    TYPE_ROW,
+    {.key = "scale", .type = OPT_WORD, .offset = AT(scale), .standard = "\"auto\"",
+     .words = column_scale_names,
+     .help = "How numbers are brought to one size: standard (mean 0, deviation 1), robust (median "
+             "and quartiles), minmax (0 to 1), quantile (by rank, to a normal shape), none. auto: "
+             "quantile for a skewed column or one with far outliers, else standard."},
+    {.key = "impute", .type = OPT_WORD, .offset = AT(impute), .standard = "\"median\"",
+     .words = column_impute_names,
+     .help = "What stands for a missing number: the median, mean or zero; error: the row is "
+             "refused."},
+    {.key = NULL}};
+
+const struct option column_categorical_table[] = {
+    TYPE_ROW,
+    {.key = "unknown", .type = OPT_WORD, .offset = AT(unknown), .standard = "\"bucket\"",
+     .words = column_unknown_names,
+     .help = "What becomes of a value that training rows did not have: bucket (a slot of its own), "
+             "missing (as if the cell were empty), error."},
+    {.key = "encode", .type = OPT_WORD, .offset = AT(encode), .standard = "\"auto\"",
+     .words = column_encode_names,
+     .help = "How a category reaches the network. auto: onehot up to 32 slots, else embedding."},
+    {.key = "min_count", .type = OPT_INT, .offset = AT(min_count), .standard = "1", .low = 1,
+     .high = 1e9,
+     .help = "Values with fewer training rows than this are treated as unknown."},
+    {.key = "dim", .type = OPT_CUSTOM, .offset = AT(dim), .standard = "\"auto\"",
+     .schema = "{\"oneOf\":[{\"const\":\"auto\"},"
+               "{\"type\":\"integer\",\"minimum\":1,\"maximum\":4096}]}",
+     .help = "Width of an embedding: a number, or \"auto\", which grows with the values."},
+    {.key = NULL}};
+
+const struct option column_plain_table[] = {TYPE_ROW, {.key = NULL}};
+
+/* --- what one key alone cannot show --- */
+
+static bool fail(struct json_doc *doc, const char *path, struct err *e, enum err_id id,
+                 const char *text)
+{
+    const struct json *at = doc ? json_path(json_root(doc), path) : NULL;
+    if (at)
+        return json_fail(doc, at, e, id, "`%s`: %s", path, text);
+    return err_set(e, id, "`%s`: %s", path, text);
+}
+
+bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e)
+{
+    o->split.method_given = o->split.method >= 0;
+    if (!o->split.method_given)
+        o->split.method = task == TASK_REGRESSION ? SPLIT_RANDOM : SPLIT_STRATIFIED;
+    if (strlen(o->delimiter) != 1 || !strchr(",;\t|", o->delimiter[0])) {
+        fail(doc, "data.delimiter", e, ERR_CONFIG_WORD, "unknown delimiter");
+        return err_expected(e, "one of \",\", \";\", \"\\t\", \"|\"");
+    }
+    if (!o->train.count)
+        return fail(doc, "data.train", e, ERR_CONFIG_EMPTY, "no file is named");
+    if (!o->target[0])
+        return fail(doc, "data.target", e, ERR_CONFIG_EMPTY, "no column is named");
+    if (o->positive && task != TASK_BINARY) {
+        fail(doc, "data.positive", e, ERR_CONFIG_CONFLICT,
+             "only a binary task has a positive label");
+        return err_help(e, "the key \"task\" says \"%s\": set \"positive\" to null",
+                        task_names[task]);
+    }
+    if (o->split.method == SPLIT_STRATIFIED && task == TASK_REGRESSION)
+        return fail(doc, "data.split.method", e, ERR_CONFIG_CONFLICT,
+                    "a regression has no classes to stratify by") ||
+               err_help(e, "use \"random\", or leave the key out");
+    double valid = o->valid.count ? 0 : o->split.valid, test = o->test.count ? 0 : o->split.test;
+    if (o->split.method != SPLIT_COLUMN && valid + test >= 1) {
+        fail(doc, "data.split", e, ERR_CONFIG_CONFLICT, "valid and test leave no training rows");
+        return err_help(e, "the sum of \"valid\" and \"test\" must be below 1");
+    }
+    return true;
+}
