@@ -217,7 +217,8 @@ static bool key_new(struct json_scanner *s, uint32_t object, size_t offset, size
                               MOST_KEYS);
     if (!s->slots)
         s->slots = mem_zero(SLOTS, sizeof *s->slots);
-    const char *name = s->names.data ? s->names.data + start : "";
+    text_add(&s->names, "", 0); /* data is there even when every key so far is empty */
+    const char *name = s->names.data + start;
     size_t length = s->names.length - start;
     uint64_t hash = hash_of(object, name, length);
     size_t slot = (size_t)hash & (SLOTS - 1);
