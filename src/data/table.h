@@ -7,6 +7,15 @@
 
 enum part { PART_TRAIN, PART_VALID, PART_TEST, PARTS };
 
+/* The first rows as text, kept for the model's golden rows: one cell for every schema column but the target, in schema
+ * order, quotes resolved, back to back. Only what the network reads is kept: the cells of other types are empty. */
+#define TABLE_SAMPLE_ROWS 16
+struct table_sample {
+    uint32_t rows, cells;         /* rows of the table's beginning: rows.count when that is less */
+    char *text;
+    uint64_t *offsets;            /* [rows * cells + 1] */
+};
+
 struct table {
     struct rows rows;             /* base/rowfmt.h; chunks owned here */
     uint8_t *part;                /* enum part of each row */
@@ -16,6 +25,7 @@ struct table {
     double *target;               /* regression: raw target per row before standardising (double); NULL for classes */
     char sha256[65];              /* of schema, statistics and encoded rows: what a checkpoint must match */
     uint64_t bytes;               /* host memory held */
+    struct table_sample sample;
     struct warning { char text[256]; } *warnings; /* constant columns, leaks, duplicates across parts, ... */
     size_t warning_count;
 };
