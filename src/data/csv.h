@@ -5,10 +5,18 @@
  * fuzz target prove that both give the same cells, or the same error, for every input that both take.
  *
  *     struct csv *c = csv_open(&dialect, paths, count, &e);
- *     while (csv_next(c, &block, &e)) { csv_cells(&cells, &block, &e); ... csv_release(c, &block); }
+ *     while (csv_next(c, &block, &e)) {
+ *         csv_cells_parse(&dialect, &block, columns, &cells, &e);
+ *         ...
+ *         csv_release(c, &block);
+ *     }
  *
- * A block is about 4 MiB of file, whatever the threads, and ends at the end of a record (quotes are followed). Encoding is
- * converted, the byte-order mark removed and line ends left as they are before scanning. */
+ * A block is at most about 1 MiB of file, whatever the threads, and ends at the end of a record (quotes are
+ * followed). Encoding is converted, the byte-order mark removed and line ends left as they are before
+ * scanning. Lines end with LF or CRLF; in a file whose first block has neither, with CR.
+ *
+ * A record that is not CSV (a stray quote, a quote that never ends, a stray CR, a NUL, invalid UTF-8) is one
+ * physical line: whatever follows its first line end is read afresh. csv_rest() gives what follows it in its block. */
 #ifndef DNN_DATA_CSV_H
 #define DNN_DATA_CSV_H
 
@@ -19,7 +27,7 @@
 #include "base/err.h"
 #include "base/file.h"
 
-#define CSV_BLOCK_BYTES ((size_t)4 << 20)
+#define CSV_BLOCK_BYTES ((size_t)1 << 20)
 #define CSV_MOST_FIELD ((size_t)1 << 20)
 #define CSV_MOST_LINE ((size_t)16 << 20)
 #define CSV_MOST_COLUMNS 65536
@@ -32,8 +40,8 @@ struct csv_dialect {
     bool tsv;           /* --io tsv: no quoting at all */
 };
 
-/* A cell: its bytes without the outer quotes. `escaped`: "" pairs must be read as one quote (csv_unescape).
- * Unquoted cells have blanks at both ends cut off, as libcsv does. */
+/* A cell: its bytes without the outer quotes, "" pairs already read as one quote (`escaped`: there was one). Unquoted
+ * cells have blanks (space, tab) at both ends cut off, as libcsv does. Not NUL-terminated. */
 struct csv_cell {
     const char *text;
     uint32_t length;
@@ -55,43 +63,55 @@ struct csv_block {
     int64_t first_line;
     uint64_t file_offset; /* of its first byte, after decoding */
     void *owner;          /* csv_release */
+    bool cr;              /* lines end with a bare CR */
 };
 
-/* All records of a block. Reused from block to block. bad: records that are not CSV (stray quote, ...), see bad_at.  */
+/* All records of a block. Zero-initialised, reused from block to block. cells[i].text points into the block, or into
+ * `unescaped`, and lives as long as both. */
 struct csv_cells {
     struct csv_cell *cells;
     size_t cell_count, cell_room;
     struct csv_record *records;
     size_t record_count, record_room;
     uint64_t blank_lines; /* dropped: several columns only */
-    char *unescaped;      /* backing store of cells with "" pairs, already resolved */
+    char *unescaped;      /* backing store of cells with "" pairs, already resolved, and of all cells of libcsv */
     size_t unescaped_room;
     struct err error;     /* first syntax error of the block; records before it are good */
     bool has_error;
     uint64_t error_offset; /* of the record that holds it */
-    uint64_t resume_offset; /* first byte after that record by the rule: next line end; for --on-bad-row */
+    uint64_t resume_offset; /* first byte after that record's first line: where to go on, for --on-bad-row */
 };
 
 struct csv;
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
 /* The header of the first file (or c1, c2, .. from its first record). Later files must have equal columns. Names are
- * owned by c. Reads ahead; the header's own record is not given again. Duplicate, empty, overlong names: E12. */
+ * owned by c. Reads ahead; the header's own record is not given again. Duplicate, empty, overlong names: E12. Calling
+ * it again gives the same names. csv_next does it by itself when it was not called. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
 /* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with csv_cells of other blocks. */
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e);
 void csv_release(struct csv *c, struct csv_block *b);
 void csv_close(struct csv *c);
+/* What init and check say in a note: the header looks like data (`numbers`), two names are equal but for upper and lower
+ * case (first != second: their positions from 0). Valid after csv_header. */
+struct csv_notes { bool numbers; size_t first, second; };
+struct csv_notes csv_notes(const struct csv *c);
 uint64_t csv_bytes(const struct csv *c);       /* read so far */
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */
 
-/* Cells of a block; columns = expected number of cells (ragged records are reported by the user of the record, not here).
- * Returns false only when out of its limits or on a syntax error (also in out->error). */
-bool csv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns, struct csv_cells *out,
-               struct err *e);
-/* The two readers behind csv_parse. scan_parse returns SCAN_REFUSED when libcsv must decide. */
-enum scan_result { SCAN_DONE, SCAN_ERROR, SCAN_REFUSED };
+/* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped and counted; with one,
+ * a blank line is a record with an empty cell; 0: not known, blank lines are dropped. Ragged records are reported by the user
+ * of the record, not here. False on a syntax error or beyond a limit (also in out->error); the records before it are good.
+ * (Its name is not csv_parse, which is libcsv's.) Thread-safe for different `out`. */
+bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns, struct csv_cells *out,
+                     struct err *e);
+/* What follows the bad record of b; false when nothing does. `rest` needs no release. */
+bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_block *rest);
+/* The two readers behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself. scan_parse returns
+ * SCAN_REFUSED when libcsv must decide: every error message comes from libcsv_parse. */
+enum scan_result { SCAN_DONE, SCAN_REFUSED };
 enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
-                            struct csv_cells *out, struct err *e);
+                            struct csv_cells *out);
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e);
 /* Where cell i of a record stands: line and byte column, for messages. */
