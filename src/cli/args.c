@@ -1,0 +1,249 @@
+/* args.c - reads a command line against the tables. */
+#include "cli/args.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static const char *const format_words[] = {"text", "json", NULL};
+static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};
+
+const struct arg_option common_options[] = {
+    {"help", 'h', NULL, NULL, 0, 0, 0, "Show this page."},
+    {"verbosity", 0, "N", NULL, ARG_INT, 0, 3, "0 errors only, 1 default, 2 verbose, 3 debug."},
+    {"quiet", 'q', NULL, NULL, 0, 0, 0, "As --verbosity 0."},
+    {"verbose", 'v', NULL, NULL, 0, 0, 0, "As --verbosity 2."},
+    {"log-format", 0, "FORMAT", format_words, 0, 0, 0, "text, or json: one object a line on standard error."},
+    {"progress", 0, "STYLE", progress_words, 0, 0, 0,
+     "auto, bar, plain or none. auto: a bar on a terminal, else a line an epoch."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+const struct arg_option compute_options[] = {
+    {"backend", 0, "B", NULL, 0, 0, 0, "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."},
+    {"device", 0, "D", NULL, 0, 0, 0, "Which GPU: auto, 0, cuda:0, a UUID."},
+    {"threads", 0, "N", NULL, ARG_INT, 0, 1024,
+     "Threads; 0: as many as affinity and cgroup allow. The result does not depend on it."},
+    {"batch-size", 0, "N", NULL, ARG_INT, 1, 1048576,
+     "train: rows a step; elsewhere rows computed at a time (never the answer)."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+const struct arg_option config_options[] = {
+    {"set", 0, "KEY=VALUE", NULL, ARG_MANY, 0, 0,
+     "Set a config key, e.g. train.epochs=50; may stand many times. A path counts from the config's folder."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+const struct arg_option json_options[] = {
+    {"json", 0, NULL, NULL, 0, 0, 0, "One JSON object, last on standard output."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+size_t args_tables(const struct command *c, const struct arg_option *tables[5])
+{
+    size_t n = 0;
+    if (c->options)
+        tables[n++] = c->options;
+    if (c->has_config)
+        tables[n++] = config_options;
+    if (c->computes)
+        tables[n++] = compute_options;
+    if (c->has_json)
+        tables[n++] = json_options;
+    tables[n++] = common_options;
+    return n;
+}
+
+static const struct arg_option *find(const struct command *c, const char *name, size_t length, char letter)
+{
+    const struct arg_option *tables[5];
+    size_t count = args_tables(c, tables);
+    for (size_t t = 0; t < count; t++)
+        for (const struct arg_option *o = tables[t]; o->name; o++)
+            if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : o->letter == letter)
+                return o;
+    return NULL;
+}
+
+static bool unknown(const struct command *c, const char *word, struct err *e)
+{
+    const char *known[64];
+    size_t count = 0;
+    const struct arg_option *tables[5];
+    size_t table_count = args_tables(c, tables);
+    for (size_t t = 0; t < table_count; t++)
+        for (const struct arg_option *o = tables[t]; o->name && count < 64; o++)
+            known[count++] = o->name;
+    err_set(e, ERR_OPTION_UNKNOWN, "`dnn %s` has no option \"%s\"", c->name, text_quote_z(word));
+    const char *name = word;
+    while (*name == '-')
+        name++;
+    char stem[64];
+    size_t length = strcspn(name, "=");
+    if (length >= sizeof stem)
+        length = sizeof stem - 1;
+    memcpy(stem, name, length);
+    stem[length] = '\0';
+    const char *near = text_nearest(stem, known, count);
+    if (near)
+        return err_help(e, "did you mean --%s?", near);
+    return err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
+}
+
+static bool check_value(const struct arg_option *o, const char *text, struct err *e)
+{
+    if (!*text)
+        return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
+    if (o->words) {
+        size_t count = 0;
+        for (; o->words[count]; count++)
+            if (strcmp(o->words[count], text) == 0)
+                return true;
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not one of its words", o->name, text_quote_z(text));
+        struct text list = {0};
+        for (size_t i = 0; i < count; i++)
+            text_printf(&list, "%s%s", i ? ", " : "", o->words[i]);
+        err_expected(e, "%s", list.data);
+        text_free(&list);
+        const char *near = text_nearest(text, o->words, count);
+        return near ? err_help(e, "did you mean %s?", near) : false;
+    }
+    int64_t whole;
+    if (o->flags & ARG_INT && (!text_to_int(text, &whole) || whole < o->low || whole > o->high)) {
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name, text_quote_z(text));
+        return err_expected(e, "an integer from %lld to %lld", (long long)o->low, (long long)o->high);
+    }
+    double seconds;
+    if (o->flags & ARG_SECONDS && (!text_to_double(text, &seconds) || !(seconds >= 0 && seconds <= 1e9))) {
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name, text_quote_z(text));
+        return err_expected(e, "a number from 0 to 1e9");
+    }
+    return true;
+}
+
+static bool take(struct args *a, const struct arg_option *o, const char *text, struct err *e)
+{
+    if (o->value && !check_value(o, text, e))
+        return false;
+    a->values[a->value_count].option = o;
+    a->values[a->value_count++].text = text;
+    if (strcmp(o->name, "json") == 0)
+        a->json = true;
+    if (strcmp(o->name, "help") == 0)
+        a->help = true;
+    return true;
+}
+
+static bool needs_value(const struct arg_option *o, struct err *e)
+{
+    return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
+}
+
+/* One word that begins with '-'; *i moves over a value that stands in the next word. */
+static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
+{
+    char *word = argv[*i];
+    const struct arg_option *o;
+    const char *text = "";
+    if (word[1] == '-') {
+        const char *name = word + 2, *equals = strchr(name, '=');
+        o = find(a->command, name, equals ? (size_t)(equals - name) : strlen(name), 0);
+        if (!o)
+            return unknown(a->command, word, e);
+        if (equals && !o->value)
+            return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
+        if (equals)
+            text = equals + 1;
+        else if (o->value && *i + 1 >= argc)
+            return needs_value(o, e);
+        else if (o->value)
+            text = argv[++*i];
+        return take(a, o, text, e);
+    }
+    for (char *letter = word + 1; *letter; letter++) {
+        o = find(a->command, NULL, 0, *letter);
+        if (!o)
+            return unknown(a->command, word, e);
+        if (o->value && letter[1])
+            return take(a, o, letter + 1, e);
+        if (o->value && *i + 1 >= argc)
+            return needs_value(o, e);
+        if (!take(a, o, o->value ? argv[++*i] : "", e))
+            return false;
+    }
+    return true;
+}
+
+bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e)
+{
+    *a = (struct args){.command = c};
+    a->positionals = mem_zero((size_t)argc + 1, sizeof *a->positionals);
+    size_t letters = 1;
+    for (int i = 0; i < argc; i++)
+        letters += strlen(argv[i]);
+    a->values = mem_zero((size_t)argc + letters, sizeof *a->values);
+    /* --json decides how an error is told, wherever it stands */
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (c->has_json && strcmp(argv[i], "--json") == 0)
+            a->json = true;
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        if (options && strcmp(argv[i], "--") == 0)
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1]) {
+            if (!option(a, argc, argv, &i, e))
+                return false;
+        } else
+            a->positionals[a->positional_count++] = argv[i];
+    }
+    if (a->help)
+        return true;
+    if (args_value(a, "quiet") && args_value(a, "verbose"))
+        return err_set(e, ERR_OPTION_CONFLICT, "--quiet and --verbose contradict each other");
+    if (a->positional_count < c->least || a->positional_count > c->most) {
+        if (a->positional_count > c->most)
+            err_set(e, ERR_USAGE, "`dnn %s` takes no argument \"%s\"", c->name,
+                    text_quote_z(a->positionals[c->most]));
+        else
+            err_set(e, ERR_USAGE, "`dnn %s` needs more arguments", c->name);
+        return err_expected(e, "dnn %s", c->usage);
+    }
+    return true;
+}
+
+void args_free(struct args *a)
+{
+    mem_free((void *)a->positionals);
+    mem_free(a->values);
+    *a = (struct args){0};
+}
+
+const char *args_value(const struct args *a, const char *name)
+{
+    for (size_t i = a->value_count; i-- > 0;)
+        if (strcmp(a->values[i].option->name, name) == 0)
+            return a->values[i].text;
+    return NULL;
+}
+
+int64_t args_int(const struct args *a, const char *name, int64_t otherwise)
+{
+    const char *text = args_value(a, name);
+    int64_t value;
+    return text && text_to_int(text, &value) ? value : otherwise;
+}
+
+double args_seconds(const struct args *a, const char *name, double otherwise)
+{
+    const char *text = args_value(a, name);
+    double value;
+    return text && text_to_double(text, &value) ? value : otherwise;
+}
+
+const char **args_list(const struct args *a, const char *name, size_t *count)
+{
+    const char **list = mem_zero(a->value_count + 1, sizeof *list);
+    *count = 0;
+    for (size_t i = 0; i < a->value_count; i++)
+        if (strcmp(a->values[i].option->name, name) == 0)
+            list[(*count)++] = a->values[i].text;
+    return list;
+}

@@ -1,0 +1,56 @@
+/* args.h - the command line as tables: one row an option, one row a command. Parser, --help, completion and tests read them. */
+#ifndef DNN_CLI_ARGS_H
+#define DNN_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum arg_flag { ARG_MANY = 1, ARG_INT = 2, ARG_SECONDS = 4, ARG_FILE = 8 };
+struct arg_option {
+    const char *name;          /* without "--"; NULL ends a table */
+    char letter;               /* 0: none */
+    const char *value;         /* "FILE"; NULL: a switch */
+    const char *const *words;  /* allowed values, or NULL */
+    unsigned flags;
+    int64_t low, high;         /* of ARG_INT */
+    const char *help;
+};
+
+struct args;
+struct command {
+    const char *name, *usage, *summary, *examples, *notes; /* notes: paragraphs below the options, or NULL */
+    const struct arg_option *options;                      /* its own */
+    bool computes;             /* --backend --device --threads --batch-size */
+    bool has_config;           /* --set */
+    bool has_json;             /* --json */
+    size_t least, most;        /* positionals */
+    int (*run)(struct args *a);
+};
+
+struct arg_value { const struct arg_option *option; const char *text; };
+struct args {
+    const struct command *command;
+    const char **positionals;
+    size_t positional_count;
+    struct arg_value *values;
+    size_t value_count;
+    bool json, help;
+};
+extern const struct arg_option common_options[], compute_options[], config_options[], json_options[];
+
+/* argv after the command's name. E10 with the nearest known option. */
+bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);
+void args_free(struct args *a);
+/* The last value given, NULL when not given ("" for a switch that is on). */
+const char *args_value(const struct args *a, const char *name);
+int64_t args_int(const struct args *a, const char *name, int64_t otherwise);
+double args_seconds(const struct args *a, const char *name, double otherwise);
+/* Values of an option that may stand many times; the list is the caller's (mem_free), the strings are argv's. */
+const char **args_list(const struct args *a, const char *name, size_t *count);
+/* The option tables of a command, own ones first; NULL-terminated list. */
+size_t args_tables(const struct command *c, const struct arg_option *tables[5]);
+
+#endif

@@ -1,0 +1,279 @@
+/* cli.c - from argv to a command's exit code: the table, start-up, how errors are told. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "run/progress.h"
+#include "run/stop.h"
+
+const struct command *const commands[] = {
+    &command_init,   &command_check,  &command_train,  &command_predict,    &command_evaluate, &command_inspect,
+    &command_verify, &command_schema, &command_completion, &command_help, NULL};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* --- errors ------------------------------------------------------------------------------------------ */
+
+static void error_json(const struct err *e, struct json_out *o)
+{
+    char id[16];
+    snprintf(id, sizeof id, "E%d", (int)e->id);
+    json_open(o, NULL, '{');
+    json_put_string(o, "schema", "dnn.error/1");
+    json_put_string(o, "id", id);
+    json_put_int(o, "exit", err_exit(e));
+    json_put_string(o, "file", e->file[0] ? e->file : NULL);
+    if (e->line)
+        json_put_int(o, "line", e->line);
+    else
+        json_put_null(o, "line");
+    if (e->column)
+        json_put_int(o, "column", e->column);
+    else
+        json_put_null(o, "column");
+    json_put_string(o, "message", e->what);
+    json_put_string(o, "expected", e->expected[0] ? e->expected : NULL);
+    json_put_string(o, "help", e->help[0] ? e->help : NULL);
+    json_close(o, '}');
+}
+
+static void error_text(const struct err *e)
+{
+    struct text line = {0};
+    text_printf(&line, "dnn: error[E%d]: ", (int)e->id);
+    if (e->file[0])
+        text_put(&line, text_quote_z(e->file));
+    if (e->file[0] && e->line)
+        text_printf(&line, ":%lld", (long long)e->line);
+    if (e->file[0] && e->line && e->column)
+        text_printf(&line, ":%lld", (long long)e->column);
+    text_printf(&line, "%s%s", e->file[0] ? ": " : "", e->what);
+    log_raw("error", line.data);
+    const struct { const char *lead, *text; } more[] = {
+        {"  | ", e->excerpt}, {"  = expected: ", e->expected}, {"  = help: ", e->help}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        if (!more[i].text[0])
+            continue;
+        text_clear(&line);
+        text_printf(&line, "%s%s", more[i].lead, more[i].text);
+        log_raw("error", line.data);
+    }
+    text_free(&line);
+}
+
+int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
+{
+    int code = (int)err_exit(e);
+    if (code == EXIT_SIGPIPE)
+        return code; /* whoever closed the pipe knows */
+    if (a && a->json) {
+        struct json_out o = {0};
+        error_json(e, &o);
+        struct args plain = *a;
+        plain.json = false;
+        cli_json(&plain, &o, false);
+    }
+    if (!a || !a->json)
+        error_text(e);
+    if (disk_note && (!a || !a->json))
+        log_note("%s", disk_note);
+    return code;
+}
+
+const char *cli_disk_note(const char *output)
+{
+    static char note[1200];
+    if (output && strcmp(output, "-") != 0 && file_exists(output))
+        snprintf(note, sizeof note, "nothing was written; %s is unchanged", text_quote_z(output));
+    else
+        snprintf(note, sizeof note, "nothing was written");
+    return note;
+}
+
+/* --- output ------------------------------------------------------------------------------------------ */
+
+int cli_print(const struct args *a, const struct text *t)
+{
+    struct err e = {0};
+    struct outfile o;
+    if (!outfile_open(&o, "-", &e))
+        return cli_fail(a, &e, NULL);
+    if (!outfile_write(&o, t->data ? t->data : "", t->length, &e)) {
+        outfile_abort(&o);
+        return cli_fail(a, &e, NULL);
+    }
+    return outfile_commit(&o, &e) ? EXIT_DONE : cli_fail(a, &e, NULL);
+}
+
+int cli_json(const struct args *a, struct json_out *o, bool to_stderr)
+{
+    int code = EXIT_DONE;
+    text_char(&o->text, '\n');
+    if (to_stderr) {
+        o->text.data[o->text.length - 1] = '\0';
+        log_raw("result", o->text.data);
+    } else {
+        struct args plain = a ? *a : (struct args){0};
+        plain.json = false; /* a failure to print is told in words */
+        code = cli_print(&plain, &o->text);
+    }
+    text_free(&o->text);
+    return code;
+}
+
+struct overrides cli_overrides(const struct args *a)
+{
+    struct overrides o = {.threads = args_int(a, "threads", -1),
+                          .batch_size = args_int(a, "batch-size", -1),
+                          .time_limit_s = args_seconds(a, "time-limit", -1),
+                          .backend = args_value(a, "backend"),
+                          .device = args_value(a, "device")};
+    o.sets = args_list(a, "set", &o.set_count);
+    return o;
+}
+
+int cli_progress(const struct args *a)
+{
+    const char *word = args_value(a, "progress");
+    if (!word || strcmp(word, "auto") == 0)
+        return a->json || log_json() ? PROGRESS_PLAIN : PROGRESS_AUTO;
+    return strcmp(word, "bar") == 0 ? PROGRESS_BAR : strcmp(word, "plain") == 0 ? PROGRESS_PLAIN : PROGRESS_NONE;
+}
+
+/* --- start-up ---------------------------------------------------------------------------------------- */
+
+static void out_of_memory(size_t bytes)
+{
+    outfile_abort_all();
+    char line[160];
+    int length = snprintf(line, sizeof line, "dnn: error[E%d]: out of memory (%zu bytes asked for)\n",
+                          (int)ERR_MEMORY, bytes);
+    ssize_t written = write(2, line, (size_t)length);
+    (void)written;
+    _exit(EXIT_OS);
+}
+
+/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive log text. */
+static void standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+            int null = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+            if (null >= 0 && null != fd) {
+                dup2(null, fd);
+                close(null);
+            }
+        }
+}
+
+static bool set_log(const struct args *a, struct err *e)
+{
+    int64_t level = 1;
+    static const char *const words[] = {"error", "warning", "info", "debug"};
+    const char *name = getenv("LOG_LEVEL");
+    if (name && *name) {
+        level = -1;
+        for (int i = 0; i < 4; i++)
+            if (strcmp(name, words[i]) == 0)
+                level = i;
+        if (level < 0) {
+            err_set(e, ERR_ENVIRONMENT, "LOG_LEVEL is \"%s\"", text_quote_z(name));
+            const char *near = text_nearest(name, words, 4);
+            err_expected(e, "error, warning, info or debug");
+            return near ? err_help(e, "did you mean %s?", near) : false;
+        }
+    }
+    const char *debug = getenv("DEBUG");
+    if (debug && strcmp(debug, "true") == 0)
+        level = 3;
+    if (args_value(a, "quiet"))
+        level = 0;
+    if (args_value(a, "verbose"))
+        level = 2;
+    level = args_int(a, "verbosity", level);
+    const char *format = args_value(a, "log-format");
+    log_setup((int)level, format && strcmp(format, "json") == 0);
+    return true;
+}
+
+static int no_command(const char *word)
+{
+    struct err e = {0};
+    const char *known[32];
+    size_t count = 0;
+    for (; commands[count]; count++)
+        known[count] = commands[count]->name;
+    if (word[0] == '-') {
+        err_set(&e, ERR_OPTION_UNKNOWN, "no option \"%s\" without a command", text_quote_z(word));
+        err_help(&e, "dnn --help, dnn --version, or dnn COMMAND [options]");
+    } else {
+        err_set(&e, ERR_COMMAND, "there is no command \"%s\"", text_quote_z(word));
+        const char *near = text_nearest(word, known, count);
+        if (near)
+            err_help(&e, "did you mean `dnn %s`?", near);
+        else
+            err_help(&e, "`dnn help` lists the commands");
+    }
+    return cli_fail(NULL, &e, NULL);
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    struct args a;
+    struct err e = {0};
+    int code;
+    if (!args_parse(&a, c, argc, argv, &e) || !set_log(&a, &e))
+        code = cli_fail(&a, &e, NULL);
+    else if (a.help) {
+        struct text page = {0};
+        help_command(c, &page);
+        code = cli_print(&a, &page);
+        text_free(&page);
+    } else
+        code = c->run(&a);
+    args_free(&a);
+    return code;
+}
+
+int cli_main(int argc, char **argv)
+{
+    standard_descriptors();
+    mem_on_failure(out_of_memory);
+    stop_install();
+    struct text page = {0};
+    if (argc < 2) {
+        help_overview(&page);
+        if (page.length) /* log_raw ends the line itself */
+            page.data[--page.length] = '\0';
+        log_raw("error", page.data);
+        text_free(&page);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        if (argc > 3 || (argc == 3 && strcmp(argv[2], "--json") != 0))
+            return no_command(argv[2]);
+        return version_run(argc == 3);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_overview(&page);
+        int code = cli_print(NULL, &page);
+        text_free(&page);
+        return code;
+    }
+    const struct command *c = command_find(argv[1]);
+    return c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1]);
+}

@@ -1,0 +1,36 @@
+/* cli.h - the only floor that prints errors and exits: the command table and what the commands share. */
+#ifndef DNN_CLI_CLI_H
+#define DNN_CLI_CLI_H
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/args.h"
+#include "run/config.h"
+
+int cli_main(int argc, char **argv);
+
+extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
+const struct command *command_find(const char *name);
+
+/* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk. Returns the exit code. */
+int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
+/* Text to standard output, flushed and checked: 0, 74 or 141. */
+int cli_print(const struct args *a, const struct text *t);
+/* The object, last on standard output (standard error when rows went there). Closes and frees o. */
+int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
+/* The options of compute_options and config_options. sets is freed with mem_free. */
+struct overrides cli_overrides(const struct args *a);
+int cli_progress(const struct args *a); /* enum progress_style */
+/* "X is unchanged" or "nothing was written", for cli_fail; rotating buffer. */
+const char *cli_disk_note(const char *output);
+
+void help_overview(struct text *out);
+void help_command(const struct command *c, struct text *out);
+bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */
+
+/* one file a command: cmd_NAME.c */
+extern const struct command command_init, command_check, command_train, command_predict, command_evaluate,
+    command_inspect, command_verify, command_schema, command_completion, command_help;
+int version_run(bool json);
+
+#endif

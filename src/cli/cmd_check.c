@@ -1,0 +1,80 @@
+/* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "run/train.h"
+
+static const struct arg_option check_options_table[] = {
+    {"resolved", 0, NULL, NULL, 0, 0, 0, "Print the config with every default filled in, and nothing else."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",    "weight",
+                                         "group",   "ignore",      "target",   "split"};
+
+static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
+{
+    text_printf(out, "rows        train %llu, valid %llu, test %llu\n", (unsigned long long)r->rows[0],
+                (unsigned long long)r->rows[1], (unsigned long long)r->rows[2]);
+    text_put(out, "columns    ");
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
+        if (r->columns_by_type[i])
+            text_printf(out, " %s %llu", type_names[i], (unsigned long long)r->columns_by_type[i]);
+    text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
+    text_printf(out, "memory      %s at most (table %s, weights and state %s, activations %s, other %s)\n",
+                text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
+                text_bytes(r->activations_bytes), text_bytes(r->other_bytes));
+    text_printf(out, "batch       %lld; the largest that fits: train %llu, predict %llu\n",
+                (long long)c->train.batch_size, (unsigned long long)r->largest_batch_train,
+                (unsigned long long)r->largest_batch_predict);
+    text_printf(out, "backend     %s (requested %s: %s), %u threads, BLAS %s\n", r->backend.used,
+                r->backend.requested, r->backend.reason, r->backend.threads, r->backend.blas_core);
+    text_printf(out, "time        about %.3g s\n", r->seconds);
+    text_put(out, "settings    (those not at their default)\n");
+    for (size_t i = 0; i < c->setting_count; i++)
+        text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value, c->settings[i].from);
+}
+
+static int check_command(struct args *a)
+{
+    struct err e = {0};
+    struct overrides o = cli_overrides(a);
+    struct config *config = config_load(a->positionals[0], &o, &e);
+    mem_free((void *)o.sets);
+    if (!config)
+        return cli_fail(a, &e, NULL);
+    struct check_result r = {0};
+    int code;
+    if (!check_run(config, &r, &e))
+        code = cli_fail(a, &e, NULL);
+    else if (args_value(a, "resolved"))
+        code = cli_print(a, &r.resolved);
+    else if (a->json) {
+        struct json_out out = {0};
+        check_write(config, &r, &out);
+        code = cli_json(a, &out, false);
+    } else {
+        struct text out = {0};
+        plan_text(config, &r, &out);
+        code = cli_print(a, &out);
+        text_free(&out);
+    }
+    check_free(&r);
+    config_free(config);
+    return code;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .usage = "check CONFIG [--resolved] [--json]",
+    .summary = "Validate config and data, and print the plan: rows, parameters, memory, backend, time.",
+    .examples = "  dnn check leads.json\n"
+                "  dnn check leads.json --resolved > resolved.json\n"
+                "  dnn check leads.json --set train.batch_size=1024 --json\n",
+    .options = check_options_table,
+    .computes = true,
+    .has_config = true,
+    .has_json = true,
+    .least = 1,
+    .most = 1,
+    .run = check_command,
+};

@@ -1,0 +1,132 @@
+/* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the golden rows. */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "run/evaluate.h"
+
+static const struct arg_option evaluate_options_table[] = {
+    {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
+     "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit 82."},
+    {"better-than", 0, "MODEL", NULL, ARG_FILE, 0, 0, "A gate: better than this model on the same rows."},
+    {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
+    {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+static void result_text(const struct evaluate_result *r, struct text *out)
+{
+    text_printf(out, "rows       %llu\n", (unsigned long long)r->rows);
+    for (uint32_t i = 0; i < r->metrics.count; i++)
+        text_printf(out, "%-10s %.6g\n", r->metrics.m[i].type->name, r->metrics.m[i].value);
+    for (size_t i = 0; i < r->gate_count; i++)
+        text_printf(out, "gate %s: %s (%.6g)\n", text_quote_z(r->gates[i].text), r->gates[i].pass ? "met" : "NOT met",
+                    r->gates[i].value);
+}
+
+static int evaluate_command(struct args *a)
+{
+    struct err e = {0};
+    size_t gates;
+    const char **require = args_list(a, "require", &gates);
+    struct evaluate_request q = {.model = a->positionals[0],
+                                 .inputs = (char *const *)(const void *)(a->positionals + 1),
+                                 .input_count = a->positional_count - 1,
+                                 .require = (char *const *)(const void *)require,
+                                 .require_count = gates,
+                                 .better_than = args_value(a, "better-than"),
+                                 .on = args_value(a, "on"),
+                                 .overrides = cli_overrides(a)};
+    struct evaluate_result r = {0};
+    int code;
+    const char *by = args_value(a, "by");
+    if ((q.on || by) && !q.better_than) {
+        err_set(&e, ERR_OPTION_CONFLICT, "--%s belongs to --better-than", q.on ? "on" : "by");
+        code = cli_fail(a, &e, NULL);
+    } else if (by && !text_to_double(by, &q.by)) {
+        err_set(&e, ERR_OPTION_VALUE, "--by: \"%s\" is not a number", text_quote_z(by));
+        code = cli_fail(a, &e, NULL);
+    } else if (!evaluate_run(&q, &r, &e))
+        code = cli_fail(a, &e, NULL);
+    else {
+        if (a->json) {
+            struct json_out out = {0};
+            evaluate_write(&q, &r, &out);
+            code = cli_json(a, &out, false);
+        } else {
+            struct text out = {0};
+            result_text(&r, &out);
+            code = cli_print(a, &out);
+            text_free(&out);
+        }
+        if (code == EXIT_DONE && !r.passed) {
+            for (size_t i = 0; i < r.gate_count; i++)
+                if (!r.gates[i].pass)
+                    log_warning("gate not met: %s, measured %.6g", text_quote_z(r.gates[i].text), r.gates[i].value);
+            code = EXIT_GATE;
+        }
+    }
+    evaluate_release(&r);
+    mem_free((void *)require);
+    mem_free((void *)q.overrides.sets);
+    return code;
+}
+
+const struct command command_evaluate = {
+    .name = "evaluate",
+    .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on METRIC] [--by X]] [--json]",
+    .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
+    .examples = "  dnn evaluate leads.dnn test.csv\n"
+                "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"
+                "  dnn evaluate leads.dnn test.csv --better-than old.dnn --on auc --by 0 --json\n",
+    .options = evaluate_options_table,
+    .computes = true,
+    .has_json = true,
+    .least = 2,
+    .most = 4096,
+    .run = evaluate_command,
+};
+
+static int verify_command(struct args *a)
+{
+    struct err e = {0};
+    struct overrides o = cli_overrides(a);
+    struct verify_result r = {0};
+    int code = EXIT_DONE;
+    if (!verify_run(a->positionals[0], &o, &r, &e))
+        code = cli_fail(a, &e, NULL);
+    else if (a->json) {
+        struct json_out out = {0};
+        json_open(&out, NULL, '{');
+        json_put_string(&out, "schema", "dnn.verify/1");
+        json_put_int(&out, "rows", (int64_t)r.rows);
+        json_put_number(&out, "largest_difference", r.largest_difference);
+        json_put_bool(&out, "pass", r.pass);
+        json_close(&out, '}');
+        code = cli_json(a, &out, false);
+    } else {
+        struct text out = {0};
+        text_printf(&out, "%llu golden rows, largest difference %.3g: %s\n", (unsigned long long)r.rows,
+                    r.largest_difference, !r.pass ? "NOT the same answers" : r.bits ? "the same bits" : "within the bound");
+        code = cli_print(a, &out);
+        text_free(&out);
+    }
+    if (code == EXIT_DONE && !r.pass)
+        code = EXIT_FORMAT;
+    mem_free((void *)o.sets);
+    return code;
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .usage = "verify MODEL [--json]",
+    .summary = "Replay the golden rows stored in a model on this machine.",
+    .examples = "  dnn verify leads.dnn\n",
+    .notes = "Bit equality on the backend and core type that trained the model, the documented bound elsewhere. A "
+             "difference: exit 76.",
+    .computes = true,
+    .has_json = true,
+    .least = 1,
+    .most = 1,
+    .run = verify_command,
+};

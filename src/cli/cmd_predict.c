@@ -1,0 +1,81 @@
+/* cmd_predict.c - `dnn predict`: rows in, answers out. */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "run/predict.h"
+
+static const char *const bad_row_words[] = {"stop", "null", "skip", NULL};
+static const char *const io_words[] = {"csv", "tsv", NULL};
+
+static const struct arg_option predict_options_table[] = {
+    {"output", 'o', "OUT", NULL, ARG_FILE, 0, 0, "Where the answers go; default, and -: standard output."},
+    {"columns", 0, "a,b,c", NULL, 0, 0, 0, "The names of the input's columns; with --no-header."},
+    {"no-header", 0, NULL, NULL, 0, 0, 0, "Neither input nor output has a header."},
+    {"passthrough", 0, "LIST", NULL, 0, 0, 0, "Input columns to repeat in the output: a,b,c, or all."},
+    {"io", 0, "FORMAT", io_words, 0, 0, 0,
+     "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV out."},
+    {"null", 0, "TEXT", NULL, 0, 0, 0, "What stands for a missing answer (--on-bad-row null); default: nothing."},
+    {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
+     "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), skip."},
+    {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0, "Keep bad rows: line, column, reason and the raw text."},
+    {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+static int predict_command(struct args *a)
+{
+    struct err e = {0};
+    const char *rule = args_value(a, "on-bad-row"), *io = args_value(a, "io"), *output = args_value(a, "output");
+    struct predict_request q = {
+        .model = a->positionals[0],
+        .inputs = (char *const *)(const void *)(a->positionals + 1),
+        .input_count = a->positional_count - 1,
+        .output = output ? output : "-",
+        .columns = args_value(a, "columns"),
+        .no_header = args_value(a, "no-header") != NULL,
+        .tsv = io && strcmp(io, "tsv") == 0,
+        .csv = io && strcmp(io, "csv") == 0,
+        .passthrough = args_value(a, "passthrough"),
+        .null_text = args_value(a, "null"),
+        .on_bad_row = rule && strcmp(rule, "null") == 0   ? BAD_ROW_NULL
+                      : rule && strcmp(rule, "skip") == 0 ? BAD_ROW_SKIP
+                                                          : BAD_ROW_STOP,
+        .rejects = args_value(a, "rejects"),
+        .max_bad_rows = args_int(a, "max-bad-rows", -1),
+        .overrides = cli_overrides(a)};
+    struct predict_result r = {0};
+    int code = EXIT_DONE;
+    if (q.columns && !q.no_header) {
+        err_set(&e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
+        err_help(&e, "add --no-header, or leave --columns out");
+        code = cli_fail(a, &e, NULL);
+    } else if (!predict_run(&q, &r, &e))
+        code = cli_fail(a, &e, strcmp(q.output, "-") == 0 ? NULL : cli_disk_note(q.output));
+    else if (a->json) {
+        struct json_out out = {0};
+        predict_write(&q, &r, &out);
+        code = cli_json(a, &out, strcmp(q.output, "-") == 0);
+    }
+    predict_release(&r);
+    mem_free((void *)q.overrides.sets);
+    return code;
+}
+
+const struct command command_predict = {
+    .name = "predict",
+    .usage = "predict MODEL [DATA.csv|-]... [-o OUT|-] [options]",
+    .summary = "Predict: rows in, answers out, in the same order; memory does not grow.",
+    .examples = "  dnn predict leads.dnn new.csv -o answers.csv\n"
+                "  dnn predict leads.dnn new.csv --passthrough city > answers.csv\n"
+                "  cat new.csv | dnn predict leads.dnn - --on-bad-row skip --rejects bad.csv > answers.csv\n",
+    .notes = "Columns are matched by name, in any order; extra ones are ignored. The output has the id columns, "
+             "the passthrough columns, then prediction and, for classes, probability_<label>. The answer to a row "
+             "depends on the model and that row alone.",
+    .options = predict_options_table,
+    .computes = true,
+    .has_json = true,
+    .least = 1,
+    .most = 4096,
+    .run = predict_command,
+};

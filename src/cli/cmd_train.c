@@ -1,0 +1,88 @@
+/* cmd_train.c - `dnn train`: CSV in, model file out. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "run/train.h"
+
+static const struct arg_option train_options_table[] = {
+    {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0, "The model file; default: output.model of the config."},
+    {"resume", 0, NULL, NULL, 0, 0, 0, "Go on from the newest valid checkpoint; the result is the same bytes."},
+    {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
+     "Stop after S seconds of training and keep the best weights so far; exit 0."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+static void summary(const struct train_result *r, const char *output)
+{
+    struct text line = {0};
+    const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL, &r->baseline};
+    static const char *const names[] = {"valid", "test", "baseline"};
+    for (size_t i = 0; i < 3; i++) {
+        if (!all[i] || !all[i]->count)
+            continue;
+        text_clear(&line);
+        text_printf(&line, "%-8s", names[i]);
+        for (uint32_t k = 0; k < all[i]->count; k++)
+            text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
+        log_line("%s", line.data);
+    }
+    text_free(&line);
+    log_line("%lld epochs (%s), best %lld, %.2f s; model %s", (long long)r->epochs, r->stopped,
+             (long long)r->best_epoch, r->total_s, text_quote_z(output));
+}
+
+static int train_command(struct args *a)
+{
+    struct err e = {0};
+    struct overrides o = cli_overrides(a);
+    o.output_model = args_value(a, "output");
+    struct config *config = config_load(a->positionals[0], &o, &e);
+    mem_free((void *)o.sets);
+    if (!config)
+        return cli_fail(a, &e, "nothing was written");
+    struct train_request q = {.config = config,
+                              .output = config->output.model,
+                              .resume = args_value(a, "resume") != NULL,
+                              .progress = cli_progress(a)};
+    struct train_result r = {0};
+    int code;
+    if (!q.output) {
+        err_set(&e, ERR_USAGE, "no name for the model");
+        err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
+        code = cli_fail(a, &e, "nothing was written");
+    } else if (!train_run(&q, &r, &e))
+        code = cli_fail(a, &e, cli_disk_note(q.output));
+    else {
+        code = r.exit;
+        if (code == EXIT_DONE)
+            summary(&r, q.output);
+        if (code == EXIT_DONE && a->json) {
+            struct json_out out = {0};
+            train_write(&q, &r, &out);
+            code = cli_json(a, &out, false);
+        }
+    }
+    config_free(config);
+    return code;
+}
+
+const struct command command_train = {
+    .name = "train",
+    .usage = "train CONFIG [-o MODEL] [--resume] [--time-limit S] [--json]",
+    .summary = "Train: CSV in, model file out.",
+    .examples = "  dnn train leads.json\n"
+                "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
+                "  dnn train leads.json -o leads.dnn --resume --json\n",
+    .notes = "The model is written aside, synced and renamed over the old one, so a nightly job may name the same "
+             "file each time. Checkpoints lie beside it and go when it is written. SIGTERM: checkpoint, exit 75; "
+             "SIGINT: 130; a second signal ends at once. Same seed, config and data: the same bytes, whatever the "
+             "threads.",
+    .options = train_options_table,
+    .computes = true,
+    .has_config = true,
+    .has_json = true,
+    .least = 1,
+    .most = 1,
+    .run = train_command,
+};

@@ -1,0 +1,113 @@
+/* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, config keys, error ids. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "run/config.h"
+
+void help_overview(struct text *out)
+{
+    text_put(out, "dnn trains a deep neural network from a CSV file and a JSON config, and predicts.\n\n"
+                  "  dnn init leads.csv --target converted -o leads.json   look at the data, write a config\n"
+                  "  dnn train leads.json                                  CSV in, model out\n"
+                  "  dnn predict leads.dnn new.csv -o answers.csv          rows in, answers out\n\n"
+                  "commands:\n");
+    for (size_t i = 0; commands[i]; i++)
+        text_printf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    text_put(out, "\n`dnn help COMMAND`, `dnn help KEY` (a config key) and `dnn help E1203` (an error id) show a page; "
+                  "`dnn --version [--json]` what was found.\n");
+}
+
+/* Words wrapped at 96 columns behind an indent. */
+static void wrapped(struct text *out, const char *words, size_t indent, size_t column)
+{
+    while (*words) {
+        size_t length = strcspn(words, " \n");
+        if (column + length > 96 && column > indent) {
+            text_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        text_add(out, words, length);
+        column += length;
+        words += length;
+        if (*words == '\n') {
+            text_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+            words++;
+        } else if (*words == ' ') {
+            words++;
+            if (column + 1 + strcspn(words, " \n") <= 96) {
+                text_char(out, ' ');
+                column++;
+            } else {
+                text_printf(out, "\n%*s", (int)indent, "");
+                column = indent;
+            }
+        }
+    }
+    text_char(out, '\n');
+}
+
+static void option_row(const struct arg_option *o, struct text *out)
+{
+    struct text name = {0};
+    if (o->letter)
+        text_printf(&name, "-%c, ", o->letter);
+    text_printf(&name, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    text_printf(out, "  %-26s ", name.data);
+    if (name.length > 26)
+        text_printf(out, "\n%29s", "");
+    wrapped(out, o->help, 29, 29);
+    text_free(&name);
+}
+
+void help_command(const struct command *c, struct text *out)
+{
+    text_printf(out, "%s\n\nexamples:\n%s\nusage: dnn %s\n\noptions:\n", c->summary, c->examples, c->usage);
+    const struct arg_option *tables[5];
+    size_t count = args_tables(c, tables);
+    for (size_t t = 0; t < count; t++)
+        for (const struct arg_option *o = tables[t]; o->name; o++)
+            option_row(o, out);
+    if (c->notes) {
+        text_char(out, '\n');
+        wrapped(out, c->notes, 0, 0);
+    }
+}
+
+static bool error_page(const char *word, struct text *out, struct err *e)
+{
+    char *end;
+    long number = strtol(word + 1, &end, 10);
+    const struct err_info *info = *end ? NULL : err_info((int)number);
+    if (!info)
+        return err_set(e, ERR_USAGE, "there is no error id \"%s\"", text_quote_z(word));
+    text_printf(out, "E%d: %s (exit code %d)\n\n", (int)info->id, info->summary, (int)info->exit);
+    wrapped(out, info->page, 0, 0);
+    return true;
+}
+
+bool help_topic(const char *word, struct text *out, struct err *e)
+{
+    const struct command *c = command_find(word);
+    if (c) {
+        help_command(c, out);
+        return true;
+    }
+    if (word[0] == 'E' && isdigit((unsigned char)word[1]))
+        return error_page(word, out, e);
+    struct text page = {0};
+    if (config_key_help(word, &page)) {
+        text_add(out, page.data, page.length);
+        text_free(&page);
+        return true;
+    }
+    err_set(e, ERR_USAGE, "there is no command, config key or error id \"%s\"", text_quote_z(word));
+    if (page.length)
+        err_help(e, "did you mean %s?", page.data);
+    else
+        err_help(e, "`dnn help` lists the commands, `dnn help keys` the config keys");
+    text_free(&page);
+    return false;
+}
