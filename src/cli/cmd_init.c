@@ -1,0 +1,224 @@
+/* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only place where anything is guessed. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "data/infer.h"
+
+static const struct arg_option init_options_table[] = {
+    {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
+    {"id", 0, "COL", NULL, ARG_MANY, 0, 0, "A column that names a row: repeated in predictions, never learned from."},
+    {"ignore", 0, "COL", NULL, ARG_MANY, 0, 0, "A column to leave out."},
+    {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
+    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+static const char *const type_words[] = {"numeric", "categorical", "datetime", "id", "weight", "group", "ignore"};
+
+/* What a --set says of the reading of the file is not guessed. The last one given counts. */
+static const char *set_value(const struct overrides *o, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t i = o->set_count; i-- > 0;)
+        if (strncmp(o->sets[i], key, length) == 0 && o->sets[i][length] == '=')
+            return o->sets[i] + length + 1;
+    return NULL;
+}
+
+static char character(const char *text)
+{
+    if (!text)
+        return '\0';
+    if (strcmp(text, "\\t") == 0 || strcmp(text, "\"\\t\"") == 0)
+        return '\t';
+    return text[0] == '"' && text[1] ? text[1] : text[0];
+}
+
+/* `path` as seen from the folder that will hold the config; absolute when the two cannot be compared. */
+static char *path_from(const char *config, const char *path)
+{
+    char folder[PATH_MAX], here[PATH_MAX], there[PATH_MAX];
+    if (path[0] == '/' || !config || strcmp(config, "-") == 0)
+        return mem_string(path);
+    const char *slash = strrchr(config, '/');
+    size_t length = slash ? (size_t)(slash - config) : 0;
+    if (!slash)
+        return mem_string(path); /* the config lies in the working folder */
+    if (length >= sizeof folder)
+        return mem_string(path);
+    memcpy(folder, config, length);
+    folder[length] = '\0';
+    if (!realpath(length ? folder : "/", here) || !realpath(path, there))
+        return mem_string(path);
+    size_t same = 0;
+    for (size_t i = 0;; i++) {
+        bool end_here = here[i] == '/' || !here[i], end_there = there[i] == '/' || !there[i];
+        if (end_here && end_there)
+            same = i;
+        if (here[i] != there[i] || !here[i])
+            break;
+    }
+    struct text out = {0};
+    for (const char *rest = here + same; *rest; rest++)
+        if (rest[0] == '/' && rest[1])
+            text_put(&out, "../");
+    text_put(&out, there + same + (there[same] == '/'));
+    return out.data ? out.data : mem_string(path);
+}
+
+static void config_text(const struct infer *found, const char *target, const char *data_path, const char *model_path,
+                        struct json_out *o)
+{
+    char delimiter[2] = {found->dialect.delimiter, '\0'}, decimal[2] = {found->decimal, '\0'};
+    json_open(o, NULL, '{');
+    json_put_string(o, "task", task_names[found->task]);
+    json_open(o, "data", '{');
+    json_put_string(o, "train", data_path);
+    json_put_string(o, "delimiter", delimiter);
+    json_put_string(o, "decimal", decimal);
+    json_put_string(o, "encoding", data_encoding_names[found->dialect.encoding]);
+    json_put_bool(o, "header", found->dialect.header);
+    json_open(o, "missing", '[');
+    for (size_t i = 0; i < found->missing.count; i++)
+        json_put_string(o, NULL, found->missing.items[i]);
+    json_close(o, ']');
+    json_put_string(o, "target", target);
+    if (found->positive)
+        json_put_string(o, "positive", found->positive);
+    json_open(o, "columns", '{');
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->columns[i].name, target) != 0)
+            json_put_string(o, found->columns[i].name, type_words[found->columns[i].type]);
+    json_close(o, '}');
+    json_open(o, "split", '{');
+    json_put_string(o, "method", found->task == TASK_REGRESSION ? "random" : "stratified");
+    json_put_number(o, "valid", 0.15);
+    json_put_number(o, "test", 0.15);
+    json_close(o, '}');
+    json_close(o, '}');
+    json_open(o, "model", '{');
+    json_put_string(o, "preset", "auto");
+    json_close(o, '}');
+    json_open(o, "output", '{');
+    json_put_string(o, "model", model_path);
+    json_close(o, '}');
+    json_close(o, '}');
+}
+
+static void tell(const struct infer *found, const char *target)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        if (c->reason[0] && strcmp(c->name, target) != 0)
+            log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type], c->reason);
+        if (c->note[0])
+            log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
+    }
+}
+
+/* leads.csv -> leads.dnn, beside the config */
+static char *model_name(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    if (strcmp(path, "-") == 0)
+        base = "model";
+    const char *dot = strrchr(base, '.');
+    struct text out = {0};
+    text_add(&out, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    text_put(&out, ".dnn");
+    return out.data;
+}
+
+static bool write_config(const struct args *a, const char *output, const struct text *json, struct err *e)
+{
+    struct outfile o;
+    (void)a;
+    if (!outfile_open(&o, output, e))
+        return false;
+    if (!outfile_write(&o, json->data, json->length, e)) {
+        outfile_abort(&o);
+        return false;
+    }
+    return outfile_commit(&o, e);
+}
+
+static bool make_config(const struct args *a, const struct infer *found, const struct overrides *o, struct text *json,
+                        struct err *e)
+{
+    const char *data = a->positionals[0], *output = args_value(a, "output");
+    char *path = path_from(output, data), *model = model_name(data);
+    struct json_out draft = {0};
+    config_text(found, args_value(a, "target"), path, model, &draft);
+    struct overrides sets = {.sets = o->sets, .set_count = o->set_count, .threads = -1, .batch_size = -1, .time_limit_s = -1};
+    struct config *config = config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
+    if (config) {
+        json_write(json, json_root(config->doc), 2);
+        text_char(json, '\n');
+    }
+    config_free(config);
+    text_free(&draft.text);
+    mem_free(path);
+    mem_free(model);
+    return config != NULL;
+}
+
+static int init_command(struct args *a)
+{
+    struct err e = {0};
+    const char *target = args_value(a, "target"), *output = args_value(a, "output");
+    if (!target) {
+        err_set(&e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
+        err_expected(&e, "dnn %s", a->command->usage);
+        return cli_fail(a, &e, NULL);
+    }
+    if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0])) {
+        err_set(&e, ERR_SAME_FILE, "the config would replace the data file %s", text_quote_z(output));
+        return cli_fail(a, &e, "nothing was written");
+    }
+    struct overrides o = cli_overrides(a);
+    struct infer_request q = {.path = a->positionals[0], .target = target, .encoding = -1, .header = -1};
+    q.ids = args_list(a, "id", &q.id_count);
+    q.ignored = args_list(a, "ignore", &q.ignored_count);
+    q.delimiter = character(set_value(&o, "data.delimiter"));
+    q.decimal = character(set_value(&o, "data.decimal"));
+    const char *header = set_value(&o, "data.header"), *encoding = set_value(&o, "data.encoding");
+    if (header)
+        q.header = strcmp(header, "false") != 0;
+    for (int i = 0; encoding && data_encoding_names[i]; i++)
+        if (strcmp(encoding, data_encoding_names[i]) == 0)
+            q.encoding = i;
+    struct text json = {0};
+    struct infer *found = infer_file(&q, &e);
+    int code = EXIT_DONE;
+    if (!found || !make_config(a, found, &o, &json, &e) || !write_config(a, output ? output : "-", &json, &e))
+        code = cli_fail(a, &e, cli_disk_note(output));
+    else
+        tell(found, target);
+    infer_free(found);
+    text_free(&json);
+    mem_free((void *)q.ids);
+    mem_free((void *)q.ignored);
+    mem_free((void *)o.sets);
+    return code;
+}
+
+const struct command command_init = {
+    .name = "init",
+    .usage = "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG]",
+    .summary = "Look at the data once and write an explicit config.",
+    .examples = "  dnn init leads.csv --target converted -o leads.json\n"
+                "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"
+                "  dnn init leads.csv --target converted --set data.split.method=random --set train.epochs=50\n",
+    .notes = "This is the only place where anything is guessed: delimiter, header, decimal sign, encoding, every "
+             "column's type, the task, the positive label. What --set says is taken as given. Read the config, mend "
+             "it, and nothing will be guessed again.",
+    .options = init_options_table,
+    .has_config = true,
+    .least = 1,
+    .most = 1,
+    .run = init_command,
+};
