@@ -1,0 +1,53 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "scratch.h"
+#include "tap.h"
+
+/* Five writes; the exit code has a bit for each that failed, or the errno of the third. */
+static int again(const char *what)
+{
+    int bits = 0, third = 0;
+    fault_hit(FAULT_READ);
+    for (int i = 0; i < 5; i++) {
+        int error = fault_hit(FAULT_WRITE);
+        bits |= (error != 0) << i;
+        if (i == 2)
+            third = error;
+    }
+    return what[0] == 'b' ? bits : third;
+}
+
+static void notes(const char *fault, const char *want, const char *name)
+{
+    size_t length;
+    is_int(scratch_again(fault, "b", NULL, "err"), 0, name);
+    char *got = scratch_get("err", &length);
+    is_string(got, want, name);
+    free(got);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return again(argv[1]);
+    scratch_make();
+    is_int(scratch_again(NULL, "b", NULL, NULL), 0, "nothing set, nothing fails");
+    is_int(scratch_again("write:3", "b", NULL, NULL), 4, "the third write alone");
+    is_int(scratch_again("write:3+", "b", NULL, NULL), 28, "the third and all later ones");
+    is_int(scratch_again("write:1,write:5", "b", NULL, NULL), 17, "two rules");
+    is_int(scratch_again("read:3", "b", NULL, NULL), 0, "another kind is not touched");
+    is_int(scratch_again("write:3", "e", NULL, NULL), ENOSPC, "a fitting errno");
+    is_int(scratch_again("write:3:EIO", "e", NULL, NULL), EIO, "an errno by name");
+    is_int(scratch_again("write:3+:27", "e", NULL, NULL), 27, "an errno by number");
+    is_int(scratch_again("kill:write:2", "b", NULL, NULL), 128 + 9, "a kill");
+    notes("count", "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 thread=0\n",
+          "counts at the end");
+    notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "no number");
+    notes("wrote:1", "dnn: note: DNN_FAULT: \"wrote:1\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "no such kind");
+    notes("write:0", "dnn: note: DNN_FAULT: \"write:0\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "from 1");
+    notes("write:1:EWHAT", "dnn: note: DNN_FAULT: \"write:1:EWHAT\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
+          "no such errno");
+    return done();
+}
