@@ -1,0 +1,78 @@
+/* journal.c - see journal.h. */
+#include "run/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/text.h"
+
+bool journal_open(struct journal *j, const char *path, struct err *e)
+{
+    *j = (struct journal){.fd = -1};
+    if (!path)
+        return true;
+    int error = sys_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666, &j->fd);
+    if (error) {
+        err_errno(e, path, error, true, "cannot be created");
+        return err_help(e, "output.metrics names this file; its folder must exist and be writable");
+    }
+    struct stat st;
+    j->regular = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode);
+    fcntl(j->fd, F_SETFL, O_APPEND); /* O_NONBLOCK was for the opening of a pipe that nobody reads */
+    j->path = mem_string(path);
+    return true;
+}
+
+bool journal_cut(struct journal *j, uint64_t length, struct err *e)
+{
+    if (!j->path)
+        return true;
+    struct stat st;
+    j->length = length;
+    if (!j->regular)
+        return true;
+    if (fstat(j->fd, &st) == 0 && (uint64_t)st.st_size < length) {
+        log_note("\"%s\" is shorter than the checkpoint remembers; lines of earlier epochs are missing",
+                 text_quote_z(j->path));
+        j->length = (uint64_t)st.st_size;
+        return true;
+    }
+    if (ftruncate(j->fd, (off_t)length) != 0)
+        return err_errno(e, j->path, errno, true, "cannot be cut to its length");
+    return true;
+}
+
+bool journal_line(struct journal *j, const char *line, struct err *e)
+{
+    if (!j->path)
+        return true;
+    size_t length = strlen(line), done;
+    char *whole = mem_string_n(line, length + 1);
+    whole[length] = '\n';
+    int error = sys_write(j->fd, whole, length + 1, SYS_HERE, &done);
+    mem_free(whole);
+    j->length += done;
+    return error ? err_errno(e, j->path, error, true, "cannot be written") : true;
+}
+
+bool journal_sync(struct journal *j, struct err *e)
+{
+    if (!j->path || !j->regular)
+        return true;
+    int error = sys_fsync(j->fd);
+    return error ? err_errno(e, j->path, error, true, "cannot be brought to the disk") : true;
+}
+
+void journal_close(struct journal *j)
+{
+    if (j->path)
+        sys_close(j->fd); /* the last lines were synced */
+    mem_free(j->path);
+    *j = (struct journal){.fd = -1};
+}

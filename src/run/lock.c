@@ -1,0 +1,152 @@
+/* lock.c - see lock.h. The file is removed while the lock is held, and whoever was waiting at the door of the removed file
+ * sees that the name now stands for another one (or none) and tries again. */
+#include "run/lock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/text.h"
+
+enum { TRIES = 100, LINE_MOST = 256 };
+
+/* What a handler may remove. */
+static char held_path[PATH_MAX];
+static _Atomic bool held;
+
+/* A symbolic link and what it points to are one output. */
+static char *lock_path(const char *output)
+{
+    struct text t = {0};
+    char *real = realpath(output, NULL);
+    text_put(&t, real ? real : output);
+    text_put(&t, ".lock");
+    free(real); /* made by realpath */
+    return t.data;
+}
+
+/* The line inside, cut to what it may hold: a foreign file is never echoed. */
+static void read_line(int fd, char line[LINE_MOST])
+{
+    size_t got = 0, n = 0;
+    char bytes[LINE_MOST];
+    if (sys_read(fd, bytes, sizeof bytes - 1, 0, &got) != 0)
+        got = 0;
+    for (size_t i = 0; i < got && bytes[i] != '\n'; i++)
+        if (isalnum((unsigned char)bytes[i]) || strchr(" .:-_", bytes[i]))
+            line[n++] = bytes[i];
+    line[n] = '\0';
+    if (strncmp(line, "pid ", 4) != 0)
+        memcpy(line, "an unknown process", sizeof "an unknown process");
+}
+
+static int write_line(int fd)
+{
+    char host[65] = "unknown", line[LINE_MOST], when[32] = "";
+    gethostname(host, sizeof host - 1);
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    int n = snprintf(line, sizeof line, "pid %ld on %s since %s\n", (long)getpid(), host, when);
+    size_t done;
+    if (ftruncate(fd, 0) != 0)
+        return errno;
+    return sys_write(fd, line, (size_t)n, 0, &done);
+}
+
+static bool refused(const char *path, int fd, struct err *e)
+{
+    char line[LINE_MOST];
+    read_line(fd, line);
+    err_at(e, ERR_LOCKED, path, 0, 0, "another training writes this output: held by %s", line);
+    return err_help(e, "wait until it has ended, or train to another file with -o");
+}
+
+/* The name still stands for the file that fd is. */
+static bool same_file(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static bool cannot(const char *path, int error, struct err *e)
+{
+    err_errno(e, path, error, true, "the lock cannot be created");
+    return err_help(e, "the folder of the output must exist and be writable");
+}
+
+bool lock_take(struct lock *l, const char *output, struct err *e)
+{
+    *l = (struct lock){.fd = -1, .path = lock_path(output)};
+    for (int turn = 0; turn < TRIES; turn++) {
+        int error = sys_open(l->path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666, &l->fd);
+        if (error) {
+            cannot(l->path, error, e);
+            break;
+        }
+        if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EWOULDBLOCK) {
+                refused(l->path, l->fd, e);
+                break;
+            }
+            log_warning("\"%s\": this file system has no locks (%s); nothing keeps a second training from the same "
+                        "output",
+                        text_quote_z(l->path), strerror(errno));
+        } else if (!same_file(l->fd, l->path)) {
+            sys_close(l->fd);
+            l->fd = -1;
+            continue;
+        }
+        struct stat st;
+        l->abrupt = fstat(l->fd, &st) == 0 && st.st_size > 0;
+        error = write_line(l->fd);
+        if (error) {
+            sys_unlink(l->path);
+            cannot(l->path, error, e);
+            break;
+        }
+        l->held = true;
+        if (strlen(l->path) < sizeof held_path) {
+            memcpy(held_path, l->path, strlen(l->path) + 1);
+            atomic_store(&held, true);
+        }
+        return true;
+    }
+    if (l->fd >= 0)
+        sys_close(l->fd);
+    else
+        err_at(e, ERR_LOCKED, l->path, 0, 0, "the lock comes and goes without end");
+    mem_free(l->path);
+    *l = (struct lock){.fd = -1};
+    return false;
+}
+
+void lock_drop(struct lock *l)
+{
+    if (!l->held)
+        return;
+    atomic_store(&held, false);
+    unlink(l->path); /* cleaning up is not counted as a fallible call */
+    sys_close(l->fd);
+    mem_free(l->path);
+    *l = (struct lock){.fd = -1};
+}
+
+void lock_abort(void)
+{
+    if (atomic_load(&held))
+        unlink(held_path);
+}

@@ -1,0 +1,93 @@
+/* select.c - see select.h. This build has no GPU kernels, so the machine is the CPU; what was asked for still decides what is
+ * said, and whether it is an error. No GPU library is opened to find that out. */
+#include "run/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/thread.h"
+
+static const char *const words[] = {
+    [BACKEND_AUTO] = "auto", [BACKEND_GPU] = "dnn_gpu", [BACKEND_CPU] = "dnn_cpu"};
+
+/* The kind of GPU that the environment allows, NULL when any. */
+static const char *kind_wanted(void)
+{
+    const char *kind = getenv("GPU_BACKEND");
+    return kind && *kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
+}
+
+/* Why there is no GPU: the build, and what of the environment bears on it. */
+static void why_not(char *out, size_t room)
+{
+    const char *kind = kind_wanted(), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool cuda = !kind || strcmp(kind, "cuda") == 0;
+    int n = cuda ? snprintf(out, room, "this build has no GPU kernels")
+                 : snprintf(out, room, "GPU_BACKEND=\"%s\" is not supported", text_quote_z(kind));
+    if (cuda && visible && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
+}
+
+static void say_precision(const struct backend_options *b)
+{
+    if (b->precision && strcmp(b->precision, "auto") != 0 && strcmp(b->precision, "fp32") != 0)
+        log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32", text_quote_z(b->precision));
+}
+
+bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings, size_t count,
+                    double work_s, struct selection *s, struct err *e)
+{
+    const char *from = "default", *kind = kind_wanted();
+    enum backend_word word = config_backend(b, job, settings, count, &from);
+    struct cpu_info info;
+    cpu_describe(&info, job == JOB_TRAIN);
+    *s = (struct selection){.requested = words[word], .used = "dnn_cpu", .device = "cpu",
+                            .threads = threads_count(), .precision = "fp32", .cpu_s = work_s, .gpu_s = -1};
+    snprintf(s->blas_core, sizeof s->blas_core, "%s", info.blas_core);
+    bool other_kind = kind && strcmp(kind, "cuda") != 0;
+    if (word == BACKEND_CPU) {
+        snprintf(s->reason, sizeof s->reason, "GPU disabled");
+        log_line("dnn_cpu: using CPU (%s)", s->reason);
+    } else if (word == BACKEND_GPU || other_kind) {
+        why_not(s->reason, sizeof s->reason);
+        if (b->fallback) {
+            err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
+                    text_quote_z(word == BACKEND_GPU ? from : "GPU_BACKEND"), s->reason);
+            return err_help(e, "set \"fallback\": \"cpu\" in the section backend to go on on the CPU, or ask for "
+                               "dnn_cpu");
+        }
+        log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
+    } else {
+        why_not(s->reason, sizeof s->reason);
+        log_line("auto: using CPU (%s)", s->reason);
+    }
+    say_precision(b);
+    return true;
+}
+
+void select_write(const struct selection *s, const char *key, struct json_out *out)
+{
+    json_open(out, key, '{');
+    json_put_string(out, "requested", s->requested);
+    json_put_string(out, "used", s->used);
+    json_put_string(out, "reason", s->reason);
+    json_put_string(out, "device", s->device);
+    json_put_string(out, "driver", *s->driver ? s->driver : NULL);
+    json_put_int(out, "threads", s->threads);
+    json_put_string(out, "blas_core", s->blas_core);
+    json_put_string(out, "precision", s->precision);
+    json_open(out, "estimates", '{');
+    const double estimates[] = {s->cpu_s, s->gpu_s};
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "gpu_s" : "cpu_s";
+        if (estimates[i] >= 0)
+            json_put_number(out, name, estimates[i]);
+        else
+            json_put_null(out, name);
+    }
+    json_close(out, '}');
+    json_close(out, '}');
+}

@@ -1,0 +1,202 @@
+/* stop.c - see stop.h. Everything that a handler touches is a lock-free atomic; what it calls is async-signal-safe. */
+#include "run/stop.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exitcode.h"
+#include "base/file.h"
+#include "run/lock.h"
+
+static _Atomic int first;          /* the signal that asked to end */
+static _Atomic double first_at;
+static _Atomic bool noticed_by_work;
+static _Atomic bool checkpoint_asked, status_asked;
+static const char *_Atomic phase = "start";
+static _Atomic bool phase_disposable;
+
+static const struct ending {
+    int number;
+    const char *name;
+    int exit, at_once;
+} endings[] = {
+    {SIGTERM, "SIGTERM", EXIT_TRYLATER, EXIT_SIGTERM},
+    {SIGHUP, "SIGHUP", EXIT_TRYLATER, EXIT_SIGTERM},
+    {SIGXCPU, "SIGXCPU", EXIT_TRYLATER, EXIT_SIGTERM},
+    {SIGINT, "SIGINT", EXIT_SIGINT, EXIT_SIGINT},
+};
+#define ENDINGS (sizeof endings / sizeof endings[0])
+
+static const struct ending *ending_of(int number)
+{
+    for (size_t i = 0; i < ENDINGS; i++)
+        if (endings[i].number == number)
+            return &endings[i];
+    return NULL;
+}
+
+static void say(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+void stop_cleanup(void)
+{
+    outfile_abort_all();
+    lock_abort();
+}
+
+_Noreturn static void leave(int code)
+{
+    stop_cleanup();
+    _exit(code);
+}
+
+static void end_asked(int number)
+{
+    int none = 0;
+    double now = clock_now();
+    if (atomic_compare_exchange_strong(&first, &none, number)) {
+        atomic_store(&first_at, now);
+        if (atomic_load(&phase_disposable))
+            alarm(STOP_PATIENCE_S);
+        return;
+    }
+    if (now - atomic_load(&first_at) >= STOP_TOGETHER_S) {
+        const struct ending *e = ending_of(number);
+        leave(e ? e->at_once : EXIT_SIGTERM);
+    }
+}
+
+static void handle(int number)
+{
+    if (number == SIGUSR1) {
+        atomic_store(&checkpoint_asked, true);
+    } else if (number == SIGUSR2) {
+        atomic_store(&status_asked, true);
+    } else if (number == SIGALRM) {
+        int asked = atomic_load(&first);
+        if (!asked || atomic_load(&noticed_by_work) || !atomic_load(&phase_disposable))
+            return;
+        say("dnn: error[E1902]: stopped by a signal while waiting for data: nothing to resume, start again\n");
+        leave(ending_of(asked)->exit);
+    } else {
+        end_asked(number);
+    }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static const struct {
+    int number;
+    const char *name;
+} crashes[] = {
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"},
+};
+
+/* A bug: one line, and then the signal's own end (a core file, if the user wants one). No checkpoint is attempted: memory
+ * may be damaged, and the last good one is on the disk. */
+static void crash(int number)
+{
+    say("dnn: error[E9901]: a bug of dnn " DNN_VERSION " (");
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        if (crashes[i].number == number)
+            say(crashes[i].name);
+    say(") during: ");
+    say(atomic_load(&phase));
+    say("; please report it with the command line\n");
+    stop_cleanup();
+    raise(number); /* SA_RESETHAND has put the default action back */
+}
+
+static void install_crashes(void)
+{
+    static char stack[64 << 10]; /* a crash may be an overflow of the ordinary stack */
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    struct sigaction a = {.sa_handler = crash, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND | SA_NODEFER};
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        sigaction(crashes[i].number, &a, NULL);
+}
+#else
+static void install_crashes(void) /* the sanitizer's own report is better */
+{
+}
+#endif
+
+static void install_one(int number, void (*handler)(int))
+{
+    struct sigaction before, a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigfillset(&a.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+        return; /* nohup, or a background job of a shell without job control */
+    sigaction(number, &a, NULL);
+}
+
+void stop_install(void)
+{
+    for (size_t i = 0; i < ENDINGS; i++)
+        install_one(endings[i].number, handle);
+    install_one(SIGUSR1, handle);
+    install_one(SIGUSR2, handle);
+    install_one(SIGALRM, handle);
+    install_one(SIGPIPE, SIG_IGN);
+    install_one(SIGXFSZ, SIG_IGN);
+    install_crashes();
+}
+
+bool stop_wanted(void)
+{
+    if (!atomic_load_explicit(&first, memory_order_relaxed))
+        return false;
+    atomic_store(&noticed_by_work, true);
+    return true;
+}
+
+int stop_exit(void)
+{
+    const struct ending *e = ending_of(atomic_load(&first));
+    return e ? e->exit : 0;
+}
+
+const char *stop_name(void)
+{
+    const struct ending *e = ending_of(atomic_load(&first));
+    return e ? e->name : "";
+}
+
+bool stop_checkpoint(void)
+{
+    return atomic_load_explicit(&checkpoint_asked, memory_order_relaxed) &&
+           atomic_exchange(&checkpoint_asked, false);
+}
+
+bool stop_status(void)
+{
+    return atomic_load_explicit(&status_asked, memory_order_relaxed) &&
+           atomic_exchange(&status_asked, false);
+}
+
+void stop_request(int signal_number)
+{
+    handle(signal_number);
+}
+
+void stop_forget(void)
+{
+    atomic_store(&first, 0);
+    atomic_store(&noticed_by_work, false);
+    atomic_store(&checkpoint_asked, false);
+    atomic_store(&status_asked, false);
+    alarm(0);
+}
+
+void stop_phase(const char *name, bool disposable)
+{
+    atomic_store(&phase, name);
+    atomic_store(&phase_disposable, disposable);
+}
