@@ -1,12 +1,18 @@
-/* date.h - ISO 8601 dates and times into calendar and cyclic parts. Forms: YYYY-MM-DD, YYYY-MM-DD[T ]hh:mm[:ss[.fff]][Z|+-hh[:mm]],
- * YYYY/MM/DD, YYYYMMDD. Proleptic Gregorian calendar; no time zones other than the offset written (converted to UTC). */
+/* date.h - ISO 8601 dates and times into calendar and cyclic parts. Forms:
+ *
+ *     YYYY-MM-DD  YYYY/MM/DD  YYYYMMDD, alone or followed by [T
+ * ]hh:mm[:ss[.digits]][Z|(+|-)hh[[:]mm]]
+ *
+ * Proleptic Gregorian calendar, years 0001 to 9999. A time without an offset is taken as it stands,
+ * one with an offset is converted to UTC; no other time zones. 24:00:00 and leap seconds (:60) are
+ * the next second, as in POSIX time. */
 #ifndef DNN_DATA_DATE_H
 #define DNN_DATA_DATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* seconds since 1970-01-01T00:00:00 (UTC when an offset is written). */
+/* Seconds since 1970-01-01T00:00:00. False: none of the forms, or no such day. */
 bool date_parse(const char *text, size_t length, double *seconds);
 /* The numbers a datetime column gives, in this order: seconds (scaled like a numeric column), then
  * sin and cos of the time of day, the day of the week, the day of the year. */

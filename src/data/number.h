@@ -1,15 +1,21 @@
-/* number.h - text to number, correctly rounded (bit-equal to strtod in the C locale on the grammar below), and fast:
- *     -?digits[.digits][(e|E)[+-]digits]      the whole cell; a leading '.' or trailing '.' digit-less part is refused
- * decimal ',' swaps the point. No blanks, no '+', no hex, no inf, no nan.
- * Method: up to 19 digits to a u64, Clinger's exact path, then Eisel-Lemire (Lemire, "Number parsing at a gigabyte per second", 2021);
- * the rare undecided case goes to strtod. */
+/* number.h - text to number, correctly rounded (bit-equal to strtod in the C locale on the grammar
+ * below), and fast:
+ *
+ *     -?digits[.digits][(e|E)[+-]digits]
+ *
+ * is the whole cell; decimal ',' takes the comma for the point. No blanks, no '+', no hex, no inf,
+ * no nan; a point needs digits on both sides.
+ * Method: a cell of at most 16 bytes in two words of eight digits; else up to 19 digits to a u64,
+ * Clinger's exact path, then Eisel-Lemire (Lemire, "Number parsing at a gigabyte per second",
+ * 2021); the rare undecided case goes to strtod. */
 #ifndef DNN_DATA_NUMBER_H
 #define DNN_DATA_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum number_result { NUMBER_OK, NUMBER_BAD, NUMBER_RANGE /* outside float32 */ };
+enum number_result { NUMBER_OK, NUMBER_BAD, NUMBER_RANGE /* rounds to infinity in float32 */ };
+/* *value is set with NUMBER_OK only. What underflows float32 is NUMBER_OK. */
 enum number_result number_parse(const char *text, size_t length, char decimal, double *value);
 
 #endif
