@@ -180,7 +180,7 @@ void json_free(struct json_doc *doc)
 
 /* --- reading --- */
 
-struct json *json_root(struct json_doc *doc)
+struct json *json_root(const struct json_doc *doc)
 {
     return json_value(doc->root);
 }

@@ -31,7 +31,7 @@ struct json; /* one value */
 struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e);
 struct json_doc *json_load(const char *path, struct err *e);
 void json_free(struct json_doc *doc);
-struct json *json_root(struct json_doc *doc);
+struct json *json_root(const struct json_doc *doc);
 const char *json_name(const struct json_doc *doc); /* the file's name */
 
 enum json_kind json_kind(const struct json *v);

@@ -27,10 +27,30 @@ static void *field_of(const struct option *row, void *into)
 
 const struct option *opt_find(const struct option *table, const char *key)
 {
-    for (const struct option *row = table; row->key; row++)
+    for (const struct option *row = table; row->key; row++) {
+        size_t n = strlen(row->key);
         if (strcmp(row->key, key) == 0)
             return row;
+        if (row->type == OPT_TABLE && strncmp(row->key, key, n) == 0 && key[n] == '.')
+            return opt_find(row->table, key + n + 1);
+    }
     return NULL;
+}
+
+void opt_each(const struct option *table, const char *path, const void *from,
+              void (*each)(const char *key, const struct option *row, const void *base,
+                           void *context),
+              void *context)
+{
+    for (const struct option *row = table; row->key; row++) {
+        char full[MOST_NAME];
+        snprintf(full, sizeof full, "%s%s%s", path, *path ? "." : "", row->key);
+        if (row->type == OPT_TABLE)
+            opt_each(row->table, full, from ? (const char *)from + row->offset : NULL, each,
+                     context);
+        else
+            each(full, row, from, context);
+    }
 }
 
 const char *opt_type_name(enum opt_type type)
@@ -45,6 +65,7 @@ const char *opt_type_name(enum opt_type type)
     case OPT_STRINGS: return "string or list of strings";
     case OPT_INTS: return "list of integers";
     case OPT_NUMBERS: return "list of numbers";
+    case OPT_TABLE: return "object";
     case OPT_CUSTOM: return "value";
     }
     return "value";
@@ -62,6 +83,7 @@ static const char *with_article(enum opt_type type)
     case OPT_STRINGS: return "a string or a list of strings";
     case OPT_INTS: return "a list of integers";
     case OPT_NUMBERS: return "a list of numbers";
+    case OPT_TABLE: return "an object";
     case OPT_CUSTOM: return "a value";
     }
     return "a value";
@@ -261,6 +283,10 @@ static void clear(const struct option *row, void *field)
     case OPT_STRINGS: *(struct opt_strings *)field = (struct opt_strings){0}; return;
     case OPT_INTS: *(struct opt_ints *)field = (struct opt_ints){0}; return;
     case OPT_NUMBERS: *(struct opt_numbers *)field = (struct opt_numbers){0}; return;
+    case OPT_TABLE:
+        for (const struct option *inner = row->table; inner->key; inner++)
+            clear(inner, field_of(inner, field));
+        return;
     case OPT_CUSTOM: *(const struct json **)field = NULL; return;
     }
 }
@@ -279,15 +305,20 @@ static bool read_value(const struct target *t, const struct json *v)
     case OPT_INT: return read_int(t, v, t->field);
     case OPT_SEED: return read_seed(t, v, t->field);
     case OPT_NUMBER: return read_number(t, v, t->field);
-    case OPT_STRING:
+    case OPT_STRING: {
+        int word;
         if (json_kind(v) != JSON_STRING)
             return wrong_type(t, v, with_article(OPT_STRING));
+        if (t->row->words && !read_word(t, v, &word))
+            return false;
         *(char **)t->field = mem_string(json_string(v));
         return true;
+    }
     case OPT_WORD: return read_word(t, v, t->field);
     case OPT_STRINGS: return read_strings(t, v, t->field);
     case OPT_INTS: return read_ints(t, v, t->field);
     case OPT_NUMBERS: return read_numbers(t, v, t->field);
+    case OPT_TABLE: return opt_read(t->row->table, t->doc, v, t->name, t->field, t->e);
     case OPT_CUSTOM:
         if (json_kind(v) == JSON_NULL && !(t->row->flags & OPT_NULLABLE))
             return wrong_type(t, v, with_article(OPT_CUSTOM));
@@ -397,6 +428,8 @@ static bool read_default(struct target *t)
 {
     if (t->row->type == OPT_CUSTOM)
         return true;
+    if (t->row->type == OPT_TABLE)
+        return opt_read(t->row->table, t->doc, NULL, t->name, t->field, t->e);
     struct json_doc *doc = json_parse(t->row->standard, strlen(t->row->standard), "default", t->e);
     if (!doc)
         return false;
@@ -425,7 +458,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
         const struct json *v = find(at, row->key);
         if (v) {
             good = read_value(&t, v);
-        } else if (row->standard && !(row->flags & OPT_REQUIRED)) {
+        } else if (row->type == OPT_TABLE || (row->standard && !(row->flags & OPT_REQUIRED))) {
             good = read_default(&t);
         } else {
             int64_t line = 0, column = 0;
@@ -456,6 +489,8 @@ void opt_release(const struct option *table, void *into)
             mem_free(((struct opt_ints *)field)->items);
         } else if (row->type == OPT_NUMBERS) {
             mem_free(((struct opt_numbers *)field)->items);
+        } else if (row->type == OPT_TABLE) {
+            opt_release(row->table, field);
         }
         clear(row, field);
     }

@@ -16,11 +16,12 @@ enum opt_type {
     OPT_INT,     /* int64_t, within [low, high] */
     OPT_SEED,    /* uint64_t: an integer, or a string of digits up to 2^64-1 */
     OPT_NUMBER,  /* double, within [low, high]; OPT_OPEN_LOW/HIGH exclude the end */
-    OPT_STRING,  /* char *, mem_string (NULL for null where nullable) */
+    OPT_STRING,  /* char *, mem_string (NULL for null where nullable); with `words`: one of them */
     OPT_WORD,    /* int: index in `words` (NULL-terminated list) */
     OPT_STRINGS, /* struct opt_strings: a string or a list of strings */
     OPT_INTS,    /* struct opt_ints: a list of integers, each within [low, high] */
     OPT_NUMBERS, /* struct opt_numbers */
+    OPT_TABLE,   /* a struct inside the room's: an object read by `table` */
     OPT_CUSTOM   /* const struct json *: the room reads it itself */
 };
 enum opt_flag {
@@ -52,12 +53,13 @@ struct option {
     const char *key; /* "batch_size", or dotted "optimizer.learning_rate"; NULL ends a table */
     enum opt_type type;
     unsigned flags;
-    size_t offset;            /* of the field in the room's struct */
-    const char *standard;     /* the default as JSON text; NULL: required */
-    double low, high;         /* both 0: no limits; -INFINITY and INFINITY leave one side open */
-    const char *const *words; /* of OPT_WORD */
-    const char *schema;       /* of OPT_CUSTOM: a JSON Schema fragment, an object */
-    const char *help;         /* one or two sentences; the first one is the summary */
+    size_t offset;              /* of the field in the room's struct */
+    const char *standard;       /* the default as JSON text; NULL: required */
+    double low, high;           /* both 0: no limits; -INFINITY and INFINITY leave one side open */
+    const char *const *words;   /* of OPT_WORD, and of OPT_STRING where only these are allowed */
+    const struct option *table; /* of OPT_TABLE */
+    const char *schema;         /* of OPT_CUSTOM: a JSON Schema fragment, an object */
+    const char *help;           /* one or two sentences; the first one is the summary */
 };
 
 /* Reads every row's key below `at` (an object, or NULL for all defaults) into `into`, which need
@@ -75,10 +77,20 @@ void opt_release(const struct option *table,
 void opt_write(const struct option *table, const void *from, struct json_out *out);
 void opt_write_value(const struct option *row, const void *from, const char *key,
                      struct json_out *out);
+/* The row of a full key such as "train.optimizer.type", through OPT_TABLE rows; NULL: unknown. */
 const struct option *opt_find(const struct option *table, const char *key);
+/* Every row but OPT_TABLE ones, which are walked through, in order, with its full key. base: the
+ * struct that the row's offset counts from, NULL when `from` is. path "" at the top. */
+void opt_each(const struct option *table, const char *path, const void *from,
+              void (*each)(const char *key, const struct option *row, const void *base,
+                           void *context),
+              void *context);
 /* The members "type", "properties", "required" and "additionalProperties" of a JSON Schema object
- * (no braces). */
+ * (no braces). _tagged: with one more required member that must be this word, such as "type":
+ * "dense". */
 void opt_schema(const struct option *table, struct json_out *out);
+void opt_schema_tagged(const struct option *table, const char *tag, const char *word,
+                       struct json_out *out);
 /* "1 to 65536", "more than 0", "" without limits; a rotating thread-local buffer. */
 const char *opt_range(const struct option *row);
 /* "integer", "list of strings", ... as messages and help name it. */

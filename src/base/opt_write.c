@@ -97,6 +97,11 @@ void opt_write_value(const struct option *row, const void *from, const char *key
         json_close(out, ']');
         return;
     }
+    case OPT_TABLE:
+        json_open(out, key, '{');
+        opt_write(row->table, field, out);
+        json_close(out, '}');
+        return;
     case OPT_CUSTOM: write_custom(row, *(const struct json *const *)field, key, out); return;
     }
 }
@@ -233,7 +238,12 @@ static void put_row(const struct option *row, struct json_out *out)
         put_type(row, "number", NULL, out);
         put_limits(row, out);
         return;
-    case OPT_STRING: put_type(row, "string", NULL, out); return;
+    case OPT_STRING:
+        if (row->words)
+            put_words(row, out);
+        else
+            put_type(row, "string", NULL, out);
+        return;
     case OPT_WORD: put_words(row, out); return;
     case OPT_STRINGS:
         put_type(row, "string", "array", out);
@@ -247,33 +257,44 @@ static void put_row(const struct option *row, struct json_out *out)
         put_type(row, "array", NULL, out);
         put_items(row, "number", out);
         return;
+    case OPT_TABLE: opt_schema(row->table, out); return;
     case OPT_CUSTOM: put_fragment(row, out); return;
     }
 }
 
 static bool required(const struct option *row)
 {
-    return !row->standard || row->flags & OPT_REQUIRED;
+    return row->flags & OPT_REQUIRED || (!row->standard && row->type != OPT_TABLE);
 }
 
-static void schema_level(const struct option *table, const char *prefix, struct json_out *out)
+static void schema_level(const struct option *table, const char *prefix, const char *tag,
+                         const char *word, struct json_out *out)
 {
     struct entry entry;
     size_t n = strlen(prefix);
     json_put_string(out, "type", "object");
     json_open(out, "properties", '{');
+    if (tag) {
+        json_open(out, tag, '{');
+        json_put_string(out, "const", word);
+        json_close(out, '}');
+    }
     for (const struct option *row = table; row->key; row++) {
         if (!entry_of(table, row, prefix, &entry))
             continue;
         json_open(out, entry.name, '{');
         if (entry.group)
-            schema_level(table, entry.prefix, out);
+            schema_level(table, entry.prefix, NULL, NULL, out);
         else
             put_row(row, out);
         json_close(out, '}');
     }
     json_close(out, '}');
-    bool any = false;
+    bool any = tag;
+    if (tag) {
+        json_open(out, "required", '[');
+        json_put_string(out, NULL, tag);
+    }
     for (const struct option *row = table; row->key; row++)
         if (strncmp(row->key, prefix, n) == 0 && !strchr(row->key + n, '.') && required(row)) {
             if (!any)
@@ -288,5 +309,11 @@ static void schema_level(const struct option *table, const char *prefix, struct 
 
 void opt_schema(const struct option *table, struct json_out *out)
 {
-    schema_level(table, "", out);
+    schema_level(table, "", NULL, NULL, out);
+}
+
+void opt_schema_tagged(const struct option *table, const char *tag, const char *word,
+                       struct json_out *out)
+{
+    schema_level(table, "", tag, word, out);
 }

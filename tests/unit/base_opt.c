@@ -94,6 +94,89 @@ static const struct option strict[] = {
     {.key = NULL},
 };
 
+struct outer {
+    int64_t before;
+    struct things inner;
+    char *word;
+};
+static const struct option outer_table[] = {
+    {.key = "before", .type = OPT_INT, .offset = offsetof(struct outer, before), .standard = "1"},
+    {.key = "inner", .type = OPT_TABLE, .offset = offsetof(struct outer, inner), .table = table},
+    {.key = "word",
+     .type = OPT_STRING,
+     .offset = offsetof(struct outer, word),
+     .standard = "\"oval\"",
+     .words = shapes},
+    {.key = NULL},
+};
+
+static void count_row(const char *key, const struct option *row, const void *base, void *context)
+{
+    int *rows = context;
+    ++*rows;
+    if (strcmp(key, "inner.net.deep") == 0 && base)
+        ok(strcmp(row->key, "net.deep") == 0 && ((const struct things *)base)->deep == 5,
+           "a nested row and its struct");
+}
+
+static void nesting(void)
+{
+    struct err e = {0};
+    struct outer o;
+    static const char source[] = "{\"inner\": {\"net\": {\"deep\": 5}}, \"word\": \"round\"}";
+    struct json_doc *doc = json_parse(source, strlen(source), "c.json", &e);
+    if (!ok(doc && opt_read(outer_table, doc, json_root(doc), "", &o, &e), "a table in a table"))
+        return;
+    ok(o.before == 1 && o.inner.deep == 5 && o.inner.count == 256 && strcmp(o.word, "round") == 0,
+       "its values");
+    int rows = 0;
+    opt_each(outer_table, "", &o, count_row, &rows);
+    is_int(rows, 16, "every row but the table's own");
+    ok(opt_find(outer_table, "inner.net.deep") == opt_find(table, "net.deep") &&
+           opt_find(table, "net.deep"),
+       "found");
+    ok(opt_find(outer_table, "inner")->type == OPT_TABLE && !opt_find(outer_table, "inner.x"),
+       "and not found");
+    opt_release(outer_table, &o);
+    json_free(doc);
+    static const char *const wrong[] = {"{\"inner\": {\"net\": {\"deep\": true}}}",
+                                        "{\"inner\": 1}", "{\"word\": \"ovel\"}",
+                                        "{\"inner\": {\"conut\": 1}}"};
+    static const char *const what[] = {"`inner.net.deep`: expected an integer, got true",
+                                       "`inner`: expected an object, got number",
+                                       "`word`: unknown word \"ovel\"",
+                                       "unknown key \"inner.conut\""};
+    for (int i = 0; i < 4; i++) {
+        err_clear(&e);
+        doc = json_parse(wrong[i], strlen(wrong[i]), "c.json", &e);
+        ok(doc && !opt_read(outer_table, doc, json_root(doc), "", &o, &e), "refused");
+        is_string(e.what, what[i], "and named in full");
+        json_free(doc);
+    }
+    err_clear(&e);
+    struct json_out out = {0};
+    ok(opt_read(outer_table, NULL, NULL, "", &o, &e), "all defaults");
+    json_open(&out, NULL, '{');
+    opt_write(outer_table, &o, &out);
+    json_close(&out, '}');
+    ok(strstr(out.text.data, "{\"before\":1,\"inner\":{\"flag\":true,") &&
+           strstr(out.text.data, "\"custom\":{}},\"word\":\"oval\"}"),
+       "written nested");
+    text_clear(&out.text);
+    out.comma[0] = false;
+    json_open(&out, NULL, '{');
+    opt_schema(outer_table, &out);
+    json_close(&out, '}');
+    doc = json_parse(out.text.data, out.text.length, "schema", &e);
+    ok(doc &&
+           json_path(json_root(doc), "properties.inner.properties.net.properties.deep.default") &&
+           json_path(json_root(doc), "properties.word.enum.1"),
+       "and its schema");
+    json_free(doc);
+    text_free(&out.text);
+    opt_release(outer_table, &o);
+}
+
 static void defaults(void)
 {
     struct things t;
@@ -276,13 +359,14 @@ static void describing(void)
     o.depth = 0;
     o.comma[0] = false;
     json_open(&o, NULL, '{');
-    opt_schema(strict, &o);
+    opt_schema_tagged(strict, "type", "x", &o);
     json_close(&o, '}');
     is_string(
         o.text.data,
-        "{\"type\":\"object\",\"properties\":{\"count\":{\"description\":\"How many.\",\"type\":\"integer\"}},"
-        "\"required\":[\"count\"],\"additionalProperties\":false}",
-        "a required key");
+        "{\"type\":\"object\",\"properties\":{\"type\":{\"const\":\"x\"},\"count\":"
+        "{\"description\":\"How many.\",\"type\":\"integer\"}},\"required\":[\"type\",\"count\"],"
+        "\"additionalProperties\":false}",
+        "a required key and a tag");
     text_free(&o.text);
 }
 
@@ -292,6 +376,7 @@ int main(void)
     reading();
     refusing();
     describing();
+    nesting();
     is_int(mem_in_use(), 0, "nothing is left behind");
     return done();
 }
