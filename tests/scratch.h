@@ -1,4 +1,5 @@
-/* scratch.h - a folder of its own for a test program, gone at the end. Plain C library: the code under test stays out. */
+/* scratch.h - a folder of its own for a test program, gone at the end. Plain C library: the code
+ * under test stays out. */
 #ifndef DNN_SCRATCH_H
 #define DNN_SCRATCH_H
 
@@ -20,7 +21,8 @@ static inline void scratch_remove(void)
     while (d && (entry = readdir(d))) {
         char path[600];
         snprintf(path, sizeof path, "%s/%s", scratch_folder, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlink(path) != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlink(path) != 0)
             rmdir(path);
     }
     if (d)
@@ -30,7 +32,8 @@ static inline void scratch_remove(void)
 static inline void scratch_make(void)
 {
     const char *root = getenv("TMPDIR");
-    snprintf(scratch_folder, sizeof scratch_folder, "%.200s/dnn-test-XXXXXX", root && *root ? root : "/tmp");
+    snprintf(scratch_folder, sizeof scratch_folder, "%.200s/dnn-test-XXXXXX",
+             root && *root ? root : "/tmp");
     if (!mkdtemp(scratch_folder)) {
         printf("Bail out! no temporary folder\n");
         exit(1);
@@ -92,8 +95,9 @@ static inline int scratch_count(void) /* entries of the folder */
         closedir(d);
     return count;
 }
-/* Runs this program anew with up to two arguments and DNN_FAULT set (NULL: unset): DNN_FAULT is read once a process.
- * Its exit code, or 128 + the signal. Standard error goes to the file `errors` of the scratch folder when not NULL. */
+/* Runs this program anew with up to two arguments and DNN_FAULT set (NULL: unset): DNN_FAULT is
+ * read once a process. Its exit code, or 128 + the signal. Standard error goes to the file `errors`
+ * of the scratch folder when not NULL. */
 static inline int scratch_again(const char *fault, const char *a, const char *b, const char *errors)
 {
     fflush(stdout);

@@ -1,4 +1,5 @@
-/* convert.c - one-byte encodings to UTF-8 by iconv. Each byte stands for itself, so a piece may end anywhere. */
+/* convert.c - one-byte encodings to UTF-8 by iconv. Each byte stands for itself, so a piece may end
+ * anywhere. */
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -29,8 +30,10 @@ struct convert *convert_open(const char *encoding, struct err *e)
     }
     iconv_t to_utf8 = iconv_open("UTF-8", encodings[i].iconvs);
     if (to_utf8 == (iconv_t)-1) {
-        err_set(e, ERR_ENCODING_MISSING, "this system cannot convert %s to UTF-8", encodings[i].ours);
-        err_help(e, "install the C library's conversion tables (gconv modules), or convert the file");
+        err_set(e, ERR_ENCODING_MISSING, "this system cannot convert %s to UTF-8",
+                encodings[i].ours);
+        err_help(e,
+                 "install the C library's conversion tables (gconv modules), or convert the file");
         return NULL;
     }
     struct convert *c = mem_alloc(1, sizeof *c);
@@ -38,7 +41,8 @@ struct convert *convert_open(const char *encoding, struct err *e)
     return c;
 }
 
-bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out, struct err *e)
+bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out,
+                 struct err *e)
 {
     char piece[4096];
     const char *at = bytes;

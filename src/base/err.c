@@ -1,4 +1,5 @@
-/* err.c - filling an err, and the table of ids. A text that does not fit is cut at a whole character and ends in "...". */
+/* err.c - filling an err, and the table of ids. A text that does not fit is cut at a whole
+ * character and ends in "...". */
 #include "base/err.h"
 
 #include <errno.h>

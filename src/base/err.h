@@ -3,8 +3,9 @@
  *     bool f(..., struct err *e)      true on success; on failure e is filled and false returned
  *     return err_at(e, ERR_CSV_NUMBER, path, line, col, "column \"%s\": ...", name);
  *
- * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. An err owns
- * nothing and needs no freeing. User text put into a message must go through text_quote() first. */
+ * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. An err
+ * owns nothing and needs no freeing. User text put into a message must go through text_quote()
+ * first. */
 #ifndef DNN_BASE_ERR_H
 #define DNN_BASE_ERR_H
 
@@ -39,12 +40,14 @@ struct err_info {
     const char *name, *summary, *page;
 };
 
-/* Fill e and return false. A first failure is never overwritten by a later one: call err_clear to reuse. */
+/* Fill e and return false. A first failure is never overwritten by a later one: call err_clear to
+ * reuse. */
 bool err_set(struct err *e, enum err_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool err_at(struct err *e, enum err_id id, const char *file, int64_t line, int64_t column,
             const char *format, ...) __attribute__((format(printf, 6, 7)));
-/* Like err_set, with the file and the text of errno; picks NOINPUT, PERMISSION, IO or CANTCREATE ids. */
+/* Like err_set, with the file and the text of errno; picks NOINPUT, PERMISSION, IO or CANTCREATE
+ * ids. */
 bool err_errno(struct err *e, const char *file, int errnum, bool writing, const char *doing);
 /* Additions to a filled e; both return false so that they can end a return statement. */
 bool err_expected(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,7 +55,8 @@ bool err_help(struct err *e, const char *format, ...) __attribute__((format(prin
 void err_excerpt(struct err *e, const char *text, size_t length);
 void err_clear(struct err *e);
 
-/* The row of errors.def; NULL for an unknown number. Rows are walked by err_info_at(0..), NULL at the end. */
+/* The row of errors.def; NULL for an unknown number. Rows are walked by err_info_at(0..), NULL at
+ * the end. */
 const struct err_info *err_info(int id);
 const struct err_info *err_info_at(size_t index);
 enum exit_code err_exit(const struct err *e);

@@ -85,7 +85,8 @@ bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err
     return read_all(f, bytes, room, SYS_HERE, got, e);
 }
 
-bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got, struct err *e)
+bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
+                  struct err *e)
 {
     return read_all(f, bytes, room, offset, got, e);
 }
@@ -123,7 +124,9 @@ bool file_slurp(const char *path, size_t most, enum err_id too_long, char **byte
     *length = 0;
     if (!file_open(&f, path, e))
         return false;
-    size_t room = f.seekable && f.size < most ? (size_t)f.size + 1 : most < 65536 ? most + 1 : 65536;
+    size_t room = f.seekable && f.size < most ? (size_t)f.size + 1
+                  : most < 65536              ? most + 1
+                                              : 65536;
     char *data = mem_alloc(room + 1, 1);
     size_t used = 0;
     for (;;) {

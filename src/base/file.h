@@ -1,6 +1,7 @@
 /* file.h - every byte in and out. Reading: one descriptor, no mmap, short reads and EINTR handled.
- * Writing: aside, synced, renamed (outfile); nothing half-written is ever seen under the final name.
- * Each system call goes through one wrapper that counts for DNN_FAULT=read|write|fsync|rename|open|close:N[:ERRNO]. */
+ * Writing: aside, synced, renamed (outfile); nothing half-written is ever seen under the final
+ * name. Each system call goes through one wrapper that counts for
+ * DNN_FAULT=read|write|fsync|rename|open|close:N[:ERRNO]. */
 #ifndef DNN_BASE_FILE_H
 #define DNN_BASE_FILE_H
 
@@ -21,21 +22,25 @@ struct file {
 };
 /* Missing or a directory: FILE_MISSING; no right: FILE_PERMISSION. */
 bool file_open(struct file *f, const char *path, struct err *e);
-/* The same for what must be a regular file (a model): anything else is FILE_MISSING, and a FIFO is not waited for. */
+/* The same for what must be a regular file (a model): anything else is FILE_MISSING, and a FIFO is
+ * not waited for. */
 bool file_open_regular(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
-bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got, struct err *e);
-/* A regular file whose size or time changed since file_open: FILE_CHANGED. A file that was replaced by a rename has not
- * changed: the descriptor still reads the one that was opened. */
+bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
+                  struct err *e);
+/* A regular file whose size or time changed since file_open: FILE_CHANGED. A file that was replaced
+ * by a rename has not changed: the descriptor still reads the one that was opened. */
 bool file_unchanged(const struct file *f, struct err *e);
 void file_close(struct file *f);
-/* A whole small file, NUL-terminated; longer than `most` bytes fails with id `too_long`. Caller mem_frees. */
+/* A whole small file, NUL-terminated; longer than `most` bytes fails with id `too_long`. Caller
+ * mem_frees. */
 bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
                 struct err *e);
 bool file_same(const char *a, const char *b); /* both exist and are one inode */
 bool file_exists(const char *path);
-char *file_join(const char *folder_of, const char *path); /* path relative to folder_of's folder; mem_free */
+/* path relative to the folder that the file folder_of lies in; mem_free */
+char *file_join(const char *folder_of, const char *path);
 
 /* --- writing --- */
 struct outfile {
@@ -47,16 +52,18 @@ struct outfile {
     bool open, failed;
     bool borrowed;    /* the descriptor is standard output or error: never closed */
 };
-/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file behind it. */
+/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file
+ * behind it. */
 bool outfile_open(struct outfile *o, const char *path, struct err *e);
 bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
 bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
 /* Overwrites earlier bytes (hash of a header). Only for a regular file. */
-bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length, struct err *e);
+bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length,
+                   struct err *e);
 /* Flush, fsync, close, rename, fsync of the folder: true means durable. Frees o in either case. */
 bool outfile_commit(struct outfile *o, struct err *e);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
-void outfile_abort_all(void);           /* async-signal-safe: unlinks every temporary file still open */
+void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */
 bool file_remove(const char *path, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* log.c - a line is put together in one buffer and leaves with one write, so that two threads never mix. Nothing is
- * allocated here: a warning about memory can still be given. */
+/* log.c - a line is put together in one buffer and leaves with one write, so that two threads never
+ * mix. Nothing is allocated here: a warning about memory can still be given. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -60,7 +60,8 @@ static void put_out(const char *bytes, size_t length)
     errno = saved;
 }
 
-/* A JSON string's inside. Bytes from 0x80 on pass: messages are UTF-8. Returns the length; out has room for 6 times text. */
+/* A JSON string's inside. Bytes from 0x80 on pass: messages are UTF-8. Returns the length; out has
+ * room for 6 times text. */
 static size_t json_escape(char *out, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
@@ -101,9 +102,10 @@ static void emit(const char *level, const char *prefix, const char *message)
     put_out(line, n);
 }
 
-static void speak(int least, const char *level, const char *prefix, const char *format, va_list args)
-    __attribute__((format(printf, 4, 0)));
-static void speak(int least, const char *level, const char *prefix, const char *format, va_list args)
+static void speak(int least, const char *level, const char *prefix, const char *format,
+                  va_list args) __attribute__((format(printf, 4, 0)));
+static void speak(int least, const char *level, const char *prefix, const char *format,
+                  va_list args)
 {
     if (atomic_load(&level_now) < least)
         return;

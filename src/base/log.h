@@ -1,6 +1,7 @@
-/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors only (--quiet),
- * 1 default (warnings, notes, the main lines), 2 verbose, 3 debug. src/cli sets level and format once.
- * Every line is `dnn: ...` or one JSON object {"level","message"}; user text must come quoted. */
+/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors only
+ * (--quiet), 1 default (warnings, notes, the main lines), 2 verbose, 3 debug. src/cli sets level
+ * and format once. Every line is `dnn: ...` or one JSON object {"level","message"}; user text must
+ * come quoted. */
 #ifndef DNN_BASE_LOG_H
 #define DNN_BASE_LOG_H
 
@@ -11,10 +12,12 @@ enum log_level { LOG_ERROR = 0, LOG_WARNING = 1, LOG_NOTE = 1, LOG_INFO = 2, LOG
 void log_setup(int level, bool json);
 int log_level(void);
 bool log_json(void);
-unsigned log_warnings(void); /* how many warnings were given so far (a test makes each one a failure) */
+/* How many warnings were given so far (a test makes each one a failure). */
+unsigned log_warnings(void);
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_line(const char *format, ...) __attribute__((format(printf, 1, 2))); /* level 1, no "note:" */
+/* Level 1 without "note:". */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finished line without prefix or newline, as src/cli and progress print it; always shown. */

@@ -1,5 +1,6 @@
-/* mem.c - every block has a header of one cache line in front, which knows its size. Blocks of 4 MiB and more are mapped
- * by themselves, on a 2 MiB boundary and with huge pages asked for: they come cleared and go back to the system when freed. */
+/* mem.c - every block has a header of one cache line in front, which knows its size. Blocks of 4
+ * MiB and more are mapped by themselves, on a 2 MiB boundary and with huge pages asked for: they
+ * come cleared and go back to the system when freed. */
 #include "base/mem.h"
 
 #include <assert.h>
@@ -55,7 +56,8 @@ _Noreturn static void failed(size_t bytes)
     if (handler)
         handler(bytes);
     char line[96];
-    int length = snprintf(line, sizeof line, "dnn: error[E1701]: out of memory: %zu bytes wanted\n", bytes);
+    int length =
+        snprintf(line, sizeof line, "dnn: error[E1701]: out of memory: %zu bytes wanted\n", bytes);
     ssize_t ignored = write(STDERR_FILENO, line, (size_t)length);
     (void)ignored;
     _exit(EXIT_OS);
@@ -65,8 +67,8 @@ static void count_in(size_t size)
 {
     uint64_t now = atomic_fetch_add_explicit(&in_use, size, memory_order_relaxed) + size;
     uint64_t most = atomic_load_explicit(&peak, memory_order_relaxed);
-    while (now > most && !atomic_compare_exchange_weak_explicit(&peak, &most, now, memory_order_relaxed,
-                                                                memory_order_relaxed))
+    while (now > most && !atomic_compare_exchange_weak_explicit(
+                             &peak, &most, now, memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
@@ -77,7 +79,8 @@ static struct header *header_of(void *block)
     return h;
 }
 
-/* A mapping of at least `bytes` that starts on a 2 MiB boundary: mapped larger, and the ends given back. */
+/* A mapping of at least `bytes` that starts on a 2 MiB boundary: mapped larger, and the ends given
+ * back. */
 static struct header *map(size_t bytes, size_t *mapped)
 {
     size_t page = 4096, whole, wide;

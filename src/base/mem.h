@@ -1,6 +1,6 @@
-/* mem.h - the only place that calls malloc. Out of memory never returns: mem_alloc calls the handler of
- * mem_on_failure (src/cli removes temporary files, prints E1701 and exits with 71), so callers need no
- * branch. mem_try returns NULL instead, for sizes that come from a file or a user.
+/* mem.h - the only place that calls malloc. Out of memory never returns: mem_alloc calls the
+ * handler of mem_on_failure (src/cli removes temporary files, prints E1701 and exits with 71), so
+ * callers need no branch. mem_try returns NULL instead, for sizes that come from a file or a user.
  * Every call counts for DNN_FAULT=alloc:N. All blocks are 64-byte aligned. */
 #ifndef DNN_BASE_MEM_H
 #define DNN_BASE_MEM_H
@@ -12,7 +12,8 @@
 void *mem_alloc(size_t count, size_t size);           /* not cleared; count * size is checked */
 void *mem_zero(size_t count, size_t size);            /* cleared */
 void *mem_try(size_t count, size_t size);             /* not cleared, NULL when it cannot be had */
-void *mem_grow(void *old, size_t count, size_t size); /* realloc with the same promise; old may be NULL */
+/* realloc with the same promise; old may be NULL. Grow by factors: the bytes are copied each time. */
+void *mem_grow(void *old, size_t count, size_t size);
 void *mem_copy(const void *bytes, size_t size);
 char *mem_string(const char *text);                   /* strdup */
 char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */

@@ -1,6 +1,6 @@
-/* outfile.c - writing: beside the final place, synced, renamed over it, and the folder synced. A list of the temporary
- * files that stand open lets a signal handler remove them. What is not a regular file (a pipe, a device, standard
- * output) is written straight. */
+/* outfile.c - writing: beside the final place, synced, renamed over it, and the folder synced. A
+ * list of the temporary files that stand open lets a signal handler remove them. What is not a
+ * regular file (a pipe, a device, standard output) is written straight. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -69,7 +69,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The file that a chain of symbolic links ends at, existing or not: a new string, NULL with errno set. */
+/* The file that a chain of symbolic links ends at, existing or not: a new string, NULL with errno
+ * set. */
 static char *follow_links(const char *path)
 {
     char *now = mem_string(path);
@@ -91,8 +92,8 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* "/dev/stdout" and its like name a descriptor that is open already: replacing the file behind it would miss the
- * point. -1 for any other path. */
+/* "/dev/stdout" and its like name a descriptor that is open already: replacing the file behind it
+ * would miss the point. -1 for any other path. */
 static int open_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -110,12 +111,13 @@ static int open_descriptor(const char *path)
     return -1;
 }
 
-/* .NAME.dnn-tmp-PIDHEX in the folder of path; turn > 0 adds -TURN. NAME is cut so that the whole stays a legal name. */
+/* .NAME.dnn-tmp-PIDHEX in the folder of path; turn > 0 adds -TURN. NAME is cut so that the whole
+ * stays a legal name. */
 static char *temp_name(const char *path, unsigned turn)
 {
     char tail[48];
-    int n = snprintf(tail, sizeof tail, turn ? ".dnn-tmp-%lx-%u" : ".dnn-tmp-%lx", (unsigned long)getpid(),
-                     turn);
+    int n = snprintf(tail, sizeof tail, turn ? ".dnn-tmp-%lx-%u" : ".dnn-tmp-%lx",
+                     (unsigned long)getpid(), turn);
     const char *name = base_name(path);
     size_t most = NAME_MAX - 1 - (size_t)n, length = strlen(name);
     struct text t = {0};
@@ -126,7 +128,8 @@ static char *temp_name(const char *path, unsigned turn)
     return t.data;
 }
 
-/* Opens the temporary file and enters it in the list, with signals held back so that none falls between the two. */
+/* Opens the temporary file and enters it in the list, with signals held back so that none falls
+ * between the two. */
 static int open_temp(struct outfile *o, const char *target)
 {
     sigset_t all, before;
@@ -134,7 +137,8 @@ static int open_temp(struct outfile *o, const char *target)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     int error = EEXIST;
     for (unsigned turn = 0; turn < 1000 && error == EEXIST; turn++) {
-        /* A file of that name belongs to another output of ours, or was left by a process that had our number: taken. */
+        /* A file of that name belongs to another output of ours, or was left by a process that had
+         * our number: taken. */
         o->temp = temp_name(target, turn);
         int slot = -1;
         if (strlen(o->temp) >= PATH_MAX)
@@ -202,7 +206,8 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
 
 /* --- writing --- */
 
-static bool write_failed(struct outfile *o, int error, size_t wanted, const char *doing, struct err *e)
+static bool write_failed(struct outfile *o, int error, size_t wanted, const char *doing,
+                         struct err *e)
 {
     struct statvfs v;
     o->failed = true;
@@ -260,7 +265,8 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct e
     return true;
 }
 
-bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length, struct err *e)
+bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length,
+                   struct err *e)
 {
     if (!outfile_flush(o, e))
         return false;
@@ -271,7 +277,8 @@ bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t
 
 /* --- the end --- */
 
-/* The new name is durable once the folder is synced. A file system that cannot sync a folder is not asked twice. */
+/* The new name is durable once the folder is synced. A file system that cannot sync a folder is not
+ * asked twice. */
 static int sync_folder(const char *path)
 {
     size_t head = (size_t)(base_name(path) - path);
@@ -290,8 +297,8 @@ static bool rename_failed(struct outfile *o, int error, struct err *e)
     char room[128];
     bool place = error == EACCES || error == EPERM || error == EROFS || error == EISDIR ||
                  error == ENOENT || error == ENOTDIR;
-    err_at(e, place ? ERR_FILE_CREATE : ERR_FILE_RENAME, o->path, 0, 0, "cannot be put in place: %s",
-           strerror_r(error, room, sizeof room));
+    err_at(e, place ? ERR_FILE_CREATE : ERR_FILE_RENAME, o->path, 0, 0,
+           "cannot be put in place: %s", strerror_r(error, room, sizeof room));
     return err_help(e, "the earlier file is unchanged; look at the folder's owner and mode");
 }
 
@@ -317,7 +324,8 @@ bool outfile_commit(struct outfile *o, struct err *e)
     if (!outfile_flush(o, e))
         goto failed;
     if (!o->temp) {
-        /* A network file system may report only now; a duplicate is closed, since others go on printing. */
+        /* A network file system may report only now; a duplicate is closed, since others go on
+         * printing. */
         int copy = o->borrowed ? fcntl(o->fd, F_DUPFD_CLOEXEC, 3) : o->fd;
         if (!o->borrowed)
             o->fd = -1;
@@ -350,7 +358,7 @@ bool outfile_commit(struct outfile *o, struct err *e)
     error = sync_folder(o->path);
     if (error) {
         err_errno(e, o->path, error, true, "the folder cannot be brought to the disk");
-        err_help(e, "the new file is in its place and complete, but may be lost if the power fails now");
+        err_help(e, "the new file is in place and whole, but may be lost if the power fails now");
     }
     release(o, true);
     return error == 0;

@@ -1,16 +1,17 @@
-/* rng.c - what only the host draws. log and cos are our own: a library's differ in the last bit between machines. */
+/* rng.c - what only the host draws. log and cos are our own: a library's differ in the last bit
+ * between machines. */
 #include "base/rng.h"
 
 #include <math.h>
 #include <string.h>
 
 /* 53 random bits of an element: two elements share one block of Philox. */
-static uint64_t bits53(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose,
-                       uint32_t half)
+static uint64_t bits53(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step,
+                       uint32_t purpose, uint32_t half)
 {
     /* The top bit of the purpose keeps these streams apart from rng_bits. */
-    struct rng4 r = rng_philox(seed, (uint32_t)element, layer ^ (uint32_t)(element >> 32) << 24, step,
-                               purpose | 0x80000000u);
+    struct rng4 r = rng_philox(seed, (uint32_t)element, layer ^ (uint32_t)(element >> 32) << 24,
+                               step, purpose | 0x80000000u);
     uint64_t word = (uint64_t)r.v[2 * half + 1] << 32 | r.v[2 * half];
     return word >> 11;
 }
@@ -20,7 +21,8 @@ double rng_uniform(uint64_t seed, uint64_t element, uint32_t layer, uint32_t ste
     return (double)bits53(seed, element, layer, step, purpose, 0) * 0x1p-53;
 }
 
-/* Natural logarithm of 0 < x <= 1: x = m * 2^k with m in [sqrt(1/2), sqrt(2)), then 2 atanh((m - 1) / (m + 1)). */
+/* Natural logarithm of 0 < x <= 1: x = m * 2^k with m in [sqrt(1/2), sqrt(2)), then 2 atanh((m - 1)
+ * / (m + 1)). */
 static double log_own(double x)
 {
     int k;
@@ -35,10 +37,12 @@ static double log_own(double x)
     return 2 * s * sum + k * 0.69314718055994530942;
 }
 
-/* cos(2 pi u) for u in [0, 1): folded to an eighth of a turn, then the power series of sine or cosine. */
+/* cos(2 pi u) for u in [0, 1): folded to an eighth of a turn, then the power series of sine or
+ * cosine. */
 static double cos_turn(double u)
 {
-    double v = u > 0.5 ? 1 - u : u; /* cos is even about half a turn; exact, since u is a multiple of 2^-53 */
+    double v = u > 0.5 ? 1 - u : u; /* cos is even about half a turn; exact, since u is a multiple
+                                       of 2^-53 */
     double sign = 1;
     if (v > 0.25) {
         v = 0.5 - v;
@@ -64,7 +68,8 @@ double rng_normal(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step
     return sqrt(-2 * log_own(1 - u)) * cos_turn(turn);
 }
 
-/* Both halves of a 128-bit product folded together: every bit of the input reaches every bit of the output. */
+/* Both halves of a 128-bit product folded together: every bit of the input reaches every bit of the
+ * output. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;

@@ -1,5 +1,6 @@
-/* rng.h - counter-based random numbers: Philox4x32-10 (Salmon et al., SC'11), no state, the same on every machine.
- * key = seed; counter = (element / 4, layer | model << 16, step, purpose). inline: kernels and the host share it. */
+/* rng.h - counter-based random numbers: Philox4x32-10 (Salmon et al., SC'11), no state, the same on
+ * every machine. key = seed; counter = (element / 4, layer | model << 16, step, purpose). inline:
+ * kernels and the host share it. */
 #ifndef DNN_BASE_RNG_H
 #define DNN_BASE_RNG_H
 
@@ -34,14 +35,17 @@ RNG_FN struct rng4 rng_philox(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c
 }
 
 /* 32 random bits for one element of a stream. */
-RNG_FN uint32_t rng_bits(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose)
+RNG_FN uint32_t rng_bits(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step,
+                         uint32_t purpose)
 {
-    struct rng4 r = rng_philox(seed, (uint32_t)(element >> 2), layer ^ (uint32_t)(element >> 34) << 24, step, purpose);
+    struct rng4 r = rng_philox(seed, (uint32_t)(element >> 2),
+                               layer ^ (uint32_t)(element >> 34) << 24, step, purpose);
     return r.v[element & 3];
 }
 
-/* Position i of a permutation of [0, n): a pure function of its arguments. A balanced Feistel network of 6 rounds over the
- * next even power of two, walked until it falls below n (Black and Rogaway, CT-RSA 2002). n < 2^32. */
+/* Position i of a permutation of [0, n): a pure function of its arguments. A balanced Feistel
+ * network of 6 rounds over the next even power of two, walked until it falls below n (Black and
+ * Rogaway, CT-RSA 2002). n < 2^32. */
 RNG_FN uint32_t rng_permute(uint64_t seed, uint32_t epoch, uint32_t model, uint32_t n, uint32_t i)
 {
     uint32_t half = 1;
@@ -68,8 +72,10 @@ RNG_FN uint32_t rng_permute(uint64_t seed, uint32_t epoch, uint32_t model, uint3
 }
 
 /* Host only: doubles in [0, 1) and standard normals (Box-Muller) drawn by element. */
-double rng_uniform(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose);
+double rng_uniform(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step,
+                   uint32_t purpose);
 double rng_normal(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step, uint32_t purpose);
-uint64_t rng_hash(const void *bytes, size_t length, uint64_t seed); /* for hash tables and split.method hash: frozen */
+/* For hash tables and split.method hash: frozen. */
+uint64_t rng_hash(const void *bytes, size_t length, uint64_t seed);
 
 #endif

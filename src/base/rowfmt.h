@@ -1,9 +1,13 @@
-/* rowfmt.h - the row format: what data writes, and what a machine's gather reads. A record is `stride` bytes:
+/* rowfmt.h - the row format: what data writes, and what a machine's gather reads. A record is
+ * `stride` bytes:
  *
- *     float   number[numbers]     scaled and imputed once column_apply has run; NaN = missing before that
- *     uint32  missing[words]      bit i set: number i was missing in the file; words = (numbers + 31) / 32
+ *     float   number[numbers]     scaled and imputed once column_apply has run; NaN = missing
+ *                                 before that
+ *     uint32  missing[words]      bit i set: number i was missing in the file; words =
+ *                                 (numbers + 31) / 32
  *     int32   category[categories]  0 missing, 1 unknown, 2.. the values of the vocabulary
- *     float | int32  target       class number from 0, or the value (already standardised); -1 / NaN = unlabelled
+ *     float | int32  target       class number from 0, or the value (already standardised);
+ *                                 -1 / NaN = unlabelled
  *     float   weight              1 when there is no weight column
  *
  * No padding anywhere; every member is four bytes. */
@@ -15,7 +19,8 @@
 
 struct rowfmt {
     uint32_t numbers, words, categories; /* words = (numbers + 31) / 32 */
-    uint32_t at_missing, at_category, at_target, at_weight, stride; /* bytes from the start of the record */
+    uint32_t at_missing, at_category, at_target, at_weight; /* bytes from the start of the record */
+    uint32_t stride;
 };
 
 static inline struct rowfmt rowfmt_make(uint32_t numbers, uint32_t categories)
@@ -29,7 +34,8 @@ static inline struct rowfmt rowfmt_make(uint32_t numbers, uint32_t categories)
     return f;
 }
 
-/* Records in equal chunks: record i is at chunk[i >> shift] + (i & mask) * stride. A single block has shift 63. */
+/* Records in equal chunks: record i is at chunk[i >> shift] + (i & mask) * stride. A single block
+ * has shift 63. */
 struct rows {
     struct rowfmt format;
     unsigned char *const *chunks;
@@ -42,7 +48,8 @@ static inline unsigned char *rows_at(const struct rows *r, uint64_t i)
     return r->chunks[i >> r->shift] + (i & (((uint64_t)1 << r->shift) - 1)) * r->format.stride;
 }
 
-/* What one record becomes in the network, in this order: numbers, then indicators, then the categories. */
+/* What one record becomes in the network, in this order: numbers, then indicators, then the
+ * categories. */
 enum category_encode { CATEGORY_ONEHOT, CATEGORY_EMBEDDING };
 struct feature_category {
     uint32_t count;  /* rows of its table: 2 + values (slot 0 missing, 1 unknown) */

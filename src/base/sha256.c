@@ -1,4 +1,5 @@
-/* sha256.c - FIPS 180-4, once in plain C and once with the x86 SHA instructions; which one is decided at the first use. */
+/* sha256.c - FIPS 180-4, once in plain C and once with the x86 SHA instructions; which one is
+ * decided at the first use. */
 #include "base/sha256.h"
 
 #include <stdatomic.h>
@@ -55,9 +56,11 @@ static void blocks_plain(uint32_t state[8], const uint8_t *bytes, size_t count)
 }
 
 #if defined(__x86_64__)
-/* The instructions keep the state as (A B E F) and (C D G H), highest lane first, and do two rounds each. */
+/* The instructions keep the state as (A B E F) and (C D G H), highest lane first, and do two rounds
+ * each. */
 __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_x86(uint32_t state[8],
-                                                                   const uint8_t *bytes, size_t count)
+                                                                   const uint8_t *bytes,
+                                                                   size_t count)
 {
     const __m128i swap = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
     __m128i abef = _mm_set_epi32((int)state[0], (int)state[1], (int)state[4], (int)state[5]);

@@ -26,8 +26,8 @@ static void insert_run(char *items, size_t count, size_t size, comparison *compa
     }
 }
 
-static void merge(const char *a, size_t a_count, const char *b, size_t b_count, char *out, size_t size,
-                  comparison *compare, const void *context)
+static void merge(const char *a, size_t a_count, const char *b, size_t b_count, char *out,
+                  size_t size, comparison *compare, const void *context)
 {
     while (a_count && b_count) {
         if (compare(a, b, context) <= 0) { /* of equals the left one comes first: stable */
@@ -54,13 +54,14 @@ void sort_stable(void *items, size_t count, size_t size,
         return;
     char *from = items, *other = mem_alloc(count, size), *to = other;
     for (size_t i = 0; i < count; i += RUN)
-        insert_run(from + i * size, count - i < RUN ? count - i : RUN, size, compare, context, other);
+        insert_run(from + i * size, count - i < RUN ? count - i : RUN, size, compare, context,
+                   other);
     for (size_t width = RUN; width < count; width *= 2) {
         for (size_t i = 0; i < count; i += 2 * width) {
             size_t left = count - i < width ? count - i : width;
             size_t right = count - i - left < width ? count - i - left : width;
-            merge(from + i * size, left, from + (i + left) * size, right, to + i * size, size, compare,
-                  context);
+            merge(from + i * size, left, from + (i + left) * size, right, to + i * size, size,
+                  compare, context);
         }
         char *swap = from;
         from = to;
@@ -73,7 +74,8 @@ void sort_stable(void *items, size_t count, size_t size,
 
 /* --- floats --- */
 
-/* Unsigned numbers in the order of the floats: the sign bit flipped for positive ones, all bits for negative ones. */
+/* Unsigned numbers in the order of the floats: the sign bit flipped for positive ones, all bits for
+ * negative ones. */
 static uint32_t key_of(float value)
 {
     uint32_t bits;

@@ -12,7 +12,8 @@
 
 #define AT_ONCE ((size_t)1 << 30) /* the kernel takes a little less than 2 GiB in one call */
 
-/* The call should be made again. A descriptor we were given may be set to non-blocking: wait until it is ready. */
+/* The call should be made again. A descriptor we were given may be set to non-blocking: wait until
+ * it is ready. */
 static bool again(int fd, short events)
 {
     if (errno == EINTR)
@@ -43,7 +44,8 @@ int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got)
     if (room > AT_ONCE)
         room = AT_ONCE;
     for (;;) {
-        ssize_t n = offset == SYS_HERE ? read(fd, bytes, room) : pread(fd, bytes, room, (off_t)offset);
+        ssize_t n =
+            offset == SYS_HERE ? read(fd, bytes, room) : pread(fd, bytes, room, (off_t)offset);
         if (n >= 0) {
             *got = (size_t)n;
             return 0;
@@ -105,7 +107,8 @@ int sys_unlink(const char *path)
 int sys_close(int fd)
 {
     int error = fault_hit(FAULT_CLOSE);
-    /* Linux frees the descriptor even when close reports EINTR: calling it again could close another's. */
+    /* Linux frees the descriptor even when close reports EINTR: calling it again could close
+     * another's. */
     if (close(fd) != 0 && errno != EINTR && !error)
         error = errno;
     return error;

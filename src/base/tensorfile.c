@@ -1,6 +1,6 @@
-/* tensorfile.c - reading. The checks go from cheap to dear, and nothing is believed before the hash has been compared:
- * size, length of the header, first bytes, end of the last tensor, SHA-256; then the header is parsed and every tensor
- * must lie where the rules put it. */
+/* tensorfile.c - reading. The checks go from cheap to dear, and nothing is believed before the hash
+ * has been compared: size, length of the header, first bytes, end of the last tensor, SHA-256; then
+ * the header is parsed and every tensor must lie where the rules put it. */
 #include "base/tensorfile.h"
 
 #include <stdio.h>
@@ -12,11 +12,13 @@
 #include "base/tensorhead.h"
 #include "base/text.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are used as they lie in the file");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "tensors are used as they lie in the file");
 
 #define LEAST (TENSOR_DIGITS_AT + TENSOR_DIGITS + 3) /* ..."}} with no tensor at all */
 #define MOST ((uint64_t)64 << 30)
-#define STREAM_FROM ((uint64_t)256 << 20) /* larger files are hashed once before memory is taken for them */
+#define STREAM_FROM                                                                                \
+    ((uint64_t)256 << 20) /* larger files are hashed once before memory is taken for them */
 #define PIECE ((size_t)1 << 20)
 
 struct tensor_file {
@@ -29,8 +31,8 @@ struct tensor_file {
 /* --- before the hash --- */
 
 /* What the first `got` bytes (all of a short file) and the size tell. *n is the header's length. */
-static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const char *path, uint64_t *n,
-                          struct err *e)
+static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const char *path,
+                          uint64_t *n, struct err *e)
 {
     size_t shown = got < TENSOR_DIGITS_AT ? got : TENSOR_DIGITS_AT;
     if (got == 0)
@@ -39,7 +41,8 @@ static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const ch
         char first[3 * 8 + 1] = "";
         for (size_t i = 0; i < 8 && i < got; i++)
             snprintf(first + 3 * i, 4, " %02x", (unsigned)(unsigned char)bytes[i]);
-        return err_at(e, ERR_MODEL_FOREIGN, path, 0, 0, "is not a dnn model (first bytes%s)", first);
+        return err_at(e, ERR_MODEL_FOREIGN, path, 0, 0, "is not a dnn model (first bytes%s)",
+                      first);
     }
     *n = 0;
     for (int i = 0; i < 8; i++)
@@ -57,14 +60,17 @@ static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const ch
                       "the file ends after %llu bytes, inside its header of %llu",
                       (unsigned long long)size, (unsigned long long)*n);
     if (size > MOST)
-        return err_at(e, ERR_MODEL_HEADER, path, 0, 0, "the file has %llu bytes; a model has at most %s",
-                      (unsigned long long)size, text_bytes(MOST));
+        return err_at(e, ERR_MODEL_HEADER, path, 0, 0,
+                      "the file has %llu bytes; a model has at most %s", (unsigned long long)size,
+                      text_bytes(MOST));
     return true;
 }
 
-/* The number in front of the last "]}" of the header is where the data end: compared as text, so that a file which is far
- * too large is refused before it is read. Whether the header means what it says is found out after the hash. */
-static bool end_is_plausible(const char *header, size_t n, uint64_t size, const char *path, struct err *e)
+/* The number in front of the last "]}" of the header is where the data end: compared as text, so
+ * that a file which is far too large is refused before it is read. Whether the header means what it
+ * says is found out after the hash. */
+static bool end_is_plausible(const char *header, size_t n, uint64_t size, const char *path,
+                             struct err *e)
 {
     uint64_t data_bytes = size - 8 - n, end = 0;
     size_t at = n;
@@ -105,7 +111,8 @@ static bool hash_agrees(struct sha256 *s, const char *first, const char *path, s
     sha256_hex(s, hex);
     if (memcmp(hex, first + TENSOR_DIGITS_AT, TENSOR_DIGITS) == 0)
         return true;
-    err_at(e, ERR_MODEL_HASH, path, 0, 0, "the file is damaged: its SHA-256 does not fit its bytes");
+    err_at(e, ERR_MODEL_HASH, path, 0, 0,
+           "the file is damaged: its SHA-256 does not fit its bytes");
     return err_help(e, "fetch the file again, or train anew");
 }
 
@@ -214,7 +221,8 @@ struct tensor_file *tensor_open(const char *path, struct err *e)
     return bytes ? finish(file_new(bytes, path), size, n, e) : NULL;
 }
 
-struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name, struct err *e)
+struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name,
+                                      struct err *e)
 {
     uint64_t n;
     const char *start = bytes;

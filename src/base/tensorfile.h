@@ -1,6 +1,7 @@
-/* tensorfile.h - the container of models and checkpoints: a safetensors file with our own rules (README, "Model file").
- * Bytes 35..98 are the SHA-256 of the whole file with those 64 bytes taken as '0'. Header at most 1 MiB, tensors back to back, ordered by
- * element size (largest first), then name; dtypes F64 F32 I64 I32 U8; blanks pad the header so that 8 + N is a multiple of 64. */
+/* tensorfile.h - the container of models and checkpoints: a safetensors file with our own rules
+ * (README, "Model file"). Bytes 35..98 are the SHA-256 of the whole file with those 64 bytes taken
+ * as '0'. Header at most 1 MiB, tensors back to back, ordered by element size (largest first), then
+ * name; dtypes F64 F32 I64 I32 U8; blanks pad the header so that 8 + N is a multiple of 64. */
 #ifndef DNN_BASE_TENSORFILE_H
 #define DNN_BASE_TENSORFILE_H
 
@@ -19,12 +20,14 @@ struct tensor_writer *tensor_writer_new(void);
 /* Metadata strings stand behind sha256 in the order given. Copied. */
 void tensor_meta(struct tensor_writer *w, const char *key, const char *value);
 /* `data` is borrowed until tensor_write. dims: up to 4. Names: [a-z0-9_.]+ */
-void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank, const uint64_t *dims,
-                const void *data);
-bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e); /* durable */
+void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank,
+                const uint64_t *dims, const void *data);
+/* Durable when true. sha256 (may be NULL) becomes the digest of the file, as sha256sum prints it;
+ * the digits inside the file are another number. What a reader would refuse is not written. */
+bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
 void tensor_writer_free(struct tensor_writer *w);
 
-/* --- reading: size, N, prefix, hash, and only then parsing; the file is read once into memory --- */
+/* --- reading: size, N, prefix, hash, and only then parsing --- */
 struct tensor {
     const char *name;
     enum dtype type;
@@ -33,17 +36,21 @@ struct tensor {
     const void *data;        /* aligned to the element size */
 };
 struct tensor_file;
-/* Any damage, foreign content or trailing byte: MODEL_* ids, exit 76. Never crashes, never allocates more than the file's size + 4 MiB. */
+/* Any damage, foreign content or trailing byte: MODEL_* ids, exit 76. Never crashes, never
+ * allocates more than the file's size + 4 MiB. */
 struct tensor_file *tensor_open(const char *path, struct err *e);
-struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name, struct err *e); /* for fuzzing; copies */
+/* The same of bytes in memory, which are copied: for fuzzing. */
+struct tensor_file *tensor_open_bytes(const void *bytes, size_t length, const char *name,
+                                      struct err *e);
 void tensor_close(struct tensor_file *f);
 const char *tensor_file_meta(const struct tensor_file *f, const char *key); /* NULL when absent */
 size_t tensor_file_count(const struct tensor_file *f);
 const struct tensor *tensor_file_at(const struct tensor_file *f, size_t i);
 /* NULL and an error naming it when absent, or of another type or count (count UINT64_MAX: any). */
-const struct tensor *tensor_need(const struct tensor_file *f, const char *name, enum dtype type, uint64_t count,
-                                 struct err *e);
-const struct tensor *tensor_find(const struct tensor_file *f, const char *name); /* NULL when absent */
+const struct tensor *tensor_need(const struct tensor_file *f, const char *name, enum dtype type,
+                                 uint64_t count, struct err *e);
+/* NULL when absent. */
+const struct tensor *tensor_find(const struct tensor_file *f, const char *name);
 const char *tensor_file_sha256(const struct tensor_file *f);      /* the digits inside the file */
 const char *tensor_file_digest(const struct tensor_file *f);      /* what sha256sum prints */
 const char *tensor_file_path(const struct tensor_file *f);

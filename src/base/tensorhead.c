@@ -1,5 +1,5 @@
-/* tensorhead.c - see tensorhead.h. The text comes from a file that anybody may have made: every step looks before it
- * goes, sizes are multiplied with a check, and the counts are capped. */
+/* tensorhead.c - see tensorhead.h. The text comes from a file that anybody may have made: every
+ * step looks before it goes, sizes are multiplied with a check, and the counts are capped. */
 #include "base/tensorhead.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ struct cursor {
 static bool broken(struct cursor *c, const char *wanted)
 {
     return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0,
-                  "the header is not as dnn writes it: %s is missing at byte %zu of the file", wanted,
-                  8 + (size_t)(c->at - c->from));
+                  "the header is not as dnn writes it: %s is missing at byte %zu of the file",
+                  wanted, 8 + (size_t)(c->at - c->from));
 }
 
 static bool is_next(const struct cursor *c, const char *text)
@@ -78,8 +78,9 @@ static bool four_hex(const char *at, unsigned *value)
     return true;
 }
 
-/* One escape at c->at, behind the backslash; its bytes go to out (at most 3: fewer than the escape has). The writer escapes
- * control bytes, quotes and backslashes only, so a \u above U+007F is foreign. */
+/* One escape at c->at, behind the backslash; its bytes go to out (at most 3: fewer than the escape
+ * has). The writer escapes control bytes, quotes and backslashes only, so a \u above U+007F is
+ * foreign. */
 static bool escape_read(struct cursor *c, char **out)
 {
     static const char marks[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -154,7 +155,8 @@ static bool meta_read(struct cursor *c, struct tensor_head *h)
         if (h->meta_count == TENSOR_META_MOST)
             return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0,
                           "the header has more than %d metadata keys", TENSOR_META_MOST);
-        if (!need(c, "\"") || !string_read(c, &m.key) || !need(c, ":\"") || !string_read(c, &m.value))
+        if (!need(c, "\"") || !string_read(c, &m.key) || !need(c, ":\"") ||
+            !string_read(c, &m.value))
             return false;
         bool twice = strcmp(m.key, "sha256") == 0;
         for (size_t i = 0; i < h->meta_count; i++)
@@ -197,8 +199,9 @@ static bool dtype_read(struct cursor *c, struct tensor *t)
             t->type = (enum dtype)i;
             return true;
         }
-    return err_at(c->e, ERR_MODEL_TENSOR, c->path, 0, 0, "tensor \"%s\": its type \"%s\" is not known",
-                  text_quote_z(t->name), text_quote_z(name));
+    return err_at(c->e, ERR_MODEL_TENSOR, c->path, 0, 0,
+                  "tensor \"%s\": its type \"%s\" is not known", text_quote_z(t->name),
+                  text_quote_z(name));
 }
 
 static bool shape_read(struct cursor *c, struct tensor *t)
@@ -242,7 +245,8 @@ static bool tensor_read(struct cursor *c, struct tensor *t, uint64_t *start, uin
     return true;
 }
 
-/* Larger elements first, then by name: so that each tensor is aligned, and the same tensors give the same file. */
+/* Larger elements first, then by name: so that each tensor is aligned, and the same tensors give
+ * the same file. */
 static bool in_order(const struct tensor *a, const struct tensor *b)
 {
     size_t x = dtypes[a->type].bytes, y = dtypes[b->type].bytes;
@@ -278,8 +282,8 @@ static bool tensors_read(struct cursor *c, struct tensor_head *h, uint64_t data_
     uint64_t end = 0;
     while (pass(c, ",")) {
         if (h->count == TENSOR_MOST)
-            return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0, "the header has more than %d tensors",
-                          TENSOR_MOST);
+            return err_at(c->e, ERR_MODEL_HEADER, c->path, 0, 0,
+                          "the header has more than %d tensors", TENSOR_MOST);
         if (h->count == room) {
             room = room ? 2 * room : 64;
             h->tensors = mem_grow(h->tensors, room, sizeof *h->tensors);

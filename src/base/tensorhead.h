@@ -3,7 +3,8 @@
  *     {"__metadata__":{"sha256":"64 digits","key":"value",...},
  *      "name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}   and blanks up to its end
  *
- * without any blank between. Nothing else is accepted: a header of another form was not written by dnn. */
+ * without any blank between. Nothing else is accepted: a header of another form was not written by
+ * dnn. */
 #ifndef DNN_BASE_TENSORHEAD_H
 #define DNN_BASE_TENSORHEAD_H
 
@@ -36,8 +37,9 @@ struct tensor_head {
 
 const char *tensor_dtype_name(enum dtype t);
 
-/* header[0..length) is written into (strings get their NUL there) and must live as long as the result; header[length] must
- * be writable too. data_bytes stand behind it and must be covered exactly. `path` is for messages. */
+/* header[0..length) is written into (strings get their NUL there) and must live as long as the
+ * result; header[length] must be writable too. data_bytes stand behind it and must be covered
+ * exactly. `path` is for messages. */
 bool tensor_head_read(struct tensor_head *h, char *header, size_t length, uint64_t data_bytes,
                       const char *path, struct err *e);
 void tensor_head_release(struct tensor_head *h);

@@ -1,5 +1,5 @@
-/* tensorwrite.c - collects tensors, then writes header and data in one go. Everything is in memory before the first byte
- * is written, so the hash is known then and the output may be a pipe. */
+/* tensorwrite.c - collects tensors, then writes header and data in one go. Everything is in memory
+ * before the first byte is written, so the hash is known then and the output may be a pipe. */
 #include "base/tensorfile.h"
 
 #include <assert.h>
@@ -68,8 +68,8 @@ void tensor_meta(struct tensor_writer *w, const char *key, const char *value)
     w->meta_count++;
 }
 
-void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank, const uint64_t *dims,
-                const void *data)
+void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank,
+                const uint64_t *dims, const void *data)
 {
     assert(rank <= 4);
     if (w->count == w->room) {
@@ -109,7 +109,8 @@ static void head_make(const struct tensor_writer *w, struct text *out)
     uint64_t at = 0;
     for (size_t i = 0; i < w->count; i++) {
         const struct item *t = &w->items[i];
-        text_printf(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name, tensor_dtype_name(t->type));
+        text_printf(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name,
+                    tensor_dtype_name(t->type));
         for (unsigned d = 0; d < t->rank; d++)
             text_printf(out, d ? ",%llu" : "%llu", (unsigned long long)t->dims[d]);
         text_printf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at,

@@ -1,4 +1,5 @@
-/* text.c - growing strings, quoting, numbers to and from text. The program never calls setlocale, so the C locale holds. */
+/* text.c - growing strings, quoting, numbers to and from text. The program never calls setlocale,
+ * so the C locale holds. */
 #include "base/text.h"
 
 #include <errno.h>
@@ -80,8 +81,8 @@ void text_free(struct text *t)
 
 /* --- quoting --- */
 
-/* Characters that are valid and yet steer a terminal or reorder a line: C1 controls, line separators, bidirectional
- * marks and overrides, the byte-order mark. */
+/* Characters that are valid and yet steer a terminal or reorder a line: C1 controls, line
+ * separators, bidirectional marks and overrides, the byte-order mark. */
 static bool steers(const unsigned char *c, size_t length)
 {
     if (length == 2)
@@ -101,7 +102,8 @@ static size_t character(const char *bytes, size_t length)
     return size <= length && utf8_valid_prefix(bytes, size) == size ? size : 0;
 }
 
-/* Writes the escaped text, at most `most` bytes of it and then "..." (so out has room for most + 4). */
+/* Writes the escaped text, at most `most` bytes of it and then "..." (so out has room for most +
+ * 4). */
 static size_t escape(char *out, size_t most, const char *bytes, size_t length, bool quotes)
 {
     static const char hex[] = "0123456789abcdef";
@@ -173,8 +175,8 @@ static char fold(char c)
 
 #define WORD_MOST 64
 
-/* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes: the table of optimal
- * string alignment, of which three rows are enough. */
+/* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes: the
+ * table of optimal string alignment, of which three rows are enough. */
 static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
 {
     unsigned rows[3][WORD_MOST + 1];

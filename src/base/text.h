@@ -18,22 +18,23 @@ void text_printf(struct text *t, const char *format, ...) __attribute__((format(
 void text_clear(struct text *t); /* keeps the room */
 void text_free(struct text *t);
 
-/* User text for a message: control bytes and invalid UTF-8 as \x1b, double quotes as \", cut at 80 bytes with "...",
- * no surrounding quotes. Returns one of 8 rotating thread-local buffers. */
+/* User text for a message: control bytes and invalid UTF-8 as \x1b, double quotes as \", cut at 80
+ * bytes with "...", no surrounding quotes. Returns one of 8 rotating thread-local buffers. */
 const char *text_quote(const char *bytes, size_t length);
 const char *text_quote_z(const char *string);
 /* The same escapes but for the quotes, into out, cut to room with "...": paths and excerpts. */
 void text_escape(char *out, size_t room, const char *bytes, size_t length);
 
-/* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near enough
- * to be meant. */
+/* The known word nearest to `word` (Damerau-Levenshtein, case folded), NULL when none is near
+ * enough to be meant. */
 const char *text_nearest(const char *word, const char *const *known, size_t count);
 
 /* "%.9g" of a float32-valued answer in the C locale, never "-0"; returns the length. room >= 32. */
 size_t text_number(char *out, double value);
 /* "1.2 GiB", "640 KiB": rotating thread-local buffer. */
 const char *text_bytes(uint64_t bytes);
-/* The whole string as an integer or a double (C locale, no blanks, no hex); false when it is not. */
+/* The whole string as an integer or a double (C locale, no blanks, no hex); false when it is not
+ * one or does not fit. */
 bool text_to_int(const char *string, int64_t *value);
 bool text_to_double(const char *string, double *value);
 bool text_ends(const char *string, const char *ending);

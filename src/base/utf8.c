@@ -1,11 +1,12 @@
-/* utf8.c - the valid prefix, by table 3-7 of the Unicode standard: eight ASCII bytes at a time, then character by
- * character. */
+/* utf8.c - the valid prefix, by table 3-7 of the Unicode standard: eight ASCII bytes at a time,
+ * then character by character. */
 #include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the character at c when it is well formed, 0 when it is not or is cut off. c[0] >= 0x80. */
+/* The length of the character at c when it is well formed, 0 when it is not or is cut off. c[0] >=
+ * 0x80. */
 static size_t sequence(const unsigned char *c, size_t left)
 {
     unsigned char lead = c[0], low = 0x80, high = 0xBF;

@@ -1,4 +1,5 @@
-/* utf8.h - validity (Unicode 15, table 3-7: no overlong forms, no surrogates) and conversion to UTF-8 (iconv). */
+/* utf8.h - validity (Unicode 15, table 3-7: no overlong forms, no surrogates) and conversion to
+ * UTF-8 (iconv). */
 #ifndef DNN_BASE_UTF8_H
 #define DNN_BASE_UTF8_H
 
@@ -8,13 +9,15 @@
 #include "base/err.h"
 #include "base/text.h"
 
-size_t utf8_valid_prefix(const char *bytes, size_t length); /* == length: all valid. Fast for ASCII. */
+/* == length: all valid. Fast for ASCII. */
+size_t utf8_valid_prefix(const char *bytes, size_t length);
 
-/* Converts latin1 or cp1252 to UTF-8, piece by piece. A byte that stands for nothing: ENCODING, and out ends right before
- * it, so that the caller can tell the place. */
+/* Converts latin1 or cp1252 to UTF-8, piece by piece. A byte that stands for nothing: ENCODING, and
+ * out ends right before it, so that the caller can tell the place. */
 struct convert;
 struct convert *convert_open(const char *encoding, struct err *e); /* "latin1", "cp1252" */
-bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out, struct err *e);
+bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out,
+                 struct err *e);
 void convert_close(struct convert *c);
 
 #endif

@@ -30,13 +30,15 @@ int main(void)
     ok(exits, "every exit code is one of the table's");
     ok(err_info(1) == NULL && err_info(ERR_CSV_NUMBER)->id == ERR_CSV_NUMBER, "a row by number");
 
-    ok(!err_at(&e, ERR_CSV_NUMBER, "a\nb.csv", 7, 3, "column \"%s\"", "age"), "err_at returns false");
+    ok(!err_at(&e, ERR_CSV_NUMBER, "a\nb.csv", 7, 3, "column \"%s\"", "age"),
+       "err_at returns false");
     is_string(e.what, "column \"age\"", "the sentence");
     is_string(e.file, "a\\x0ab.csv", "the file is escaped");
     ok(e.line == 7 && e.column == 3, "the place");
     ok(!err_set(&e, ERR_BUG, "later"), "err_set returns false");
     is_int(e.id, ERR_CSV_NUMBER, "the first failure stays");
-    ok(!err_expected(&e, "a %s", "number") && !err_help(&e, "set %d", 1), "both end a return statement");
+    ok(!err_expected(&e, "a %s", "number") && !err_help(&e, "set %d", 1),
+       "both end a return statement");
     is_string(e.expected, "a number", "expected");
     is_string(e.help, "set 1", "help");
     err_excerpt(&e, "x\x1b[31m\xff", 7);
@@ -55,7 +57,8 @@ int main(void)
     err_clear(&e);
     err_set(&e, ERR_BUG, "%s", longer);
     size_t n = strlen(e.what);
-    ok(n < sizeof e.what && n > 1000 && strcmp(e.what + n - 3, "...") == 0, "a long sentence is cut");
+    ok(n < sizeof e.what && n > 1000 && strcmp(e.what + n - 3, "...") == 0,
+       "a long sentence is cut");
     ok(n % 2 == 1, "at a whole character");
 
     is_string(errno_name(ENOENT, false), "FILE_MISSING", "reading what is not there");

@@ -42,12 +42,18 @@ int main(int argc, char **argv)
     is_int(scratch_again("write:3:EIO", "e", NULL, NULL), EIO, "an errno by name");
     is_int(scratch_again("write:3+:27", "e", NULL, NULL), 27, "an errno by number");
     is_int(scratch_again("kill:write:2", "b", NULL, NULL), 128 + 9, "a kill");
-    notes("count", "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 thread=0\n",
+    notes("count",
+          "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 "
+          "thread=0\n",
           "counts at the end");
-    notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "no number");
-    notes("wrote:1", "dnn: note: DNN_FAULT: \"wrote:1\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "no such kind");
-    notes("write:0", "dnn: note: DNN_FAULT: \"write:0\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n", "from 1");
-    notes("write:1:EWHAT", "dnn: note: DNN_FAULT: \"write:1:EWHAT\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
+    notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
+          "no number");
+    notes("wrote:1", "dnn: note: DNN_FAULT: \"wrote:1\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
+          "no such kind");
+    notes("write:0", "dnn: note: DNN_FAULT: \"write:0\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
+          "from 1");
+    notes("write:1:EWHAT",
+          "dnn: note: DNN_FAULT: \"write:1:EWHAT\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
           "no such errno");
     return done();
 }

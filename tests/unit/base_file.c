@@ -47,10 +47,13 @@ int main(int argc, char **argv)
     ok(file_open(&f, scratch("data"), &e), "a file opens");
     ok(f.seekable && f.size == sizeof data && f.inode, "its size and kind are known");
     ok(file_read(&f, got_bytes, 1000, &got, &e) && got == 1000, "a piece");
-    ok(file_read(&f, got_bytes + 1000, sizeof got_bytes - 1000, &got, &e) && got == sizeof data - 1000, "the rest");
+    ok(file_read(&f, got_bytes + 1000, sizeof got_bytes - 1000, &got, &e) &&
+           got == sizeof data - 1000,
+       "the rest");
     ok(memcmp(data, got_bytes, sizeof data) == 0, "its bytes");
     ok(file_read(&f, got_bytes, 10, &got, &e) && got == 0, "the end");
-    ok(file_read_at(&f, got_bytes, 20, sizeof data - 5, &got, &e) && got == 5, "a piece at an offset");
+    ok(file_read_at(&f, got_bytes, 20, sizeof data - 5, &got, &e) && got == 5,
+       "a piece at an offset");
     ok(file_unchanged(&f, &e), "unchanged");
     FILE *more = fopen(scratch("data"), "ab");
     fputc('x', more);
@@ -76,12 +79,13 @@ int main(int argc, char **argv)
 
     mkfifo(scratch("fifo"), 0600);
     err_clear(&e);
-    ok(!file_open_regular(&f, scratch("fifo"), &e) && e.id == ERR_FILE_MISSING, "a FIFO is no regular file");
+    ok(!file_open_regular(&f, scratch("fifo"), &e) && e.id == ERR_FILE_MISSING,
+       "a FIFO is no regular file");
     err_clear(&e);
     ok(!file_open_regular(&f, "/dev/zero", &e) && e.id == ERR_FILE_MISSING, "nor is a device");
     err_clear(&e);
-    ok(file_open(&f, "/dev/zero", &e) && !f.seekable && f.size == 0 && file_read(&f, got_bytes, 100, &got, &e) &&
-           got == 100 && file_unchanged(&f, &e),
+    ok(file_open(&f, "/dev/zero", &e) && !f.seekable && f.size == 0 &&
+           file_read(&f, got_bytes, 100, &got, &e) && got == 100 && file_unchanged(&f, &e),
        "but a device can be read");
     file_close(&f);
     if (fork() == 0) { /* many short writes: a read must put them together */
@@ -119,25 +123,34 @@ int main(int argc, char **argv)
        "a whole file");
     mem_free(bytes);
     err_clear(&e);
-    ok(!file_slurp(scratch("ten"), 9, ERR_CONFIG_KEY, &bytes, &length, &e) && e.id == ERR_CONFIG_KEY && !bytes,
+    ok(!file_slurp(scratch("ten"), 9, ERR_CONFIG_KEY, &bytes, &length, &e) &&
+           e.id == ERR_CONFIG_KEY && !bytes,
        "too long, with the caller's id");
     err_clear(&e);
-    ok(!file_slurp("/dev/zero", 100000, ERR_CONFIG_KEY, &bytes, &length, &e) && e.id == ERR_CONFIG_KEY,
+    ok(!file_slurp("/dev/zero", 100000, ERR_CONFIG_KEY, &bytes, &length, &e) &&
+           e.id == ERR_CONFIG_KEY,
        "without an end");
     scratch_put("none", "", 0);
-    ok(file_slurp(scratch("none"), 10, ERR_CONFIG_KEY, &bytes, &length, &e) && length == 0 && bytes[0] == '\0',
+    ok(file_slurp(scratch("none"), 10, ERR_CONFIG_KEY, &bytes, &length, &e) && length == 0 &&
+           bytes[0] == '\0',
        "an empty file");
     mem_free(bytes);
-    ok(file_slurp("/proc/self/status", 1 << 20, ERR_CONFIG_KEY, &bytes, &length, &e) && length > 100,
+    ok(file_slurp("/proc/self/status", 1 << 20, ERR_CONFIG_KEY, &bytes, &length, &e) &&
+           length > 100,
        "a file that hides its size");
     mem_free(bytes);
 
-    ok(link(scratch("ten"), scratch("twin")) == 0 && file_same(scratch("ten"), scratch("twin")), "one file by two names");
-    ok(!file_same(scratch("ten"), scratch("none")) && !file_same(scratch("ten"), scratch("no")), "two files");
+    ok(link(scratch("ten"), scratch("twin")) == 0 && file_same(scratch("ten"), scratch("twin")),
+       "one file by two names");
+    ok(!file_same(scratch("ten"), scratch("none")) && !file_same(scratch("ten"), scratch("no")),
+       "two files");
     ok(file_exists(scratch("ten")) && !file_exists(scratch("no")), "exists");
-    static const char *const joins[][3] = {{"a/b/c.json", "x.csv", "a/b/x.csv"}, {"c.json", "x.csv", "x.csv"},
-                                           {"a/c.json", "/x.csv", "/x.csv"},     {"/c.json", "x", "/x"},
-                                           {"a/c.json", "-", "-"},               {NULL, "x", "x"}};
+    static const char *const joins[][3] = {{"a/b/c.json", "x.csv", "a/b/x.csv"},
+                                           {"c.json", "x.csv", "x.csv"},
+                                           {"a/c.json", "/x.csv", "/x.csv"},
+                                           {"/c.json", "x", "/x"},
+                                           {"a/c.json", "-", "-"},
+                                           {NULL, "x", "x"}};
     for (size_t i = 0; i < sizeof joins / sizeof joins[0]; i++) {
         char *j = file_join(joins[i][0], joins[i][1]);
         is_string(j, joins[i][2], "joined");

@@ -23,7 +23,8 @@ static int again(const char *level, const char *form)
     return (int)log_warnings() * 10 + cleared;
 }
 
-static void expect(const char *level, const char *form, int code, const char *want, const char *name)
+static void expect(const char *level, const char *form, int code, const char *want,
+                   const char *name)
 {
     size_t length;
     is_int(scratch_again(NULL, level, form, "err"), code, name);
@@ -37,11 +38,15 @@ int main(int argc, char **argv)
     if (argc == 3)
         return again(argv[1], argv[2]);
     scratch_make();
-    expect("0", "text", 11, "raw \\ line\n", "quiet: only what is always shown; the warning is counted");
-    expect("1", "text", 14,
-           "dnn: warning: low on disk\ndnn: note: two lines \"quoted\"\ndnn: epoch 1\nraw \\ line\n", "the default");
+    expect("0", "text", 11, "raw \\ line\n",
+           "quiet: only what is always shown; the warning is counted");
+    expect(
+        "1", "text", 14,
+        "dnn: warning: low on disk\ndnn: note: two lines \"quoted\"\ndnn: epoch 1\nraw \\ line\n",
+        "the default");
     expect("3", "text", 16,
-           "dnn: warning: low on disk\ndnn: note: two lines \"quoted\"\ndnn: epoch 1\ndnn: info\ndnn: debug\n"
+           "dnn: warning: low on disk\ndnn: note: two lines \"quoted\"\ndnn: epoch 1\ndnn: "
+           "info\ndnn: debug\n"
            "raw \\ line\n",
            "everything");
     expect("1", "json", 14,

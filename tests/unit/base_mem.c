@@ -62,8 +62,10 @@ int main(int argc, char **argv)
     ok(n[0] == 0 && n[99] == 0, "a small block is cleared");
     mem_free(n);
 
-    ok(mem_try(SIZE_MAX, 2) == NULL && mem_try(SIZE_MAX / 2, 1) == NULL, "absurd sizes are NULL from mem_try");
-    char *s = mem_string("text"), *p = mem_string_n("text", 2), *c = mem_copy("a\0b", 3), *e = mem_copy(NULL, 0);
+    ok(mem_try(SIZE_MAX, 2) == NULL && mem_try(SIZE_MAX / 2, 1) == NULL,
+       "absurd sizes are NULL from mem_try");
+    char *s = mem_string("text"), *p = mem_string_n("text", 2), *c = mem_copy("a\0b", 3),
+         *e = mem_copy(NULL, 0);
     ok(strcmp(s, "text") == 0 && strcmp(p, "te") == 0 && memcmp(c, "a\0b", 3) == 0 && e, "copies");
     mem_free(s);
     mem_free(p);
@@ -92,10 +94,12 @@ int main(int argc, char **argv)
     is_int(scratch_again("alloc:1", "plain", NULL, "err"), 71, "out of memory is exit 71");
     size_t length;
     char *text = scratch_get("err", &length);
-    is_string(text, "dnn: error[E1701]: out of memory: 800 bytes wanted\n", "and says how much was asked for");
+    is_string(text, "dnn: error[E1701]: out of memory: 800 bytes wanted\n",
+              "and says how much was asked for");
     free(text);
     is_int(scratch_again("alloc:1", "handler", NULL, "err"), 42, "a handler is asked first");
     is_int(scratch_again("alloc:2", "try", NULL, "err"), 5, "mem_try returns NULL");
-    is_int(scratch_again(NULL, "huge", NULL, "err"), 71, "a product that overflows is out of memory");
+    is_int(scratch_again(NULL, "huge", NULL, "err"), 71,
+           "a product that overflows is out of memory");
     return done();
 }

@@ -37,14 +37,21 @@ static int again(const char *path, const char *how)
         struct rlimit limit = {300000, 300000};
         setrlimit(RLIMIT_FSIZE, &limit);
     } else if (how[0] == 'n') {
-        struct rlimit limit = {3, 3};
+        struct rlimit limit, before;
+        getrlimit(RLIMIT_NOFILE, &before);
+        limit = (struct rlimit){3, before.rlim_max};
         setrlimit(RLIMIT_NOFILE, &limit);
+        bool good = write_all(path);
+        setrlimit(RLIMIT_NOFILE, &before); /* a sanitizer needs files at the end */
+        return good ? 0 : (int)err_exit(&e);
     } else if (how[0] == 'a') {
         struct outfile o;
         if (!outfile_open(&o, path, &e) || !outfile_write(&o, data, 1000, &e))
             return 1;
         outfile_abort_all();
-        return 0;
+        bool gone = !file_exists(o.temp);
+        outfile_abort(&o);
+        return gone ? 0 : 1;
     }
     if (write_all(path))
         return 0;
@@ -52,7 +59,8 @@ static int again(const char *path, const char *how)
     return (int)err_exit(&e);
 }
 
-/* A fault: its exit code, the old file (or the new one, when it has its name already), no temporary file. */
+/* A fault: its exit code, the old file (or the new one, when it has its name already), no temporary
+ * file. */
 static void fault(const char *kind, int nth, int want, bool replaced)
 {
     char set[64], path[600];
@@ -61,8 +69,8 @@ static void fault(const char *kind, int nth, int want, bool replaced)
     scratch_put("out", "old", 3);
     int code = scratch_again(set, path, "x", "err");
     ok(code == want, "%s fails: %d, expected %d", set, code, want);
-    ok(replaced ? scratch_holds("out", data, BYTES) : scratch_holds("out", "old", 3), "%s: the file is %s", set,
-       replaced ? "the new one, whole" : "the old one");
+    ok(replaced ? scratch_holds("out", data, BYTES) : scratch_holds("out", "old", 3),
+       "%s: the file is %s", set, replaced ? "the new one, whole" : "the old one");
     is_int(scratch_count(), 2, "nothing else lies there"); /* out and err */
 }
 
@@ -87,7 +95,8 @@ static void faults(void)
     is_int(scratch_again("write:2:EDQUOT", path, "x", "err"), 74, "quota: 74");
     size_t length;
     char *text = scratch_get("err", &length);
-    ok(strstr(text, "Disk quota exceeded|room for ") && strstr(text, " free (") && strstr(text, "|the quota "),
+    ok(strstr(text, "Disk quota exceeded|room for ") && strstr(text, " free (") &&
+           strstr(text, "|the quota "),
        "with the bytes wanted and free: %s", text);
     free(text);
     is_int(scratch_again("open:1:EROFS", path, "x", "err"), 73, "a read-only disk: 73");
@@ -95,12 +104,14 @@ static void faults(void)
     is_int(scratch_again("write:1:EFBIG", path, "x", "err"), 74, "too large: 74");
     is_int(scratch_again(NULL, path, "limit", "err"), 74, "a real limit of the size: 74");
     is_int(scratch_again(NULL, path, "nofile", "err"), 71, "a real limit of files: 71");
-    ok(scratch_holds("out", "old", 3) && scratch_count() == 2, "the old file is there, and no other");
+    ok(scratch_holds("out", "old", 3) && scratch_count() == 2,
+       "the old file is there, and no other");
     is_int(scratch_again(NULL, path, "abort", "err"), 0, "abort_all");
     ok(scratch_holds("out", "old", 3) && scratch_count() == 2, "takes the temporary file away");
 }
 
-/* Killed at any call: the old file or the new one, complete; a temporary file may stay and does no harm. */
+/* Killed at any call: the old file or the new one, complete; a temporary file may stay and does no
+ * harm. */
 static void kills(void)
 {
     static const char *const kinds[] = {"write", "fsync", "rename", "close", "open"};
@@ -116,7 +127,8 @@ static void kills(void)
             bool whole = scratch_holds("out", "old", 3) || scratch_holds("out", data, BYTES);
             ok(code == 128 + SIGKILL && whole, "%s leaves a whole file", set);
         }
-    is_int(scratch_again(NULL, path, "x", "err"), 0, "the next one writes in spite of what was left");
+    is_int(scratch_again(NULL, path, "x", "err"), 0,
+           "the next one writes in spite of what was left");
     ok(scratch_holds("out", data, BYTES), "and is whole");
 }
 
@@ -153,7 +165,8 @@ static void places(void)
     char longest[256];
     memset(longest, 'n', 255);
     longest[255] = '\0';
-    ok(write_all(scratch(longest)) && scratch_holds(longest, data, BYTES), "the longest name there is");
+    ok(write_all(scratch(longest)) && scratch_holds(longest, data, BYTES),
+       "the longest name there is");
     unlink(scratch(longest));
 
     umask(027);
@@ -165,19 +178,24 @@ static void places(void)
     umask(022);
 
     scratch_put("real", "old", 3);
-    ok(symlink("real", scratch("link")) == 0 && symlink(scratch("link"), scratch("chain")) == 0, "links");
-    ok(write_all(scratch("chain")) && scratch_holds("real", data, BYTES), "the file behind two links is replaced");
-    ok(lstat(scratch("chain"), &st) == 0 && S_ISLNK(st.st_mode) && lstat(scratch("link"), &st) == 0 &&
-           S_ISLNK(st.st_mode),
+    ok(symlink("real", scratch("link")) == 0 && symlink(scratch("link"), scratch("chain")) == 0,
+       "links");
+    ok(write_all(scratch("chain")) && scratch_holds("real", data, BYTES),
+       "the file behind two links is replaced");
+    ok(lstat(scratch("chain"), &st) == 0 && S_ISLNK(st.st_mode) &&
+           lstat(scratch("link"), &st) == 0 && S_ISLNK(st.st_mode),
        "and the links stay");
     unlink(scratch("real"));
-    ok(write_all(scratch("link")) && scratch_holds("real", data, BYTES), "a link to nothing: the file is made there");
+    ok(write_all(scratch("link")) && scratch_holds("real", data, BYTES),
+       "a link to nothing: the file is made there");
     ok(symlink("loop", scratch("loop")) == 0, "a loop");
     is_string(refused(scratch("loop")), "FILE_CREATE", "is refused");
 
     struct outfile a, b;
-    ok(outfile_open(&a, scratch("two"), &e) && outfile_open(&b, scratch("two"), &e), "the same output twice");
-    ok(outfile_write(&a, "first", 5, &e) && outfile_write(&b, "second", 6, &e), "each writes its own");
+    ok(outfile_open(&a, scratch("two"), &e) && outfile_open(&b, scratch("two"), &e),
+       "the same output twice");
+    ok(outfile_write(&a, "first", 5, &e) && outfile_write(&b, "second", 6, &e),
+       "each writes its own");
     ok(outfile_commit(&b, &e) && scratch_holds("two", "second", 6), "one ends");
     ok(outfile_commit(&a, &e) && scratch_holds("two", "first", 5), "the last one stays");
     outfile_abort(&a);
@@ -213,7 +231,8 @@ static void straight(void)
         _exit(n == BYTES && memcmp(got, data, BYTES) == 0 ? 0 : 1);
     }
     int status = 1;
-    ok(write_all(path) && waitpid(reader, &status, 0) == reader && status == 0, "a FIFO gets all, in place");
+    ok(write_all(path) && waitpid(reader, &status, 0) == reader && status == 0,
+       "a FIFO gets all, in place");
     struct stat st;
     ok(lstat(path, &st) == 0 && S_ISFIFO(st.st_mode), "and stays one");
 
@@ -229,8 +248,8 @@ static void straight(void)
     close(out);
     size_t length;
     char *got = scratch_get("stdout", &length);
-    ok(good && length == 7 + 2 * BYTES + 6 && memcmp(got, "before\n", 7) == 0 && memcmp(got + 7, data, BYTES) == 0 &&
-           memcmp(got + 7 + 2 * BYTES, "after\n", 6) == 0,
+    ok(good && length == 7 + 2 * BYTES + 6 && memcmp(got, "before\n", 7) == 0 &&
+           memcmp(got + 7, data, BYTES) == 0 && memcmp(got + 7 + 2 * BYTES, "after\n", 6) == 0,
        "standard output by both names, between what is printed");
     free(got);
 

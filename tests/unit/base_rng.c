@@ -6,19 +6,24 @@ int main(void)
 {
     /* Known answers of Philox4x32-10 (Random123's kat_vectors). */
     struct rng4 r = rng_philox(0, 0, 0, 0, 0);
-    ok(r.v[0] == 0x6627e8d5u && r.v[1] == 0xe169c58du && r.v[2] == 0xbc57ac4cu && r.v[3] == 0x9b00dbd8u,
+    ok(r.v[0] == 0x6627e8d5u && r.v[1] == 0xe169c58du && r.v[2] == 0xbc57ac4cu &&
+           r.v[3] == 0x9b00dbd8u,
        "Philox of zeros");
     r = rng_philox(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
-    ok(r.v[0] == 0x408f276du && r.v[1] == 0x41c83b0eu && r.v[2] == 0xa20bc7c6u && r.v[3] == 0x6d5451fdu,
+    ok(r.v[0] == 0x408f276du && r.v[1] == 0x41c83b0eu && r.v[2] == 0xa20bc7c6u &&
+           r.v[3] == 0x6d5451fdu,
        "Philox of ones");
-    r = rng_philox((uint64_t)0x299f31d0u << 32 | 0xa4093822u, 0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u);
-    ok(r.v[0] == 0xd16cfe09u && r.v[1] == 0x94fdccebu && r.v[2] == 0x5001e420u && r.v[3] == 0x24126ea1u,
+    r = rng_philox((uint64_t)0x299f31d0u << 32 | 0xa4093822u, 0x243f6a88u, 0x85a308d3u, 0x13198a2eu,
+                   0x03707344u);
+    ok(r.v[0] == 0xd16cfe09u && r.v[1] == 0x94fdccebu && r.v[2] == 0x5001e420u &&
+           r.v[3] == 0x24126ea1u,
        "Philox of the digits of pi");
 
     double sum = 0, squares = 0, fourth = 0, u_sum = 0, worst = 0, low = 1, high = 0;
     const int n = 200000;
     for (int i = 0; i < n; i++) {
-        double x = rng_normal(7, (uint64_t)i, 1, 2, RNG_TEST), u = rng_uniform(8, (uint64_t)i, 1, 2, RNG_TEST);
+        double x = rng_normal(7, (uint64_t)i, 1, 2, RNG_TEST),
+               u = rng_uniform(8, (uint64_t)i, 1, 2, RNG_TEST);
         sum += x;
         squares += x * x;
         fourth += x * x * x * x;
@@ -43,9 +48,11 @@ int main(void)
         most = fmax(most, fabs(want - rng_normal(5, i, 3, 4, RNG_TEST)));
     }
     ok(most < 1e-14, "Box and Muller's formula, to %g", most);
-    ok(rng_uniform(1, 2, 3, 4, 5) == rng_uniform(1, 2, 3, 4, 5) && rng_uniform(1, 2, 3, 4, 5) != rng_uniform(1, 3, 3, 4, 5),
+    ok(rng_uniform(1, 2, 3, 4, 5) == rng_uniform(1, 2, 3, 4, 5) &&
+           rng_uniform(1, 2, 3, 4, 5) != rng_uniform(1, 3, 3, 4, 5),
        "a pure function of its arguments");
-    ok(rng_uniform(1, (uint64_t)1 << 32, 0, 0, 1) != rng_uniform(1, 0, 0, 0, 1), "elements beyond 2^32 differ");
+    ok(rng_uniform(1, (uint64_t)1 << 32, 0, 0, 1) != rng_uniform(1, 0, 0, 0, 1),
+       "elements beyond 2^32 differ");
 
     static const uint32_t sizes[] = {1, 2, 3, 5, 64, 65, 1000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {

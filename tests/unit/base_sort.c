@@ -20,7 +20,8 @@ static void check_items(size_t count, int keys, int sign)
 {
     struct pair *p = mem_alloc(count + 1, sizeof *p);
     for (size_t i = 0; i < count; i++)
-        p[i] = (struct pair){(int)(rng_bits(1, i, 0, (uint32_t)count, RNG_TEST) % (uint32_t)keys), (int)i};
+        p[i] = (struct pair){(int)(rng_bits(1, i, 0, (uint32_t)count, RNG_TEST) % (uint32_t)keys),
+                             (int)i};
     p[count].place = -77;
     sort_stable(p, count, sizeof *p, by_key, &sign);
     bool good = p[count].place == -77;

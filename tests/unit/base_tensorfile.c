@@ -38,13 +38,15 @@ static void round_trip(void)
     char digest[65];
     struct tensor_writer *w = filled();
     ok(tensor_write(w, scratch("m.dnn"), digest, &e), "written");
-    ok(tensor_write(w, scratch("again.dnn"), NULL, &e), "written once more, nobody asks for the digest");
+    ok(tensor_write(w, scratch("again.dnn"), NULL, &e),
+       "written once more, nobody asks for the digest");
     tensor_writer_free(w);
     size_t length, other;
     char *raw = scratch_get("m.dnn", &length), *twin = scratch_get("again.dnn", &other);
     ok(length == other && memcmp(raw, twin, length) == 0, "the same bytes");
     free(twin);
-    ok(memcmp(raw + 8, "{\"__metadata__\":{\"sha256\":\"", 27) == 0 && raw[99] == '"', "the digits are bytes 35..98");
+    ok(memcmp(raw + 8, "{\"__metadata__\":{\"sha256\":\"", 27) == 0 && raw[99] == '"',
+       "the digits are bytes 35..98");
     struct sha256 s;
     char hex[65];
     sha256_init(&s);
@@ -60,7 +62,8 @@ static void round_trip(void)
     if (!f)
         return;
     is_string(tensor_file_digest(f), digest, "the same digest");
-    ok(memcmp(tensor_file_sha256(f), raw + 35, 64) == 0 && strlen(tensor_file_sha256(f)) == 64, "the digits inside");
+    ok(memcmp(tensor_file_sha256(f), raw + 35, 64) == 0 && strlen(tensor_file_sha256(f)) == 64,
+       "the digits inside");
     is_string(tensor_file_meta(f, "kind"), "model", "metadata");
     is_string(tensor_file_meta(f, "awk\"ward"), awkward, "with characters that need an escape");
     is_string(tensor_file_meta(f, "empty"), "", "empty");
@@ -72,20 +75,23 @@ static void round_trip(void)
         is_string(tensor_file_at(f, i)->name, order[i], "by size of element, then by name");
     ok(tensor_file_at(f, 6) == NULL, "no more");
     const struct tensor *t = tensor_need(f, "w", DTYPE_F32, 6, &e);
-    ok(t && t->rank == 2 && t->dims[0] == 2 && t->dims[1] == 3 && memcmp(t->data, floats, sizeof floats) == 0 &&
-           (uintptr_t)t->data % 4 == 0,
+    ok(t && t->rank == 2 && t->dims[0] == 2 && t->dims[1] == 3 &&
+           memcmp(t->data, floats, sizeof floats) == 0 && (uintptr_t)t->data % 4 == 0,
        "a matrix");
     t = tensor_need(f, "at", DTYPE_I64, 1, &e);
     ok(t && t->rank == 0 && *(const int64_t *)t->data == INT64_MIN, "a scalar");
     t = tensor_need(f, "scale", DTYPE_F64, UINT64_MAX, &e);
-    ok(t && (uintptr_t)t->data % 8 == 0 && memcmp(t->data, doubles, sizeof doubles) == 0, "doubles");
+    ok(t && (uintptr_t)t->data % 8 == 0 && memcmp(t->data, doubles, sizeof doubles) == 0,
+       "doubles");
     t = tensor_find(f, "none");
     ok(t && t->count == 0 && tensor_find(f, "wo") == NULL, "an empty one");
     ok(!tensor_need(f, "wo", DTYPE_F32, 6, &e) && e.id == ERR_MODEL_TENSOR, "missing: %s", e.what);
     err_clear(&e);
-    ok(!tensor_need(f, "w", DTYPE_F64, 6, &e) && e.id == ERR_MODEL_TENSOR, "another type: %s", e.what);
+    ok(!tensor_need(f, "w", DTYPE_F64, 6, &e) && e.id == ERR_MODEL_TENSOR, "another type: %s",
+       e.what);
     err_clear(&e);
-    ok(!tensor_need(f, "w", DTYPE_F32, 7, &e) && e.id == ERR_MODEL_TENSOR, "another count: %s", e.what);
+    ok(!tensor_need(f, "w", DTYPE_F32, 7, &e) && e.id == ERR_MODEL_TENSOR, "another count: %s",
+       e.what);
     err_clear(&e);
     tensor_close(f);
     free(raw);
@@ -143,18 +149,21 @@ static void damage(void)
         const char *start;
         size_t length;
         enum err_id id;
-    } foreign[] = {{"", 0, ERR_MODEL_FOREIGN},
-                   {"\x80\x02}q\x00.", 6, ERR_MODEL_FOREIGN},
-                   {"PK\x03\x04 a zip archive of some length, which is no model", 50, ERR_MODEL_FOREIGN},
-                   {"a,b,c\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", 34, ERR_MODEL_FOREIGN},
-                   {"\x40\0\0\0\0\0\0\0{\"weights\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}", 71,
-                    ERR_MODEL_FOREIGN}};
+    } foreign[] = {
+        {"", 0, ERR_MODEL_FOREIGN},
+        {"\x80\x02}q\x00.", 6, ERR_MODEL_FOREIGN},
+        {"PK\x03\x04 a zip archive of some length, which is no model", 50, ERR_MODEL_FOREIGN},
+        {"a,b,c\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", 34, ERR_MODEL_FOREIGN},
+        {"\x40\0\0\0\0\0\0\0{\"weights\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}",
+         71, ERR_MODEL_FOREIGN}};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        ok(rejected(foreign[i].start, foreign[i].length) && e.id == foreign[i].id, "foreign: %s", e.what);
+        ok(rejected(foreign[i].start, foreign[i].length) && e.id == foreign[i].id, "foreign: %s",
+           e.what);
     }
 }
 
-/* A file with this text behind the hash, its blanks, its length and a true hash: what only the parser can refuse. */
+/* A file with this text behind the hash, its blanks, its length and a true hash: what only the
+ * parser can refuse. */
 static size_t forge(const char *rest, size_t data_bytes, char *out, size_t room)
 {
     struct text t = {0};
@@ -182,8 +191,9 @@ static size_t forge(const char *rest, size_t data_bytes, char *out, size_t room)
     return length;
 }
 
-#define T(name, type, shape, from, to) \
-    ",\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" from "," to "]}"
+#define T(name, type, shape, from, to)                                                             \
+    ",\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" from "," to   \
+    "]}"
 
 static void hostile(void)
 {
@@ -194,7 +204,8 @@ static void hostile(void)
         const char *name;
     } cases[] = {
         {"\"}}", 0, ERR_NONE, "the least file"},
-        {"\",\"a\":\"b\"}" T("x", "F32", "2", "0", "8") T("b", "U8", "3", "8", "11") "}", 11, ERR_NONE, "a good file"},
+        {"\",\"a\":\"b\"}" T("x", "F32", "2", "0", "8") T("b", "U8", "3", "8", "11") "}", 11,
+         ERR_NONE, "a good file"},
         {"\",\"a\":\"\\u00e9\"}}", 0, ERR_MODEL_HEADER, "an escape that dnn does not write"},
         {"\",\"a\":\"\\u0000\"}}", 0, ERR_MODEL_HEADER, "a NUL in a string"},
         {"\",\"a\":\"\\q\"}}", 0, ERR_MODEL_HEADER, "no such escape"},
@@ -215,29 +226,43 @@ static void hostile(void)
         {"\"}" T("x", "F32", "-2", "0", "8") "}", 8, ERR_MODEL_HEADER, "a sign"},
         {"\"}" T("x", "F32", "2.0", "0", "8") "}", 8, ERR_MODEL_HEADER, "a fraction"},
         {"\"}" T("x", "F32", "2,", "0", "8") "}", 8, ERR_MODEL_HEADER, "a comma too many"},
-        {"\"}" T("x", "F32", "18446744073709551618", "0", "8") "}", 8, ERR_MODEL_HEADER, "a number above 2^64"},
-        {"\"}" T("x", "F32", "2", "0", "18446744073709551624") "}", 8, ERR_MODEL_HEADER, "an end that wraps to 8"},
-        {"\"}" T("x", "F32", "4611686018427387906", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a product that wraps to 8"},
-        {"\"}" T("x", "U8", "4294967296,4294967296", "0", "0") "}", 0, ERR_MODEL_TENSOR, "a shape that wraps to 0"},
-        {"\"}" T("x", "U8", "0,18446744073709551615,3", "0", "0") "}", 0, ERR_NONE, "an empty one of an odd shape"},
+        {"\"}" T("x", "F32", "18446744073709551618", "0", "8") "}", 8, ERR_MODEL_HEADER,
+         "a number above 2^64"},
+        {"\"}" T("x", "F32", "2", "0", "18446744073709551624") "}", 8, ERR_MODEL_HEADER,
+         "an end that wraps to 8"},
+        {"\"}" T("x", "F32", "4611686018427387906", "0", "8") "}", 8, ERR_MODEL_TENSOR,
+         "a product that wraps to 8"},
+        {"\"}" T("x", "U8", "4294967296,4294967296", "0", "0") "}", 0, ERR_MODEL_TENSOR,
+         "a shape that wraps to 0"},
+        {"\"}" T("x", "U8", "0,18446744073709551615,3", "0", "0") "}", 0, ERR_NONE,
+         "an empty one of an odd shape"},
         {"\"}" T("x", "U8", "1,1,1,1,1", "0", "1") "}", 1, ERR_MODEL_TENSOR, "five dimensions"},
-        {"\"}" T("x", "F16", "4", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a type that dnn does not have"},
+        {"\"}" T("x", "F16", "4", "0", "8") "}", 8, ERR_MODEL_TENSOR,
+         "a type that dnn does not have"},
         {"\"}" T("x", "f32", "2", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a type in lower case"},
         {"\"}" T("x y", "F32", "2", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a blank in a name"},
         {"\"}" T("", "F32", "2", "0", "8") "}", 8, ERR_MODEL_TENSOR, "no name"},
         {"\"}" T("../x", "F32", "2", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a path as a name"},
-        {"\"}" T("x", "F32", "2", "0", "8") T("x", "U8", "1", "8", "9") "}", 9, ERR_MODEL_TENSOR, "a name twice"},
-        {"\"}" T("x", "F32", "1", "0", "4") T("x", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR, "twice in a row"},
-        {"\"}" T("y", "F32", "1", "0", "4") T("x", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR, "names out of order"},
-        {"\"}" T("x", "U8", "4", "0", "4") T("y", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR, "sizes out of order"},
-        {"\"}" T("x", "F32", "1", "0", "4") T("y", "F32", "1", "0", "4") "}", 4, ERR_MODEL_TENSOR, "an overlap"},
-        {"\"}" T("x", "F32", "1", "0", "4") T("y", "F32", "1", "8", "12") "}", 12, ERR_MODEL_TENSOR, "a hole"},
+        {"\"}" T("x", "F32", "2", "0", "8") T("x", "U8", "1", "8", "9") "}", 9, ERR_MODEL_TENSOR,
+         "a name twice"},
+        {"\"}" T("x", "F32", "1", "0", "4") T("x", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR,
+         "twice in a row"},
+        {"\"}" T("y", "F32", "1", "0", "4") T("x", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR,
+         "names out of order"},
+        {"\"}" T("x", "U8", "4", "0", "4") T("y", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR,
+         "sizes out of order"},
+        {"\"}" T("x", "F32", "1", "0", "4") T("y", "F32", "1", "0", "4") "}", 4, ERR_MODEL_TENSOR,
+         "an overlap"},
+        {"\"}" T("x", "F32", "1", "0", "4") T("y", "F32", "1", "8", "12") "}", 12, ERR_MODEL_TENSOR,
+         "a hole"},
         {"\"}" T("x", "F32", "1", "4", "8") "}", 8, ERR_MODEL_TENSOR, "a hole in front"},
         {"\"}" T("x", "F32", "1", "8", "4") "}", 4, ERR_MODEL_TENSOR, "an end before its start"},
         {"\"}" T("x", "F32", "3", "0", "8") "}", 8, ERR_MODEL_TENSOR, "a shape that does not fit"},
-        {"\"}" T("x", "F32", "1", "0", "4") "}", 8, ERR_MODEL_TRUNCATED, "bytes behind the last tensor"},
+        {"\"}" T("x", "F32", "1", "0", "4") "}", 8, ERR_MODEL_TRUNCATED,
+         "bytes behind the last tensor"},
         {"\"}" T("x", "F32", "2", "0", "8") "}", 4, ERR_MODEL_TRUNCATED, "too few bytes"},
-        {"\"},\"x\":{\"shape\":[2],\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8, ERR_MODEL_HEADER, "another order of keys"},
+        {"\"},\"x\":{\"shape\":[2],\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8, ERR_MODEL_HEADER,
+         "another order of keys"},
         {"\"},\"x\":[0,8]}}", 8, ERR_MODEL_HEADER, "a tensor that is a list"},
     };
     static char raw[4096];
@@ -248,10 +273,12 @@ static void hostile(void)
            bad ? e.what : "read");
     }
     size_t length = forge("\"}" T("x", "F32", "2", "0", "8") "}", 8, raw, sizeof raw);
-    static const uint64_t lengths[] = {0, 1, 91, 93, 120, 1 << 20, (1 << 20) + 1, UINT64_MAX, UINT64_MAX - 8, INT64_MAX};
+    static const uint64_t lengths[] = {
+        0, 1, 91, 93, 120, 1 << 20, (1 << 20) + 1, UINT64_MAX, UINT64_MAX - 8, INT64_MAX};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         memcpy(raw, &lengths[i], 8);
-        ok(rejected(raw, length), "a header of %llu bytes: %s", (unsigned long long)lengths[i], e.what);
+        ok(rejected(raw, length), "a header of %llu bytes: %s", (unsigned long long)lengths[i],
+           e.what);
     }
 
     struct text many = {0};
@@ -260,13 +287,15 @@ static void hostile(void)
         text_printf(&many, ",\"k%d\":\"\"", i);
     text_put(&many, "}}");
     char *large = malloc(1 << 20);
-    ok(rejected(large, forge(many.data, 0, large, 1 << 20)) && e.id == ERR_MODEL_HEADER, "too many keys: %s", e.what);
+    ok(rejected(large, forge(many.data, 0, large, 1 << 20)) && e.id == ERR_MODEL_HEADER,
+       "too many keys: %s", e.what);
     text_clear(&many);
     text_put(&many, "\"}");
     for (int i = 0; i < 10001; i++)
         text_printf(&many, T("t%05d", "U8", "0", "0", "0"), i);
     text_put(&many, "}");
-    ok(rejected(large, forge(many.data, 0, large, 1 << 20)) && e.id == ERR_MODEL_HEADER, "too many tensors: %s", e.what);
+    ok(rejected(large, forge(many.data, 0, large, 1 << 20)) && e.id == ERR_MODEL_HEADER,
+       "too many tensors: %s", e.what);
     text_free(&many);
     free(large);
 }
@@ -288,12 +317,14 @@ static void strange_files(void)
     is_string(opening(scratch("fifo")), "FILE_MISSING", "a FIFO, without waiting");
     is_int(err_exit(&e), 66, "all of them 66");
 
-    /* A header that speaks of a tebibyte in a file that has one: no data are read, no memory is taken. */
+    /* A header that speaks of a tebibyte in a file that has one: no data are read, no memory is
+     * taken. */
     char raw[4096];
     struct sha256 unused;
     sha256_init(&unused);
-    static const char *const headers[] = {"\"}" T("x", "U8", "1099511627776", "0", "1099511627776") "}", "\"}}",
-                                          "\"}" T("x", "U8", "8", "0", "8") "}"};
+    static const char *const headers[] = {
+        "\"}" T("x", "U8", "1099511627776", "0", "1099511627776") "}", "\"}}",
+        "\"}" T("x", "U8", "8", "0", "8") "}"};
     for (size_t i = 0; i < 3; i++) {
         size_t length = forge(headers[i], 0, raw, sizeof raw);
         scratch_put("sparse.dnn", raw, length);
@@ -308,7 +339,8 @@ static void strange_files(void)
            "a sparse file of 1 TiB: %s", e.what);
     }
     /* One that is small enough to be allowed is hashed in pieces before memory is taken for it. */
-    size_t length = forge("\"}" T("x", "U8", "314572800", "0", "314572800") "}", 0, raw, sizeof raw);
+    size_t length =
+        forge("\"}" T("x", "U8", "314572800", "0", "314572800") "}", 0, raw, sizeof raw);
     scratch_put("sparse.dnn", raw, length);
     if (truncate(scratch("sparse.dnn"), (off_t)length + 314572800) == 0) {
         uint64_t before = mem_peak();
@@ -323,7 +355,8 @@ static void refused_writes(void)
     struct tensor_writer *w = tensor_writer_new();
     tensor_add(w, "Bad Name", DTYPE_U8, 1, (uint64_t[]){5}, bytes);
     err_clear(&e);
-    ok(!tensor_write(w, scratch("bad.dnn"), NULL, &e) && e.id == ERR_MODEL_TENSOR && !scratch_get("bad.dnn", &(size_t){0}),
+    ok(!tensor_write(w, scratch("bad.dnn"), NULL, &e) && e.id == ERR_MODEL_TENSOR &&
+           !scratch_get("bad.dnn", &(size_t){0}),
        "what cannot be read is not written: %s", e.what);
     tensor_writer_free(w);
     w = tensor_writer_new();
@@ -332,7 +365,8 @@ static void refused_writes(void)
     large[1 << 20] = '\0';
     tensor_meta(w, "large", large);
     err_clear(&e);
-    ok(!tensor_write(w, scratch("bad.dnn"), NULL, &e) && e.id == ERR_MODEL_HEADER, "a header too long: %s", e.what);
+    ok(!tensor_write(w, scratch("bad.dnn"), NULL, &e) && e.id == ERR_MODEL_HEADER,
+       "a header too long: %s", e.what);
     free(large);
     tensor_writer_free(w);
 }
@@ -357,7 +391,8 @@ static void faults(void)
     for (size_t i = 0; i < 4; i++) {
         int before = scratch_count();
         is_int(scratch_again(writes[i], path, "write", NULL), 74, writes[i]);
-        ok(scratch_holds("m.dnn", raw, length) && scratch_count() == before, "the file is the earlier one, alone");
+        ok(scratch_holds("m.dnn", raw, length) && scratch_count() == before,
+           "the file is the earlier one, alone");
     }
     static const char *const reads[] = {"read:1", "read:2", "read:3"};
     for (size_t i = 0; i < 3; i++)

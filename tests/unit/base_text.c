@@ -43,9 +43,10 @@ int main(void)
 
     is_string(text_quote_z("plain"), "plain", "plain text stays");
     is_string(text_quote("a\"b\n\0\x7f", 6), "a\\\"b\\x0a\\x00\\x7f", "quotes and control bytes");
-    is_string(text_quote_z("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
-              "valid UTF-8 stays");
-    is_string(text_quote_z("\xc3(\xff\xed\xa0\x80"), "\\xc3(\\xff\\xed\\xa0\\x80", "invalid UTF-8 is escaped");
+    is_string(text_quote_z("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"),
+              "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "valid UTF-8 stays");
+    is_string(text_quote_z("\xc3(\xff\xed\xa0\x80"), "\\xc3(\\xff\\xed\\xa0\\x80",
+              "invalid UTF-8 is escaped");
     is_string(text_quote_z("\xc2\x9b" "31m"), "\\xc2\\x9b31m", "C1 control characters");
     is_string(text_quote_z("a\xe2\x80\xae" "b"), "a\\xe2\\x80\\xaeb", "a bidirectional override");
     const char *cut = text_quote(big, sizeof big - 1);
@@ -63,14 +64,16 @@ int main(void)
     text_escape(small, sizeof small, "0123456789abc", 13);
     is_string(small, "01234567...", "escape cut to the room");
 
-    static const char *const known[] = {"learning_rate", "batch_size", "epochs", "seed", "task", "data"};
+    static const char *const known[] = {"learning_rate", "batch_size", "epochs",
+                                        "seed",          "task",       "data"};
     is_string(text_nearest("learning_rat", known, 6), "learning_rate", "a letter is missing");
     is_string(text_nearest("EPOCH", known, 6), "epochs", "case does not count");
     is_string(text_nearest("bacth_size", known, 6), "batch_size", "two letters swapped");
     is_string(text_nearest("taks", known, 6), "task", "swapped in a short word");
     is_string(text_nearest("date", known, 6), "data", "one replaced");
     ok(text_nearest("momentum", known, 6) == NULL, "nothing near");
-    ok(text_nearest("x", known, 6) == NULL && text_nearest("", known, 6) == NULL, "too short to tell");
+    ok(text_nearest("x", known, 6) == NULL && text_nearest("", known, 6) == NULL,
+       "too short to tell");
     memset(big, 'q', 200);
     big[200] = '\0';
     ok(text_nearest(big, known, 6) == NULL, "far too long");
@@ -90,16 +93,20 @@ int main(void)
     int64_t i;
     ok(text_to_int("-9223372036854775808", &i) && i == INT64_MIN, "the least integer");
     ok(text_to_int("9223372036854775807", &i) && i == INT64_MAX, "the greatest");
-    static const char *const not_ints[] = {"9223372036854775808", "", "-", "+1", " 1", "1 ", "0x10", "1.0", "1e3"};
+    static const char *const not_ints[] = {
+        "9223372036854775808", "", "-", "+1", " 1", "1 ", "0x10", "1.0", "1e3"};
     for (size_t k = 0; k < sizeof not_ints / sizeof not_ints[0]; k++)
         ok(!text_to_int(not_ints[k], &i), "\"%s\" is no integer", not_ints[k]);
-    ok(is_number("-1.5e3", -1500) && is_number("0", 0) && is_number("007", 7) && is_number("1E-2", 0.01),
+    ok(is_number("-1.5e3", -1500) && is_number("0", 0) && is_number("007", 7) &&
+           is_number("1E-2", 0.01),
        "numbers");
-    static const char *const not_numbers[] = {"", "-", ".5", "5.", "1e", "1e+", "inf", "nan", "0x1p3", "1 ",
-                                              " 1", "1,5", "1e999", "--1", "+1", "1.2.3"};
+    static const char *const not_numbers[] = {"",      "-",   ".5",    "5.",   "1e", "1e+",
+                                              "inf",   "nan", "0x1p3", "1 ",   " 1", "1,5",
+                                              "1e999", "--1", "+1",    "1.2.3"};
     double v;
     for (size_t k = 0; k < sizeof not_numbers / sizeof not_numbers[0]; k++)
         ok(!text_to_double(not_numbers[k], &v), "\"%s\" is no number", not_numbers[k]);
-    ok(text_ends("a.json", ".json") && !text_ends("json", ".json") && text_ends("x", ""), "endings");
+    ok(text_ends("a.json", ".json") && !text_ends("json", ".json") && text_ends("x", ""),
+       "endings");
     return done();
 }

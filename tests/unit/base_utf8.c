@@ -15,7 +15,8 @@ static size_t encode(unsigned code, char *out)
     return n;
 }
 
-static void converts(const char *encoding, const char *from, size_t length, const char *want, const char *name)
+static void converts(const char *encoding, const char *from, size_t length, const char *want,
+                     const char *name)
 {
     struct err e = {0};
     struct text out = {0};
@@ -41,8 +42,20 @@ int main(void)
     }
     ok(all, "every code point is valid, every surrogate is not");
     ok(none, "a character that is cut off is not valid");
-    static const char *const bad[] = {"\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf",
-                                      "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\x80", "\xbf", "\xc3(", "\xe2\x82(", "\xf0\x9f\x98("};
+    static const char *const bad[] = {"\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xe0\x80\x80",
+                                      "\xe0\x9f\xbf",
+                                      "\xf0\x80\x80\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "\x80",
+                                      "\xbf",
+                                      "\xc3(",
+                                      "\xe2\x82(",
+                                      "\xf0\x9f\x98("};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         is_int(utf8_valid_prefix(bad[i], strlen(bad[i])), 0, "overlong, too high, out of place");
     char line[200];
@@ -58,13 +71,15 @@ int main(void)
     is_int(utf8_valid_prefix("", 0), 0, "nothing");
 
     converts("latin1", "caf\xe9 \x80\xff", 7, "caf\xc3\xa9 \xc2\x80\xc3\xbf", "latin1");
-    converts("cp1252", "\x80 \x93x\x94 \xe9", 7, "\xe2\x82\xac \xe2\x80\x9cx\xe2\x80\x9d \xc3\xa9", "cp1252");
+    converts("cp1252", "\x80 \x93x\x94 \xe9", 7, "\xe2\x82\xac \xe2\x80\x9cx\xe2\x80\x9d \xc3\xa9",
+             "cp1252");
     struct err e = {0};
     struct text out = {0};
     struct convert *c = convert_open("cp1252", &e);
     char big[20000];
     memset(big, 0xE4, sizeof big);
-    ok(convert_add(c, big, sizeof big, &out, &e) && out.length == 2 * sizeof big, "more than a piece");
+    ok(convert_add(c, big, sizeof big, &out, &e) && out.length == 2 * sizeof big,
+       "more than a piece");
     static const unsigned char undefined[] = {0x81, 0x8d, 0x8f, 0x90, 0x9d};
     for (size_t i = 0; i < sizeof undefined; i++) {
         char text[] = "ab?c";
