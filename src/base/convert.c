@@ -24,7 +24,7 @@ struct convert *convert_open(const char *encoding, struct err *e)
     while (i < ENCODINGS && strcmp(encodings[i].ours, encoding) != 0)
         i++;
     if (i == ENCODINGS) {
-        err_set(e, ERR_ENCODING, "the encoding \"%s\" is not known", text_quote_z(encoding));
+        err_set(e, ERR_CSV_ENCODING, "the encoding \"%s\" is not known", text_quote_z(encoding));
         err_expected(e, "utf-8, latin1 or cp1252");
         return NULL;
     }
@@ -55,7 +55,7 @@ bool convert_add(struct convert *c, const char *bytes, size_t length, struct tex
         at += length - left;
         length = left;
         if (rc == (size_t)-1 && error != E2BIG)
-            return err_set(e, ERR_ENCODING, "the byte %02x (hexadecimal) stands for nothing in %s",
+            return err_set(e, ERR_CSV_ENCODING, "the byte %02x (hexadecimal) stands for nothing in %s",
                            (unsigned)(unsigned char)*at, c->name);
     }
     return true;

@@ -86,12 +86,12 @@ int main(void)
         text[2] = (char)undefined[i];
         text_clear(&out);
         err_clear(&e);
-        ok(!convert_add(c, text, 4, &out, &e) && e.id == ERR_ENCODING && out.length == 2,
+        ok(!convert_add(c, text, 4, &out, &e) && e.id == ERR_CSV_ENCODING && out.length == 2,
            "byte %02x stands for nothing in cp1252", undefined[i]);
     }
     is_string(e.what, "the byte 9d (hexadecimal) stands for nothing in cp1252", "and is named");
     err_clear(&e);
-    ok(convert_open("utf-7", &e) == NULL && e.id == ERR_ENCODING, "an unknown encoding");
+    ok(convert_open("utf-7", &e) == NULL && e.id == ERR_CSV_ENCODING, "an unknown encoding");
     convert_close(c);
     convert_close(NULL);
     text_free(&out);
