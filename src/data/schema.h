@@ -82,8 +82,13 @@ struct schema {
 /* The declared schema: types and options from the config. Checks types, one target, at most one weight, group. E13. */
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc, struct err *e);
 void schema_free(struct schema *s);
+/* Gives every column its slots, and room for numbers, vocabularies and labels that are not there yet. For schema_declare and
+ * schema_load; s->columns, s->task and s->target are filled. */
+void schema_layout(struct schema *s);
 /* Which cell of a CSV record feeds which column. `need_target`: training and evaluation. All missing names at once (E14), near
- * names suggested; columns of the file that no one asked for are counted. */
+ * names suggested; columns of the file that no one asked for are counted. Needed are features and the target (if need_target); for
+ * training also the weight, the ids and what the split reads; for predictions (fitted, no target) the ids. A weight is bound wherever
+ * it is present: -1 means weight 1. Nothing is to be freed after a failure. */
 struct binding {
     int32_t *cell_of;      /* by schema column: cell, or -1 */
     uint32_t *column_of;   /* by cell: schema column, or UINT32_MAX when ignored */

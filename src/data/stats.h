@@ -2,6 +2,7 @@
  *
  * table.c calls, in this order:
  *
+ *     s->file_columns = binding.cells              (when not set: the columns of s and the extra ones)
  *     schema_offsets_decide(s, &binding, &cells)   once, with the first parsed block, before any cell_parse
  *     cell_parse ...                               raw records; categories and classes hold provisional ids (below)
  *     split_rows                                   t->part, t->index, t->count
@@ -15,8 +16,8 @@
  * must be merged in block order, so that ids do not depend on threads (they do not reach the model in any case).
  * A missing number is NaN with its bit set in `missing`; cell_parse refuses it when the column says impute "error".
  *
- * Every sum is taken per chunk of records in double (Welford) and the chunks are combined in order (Chan, Golub and LeVeque,
- * 1979): the result does not depend on the number of threads. */
+ * Statistics of a column are computed in double from its sorted training values: they depend neither on the number of threads
+ * nor on the order of the rows. */
 #ifndef DNN_DATA_STATS_H
 #define DNN_DATA_STATS_H
 
@@ -33,6 +34,12 @@ bool stats_fit(struct schema *s, struct table *t, struct err *e);
 
 /* Appends to t->warnings (cut to its size); the caller of table_load logs them. */
 void stats_warn(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The normal quantile of p in [0, 1], clipped to +-STATS_QUANTILE_MOST; seven digits, the same bits on every machine. */
+#define STATS_QUANTILE_MOST 5.2
+double stats_normal_quantile(double p);
+/* Scaled numbers (scale none excepted) are clipped to this, so that a wild cell at predict time cannot give an infinity. */
+#define STATS_SCALED_MOST 1e6
 
 /* leak.c: warns of features that give the target away (N10), rows that are in training and validation (N11), numbers that look
  * like identifiers (C25). After stats_fit and before column_apply. */

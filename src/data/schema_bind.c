@@ -1,0 +1,154 @@
+/* schema_bind.c - matching the columns of a file to those of a schema, by name. */
+#include "data/schema.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { MOST_NAMED = 12, MOST_NEAR = 4 };
+
+static bool reads_split(const struct schema *s, uint32_t column)
+{
+    for (size_t i = 0; i < s->split_column_count; i++)
+        if (s->split_columns[i] == column)
+            return true;
+    return false;
+}
+
+static bool needed(const struct schema *s, uint32_t column, bool need_target)
+{
+    switch ((enum column_type)s->columns[column].type) {
+    case COLUMN_NUMERIC:
+    case COLUMN_CATEGORICAL:
+    case COLUMN_DATETIME:
+        return true;
+    case COLUMN_TARGET:
+        return need_target;
+    case COLUMN_ID: /* predictions begin with them */
+        return !s->fitted || !need_target;
+    case COLUMN_WEIGHT:
+        return !s->fitted;
+    case COLUMN_GROUP:
+    case COLUMN_SPLIT:
+        return !s->fitted && reads_split(s, column);
+    case COLUMN_IGNORE:
+        return false;
+    }
+    return false;
+}
+
+/* Without names the place is all there is: the width must be that of training, or one less when the target was last
+ * and is absent. Names that the user gave say enough. */
+static bool check_width(const struct schema *s, const char *const *names, size_t count,
+                        bool need_target, struct err *e)
+{
+    if (s->dialect.header || !s->fitted || count == s->file_columns)
+        return true;
+    struct text own = {0};
+    bool numbered = true;
+    for (size_t i = 0; i < count && numbered; i++) {
+        text_clear(&own);
+        text_printf(&own, "c%zu", i + 1);
+        numbered = strcmp(own.data, names[i]) == 0;
+    }
+    text_clear(&own);
+    text_printf(&own, "c%u", s->file_columns);
+    bool target_last = strcmp(own.data, s->columns[s->target].name) == 0;
+    text_free(&own);
+    if (!numbered || (!need_target && target_last && count + 1 == s->file_columns))
+        return true;
+    err_set(e, ERR_FILE_WIDTH, "the file has %zu columns, and the model was trained on %u without "
+            "header", count, s->file_columns);
+    return err_help(e, "give a file with the same columns in the same order, or name them with "
+                       "--columns a,b,c");
+}
+
+/* Names of the file that are not bound, for "did you mean". */
+static void add_near(const struct schema *s, const char *const *names, size_t count,
+                     const struct binding *b, const uint32_t *missing, size_t missing_count,
+                     struct text *help)
+{
+    const char **free_names = mem_alloc(count ? count : 1, sizeof *free_names);
+    size_t known = 0, told = 0;
+    for (size_t i = 0; i < count; i++)
+        if (b->column_of[i] == UINT32_MAX)
+            free_names[known++] = names[i];
+    for (size_t i = 0; i < missing_count && told < MOST_NEAR; i++) {
+        const char *want = s->columns[missing[i]].name;
+        const char *near = text_nearest(want, free_names, known);
+        if (near)
+            text_printf(help, "%s\"%s\" for \"%s\"", told++ ? ", " : "did you mean ",
+                        text_quote_z(near), text_quote_z(want));
+    }
+    if (told)
+        text_char(help, '?');
+    mem_free(free_names);
+}
+
+static bool report_missing(const struct schema *s, const char *const *names, size_t count,
+                           const struct binding *b, const uint32_t *missing, size_t missing_count,
+                           struct err *e)
+{
+    struct text list = {0}, help = {0};
+    for (size_t i = 0; i < missing_count && i < MOST_NAMED; i++)
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(s->columns[missing[i]].name));
+    if (missing_count > MOST_NAMED)
+        text_printf(&list, " and %zu more", missing_count - MOST_NAMED);
+    err_set(e, ERR_MODEL_COLUMN, missing_count == 1 ? "the data lack the column %s"
+                                                    : "the data lack the columns %s", list.data);
+    add_near(s, names, count, b, missing, missing_count, &help);
+    if (help.length)
+        err_help(e, "%s", help.data);
+    else if (count == 1)
+        err_help(e, "the file has one column: check \"delimiter\" in the config");
+    else if (s->fitted)
+        err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
+    else
+        err_help(e, "columns are matched by name; `dnn inspect DATA.csv` lists those of the file");
+    text_free(&list);
+    text_free(&help);
+    return false;
+}
+
+bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
+                 struct binding *b, struct err *e)
+{
+    *b = (struct binding){.cells = count, .names = names};
+    if (!check_width(s, names, count, need_target, e))
+        return false;
+    b->cell_of = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->cell_of);
+    b->column_of = mem_alloc(count ? count : 1, sizeof *b->column_of);
+    struct vocab *known = vocab_new(); /* the file's names; csv_header saw to it that they differ */
+    for (size_t i = 0; i < count; i++) {
+        vocab_add(known, names[i], strlen(names[i]));
+        b->column_of[i] = UINT32_MAX;
+    }
+    uint32_t *missing = mem_alloc(s->column_count ? s->column_count : 1, sizeof *missing);
+    size_t missing_count = 0, listed = 0;
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        const char *name = s->columns[i].name;
+        uint32_t cell = vocab_find(known, name, strlen(name));
+        bool reads = cell != UINT32_MAX && s->columns[i].type != COLUMN_IGNORE;
+        listed += cell != UINT32_MAX;
+        b->cell_of[i] = reads ? (int32_t)cell : -1;
+        if (reads)
+            b->column_of[cell] = i;
+        else if (needed(s, i, need_target))
+            missing[missing_count++] = i;
+    }
+    b->extra = (uint32_t)(count - listed);
+    bool good = !missing_count || report_missing(s, names, count, b, missing, missing_count, e);
+    vocab_free(known);
+    mem_free(missing);
+    if (!good)
+        binding_free(b);
+    return good;
+}
+
+void binding_free(struct binding *b)
+{
+    mem_free(b->cell_of);
+    mem_free(b->column_of);
+    b->cell_of = NULL;
+    b->column_of = NULL;
+}

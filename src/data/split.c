@@ -1,0 +1,296 @@
+/* split.c - which part a row belongs to: a pure function of seed and data, whatever the threads. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/sort.h"
+#include "data/table.h"
+
+/* The permutations of a split share no stream with those of the epochs. */
+#define SPLIT_STREAM (0x5EED0000u + RNG_SPLIT)
+
+/* The rows that are to be split, in file order, and how many of them each part wants. */
+struct shares {
+    const struct split_input *in;
+    uint64_t seed;
+    uint8_t *part;
+    uint32_t *rows;
+    uint32_t count;
+    double valid, test; /* fractions; 0 for a part with its own file */
+    uint32_t valid_rows, test_rows;
+};
+
+/* At least one row for a part that is asked for, and at least one row left to train on. */
+static void sizes(struct shares *s)
+{
+    uint32_t left = s->count ? s->count - 1 : 0;
+    uint32_t valid = (uint32_t)llround(s->valid * s->count);
+    uint32_t test = (uint32_t)llround(s->test * s->count);
+    valid = valid == 0 && s->valid > 0 ? 1 : valid;
+    test = test == 0 && s->test > 0 ? 1 : test;
+    s->valid_rows = valid < left ? valid : left; /* the best weights depend on it: it goes first */
+    left -= s->valid_rows;
+    s->test_rows = test < left ? test : left;
+}
+
+/* --- random and stratified --- */
+
+static uint8_t part_of(uint32_t place, uint32_t valid, uint32_t test)
+{
+    return place < valid ? PART_VALID : place < valid + test ? PART_TEST : PART_TRAIN;
+}
+
+static void split_random(const struct shares *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[s->rows[i]] = part_of(rng_permute(s->seed, SPLIT_STREAM, 0, s->count, i),
+                                      s->valid_rows, s->test_rows);
+}
+
+/* Shares `total` out among classes by their rows: floors first, then one at a time where most is lacking (largest
+ * remainder; a tie goes to the first). Every class keeps a row: a sum that this forbids stays short. */
+static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, uint32_t *share)
+{
+    uint64_t all = 0, given = 0;
+    for (uint32_t c = 0; c < classes; c++)
+        all += rows[c];
+    for (uint32_t c = 0; c < classes; c++) {
+        uint32_t room = rows[c] ? rows[c] - 1 : 0;
+        uint32_t exact = all ? (uint32_t)((uint64_t)rows[c] * total / all) : 0;
+        share[c] = exact < room ? exact : room;
+        given += share[c];
+    }
+    for (; given < total; given++) {
+        uint32_t best = UINT32_MAX;
+        double most = 0;
+        for (uint32_t c = 0; c < classes; c++) {
+            double lacking = (double)rows[c] * total / (double)all - share[c];
+            if (share[c] + 1 < rows[c] && (best == UINT32_MAX || lacking > most)) {
+                best = c;
+                most = lacking;
+            }
+        }
+        if (best == UINT32_MAX)
+            return;
+        share[best]++;
+    }
+}
+
+/* Rows without a label are a class of their own, the first one. */
+static uint32_t class_of(const struct shares *s, uint32_t i)
+{
+    int32_t label = s->in->label[s->rows[i]];
+    return label < 0 ? 0 : (uint32_t)label + 1;
+}
+
+static void split_stratified(const struct shares *s)
+{
+    uint32_t classes = 1;
+    for (uint32_t i = 0; i < s->count; i++)
+        classes = class_of(s, i) >= classes ? class_of(s, i) + 1 : classes;
+    uint32_t *rows = mem_zero(classes, sizeof *rows), *left = mem_zero(classes, sizeof *left);
+    uint32_t *valid = mem_zero(classes, sizeof *valid), *test = mem_zero(classes, sizeof *test);
+    uint32_t *met = mem_zero(classes, sizeof *met);
+    for (uint32_t i = 0; i < s->count; i++)
+        rows[class_of(s, i)]++;
+    share_out(rows, classes, s->valid_rows, valid);
+    for (uint32_t c = 0; c < classes; c++)
+        left[c] = rows[c] - valid[c];
+    share_out(left, classes, s->test_rows, test);
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t c = class_of(s, i);
+        uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, rows[c], met[c]++);
+        s->part[s->rows[i]] = part_of(place, valid[c], test[c]);
+    }
+    mem_free(rows);
+    mem_free(left);
+    mem_free(valid);
+    mem_free(test);
+    mem_free(met);
+}
+
+/* --- group --- */
+
+struct group {
+    uint64_t order; /* a hash of key and seed */
+    uint32_t id, rows;
+};
+
+static int by_order(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct group *a = one, *b = other;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Groups in random order: one goes to validation, then to test, when it brings that part nearer to its size. */
+static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
+                       uint8_t *part)
+{
+    uint64_t have[PARTS] = {0};
+    const uint64_t want[PARTS] = {[PART_VALID] = s->valid_rows, [PART_TEST] = s->test_rows};
+    for (uint32_t g = 0; g < count; g++) {
+        uint8_t to = PART_TRAIN;
+        for (uint8_t p = PART_VALID; p <= PART_TEST && to == PART_TRAIN; p++)
+            if (2 * have[p] + groups[g].rows <= 2 * want[p] && want[p])
+                to = p;
+        part[g] = to;
+        have[to] += groups[g].rows;
+    }
+    /* All groups too large for a part that is wanted: it takes the smallest one. */
+    for (uint8_t p = PART_VALID; p <= PART_TEST; p++) {
+        uint32_t smallest = UINT32_MAX, training = 0;
+        for (uint32_t g = 0; g < count; g++)
+            if (part[g] == PART_TRAIN) {
+                training++;
+                if (smallest == UINT32_MAX || groups[g].rows < groups[smallest].rows)
+                    smallest = g;
+            }
+        if (want[p] && !have[p] && training > 1) {
+            part[smallest] = p;
+            have[p] = groups[smallest].rows;
+        }
+    }
+}
+
+static void split_group(const struct shares *s)
+{
+    struct vocab *keys = vocab_new();
+    uint32_t *id = mem_alloc((size_t)s->count + 1, sizeof *id);
+    for (uint32_t i = 0; i < s->count; i++)
+        id[i] = vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
+    uint32_t count = vocab_count(keys);
+    struct group *groups = mem_zero((size_t)count + 1, sizeof *groups);
+    uint8_t *part = mem_zero((size_t)count + 1, 1), *part_by_id = mem_zero((size_t)count + 1, 1);
+    for (uint32_t g = 0; g < count; g++)
+        groups[g] = (struct group){
+            rng_hash(vocab_text(keys, g, NULL), sizeof *s->in->key, s->seed ^ SPLIT_STREAM), g, 0};
+    for (uint32_t i = 0; i < s->count; i++)
+        groups[id[i]].rows++;
+    sort_stable(groups, count, sizeof *groups, by_order, NULL);
+    fill_parts(s, groups, count, part);
+    for (uint32_t g = 0; g < count; g++)
+        part_by_id[groups[g].id] = part[g];
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[s->rows[i]] = part_by_id[id[i]];
+    mem_free(id);
+    mem_free(groups);
+    mem_free(part);
+    mem_free(part_by_id);
+    vocab_free(keys);
+}
+
+/* --- time --- */
+
+static int by_time(const void *one, const void *other, const void *context)
+{
+    const double *time = context;
+    double a = time[*(const uint32_t *)one], b = time[*(const uint32_t *)other];
+    return a < b ? -1 : a > b;
+}
+
+/* The cut nearest to `at` between rows of different times: rows of one moment stay together. 0 or count: there is none. */
+static uint32_t cut_near(const double *time, const uint32_t *order, uint32_t count, uint32_t at)
+{
+    uint32_t low = at, high = at;
+    while (low > 0 && low < count && !(time[order[low - 1]] < time[order[low]]))
+        low--;
+    while (high > 0 && high < count && !(time[order[high - 1]] < time[order[high]]))
+        high++;
+    if (low == 0 || high == count)
+        return low == 0 ? high : low;
+    return at - low <= high - at ? low : high;
+}
+
+static bool split_time(const struct shares *s, struct err *e)
+{
+    const double *time = s->in->time;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (time[s->rows[i]] != time[s->rows[i]])
+            return err_set(e, ERR_SPLIT_TIME, "data row %u has no time", s->rows[i] + 1) ||
+                   err_help(e, "fill the cell, or choose another split.method");
+    uint32_t *order = mem_copy(s->rows, (size_t)s->count * sizeof *order + !s->count);
+    sort_stable(order, s->count, sizeof *order, by_time, time);
+    uint32_t test = s->count - s->test_rows;
+    test = s->test_rows ? cut_near(time, order, s->count, test) : s->count;
+    uint32_t valid = test > s->valid_rows ? test - s->valid_rows : 0;
+    valid = s->valid_rows ? cut_near(time, order, test, valid) : test;
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[order[i]] = i < valid ? PART_TRAIN : i < test ? PART_VALID : PART_TEST;
+    mem_free(order);
+    return true;
+}
+
+/* --- hash --- */
+
+/* The key's place in [0, 1): below `test` it is test, then validation. A row keeps its side as the file grows. */
+static void split_hash(const struct shares *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint64_t key = s->in->key[s->rows[i]];
+        uint64_t hash = rng_hash(&key, sizeof key, s->seed ^ SPLIT_STREAM);
+        double place = (double)(hash >> 11) * 0x1p-53;
+        s->part[s->rows[i]] = place < s->test             ? PART_TEST
+                              : place < s->test + s->valid ? PART_VALID
+                                                           : PART_TRAIN;
+    }
+}
+
+/* --- all --- */
+
+static bool check_parts(const struct shares *s, const struct split_options *o, uint64_t rows,
+                        struct err *e)
+{
+    static const char *const names[PARTS] = {"training", "validation", "test"};
+    static const char *const keys[PARTS] = {"", "split.valid", "split.test"};
+    const double want[PARTS] = {1, s->valid, s->test};
+    uint64_t have[PARTS] = {0};
+    for (uint64_t i = 0; i < rows; i++)
+        have[s->part[i]]++;
+    for (int p = PART_TRAIN; p < PARTS; p++) {
+        if (have[p] || !(want[p] > 0) || (p == PART_TEST && o->method == SPLIT_COLUMN))
+            continue;
+        err_set(e, ERR_SPLIT_EMPTY, "the split of %u rows (method %s, valid %g, test %g) leaves no %s "
+                "rows", s->count, split_method_names[o->method], s->valid, s->test, names[p]);
+        if (p == PART_TRAIN)
+            return err_help(e, "give more rows, or smaller fractions");
+        return err_help(e, "set %s to 0, or give more rows", keys[p]);
+    }
+    return true;
+}
+
+bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
+                uint8_t *part, struct err *e)
+{
+    assert(in->rows < UINT32_MAX);
+    struct shares s = {.in = in, .seed = seed, .part = part, .valid = o->valid, .test = o->test};
+    s.rows = mem_alloc(in->rows + 1, sizeof *s.rows);
+    for (uint64_t i = 0; i < in->rows; i++) {
+        uint8_t fixed = in->fixed ? in->fixed[i] : 0;
+        if (fixed == PART_VALID + 1)
+            s.valid = 0;
+        if (fixed == PART_TEST + 1)
+            s.test = 0;
+        if (fixed)
+            part[i] = (uint8_t)(fixed - 1);
+        else
+            s.rows[s.count++] = (uint32_t)i;
+    }
+    sizes(&s);
+    bool good = true;
+    switch ((enum split_method)o->method) {
+    case SPLIT_RANDOM: split_random(&s); break;
+    case SPLIT_STRATIFIED: split_stratified(&s); break;
+    case SPLIT_GROUP: split_group(&s); break;
+    case SPLIT_TIME: good = split_time(&s, e); break;
+    case SPLIT_HASH: split_hash(&s); break;
+    case SPLIT_COLUMN:
+        for (uint32_t i = 0; i < s.count; i++)
+            part[s.rows[i]] = in->said[s.rows[i]];
+        break;
+    }
+    mem_free(s.rows);
+    return good && check_parts(&s, o, in->rows, e);
+}

@@ -1,0 +1,137 @@
+/* stats.c - fitting a schema on training rows: the order of the pieces, the scale of a regression target, warnings. */
+#include "data/stats.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "data/number.h"
+#include "data/stats_parts.h"
+
+void stats_warn(struct table *t, const char *format, ...)
+{
+    t->warnings = mem_grow(t->warnings, t->warning_count + 1, sizeof *t->warnings);
+    struct warning *w = &t->warnings[t->warning_count++];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(w->text, sizeof w->text, format, args);
+    va_end(args);
+}
+
+/* --- offsets --- */
+
+/* Rows that are looked at: the first ones say whether values are large, and reading them twice must cost nothing. */
+#define OFFSET_ROWS 1000u
+
+struct span {
+    double first, low, high;
+    bool any, exact; /* exact: each value is a float32 as it is */
+};
+
+static void span_add(struct span *s, double value)
+{
+    if (!s->any)
+        *s = (struct span){value, value, value, true, true};
+    s->low = value < s->low ? value : s->low;
+    s->high = value > s->high ? value : s->high;
+    s->exact = s->exact && (double)(float)value == value;
+}
+
+/* A float32 has 24 bits. Where values are 32 times larger than their spread, 5 of them say nothing; taking the first value off
+ * in double gives them back. Values that fit as they are stay as they are. */
+static double offset_of(const struct span *s, bool always)
+{
+    double size = fmax(fabs(s->low), fabs(s->high));
+    if (!s->any || (!always && (s->exact || size <= 32 * (s->high - s->low))))
+        return 0;
+    return s->first;
+}
+
+void schema_offsets_decide(struct schema *s, const struct binding *b,
+                           const struct csv_cells *cells)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->number == UINT32_MAX || b->cell_of[i] < 0)
+            continue;
+        struct span span = {0};
+        for (size_t r = 0; r < cells->record_count && r < OFFSET_ROWS; r++) {
+            const struct csv_record *record = &cells->records[r];
+            if ((uint32_t)b->cell_of[i] >= record->cells)
+                continue;
+            const struct csv_cell *cell =
+                &cells->cells[record->first_cell + (uint32_t)b->cell_of[i]];
+            double value;
+            if (cell_is_missing(s, cell->text, cell->length))
+                continue;
+            bool read = c->type == COLUMN_DATETIME
+                            ? date_parse(cell->text, cell->length, &value)
+                            : number_parse(cell->text, cell->length, s->decimal, &value) ==
+                                  NUMBER_OK;
+            if (read)
+                span_add(&span, value);
+        }
+        s->numbers[c->number].offset = offset_of(&span, c->type == COLUMN_DATETIME);
+    }
+}
+
+/* --- the target and the weights --- */
+
+/* Welford, Technometrics 4, 1962: one pass in file order. */
+static bool fit_target(struct schema *s, struct table *t, struct err *e)
+{
+    double mean = 0, sum = 0, low = INFINITY, high = -INFINITY;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < t->count[PART_TRAIN]; i++) {
+        double y = t->target[t->index[PART_TRAIN][i]];
+        if (y != y)
+            continue;
+        double d = y - mean;
+        mean += d / (double)++count;
+        sum += d * (y - mean);
+        low = y < low ? y : low;
+        high = y > high ? y : high;
+    }
+    if (!count)
+        return err_set(e, ERR_COLUMN_EMPTY, "target \"%s\" has no value in any training row",
+                       text_quote_z(s->columns[s->target].name));
+    bool constant = !(low < high);
+    double deviation = sqrt(sum / (double)count);
+    s->target_center = constant ? low : mean;
+    s->target_scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
+    if (constant)
+        stats_warn(t, "target \"%s\" has the same value in every training row",
+                   text_quote_z(s->columns[s->target].name));
+    for (uint64_t row = 0; row < t->rows.count; row++) {
+        float y = (float)((t->target[row] - s->target_center) / s->target_scale);
+        memcpy(rows_at(&t->rows, row) + s->format.at_target, &y, sizeof y);
+    }
+    return true;
+}
+
+static bool check_weights(const struct schema *s, const struct table *t, struct err *e)
+{
+    for (uint64_t i = 0; i < t->count[PART_TRAIN]; i++) {
+        float w;
+        memcpy(&w, rows_at(&t->rows, t->index[PART_TRAIN][i]) + s->format.at_weight, sizeof w);
+        if (w > 0)
+            return true;
+    }
+    return err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu training rows is 0",
+                   (unsigned long long)t->count[PART_TRAIN]);
+}
+
+bool stats_fit(struct schema *s, struct table *t, struct err *e)
+{
+    assert(!s->fitted);
+    if (!t->count[PART_TRAIN])
+        return err_set(e, ERR_SPLIT_EMPTY, "there are no training rows");
+    if (!s->file_columns)
+        s->file_columns = (uint32_t)(s->column_count + t->extra_columns);
+    if (!check_weights(s, t, e) || !stats_fit_categories(s, t, e) || !stats_fit_numbers(s, t, e) ||
+        !(s->task == TASK_REGRESSION ? fit_target(s, t, e) : stats_fit_labels(s, t, e)))
+        return false;
+    s->fitted = true;
+    return true;
+}
