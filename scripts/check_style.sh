@@ -23,10 +23,10 @@ for my $file (@files) {
     $row = 0;
     for (@lines) { $row++; chomp;
         push @{$found{'no tabs'}}, "$file:$row" if /\t/;
-        push @{$found{'lines of at most 120 columns'}}, "$file:$row" if length($_) > 120;
+        push @{$found{'lines of at most 100 columns'}}, "$file:$row" if length($_) > 100;
         push @{$found{'no promises left in the code'}}, "$file:$row" if /\b(TODO|FIXME|XXX|HACK)\b/;
     }
 }
-result($_, @{$found{$_} || []}) for 'no banned functions', 'strtod only where text becomes numbers', 'allocation through base/mem', 'only cli prints and exits', 'no -D backend switches in the code', 'files of at most 500 lines', 'no tabs', 'lines of at most 120 columns', 'no promises left in the code';
+result($_, @{$found{$_} || []}) for 'no banned functions', 'strtod only where text becomes numbers', 'allocation through base/mem', 'only cli prints and exits', 'no -D backend switches in the code', 'files of at most 500 lines', 'no tabs', 'lines of at most 100 columns', 'no promises left in the code';
 print "1..$n\n"; exit($bad ? 1 : 0);
 PERL
