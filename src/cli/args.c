@@ -211,7 +211,7 @@ bool args_parse(struct args *a, const struct command *c, int argc, char **argv, 
 
 void args_free(struct args *a)
 {
-    mem_free((void *)a->positionals);
+    mem_free((void *)(uintptr_t)a->positionals);
     mem_free(a->values);
     *a = (struct args){0};
 }

@@ -146,6 +146,11 @@ struct overrides cli_overrides(const struct args *a)
     return o;
 }
 
+void cli_drop(const void *list)
+{
+    mem_free((void *)(uintptr_t)list);
+}
+
 int cli_progress(const struct args *a)
 {
     const char *word = args_value(a, "progress");

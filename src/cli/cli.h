@@ -21,6 +21,7 @@ int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 /* The options of compute_options and config_options. sets is freed with mem_free. */
 struct overrides cli_overrides(const struct args *a);
 int cli_progress(const struct args *a); /* enum progress_style */
+void cli_drop(const void *list);        /* frees a list of args_list */
 /* "X is unchanged" or "nothing was written", for cli_fail; rotating buffer. */
 const char *cli_disk_note(const char *output);
 

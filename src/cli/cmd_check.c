@@ -39,7 +39,7 @@ static int check_command(struct args *a)
     struct err e = {0};
     struct overrides o = cli_overrides(a);
     struct config *config = config_load(a->positionals[0], &o, &e);
-    mem_free((void *)o.sets);
+    cli_drop(o.sets);
     if (!config)
         return cli_fail(a, &e, NULL);
     struct check_result r = {0};

@@ -67,8 +67,8 @@ static int evaluate_command(struct args *a)
         }
     }
     evaluate_release(&r);
-    mem_free((void *)require);
-    mem_free((void *)q.overrides.sets);
+    cli_drop(require);
+    cli_drop(q.overrides.sets);
     return code;
 }
 
@@ -113,7 +113,7 @@ static int verify_command(struct args *a)
     }
     if (code == EXIT_DONE && !r.pass)
         code = EXIT_FORMAT;
-    mem_free((void *)o.sets);
+    cli_drop(o.sets);
     return code;
 }
 

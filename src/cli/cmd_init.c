@@ -200,9 +200,9 @@ static int init_command(struct args *a)
         tell(found, target);
     infer_free(found);
     text_free(&json);
-    mem_free((void *)q.ids);
-    mem_free((void *)q.ignored);
-    mem_free((void *)o.sets);
+    cli_drop(q.ids);
+    cli_drop(q.ignored);
+    cli_drop(o.sets);
     return code;
 }
 

@@ -58,7 +58,7 @@ static int predict_command(struct args *a)
         code = cli_json(a, &out, strcmp(q.output, "-") == 0);
     }
     predict_release(&r);
-    mem_free((void *)q.overrides.sets);
+    cli_drop(q.overrides.sets);
     return code;
 }
 

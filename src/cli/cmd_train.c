@@ -38,7 +38,7 @@ static int train_command(struct args *a)
     struct overrides o = cli_overrides(a);
     o.output_model = args_value(a, "output");
     struct config *config = config_load(a->positionals[0], &o, &e);
-    mem_free((void *)o.sets);
+    cli_drop(o.sets);
     if (!config)
         return cli_fail(a, &e, "nothing was written");
     struct train_request q = {.config = config,
