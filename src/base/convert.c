@@ -55,7 +55,8 @@ bool convert_add(struct convert *c, const char *bytes, size_t length, struct tex
         at += length - left;
         length = left;
         if (rc == (size_t)-1 && error != E2BIG)
-            return err_set(e, ERR_CSV_ENCODING, "the byte %02x (hexadecimal) stands for nothing in %s",
+            return err_set(e, ERR_CSV_ENCODING,
+                           "the byte %02x (hexadecimal) stands for nothing in %s",
                            (unsigned)(unsigned char)*at, c->name);
     }
     return true;

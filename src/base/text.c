@@ -227,10 +227,81 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
 
 /* --- numbers --- */
 
+/* 10^8 <= digits < 10^9, the value digits * 10^(point - 9): written without zeros at the end. */
+static size_t put_digits(char *out, uint32_t digits, int point)
+{
+    char d[9];
+    int count = 9;
+    size_t n = 0;
+    for (int i = 8; i >= 0; i--, digits /= 10)
+        d[i] = (char)('0' + digits % 10);
+    while (count > 1 && count > point && d[count - 1] == '0')
+        count--;
+    if (point <= 0) {
+        out[n++] = '0';
+        out[n++] = '.';
+        for (int i = point; i < 0; i++)
+            out[n++] = '0';
+    }
+    for (int i = 0; i < count; i++) {
+        if (i == point && i > 0)
+            out[n++] = '.';
+        out[n++] = d[i];
+    }
+    return n;
+}
+
+/* What "%.9g" gives for a float32 value in [1e-4, 999999999), in integers: value = m * 2^e with m
+ * below 2^24, so m * 10^k fits in 128 bits, and shifting it gives nine digits and the exact
+ * remainder to round by. */
+static size_t put_float(char *out, double value)
+{
+    static const uint64_t tens[] = {
+        1,        10,        100,        1000,        10000,        100000,        1000000,
+        10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000};
+    __extension__ typedef unsigned __int128 wide;
+    int exponent, point = 9;
+    uint32_t m = (uint32_t)(frexp(value, &exponent) * 0x1p24);
+    exponent -= 24; /* at most 6, at least -37 */
+    double bound = 1e8;
+    while (value < bound) { /* powers of ten from 1e8 to 1 are exact; below 1 the digits tell */
+        point--;
+        if (point == 0)
+            break;
+        bound /= 10;
+    }
+    if (point == 0)
+        while (point > -3 && (wide)m * tens[1 - point] >> -exponent == 0)
+            point--;
+    wide scaled = (wide)m * tens[9 - point], digits;
+    if (exponent >= 0) {
+        digits = scaled << exponent;
+    } else {
+        wide half = (wide)1 << (-exponent - 1), rest = scaled & (2 * half - 1);
+        digits = scaled >> -exponent;
+        digits += rest > half || (rest == half && (digits & 1));
+    }
+    if (digits == 1000000000) {
+        digits = 100000000;
+        point++;
+    }
+    return put_digits(out, (uint32_t)digits, point);
+}
+
 size_t text_number(char *out, double value)
 {
-    if (value == 0)
-        value = 0; /* -0 would be printed with its sign */
+    double size = fabs(value);
+    if (size == 0) {
+        memcpy(out, "0", 2); /* -0 too */
+        return 1;
+    }
+    if (size >= 1e-4 && size < 999999999 && (double)(float)size == size) {
+        size_t sign = value < 0, length;
+        out[0] = '-';
+        length = sign + put_float(out + sign, size);
+        out[length] = '\0';
+        return length;
+    }
     int length = snprintf(out, 32, "%.9g", value);
     return length > 0 ? (size_t)length : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/sha256.h"
 #include "base/tensorfile.h"
 #include "base/text.h"
@@ -300,6 +301,54 @@ static void hostile(void)
     free(large);
 }
 
+/* Headers with a few bytes changed and a hash that fits: whatever comes out, it is an answer. */
+static void mutants(void)
+{
+    static const char *const seeds[] = {
+        "\",\"a\":\"b\"}" T("w", "F64", "2", "0", "16") T("x", "F32", "2", "16", "24")
+            T("b", "U8", "3", "24", "27") "}",
+        "\",\"k\":\"\\u0007\\n\"}" T("a.b_1", "I32", "2,1", "0", "8") "}",
+    };
+    static const char alphabet[] = "\"\\{}[]:,0123456789uFIU abx_.-\x80\xff\n";
+    static char raw[4096];
+    size_t read = 0, refused = 0;
+    for (uint32_t i = 0; i < 40000; i++) {
+        char rest[600];
+        size_t n = strlen(seeds[i % 2]);
+        memcpy(rest, seeds[i % 2], n + 1);
+        uint32_t changes = 1 + rng_bits(1, i, 0, 0, RNG_TEST) % 3;
+        for (uint32_t c = 1; c <= changes; c++) {
+            size_t at = rng_bits(1, i, 0, c, RNG_TEST) % n;
+            uint32_t how = rng_bits(1, i, 1, c, RNG_TEST);
+            char put = alphabet[(how >> 8) % (sizeof alphabet - 1)];
+            if (how % 3 == 0) {
+                rest[at] = put;
+            } else if (how % 3 == 1) {
+                memmove(rest + at + 1, rest + at, n - at + 1);
+                rest[at] = put;
+                n++;
+            } else if (n > 1) {
+                memmove(rest + at, rest + at + 1, n - at);
+                n--;
+            }
+        }
+        size_t length = forge(rest, i % 2 ? 8 : 27, raw, sizeof raw);
+        err_clear(&e);
+        struct tensor_file *f = tensor_open_bytes(raw, length, "m.dnn", &e);
+        for (size_t k = 0; f && k < tensor_file_count(f); k++) {
+            const struct tensor *t = tensor_file_at(f, k);
+            uint64_t sum = 0;
+            for (size_t b = 0; b < t->count * dtype_bytes(t->type); b++)
+                sum += ((const unsigned char *)t->data)[b];
+            read += sum < UINT64_MAX; /* every byte is there to be read */
+        }
+        refused += !f && err_exit(&e) == EXIT_FORMAT;
+        tensor_close(f);
+    }
+    ok(read > 0 && refused > 30000, "40000 mutants: %zu tensors read, %zu files refused", read,
+       refused);
+}
+
 static const char *opening(const char *path)
 {
     err_clear(&e);
@@ -416,6 +465,7 @@ int main(int argc, char **argv)
     round_trip();
     damage();
     hostile();
+    mutants();
     strange_files();
     refused_writes();
     faults();

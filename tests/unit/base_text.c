@@ -83,6 +83,32 @@ int main(void)
     is_string(number(1e-30), "1e-30", "small");
     is_string(number(-123456789.0), "-123456789", "nine whole digits");
     is_string(number(1.5), "1.5", "no zeros at the end");
+    size_t differ = 0, count = 0;
+    for (uint32_t bits = 0x38000000u; bits < 0x4F000000u; bits += 397) { /* 3e-5 to 2e9 */
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        char want[32];
+        snprintf(want, sizeof want, "%.9g", (double)v);
+        differ += strcmp(number((double)v), want) != 0;
+        snprintf(want, sizeof want, "%.9g", -(double)v);
+        differ += strcmp(number(-(double)v), want) != 0;
+        count++;
+    }
+    static const float edges[] = {1e-4f,      0.001f,         0.01f,       0.1f,       1,
+                                  10,         1e8f,           1e9f,        0.5f,       999999936,
+                                  99999992,   0.00099999993f, 0.99999994f, 9.9999990f, 0.0001f,
+                                  1.0000001f, 123456792};
+    for (size_t k = 0; k < sizeof edges / sizeof edges[0]; k++)
+        for (int step = -2; step <= 2; step++) {
+            float v = edges[k];
+            for (int i = 0; i < abs(step); i++)
+                v = nextafterf(v, step < 0 ? 0 : INFINITY);
+            char want[32];
+            snprintf(want, sizeof want, "%.9g", (double)v);
+            differ += strcmp(number((double)v), want) != 0;
+        }
+    ok(differ == 0 && count > 900000, "%zu floats as printf writes them, %zu differ", count,
+       differ);
     is_string(text_bytes(0), "0 B", "no bytes");
     is_string(text_bytes(1023), "1023 B", "below a KiB");
     is_string(text_bytes(640 * 1024), "640 KiB", "KiB");
