@@ -1,0 +1,66 @@
+/* backend.c - names of operations and the plan: what does not depend on the machine. */
+#include "backend/backend.h"
+
+#include <string.h>
+
+static const char *const names[OP_COUNT] = {
+#define ROW(name, text) #name,
+#define ALL(name, text) #name,
+#define ONE(name, text) #name,
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
+static const char *const texts[OP_COUNT] = {
+#define ROW(name, text) text,
+#define ALL(name, text) text,
+#define ONE(name, text) text,
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
+const char *op_name(enum op_id op)
+{
+    return (unsigned)op < OP_COUNT ? names[op] : "?";
+}
+
+const char *op_text(enum op_id op)
+{
+    return (unsigned)op < OP_COUNT ? texts[op] : "?";
+}
+
+uint32_t plan_shards(uint32_t batch)
+{
+    uint32_t shards = batch / 64;
+    return shards < 1 ? 1 : shards > 16 ? 16 : shards;
+}
+
+bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
+{
+    const char *field = NULL;
+    if (strncmp(a->backend, b->backend, sizeof a->backend) != 0)
+        field = "backend";
+    else if (strncmp(a->core, b->core, sizeof a->core) != 0)
+        field = "core";
+    else if (strncmp(a->blas_core, b->blas_core, sizeof a->blas_core) != 0)
+        field = "blas_core";
+    else if (strncmp(a->precision, b->precision, sizeof a->precision) != 0)
+        field = "precision";
+    else if (a->batch != b->batch)
+        field = "batch";
+    else if (a->micro != b->micro)
+        field = "micro";
+    else if (a->shards != b->shards)
+        field = "shards";
+    else if (a->strip != b->strip)
+        field = "strip";
+    else if (a->version != b->version)
+        field = "version";
+    if (differs)
+        *differs = field;
+    return field == NULL;
+}

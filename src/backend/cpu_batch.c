@@ -1,0 +1,169 @@
+/* cpu_batch.c - what a batch is made of: records, one-hot columns, embeddings. */
+#include <math.h>
+#include <string.h>
+
+#include "backend/cpu.h"
+#include "base/rng.h"
+
+/* The record at position i of the epoch's order. */
+static const unsigned char *record_at(const struct source *from, const struct step *now, uint64_t i)
+{
+    if (from->shuffle)
+        i = rng_permute(now->seed, now->epoch, now->model, (uint32_t)from->count, (uint32_t)i);
+    return rows_at(&from->rows, from->index ? from->index[i] : i);
+}
+
+static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
+{
+#ifdef DNN_DOUBLE
+    for (uint32_t i = 0; i < count; i++) {
+        float number;
+        memcpy(&number, record + 4 * (size_t)i, sizeof number);
+        x[i] = (real)number;
+    }
+#else
+    memcpy(x, record, 4 * (size_t)count);
+#endif
+}
+
+/* The label and the weight of one record; a record without a label weighs nothing. */
+static void copy_target(real *target, real *weight, const unsigned char *record, const struct source *from)
+{
+    const struct rowfmt *f = &from->rows.format;
+    float w, value;
+    int32_t class;
+    memcpy(&w, record + f->at_weight, sizeof w);
+    *target = 0;
+    if (from->classes) {
+        memcpy(&class, record + f->at_target, sizeof class);
+        if (class < 0 || (uint32_t)class >= from->classes) {
+            w = 0;
+        } else {
+            *target = (real)class;
+            if (from->class_weight)
+                w *= from->class_weight[class];
+        }
+    } else {
+        memcpy(&value, record + f->at_target, sizeof value);
+        if (isnan(value))
+            w = 0;
+        else
+            *target = (real)value;
+    }
+    *weight = (real)w;
+}
+
+enum { GATHER_AHEAD = 8 };
+
+void cpu_gather(const struct op_gather *a, const struct slice *s)
+{
+    const struct source *from = a->from;
+    const struct rowfmt *f = &from->rows.format;
+    const struct features *features = from->features;
+    uint32_t indicators = features ? features->indicator_count : 0;
+    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0;
+    uint32_t valid = begin >= from->count ? 0 : from->count - begin < s->rows ? (uint32_t)(from->count - begin) : s->rows;
+    const unsigned char *ahead[GATHER_AHEAD];
+    for (uint32_t r = 0; r < valid + GATHER_AHEAD && r < s->rows + GATHER_AHEAD; r++) {
+        /* records lie anywhere in memory: each is asked for a few rows before it is read */
+        const unsigned char *record = r >= GATHER_AHEAD ? ahead[r % GATHER_AHEAD] : NULL;
+        if (r < valid) {
+            const unsigned char *next = ahead[r % GATHER_AHEAD] = record_at(from, a->now, begin + r);
+            for (uint32_t byte = 0; byte < f->stride && byte < 512; byte += 64)
+                __builtin_prefetch(next + byte);
+        }
+        if (!record)
+            continue;
+        size_t row = s->row0 + r - GATHER_AHEAD;
+        real *x = act_real(a->x) + row * a->ld;
+        copy_numbers(x, record, f->numbers);
+        for (uint32_t i = 0; i < indicators; i++) {
+            uint32_t word, bit = features->indicators[i];
+            memcpy(&word, record + f->at_missing + 4 * (size_t)(bit / 32), sizeof word);
+            x[f->numbers + i] = (real)(word >> bit % 32 & 1);
+        }
+        if (f->categories)
+            memcpy(a->ids + row * f->categories, record + f->at_category, 4 * (size_t)f->categories);
+        copy_target(&a->target[row], &a->weight[row], record, from);
+    }
+    for (size_t row = s->row0 + valid; row < s->row0 + s->rows; row++) {
+        memset(act_real(a->x) + row * a->ld, 0, (f->numbers + indicators) * sizeof(real));
+        if (f->categories)
+            memset(a->ids + row * f->categories, 0, 4 * (size_t)f->categories);
+        a->target[row] = a->weight[row] = 0;
+    }
+}
+
+void cpu_onehot(const struct op_onehot *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        real *x = act_real(a->x) + row * a->ld;
+        const int32_t *ids = a->ids + row * a->ids_ld;
+        for (uint32_t i = 0; i < a->column_count; i++) {
+            const struct onehot_column *c = &a->columns[i];
+            memset(x + c->at, 0, c->count * sizeof *x);
+            uint32_t id = (uint32_t)ids[c->id];
+            if (id < c->count)
+                x[c->at + id] = 1;
+        }
+    }
+}
+
+void cpu_embed(const struct op_embed *a, const struct slice *s)
+{
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        real *x = act_real(a->x) + row * a->ld;
+        const int32_t *ids = a->ids + row * a->ids_ld;
+        for (uint32_t i = 0; i < a->column_count; i++) {
+            const struct embed_column *c = &a->columns[i];
+            uint32_t id = (uint32_t)ids[c->id] < c->count ? (uint32_t)ids[c->id] : 0;
+            memcpy(x + c->at, a->params + c->table + (size_t)id * c->dim, c->dim * sizeof *x);
+        }
+    }
+}
+
+/* A table is cut into ranges of ids; each tile owns one, looks at all rows in order and adds those of its ids. */
+static uint32_t embed_parts(const struct embed_column *c)
+{
+    uint64_t parts = ((uint64_t)c->count * c->dim + 16383) / 16384;
+    return parts < 1 ? 1 : parts > 16 ? 16 : (uint32_t)parts;
+}
+
+unsigned cpu_embed_back_tiles(const struct op_embed_back *a)
+{
+    unsigned tiles = 0;
+    for (uint32_t i = 0; i < a->column_count; i++)
+        tiles += embed_parts(&a->columns[i]);
+    return tiles;
+}
+
+void cpu_embed_back(const struct op_embed_back *a, const struct slice *s)
+{
+    uint32_t part = s->tile;
+    const struct embed_column *c = a->columns;
+    while (part >= embed_parts(c))
+        part -= embed_parts(c++);
+    uint32_t parts = embed_parts(c);
+    uint32_t begin = (uint32_t)((uint64_t)c->count * part / parts);
+    uint32_t end = (uint32_t)((uint64_t)c->count * (part + 1) / parts);
+    real *table = a->grads + c->table;
+    if (!a->more)
+        memset(table + (size_t)begin * c->dim, 0, (size_t)(end - begin) * c->dim * sizeof *table);
+    for (size_t row = 0; row < a->rows; row++) {
+        uint32_t id = (uint32_t)a->ids[row * a->ids_ld + c->id];
+        if (id >= c->count)
+            id = 0;
+        if (id < begin || id >= end)
+            continue;
+        const real *dx = act_read(a->dx) + row * a->ld + c->at;
+        real *to = table + (size_t)id * c->dim;
+        for (uint32_t k = 0; k < c->dim; k++)
+            to[k] += dx[k];
+    }
+}
+
+size_t embed_back_scratch(uint32_t rows)
+{
+    (void)rows;
+    return 64; /* the owner of a range of ids adds in place */
+}

@@ -1,0 +1,72 @@
+/* cpu_loss.c - losses: the weighted sum in double, one part a shard, and the gradient of that sum. */
+#include <math.h>
+
+#include "backend/cpu.h"
+
+static void put_parts(double *part_loss, double *part_weight, const struct slice *s, bool more, double loss, double weight)
+{
+    if (s->first && !more)
+        part_loss[s->shard] = part_weight[s->shard] = 0;
+    part_loss[s->shard] += loss;
+    part_weight[s->shard] += weight;
+}
+
+void cpu_loss_class(const struct op_loss_class *a, const struct slice *s)
+{
+    bool fits = a->classes <= CPU_SCRATCH / sizeof(real) / LANES; /* else the exponentials are computed twice */
+    struct softmax x = {
+        .dlogits = a->dlogits ? act_real(a->dlogits) + (size_t)s->row0 * a->ldd : NULL,
+        .logits = act_read(a->logits) + (size_t)s->row0 * a->ld,
+        .target = a->target + s->row0,
+        .weight = a->weight + s->row0,
+        .room = fits ? s->scratch : NULL,
+        .rows = s->rows,
+        .classes = a->classes,
+        .ld = a->ld,
+        .ldd = a->ldd,
+        .kind = a->kind,
+        .smoothing = a->smoothing,
+        .gamma = a->gamma,
+    };
+    s->m->vec->softmax(&x);
+    put_parts(a->part_loss, a->part_weight, s, a->more != 0, x.loss, x.weight_sum);
+}
+
+/* Loss and derivative for d = y - t. */
+static double value_loss(const struct op_loss_value *a, double d, double *slope)
+{
+    switch (a->kind) {
+    case VALUE_MAE:
+        *slope = d > 0 ? 1 : d < 0 ? -1 : d * 0; /* NaN stays NaN */
+        return fabs(d);
+    case VALUE_HUBER:
+        if (fabs(d) > a->delta) {
+            *slope = d > 0 ? a->delta : -a->delta;
+            return a->delta * (fabs(d) - a->delta / 2);
+        }
+        *slope = d;
+        return d * d / 2;
+    case VALUE_QUANTILE: /* t above y costs q, below 1 - q */
+        *slope = d < 0 ? -a->q : d > 0 ? 1 - a->q : d * 0;
+        return d < 0 ? -a->q * d : (1 - a->q) * d;
+    default:
+        *slope = 2 * d;
+        return d * d;
+    }
+}
+
+void cpu_loss_value(const struct op_loss_value *a, const struct slice *s)
+{
+    double loss = 0, weight_sum = 0;
+    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+        double slope = 0, weight = (double)a->weight[row];
+        if (weight != 0) {
+            double d = (double)act_read(a->y)[row * a->ld] - (double)a->target[row];
+            loss += weight * value_loss(a, d, &slope);
+            weight_sum += weight;
+        }
+        if (a->dy)
+            act_real(a->dy)[row * a->ldd] = (real)(weight * slope);
+    }
+    put_parts(a->part_loss, a->part_weight, s, a->more != 0, loss, weight_sum);
+}

@@ -1,0 +1,113 @@
+/* vec_avx2.c - the lanes in two AVX2 registers. */
+#include "backend/vec.h"
+
+#ifdef VEC_X86
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define VEC_NAME avx2
+#define BLOCK_ROWS 6
+#define BLOCK_VECS 1
+
+typedef struct { __m256 a, b; } v16;
+typedef struct { __m256 a, b; } m16;
+
+static inline __m256i first_lanes(size_t n) /* of eight; n may be more */
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n > 8 ? 8 : (int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+static inline v16 v_set(real x) { return (v16){_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
+static inline v16 v_load(const real *p) { return (v16){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+static inline void v_store(real *p, v16 x)
+{
+    _mm256_storeu_ps(p, x.a);
+    _mm256_storeu_ps(p + 8, x.b);
+}
+static inline v16 v_load_n(const real *p, size_t n)
+{
+    if (n <= 8)
+        return (v16){_mm256_maskload_ps(p, first_lanes(n)), _mm256_setzero_ps()};
+    return (v16){_mm256_loadu_ps(p), _mm256_maskload_ps(p + 8, first_lanes(n - 8))};
+}
+static inline void v_store_n(real *p, v16 x, size_t n)
+{
+    _mm256_maskstore_ps(p, first_lanes(n), x.a);
+    if (n > 8)
+        _mm256_maskstore_ps(p + 8, first_lanes(n - 8), x.b);
+}
+#define TWO(name, call)                                                                            \
+    static inline v16 name(v16 x, v16 y) { return (v16){call(x.a, y.a), call(x.b, y.b)}; }
+TWO(v_add, _mm256_add_ps)
+TWO(v_sub, _mm256_sub_ps)
+TWO(v_mul, _mm256_mul_ps)
+TWO(v_div, _mm256_div_ps)
+TWO(v_max, _mm256_max_ps)
+TWO(v_min, _mm256_min_ps)
+static inline v16 v_fma(v16 x, v16 y, v16 z)
+{
+    return (v16){_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)};
+}
+static inline v16 v_sqrt(v16 x) { return (v16){_mm256_sqrt_ps(x.a), _mm256_sqrt_ps(x.b)}; }
+static inline v16 v_abs(v16 x)
+{
+    __m256 sign = _mm256_set1_ps(-0.0f);
+    return (v16){_mm256_andnot_ps(sign, x.a), _mm256_andnot_ps(sign, x.b)};
+}
+static inline m16 v_gt(v16 x, v16 y)
+{
+    return (m16){_mm256_cmp_ps(x.a, y.a, _CMP_GT_OQ), _mm256_cmp_ps(x.b, y.b, _CMP_GT_OQ)};
+}
+static inline m16 v_eq(v16 x, v16 y)
+{
+    return (m16){_mm256_cmp_ps(x.a, y.a, _CMP_EQ_OQ), _mm256_cmp_ps(x.b, y.b, _CMP_EQ_OQ)};
+}
+static inline v16 v_pick(m16 m, v16 yes, v16 no)
+{
+    return (v16){_mm256_blendv_ps(no.a, yes.a, m.a), _mm256_blendv_ps(no.b, yes.b, m.b)};
+}
+static inline __m256 half_at_least(const uint32_t *bits, __m256i threshold)
+{
+    __m256i b = _mm256_loadu_si256((const __m256i_u *)(const void *)bits);
+    return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_max_epu32(b, threshold), b));
+}
+static inline m16 v_at_least(const uint32_t *bits, uint32_t threshold)
+{
+    __m256i t = _mm256_set1_epi32((int)threshold);
+    return (m16){half_at_least(bits, t), half_at_least(bits + 8, t)};
+}
+static inline v16 v_round(v16 x)
+{
+    return (v16){_mm256_round_ps(x.a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+                 _mm256_round_ps(x.b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+static inline __m256 half_pow2(__m256 n)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
+}
+static inline v16 v_pow2(v16 n) { return (v16){half_pow2(n.a), half_pow2(n.b)}; }
+static inline __m256 half_split(__m256 a, __m256 *e)
+{
+    const __m256i root_half = _mm256_set1_epi32(0x3f3504f3);
+    __m256i moved = _mm256_sub_epi32(_mm256_castps_si256(a), root_half);
+    *e = _mm256_cvtepi32_ps(_mm256_srai_epi32(moved, 23));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(moved, _mm256_set1_epi32(0x007fffff)), root_half));
+}
+static inline v16 v_split(v16 x, v16 *e)
+{
+    return (v16){half_split(x.a, &e->a), half_split(x.b, &e->b)};
+}
+static inline real v_sum(v16 x)
+{
+    __m256 h = _mm256_add_ps(x.a, x.b);
+    __m128 q = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
+    return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
+}
+
+#include "backend/vec_math.h"
+#include "backend/vec_product.h"
+#include "backend/vec_layer.h"
+#include "backend/vec_param.h"
+#include "backend/vec_table.h"
+#endif

@@ -1,0 +1,69 @@
+/* vec_avx512.c - the lanes in one AVX-512 register. */
+#include "backend/vec.h"
+
+#ifdef VEC_X86
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define VEC_NAME avx512
+#define BLOCK_ROWS 8
+#define BLOCK_VECS 2
+
+typedef __m512 v16;
+typedef __mmask16 m16;
+
+static inline __mmask16 first_lanes(size_t n)
+{
+    return (__mmask16)((1u << n) - 1);
+}
+static inline v16 v_set(real x) { return _mm512_set1_ps(x); }
+static inline v16 v_load(const real *p) { return _mm512_loadu_ps(p); }
+static inline void v_store(real *p, v16 a) { _mm512_storeu_ps(p, a); }
+static inline v16 v_load_n(const real *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
+static inline void v_store_n(real *p, v16 a, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n), a); }
+static inline v16 v_add(v16 a, v16 b) { return _mm512_add_ps(a, b); }
+static inline v16 v_sub(v16 a, v16 b) { return _mm512_sub_ps(a, b); }
+static inline v16 v_mul(v16 a, v16 b) { return _mm512_mul_ps(a, b); }
+static inline v16 v_div(v16 a, v16 b) { return _mm512_div_ps(a, b); }
+static inline v16 v_max(v16 a, v16 b) { return _mm512_max_ps(a, b); }
+static inline v16 v_min(v16 a, v16 b) { return _mm512_min_ps(a, b); }
+static inline v16 v_fma(v16 a, v16 b, v16 c) { return _mm512_fmadd_ps(a, b, c); }
+static inline v16 v_sqrt(v16 a) { return _mm512_sqrt_ps(a); }
+static inline v16 v_abs(v16 a) { return _mm512_abs_ps(a); }
+static inline m16 v_gt(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+static inline m16 v_eq(v16 a, v16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+static inline v16 v_pick(m16 m, v16 yes, v16 no) { return _mm512_mask_blend_ps(m, no, yes); }
+static inline m16 v_at_least(const uint32_t *bits, uint32_t threshold)
+{
+    return _mm512_cmpge_epu32_mask(_mm512_loadu_si512(bits), _mm512_set1_epi32((int)threshold));
+}
+static inline v16 v_round(v16 a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+static inline v16 v_pow2(v16 n)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23));
+}
+static inline v16 v_split(v16 a, v16 *e)
+{
+    const __m512i root_half = _mm512_set1_epi32(0x3f3504f3);
+    __m512i moved = _mm512_sub_epi32(_mm512_castps_si512(a), root_half);
+    *e = _mm512_cvtepi32_ps(_mm512_srai_epi32(moved, 23));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(moved, _mm512_set1_epi32(0x007fffff)), root_half));
+}
+static inline real v_sum(v16 a)
+{
+    __m256 h = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 q = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
+    return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
+}
+
+#include "backend/vec_math.h"
+#include "backend/vec_product.h"
+#include "backend/vec_layer.h"
+#include "backend/vec_param.h"
+#include "backend/vec_table.h"
+#endif

@@ -1,0 +1,274 @@
+/* vec_layer.h - activations, dropout, normalisation and the classification loss over 16 lanes. Included by the vec_*.c. */
+#ifndef DNN_BACKEND_VEC_LAYER_H
+#define DNN_BACKEND_VEC_LAYER_H
+
+#include "base/rng.h"
+
+/* for runs of n: full vectors, then the rest */
+#define RUN(i, n, size) for (size_t i = 0, size; i < (n) && (size = (n) - i < LANES ? (n) - i : LANES, true); i += LANES)
+#define GET(p, size) ((size) == LANES ? v_load(p) : v_load_n(p, size))
+
+INLINE void put(real *p, v16 a, size_t size)
+{
+    if (size == LANES)
+        v_store(p, a);
+    else
+        v_store_n(p, a, size);
+}
+
+INLINE void act_run(real *y, const real *x, size_t n, uint32_t kind, real slope)
+{
+    RUN(i, n, size)
+        put(y + i, act_of(GET(x + i, size), kind, v_set(slope)), size);
+}
+
+/* One loop a kind, so that the switch stands outside it. */
+static void act(real *y, const real *x, size_t n, uint32_t kind, real slope)
+{
+    switch (kind) {
+#define KIND(k) case k: act_run(y, x, n, k, slope); break;
+    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
+    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
+#undef KIND
+    default: act_run(y, x, n, ACT_NONE, slope);
+    }
+}
+
+INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add)
+{
+    v16 s = v_set(slope);
+    bool from_y = from_x && !act_needs_z(kind) && kind != ACT_RELU && kind != ACT_LEAKY_RELU;
+    RUN(i, n, size) {
+        v16 b = GET(by + i, size);
+        if (from_y)
+            b = act_of(b, kind, s);
+        v16 d = v_mul(GET(dy + i, size), act_slope(b, kind, s));
+        put(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
+    }
+}
+
+static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add)
+{
+    switch (kind) {
+#define KIND(k) case k: act_back_run(dx, dy, by, n, k, slope, from_x, add); break;
+    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
+    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
+#undef KIND
+    default: act_back_run(dx, dy, by, n, ACT_NONE, slope, from_x, add);
+    }
+}
+
+static void add_run(real *y, const real *a, const real *b, size_t n)
+{
+    RUN(i, n, size)
+        put(y + i, v_add(GET(a + i, size), GET(b + i, size)), size);
+}
+
+/* --- dropout: Philox4x32-10 (see base/rng.h), 16 counters at a time --- */
+
+enum { BITS = 4 * LANES };
+
+/* The bits of elements 4 * counter .. 4 * counter + 63. */
+static void philox_block(uint32_t *bits, uint64_t counter, const struct keep *keep)
+{
+    uint32_t c[4][LANES], k0 = (uint32_t)keep->seed, k1 = (uint32_t)(keep->seed >> 32);
+    for (int i = 0; i < LANES; i++) {
+        uint64_t at = counter + (uint32_t)i;
+        c[0][i] = (uint32_t)at;
+        c[1][i] = keep->stream ^ (uint32_t)(at >> 32) << 24;
+        c[2][i] = keep->step;
+        c[3][i] = RNG_DROPOUT;
+    }
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < LANES; i++) {
+            uint64_t p0 = (uint64_t)0xD2511F53u * c[0][i], p1 = (uint64_t)0xCD9E8D57u * c[2][i];
+            c[0][i] = (uint32_t)(p1 >> 32) ^ c[1][i] ^ k0;
+            c[2][i] = (uint32_t)(p0 >> 32) ^ c[3][i] ^ k1;
+            c[1][i] = (uint32_t)p1;
+            c[3][i] = (uint32_t)p0;
+        }
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < 4; j++)
+            bits[4 * i + j] = c[j][i];
+}
+
+static void dropout(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep, bool add)
+{
+    uint32_t bits[BITS + LANES];
+    v16 scale = v_set(keep->scale), zero = v_set(0);
+    size_t skip = (size_t)(element & 3), left = 0;
+    uint64_t counter = element >> 2;
+    const uint32_t *next = bits;
+    RUN(i, n, size) {
+        if (left < size) { /* the last few move down, and a new block follows them */
+            uint32_t kept[LANES];
+            for (size_t k = 0; k < left; k++)
+                kept[k] = next[k];
+            uint32_t block[BITS];
+            philox_block(block, counter, keep);
+            counter += LANES;
+            for (size_t k = 0; k < left; k++)
+                bits[k] = kept[k];
+            for (size_t k = skip; k < BITS; k++)
+                bits[left + k - skip] = block[k];
+            left += BITS - skip;
+            skip = 0;
+            next = bits;
+        }
+        v16 v = v_pick(v_at_least(next, keep->threshold), v_mul(GET(x + i, size), scale), zero);
+        put(y + i, add ? v_add(GET(y + i, size), v) : v, size);
+        next += size;
+        left -= size;
+    }
+}
+
+/* --- normalisation --- */
+
+static void norm_columns(real *y, const real *x, const real *mean, const real *inv, const real *gamma, const real *beta,
+                         size_t n)
+{
+    RUN(i, n, size) {
+        v16 factor = v_mul(GET(inv + i, size), GET(gamma + i, size));
+        v16 v = v_sub(GET(x + i, size), GET(mean + i, size));
+        put(y + i, v_fma(v, factor, GET(beta + i, size)), size);
+    }
+}
+
+static void row_moments(const real *x, size_t n, real epsilon, real *mean, real *inv)
+{
+    v16 sum = v_set(0), square = v_set(0);
+    RUN(i, n, size)
+        sum = v_add(sum, GET(x + i, size));
+    *mean = v_sum(sum) / (real)n;
+    RUN(i, n, size) {
+        v16 d = v_sub(GET(x + i, size), v_set(*mean));
+        if (size < LANES) { /* the lanes past the end hold -mean */
+            real lanes[LANES];
+            v_store(lanes, d);
+            d = v_load_n(lanes, size);
+        }
+        square = v_fma(d, d, square);
+    }
+    real root[LANES];
+    v_store(root, v_sqrt(v_set(v_sum(square) / (real)n + epsilon)));
+    *inv = 1 / root[0];
+}
+
+static void norm_row(real *y, const real *x, real mean, real inv, const real *gamma, const real *beta, size_t n)
+{
+    RUN(i, n, size) {
+        v16 hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
+        put(y + i, v_fma(hat, GET(gamma + i, size), GET(beta + i, size)), size);
+    }
+}
+
+/* With h = (x - mean) inv and g = dy gamma: dx = inv (g - mean(g) - h mean(g h)). */
+static void norm_row_back(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x, real mean, real inv,
+                          const real *gamma, size_t n, bool add)
+{
+    v16 sum = v_set(0), product_sum = v_set(0);
+    RUN(i, n, size) { /* past the end dy is 0 */
+        v16 d = GET(dy + i, size), hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
+        v16 g = v_mul(d, GET(gamma + i, size));
+        sum = v_add(sum, g);
+        product_sum = v_fma(g, hat, product_sum);
+        put(dgamma + i, v_fma(d, hat, GET(dgamma + i, size)), size);
+        put(dbeta + i, v_add(GET(dbeta + i, size), d), size);
+    }
+    if (!dx)
+        return;
+    v16 m = v_set(v_sum(sum) / (real)n), mh = v_set(v_sum(product_sum) / (real)n);
+    RUN(i, n, size) {
+        v16 hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
+        v16 g = v_sub(v_mul(GET(dy + i, size), GET(gamma + i, size)), m);
+        v16 d = v_mul(v_sub(g, v_mul(hat, mh)), v_set(inv));
+        put(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
+    }
+}
+
+/* --- the loss of a classification: 16 rows at a time, a lane a row --- */
+
+struct rows16 { size_t n; v16 target, weight; const real *logits; };
+
+INLINE v16 logits_of(const struct softmax *s, const struct rows16 *rows, uint32_t k)
+{
+    real lanes[LANES] = {0};
+    for (size_t i = 0; i < rows->n; i++)
+        lanes[i] = rows->logits[i * s->ld + k];
+    return v_load(lanes);
+}
+
+/* -(1 - p)^gamma log p and its derivative by log p (Lin et al., "Focal loss", 2017). others = 1 - p, as a sum. */
+static void focal(double logp, double others, double gamma, double *loss, double *slope)
+{
+    double p = exp(logp), power = others > 0 ? pow(others, gamma) : gamma > 0 ? 0 : 1;
+    *loss = -power * logp;
+    *slope = -power + (others > 0 ? gamma * p * power / others * logp : 0);
+}
+
+static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
+{
+    struct rows16 at = {n, v_load_n(s->target + row, n), v_load_n(s->weight + row, n), s->logits + (size_t)row * s->ld};
+    v16 most = logits_of(s, &at, 0), target_logit = v_set(0), sum = v_set(0), logit_sum = v_set(0), others = v_set(0);
+    for (uint32_t k = 1; k < s->classes; k++)
+        most = v_max(most, logits_of(s, &at, k));
+    for (uint32_t k = 0; k < s->classes; k++) {
+        v16 z = v_sub(logits_of(s, &at, k), most), e = v_exp(z);
+        m16 hit = v_eq(at.target, v_set((real)k));
+        sum = v_add(sum, e);
+        logit_sum = v_add(logit_sum, z);
+        target_logit = v_pick(hit, z, target_logit);
+        others = v_add(others, v_pick(hit, v_set(0), e));
+        if (s->room)
+            v_store(s->room + (size_t)k * LANES, e);
+    }
+    /* factor[i] * (p_k - t_k) is the gradient; the loss is added up in double, row by row */
+    real log_sum[LANES], z_target[LANES], z_sum[LANES], weight[LANES], rest[LANES], whole[LANES], factor[LANES];
+    v_store(log_sum, v_log(sum));
+    v_store(z_target, target_logit);
+    v_store(z_sum, logit_sum);
+    v_store(weight, at.weight);
+    v_store(rest, others);
+    v_store(whole, sum);
+    for (size_t i = 0; i < LANES; i++) {
+        double loss, slope = -1, log_p = (double)z_target[i] - (double)log_sum[i];
+        if (s->kind == CLASS_FOCAL) {
+            focal(log_p, (double)rest[i] / (double)whole[i], s->gamma, &loss, &slope);
+        } else {
+            double mean_z = (double)z_sum[i] / s->classes - (double)log_sum[i];
+            loss = -(1 - s->smoothing) * log_p - s->smoothing * mean_z;
+        }
+        factor[i] = (real)(-slope * (double)weight[i]);
+        if (i < n && weight[i] != 0) {
+            s->loss += (double)weight[i] * loss;
+            s->weight_sum += (double)weight[i];
+        }
+    }
+    if (!s->dlogits)
+        return;
+    bool smooth = s->kind == CLASS_CROSS_ENTROPY;
+    v16 inverse = v_div(v_set(1), sum), times = v_load(factor), zero = v_set(0);
+    v16 low = v_set(smooth ? (real)(s->smoothing / s->classes) : 0);
+    v16 high = v_set(smooth ? (real)(1 - s->smoothing + s->smoothing / s->classes) : 1);
+    for (uint32_t k = 0; k < s->classes; k++) {
+        v16 e = s->room ? v_load(s->room + (size_t)k * LANES) : v_exp(v_sub(logits_of(s, &at, k), most));
+        v16 t = v_pick(v_eq(at.target, v_set((real)k)), high, low);
+        v16 d = v_mul(v_sub(v_mul(e, inverse), t), times);
+        d = v_pick(v_eq(at.weight, zero), zero, d); /* a row without weight has no gradient, whatever its logits */
+        real lanes[LANES];
+        v_store(lanes, d);
+        for (size_t i = 0; i < n; i++)
+            s->dlogits[(row + i) * s->ldd + k] = lanes[i];
+    }
+}
+
+static void softmax(struct softmax *s)
+{
+    for (uint32_t row = 0; row < s->rows; row += LANES)
+        softmax_rows(s, row, s->rows - row < LANES ? s->rows - row : LANES);
+}
+
+#endif

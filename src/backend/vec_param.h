@@ -1,0 +1,82 @@
+/* vec_param.h - what is done to parameters and their gradients, over 16 lanes. Included by the vec_*.c. */
+#ifndef DNN_BACKEND_VEC_PARAM_H
+#define DNN_BACKEND_VEC_PARAM_H
+
+static void sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
+{
+    RUN(i, n, size) {
+        v16 sum = GET(g + i, size);
+        for (uint32_t s = 1; s < shards; s++)
+            sum = v_add(sum, GET(g + s * stride + i, size));
+        put(to + i, sum, size);
+    }
+}
+
+/* In lanes of real; when that overflows, or is not finite, once more in double. */
+static double square_sum(const real *x, size_t n)
+{
+    v16 sum = v_set(0);
+    RUN(i, n, size) {
+        v16 v = GET(x + i, size);
+        sum = v_fma(v, v, sum);
+    }
+    double total = (double)v_sum(sum);
+    if (total < 1e37)
+        return total;
+    total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += (double)x[i] * (double)x[i];
+    return total;
+}
+
+/* Kingma and Ba, "Adam" (2015); decoupled decay: Loshchilov and Hutter (2019). */
+static void adam(const struct update *u)
+{
+    v16 b1 = v_set(R(u->beta1)), b2 = v_set(R(u->beta2)), c1 = v_set(R(1 - u->beta1)), c2 = v_set(R(1 - u->beta2));
+    v16 scale = v_set(u->scale), root = v_set(u->root), epsilon = v_set(u->epsilon), step = v_set(-u->step);
+    v16 shrink = v_set(u->flag ? -u->decay : 0), l2 = v_set(u->flag ? 0 : u->decay);
+    RUN(i, u->n, size) {
+        v16 p = GET(u->p + i, size);
+        v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
+        v16 m = v_fma(b1, GET(u->m1 + i, size), v_mul(c1, g));
+        v16 v = v_fma(b2, GET(u->m2 + i, size), v_mul(c2, v_mul(g, g)));
+        v16 below = v_fma(v_sqrt(v), root, epsilon);
+        p = v_fma(shrink, p, p);
+        p = v_fma(step, v_div(m, below), p);
+        put(u->m1 + i, m, size);
+        put(u->m2 + i, v, size);
+        put(u->p + i, p, size);
+    }
+}
+
+/* Tieleman and Hinton (2012), not centred; beta2 is the decay of the mean square. */
+static void rmsprop(const struct update *u)
+{
+    v16 b2 = v_set(R(u->beta2)), c2 = v_set(R(1 - u->beta2)), scale = v_set(u->scale), l2 = v_set(u->decay);
+    v16 epsilon = v_set(u->epsilon), step = v_set(-u->lr);
+    RUN(i, u->n, size) {
+        v16 p = GET(u->p + i, size);
+        v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
+        v16 v = v_fma(b2, GET(u->m2 + i, size), v_mul(c2, v_mul(g, g)));
+        put(u->m2 + i, v, size);
+        put(u->p + i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
+    }
+}
+
+/* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). beta1 is the momentum; m1 NULL: none. */
+static void sgd(const struct update *u)
+{
+    v16 b1 = v_set(R(u->beta1)), scale = v_set(u->scale), l2 = v_set(u->decay), step = v_set(-u->lr);
+    RUN(i, u->n, size) {
+        v16 p = GET(u->p + i, size);
+        v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
+        if (u->m1) {
+            v16 m = v_fma(b1, GET(u->m1 + i, size), g);
+            put(u->m1 + i, m, size);
+            g = u->flag ? v_fma(b1, m, g) : m;
+        }
+        put(u->p + i, v_fma(step, g, p), size);
+    }
+}
+
+#endif

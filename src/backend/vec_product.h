@@ -1,0 +1,193 @@
+/* vec_product.h - matrix products over 16 lanes. Included by the vec_*.c. Each output is one chain of fused multiply-adds in
+ * the order of k (for `outer`, of the rows), so blocking changes speed and no bit. */
+#ifndef DNN_BACKEND_VEC_PRODUCT_H
+#define DNN_BACKEND_VEC_PRODUCT_H
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Lanes of vector v of a panel of `width` columns. */
+INLINE size_t lanes_of(uint32_t width, int v)
+{
+    size_t at = (size_t)v * LANES;
+    return width <= at ? 0 : width - at < LANES ? width - at : LANES;
+}
+
+/* R rows by V vectors; only the last vector may be short (`tail` lanes). */
+INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_, const int V, size_t tail)
+{
+    v16 sum[8][2];
+    const real *a = p->a + (size_t)row * p->lda, *b = p->b + column;
+    real *c = p->c + (size_t)row * p->ldc + column;
+    const bool full = tail == LANES;
+    for (int r = 0; r < R_; r++)
+        for (int v = 0; v < V; v++) {
+            const real *from = p->add ? c + (size_t)r * p->ldc + v * LANES : p->bias ? p->bias + column + v * LANES : NULL;
+            sum[r][v] = !from ? v_set(0) : v == V - 1 && !full ? v_load_n(from, tail) : v_load(from);
+        }
+    for (uint32_t k = 0; k < p->k; k++) {
+        v16 w[2];
+        for (int v = 0; v < V; v++)
+            w[v] = v == V - 1 && !full ? v_load_n(b + v * LANES, tail) : v_load(b + v * LANES);
+        for (int r = 0; r < R_; r++) {
+            v16 x = v_set(a[(size_t)r * p->lda + k]);
+            for (int v = 0; v < V; v++)
+                sum[r][v] = v_fma(x, w[v], sum[r][v]);
+        }
+        b += p->ldb;
+    }
+    for (int r = 0; r < R_; r++)
+        for (int v = 0; v < V; v++) {
+            v16 y = p->act == ACT_RELU ? v_max(v_set(0), sum[r][v]) : sum[r][v];
+            real *to = c + (size_t)r * p->ldc + v * LANES;
+            if (v == V - 1 && !full)
+                v_store_n(to, y, tail);
+            else
+                v_store(to, y);
+        }
+}
+
+INLINE void product_columns(const struct product *p, uint32_t column, const int V, size_t tail)
+{
+    uint32_t row = 0;
+    for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
+        product_block(p, row, column, BLOCK_ROWS, V, tail);
+    for (; row < p->rows; row++)
+        product_block(p, row, column, 1, V, tail);
+}
+
+static void product(const struct product *p)
+{
+    uint32_t column = 0;
+    for (; column + BLOCK_VECS * LANES <= p->width; column += BLOCK_VECS * LANES)
+        product_columns(p, column, BLOCK_VECS, LANES);
+    for (; column < p->width; column += LANES) {
+        size_t tail = lanes_of(p->width - column, 0);
+        if (tail == LANES)
+            product_columns(p, column, 1, LANES);
+        else
+            product_columns(p, column, 1, tail);
+    }
+}
+
+/* The lanes share k: lane i sums k = i mod 16, then the lanes are added in halves. */
+static void narrow(const struct narrow *p)
+{
+    for (uint32_t row = 0; row < p->rows; row++) {
+        const real *a = p->a + (size_t)row * p->lda;
+        v16 sum[NARROW];
+        for (int j = 0; j < NARROW; j++)
+            sum[j] = v_set(0);
+        for (uint32_t k = 0; k < p->k; k += LANES) {
+            size_t n = lanes_of(p->k - k, 0);
+            v16 x = n == LANES ? v_load(a + k) : v_load_n(a + k, n);
+            for (uint32_t j = 0; j < p->width; j++) {
+                const real *w = p->bt + (size_t)j * p->k + k;
+                sum[j] = v_fma(x, n == LANES ? v_load(w) : v_load_n(w, n), sum[j]);
+            }
+        }
+        for (uint32_t j = 0; j < p->width; j++)
+            p->c[(size_t)row * p->ldc + j] = v_sum(sum[j]) + (p->bias ? p->bias[j] : 0);
+    }
+}
+
+INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, const int M, const int V, size_t tail)
+{
+    v16 sum[8][2];
+    const real *a = p->a + i, *b = p->b + column;
+    real *c = p->c + (size_t)i * p->ldc + column;
+    const bool full = tail == LANES;
+    for (int m = 0; m < M; m++)
+        for (int v = 0; v < V; v++) {
+            const real *from = c + (size_t)m * p->ldc + v * LANES;
+            sum[m][v] = !p->add ? v_set(0) : v == V - 1 && !full ? v_load_n(from, tail) : v_load(from);
+        }
+    for (uint32_t r = 0; r < p->rows; r++) {
+        v16 y[2];
+        for (int v = 0; v < V; v++)
+            y[v] = v == V - 1 && !full ? v_load_n(b + v * LANES, tail) : v_load(b + v * LANES);
+        for (int m = 0; m < M; m++) {
+            v16 x = v_set(a[m]);
+            for (int v = 0; v < V; v++)
+                sum[m][v] = v_fma(x, y[v], sum[m][v]);
+        }
+        a += p->lda;
+        b += p->width;
+    }
+    for (int m = 0; m < M; m++)
+        for (int v = 0; v < V; v++) {
+            real *to = c + (size_t)m * p->ldc + v * LANES;
+            if (v == V - 1 && !full)
+                v_store_n(to, sum[m][v], tail);
+            else
+                v_store(to, sum[m][v]);
+        }
+}
+
+INLINE void outer_columns(const struct outer *p, uint32_t column, const int V, size_t tail)
+{
+    uint32_t i = 0;
+    for (; i + BLOCK_ROWS <= p->m; i += BLOCK_ROWS)
+        outer_block(p, i, column, BLOCK_ROWS, V, tail);
+    for (; i < p->m; i++)
+        outer_block(p, i, column, 1, V, tail);
+}
+
+static void outer(const struct outer *p)
+{
+    uint32_t column = 0;
+    for (; column + BLOCK_VECS * LANES <= p->width; column += BLOCK_VECS * LANES)
+        outer_columns(p, column, BLOCK_VECS, LANES);
+    for (; column < p->width; column += LANES)
+        outer_columns(p, column, 1, lanes_of(p->width - column, 0));
+}
+
+/* The lanes are 16 rows i of c: few columns, so the vectors run down the columns of c. */
+static void narrow_outer(const struct outer *p)
+{
+    for (uint32_t i = 0; i < p->m; i += LANES) {
+        size_t n = lanes_of(p->m - i, 0);
+        v16 sum[NARROW];
+        for (int j = 0; j < NARROW; j++)
+            sum[j] = v_set(0);
+        real *c = p->c + (size_t)i * p->ldc;
+        real column[LANES] = {0};
+        for (uint32_t j = 0; p->add && j < p->width; j++) {
+            for (size_t m = 0; m < n; m++)
+                column[m] = c[m * p->ldc + j];
+            sum[j] = v_load(column);
+        }
+        for (uint32_t r = 0; r < p->rows; r++) {
+            const real *a = p->a + (size_t)r * p->lda + i;
+            v16 x = n == LANES ? v_load(a) : v_load_n(a, n);
+            for (uint32_t j = 0; j < p->width; j++)
+                sum[j] = v_fma(x, v_set(p->b[(size_t)r * p->width + j]), sum[j]);
+        }
+        for (uint32_t j = 0; j < p->width; j++) {
+            v_store(column, sum[j]);
+            for (size_t m = 0; m < n; m++)
+                c[m * p->ldc + j] = column[m];
+        }
+    }
+}
+
+static void column_sums(real *sums, const real *x, uint32_t rows, uint32_t width, uint32_t ld, bool add)
+{
+    for (uint32_t j = 0; j < width; j += LANES) {
+        size_t n = lanes_of(width - j, 0);
+        v16 sum = add ? v_load_n(sums + j, n) : v_set(0);
+        for (uint32_t r = 0; r < rows; r++)
+            sum = v_add(sum, v_load_n(x + (size_t)r * ld + j, n));
+        v_store_n(sums + j, sum, n);
+    }
+}
+
+static void transpose(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from, uint32_t ld_to)
+{
+    for (uint32_t i = 0; i < rows; i += LANES)
+        for (uint32_t j = 0; j < width; j += LANES)
+            for (uint32_t y = j; y < width && y < j + LANES; y++)
+                for (uint32_t x = i; x < rows && x < i + LANES; x++)
+                    to[(size_t)y * ld_to + x] = from[(size_t)x * ld_from + y];
+}
+
+#endif

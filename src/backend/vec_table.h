@@ -1,0 +1,29 @@
+/* vec_table.h - the table of one instruction set: the last thing a vec_*.c includes. */
+#define TABLE_OF(name) vec_##name
+#define TABLE(name) TABLE_OF(name)
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+const struct vec TABLE(VEC_NAME) = {
+    .name = TEXT(VEC_NAME),
+    .product = product,
+    .narrow = narrow,
+    .outer = outer,
+    .narrow_outer = narrow_outer,
+    .column_sums = column_sums,
+    .act = act,
+    .act_back = act_back,
+    .add = add_run,
+    .dropout = dropout,
+    .softmax = softmax,
+    .norm_columns = norm_columns,
+    .row_moments = row_moments,
+    .norm_row = norm_row,
+    .norm_row_back = norm_row_back,
+    .sum_shards = sum_shards,
+    .square_sum = square_sum,
+    .adam = adam,
+    .rmsprop = rmsprop,
+    .sgd = sgd,
+    .transpose = transpose,
+};
