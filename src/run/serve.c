@@ -1,0 +1,107 @@
+/* serve.c - see serve.h. A thousand rows must be answered in a few milliseconds from a cold start, so nothing here is done
+ * before it is needed: threads, machine and network wait for the first rows. */
+#include "run/serve.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define BATCH_MOST 1024u
+#define BATCH_LEAST 32u
+#define ACTIVATIONS_MOST ((uint64_t)8 << 20)  /* bytes: a batch stays small beside the 64 MiB that predict may take */
+#define THREADS_BYTES ((uint64_t)512 << 10)   /* of CSV: below, a thread costs more than it gives */
+#define THREADS_FLOPS 1e8
+
+bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o, struct err *e)
+{
+    double began = clock_now();
+    *s = (struct serve){0};
+    s->file = modelfile_load(model, e);
+    if (!s->file)
+        return false;
+    s->schema = s->file->schema;
+    s->load_s = clock_now() - began;
+    s->has_options = backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
+    if (!s->has_options ||
+        !select_backend(&s->options, job, s->settings, s->setting_count, -1, &s->backend, e)) {
+        serve_close(s);
+        return false;
+    }
+    s->features = schema_features(s->schema);
+    s->outputs = s->features->outputs;
+    s->model = modelfile_model(s->file);
+    return true;
+}
+
+void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
+{
+    /* two operations a parameter and record */
+    double work = 2.0 * (double)s->file->param_count * (double)records;
+    if (bytes >= THREADS_BYTES || work >= THREADS_FLOPS)
+        threads_start((unsigned)s->options.threads);
+    s->backend.threads = threads_count();
+}
+
+static bool begin(struct serve *s, uint64_t count, struct err *e)
+{
+    struct machine_options how = {.backend = "cpu", .blas = false};
+    s->machine = machine_open(&how, e);
+    if (!s->machine)
+        return false;
+    uint32_t rows = BATCH_MOST;
+    while (rows > BATCH_LEAST && rows / 2 >= count)
+        rows /= 2;
+    bool chosen = s->options.predict_batch_size > 0;
+    if (chosen)
+        rows = (uint32_t)s->options.predict_batch_size;
+    struct network_options o = {.model = &s->model, .features = s->features, .rows = rows, .micro = 1};
+    struct network_bytes need;
+    while (!chosen && rows > BATCH_LEAST) {
+        if (!network_need(&o, s->machine, &need, e))
+            return false;
+        if (need.activations + need.scratch <= ACTIVATIONS_MOST)
+            break;
+        o.rows = rows /= 2;
+    }
+    machine_plan(s->machine, rows, 1, &s->plan);
+    machine_obey(s->machine, &s->plan);
+    s->network = network_new(&o, s->machine, &s->plan, e);
+    if (!s->network)
+        return false;
+    struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
+    network_put(s->network, &state);
+    mem_free(s->file->params); /* the network has its own */
+    s->file->params = NULL;
+    s->source = (struct source){
+        .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63},
+        .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
+        .features = s->features,
+    };
+    return true;
+}
+
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits, struct err *e)
+{
+    if (!s->network && !begin(s, count, e))
+        return false;
+    s->chunk = records;
+    s->source.rows.count = count;
+    s->source.count = count;
+    return network_answer(s->network, &s->source, 0, count, logits, e);
+}
+
+void serve_close(struct serve *s)
+{
+    network_free(s->network);
+    if (s->machine)
+        machine_close(s->machine);
+    if (s->features)
+        features_free(s->features);
+    modelfile_free(s->file);
+    settings_free(s->settings, s->setting_count);
+    if (s->has_options)
+        backend_release(&s->options);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,367 @@
+/* stream.c - see stream.h. Of a block the cells are found by the caller's thread; parsing and scaling them goes tile by tile
+ * over the pool. */
+#include "run/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "run/stop.h"
+
+#define GROUP_MOST 4096u
+#define GROUP_LEAST 64u
+#define TILES 32u                            /* of a full group */
+#define GROUP_BYTES ((uint64_t)8 << 20)      /* records, logits and probabilities of a group */
+#define NAMED_MOST 5                         /* ignored columns in a note */
+
+/* --- opening --- */
+
+static bool read_given(struct stream *t, const char *columns, struct err *e)
+{
+    size_t count = 1;
+    for (const char *c = columns; *c; c++)
+        count += *c == ',';
+    t->given = mem_zero(count, sizeof *t->given);
+    t->name_count = count;
+    const char *from = columns;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(from, ",");
+        t->given[i] = mem_string_n(from, length);
+        from += length + 1;
+        if (length == 0)
+            return err_set(e, ERR_OPTION_VALUE, "--columns: name %zu is empty", i + 1);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(t->given[k], t->given[i]) == 0)
+                return err_set(e, ERR_OPTION_VALUE, "--columns: \"%s\" stands twice", text_quote_z(t->given[i]));
+    }
+    t->names = (const char *const *)t->given;
+    return true;
+}
+
+static void note_ignored(const struct stream *t)
+{
+    if (t->binding.extra == 0)
+        return;
+    struct text names = {0};
+    uint32_t told = 0;
+    for (size_t i = 0; i < t->binding.cells && told < NAMED_MOST; i++)
+        if (t->binding.column_of[i] == UINT32_MAX)
+            text_printf(&names, "%s\"%s\"", told++ ? ", " : "", text_quote_z(t->names[i]));
+    if (t->binding.extra > told)
+        text_put(&names, ", ...");
+    log_note("%u column%s of the input that the model does not know %s ignored: %s", t->binding.extra,
+             t->binding.extra == 1 ? "" : "s", t->binding.extra == 1 ? "is" : "are", names.data);
+    text_free(&names);
+}
+
+static bool bind(struct stream *t, struct err *e)
+{
+    const struct stream_request *q = &t->request;
+    const char *const *found;
+    size_t count;
+    if (!csv_header(t->csv, &found, &count, e))
+        return false;
+    if (!t->given) {
+        t->names = found;
+        t->name_count = count;
+    } else if (count && count != t->name_count) {
+        const char *path = q->input_count ? q->inputs[0] : "-";
+        err_at(e, ERR_FILE_WIDTH, path, 1, 0, "the first row has %zu fields, and --columns names %zu", count,
+               t->name_count);
+        return err_help(e, "name every column of the input, the unused ones too");
+    }
+    if (!schema_bind(t->schema, t->names, t->name_count, q->labelled, &t->binding, e)) {
+        if (q->no_header && !t->given)
+            err_help(e, "an input without header needs --columns a,b,c with the names of its columns");
+        return false;
+    }
+    t->bound = true;
+    note_ignored(t);
+    return true;
+}
+
+bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
+{
+    static char standard_input[] = "-";
+    static char *const only_standard_input[] = {standard_input};
+    *t = (struct stream){.serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
+    if (q->csv)
+        t->dialect.delimiter = ',';
+    if (q->tsv) {
+        t->dialect.delimiter = '\t';
+        t->dialect.tsv = true;
+    }
+    if (q->no_header)
+        t->dialect.header = false;
+    t->drift = drift_new(t->schema);
+    uint64_t row_bytes = t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));
+    t->group = GROUP_MOST;
+    while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
+        t->group /= 2;
+    t->tile = t->group / TILES;
+    if (q->columns && !read_given(t, q->columns, e))
+        return false;
+    t->csv = csv_open(&t->dialect, q->input_count ? q->inputs : only_standard_input,
+                      q->input_count ? q->input_count : 1, e);
+    if (!t->csv || !bind(t, e))
+        return false;
+    if (q->rejects) {
+        t->reject = reject_open(q->rejects, e);
+        if (!t->reject)
+            return false;
+    }
+    return true;
+}
+
+/* --- rows that cannot be read --- */
+
+/* The name of the column that an error points into, "" when it is none. */
+static const char *column_named(const struct stream *t, const struct csv_block *b, const struct csv_cells *cells,
+                                const struct csv_record *r, const struct err *why)
+{
+    if (!cells || why->column == 0)
+        return "";
+    for (uint32_t i = 0; i < r->cells && i < t->binding.cells; i++) {
+        int64_t line, column;
+        csv_place(b, r, cells, i, &line, &column);
+        if (line == why->line && column == why->column)
+            return t->names[i];
+    }
+    return "";
+}
+
+/* One bad row is counted and written down; false when it ends the stream. */
+static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw, size_t length,
+                     struct err *e)
+{
+    t->bad_rows++;
+    if (t->request.on_bad_row == BAD_ROW_STOP) {
+        *e = *why;
+        return false;
+    }
+    if (t->reject && !reject_add(t->reject, why, column, raw, length, e))
+        return false;
+    int64_t most = t->request.max_bad_rows;
+    if (most >= 0 && t->bad_rows > (uint64_t)most) {
+        err_at(e, ERR_BAD_ROWS, why->file, why->line, why->column,
+               "more than %lld row%s cannot be read; the last one: %s", (long long)most, most == 1 ? "" : "s",
+               why->what);
+        return err_help(e, "raise --max-bad-rows, or mend the rows that --rejects FILE lists");
+    }
+    return true;
+}
+
+/* --- a group --- */
+
+struct work {
+    struct stream *t;
+    const struct csv_block *block;
+    const struct csv_cells *cells;
+    size_t first, rows;
+    unsigned char *records;
+    real *logits;
+    bool *bad;
+    struct drift **drift; /* by thread */
+    struct err *error;    /* by thread */
+};
+
+static void parse_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct work *w = context;
+    const struct schema *s = w->t->schema;
+    size_t stride = s->format.stride, begin = (size_t)tile * w->t->tile, end = begin + w->t->tile;
+    if (end > w->rows)
+        end = w->rows;
+    for (size_t i = begin; i < end; i++) {
+        unsigned char *record = w->records + i * stride;
+        w->bad[i] = !cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled, record,
+                                w->drift[thread], &w->error[thread]);
+        if (w->bad[i]) { /* the network passes over something harmless */
+            memset(record, 0, stride);
+            err_clear(&w->error[thread]);
+        }
+    }
+    column_apply(s, w->records + begin * stride, end - begin);
+}
+
+static bool finite_answer(const real *logits, uint32_t outputs)
+{
+    for (uint32_t o = 0; o < outputs; o++)
+        if (!isfinite(logits[o]))
+            return false;
+    return true;
+}
+
+/* Why record i has no answer: read once more, for the error. */
+static void reason(struct work *w, size_t i, struct err *why)
+{
+    const struct schema *s = w->t->schema;
+    const struct csv_record *r = &w->cells->records[w->first + i];
+    err_clear(why);
+    if (cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled,
+                   w->records + i * s->format.stride, NULL, why)) {
+        err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0, "the answer to this row is not a finite number");
+        err_help(why, "look for values far outside the range that the model was trained on");
+    }
+}
+
+static bool answer_group(struct work *w, stream_sink *sink, void *context, struct err *e)
+{
+    struct stream *t = w->t;
+    uint32_t outputs = t->serve->outputs;
+    threads_run((unsigned)((w->rows + t->tile - 1) / t->tile), parse_tile, w);
+    if (!serve_answer(t->serve, w->records, w->rows, w->logits, e))
+        return false;
+    for (size_t i = 0; i < w->rows; i++) {
+        if (!w->bad[i] && finite_answer(w->logits + i * outputs, outputs))
+            continue;
+        struct err why = {0};
+        const struct csv_record *r = &w->cells->records[w->first + i];
+        w->bad[i] = true;
+        reason(w, i, &why);
+        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why), w->block->bytes + r->offset, r->bytes,
+                      e))
+            return false;
+    }
+    t->rows += w->rows;
+    struct stream_group g = {.cells = w->cells, .first = w->first, .rows = w->rows, .bad = w->bad,
+                             .records = w->records, .logits = w->logits};
+    return sink(context, &g, e);
+}
+
+/* A record that is no CSV: up to its first line end. */
+static bool broken_record(struct work *w, stream_sink *sink, void *context, struct err *e)
+{
+    static const bool bad = true;
+    const struct csv_cells *cells = w->cells;
+    const char *raw = w->block->bytes + cells->error_offset;
+    size_t length = (size_t)(cells->resume_offset - cells->error_offset);
+    while (length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
+        length--;
+    w->t->rows++;
+    struct stream_group g = {.rows = 1, .bad = &bad, .records = w->records, .logits = w->logits};
+    return take_bad(w->t, &cells->error, "", raw, length, e) && sink(context, &g, e);
+}
+
+static bool stopped(struct err *e)
+{
+    if (!stop_wanted())
+        return false;
+    err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED, "stopped by %s before the end of the input",
+            stop_name());
+    return true;
+}
+
+/* --- the stream --- */
+
+static bool answer_block(struct work *w, const struct csv_block *block, struct csv_cells *cells, stream_sink *sink,
+                         void *context, struct err *e)
+{
+    struct stream *t = w->t;
+    struct csv_block rest = *block;
+    for (bool more = true; more;) {
+        struct err syntax = {0};
+        bool good = csv_cells_parse(&t->dialect, &rest, t->binding.cells, cells, &syntax);
+        t->blank_lines += cells->blank_lines;
+        w->block = &rest;
+        if (!w->logits) { /* the first rows: how many there are decides what is started, and how large things are */
+            uint64_t size = csv_size(t->csv);
+            serve_threads(t->serve, cells->record_count, size ? size : block->size);
+            size_t room = cells->record_count < t->group ? cells->record_count + 1 : t->group;
+            if (size == 0 || size > block->size)
+                room = t->group;
+            unsigned threads = threads_count();
+            w->records = mem_zero(room, t->schema->format.stride);
+            w->logits = mem_zero(room * t->serve->outputs, sizeof *w->logits);
+            w->bad = mem_zero(room, sizeof *w->bad);
+            w->error = mem_zero(threads, sizeof *w->error);
+            w->drift = mem_zero(threads, sizeof(struct drift *));
+            for (unsigned i = 0; i < threads; i++)
+                w->drift[i] = drift_new(t->schema);
+            t->room = room;
+        }
+        for (size_t at = 0; at < cells->record_count; at += w->rows) {
+            w->first = at;
+            w->rows = cells->record_count - at < t->room ? cells->record_count - at : t->room;
+            if (!answer_group(w, sink, context, e))
+                return false;
+        }
+        if (!good && !broken_record(w, sink, context, e))
+            return false;
+        struct csv_block next;
+        more = !good && csv_rest(&rest, cells, &next);
+        if (more)
+            rest = next;
+    }
+    return true;
+}
+
+static void note_drift(const struct stream *t)
+{
+    for (size_t i = 0; i < t->schema->column_count; i++) {
+        const char *name = text_quote_z(t->schema->columns[i].name);
+        unsigned long long unknown = t->drift->unknown[i], outside = t->drift->outside[i];
+        if (unknown)
+            log_note("column \"%s\": %llu cell%s with a category that training did not see", name, unknown,
+                     unknown == 1 ? "" : "s");
+        if (outside)
+            log_note("column \"%s\": %llu number%s outside the range of training", name, outside,
+                     outside == 1 ? "" : "s");
+    }
+    if (t->blank_lines)
+        log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines, t->blank_lines == 1 ? "" : "s");
+    if (t->bad_rows)
+        log_note("%llu of %llu rows cannot be read: %s", (unsigned long long)t->bad_rows, (unsigned long long)t->rows,
+                 t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer");
+}
+
+bool stream_run(struct stream *t, stream_sink *sink, void *context, struct err *e)
+{
+    struct work w = {.t = t};
+    struct csv_cells cells = {0};
+    struct csv_block block;
+    bool good = true;
+    w.cells = &cells;
+    while (good && !stopped(e) && csv_next(t->csv, &block, e)) {
+        good = answer_block(&w, &block, &cells, sink, context, e);
+        csv_release(t->csv, &block);
+    }
+    good = good && e->id == ERR_NONE;
+    for (unsigned i = 0; w.drift && i < threads_count(); i++) {
+        drift_add(t->drift, w.drift[i], t->schema->column_count);
+        drift_free(w.drift[i]);
+    }
+    mem_free(w.drift);
+    mem_free(w.error);
+    mem_free(w.records);
+    mem_free(w.logits);
+    mem_free(w.bad);
+    csv_cells_free(&cells);
+    if (good)
+        note_drift(t);
+    return good;
+}
+
+bool stream_commit(struct stream *t, struct err *e)
+{
+    struct reject *r = t->reject;
+    t->reject = NULL;
+    return !r || reject_commit(r, e);
+}
+
+void stream_close(struct stream *t)
+{
+    if (t->reject)
+        reject_abort(t->reject);
+    if (t->bound)
+        binding_free(&t->binding);
+    if (t->csv)
+        csv_close(t->csv);
+    for (size_t i = 0; t->given && i < t->name_count; i++)
+        mem_free(t->given[i]);
+    mem_free(t->given);
+    drift_free(t->drift);
+    memset(t, 0, sizeof *t);
+}
