@@ -1,5 +1,4 @@
-/* loss.h - train.loss: which loss, its options, class weights. The gradient is the machine's (op loss_class, loss_value); here are
- * the options and the host's reference in double for reports. */
+/* loss.h - train.loss: which loss, its options, class weights. The gradient is the machine's (op loss_class, loss_value). */
 #ifndef DNN_MODEL_LOSS_H
 #define DNN_MODEL_LOSS_H
 
@@ -19,8 +18,11 @@ extern const char *const loss_names[];
 
 /* AUTO becomes cross_entropy or mse; a loss that does not fit the task is E13 (both keys named). */
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e);
-/* Weights of the classes for gather: NULL when all are 1. labels in class order; rows counted per class in training (weighted). "balanced": n / (k n_c).
- * A label in the table that does not exist: E13 with the nearest. Caller mem_frees *weights. */
+/* Without data: the form of class_weights, and that the task has classes. E13 with the place. */
+bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes, struct err *e);
+/* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of each class in training
+ * (weighted). "balanced": n / (k n_c). A label in the table that does not exist: E13 with the nearest; one that the table
+ * lacks: 1. Caller mem_frees *weights. */
 bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc, const char *const *labels,
                         const double *counts, uint32_t classes, float **weights, struct err *e);
 /* Issue the loss of a batch. logits [rows][outputs]; dlogits the same shape or NULL. */

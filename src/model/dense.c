@@ -1,0 +1,111 @@
+/* dense.c - y = act(x w + b), w [in][out]. */
+#include <stddef.h>
+
+#include "model/init.h"
+#include "model/layer.h"
+
+struct dense_spec {
+    int type;
+    int64_t units;
+    bool bias;
+    int init; /* enum init_kind */
+};
+
+static const char *const type_words[] = {"dense", NULL};
+static const struct option options[] = {
+    LAYER_TYPE_ROW(type_words),
+    {.key = "units", .type = OPT_INT, .offset = offsetof(struct dense_spec, units), .low = 1,
+     .high = (double)LAYER_MOST_UNITS, .help = "How many outputs the layer has."},
+    {.key = "bias", .type = OPT_BOOL, .offset = offsetof(struct dense_spec, bias), .standard = "true",
+     .help = "Whether a bias, which starts at zero, is added to every output."},
+    {.key = "init", .type = OPT_WORD, .offset = offsetof(struct dense_spec, init), .standard = "\"auto\"",
+     .words = init_names,
+     .help = "How wide the first weights are spread, uniformly on both sides of zero. he: sqrt(6 / in), xavier: "
+             "sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: not at all. auto takes he "
+             "before relu and its relatives, xavier before tanh and sigmoid, and lecun otherwise."},
+    {0},
+};
+
+static const char *const examples[] = {
+    "{\"type\": \"dense\", \"units\": 5}",
+    "{\"type\": \"dense\", \"units\": 3, \"bias\": false, \"init\": \"xavier\"}",
+    NULL,
+};
+
+/* The way back of these needs the value before the activation; the others' derivative follows from y. */
+static bool needs_z(uint32_t act)
+{
+    return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
+}
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    (void)e;
+    const struct dense_spec *s = l->spec;
+    l->out = (uint32_t)s->units;
+    l->w = plan_params(p, (uint64_t)l->in * l->out, PARAM_WEIGHT, l->in, l->out, true);
+    if (s->bias)
+        l->b = plan_params(p, l->out, PARAM_BIAS, 0, 0, true);
+    l->y = plan_acts(p, l->out);
+    if (p->training && needs_z(l->fused_act))
+        l->z = plan_acts(p, l->out);
+    p->flops += 2 * (uint64_t)l->in * l->out;
+    return true;
+}
+
+static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+{
+    (void)buffers;
+    const struct dense_spec *s = l->spec;
+    double limit = init_limit((enum init_kind)s->init, l->next_act, l->in, l->out);
+    if (limit > 0)
+        init_uniform(params + l->w, (uint64_t)l->in * l->out, limit, seed, model, l->position, 0);
+}
+
+static struct act *z_of(const struct layer *l, const struct pass *p)
+{
+    return p->training && needs_z(l->fused_act) ? pass_act(p, l->z) : NULL;
+}
+
+static const void *shadow_of(const struct layer *l, const struct pass *p)
+{
+    return p->shadow ? machine_shadow_of(p->m, p->shadow, l->w) : NULL;
+}
+
+static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+{
+    const struct dense_spec *s = l->spec;
+    struct op_dense op = {
+        .y = pass_act(p, l->y), .z = z_of(l, p), .x = x, .w = p->params + l->w,
+        .b = s->bias ? p->params + l->b : NULL, .shadow = shadow_of(l, p),
+        .rows = p->rows, .in = l->in, .out = l->out, .ldx = l->in, .ldy = l->out, .ldz = l->out,
+        .act = l->fused_act, .exact = p->exact, .slope = l->fused_slope,
+    };
+    op_dense(p->m, &op);
+    return op.y;
+}
+
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
+                     bool add)
+{
+    const struct dense_spec *s = l->spec;
+    op_dense_back(p->m, &(struct op_dense_back){
+        .dx = dx, .dw = p->grads + l->w, .db = s->bias ? p->grads + l->b : NULL, .dy = dy,
+        .y = pass_act(p, l->y), .z = z_of(l, p), .x = x, .w = p->params + l->w, .shadow = shadow_of(l, p),
+        .shard_stride = p->shard_stride, .rows = p->rows, .in = l->in, .out = l->out, .ldx = l->in,
+        .ldy = l->out, .ldz = l->out, .lddx = l->in, .lddy = l->out, .act = l->fused_act, .add_dx = add,
+        .more = p->more, .slope = l->fused_slope,
+    });
+}
+
+const struct layer_type layer_dense = {
+    .name = "dense",
+    .summary = "Every output is a weighted sum of all inputs.",
+    .options = options,
+    .examples = examples,
+    .spec_size = sizeof(struct dense_spec),
+    .plan = plan,
+    .init = init,
+    .forward = forward,
+    .backward = backward,
+};

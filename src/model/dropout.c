@@ -1,0 +1,72 @@
+/* dropout.c - in training, values are zeroed at random and the others scaled up (Srivastava et al., 2014); in prediction it
+ * is not there. */
+#include <stddef.h>
+
+#include "model/layer.h"
+
+struct dropout_spec {
+    int type;
+    double p;
+};
+
+static const char *const type_words[] = {"dropout", NULL};
+static const struct option options[] = {
+    LAYER_TYPE_ROW(type_words),
+    {.key = "p", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct dropout_spec, p),
+     .standard = "0.1", .low = 0, .high = 1,
+     .help = "The probability with which a value is zeroed in training; the others are multiplied by 1 / (1 - p)."},
+    {0},
+};
+static const char *const examples[] = {
+    "{\"type\": \"dropout\"}",
+    "{\"type\": \"dropout\", \"p\": 0.5}",
+    "{\"type\": \"dropout\", \"p\": 0}",
+    NULL,
+};
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    (void)e;
+    const struct dropout_spec *s = l->spec;
+    l->skipped = !p->training || s->p <= 0;
+    if (!l->skipped)
+        l->y = plan_acts(p, l->out);
+    return true;
+}
+
+/* Forward and backward are one rule: the same draws, keyed by row, column, layer and step. */
+static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from, bool add)
+{
+    const struct dropout_spec *s = l->spec;
+    op_dropout(p->m, &(struct op_dropout){
+        .y = to, .x = from, .now = p->now, .rows = p->rows, .width = l->in, .ldx = l->in, .ldy = l->in,
+        .layer = l->position, .micro = p->micro, .threshold = (uint32_t)(s->p * 0x1p32), .add = add,
+        .scale = 1 / (1 - s->p),
+    });
+}
+
+static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+{
+    struct act *y = pass_act(p, l->y);
+    issue(l, p, y, x, false);
+    return y;
+}
+
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
+                     bool add)
+{
+    (void)x;
+    if (dx)
+        issue(l, p, dx, dy, add);
+}
+
+const struct layer_type layer_dropout = {
+    .name = "dropout",
+    .summary = "Zeroes values at random in training, so that the network does not lean on any one of them.",
+    .options = options,
+    .examples = examples,
+    .spec_size = sizeof(struct dropout_spec),
+    .plan = plan,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,305 @@
+/* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward, written. A dense layer
+ * takes in the activation behind it. */
+#include "model/layer.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+const struct layer_type *const layer_types[] = {
+    &layer_dense, &layer_relu,    &layer_leaky_relu, &layer_gelu,       &layer_silu,
+    &layer_elu,   &layer_selu,    &layer_tanh,       &layer_sigmoid,    &layer_mish,
+    &layer_batch_norm, &layer_layer_norm, &layer_dropout, &layer_residual, NULL,
+};
+
+const struct layer_type *layer_find(const char *name)
+{
+    for (const struct layer_type *const *t = layer_types; *t; t++)
+        if (strcmp((*t)->name, name) == 0)
+            return *t;
+    return NULL;
+}
+
+/* --- reading --- */
+
+static bool unknown_type(const struct json_doc *doc, const struct json *v, const char *path, struct err *e)
+{
+    const char *names[32];
+    size_t count = 0;
+    struct text known = {0};
+    for (; layer_types[count]; count++) {
+        names[count] = layer_types[count]->name;
+        text_printf(&known, "%s%s", count ? ", " : "", names[count]);
+    }
+    json_fail(doc, v, e, ERR_CONFIG_WORD, "`%s.type`: unknown layer \"%s\"", path, text_quote_z(json_string(v)));
+    err_expected(e, "one of %s", known.data);
+    text_free(&known);
+    const char *near = text_nearest(json_string(v), names, count);
+    return near ? err_help(e, "did you mean `%s`?", near) : false;
+}
+
+static const struct layer_type *type_of(const struct json_doc *doc, const struct json *at, const char *path,
+                                        struct err *e)
+{
+    if (json_kind(at) != JSON_OBJECT) {
+        json_fail(doc, at, e, ERR_CONFIG_TYPE, "`%s`: expected an object", path);
+        err_help(e, "a layer is written {\"type\": \"dense\", \"units\": 128}");
+        return NULL;
+    }
+    const struct json *type = json_get(at, "type");
+    if (!type || json_kind(type) != JSON_STRING) {
+        json_fail(doc, type ? type : at, e, type ? ERR_CONFIG_TYPE : ERR_CONFIG_MISSING_KEY,
+                  type ? "`%s.type`: expected a string" : "`%s.type` is missing", path);
+        err_help(e, "a layer is written {\"type\": \"dense\", \"units\": 128}");
+        return NULL;
+    }
+    const struct layer_type *found = layer_find(json_string(type));
+    if (!found)
+        unknown_type(doc, type, path, e);
+    return found;
+}
+
+static void layer_free(struct layer *l)
+{
+    if (!l)
+        return;
+    if (l->spec)
+        opt_release(l->type->options, l->spec);
+    mem_free(l->spec);
+    layer_list_free(l->children, l->child_count);
+    mem_free(l);
+}
+
+static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path, struct err *e)
+{
+    const struct layer_type *type = type_of(doc, at, path, e);
+    if (!type)
+        return NULL;
+    struct layer *l = mem_zero(1, sizeof *l);
+    l->type = type;
+    void *spec = mem_zero(1, type->spec_size);
+    if (!opt_read(type->options, doc, at, path, spec, e)) {
+        mem_free(spec);
+        layer_free(l);
+        return NULL;
+    }
+    l->spec = spec;
+    if (type->nests) {
+        struct text inside = {0};
+        text_printf(&inside, "%s.layers", path);
+        l->children = layer_list_read(doc, json_get(at, "layers"), inside.data, &l->child_count, e);
+        text_free(&inside);
+    }
+    if ((type->nests && !l->children) || (type->check && !type->check(l, doc, at, path, e))) {
+        layer_free(l);
+        return NULL;
+    }
+    return l;
+}
+
+struct layer **layer_list_read(const struct json_doc *doc, const struct json *list, const char *path,
+                               uint32_t *count, struct err *e)
+{
+    *count = 0;
+    if (json_kind(list) != JSON_LIST) {
+        json_fail(doc, list, e, ERR_CONFIG_TYPE, "`%s`: expected a list of layers", path);
+        return NULL;
+    }
+    if (json_count(list) > LAYER_MOST) {
+        json_fail(doc, list, e, ERR_CONFIG_RANGE, "`%s`: %zu layers; at most %d are allowed", path,
+                  json_count(list), LAYER_MOST);
+        return NULL;
+    }
+    struct layer **layers = mem_zero(json_count(list) + 1, sizeof(struct layer *));
+    struct text place = {0};
+    bool good = true;
+    for (const struct json *at = json_at(list, 0); at && good; at = json_next(at)) {
+        text_clear(&place);
+        text_printf(&place, "%s.%u", path, *count);
+        layers[*count] = layer_read(doc, at, place.data, e);
+        good = layers[*count] != NULL;
+        *count += good;
+    }
+    text_free(&place);
+    if (good)
+        return layers;
+    layer_list_free(layers, *count);
+    *count = 0;
+    return NULL;
+}
+
+void layer_list_free(struct layer **layers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        layer_free(layers[i]);
+    mem_free(layers);
+}
+
+/* --- planning --- */
+
+/* The activation that the output of layer i meets first: norms and dropout do not change what it asks of the weights. */
+static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i)
+{
+    for (i++; i < count; i++) {
+        if (layers[i]->type->act != ACT_NONE)
+            return layers[i]->type->act;
+        if (layers[i]->type == &layer_dense || layers[i]->type->nests)
+            break;
+    }
+    return ACT_NONE;
+}
+
+static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
+{
+    struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
+    l->next_act = next_act(layers, count, i);
+    if (l->type != &layer_dense || !next || next->type->act == ACT_NONE)
+        return;
+    l->fused_act = next->type->act;
+    l->fused_slope = act_slope(next);
+    next->skipped = true;
+}
+
+bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p, uint32_t *out,
+                     struct err *e)
+{
+    struct layer *before = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct layer *l = layers[i];
+        fuse(layers, count, i);
+        l->in = l->out = in;
+        l->position = p->position++;
+        if (l->position >= LAYER_MOST)
+            p->too_large = true;
+        uint64_t trained = p->trained;
+        if (!l->skipped && !l->type->plan(l, p, e))
+            return false;
+        l->params = p->trained - trained;
+        in = l->out;
+        if (l->skipped)
+            continue;
+        if (before && p->training)
+            before->dy = plan_acts(p, before->out);
+        before = l;
+    }
+    *out = in;
+    return true;
+}
+
+void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model, real *params,
+                     real *buffers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *l = layers[i];
+        if (l->type->init && !l->skipped)
+            l->type->init(l, seed, model, params, buffers);
+        layer_list_init(l->children, l->child_count, seed, model, params, buffers);
+    }
+}
+
+uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers)
+{
+    uint64_t found = UINT64_MAX;
+    for (uint32_t i = 0; i < count && found == UINT64_MAX; i++) {
+        const struct layer *l = layers[i];
+        if (l->type->unsound)
+            found = l->type->unsound(l, buffers);
+        if (found == UINT64_MAX)
+            found = layer_list_unsound(l->children, l->child_count, buffers);
+    }
+    return found;
+}
+
+/* --- running --- */
+
+struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x)
+{
+    union { const struct act *in; struct act *out; } at = {.in = x}; /* an empty list gives back what it got */
+    for (uint32_t i = 0; i < count; i++)
+        if (!layers[i]->skipped)
+            at.out = layers[i]->type->forward(layers[i], p, at.in);
+    return at.out;
+}
+
+/* The layer before i that does something, or `count`. */
+static uint32_t previous(struct layer *const *layers, uint32_t count, uint32_t i)
+{
+    while (i-- > 0)
+        if (!layers[i]->skipped)
+            return i;
+    return count;
+}
+
+void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x,
+                         struct act *dy, struct act *dx, bool add, uint32_t width)
+{
+    uint32_t i = previous(layers, count, count);
+    if (i == count) {
+        if (dx)
+            op_add(p->m, &(struct op_add){.y = dx, .a = dy, .b = add ? dx : NULL, .rows = p->rows,
+                                          .width = width, .ldy = width, .lda = width, .ldb = width});
+        return;
+    }
+    while (i != count) {
+        const struct layer *l = layers[i];
+        uint32_t before = previous(layers, count, i);
+        if (before == count) {
+            l->type->backward(l, p, x, dy, dx, add);
+            return;
+        }
+        const struct layer *b = layers[before];
+        struct act *between = pass_act(p, b->dy);
+        l->type->backward(l, p, pass_act(p, b->y), dy, between, false);
+        dy = between;
+        i = before;
+    }
+}
+
+/* --- writing --- */
+
+void layer_list_write(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out)
+{
+    json_open(out, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *l = layers[i];
+        json_open(out, NULL, '{');
+        for (const struct option *row = l->type->options; row->key; row++)
+            if (row->type != OPT_CUSTOM)
+                opt_write_value(row, l->spec, row->key, out);
+        if (l->type->nests)
+            layer_list_write(l->children, l->child_count, "layers", out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void layer_list_describe(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out)
+{
+    json_open(out, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *l = layers[i];
+        json_open(out, NULL, '{');
+        json_put_string(out, "type", l->type->name);
+        json_put_int(out, "in", l->in);
+        json_put_int(out, "out", l->out);
+        json_put_int(out, "parameters", (int64_t)l->params);
+        if (l->type->nests)
+            layer_list_describe(l->children, l->child_count, "layers", out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void layer_schema(struct json_out *out)
+{
+    json_open(out, "layer", '{');
+    json_open(out, "oneOf", '[');
+    for (const struct layer_type *const *t = layer_types; *t; t++) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "description", (*t)->summary);
+        opt_schema((*t)->options, out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+}

@@ -1,0 +1,143 @@
+/* model.c - plans: where everything of a network stands in the arenas, and its two ways through. */
+#include "model/model.h"
+
+#include "base/mem.h"
+#include "model/features.h"
+#include "model/init.h"
+#include "model/modelread.h"
+
+static bool has_type(struct layer *const *layers, uint32_t count, const struct layer_type *type)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (layers[i]->type == type || has_type(layers[i]->children, layers[i]->child_count, type))
+            return true;
+    return false;
+}
+
+/* The hidden layers of the options, and the output layer behind them. */
+static bool read_layers(struct model *m, const struct model_options *o, const struct features *f, struct err *e)
+{
+    struct modelread r;
+    if (!modelread(o, f, &r, e))
+        return false;
+    struct layer **output = modelread_output(f->outputs, e);
+    if (output) {
+        m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
+        m->layer_count = r.count + 1;
+        m->layers[r.count] = output[0];
+        layer_list_free(output, 0);
+        r.layers = NULL;
+        r.count = 0;
+    }
+    modelread_release(&r);
+    return output != NULL;
+}
+
+static bool refuse_size(const struct model_options *o, const struct planner *p, struct err *e)
+{
+    int64_t line = 0, column = 0;
+    if (o->model)
+        json_place(o->doc, o->model, &line, &column);
+    err_at(e, ERR_CONFIG_SIZE, o->doc ? json_name(o->doc) : "", line, column,
+           "the network is too large: more than %s", p->position >= LAYER_MOST ? "4096 layers" : "2^40 parameters");
+    return err_help(e, "make the layers fewer or narrower");
+}
+
+static bool plan(struct model *m, const struct model_options *o, const struct features *f, struct planner *p,
+                 struct err *e)
+{
+    uint32_t out;
+    p->position = 1; /* the embedding tables are 0 */
+    if (!read_layers(m, o, f, e) || !features_plan(m, f, p, e) ||
+        !layer_list_plan(m->layers, m->layer_count, m->width, p, &out, e))
+        return false;
+    m->logits = m->layers[m->layer_count - 1]->y;
+    if (p->training)
+        m->dlogits = plan_acts(p, m->outputs);
+    return !p->too_large || refuse_size(o, p, e);
+}
+
+struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows, uint32_t shards,
+                         bool training, struct err *e)
+{
+    struct model *m = mem_zero(1, sizeof *m);
+    struct planner p = {.rows = rows, .shards = shards, .training = training};
+    bool good = plan(m, o, f, &p, e);
+    m->rows = rows;
+    m->shards = shards;
+    m->training = training;
+    m->params = p.params;
+    m->buffers = p.buffers;
+    m->trained = p.trained;
+    m->acts = p.acts;
+    m->reals = p.reals;
+    m->flops = p.flops;
+    m->groups = p.groups;
+    m->kinds = p.kinds;
+    m->group_count = p.group_count;
+    m->has_bnorm = has_type(m->layers, m->layer_count, &layer_batch_norm);
+    if (good)
+        return m;
+    model_free(m);
+    return NULL;
+}
+
+void model_free(struct model *m)
+{
+    if (!m)
+        return;
+    layer_list_free(m->layers, m->layer_count);
+    features_release(m);
+    mem_free(m->groups);
+    mem_free(m->kinds);
+    mem_free(m);
+}
+
+void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params, real *buffers)
+{
+    init_constant(params, m->params, 0);
+    init_constant(buffers, m->buffers, 0);
+    layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
+    features_init(m, seed, model_number, params);
+}
+
+uint64_t model_unsound(const struct model *m, const real *buffers)
+{
+    return layer_list_unsound(m->layers, m->layer_count, buffers);
+}
+
+struct act *model_forward(const struct model *m, struct pass *p, const struct source *from, real *target)
+{
+    features_forward(m, p, from, target);
+    return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->x));
+}
+
+void model_backward(const struct model *m, struct pass *p)
+{
+    struct act *dx = m->embed_count ? pass_act(p, m->dx) : NULL;
+    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->x), pass_act(p, m->dlogits), dx, false,
+                        m->width);
+    if (dx)
+        features_backward(m, p, dx);
+}
+
+uint64_t model_flops(const struct model *m)
+{
+    return m->flops;
+}
+
+void model_describe(const struct model *m, struct json_out *out)
+{
+    json_put_int(out, "inputs", m->width);
+    json_put_int(out, "outputs", m->outputs);
+    json_put_int(out, "parameters", (int64_t)m->trained);
+    json_open(out, "embeddings", '[');
+    for (uint32_t i = 0; i < m->embed_count; i++) {
+        json_open(out, NULL, '{');
+        json_put_int(out, "values", m->embed[i].count);
+        json_put_int(out, "dim", m->embed[i].dim);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    layer_list_describe(m->layers, m->layer_count, "layers", out);
+}

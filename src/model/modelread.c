@@ -1,0 +1,230 @@
+/* modelread.c - reads "model": a preset with its options, or layers, or both as model_resolved writes them. */
+#include "model/modelread.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct explicit_spec {
+    const struct json *layers;
+};
+static const struct option explicit_options[] = {
+    {.key = "layers", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = offsetof(struct explicit_spec, layers),
+     .schema = "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/layer\"}}",
+     .help = "The hidden layers, in order. A dense layer to the task's outputs follows them by itself."},
+    {0},
+};
+
+static const struct preset *preset_of(const struct json_doc *doc, const struct json *word, struct err *e)
+{
+    if (json_kind(word) != JSON_STRING) {
+        json_fail(doc, word, e, ERR_CONFIG_TYPE, "`model.preset`: expected a string");
+        return NULL;
+    }
+    const struct preset *preset = preset_find(json_string(word));
+    if (preset)
+        return preset;
+    const char *names[32];
+    struct text known = {0};
+    for (size_t i = 0; i < preset_count(); i++) {
+        names[i] = presets[i].name;
+        text_printf(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    json_fail(doc, word, e, ERR_CONFIG_WORD, "`model.preset`: unknown preset \"%s\"",
+              text_quote_z(json_string(word)));
+    err_expected(e, "one of %s", known.data);
+    text_free(&known);
+    const char *near = text_nearest(json_string(word), names, preset_count());
+    if (near)
+        err_help(e, "did you mean `%s`?", near);
+    return NULL;
+}
+
+static struct layer **read_text(const char *text, size_t length, uint32_t *count, struct err *e)
+{
+    struct json_doc *doc = json_parse(text, length, "preset", e);
+    struct layer **layers = doc ? layer_list_read(doc, json_root(doc), "model.layers", count, e) : NULL;
+    json_free(doc);
+    return layers;
+}
+
+struct layer **modelread_output(uint32_t outputs, struct err *e)
+{
+    struct text text = {0};
+    uint32_t count;
+    text_printf(&text, "[{\"type\": \"dense\", \"units\": %u, \"init\": \"small\"}]", outputs);
+    struct layer **layers = read_text(text.data, text.length, &count, e);
+    text_free(&text);
+    return layers;
+}
+
+/* r->preset's layers with r->spec. */
+static struct layer **preset_layers(const struct modelread *r, const struct features *f, uint32_t *count,
+                                    struct err *e)
+{
+    struct json_out out = {0};
+    struct layer **layers = NULL;
+    if (r->preset->layers(r->spec, f, &out, e))
+        layers = read_text(out.text.data, out.text.length, count, e);
+    text_free(&out.text);
+    return layers;
+}
+
+static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at, struct err *e)
+{
+    r->spec = mem_zero(1, r->preset->spec_size);
+    if (opt_read(r->preset->options, doc, at, "model", r->spec, e))
+        return true;
+    mem_free(r->spec); /* opt_read has released its members */
+    r->spec = NULL;
+    return false;
+}
+
+/* "auto" becomes a preset with its defaults. */
+static bool decide(struct modelread *r, const struct features *f, struct err *e)
+{
+    struct text text = {0};
+    if (!r->preset->becomes)
+        return true;
+    const struct preset *chosen = r->preset->becomes(f);
+    opt_release(r->preset->options, r->spec);
+    mem_free(r->spec);
+    r->spec = NULL;
+    r->preset = chosen;
+    text_printf(&text, "{\"preset\": \"%s\"}", chosen->name);
+    struct json_doc *doc = json_parse(text.data, text.length, "preset", e);
+    bool good = doc && read_spec(r, doc, json_root(doc), e);
+    json_free(doc);
+    text_free(&text);
+    return good;
+}
+
+static bool same_layers(const struct modelread *a, struct layer *const *layers, uint32_t count)
+{
+    struct json_out one = {0}, two = {0};
+    layer_list_write(a->layers, a->count, NULL, &one);
+    layer_list_write(layers, count, NULL, &two);
+    bool same = one.text.length == two.text.length && memcmp(one.text.data, two.text.data, one.text.length) == 0;
+    text_free(&one.text);
+    text_free(&two.text);
+    return same;
+}
+
+/* Layers beside a preset. Of a stored model they are what it was trained with, whatever the preset gives today. */
+static bool read_beside(struct modelread *r, const struct model_options *o, const struct json *list, struct err *e)
+{
+    uint32_t count;
+    struct layer **layers = layer_list_read(o->doc, list, "model.layers", &count, e);
+    if (!layers)
+        return false;
+    bool good = o->stored || same_layers(r, layers, count);
+    if (o->stored) {
+        struct layer **given = layers;
+        uint32_t given_count = count;
+        layers = r->layers;
+        count = r->count;
+        r->layers = given;
+        r->count = given_count;
+    }
+    layer_list_free(layers, count);
+    if (good)
+        return true;
+    json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
+              "`model.layers` is not what `model.preset` \"%s\" gives with its options", r->preset->name);
+    return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its options to follow "
+                       "the layers");
+}
+
+static bool read_preset(struct modelread *r, const struct model_options *o, const struct features *f,
+                        struct err *e)
+{
+    const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
+    const struct json *list = o->model ? json_get(o->model, "layers") : NULL;
+    r->preset = word ? preset_of(o->doc, word, e) : preset_find("auto");
+    if (!r->preset)
+        return false;
+    if (word && !read_spec(r, o->doc, o->model, e))
+        return false;
+    if (!decide(r, f, e))
+        return false;
+    r->layers = preset_layers(r, f, &r->count, e);
+    return r->layers && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
+}
+
+bool modelread(const struct model_options *o, const struct features *f, struct modelread *r, struct err *e)
+{
+    *r = (struct modelread){0};
+    const struct json *model = o->model;
+    bool spelled = model && json_kind(model) == JSON_OBJECT && !json_get(model, "preset");
+    bool good;
+    if (spelled) { /* also {}: the message names the missing key */
+        struct explicit_spec spec = {0};
+        good = opt_read(explicit_options, o->doc, model, "model", &spec, e);
+        if (good)
+            r->layers = layer_list_read(o->doc, spec.layers, "model.layers", &r->count, e);
+        good = good && r->layers;
+        if (!good && e && e->id == ERR_CONFIG_KEY)
+            err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
+    } else if (model && json_kind(model) != JSON_OBJECT) {
+        good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
+    } else {
+        good = read_preset(r, o, f, e);
+    }
+    if (!good)
+        modelread_release(r);
+    return good;
+}
+
+void modelread_release(struct modelread *r)
+{
+    if (r->spec)
+        opt_release(r->preset->options, r->spec);
+    mem_free(r->spec);
+    layer_list_free(r->layers, r->count);
+    *r = (struct modelread){0};
+}
+
+/* --- model.h --- */
+
+bool model_check(const struct model_options *o, struct err *e)
+{
+    struct modelread r;
+    if (!modelread(o, NULL, &r, e))
+        return false;
+    modelread_release(&r);
+    return true;
+}
+
+bool model_resolved(const struct model_options *o, const struct features *f, struct text *json, struct err *e)
+{
+    struct modelread r;
+    if (!modelread(o, f, &r, e))
+        return false;
+    struct json_out out = {0};
+    json_open(&out, NULL, '{');
+    for (const struct option *row = r.preset ? r.preset->options : NULL; row && row->key; row++)
+        if (row->type != OPT_CUSTOM)
+            opt_write_value(row, r.spec, row->key, &out);
+    layer_list_write(r.layers, r.count, "layers", &out);
+    json_close(&out, '}');
+    text_add(json, out.text.data, out.text.length);
+    text_free(&out.text);
+    modelread_release(&r);
+    return true;
+}
+
+void model_schema(struct json_out *out)
+{
+    json_open(out, "oneOf", '[');
+    for (size_t i = 0; i < preset_count(); i++) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "description", presets[i].summary);
+        opt_schema(presets[i].options, out);
+        json_close(out, '}');
+    }
+    json_open(out, NULL, '{');
+    json_put_string(out, "description", "The layers spelled out.");
+    opt_schema(explicit_options, out);
+    json_close(out, '}');
+    json_close(out, ']');
+}

@@ -1,0 +1,56 @@
+/* netarena.h - inside a network: its arenas. Private to network.c and netrun.c. */
+#ifndef DNN_MODEL_NETARENA_H
+#define DNN_MODEL_NETARENA_H
+
+#include "model/network.h"
+
+/* A batch on its way through one plan. All machine memory, one block each. */
+struct netbatch {
+    void *acts;
+    real *reals, *target, *weight;
+    int32_t *ids;
+};
+
+/* Answers come in a few shapes, largest first, so that one row does not cost a whole batch. All use one netbatch. */
+enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
+struct netshape {
+    struct model *model;
+    struct routine *routine; /* recorded at first use */
+};
+
+struct network {
+    struct network_options o;
+    struct machine *m;
+    uint32_t shards;
+    struct model *model;             /* the training plan; NULL: answers only */
+    struct netshape shapes[NET_SHAPES];
+    unsigned shape_count;
+    struct group *host_groups;
+    /* machine memory */
+    struct group *groups;
+    struct onehot_column *onehot;
+    struct embed_column *embed;
+    real *params, *buffers, *grads, *m1, *m2;
+    void *shadow, *scratch, *norm_scratch;
+    struct netbatch train, answer;
+    double *part_loss, *part_weight; /* [shards] */
+    struct step *now, *answer_now;
+    struct hyper *table;
+    uint32_t table_room;
+    int64_t *first;
+    /* what recorded routines point to */
+    struct source source, answer_source;
+    struct routine *routine;
+};
+
+/* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in front. */
+static inline uint64_t net_shard_stride(const struct model *m)
+{
+    return m->params - m->embed_params;
+}
+static inline uint64_t net_grads(const struct model *m, uint32_t shards)
+{
+    return m->params + (shards - 1) * net_shard_stride(m);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* planner.c - hands out offsets in the arenas. Nothing is allocated for the network here; a plan that cannot be meant is
+ * marked too large and refused by whoever asked for it. */
+#include "base/mem.h"
+#include "model/layer.h"
+
+#define LINE 16u                             /* elements; see layer.h */
+#define MOST_ELEMENTS ((uint64_t)1 << 46)    /* of activations: far beyond any machine, far below an overflow */
+
+const char *const param_kind_names[] = {"weight", "bias", "norm", "embedding", NULL};
+
+static uint64_t take(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most)
+{
+    uint64_t at = *arena;
+    if (count > most || at > most - count) {
+        p->too_large = true;
+        return 0;
+    }
+    *arena = (at + count + LINE - 1) & ~(uint64_t)(LINE - 1);
+    return at;
+}
+
+static struct group *add_group(struct planner *p, enum param_kind kind)
+{
+    if (p->group_count == p->group_room) {
+        p->group_room = p->group_room ? 2 * p->group_room : 16;
+        p->groups = mem_grow(p->groups, p->group_room, sizeof *p->groups);
+        p->kinds = mem_grow(p->kinds, p->group_room, sizeof *p->kinds);
+    }
+    p->kinds[p->group_count] = (uint8_t)kind;
+    struct group *g = &p->groups[p->group_count++];
+    *g = (struct group){.lr = 1, .weight_decay = 1, .shards = 1};
+    return g;
+}
+
+uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in, uint32_t out,
+                     bool sharded)
+{
+    if (count == 0)
+        return p->params;
+    uint64_t at = take(p, &p->params, count, LAYER_MOST_PARAMS);
+    if (p->too_large)
+        return 0;
+    p->trained += count;
+    struct group *g = add_group(p, kind);
+    g->begin = at;
+    g->end = in ? at + count : p->params;
+    g->in = in;
+    g->out = out;
+    g->shards = sharded ? p->shards : 1;
+    if (g->end < p->params) { /* a matrix is exactly its shape; the gap behind it is a range of its own */
+        uint64_t begin = g->end;
+        g = add_group(p, kind);
+        g->begin = begin;
+        g->end = p->params;
+    }
+    return at;
+}
+
+uint64_t plan_buffers(struct planner *p, uint64_t count)
+{
+    return take(p, &p->buffers, count, LAYER_MOST_PARAMS);
+}
+
+uint64_t plan_acts(struct planner *p, uint32_t width)
+{
+    return take(p, &p->acts, (uint64_t)p->rows * width, MOST_ELEMENTS); /* below 2^64 */
+}
+
+uint64_t plan_reals(struct planner *p, uint64_t count)
+{
+    return take(p, &p->reals, count, MOST_ELEMENTS);
+}

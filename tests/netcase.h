@@ -1,0 +1,172 @@
+/* netcase.h - a small network on small data for tests of the model floor: features and records of our own making, options
+ * from JSON text, a machine, and steps without schedules. */
+#ifndef DNN_NETCASE_H
+#define DNN_NETCASE_H
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/network.h"
+
+enum { CASE_CATEGORIES = 8 };
+
+struct netcase {
+    /* set by the test */
+    const char *model, *loss, *optim; /* JSON; NULL: defaults */
+    uint32_t numbers, indicators, categories, outputs, rows, micro;
+    struct feature_category category[CASE_CATEGORIES];
+    uint64_t count, seed; /* records */
+    double clip;
+    const float *class_weight;
+    bool shuffle;
+    /* made */
+    struct json_doc *docs[3];
+    struct features features;
+    uint32_t indicator[CASE_CATEGORIES];
+    unsigned char *records;
+    unsigned char *chunks[1];
+    struct source source;
+    struct model_options model_options;
+    struct loss_options loss_options;
+    struct optim_options optim_options;
+    struct network_options options;
+    struct machine *machine;
+    struct plan plan;
+    struct network *network;
+    struct network_state state;
+    struct err e;
+};
+
+static inline struct json_doc *case_doc(const char *text, struct err *e)
+{
+    struct json_doc *doc = text ? json_parse(text, strlen(text), "case", e) : NULL;
+    assert(!text || doc);
+    return doc;
+}
+
+static inline float *case_number(struct netcase *c, uint64_t row, uint32_t i)
+{
+    return (float *)(void *)(c->records + row * c->features.format.stride) + i;
+}
+static inline void case_put(struct netcase *c, uint64_t row, uint32_t at, int32_t value)
+{
+    memcpy(c->records + row * c->features.format.stride + at, &value, sizeof value);
+}
+static inline void case_put_float(struct netcase *c, uint64_t row, uint32_t at, float value)
+{
+    memcpy(c->records + row * c->features.format.stride + at, &value, sizeof value);
+}
+static inline void case_target(struct netcase *c, uint64_t row, double value)
+{
+    if (c->outputs > 1)
+        case_put(c, row, c->features.format.at_target, (int32_t)value);
+    else
+        case_put_float(c, row, c->features.format.at_target, (float)value);
+}
+
+/* Random records: normal numbers, bits, ids over all slots, targets, weights of 0.5, 1 and 2. */
+static inline void case_fill(struct netcase *c)
+{
+    const struct rowfmt *f = &c->features.format;
+    for (uint64_t row = 0; row < c->count; row++) {
+        for (uint32_t i = 0; i < f->numbers; i++)
+            *case_number(c, row, i) = (float)rng_normal(c->seed, row * f->numbers + i, 1, 0, RNG_TEST);
+        for (uint32_t i = 0; i < f->words; i++)
+            case_put(c, row, f->at_missing + 4 * i, (int32_t)rng_bits(c->seed, row * f->words + i, 2, 0, RNG_TEST));
+        for (uint32_t i = 0; i < f->categories; i++)
+            case_put(c, row, f->at_category + 4 * i,
+                     (int32_t)(rng_bits(c->seed, row * f->categories + i, 3, 0, RNG_TEST) % c->category[i].count));
+        double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
+                                  : rng_normal(c->seed, row, 4, 0, RNG_TEST);
+        case_target(c, row, t);
+        case_put_float(c, row, f->at_weight, (float)(0.5 * (1 << rng_bits(c->seed, row, 5, 0, RNG_TEST) % 3)));
+    }
+}
+
+/* Reads the options and makes the records' memory, cleared with weights of 1. */
+static inline bool case_make(struct netcase *c)
+{
+    const char *texts[3] = {c->model, c->loss, c->optim};
+    const struct json *at[3];
+    for (int i = 0; i < 3; i++) {
+        c->docs[i] = case_doc(texts[i], &c->e);
+        at[i] = c->docs[i] ? json_root(c->docs[i]) : NULL;
+    }
+    if (!opt_read(loss_options_table, c->docs[1], at[1], "train.loss", &c->loss_options, &c->e) ||
+        !opt_read(optim_options_table, c->docs[2], at[2], "train.optimizer", &c->optim_options, &c->e) ||
+        !loss_resolve(&c->loss_options, c->outputs > 1, &c->e))
+        return false;
+    c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
+    for (uint32_t i = 0; i < c->indicators; i++)
+        c->indicator[i] = i;
+    c->features = (struct features){.format = rowfmt_make(c->numbers, c->categories), .indicators = c->indicator,
+                                    .indicator_count = c->indicators, .categories = c->category,
+                                    .outputs = c->outputs};
+    c->records = mem_zero(c->count + 1, c->features.format.stride);
+    c->chunks[0] = c->records;
+    for (uint64_t row = 0; row < c->count; row++)
+        case_put_float(c, row, c->features.format.at_weight, 1);
+    c->source = (struct source){.rows = {.format = c->features.format, .chunks = c->chunks, .shift = 63,
+                                         .count = c->count},
+                                .count = c->count, .shuffle = c->shuffle,
+                                .classes = c->outputs > 1 ? c->outputs : 0, .class_weight = c->class_weight};
+    return true;
+}
+
+static inline bool case_open(struct netcase *c)
+{
+    c->machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c->e);
+    if (!c->machine)
+        return false;
+    machine_plan(c->machine, c->rows, c->micro, &c->plan);
+    machine_obey(c->machine, &c->plan);
+    c->options = (struct network_options){.model = &c->model_options, .features = &c->features, .rows = c->rows,
+                                          .micro = c->micro, .training = true, .loss = &c->loss_options,
+                                          .optim = &c->optim_options, .clip_norm = c->clip};
+    c->network = network_new(&c->options, c->machine, &c->plan, &c->e);
+    if (!c->network)
+        return false;
+    const struct model *m = network_model(c->network);
+    c->state.params = mem_zero(m->params + 1, sizeof(real));
+    c->state.buffers = mem_zero(m->buffers + 1, sizeof(real));
+    c->state.m1 = mem_zero(m->params + 1, sizeof(real));
+    c->state.m2 = mem_zero(m->params + 1, sizeof(real));
+    c->state.now = (struct step){.seed = c->seed};
+    model_init(m, c->seed, 0, c->state.params, c->state.buffers);
+    network_put(c->network, &c->state);
+    network_source(c->network, &c->source);
+    return true;
+}
+
+/* So many epochs at one learning rate. */
+static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, double weight_decay)
+{
+    uint64_t step = (uint64_t)c->rows * c->micro;
+    uint32_t steps = (uint32_t)((c->count + step - 1) / step);
+    for (uint32_t i = 0; i < epochs; i++) {
+        network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1);
+        if (!network_train(c->network, steps, &c->e))
+            return false;
+    }
+    return true;
+}
+
+static inline void case_close(struct netcase *c)
+{
+    network_free(c->network);
+    machine_close(c->machine);
+    for (int i = 0; i < 3; i++)
+        json_free(c->docs[i]);
+    opt_release(loss_options_table, &c->loss_options);
+    opt_release(optim_options_table, &c->optim_options);
+    mem_free(c->records);
+    mem_free(c->state.params);
+    mem_free(c->state.buffers);
+    mem_free(c->state.m1);
+    mem_free(c->state.m2);
+}
+
+#endif
