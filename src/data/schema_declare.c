@@ -22,8 +22,11 @@ static bool is_feature(int type)
 static struct column *column_add(struct declaration *d, const char *name, const struct json *place)
 {
     struct schema *s = d->schema;
-    s->columns = mem_grow(s->columns, s->column_count + 1, sizeof *s->columns);
-    d->places = mem_grow(d->places, s->column_count + 1, sizeof *d->places);
+    if (!(s->column_count & (s->column_count - 1))) { /* 0, 1, 2, 4, ..: room for twice as many */
+        size_t room = s->column_count ? 2 * s->column_count : 1;
+        s->columns = mem_grow(s->columns, room, sizeof *s->columns);
+        d->places = mem_grow(d->places, room, sizeof *d->places);
+    }
     d->places[s->column_count] = place;
     vocab_add(d->names, name, strlen(name));
     struct column *c = &s->columns[s->column_count++];

@@ -1,0 +1,76 @@
+/* reject.c - the rows that could not be read, as a CSV file of its own. */
+#include "data/reject.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+struct reject {
+    struct outfile out;
+};
+
+struct reject *reject_open(const char *path, struct err *e)
+{
+    static const char header[] = "line,column,name,id,reason,raw\n";
+    struct reject *r = mem_zero(1, sizeof *r);
+    if (outfile_open(&r->out, path, e)) {
+        if (outfile_write(&r->out, header, sizeof header - 1, e))
+            return r;
+        outfile_abort(&r->out);
+    }
+    mem_free(r);
+    return NULL;
+}
+
+/* RFC 4180: quoted when a delimiter, quote or line end is inside, or a blank at an end, which readers cut off. */
+static void put_field(struct text *line, const char *bytes, size_t length)
+{
+    bool quote = length && (bytes[0] == ' ' || bytes[0] == '\t' || bytes[length - 1] == ' ' ||
+                            bytes[length - 1] == '\t');
+    for (size_t i = 0; i < length && !quote; i++)
+        quote = bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+    if (!quote) {
+        text_add(line, bytes, length);
+        return;
+    }
+    text_char(line, '"');
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '"')
+            text_char(line, '"');
+        text_char(line, bytes[i]);
+    }
+    text_char(line, '"');
+}
+
+bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
+                size_t length, struct err *e)
+{
+    struct text line = {0};
+    text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);
+    if (column_name)
+        put_field(&line, column_name, strlen(column_name));
+    text_printf(&line, ",E%d,", (int)why->id);
+    put_field(&line, why->what, strlen(why->what));
+    text_char(&line, ',');
+    put_field(&line, raw, length);
+    text_char(&line, '\n');
+    bool good = outfile_write(&r->out, line.data, line.length, e);
+    text_free(&line);
+    return good;
+}
+
+bool reject_commit(struct reject *r, struct err *e)
+{
+    bool good = outfile_commit(&r->out, e);
+    mem_free(r);
+    return good;
+}
+
+void reject_abort(struct reject *r)
+{
+    if (!r)
+        return;
+    outfile_abort(&r->out);
+    mem_free(r);
+}
