@@ -1,0 +1,127 @@
+/* layers.c - the gradient of every example of every layer type, alone and in the places where layers meet: behind and before
+ * dense layers (where activations are taken in), nested, after one-hot columns and embeddings, accumulated, in shards. */
+#include "grad.h"
+
+#include "base/thread.h"
+
+static struct netcase standard(const char *model)
+{
+    return (struct netcase){.model = model, .numbers = 3, .outputs = 2, .rows = 7, .micro = 1, .count = 7, .seed = 11};
+}
+
+static void check_list(const char *layers, const char *name)
+{
+    struct text model = {0};
+    text_printf(&model, "{\"layers\": [%s]}", layers);
+    grad_check(standard(model.data), name);
+    text_free(&model);
+}
+
+/* First (the gradient of its input is not asked for), between, behind a dense layer, and twice. */
+static void check_example(const char *example)
+{
+    static const char *const places[] = {
+        "%s", "{\"type\": \"layer_norm\"}, %s, {\"type\": \"dense\", \"units\": 4}",
+        "{\"type\": \"dense\", \"units\": 4}, %s, %s, {\"type\": \"dense\", \"units\": 3}",
+        "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, %s, %s]}",
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct text layers = {0};
+        for (const char *c = places[i]; *c; c++)
+            if (c[0] == '%') {
+                text_put(&layers, example);
+                c++;
+            } else {
+                text_char(&layers, *c);
+            }
+        check_list(layers.data, layers.data);
+        text_free(&layers);
+    }
+}
+
+static void features(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
+    c.categories = 4;
+    c.indicators = 2;
+    c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+    c.category[1] = (struct feature_category){.count = 5, .encode = CATEGORY_EMBEDDING, .dim = 3};
+    c.category[2] = (struct feature_category){.count = 3, .encode = CATEGORY_EMBEDDING, .dim = 2};
+    c.category[3] = (struct feature_category){.count = 2, .encode = CATEGORY_ONEHOT};
+    grad_check(c, "numbers, indicators, one-hot columns and embeddings");
+    c.model = "{\"preset\": \"linear\"}";
+    grad_check(c, "linear on all features");
+    c.model = "{\"layers\": [{\"type\": \"batch_norm\"}, {\"type\": \"dropout\", \"p\": 0.3}, "
+              "{\"type\": \"dense\", \"units\": 3}]}";
+    grad_check(c, "embeddings below batch_norm and dropout");
+    c.micro = 3;
+    c.count = 17;
+    c.shuffle = true;
+    grad_check(c, "embeddings, three micro-batches of which the last is ragged, shuffled");
+    c.numbers = 0;
+    c.indicators = 0;
+    c.model = "{\"preset\": \"linear\"}";
+    grad_check(c, "categories only");
+    c.categories = 0;
+    c.numbers = 1;
+    grad_check(c, "one column");
+}
+
+static void batches(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"layer_norm\"}, "
+                                "{\"type\": \"gelu\"}, {\"type\": \"dense\", \"units\": 3}, {\"type\": \"silu\"}]}");
+    c.count = 5;
+    grad_check(c, "fewer rows than the batch");
+    c.count = 1;
+    grad_check(c, "one row");
+    c.count = c.rows = 200;
+    grad_check(c, "three shards");
+    c.micro = 2;
+    c.rows = 130;
+    grad_check(c, "two shards, two micro-batches of which the last is ragged");
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"batch_norm\"}, {\"type\": \"tanh\"}]}";
+    grad_check(c, "batch_norm with a ragged micro-batch in shards");
+    c.micro = 1;
+    c.rows = 9;
+    c.count = 5;
+    grad_check(c, "batch_norm with fewer rows than the batch");
+    float weights[2] = {3, 0.5f};
+    c.class_weight = weights;
+    grad_check(c, "class weights");
+    c.clip = 1e6;
+    grad_check(c, "a clip that does not bite");
+}
+
+/* The harness can fail: one gradient wrong by a hundred-thousandth is seen, and so is a loss without gradient. */
+static void harness(void)
+{
+    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
+    c.optim = "{\"type\": \"sgd\", \"momentum\": 0}";
+    uint64_t at;
+    ok(case_make(&c), "made");
+    case_fill(&c);
+    ok(case_open(&c), "opened");
+    grad_shake(&c);
+    ok(grad_worst(&c, 1, &at) <= GRAD_GATE, "a right gradient passes");
+    ok(grad_worst(&c, 1 + 1e-5, &at) > GRAD_GATE, "a gradient wrong by a hundred-thousandth is seen");
+    ok(grad_worst(&c, -1, &at) > GRAD_GATE, "a gradient of the wrong sign is seen");
+    case_close(&c);
+}
+
+int main(void)
+{
+    threads_start(2);
+    harness();
+    for (const struct layer_type *const *t = layer_types; *t; t++)
+        for (const char *const *example = (*t)->examples; *example; example++)
+            check_example(*example);
+    check_list("{\"type\": \"residual\", \"layers\": [{\"type\": \"dropout\", \"p\": 0}]}", "a residual block of nothing");
+    check_list("{\"type\": \"dense\", \"units\": 3}, {\"type\": \"residual\", \"layers\": [{\"type\": \"residual\", "
+               "\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"mish\"}]}, {\"type\": \"dense\", "
+               "\"units\": 3}]}, {\"type\": \"elu\"}", "residual in residual, both with projections");
+    features();
+    batches();
+    threads_stop();
+    return done();
+}
