@@ -1,10 +1,11 @@
-/* evaluate.h - metrics on labelled data, with intervals, gates and a comparison; 8 bytes a row beyond predict's memory. */
+/* evaluate.h - metrics on labelled data, with intervals, gates and a comparison. Memory beyond predict's: tally.h. */
 #ifndef DNN_RUN_EVALUATE_H
 #define DNN_RUN_EVALUATE_H
 
+#include "run/gate.h"
+#include "run/interval.h"
 #include "run/predict.h"
 
-struct gate { char *text; const struct metric_type *metric; int compare; double bound, value; bool pass; };
 struct evaluate_request {
     const char *model;
     char *const *inputs;
@@ -13,23 +14,27 @@ struct evaluate_request {
     size_t require_count;
     const char *better_than;   /* another model */
     const char *on;            /* its metric; NULL: metric_default */
-    double by;                 /* least advantage */
+    double by;                 /* least advantage; 0: any; below 0: how much worse is bearable */
     struct overrides overrides;
 };
 struct evaluate_result {
     struct selection backend;
     uint64_t rows;
     struct metrics metrics;
-    struct gate *gates;
+    struct interval intervals[METRIC_MOST]; /* as metrics.m */
+    struct gate *gates;        /* those of --require in order, then that of --better-than (its value: the advantage) */
     size_t gate_count;
     bool passed;               /* every gate */
-    struct json_out details;   /* confusion, per_label, calibration members, made while scores were at hand */
+    struct tally *tally;       /* counts for the details; the ranks are gone */
+    struct serve serve;        /* the model: labels */
 };
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
 void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r, struct json_out *out); /* dnn.evaluate/1 */
-void evaluate_release(struct evaluate_result *r);
+void evaluate_release(struct evaluate_result *r); /* after success and after failure */
 
 struct verify_result { uint64_t rows; double largest_difference; bool pass, bits; };
+/* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the target's deviations. bits: the
+ * machine is one of the kind that trained, and equality of bits was asked. A difference is no failure: pass is false. */
 bool verify_run(const char *model, const struct overrides *o, struct verify_result *r, struct err *e);
 
 #endif
