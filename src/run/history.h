@@ -1,5 +1,6 @@
-/* history.h - what the epochs brought: loss, metric and learning rate of each, the best one, and how long ago it was. The rule
- * of early stopping stands here alone. Saved in checkpoints, so that a resumed run decides as the uninterrupted one. */
+/* history.h - what the epochs brought: loss, metric and learning rate of each, the best one, and
+ * how long ago it was. The rule of early stopping stands here alone. Saved in checkpoints, so that
+ * a resumed run decides as the uninterrupted one. */
 #ifndef DNN_RUN_HISTORY_H
 #define DNN_RUN_HISTORY_H
 
@@ -9,25 +10,28 @@
 
 #include "run/metric.h"
 
-struct history_row { double loss, metric, learning_rate; }; /* metric NaN: no validation rows */
+struct history_row {
+    double loss, metric, learning_rate;
+}; /* metric NaN: no validation rows */
 
 struct history {
     const struct metric_type *metric; /* NULL without validation rows */
     double min_delta;
-    int64_t patience;                 /* 0: all epochs run */
-    struct history_row *rows;         /* [epochs], owned */
+    int64_t patience;         /* 0: all epochs run */
+    struct history_row *rows; /* [epochs], owned */
     int64_t epochs, room;
-    int64_t best_epoch;               /* from 1; 0: none yet */
+    int64_t best_epoch; /* from 1; 0: none yet */
     double best;
-    int64_t waited;                   /* epochs since the best one */
+    int64_t waited; /* epochs since the best one */
 };
 
-/* True when this epoch is the best so far: better than the best before by more than min_delta. A NaN is never best. Without a
- * metric every epoch is the best: the last weights are kept. */
+/* True when this epoch is the best so far: better than the best before by more than min_delta. A
+ * NaN is never best. Without a metric every epoch is the best: the last weights are kept. */
 bool history_add(struct history *h, struct history_row row);
 /* Patience is used up: no further epoch. */
 bool history_over(const struct history *h);
-/* The best epoch, waited and best anew from the rows: what a checkpoint's rows say counts, not what stands beside them. */
+/* The best epoch, waited and best anew from the rows: what a checkpoint's rows say counts, not what
+ * stands beside them. */
 void history_replay(struct history *h, const struct history_row *rows, int64_t epochs);
 void history_release(struct history *h);
 

@@ -24,7 +24,8 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
     }
     struct stat st;
     j->regular = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode);
-    fcntl(j->fd, F_SETFL, O_APPEND); /* O_NONBLOCK was for the opening of a pipe that nobody reads */
+    fcntl(j->fd, F_SETFL,
+          O_APPEND); /* O_NONBLOCK was for the opening of a pipe that nobody reads */
     j->path = mem_string(path);
     return true;
 }
@@ -38,8 +39,9 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
     if (!j->regular)
         return true;
     if (fstat(j->fd, &st) == 0 && (uint64_t)st.st_size < length) {
-        log_note("\"%s\" is shorter than the checkpoint remembers; lines of earlier epochs are missing",
-                 text_quote_z(j->path));
+        log_note(
+            "\"%s\" is shorter than the checkpoint remembers; lines of earlier epochs are missing",
+            text_quote_z(j->path));
         j->length = (uint64_t)st.st_size;
         return true;
     }

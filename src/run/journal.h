@@ -1,5 +1,6 @@
-/* journal.h - output.metrics: one JSON line an epoch (dnn.epoch/1), each with one write, for whoever watches. Emptied when a
- * training starts afresh, cut back to the checkpoint's length when one goes on. What is not a regular file is only written. */
+/* journal.h - output.metrics: one JSON line an epoch (dnn.epoch/1), each with one write, for
+ * whoever watches. Emptied when a training starts afresh, cut back to the checkpoint's length when
+ * one goes on. What is not a regular file is only written. */
 #ifndef DNN_RUN_JOURNAL_H
 #define DNN_RUN_JOURNAL_H
 
@@ -10,13 +11,14 @@
 
 struct journal {
     int fd;
-    char *path;      /* NULL: none is wanted, and every call below does nothing */
+    char *path; /* NULL: none is wanted, and every call below does nothing */
     bool regular;
     uint64_t length; /* bytes of this training's lines */
 };
 /* path NULL: none. What is inside stays until journal_cut. */
 bool journal_open(struct journal *j, const char *path, struct err *e);
-bool journal_cut(struct journal *j, uint64_t length, struct err *e); /* shorter than that already: as it is, with a note */
+bool journal_cut(struct journal *j, uint64_t length,
+                 struct err *e); /* shorter than that already: as it is, with a note */
 bool journal_line(struct journal *j, const char *line, struct err *e); /* without a newline */
 bool journal_sync(struct journal *j, struct err *e);
 void journal_close(struct journal *j);

@@ -1,5 +1,6 @@
-/* lock.c - see lock.h. The file is removed while the lock is held, and whoever was waiting at the door of the removed file
- * sees that the name now stands for another one (or none) and tries again. */
+/* lock.c - see lock.h. The file is removed while the lock is held, and whoever was waiting at the
+ * door of the removed file sees that the name now stands for another one (or none) and tries again.
+ */
 #include "run/lock.h"
 
 #include <ctype.h>
@@ -30,10 +31,9 @@ static _Atomic bool held;
 static char *lock_path(const char *output)
 {
     struct text t = {0};
-    char *real = realpath(output, NULL);
-    text_put(&t, real ? real : output);
+    char real[PATH_MAX];
+    text_put(&t, realpath(output, real) ? real : output);
     text_put(&t, ".lock");
-    free(real); /* made by realpath */
     return t.data;
 }
 
@@ -79,7 +79,8 @@ static bool refused(const char *path, int fd, struct err *e)
 static bool same_file(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 static bool cannot(const char *path, int error, struct err *e)
@@ -102,8 +103,8 @@ bool lock_take(struct lock *l, const char *output, struct err *e)
                 refused(l->path, l->fd, e);
                 break;
             }
-            log_warning("\"%s\": this file system has no locks (%s); nothing keeps a second training from the same "
-                        "output",
+            log_warning("\"%s\": this file system has no locks (%s): "
+                        "nothing keeps a second training from the output",
                         text_quote_z(l->path), strerror(errno));
         } else if (!same_file(l->fd, l->path)) {
             sys_close(l->fd);

@@ -1,4 +1,5 @@
-/* memory.c - see memory.h. getrusage's ru_maxrss would count the process that called exec as well; VmHWM does not. */
+/* memory.c - see memory.h. getrusage's ru_maxrss would count the process that called exec as well;
+ * VmHWM does not. */
 #include "run/memory.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* progress.c - see progress.h. The bar is one line without a newline: every log line first takes it away (log_on_line), and
- * the next step draws it again. It has no colours. */
+/* progress.c - see progress.h. The bar is one line without a newline: every log line first takes it
+ * away (log_on_line), and the next step draws it again. It has no colours. */
 #include "run/progress.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct progress {
     bool bar, plain;
     int64_t epochs;
     const char *metric_name;
-    double metric;   /* of the last epoch; NaN before */
+    double metric; /* of the last epoch; NaN before */
     double drawn_at;
     bool drawn;
 };
@@ -31,7 +31,8 @@ static struct progress *shown; /* the one that has a bar */
 static void put(const char *bytes, size_t length)
 {
     size_t done;
-    (void)sys_write(STDERR_FILENO, bytes, length, SYS_HERE, &done); /* nobody looks: not a reason to fail */
+    (void)sys_write(STDERR_FILENO, bytes, length, SYS_HERE,
+                    &done); /* nobody looks: not a reason to fail */
 }
 
 static void clear(void)
@@ -53,7 +54,8 @@ struct progress *progress_open(enum progress_style style, int64_t epochs, const 
 {
     struct progress *p = mem_zero(1, sizeof *p);
     bool wanted = log_level() >= LOG_NOTE && style != PROGRESS_NONE;
-    p->bar = wanted && !log_json() && (style == PROGRESS_BAR || (style == PROGRESS_AUTO && terminal()));
+    p->bar =
+        wanted && !log_json() && (style == PROGRESS_BAR || (style == PROGRESS_AUTO && terminal()));
     p->plain = wanted && !p->bar;
     p->epochs = epochs;
     p->metric_name = metric_name;
@@ -92,7 +94,8 @@ static size_t columns(void)
     return size.ws_col < COLUMNS_MOST ? size.ws_col : COLUMNS_MOST;
 }
 
-void progress_step(struct progress *p, int64_t epoch, double fraction, double loss, double rows_per_s, double seconds_left)
+void progress_step(struct progress *p, int64_t epoch, double fraction, double loss,
+                   double rows_per_s, double seconds_left)
 {
     double now = p->bar ? clock_now() : 0;
     if (!p->bar || now - p->drawn_at < REDRAW)
@@ -119,16 +122,18 @@ void progress_step(struct progress *p, int64_t epoch, double fraction, double lo
     p->drawn_at = now;
 }
 
-void progress_epoch(struct progress *p, int64_t epoch, double loss, double metric, bool best, double rows_per_s, double seconds)
+void progress_epoch(struct progress *p, int64_t epoch, double loss, double metric, bool best,
+                    double rows_per_s, double seconds)
 {
     p->metric = metric;
     if (!p->plain)
         return;
     char valid[80] = "";
     if (p->metric_name)
-        snprintf(valid, sizeof valid, " valid %s %.4f%s", p->metric_name, metric, best ? " best" : "");
-    log_line("epoch %lld/%lld loss %.4f%s %.0f rows/s %.2f s", (long long)epoch, (long long)p->epochs, loss,
-             valid, rows_per_s, seconds);
+        snprintf(valid, sizeof valid, " valid %s %.4f%s", p->metric_name, metric,
+                 best ? " best" : "");
+    log_line("epoch %lld/%lld loss %.4f%s %.0f rows/s %.2f s", (long long)epoch,
+             (long long)p->epochs, loss, valid, rows_per_s, seconds);
 }
 
 void progress_close(struct progress *p)

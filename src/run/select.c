@@ -1,5 +1,6 @@
-/* select.c - see select.h. This build has no GPU kernels, so the machine is the CPU; what was asked for still decides what is
- * said, and whether it is an error. No GPU library is opened to find that out. */
+/* select.c - see select.h. This build has no GPU kernels, so the machine is the CPU; what was asked
+ * for still decides what is said, and whether it is an error. No GPU library is opened to find that
+ * out. */
 #include "run/select.h"
 
 #include <stdio.h>
@@ -34,18 +35,24 @@ static void why_not(char *out, size_t room)
 static void say_precision(const struct backend_options *b)
 {
     if (b->precision && strcmp(b->precision, "auto") != 0 && strcmp(b->precision, "fp32") != 0)
-        log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32", text_quote_z(b->precision));
+        log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",
+                 text_quote_z(b->precision));
 }
 
-bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings, size_t count,
-                    double work_s, struct selection *s, struct err *e)
+bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
+                    size_t count, double work_s, struct selection *s, struct err *e)
 {
     const char *from = "default", *kind = kind_wanted();
     enum backend_word word = config_backend(b, job, settings, count, &from);
     struct cpu_info info;
     cpu_describe(&info, job == JOB_TRAIN);
-    *s = (struct selection){.requested = words[word], .used = "dnn_cpu", .device = "cpu",
-                            .threads = threads_count(), .precision = "fp32", .cpu_s = work_s, .gpu_s = -1};
+    *s = (struct selection){.requested = words[word],
+                            .used = "dnn_cpu",
+                            .device = "cpu",
+                            .threads = threads_count(),
+                            .precision = "fp32",
+                            .cpu_s = work_s,
+                            .gpu_s = -1};
     snprintf(s->blas_core, sizeof s->blas_core, "%s", info.blas_core);
     bool other_kind = kind && strcmp(kind, "cuda") != 0;
     if (word == BACKEND_CPU) {
@@ -56,8 +63,10 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         if (b->fallback) {
             err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
                     text_quote_z(word == BACKEND_GPU ? from : "GPU_BACKEND"), s->reason);
-            return err_help(e, "set \"fallback\": \"cpu\" in the section backend to go on on the CPU, or ask for "
-                               "dnn_cpu");
+            return err_help(
+                e,
+                "set \"fallback\": \"cpu\" in the section backend to go on on the CPU, or ask for "
+                "dnn_cpu");
         }
         log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
     } else {

@@ -1,5 +1,6 @@
-/* select.h - which machine serves a job, and why. On a machine with no GPU: auto is the CPU, dnn_gpu warns and is the CPU, or
- * fails with 69 when fallback is "none". dnn_cpu opens no GPU library, and neither does auto for small work. */
+/* select.h - which machine serves a job, and why. On a machine with no GPU: auto is the CPU,
+ * dnn_gpu warns and is the CPU, or fails with 69 when fallback is "none". dnn_cpu opens no GPU
+ * library, and neither does auto for small work. */
 #ifndef DNN_RUN_SELECT_H
 #define DNN_RUN_SELECT_H
 
@@ -7,19 +8,20 @@
 #include "run/config.h"
 
 struct selection {
-    const char *requested;     /* "auto", "dnn_gpu", "dnn_cpu" */
-    const char *used;          /* "dnn_cpu" */
+    const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
+    const char *used;      /* "dnn_cpu" */
     char reason[256];
-    char device[96];           /* "cpu" */
-    char driver[32];           /* "" */
+    char device[96]; /* "cpu" */
+    char driver[32]; /* "" */
     unsigned threads;
     char blas_core[32];
-    const char *precision;     /* "fp32" */
-    double cpu_s, gpu_s;       /* estimates; negative: not made */
+    const char *precision; /* "fp32" */
+    double cpu_s, gpu_s;   /* estimates; negative: not made */
 };
-/* work_s: estimated seconds of the job on the CPU, negative when not known. Logs the contract's lines. */
-bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings, size_t count,
-                    double work_s, struct selection *s, struct err *e);
+/* work_s: estimated seconds of the job on the CPU, negative when not known. Logs the contract's
+ * lines. */
+bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
+                    size_t count, double work_s, struct selection *s, struct err *e);
 void select_write(const struct selection *s, const char *key, struct json_out *out); /* BACKEND */
 void memory_write(const char *key, struct json_out *out);                            /* MEMORY */
 

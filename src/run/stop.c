@@ -1,4 +1,5 @@
-/* stop.c - see stop.h. Everything that a handler touches is a lock-free atomic; what it calls is async-signal-safe. */
+/* stop.c - see stop.h. Everything that a handler touches is a lock-free atomic; what it calls is
+ * async-signal-safe. */
 #include "run/stop.h"
 
 #include <signal.h>
@@ -12,7 +13,7 @@
 #include "base/file.h"
 #include "run/lock.h"
 
-static _Atomic int first;          /* the signal that asked to end */
+static _Atomic int first; /* the signal that asked to end */
 static _Atomic double first_at;
 static _Atomic bool noticed_by_work;
 static _Atomic bool checkpoint_asked, status_asked;
@@ -83,7 +84,8 @@ static void handle(int number)
         int asked = atomic_load(&first);
         if (!asked || atomic_load(&noticed_by_work) || !atomic_load(&phase_disposable))
             return;
-        say("dnn: error[E1902]: stopped by a signal while waiting for data: nothing to resume, start again\n");
+        say("dnn: error[E1902]: stopped by a signal while waiting for data: "
+            "nothing to resume, start again\n");
         leave(ending_of(asked)->exit);
     } else {
         end_asked(number);
@@ -95,11 +97,12 @@ static const struct {
     int number;
     const char *name;
 } crashes[] = {
-    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"},
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
 };
 
-/* A bug: one line, and then the signal's own end (a core file, if the user wants one). No checkpoint is attempted: memory
- * may be damaged, and the last good one is on the disk. */
+/* A bug: one line, and then the signal's own end (a core file, if the user wants one). No
+ * checkpoint is attempted: memory may be damaged, and the last good one is on the disk. */
 static void crash(int number)
 {
     say("dnn: error[E9901]: a bug of dnn " DNN_VERSION " (");
@@ -118,7 +121,8 @@ static void install_crashes(void)
     static char stack[64 << 10]; /* a crash may be an overflow of the ordinary stack */
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
-    struct sigaction a = {.sa_handler = crash, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction a = {.sa_handler = crash,
+                          .sa_flags = SA_ONSTACK | (int)SA_RESETHAND | SA_NODEFER};
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
         sigaction(crashes[i].number, &a, NULL);
 }

@@ -1,10 +1,11 @@
-/* stop.h - why work ends early. Handlers only set flags; every loop polls. SIGTERM, SIGHUP, SIGXCPU: stop with checkpoint (75);
- * SIGINT: the same, 130; a second one: at once, temporary files removed. SIGUSR1: checkpoint now; SIGUSR2: a status line.
- * SIGPIPE: 141, quiet (ignored as a signal; the failing write says so). SIGXFSZ: the write fails with EFBIG.
- * A signal ignored at start (nohup) stays ignored.
+/* stop.h - why work ends early. Handlers only set flags; every loop polls. SIGTERM, SIGHUP,
+ * SIGXCPU: stop with checkpoint (75); SIGINT: the same, 130; a second one: at once, temporary files
+ * removed. SIGUSR1: checkpoint now; SIGUSR2: a status line. SIGPIPE: 141, quiet (ignored as a
+ * signal; the failing write says so). SIGXFSZ: the write fails with EFBIG. A signal ignored at
+ * start (nohup) stays ignored.
  *
- * timeout(1), schedulers and terminals may deliver one request twice, a moment apart: what follows the first within
- * STOP_TOGETHER_S seconds is taken as the same. */
+ * timeout(1), schedulers and terminals may deliver one request twice, a moment apart: what follows
+ * the first within STOP_TOGETHER_S seconds is taken as the same. */
 #ifndef DNN_RUN_STOP_H
 #define DNN_RUN_STOP_H
 
@@ -13,16 +14,17 @@
 #define STOP_TOGETHER_S 0.2
 
 void stop_install(void);
-bool stop_wanted(void);        /* a signal asked to end */
-int stop_exit(void);           /* 75 or 130; 0 when none */
-const char *stop_name(void);   /* "SIGTERM"; "" when none */
-bool stop_checkpoint(void);    /* SIGUSR1 since the last call */
-bool stop_status(void);        /* SIGUSR2 since the last call */
+bool stop_wanted(void);               /* a signal asked to end */
+int stop_exit(void);                  /* 75 or 130; 0 when none */
+const char *stop_name(void);          /* "SIGTERM"; "" when none */
+bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
+bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */
 void stop_forget(void);               /* for tests: no signal has come */
 
-/* What the program is doing, a string that lives for ever: shown by the line of a crash. `disposable`: nothing would be lost;
- * a signal that nobody has noticed after STOP_PATIENCE_S (a read that waits for a pipe) then ends the process by itself. */
+/* What the program is doing, a string that lives for ever: shown by the line of a crash.
+ * `disposable`: nothing would be lost; a signal that nobody has noticed after STOP_PATIENCE_S (a
+ * read that waits for a pipe) then ends the process by itself. */
 #define STOP_PATIENCE_S 4
 void stop_phase(const char *name, bool disposable);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */

@@ -1,5 +1,5 @@
-/* train.h - CSV in, model out: the story of one training. Everything it owns is made and freed here.
- * Checkpoints lie beside the output (checkpoint.h), the lock is MODEL.lock (lock.h). */
+/* train.h - CSV in, model out: the story of one training. Everything it owns is made and freed
+ * here. Checkpoints lie beside the output (checkpoint.h), the lock is MODEL.lock (lock.h). */
 #ifndef DNN_RUN_TRAIN_H
 #define DNN_RUN_TRAIN_H
 
@@ -9,16 +9,16 @@
 
 struct train_request {
     struct config *config;
-    const char *output;        /* model path: -o or output.model */
+    const char *output; /* model path: -o or output.model */
     bool resume;
-    int progress;              /* enum progress_style of progress.h */
+    int progress; /* enum progress_style of progress.h */
 };
 struct train_result {
     struct selection backend;
     uint64_t rows[3];
     int64_t epochs, best_epoch;
-    const char *stopped;       /* epochs, patience, time_limit, signal */
-    int exit;                  /* 0; 75 or 130 after a signal, with a checkpoint durable */
+    const char *stopped; /* epochs, patience, time_limit, signal */
+    int exit;            /* 0; 75 or 130 after a signal, with a checkpoint durable */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
     double load_s, start_s, train_s, total_s;
@@ -26,7 +26,8 @@ struct train_result {
 };
 /* False: e says why; 80 (diverged) keeps the last good checkpoint and says what to change. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
-void train_write(const struct train_request *q, const struct train_result *r, struct json_out *out); /* dnn.train/1 */
+void train_write(const struct train_request *q, const struct train_result *r,
+                 struct json_out *out); /* dnn.train/1 */
 
 /* `check`: everything but the training. Predicts memory within 25 %. */
 struct check_result {
@@ -34,12 +35,13 @@ struct check_result {
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
-    double seconds;            /* estimated time of the training */
-    struct text warnings;      /* one a line */
-    struct text resolved;      /* config with every default */
+    double seconds;       /* estimated time of the training */
+    struct text warnings; /* one a line */
+    struct text resolved; /* config with every default */
 };
 bool check_run(struct config *config, struct check_result *r, struct err *e);
-void check_write(const struct config *c, const struct check_result *r, struct json_out *out); /* dnn.check/1 */
+void check_write(const struct config *c, const struct check_result *r,
+                 struct json_out *out); /* dnn.check/1 */
 void check_free(struct check_result *r);
 
 #endif

@@ -1,0 +1,50 @@
+/* checkpoint.h - MODEL.ckpt-<step, 12 digits>: a training as it stood between two steps, in one
+ * file of the model's format (kind "checkpoint"). Everything that the rest of the training depends
+ * on is inside, so that going on from it gives the bytes of a run that was never stopped.
+ *
+ * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
+ * absent), counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric,
+ * learning rate), times (F64: seconds used), config (U8: the portable resolved config). Metadata:
+ * kind, format, plan, data (hash of schema and encoded rows), journal (length of output.metrics).
+ */
+#ifndef DNN_RUN_CHECKPOINT_H
+#define DNN_RUN_CHECKPOINT_H
+
+#include "backend/backend.h"
+#include "run/history.h"
+
+#define CHECKPOINT_FORMAT 1
+
+struct checkpoint {
+    struct plan plan;
+    struct step now;
+    real *params, *buffers, *m1, *m2; /* m1, m2 NULL where the optimiser has none */
+    real *best_params, *best_buffers; /* NULL before the first best epoch */
+    uint64_t param_count, buffer_count;
+    struct history_row *rows; /* of the finished epochs */
+    int64_t epochs;
+    double seconds; /* used so far, over all runs */
+    uint64_t journal;
+    char *config; /* JSON text */
+    char data[65];
+};
+/* Writes aside, syncs, renames: durable when true. Borrows everything. */
+bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e);
+/* Everything checked but what only the training knows (its sizes are in the struct): E15, exit 76.
+ * Owned: checkpoint_free. */
+struct checkpoint *checkpoint_load(const char *path, struct err *e);
+void checkpoint_free(struct checkpoint *c);
+
+/* The checkpoints beside an output, by step, ascending. A folder that cannot be read has none. */
+struct checkpoint_list {
+    int64_t *steps;
+    size_t count;
+};
+struct checkpoint_list checkpoint_find(const char *output);
+void checkpoint_list_free(struct checkpoint_list *l);
+char *checkpoint_path(const char *output, int64_t step); /* mem_free */
+/* Removes temporary files that a killed training to this output left. Only while its lock is held.
+ * Returns how many. */
+unsigned checkpoint_sweep(const char *output);
+
+#endif

@@ -1,0 +1,274 @@
+/* epoch.c - the epochs of a training: steps in short stretches, so that signals, the clock and the
+ * progress line are looked at some twenty times a second; validation; early stopping; checkpoints.
+ * How long a stretch is leaves no trace in the result: a step depends on its number alone. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "run/stop.h"
+#include "run/training.h"
+
+static const double STRETCH = 0.05; /* seconds of steps between two looks */
+
+/* What the epochs share while they run. */
+struct run {
+    struct training *t;
+    struct hyper *table;   /* [t->steps] */
+    uint32_t stretch;      /* steps */
+    double epochs_seconds; /* of the epochs finished in this process */
+    int64_t epochs_here;
+    double epoch_began, step_seconds; /* this epoch; the part of it spent in steps */
+    int64_t steps_here;               /* of this epoch, in this process */
+};
+
+enum verdict { GO_ON, END_HERE, FAILED };
+
+static uint64_t rows_of_steps(const struct training *t, int64_t steps)
+{
+    const struct train_options *o = &t->config->train;
+    uint64_t rows = (uint64_t)steps * (uint64_t)o->batch_size * (uint64_t)o->grad_accumulation;
+    return rows < t->source.count ? rows : t->source.count;
+}
+
+static double rows_per_second(const struct run *r)
+{
+    return r->step_seconds > 0 ? (double)rows_of_steps(r->t, r->steps_here) / r->step_seconds : 0;
+}
+
+/* The learning rate of a step of the training. */
+static double rate(const struct training *t, int64_t step)
+{
+    const struct train_options *o = &t->config->train;
+    return o->optimizer.learning_rate *
+           schedule_factor(&o->schedule, step, o->epochs * t->steps, t->steps);
+}
+
+/* The learning rates of the rest of an epoch, from step `tried` of the training on. */
+static void epoch_begin(struct run *r, int64_t done)
+{
+    struct training *t = r->t;
+    const struct train_options *o = &t->config->train;
+    for (int64_t i = done; i < t->steps; i++)
+        r->table[i - done] = (struct hyper){.lr = rate(t, t->history.epochs * t->steps + i),
+                                            .weight_decay = o->optimizer.weight_decay};
+    struct network_state s = {0};
+    network_step(t->network, &s.now);
+    network_epoch(t->network, (uint32_t)t->history.epochs, r->table, (uint32_t)(t->steps - done));
+    /* inside an epoch, after a resume: its sums and its place in the order are put back */
+    if (done > 0)
+        network_put(t->network, &s);
+    r->epoch_began = clock_now();
+    r->step_seconds = 0;
+    r->steps_here = 0;
+}
+
+static void say_status(const struct run *r, const struct step *now)
+{
+    const struct training *t = r->t;
+    double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN;
+    log_line("epoch %lld/%lld, step %lld, loss %.4f, best epoch %lld, %.0f rows/s, %.0f s used",
+             (long long)t->history.epochs + 1, (long long)t->config->train.epochs,
+             (long long)now->tried, loss, (long long)t->history.best_epoch, rows_per_second(r),
+             training_seconds(t));
+}
+
+static double seconds_left(const struct run *r, double fraction)
+{
+    const struct training *t = r->t;
+    double each = r->epochs_here ? r->epochs_seconds / (double)r->epochs_here
+                  : fraction > 0 ? (clock_now() - r->epoch_began) / fraction
+                                 : -1;
+    double left = each * ((double)(t->config->train.epochs - t->history.epochs) - fraction);
+    double limit = t->config->train.time_limit_s;
+    if (limit > 0 && left > limit - training_seconds(t))
+        left = limit - training_seconds(t);
+    return each < 0 ? -1 : left > 0 ? left : 0;
+}
+
+static void show(const struct run *r, const struct step *now, int64_t done)
+{
+    double fraction = (double)done / (double)r->t->steps;
+    double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN;
+    progress_step(r->t->progress, r->t->history.epochs + 1, fraction, loss, rows_per_second(r),
+                  seconds_left(r, fraction));
+}
+
+static bool time_is_up(const struct training *t)
+{
+    return t->config->train.time_limit_s > 0 &&
+           training_seconds(t) >= t->config->train.time_limit_s;
+}
+
+static bool checkpoint_due(const struct training *t)
+{
+    double every = t->config->train.checkpoint.every_s;
+    return stop_checkpoint() || (every > 0 && clock_now() - t->checkpoint_at >= every);
+}
+
+/* What the world wants between two stretches. */
+static enum verdict look_around(struct run *r, const struct step *now, struct err *e)
+{
+    struct training *t = r->t;
+    if (stop_wanted()) {
+        training_stopped(t, e);
+        return FAILED;
+    }
+    if (stop_status())
+        say_status(r, now);
+    if (time_is_up(t)) {
+        t->stopped = "time_limit";
+        return END_HERE;
+    }
+    return checkpoint_due(t) && !training_checkpoint(t, e) ? FAILED : GO_ON;
+}
+
+/* The steps of an epoch from `done` on. */
+static enum verdict steps_run(struct run *r, int64_t done, struct step *now, struct err *e)
+{
+    struct training *t = r->t;
+    while (done < t->steps) {
+        int64_t left = t->steps - done;
+        uint32_t steps = left < (int64_t)r->stretch ? (uint32_t)left : r->stretch;
+        double began = clock_now();
+        if (!network_train(t->network, steps, e))
+            return FAILED;
+        double took = clock_now() - began;
+        done += steps;
+        r->steps_here += steps;
+        r->step_seconds += took;
+        double wish = took > 0 ? STRETCH / took * steps : 2.0 * steps;
+        wish = wish > 4.0 * steps ? 4.0 * steps : wish;
+        r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
+        network_step(t->network, now);
+        if (now->bad_steps > 0 || now->bad) {
+            training_diverged(t, now, "a gradient", e);
+            return FAILED;
+        }
+        if (!isfinite(now->epoch_loss)) {
+            training_diverged(t, now, "the loss", e);
+            return FAILED;
+        }
+        show(r, now, done);
+        enum verdict v = done < t->steps ? look_around(r, now, e) : GO_ON;
+        if (v != GO_ON)
+            return v;
+    }
+    return GO_ON;
+}
+
+static bool write_line(struct run *r, const struct step *now, double loss,
+                       const struct metrics *valid, struct err *e)
+{
+    struct training *t = r->t;
+    if (!t->journal.path)
+        return true;
+    struct json_out out = {0};
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "schema", "dnn.epoch/1");
+    json_put_int(&out, "epoch", t->history.epochs);
+    json_put_int(&out, "step", now->tried);
+    json_open(&out, "train", '{');
+    json_put_number(&out, "loss", loss);
+    json_close(&out, '}');
+    metrics_write(valid, "valid", &out);
+    json_put_number(&out, "learning_rate", t->history.rows[t->history.epochs - 1].learning_rate);
+    json_put_number(&out, "rows_per_s", rows_per_second(r));
+    json_put_number(&out, "seconds", clock_now() - r->epoch_began);
+    memory_write("memory", &out);
+    json_close(&out, '}');
+    bool good = journal_line(&t->journal, out.text.data, e);
+    text_free(&out.text);
+    return good;
+}
+
+/* The metric of early stopping; all of them when somebody keeps a journal. */
+static bool validate(struct training *t, double *metric, struct metrics *all, struct err *e)
+{
+    *metric = (double)NAN;
+    all->count = 0;
+    if (!t->history.metric)
+        return true;
+    if (!t->journal.path)
+        return score_metric(&t->score, PART_VALID, t->history.metric, metric, e);
+    if (!score_metrics(&t->score, PART_VALID, all, e))
+        return false;
+    *metric = metrics_get(all, t->history.metric->name);
+    return true;
+}
+
+static bool undefined(const struct training *t, struct err *e)
+{
+    err_set(e, ERR_METRIC_UNDEFINED,
+            "the metric %s of the validation rows is not a number after epoch %lld",
+            t->history.metric->name, (long long)t->history.epochs + 1);
+    return err_help(
+        e,
+        "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold one "
+        "class only, choose another train.early_stopping.metric or split");
+}
+
+static void keep_best(struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    if (!t->best.params) {
+        t->best.params = mem_alloc(m->params, sizeof *t->best.params);
+        if (m->buffers)
+            t->best.buffers = mem_alloc(m->buffers, sizeof *t->best.buffers);
+    }
+    network_get(t->network, &t->best);
+}
+
+/* All steps are done: what did they bring? */
+static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
+{
+    struct training *t = r->t;
+    double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN, metric;
+    struct metrics valid;
+    if (!validate(t, &metric, &valid, e)) {
+        if (e->id == ERR_NONE)
+            training_stopped(t, e);
+        return FAILED;
+    }
+    if (t->history.metric && !isfinite(metric)) {
+        undefined(t, e);
+        return FAILED;
+    }
+    double last = rate(t, (t->history.epochs + 1) * t->steps - 1);
+    bool best = history_add(&t->history, (struct history_row){loss, metric, last});
+    if (best && t->history.metric)
+        keep_best(t);
+    double seconds = clock_now() - r->epoch_began;
+    progress_epoch(t->progress, t->history.epochs, loss, metric, best, rows_per_second(r), seconds);
+    r->epochs_seconds += seconds;
+    r->epochs_here++;
+    return write_line(r, now, loss, &valid, e) ? GO_ON : FAILED;
+}
+
+bool epochs_run(struct training *t, struct err *e)
+{
+    struct run r = {.t = t, .stretch = 1};
+    r.table = mem_alloc((size_t)t->steps, sizeof *r.table);
+    stop_phase("training", false);
+    enum verdict v = GO_ON;
+    t->stopped = "epochs";
+    while (v == GO_ON && t->history.epochs < t->config->train.epochs) {
+        struct step now;
+        if (history_over(&t->history)) {
+            t->stopped = "patience";
+            break;
+        }
+        r.epoch_began = clock_now();
+        network_step(t->network, &now);
+        v = look_around(&r, &now, e);
+        int64_t done = now.tried - t->history.epochs * t->steps;
+        if (v == GO_ON && done < t->steps) {
+            epoch_begin(&r, done);
+            v = steps_run(&r, done, &now, e);
+        }
+        if (v == GO_ON)
+            v = epoch_end(&r, &now, e);
+    }
+    mem_free(r.table);
+    return v != FAILED;
+}

@@ -1,0 +1,95 @@
+/* output.c - see output.h. */
+#include "run/output.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static bool is_input(const char *output, const char *input, const char *what, struct err *e)
+{
+    if (!input || !file_same(output, input))
+        return false;
+    char shown[256];
+    text_escape(shown, sizeof shown, input, strlen(input));
+    err_at(e, ERR_OUTPUT_IS_INPUT, output, 0, 0, "the output is %s \"%s\"", what, shown);
+    err_help(e, "choose another output; the input is untouched");
+    return true;
+}
+
+static bool among(const char *output, const struct opt_strings *inputs, struct err *e)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (is_input(output, inputs->items[i], "the input", e))
+            return true;
+    return false;
+}
+
+static bool any_input(const struct config *c, const char *output, struct err *e)
+{
+    return is_input(output, c->path, "the config", e) || among(output, &c->data.train, e) ||
+           among(output, &c->data.valid, e) || among(output, &c->data.test, e);
+}
+
+/* What stands at the output's name is replaced only when dnn made it. */
+static bool replaceable(const char *model, struct err *e)
+{
+    static const char prefix[] = "{\"__metadata__\":{\"sha256\":\"";
+    char bytes[8 + sizeof prefix - 1];
+    struct file f;
+    struct err why = {0};
+    size_t got = 0;
+    if (!file_exists(model))
+        return true;
+    if (!file_open_regular(&f, model, &why) || !file_read(&f, bytes, sizeof bytes, &got, &why)) {
+        err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is something that cannot be replaced: %s",
+               why.what);
+        return err_help(e, "choose another output with -o");
+    }
+    file_close(&f);
+    if (got == sizeof bytes && memcmp(bytes + 8, prefix, sizeof prefix - 1) == 0)
+        return true;
+    err_at(e, ERR_FILE_CREATE, model, 0, 0,
+           "there is a file that is not a dnn model: it is not replaced");
+    return err_help(e, "choose another output with -o, or remove the file");
+}
+
+static bool probe(const char *path, struct err *e)
+{
+    struct outfile o;
+    if (!outfile_open(&o, path, e))
+        return false;
+    outfile_abort(&o);
+    return true;
+}
+
+bool output_check(const struct config *c, const char *model, struct err *e)
+{
+    const char *metrics = c->output.metrics;
+    if (strcmp(model, "-") == 0) {
+        err_set(e, ERR_USAGE, "train writes its model to a file, not to standard output");
+        return err_help(e, "name a file with -o");
+    }
+    if (any_input(c, model, e) || (metrics && any_input(c, metrics, e)))
+        return false;
+    if (metrics && (strcmp(metrics, model) == 0 || file_same(metrics, model))) {
+        err_at(e, ERR_OUTPUT_IS_INPUT, metrics, 0, 0, "output.metrics is the model's own file");
+        return err_help(e, "give output.metrics another name");
+    }
+    return replaceable(model, e) && probe(model, e);
+}
+
+void output_room(const char *model, uint64_t bytes)
+{
+    struct statvfs v;
+    const char *slash = strrchr(model, '/');
+    char *folder = slash ? mem_string_n(model, (size_t)(slash - model) + 1) : mem_string(".");
+    uint64_t left = statvfs(folder, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+    if (left < bytes)
+        log_warning("the disk of \"%s\" has %s free; two checkpoints take %s", text_quote_z(folder),
+                    text_bytes(left), text_bytes(bytes));
+    mem_free(folder);
+}

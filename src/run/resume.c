@@ -1,0 +1,207 @@
+/* resume.c - see resume.h. */
+#include "run/resume.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* --- two configs --- */
+
+enum { NAMED_MOST = 8 };
+static const char *const irrelevant[] = {"train.checkpoint", "train.time_limit_s", "output",
+                                         "backend"};
+
+struct differences {
+    struct text *out;
+    unsigned count;
+    char path[512]; /* of the object that is being compared, with a dot at its end */
+};
+
+static void differ(struct differences *d, const char *key)
+{
+    if (d->count++ >= NAMED_MOST)
+        return;
+    if (d->count > 1)
+        text_put(d->out, ", ");
+    text_printf(d->out, "%s%s", d->path, text_quote_z(key));
+}
+
+static bool same_value(const struct json *a, const struct json *b)
+{
+    struct text x = {0}, y = {0};
+    json_write(&x, a, 0);
+    json_write(&y, b, 0);
+    bool same = x.length == y.length && memcmp(x.data, y.data, x.length) == 0;
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+static void compare(struct differences *d, const struct json *a, const struct json *b)
+{
+    for (const struct json *x = json_at(a, 0); x; x = json_next(x)) {
+        const char *key = json_key(x);
+        const struct json *y = json_get(b, key);
+        size_t length = strlen(d->path), more = strlen(key);
+        if (!y) {
+            differ(d, key);
+        } else if (json_kind(x) == JSON_OBJECT && json_kind(y) == JSON_OBJECT &&
+                   length + more + 2 < sizeof d->path) {
+            memcpy(d->path + length, key, more);
+            memcpy(d->path + length + more, ".", 2);
+            compare(d, x, y);
+            d->path[length] = '\0';
+        } else if (!same_value(x, y)) {
+            differ(d, key);
+        }
+    }
+    for (const struct json *y = json_at(b, 0); y; y = json_next(y))
+        if (!json_get(a, json_key(y)))
+            differ(d, json_key(y));
+}
+
+static struct json_doc *parse(const char *text)
+{
+    struct err e = {0};
+    struct json_doc *doc = json_parse(text, strlen(text), "config", &e);
+    for (size_t i = 0; doc && i < sizeof irrelevant / sizeof irrelevant[0]; i++)
+        json_remove(doc, irrelevant[i]);
+    return doc;
+}
+
+void resume_differences(const char *one, const char *other, struct text *out)
+{
+    struct json_doc *a = parse(one), *b = parse(other);
+    struct differences d = {.out = out};
+    if (a && b)
+        compare(&d, json_root(a), json_root(b));
+    else
+        text_put(out, "the whole config");
+    if (d.count > NAMED_MOST)
+        text_printf(out, " and %u more", d.count - NAMED_MOST);
+    json_free(a);
+    json_free(b);
+}
+
+/* --- the newest one that fits --- */
+
+static bool other(const char *path, const char *what, struct err *e)
+{
+    err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the checkpoint belongs to another training: %s",
+           what);
+    return err_help(e, "put back what differs, or leave out --resume to start afresh");
+}
+
+/* True when it fits; else what differs is in *what. */
+static bool fits(const struct checkpoint *c, const char *config, const char *data,
+                 struct text *what)
+{
+    struct text keys = {0};
+    resume_differences(c->config, config, &keys);
+    text_clear(what);
+    if (keys.length)
+        text_printf(what, "the config differs in %s", keys.data);
+    else if (strcmp(c->data, data) != 0)
+        text_put(what, "the data differ (rows, columns, or what was learnt from them)");
+    text_free(&keys);
+    return what->length == 0;
+}
+
+bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
+                 char **path, struct err *e)
+{
+    struct checkpoint_list l = checkpoint_find(k->output);
+    struct text what = {0};
+    char *foreign = NULL, *foreign_what = NULL;
+    *c = NULL;
+    *path = NULL;
+    for (size_t i = l.count; i-- > 0;) {
+        char *name = checkpoint_path(k->output, l.steps[i]);
+        struct err why = {0};
+        struct checkpoint *found = checkpoint_load(name, &why);
+        if (!found) {
+            char shown[256];
+            text_escape(shown, sizeof shown, name, strlen(name));
+            log_warning("%s: %s; passed over", shown, why.what);
+        } else if (fits(found, config, data, &what)) {
+            keeper_own(k, l.steps[i]);
+            if (!*c) { /* the newest; older ones that fit are ours as well, and go when the model is
+                          written */
+                *c = found;
+                *path = name;
+                continue;
+            }
+        } else if (!foreign) {
+            foreign = mem_string(name);
+            foreign_what = mem_string(what.data);
+        }
+        checkpoint_free(found);
+        mem_free(name);
+    }
+    bool good = *c || !foreign || other(foreign, foreign_what, e);
+    mem_free(foreign);
+    mem_free(foreign_what);
+    text_free(&what);
+    checkpoint_list_free(&l);
+    return good;
+}
+
+/* --- ours --- */
+
+void keeper_own(struct keeper *k, int64_t step)
+{
+    size_t at = k->count;
+    while (at > 0 && k->steps[at - 1] >= step)
+        if (k->steps[--at] == step)
+            return;
+    if (k->count == k->room) {
+        k->room = k->room ? 2 * k->room : 8;
+        k->steps = mem_grow(k->steps, k->room, sizeof *k->steps);
+    }
+    memmove(k->steps + at + 1, k->steps + at, (k->count - at) * sizeof *k->steps);
+    k->steps[at] = step;
+    k->count++;
+}
+
+static void drop(const struct keeper *k, int64_t step)
+{
+    struct err e = {0};
+    char *path = checkpoint_path(k->output, step);
+    if (!file_remove(path, &e)) {
+        char shown[256];
+        text_escape(shown, sizeof shown, path, strlen(path));
+        log_warning("%s: %s", shown, e.what);
+    }
+    mem_free(path);
+}
+
+bool keeper_save(struct keeper *k, const struct checkpoint *c, struct err *e)
+{
+    char *path = checkpoint_path(k->output, c->now.tried);
+    bool good = checkpoint_save(c, path, e);
+    mem_free(path);
+    if (!good)
+        return false;
+    keeper_own(k, c->now.tried);
+    while ((int64_t)k->count > k->keep) {
+        drop(k, k->steps[0]);
+        memmove(k->steps, k->steps + 1, --k->count * sizeof *k->steps);
+    }
+    return true;
+}
+
+void keeper_clear(struct keeper *k)
+{
+    for (size_t i = 0; i < k->count; i++)
+        drop(k, k->steps[i]);
+    k->count = 0;
+}
+
+void keeper_release(struct keeper *k)
+{
+    mem_free(k->steps);
+    *k = (struct keeper){0};
+}

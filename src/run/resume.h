@@ -1,0 +1,32 @@
+/* resume.h - which checkpoint a training goes on from, and which ones are its own to delete. */
+#ifndef DNN_RUN_RESUME_H
+#define DNN_RUN_RESUME_H
+
+#include "run/checkpoint.h"
+
+/* The checkpoints that this training wrote or went on from: the newest `keep` stay until the model
+ * is written. */
+struct keeper {
+    const char *output;
+    int64_t keep;
+    int64_t *steps; /* ours, ascending */
+    size_t count, room;
+};
+void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
+/* Writes one, durable; then deletes our oldest beyond `keep`. A failing deletion is a warning. */
+bool keeper_save(struct keeper *k, const struct checkpoint *c, struct err *e);
+void keeper_clear(struct keeper *k);   /* deletes all of ours: the model is there */
+void keeper_release(struct keeper *k); /* forgets them; the files stay */
+
+/* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged
+ * ones are named in a warning and passed over. All that fit become ours. *c NULL and true: there is
+ * none. CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs.
+ * *path (mem_free) is set with *c. */
+bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
+                 char **path, struct err *e);
+/* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on
+ * all that decides the bytes: where files lie, how often a checkpoint is written and how long a
+ * training may take do not count. */
+void resume_differences(const char *one, const char *other, struct text *out);
+
+#endif

@@ -1,0 +1,205 @@
+/* score.c - see score.h. */
+#include "run/score.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/stop.h"
+#include "run/tally.h"
+
+/* Rows of a block: some 2 MiB of logits, so that a signal is noticed soon. */
+static uint64_t block_rows(const struct score_job *j)
+{
+    uint64_t rows = ((uint64_t)1 << 19) / j->features->outputs;
+    return rows > 8192 ? 8192 : rows < 64 ? 64 : rows;
+}
+
+uint32_t score_classes(const struct score_job *j)
+{
+    return j->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
+}
+
+static bool weighted(const struct schema *s)
+{
+    for (uint32_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_WEIGHT)
+            return true;
+    return false;
+}
+
+static struct source source_of(const struct score_job *j, const uint32_t *index, uint64_t count)
+{
+    return (struct source){.rows = j->table->rows,
+                           .index = index,
+                           .count = count,
+                           .classes = score_classes(j),
+                           .features = j->features};
+}
+
+/* What is true of a block of rows; the arrays are as long as the block. */
+struct truth {
+    int32_t *label;
+    double *target;
+    float *weight; /* NULL: all 1 */
+};
+
+static struct truth truth_new(const struct score_job *j, uint64_t rows)
+{
+    struct truth t = {0};
+    if (score_classes(j))
+        t.label = mem_alloc(rows, sizeof *t.label);
+    else
+        t.target = mem_alloc(rows, sizeof *t.target);
+    if (weighted(j->schema))
+        t.weight = mem_alloc(rows, sizeof *t.weight);
+    return t;
+}
+
+static void truth_free(struct truth *t)
+{
+    mem_free(t->label);
+    mem_free(t->target);
+    mem_free(t->weight);
+}
+
+static void truth_read(const struct score_job *j, enum part part, uint64_t from, uint64_t rows,
+                       struct truth *t)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    for (uint64_t r = 0; r < rows; r++) {
+        uint32_t row = j->table->index[part][from + r];
+        const unsigned char *record = rows_at(&j->table->rows, row);
+        if (t->label)
+            memcpy(&t->label[r], record + f->at_target, sizeof t->label[r]);
+        else
+            t->target[r] = j->table->target[row];
+        if (t->weight)
+            memcpy(&t->weight[r], record + f->at_weight, sizeof t->weight[r]);
+    }
+}
+
+static struct scores scores_of(const struct score_job *j, uint64_t rows, const struct truth *t)
+{
+    return (struct scores){.task = j->schema->task,
+                           .rows = rows,
+                           .classes = score_classes(j),
+                           .label = t->label,
+                           .target = t->target,
+                           .weight = t->weight};
+}
+
+static bool gather(const struct score_job *j, enum part part, struct tally *y, struct err *e)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs, classes = score_classes(j);
+    struct source from = source_of(j, j->table->index[part], count);
+    struct truth t = truth_new(j, most);
+    real *logits = mem_alloc(most * outputs, sizeof *logits);
+    float *probability = classes ? mem_alloc(most * outputs, sizeof *probability) : NULL;
+    double *value = classes ? NULL : mem_alloc(most, sizeof *value);
+    bool good = true;
+    for (uint64_t at = 0; good && at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        good = !stop_wanted() && network_answer(j->network, &from, at, rows, logits, e);
+        if (!good)
+            break;
+        truth_read(j, part, at, rows, &t);
+        if (classes)
+            answer_probabilities(logits, rows, classes, probability);
+        for (uint64_t r = 0; !classes && r < rows; r++)
+            value[r] = answer_value(logits[r], j->schema->target_center, j->schema->target_scale);
+        struct scores s = scores_of(j, rows, &t);
+        s.probability = probability;
+        s.value = value;
+        tally_add(y, &s);
+    }
+    mem_free(logits);
+    mem_free(probability);
+    mem_free(value);
+    truth_free(&t);
+    return good;
+}
+
+bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
+                  double *value, struct err *e)
+{
+    struct tally *y = tally_new(j->schema->task, score_classes(j), metric_needs(t));
+    bool good = gather(j, part, y, e);
+    if (good)
+        *value = metric_of(y, t);
+    tally_free(y);
+    return good;
+}
+
+bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+{
+    struct tally *y =
+        tally_new(j->schema->task, score_classes(j), TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+    bool good = gather(j, part, y, e);
+    if (good)
+        metrics_of(y, m);
+    tally_free(y);
+    return good;
+}
+
+void score_class_counts(const struct score_job *j, double *counts)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    memset(counts, 0, score_classes(j) * sizeof *counts);
+    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
+        const unsigned char *record = rows_at(&j->table->rows, j->table->index[PART_TRAIN][r]);
+        int32_t label;
+        float weight;
+        memcpy(&label, record + f->at_target, sizeof label);
+        memcpy(&weight, record + f->at_weight, sizeof weight);
+        if (label >= 0)
+            counts[label] += (double)weight;
+    }
+}
+
+static double training_mean(const struct score_job *j)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    double mean = 0, sum = 0;
+    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
+        uint32_t row = j->table->index[PART_TRAIN][r];
+        float weight;
+        memcpy(&weight, rows_at(&j->table->rows, row) + f->at_weight, sizeof weight);
+        sum += (double)weight;
+        if (sum > 0)
+            mean += (j->table->target[row] - mean) * ((double)weight / sum);
+    }
+    return mean;
+}
+
+void score_baseline(const struct score_job *j, enum part part, struct metrics *m)
+{
+    uint32_t classes = score_classes(j);
+    uint64_t rows = j->table->count[part];
+    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0, mean = 0;
+    if (classes)
+        score_class_counts(j, share);
+    else
+        mean = training_mean(j);
+    for (uint32_t c = 0; c < classes; c++)
+        sum += share[c];
+    for (uint32_t c = 0; c < classes; c++)
+        share[c] = sum > 0 ? share[c] / sum : 1.0 / classes;
+    struct truth t = truth_new(j, rows);
+    truth_read(j, part, 0, rows, &t);
+    struct scores on = scores_of(j, rows, &t);
+    metrics_baseline(j->schema->task, classes, share, mean, &on, m);
+    truth_free(&t);
+    mem_free(share);
+}
+
+bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e)
+{
+    uint32_t *index = mem_alloc(count ? count : 1, sizeof *index);
+    for (uint32_t i = 0; i < count; i++)
+        index[i] = i;
+    struct source from = source_of(j, index, count);
+    bool good = count == 0 || network_answer(j->network, &from, 0, count, logits, e);
+    mem_free(index);
+    return good;
+}

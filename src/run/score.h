@@ -1,0 +1,30 @@
+/* score.h - the network's answers to a part of the training table, measured. Exact
+ * (row-independent) answers, block by block: memory does not grow with the rows but for what a
+ * metric keeps. */
+#ifndef DNN_RUN_SCORE_H
+#define DNN_RUN_SCORE_H
+
+#include "data/table.h"
+#include "model/network.h"
+#include "run/metric.h"
+
+struct score_job {
+    struct network *network;
+    const struct table *table;
+    const struct schema *schema;
+    const struct features *features;
+};
+/* One metric of a part, with the weights as they are. False: e says why, or a signal asked to stop
+ * and e->id is ERR_NONE. */
+bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
+                  double *value, struct err *e);
+bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
+/* What always answering the training rows' class shares (or mean) would reach on a part. */
+void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
+/* Logits [count][outputs] of the table's first rows, in table order. */
+bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e);
+uint32_t score_classes(const struct score_job *j); /* 0: regression */
+/* Sum of the training rows' weights by class: [classes]. */
+void score_class_counts(const struct score_job *j, double *counts);
+
+#endif

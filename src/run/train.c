@@ -1,0 +1,74 @@
+/* train.c - the story of one training, from CSV to model file. It owns nothing: training.h does. */
+#include "run/train.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "run/stop.h"
+#include "run/training.h"
+
+static bool story(struct training *t, const struct train_request *q, struct train_result *r,
+                  struct err *e)
+{
+    double began = t->began;
+    if (!training_open(t, q, e) || !training_load(t, e))
+        return false;
+    double loaded = clock_now();
+    if (!training_build(t, e))
+        return false;
+    double started = clock_now();
+    t->progress = progress_open((enum progress_style)q->progress, q->config->train.epochs,
+                                t->history.metric ? t->history.metric->name : NULL);
+    if (!epochs_run(t, e))
+        return false;
+    progress_close(t->progress);
+    t->progress = NULL;
+    double trained = clock_now();
+    if (!train_save(t, r, e))
+        return false;
+    r->backend = t->backend;
+    r->load_s = loaded - began;
+    r->start_s = started - loaded;
+    r->train_s = trained - started;
+    r->total_s = clock_now() - began;
+    return true;
+}
+
+bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
+{
+    struct training t = {.began = clock_now()};
+    memset(r, 0, sizeof *r);
+    bool good = story(&t, q, r, e);
+    r->exit = good ? EXIT_DONE : (int)err_exit(e);
+    training_close(&t);
+    stop_phase("ending", false);
+    return good;
+}
+
+void train_write(const struct train_request *q, const struct train_result *r, struct json_out *out)
+{
+    static const char *const parts[] = {"train", "valid", "test"};
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.train/1");
+    json_put_string(out, "model", q->output);
+    select_write(&r->backend, "backend", out);
+    memory_write("memory", out);
+    json_open(out, "rows", '{');
+    for (int p = 0; p < 3; p++)
+        json_put_int(out, parts[p], (int64_t)r->rows[p]);
+    json_close(out, '}');
+    json_put_int(out, "epochs", r->epochs);
+    json_put_int(out, "best_epoch", r->best_epoch);
+    json_put_string(out, "stopped", r->stopped);
+    metrics_write(&r->valid, "valid", out);
+    metrics_write(&r->test, "test", out);
+    metrics_write(&r->baseline, "baseline", out);
+    json_open(out, "seconds", '{');
+    json_put_number(out, "load", r->load_s);
+    json_put_number(out, "start", r->start_s);
+    json_put_number(out, "train", r->train_s);
+    json_put_number(out, "total", r->total_s);
+    json_close(out, '}');
+    json_put_string(out, "model_sha256", r->sha256);
+    json_close(out, '}');
+}

@@ -1,0 +1,126 @@
+/* train_save.c - the end of a training: the best weights, what they reach, golden rows, the model
+ * file. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/stop.h"
+#include "run/training.h"
+
+static bool measure(struct training *t, struct train_result *r, struct err *e)
+{
+    r->has_valid = t->table->count[PART_VALID] > 0;
+    r->has_test = t->table->count[PART_TEST] > 0;
+    if ((r->has_valid && !score_metrics(&t->score, PART_VALID, &r->valid, e)) ||
+        (r->has_test && !score_metrics(&t->score, PART_TEST, &r->test, e)))
+        return false;
+    if (r->has_test || r->has_valid)
+        score_baseline(&t->score, r->has_test ? PART_TEST : PART_VALID, &r->baseline);
+    return true;
+}
+
+/* JSON object of the model file: what the training reached, and nothing about when, where or how
+ * fast. */
+static void write_metrics(const struct train_result *r, struct text *out)
+{
+    struct json_out o = {0};
+    json_open(&o, NULL, '{');
+    json_put_int(&o, "epochs", r->epochs);
+    json_put_int(&o, "best_epoch", r->best_epoch);
+    json_put_string(&o, "stopped", r->stopped);
+    if (r->has_valid)
+        metrics_write(&r->valid, "valid", &o);
+    if (r->has_test)
+        metrics_write(&r->test, "test", &o);
+    if (r->has_valid || r->has_test)
+        metrics_write(&r->baseline, "baseline", &o);
+    json_close(&o, '}');
+    *out = o.text;
+}
+
+static bool make_golden(const struct training *t, struct golden *g, struct err *e)
+{
+    const struct table_sample *sample = &t->table->sample;
+    *g = (struct golden){.count = sample->rows,
+                         .cells = sample->cells,
+                         .text = sample->text,
+                         .offsets = sample->offsets};
+    g->logits = mem_zero((size_t)sample->rows * t->features->outputs + 1, sizeof *g->logits);
+    return score_first(&t->score, sample->rows, g->logits, e);
+}
+
+static bool all_finite(const real *values, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static bool write_model(struct training *t, struct train_result *r, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params)};
+    struct text metrics = {0};
+    if (m->buffers)
+        s.buffers = mem_alloc(m->buffers, sizeof *s.buffers);
+    network_get(t->network, &s);
+    struct modelfile f = {.schema = t->schema,
+                          .config_text = t->config_text,
+                          .plan = t->plan,
+                          .params = s.params,
+                          .buffers = s.buffers,
+                          .param_count = m->params,
+                          .buffer_count = m->buffers};
+    bool good = make_golden(t, &f.golden, e);
+    if (good && !(all_finite(s.params, m->params) && all_finite(s.buffers, m->buffers)))
+        good = training_diverged(t, &s.now, "a weight", e);
+    write_metrics(r, &metrics);
+    f.metrics_text = metrics.data;
+    stop_phase("writing the model", false);
+    if (good)
+        good = modelfile_save(&f, t->output, r->sha256, e);
+    mem_free(f.golden.logits);
+    text_free(&metrics);
+    training_state_free(&s);
+    return good;
+}
+
+/* The best weights take the place of the last ones, which are kept in `last`; moments and counters
+ * stay as they are. */
+static void put_best(struct training *t, struct network_state *last)
+{
+    const struct model *m = network_model(t->network);
+    *last = (struct network_state){0};
+    if (!t->best.params)
+        return;
+    last->params = mem_alloc(m->params, sizeof *last->params);
+    if (m->buffers)
+        last->buffers = mem_alloc(m->buffers, sizeof *last->buffers);
+    network_get(t->network, last);
+    t->best.now = last->now;
+    network_put(t->network, &t->best);
+}
+
+bool train_save(struct training *t, struct train_result *r, struct err *e)
+{
+    struct network_state last;
+    stop_phase("measuring the model", false);
+    put_best(t, &last);
+    for (int p = 0; p < PARTS; p++)
+        r->rows[p] = t->table->count[p];
+    r->epochs = t->history.epochs;
+    r->best_epoch = t->history.best_epoch;
+    r->stopped = t->stopped;
+    bool good = measure(t, r, e);
+    if (!good && e->id == ERR_NONE) {
+        if (last.params) /* a checkpoint holds the training as it stood, not its best moment */
+            network_put(t->network, &last);
+        training_stopped(t, e);
+    }
+    training_state_free(&last);
+    good = good && write_model(t, r, e) && journal_sync(&t->journal, e);
+    if (good)
+        keeper_clear(&t->keeper);
+    return good;
+}

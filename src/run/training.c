@@ -1,0 +1,433 @@
+/* training.c - see training.h. */
+#include "run/training.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "run/memory.h"
+#include "run/output.h"
+#include "run/stop.h"
+
+static const char *quoted(const char *path, char room[512])
+{
+    text_escape(room, 512, path, strlen(path));
+    return room;
+}
+
+/* --- the outputs --- */
+
+static void note_existing(const struct training *t)
+{
+    struct checkpoint_list l = checkpoint_find(t->output);
+    if (l.count) {
+        char *path = checkpoint_path(t->output, l.steps[l.count - 1]), room[512];
+        log_note("%zu checkpoint%s of an earlier training %s left as %s; --resume would go on from "
+                 "\"%s\"",
+                 l.count, l.count > 1 ? "s" : "", l.count > 1 ? "are" : "is",
+                 l.count > 1 ? "they are" : "it is", quoted(path, room));
+        mem_free(path);
+    }
+    checkpoint_list_free(&l);
+}
+
+bool training_open(struct training *t, const struct train_request *q, struct err *e)
+{
+    t->config = q->config;
+    t->output = q->output;
+    t->resume = q->resume;
+    t->keeper = (struct keeper){.output = q->output, .keep = q->config->train.checkpoint.keep};
+    stop_phase("opening the outputs", true);
+    if (!output_check(t->config, t->output, e) || !lock_take(&t->lock, t->output, e) ||
+        !journal_open(&t->journal, t->config->output.metrics, e))
+        return false;
+    unsigned stale = checkpoint_sweep(t->output);
+    if (stale)
+        log_note("%u temporary file%s of a run that was killed removed", stale,
+                 stale > 1 ? "s" : "");
+    if (t->resume) {
+        if (t->lock.abrupt)
+            log_note("the run before ended abruptly");
+    } else {
+        note_existing(t);
+    }
+    return true;
+}
+
+/* --- the data --- */
+
+static void say_notes(const struct table *table)
+{
+    for (size_t i = 0; i < table->warning_count; i++)
+        log_warning("%s", table->warnings[i].text);
+    if (table->extra_columns)
+        log_note("%llu column%s of the file not in the config: ignored",
+                 (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
+    if (table->blank_lines)
+        log_note("%llu blank line%s dropped", (unsigned long long)table->blank_lines,
+                 table->blank_lines > 1 ? "s" : "");
+}
+
+static bool find_metric(struct training *t, struct err *e)
+{
+    const char *name = t->config->train.early.metric;
+    int task = t->config->task;
+    t->history.patience = t->config->train.early.patience;
+    t->history.min_delta = t->config->train.early.min_delta;
+    if (t->table->count[PART_VALID] == 0)
+        return true;
+    bool standard = !name || strcmp(name, "auto") == 0;
+    t->history.metric = standard ? metric_default(task) : metric_find(name, task);
+    if (t->history.metric)
+        return true;
+    char known[256];
+    metric_names(task, known, sizeof known);
+    err_set(e, ERR_CONFIG_WORD,
+            "train.early_stopping.metric: \"%s\" is not a metric of the task %s",
+            text_quote_z(name), task_names[task]);
+    return err_expected(e, "one of %s, auto", known);
+}
+
+static void have_labels(struct training *t)
+{
+    t->classes = t->config->task == TASK_REGRESSION ? 0 : t->features->outputs;
+    if (!t->classes)
+        return;
+    t->labels = mem_zero(t->classes, sizeof *t->labels);
+    for (uint32_t c = 0; c < t->classes && c < vocab_count(t->schema->labels); c++) {
+        size_t length;
+        const char *label = vocab_text(t->schema->labels, c, &length);
+        t->labels[c] = mem_string_n(label, length);
+    }
+}
+
+static bool have_weights(struct training *t, struct err *e)
+{
+    if (!loss_resolve(&t->config->train.loss, t->classes > 0, e))
+        return false;
+    if (!t->classes)
+        return true;
+    double *counts = mem_zero(t->classes, sizeof *counts);
+    score_class_counts(&t->score, counts);
+    bool good =
+        loss_class_weights(&t->config->train.loss, t->config->doc, (const char *const *)t->labels,
+                           counts, t->classes, &t->class_weight, e);
+    mem_free(counts);
+    return good;
+}
+
+bool training_load(struct training *t, struct err *e)
+{
+    const struct config *c = t->config;
+    if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, -1, &t->backend, e))
+        return false;
+    /* The machine comes before the threads: it may load a library that must find the process alone.
+     */
+    struct machine_options options = {.backend = "cpu", .blas = true};
+    t->machine = machine_open(&options, e);
+    if (!t->machine)
+        return false;
+    threads_start((unsigned)c->backend.threads);
+    t->backend.threads = threads_count();
+
+    stop_phase("reading the data", true);
+    t->schema = schema_declare(&c->data, c->task, c->doc, e);
+    if (!t->schema)
+        return false;
+    t->table = table_load(t->schema, &c->data, c->train.seed, stop_wanted, e);
+    if (!t->table)
+        return e->id != ERR_NONE ? false : training_stopped(t, e);
+    stop_phase("preparing", false);
+    say_notes(t->table);
+    t->features = schema_features(t->schema);
+    t->score = (struct score_job){.table = t->table, .schema = t->schema, .features = t->features};
+    have_labels(t);
+    if (!find_metric(t, e) || !have_weights(t, e))
+        return false;
+    struct text text = {0};
+    config_resolved(c, t->features, true, &text);
+    t->config_text = mem_string_n(text.data, text.length);
+    text_free(&text);
+    return true;
+}
+
+/* --- plan, network, weights --- */
+
+struct network_options training_network(const struct training *t)
+{
+    const struct train_options *o = &t->config->train;
+    return (struct network_options){.model = &t->config->model,
+                                    .features = t->features,
+                                    .rows = (uint32_t)o->batch_size,
+                                    .micro = (uint32_t)o->grad_accumulation,
+                                    .training = true,
+                                    .loss = &o->loss,
+                                    .optim = &o->optimizer,
+                                    .clip_norm = o->clip_norm};
+}
+
+static bool enough_memory(const struct training *t, const struct network_options *o, struct err *e)
+{
+    struct network_bytes need;
+    if (!network_need(o, t->machine, &need, e))
+        return false;
+    uint64_t free_bytes = memory_available();
+    if (free_bytes && need.total > free_bytes) {
+        err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
+                text_bytes(need.total), text_bytes(free_bytes));
+        return err_help(e, "lower train.batch_size (now %lld) or the width of the layers",
+                        (long long)o->rows);
+    }
+    return true;
+}
+
+static void start_afresh(struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state s;
+    training_state(t, &s);
+    model_init(m, t->config->train.seed, 0, s.params, s.buffers);
+    s.now = (struct step){.seed = t->config->train.seed};
+    network_put(t->network, &s);
+    training_state_free(&s);
+}
+
+/* What a checkpoint says must be of this network: sizes, moments, counters. */
+static bool suits(const struct training *t, const struct checkpoint *c)
+{
+    const struct model *m = network_model(t->network);
+    unsigned states = optim_states(&t->config->train.optimizer);
+    int64_t in_epoch = c->now.tried - c->epochs * t->steps;
+    return c->param_count == m->params && c->buffer_count == m->buffers &&
+           (c->m1 != NULL) == (states > 0) && (c->m2 != NULL) == (states > 1) &&
+           c->now.seed == t->config->train.seed && in_epoch >= 0 && in_epoch <= t->steps &&
+           c->epochs <= t->config->train.epochs;
+}
+
+static bool take_over(struct training *t, const struct checkpoint *c, const char *path,
+                      struct err *e)
+{
+    if (!suits(t, c))
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint is not of this network");
+    const struct model *m = network_model(t->network);
+    struct network_state s = {
+        .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .now = c->now};
+    network_put(t->network, &s);
+    history_replay(&t->history, c->rows, c->epochs);
+    if (t->history.metric && t->history.best_epoch) {
+        if (!c->best_params)
+            return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
+        t->best.params = mem_copy(c->best_params, m->params * sizeof *c->best_params);
+        t->best.buffers =
+            m->buffers ? mem_copy(c->best_buffers, m->buffers * sizeof *c->best_buffers) : NULL;
+    }
+    t->used = c->seconds;
+    return true;
+}
+
+/* The checkpoint's plan is obeyed as far as this machine and build can. */
+static void obey(struct training *t, const struct plan *wanted, const char *path)
+{
+    const char *differs = NULL;
+    char room[512];
+    machine_obey(t->machine, wanted);
+    machine_plan(t->machine, t->plan.batch, t->plan.micro, &t->plan);
+    if (!plan_same(&t->plan, wanted, &differs))
+        log_warning(
+            "\"%s\" was computed on another kind of machine (%s differs): the result is as good, "
+            "but not the same bytes as that of a run that was not stopped",
+            quoted(path, room), differs);
+    machine_obey(t->machine, &t->plan);
+}
+
+static bool network_make(struct training *t, struct err *e)
+{
+    struct network_options o = training_network(t);
+    if (!enough_memory(t, &o, e))
+        return false;
+    t->network = network_new(&o, t->machine, &t->plan, e);
+    if (!t->network)
+        return false;
+    t->score.network = t->network;
+    t->source = (struct source){.rows = t->table->rows,
+                                .index = t->table->index[PART_TRAIN],
+                                .count = t->table->count[PART_TRAIN],
+                                .shuffle = 1,
+                                .classes = t->classes,
+                                .class_weight = t->class_weight,
+                                .features = t->features};
+    network_source(t->network, &t->source);
+    return true;
+}
+
+bool training_build(struct training *t, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    uint64_t rows = (uint64_t)o->batch_size * (uint64_t)o->grad_accumulation;
+    t->steps = (int64_t)((t->table->count[PART_TRAIN] + rows - 1) / rows);
+    machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
+    struct checkpoint *c = NULL;
+    if (t->resume &&
+        !resume_find(&t->keeper, t->config_text, t->table->sha256, &c, &t->checkpoint, e))
+        return false;
+    if (c)
+        obey(t, &c->plan, t->checkpoint);
+    else
+        machine_obey(t->machine, &t->plan);
+    bool good = network_make(t, e);
+    if (good && c) {
+        good = take_over(t, c, t->checkpoint, e);
+        if (good)
+            log_line("resuming at step %lld (epoch %lld of %lld)", (long long)c->now.tried,
+                     (long long)(c->epochs < o->epochs ? c->epochs + 1 : c->epochs),
+                     (long long)o->epochs);
+    } else if (good) {
+        if (t->resume)
+            log_note("there is no checkpoint to resume from: the training starts afresh");
+        start_afresh(t);
+    }
+    if (good)
+        good = journal_cut(&t->journal, c ? c->journal : 0, e);
+    checkpoint_free(c);
+    if (!good)
+        return false;
+    const struct model *m = network_model(t->network);
+    unsigned copies = 1 + optim_states(&o->optimizer) + (t->history.metric ? 1 : 0);
+    if (t->output)
+        output_room(t->output, 2 * copies * m->params * sizeof(real));
+    t->checkpoint_at = clock_now();
+    return true;
+}
+
+void training_close(struct training *t)
+{
+    progress_close(t->progress);
+    network_free(t->network);
+    machine_close(t->machine);
+    mem_free(t->best.params);
+    mem_free(t->best.buffers);
+    history_release(&t->history);
+    for (uint32_t i = 0; t->labels && i < t->classes; i++)
+        mem_free(t->labels[i]);
+    mem_free(t->labels);
+    mem_free(t->class_weight);
+    mem_free(t->config_text);
+    features_free(t->features);
+    table_free(t->table);
+    schema_free(t->schema);
+    keeper_release(&t->keeper);
+    mem_free(t->checkpoint);
+    journal_close(&t->journal);
+    lock_drop(&t->lock);
+    *t = (struct training){0};
+}
+
+/* --- state and its checkpoint --- */
+
+void training_state(const struct training *t, struct network_state *s)
+{
+    const struct model *m = network_model(t->network);
+    unsigned states = optim_states(&t->config->train.optimizer);
+    *s = (struct network_state){.params = mem_zero(m->params, sizeof *s->params)};
+    if (m->buffers)
+        s->buffers = mem_zero(m->buffers, sizeof *s->buffers);
+    if (states > 0)
+        s->m1 = mem_zero(m->params, sizeof *s->m1);
+    if (states > 1)
+        s->m2 = mem_zero(m->params, sizeof *s->m2);
+}
+
+void training_state_free(struct network_state *s)
+{
+    mem_free(s->params);
+    mem_free(s->buffers);
+    mem_free(s->m1);
+    mem_free(s->m2);
+    *s = (struct network_state){0};
+}
+
+double training_seconds(const struct training *t)
+{
+    return t->used + clock_now() - t->began;
+}
+
+bool training_checkpoint(struct training *t, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state s;
+    if (!journal_sync(&t->journal, e))
+        return false;
+    training_state(t, &s);
+    network_get(t->network, &s);
+    struct checkpoint c = {.plan = t->plan,
+                           .now = s.now,
+                           .params = s.params,
+                           .buffers = s.buffers,
+                           .m1 = s.m1,
+                           .m2 = s.m2,
+                           .best_params = t->best.params,
+                           .best_buffers = t->best.buffers,
+                           .param_count = m->params,
+                           .buffer_count = m->buffers,
+                           .rows = t->history.rows,
+                           .epochs = t->history.epochs,
+                           .seconds = training_seconds(t),
+                           .journal = t->journal.length,
+                           .config = t->config_text};
+    memcpy(c.data, t->table->sha256, sizeof c.data);
+    bool good = keeper_save(&t->keeper, &c, e);
+    training_state_free(&s);
+    if (good) {
+        mem_free(t->checkpoint);
+        t->checkpoint = checkpoint_path(t->output, c.now.tried);
+        t->checkpoint_at = clock_now();
+        log_info("checkpoint at step %lld", (long long)c.now.tried);
+    }
+    return good;
+}
+
+bool training_stopped(struct training *t, struct err *e)
+{
+    enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
+    struct step now = {0};
+    char room[512];
+    if (t->network)
+        network_step(t->network, &now);
+    if (now.tried > 0 && !training_checkpoint(t, e))
+        return false;
+    if (t->checkpoint) {
+        err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
+                quoted(t->checkpoint, room));
+        return err_help(e, "the same command with --resume goes on from there");
+    }
+    err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
+            stop_name());
+    return false;
+}
+
+bool training_diverged(struct training *t, const struct step *now, const char *what, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    char room[512];
+    err_set(e, ERR_DIVERGED,
+            "training diverged: %s is not finite (epoch %lld, step %lld, learning rate %.3g)", what,
+            (long long)t->history.epochs + 1, (long long)now->tried, now->lr);
+    if (t->checkpoint)
+        err_expected(e, "the last good checkpoint is kept: \"%s\"", quoted(t->checkpoint, room));
+    else
+        err_expected(e, "no checkpoint had been written yet");
+    if (o->clip_norm > 0)
+        return err_help(
+            e,
+            "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g), or give "
+            "the schedule a warmup",
+            o->optimizer.learning_rate, o->clip_norm);
+    return err_help(
+        e,
+        "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to 1.0; look for "
+        "extreme values in the data or the target",
+        o->optimizer.learning_rate);
+}

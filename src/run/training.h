@@ -1,0 +1,80 @@
+/* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
+ * train_save.c, check.c.
+ *
+ *     training_open   outputs probed, lock taken, machine and threads started
+ *     training_load   the table, what the network sees of it, the portable config
+ *     training_build  plan, network, weights: fresh, or a checkpoint's
+ *     epochs_run      epochs, validation, early stopping, checkpoints
+ *     train_save      best weights, final metrics, golden rows, the model file
+ *     training_close  frees everything, in any state */
+#ifndef DNN_RUN_TRAINING_H
+#define DNN_RUN_TRAINING_H
+
+#include "data/table.h"
+#include "model/modelfile.h"
+#include "model/network.h"
+#include "run/history.h"
+#include "run/journal.h"
+#include "run/lock.h"
+#include "run/progress.h"
+#include "run/resume.h"
+#include "run/score.h"
+#include "run/train.h"
+
+struct training {
+    struct config *config;
+    const char *output;
+    bool resume;
+    double began; /* clock_now() */
+    double used;  /* seconds of earlier runs of this training */
+    struct selection backend;
+
+    struct lock lock;
+    struct journal journal;
+    struct keeper keeper;
+    char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
+    double checkpoint_at; /* clock_now() of it, or of the start */
+
+    struct machine *machine;
+    struct schema *schema;
+    struct table *table;
+    struct features *features;
+    char *config_text; /* resolved, portable */
+    char **labels;     /* class texts in order */
+    uint32_t classes;  /* 0: regression */
+    float *class_weight;
+
+    struct plan plan;
+    struct network *network;
+    struct source source; /* training rows */
+    struct score_job score;
+    struct history history;
+    struct network_state best; /* weights of the best epoch; NULL before, or if nothing validates */
+    int64_t steps;             /* of an epoch */
+    struct progress *progress;
+    const char *stopped; /* why the epochs ended */
+};
+
+bool training_open(struct training *t, const struct train_request *q, struct err *e);
+/* Needs t->config alone; reads the data once. */
+bool training_load(struct training *t, struct err *e);
+bool training_build(struct training *t, struct err *e);
+void training_close(struct training *t);
+
+/* The network's whole state as host arrays, owned by the caller. */
+void training_state(const struct training *t, struct network_state *s);
+void training_state_free(struct network_state *s);
+struct network_options training_network(const struct training *t);
+double training_seconds(const struct training *t); /* used so far, over all runs */
+/* Durable when true; becomes t->checkpoint. */
+bool training_checkpoint(struct training *t, struct err *e);
+/* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
+ * INTERRUPTED). False. */
+bool training_stopped(struct training *t, struct err *e);
+/* The step is not finite: fills e (DIVERGED), names what to change. False. */
+bool training_diverged(struct training *t, const struct step *now, const char *what, struct err *e);
+
+bool epochs_run(struct training *t, struct err *e);
+bool train_save(struct training *t, struct train_result *r, struct err *e);
+
+#endif
