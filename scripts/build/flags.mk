@@ -35,6 +35,9 @@ TESTFLAGS := -Wno-missing-prototypes
 # hot files
 flags_data_scan          := -O3
 flags_data_number        := -O3
+flags_data_scan_masks    := -O3
+flags_data_scan_avx2     := -O3 -mavx2
+flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw
 flags_backend_vec_c      := -O3
 flags_backend_vec_avx2   := -O3 -mavx2 -mfma
 flags_backend_vec_avx512 := -O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma

@@ -1,8 +1,9 @@
 /* csv.h - from files to blocks of whole records, and from a block to cells.
  *
- * Two readers, one answer: libcsv in strict mode is the parser and the referee (csv_libcsv.c); scan.c is a faster
- * scanner that serves the blocks it can (it refuses what it does not like, and the block goes to libcsv). Differential tests and a
- * fuzz target prove that both give the same cells, or the same error, for every input that both take.
+ * Two readers, one answer: libcsv in strict mode is the parser and the referee (csv_libcsv.c);
+ * scan.c is a faster scanner that serves the blocks it can (it refuses what it does not like, and
+ * the block goes to libcsv). Differential tests and a fuzz target prove that both give the same
+ * cells, or the same error, for every input that both take.
  *
  *     struct csv *c = csv_open(&dialect, paths, count, &e);
  *     while (csv_next(c, &block, &e)) {
@@ -11,12 +12,15 @@
  *         csv_release(c, &block);
  *     }
  *
- * A block is at most about 1 MiB of file, whatever the threads, and ends at the end of a record (quotes are
- * followed). Encoding is converted, the byte-order mark removed and line ends left as they are before
- * scanning. Lines end with LF or CRLF; in a file whose first block has neither, with CR.
+ * A block is at most about 1 MiB of file, whatever the threads, and ends at the end of a record
+ * (quotes are followed). Encoding is converted, the byte-order mark removed and line ends left as
+ * they are before scanning. Lines end with LF or CRLF; in a file whose first block has neither,
+ * with CR.
  *
- * A record that is not CSV (a stray quote, a quote that never ends, a stray CR, a NUL, invalid UTF-8) is one
- * physical line: whatever follows its first line end is read afresh. csv_rest() gives what follows it in its block. */
+ * A bad record (a NUL, invalid UTF-8, a stray CR, beyond a limit) ends where its quotes say; with a
+ * stray quote, or one that never closes, its first line is the bad record and what follows is read
+ * afresh. csv_rest() gives what follows a bad record in its block; blocks are cut by the same rule.
+ * */
 #ifndef DNN_DATA_CSV_H
 #define DNN_DATA_CSV_H
 
@@ -40,8 +44,9 @@ struct csv_dialect {
     bool tsv;           /* --io tsv: no quoting at all */
 };
 
-/* A cell: its bytes without the outer quotes, "" pairs already read as one quote (`escaped`: there was one). Unquoted
- * cells have blanks (space, tab) at both ends cut off, as libcsv does. Not NUL-terminated. */
+/* A cell: its bytes without the outer quotes, "" pairs already read as one quote (`escaped`: there
+ * was one). Unquoted cells have blanks (space, tab) at both ends cut off, as libcsv does. Not
+ * NUL-terminated. */
 struct csv_cell {
     const char *text;
     uint32_t length;
@@ -64,10 +69,11 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte, after decoding */
     void *owner;          /* csv_release */
     bool cr;              /* lines end with a bare CR */
+    size_t valid;         /* that many bytes are known to be text: no NUL, UTF-8 */
 };
 
-/* All records of a block. Zero-initialised, reused from block to block. cells[i].text points into the block, or into
- * `unescaped`, and lives as long as both. */
+/* All records of a block. Zero-initialised, reused from block to block. cells[i].text points into
+ * the block, or into `unescaped`, and lives as long as both. */
 struct csv_cells {
     struct csv_cell *cells;
     size_t cell_count, cell_room;
@@ -79,36 +85,43 @@ struct csv_cells {
     struct err error;     /* first syntax error of the block; records before it are good */
     bool has_error;
     uint64_t error_offset; /* of the record that holds it */
-    uint64_t resume_offset; /* first byte after that record's first line: where to go on, for --on-bad-row */
+    size_t valid;           /* bytes of the block that are text */
+    struct csv_dialect dialect;
+    uint64_t resume_offset; /* first byte after that record: where to go on, for --on-bad-row */
 };
 
 struct csv;
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
-/* The header of the first file (or c1, c2, .. from its first record). Later files must have equal columns. Names are
- * owned by c. Reads ahead; the header's own record is not given again. Duplicate, empty, overlong names: E12. Calling
- * it again gives the same names. csv_next does it by itself when it was not called. */
+/* The header of the first file (or c1, c2, .. from its first record). Later files must have equal
+ * columns. Names are owned by c. Reads ahead; the header's own record is not given again.
+ * Duplicate, empty, overlong names: E12. Calling it again gives the same names. csv_next does it by
+ * itself when it was not called. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
-/* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with csv_cells of other blocks. */
+/* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with csv_cells of
+ * other blocks. */
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e);
 void csv_release(struct csv *c, struct csv_block *b);
 void csv_close(struct csv *c);
-/* What init and check say in a note: the header looks like data (`numbers`), two names are equal but for upper and lower
- * case (first != second: their positions from 0). Valid after csv_header. */
+/* What init and check say in a note: the header looks like data (`numbers`), two names are equal
+ * but for upper and lower case (first != second: their positions from 0). Valid after csv_header.
+ * */
 struct csv_notes { bool numbers; size_t first, second; };
 struct csv_notes csv_notes(const struct csv *c);
 uint64_t csv_bytes(const struct csv *c);       /* read so far */
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */
 
-/* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped and counted; with one,
- * a blank line is a record with an empty cell; 0: not known, blank lines are dropped. Ragged records are reported by the user
- * of the record, not here. False on a syntax error or beyond a limit (also in out->error); the records before it are good.
- * (Its name is not csv_parse, which is libcsv's.) Thread-safe for different `out`. */
+/* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped
+ * and counted; with one, a blank line is a record with an empty cell; 0: not known, blank lines are
+ * dropped. Ragged records are reported by the user of the record, not here. False on a syntax error
+ * or beyond a limit (also in out->error); the records before it are good. (Its name is not
+ * csv_parse, which is libcsv's.) Thread-safe for different `out`. */
 bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns, struct csv_cells *out,
                      struct err *e);
 /* What follows the bad record of b; false when nothing does. `rest` needs no release. */
 bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_block *rest);
-/* The two readers behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself. scan_parse returns
- * SCAN_REFUSED when libcsv must decide: every error message comes from libcsv_parse. */
+/* The two readers behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself.
+ * scan_parse returns SCAN_REFUSED when libcsv must decide: every error message comes from
+ * libcsv_parse. */
 enum scan_result { SCAN_DONE, SCAN_REFUSED };
 enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                             struct csv_cells *out);

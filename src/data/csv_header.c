@@ -1,0 +1,256 @@
+/* csv_header.c - the names of columns: read once, checked, and compared in later files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "data/csv_room.h"
+#include "data/number.h"
+#include "data/scan.h"
+
+static const char delimiters[] = {',', ';', '\t', '|'};
+
+static const char *delimiter_name(char c)
+{
+    static const char *const names[] = {",", ";", "\\t", "|"};
+    for (size_t i = 0; i < sizeof delimiters; i++)
+        if (delimiters[i] == c)
+            return names[i];
+    return "?";
+}
+
+/* One column, and its line is full of another delimiter: never guessed, but said. */
+static bool check_delimiter(const struct csv *c, const struct csv_block *b, const struct csv_record *r,
+                            const struct csv_cell *cell, struct err *e)
+{
+    char best = 0;
+    size_t most = 0;
+    if (r->cells != 1 || cell->quoted)
+        return true;
+    for (size_t k = 0; k < sizeof delimiters; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < cell->length; i++)
+            count += cell->text[i] == delimiters[k];
+        if (count > most && delimiters[k] != c->dialect.delimiter) {
+            most = count;
+            best = delimiters[k];
+        }
+    }
+    if (!most)
+        return true;
+    err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1, "found 1 column; did you mean delimiter \"%s\"?",
+           delimiter_name(best));
+    err_excerpt(e, cell->text, cell->length);
+    return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
+}
+
+/* --- equal names --- */
+
+struct name_order {
+    char **names;
+    bool folded;
+};
+
+static unsigned char fold(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Upper and lower case, and blanks, do not count. */
+static int compare_folded(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == ' ')
+            a++;
+        while (*b == ' ')
+            b++;
+        if (fold(*a) != fold(*b) || !*a)
+            return (int)fold(*a) - (int)fold(*b);
+    }
+}
+
+static int compare_names(const void *a, const void *b, const void *context)
+{
+    const struct name_order *o = context;
+    const char *x = o->names[*(const uint32_t *)a], *y = o->names[*(const uint32_t *)b];
+    return o->folded ? compare_folded(x, y) : strcmp(x, y);
+}
+
+/* The first column, in file order, whose name stood before. */
+static bool find_equal(struct csv *c, bool folded, size_t *first, size_t *second)
+{
+    struct name_order o = {c->names, folded};
+    uint32_t *order = mem_alloc(c->name_count, sizeof *order);
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < c->name_count; i++)
+        order[i] = (uint32_t)i;
+    sort_stable(order, c->name_count, sizeof *order, compare_names, &o);
+    for (size_t i = 1; i < c->name_count; i++)
+        if (order[i] < found && compare_names(order + i - 1, order + i, &o) == 0) {
+            *first = order[i - 1];
+            *second = found = order[i];
+        }
+    mem_free(order);
+    return found != SIZE_MAX;
+}
+
+static bool looks_like_data(const struct csv *c)
+{
+    double v;
+    for (size_t i = 0; i < c->name_count; i++) {
+        size_t n = strlen(c->names[i]);
+        if (number_parse(c->names[i], n, '.', &v) == NUMBER_BAD &&
+            number_parse(c->names[i], n, ',', &v) == NUMBER_BAD)
+            return false;
+    }
+    return true;
+}
+
+static bool header_help(const struct csv *c, struct err *e, const char *otherwise)
+{
+    if (looks_like_data(c))
+        return err_help(e, "if the file has no header line, set \"header\": false in data");
+    return err_help(e, "%s", otherwise);
+}
+
+static bool check_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
+                        struct err *e)
+{
+    const struct csv_record *r = cells->records;
+    int64_t line, column;
+    for (uint32_t i = 0; i < r->cells; i++) {
+        size_t length = cells->cells[i].length;
+        if (length && length <= CSV_MOST_NAME)
+            continue;
+        csv_place(b, r, cells, i, &line, &column);
+        if (length) {
+            err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column,
+                   "the name of column %u has %zu bytes, more than %d", i + 1, length, CSV_MOST_NAME);
+            return header_help(c, e, "is the delimiter right?");
+        }
+        err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column, "column %u has no name", i + 1);
+        return header_help(c, e, "name it, or remove a delimiter at the end of the line");
+    }
+    size_t first, second;
+    if (find_equal(c, false, &first, &second)) {
+        csv_place(b, r, cells, (uint32_t)second, &line, &column);
+        err_at(e, ERR_CSV_HEADER_DUPLICATE, b->path, line, column,
+               "columns %zu and %zu have the same name \"%s\"", first + 1, second + 1,
+               text_quote_z(c->names[first]));
+        return header_help(c, e, "give one of them another name");
+    }
+    c->notes.numbers = looks_like_data(c);
+    if (find_equal(c, true, &first, &second)) {
+        c->notes.first = first;
+        c->notes.second = second;
+    }
+    return true;
+}
+
+/* A later file has the columns of the first. */
+static bool same_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
+                       struct err *e)
+{
+    const struct csv_record *r = cells->records;
+    if (r->cells != c->name_count) {
+        err_at(e, ERR_CSV_COLUMNS, b->path, r->line, 1, "has %u columns, \"%s\" has %zu", r->cells,
+               text_quote_z(c->shown[0]), c->name_count);
+        return err_help(e, "files of one list need the same columns in the same order");
+    }
+    for (uint32_t i = 0; c->dialect.header && i < r->cells; i++) {
+        const struct csv_cell *cell = cells->cells + i;
+        if (strlen(c->names[i]) == cell->length && !memcmp(c->names[i], cell->text, cell->length))
+            continue;
+        int64_t line, column;
+        csv_place(b, r, cells, i, &line, &column);
+        err_at(e, ERR_CSV_COLUMNS, b->path, line, column, "column %u is \"%s\", in \"%s\" it is \"%s\"",
+               i + 1, text_quote(cell->text, cell->length), text_quote_z(c->shown[0]),
+               text_quote_z(c->names[i]));
+        return err_help(e, "files of one list need the same columns in the same order");
+    }
+    return true;
+}
+
+/* Names made of the first record; checked when it is a header. */
+static bool take_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
+                       struct err *e)
+{
+    const struct csv_record *r = cells->records;
+    if (!check_delimiter(c, b, r, cells->cells, e))
+        return false;
+    c->names = mem_zero(r->cells, sizeof *c->names);
+    c->name_count = r->cells;
+    for (uint32_t i = 0; i < r->cells; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "c%u", i + 1);
+        c->names[i] = c->dialect.header ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
+                                        : mem_string(number);
+    }
+    if (!c->dialect.header || check_names(c, b, cells, e))
+        return true;
+    csv_header_free(c);
+    return false;
+}
+
+static bool empty(const struct csv *c, struct err *e)
+{
+    bool nothing = c->pending_used == 0 && c->offset == 0;
+    return err_at(e, ERR_CSV_EMPTY, c->shown[c->at], 0, 0, "%s, expected a %s",
+                  nothing ? "empty" : "blank lines only", c->dialect.header ? "header line" : "row");
+}
+
+/* The first record that is not blank, whole. Blank lines stand before it. */
+static bool first_record(struct csv *c, size_t *size, struct err *e)
+{
+    for (size_t room = CSV_BLOCK_BYTES;; room = 2 * room) {
+        if (room > CSV_MOST_LINE)
+            room = CSV_MOST_LINE;
+        if (!csv_fill(c, room, e))
+            return false;
+        *size = cut_first(&c->dialect, c->cr, c->pending->bytes, c->pending_used);
+        if (*size)
+            return true;
+        if (c->ended) {
+            *size = c->pending_used;
+            return true;
+        }
+        if (room == CSV_MOST_LINE) {
+            /* a quote that never ends is reported by the parser, at its place */
+            if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
+                memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
+                *size = c->pending_used;
+                return true;
+            }
+            err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
+            return err_help(e, "is this a text file with line ends?");
+        }
+    }
+}
+
+bool csv_header_read(struct csv *c, struct err *e)
+{
+    struct csv_cells cells = {0};
+    size_t size;
+    if (!first_record(c, &size, e))
+        return false;
+    struct csv_block b = {.bytes = c->pending->bytes, .size = size, .path = c->shown[c->at],
+                          .first_line = c->line, .cr = c->cr};
+    bool good = csv_cells_parse(&c->dialect, &b, 0, &cells, e);
+    if (good && cells.record_count == 0)
+        good = empty(c, e);
+    if (good)
+        good = c->names ? same_names(c, &b, &cells, e) : take_names(c, &b, &cells, e);
+    if (good && c->dialect.header)
+        csv_drop(c, size);
+    csv_cells_free(&cells);
+    return good;
+}
+
+void csv_header_free(struct csv *c)
+{
+    for (size_t i = 0; i < c->name_count; i++)
+        mem_free(c->names[i]);
+    mem_free(c->names);
+    c->names = NULL;
+    c->name_count = 0;
+}

@@ -1,0 +1,61 @@
+/* csv_room.h - a reader's inside, shared by csv.c (files to blocks), csv_header.c (names) and
+ * csv_sniff.c (what is no CSV). Private to src/data. */
+#ifndef DNN_DATA_CSV_ROOM_H
+#define DNN_DATA_CSV_ROOM_H
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "data/csv.h"
+#include "data/options.h"
+
+#define CSV_HEAD_BYTES 4096
+
+/* Memory of a block. */
+struct csv_buffer {
+    struct csv_buffer *next; /* in the list of free ones */
+    size_t room;
+    char *bytes;
+};
+
+struct csv {
+    struct csv_dialect dialect;
+    char **paths;
+    size_t path_count, at; /* at: of the open file */
+    char **shown;          /* what messages call them; blocks borrow it */
+    struct file file;
+    bool open, ended;      /* ended: every byte of the open file was read */
+    struct convert *convert;
+    struct text converted; /* decoded bytes that found no room */
+    size_t converted_at;
+    char head[CSV_HEAD_BYTES]; /* the first raw bytes, looked at before they are decoded */
+    size_t head_used, head_at;
+
+    struct csv_buffer *pending; /* bytes that were read and not given out */
+    size_t pending_used;
+    struct csv_buffer *spare;
+    bool cr;
+    int64_t line;          /* of the first pending byte */
+    uint64_t offset, index, bytes, size;
+
+    char **names;
+    size_t name_count;
+    struct csv_notes notes;
+};
+
+/* csv.c: reads on until `room` bytes are pending or the file ends; makes the buffer that large. */
+bool csv_fill(struct csv *c, size_t room, struct err *e);
+/* Takes `count` bytes and `lines` lines off the front of the pending ones. */
+void csv_drop(struct csv *c, size_t count);
+
+/* csv_sniff.c: refuses other formats and encodings by c->head; *skip: bytes of the byte-order mark.
+ * */
+bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e);
+/* Do lines end with a bare CR? */
+bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size);
+
+/* csv_header.c: the names, from the first record pending; taken off when it is a header. Called at
+ * the start of each file; those after the first are compared. */
+bool csv_header_read(struct csv *c, struct err *e);
+void csv_header_free(struct csv *c);
+
+#endif

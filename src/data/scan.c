@@ -1,0 +1,214 @@
+/* scan.c - the fast reader: delimiters and line ends outside quotes, by bit masks; one pass, no
+ * copies but for cells with "" pairs. It refuses whatever is not plainly well formed, and then
+ * libcsv finds the words for it. */
+#include "data/scan.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is carried from mask to mask. */
+struct scan {
+    const struct csv_dialect *d;
+    const char *bytes;
+    size_t size, columns;
+    struct csv_cells *out;
+    char end;             /* of a line */
+    uint64_t carry;       /* all ones inside quotes */
+    bool cr_before;       /* the last byte was a CR outside quotes */
+    bool pairs;           /* a "" stands in the window or in the part of the cell before it */
+    size_t cell, record;  /* where they begin */
+    size_t first_cell;
+    int64_t line, record_line;
+    size_t unescaped;
+};
+
+static void make_room(struct csv_cells *c)
+{
+    if (c->cell_room - c->cell_count < 64) {
+        size_t room = c->cell_room + c->cell_room / 2 + 4096;
+        c->cells = mem_grow(c->cells, room, sizeof *c->cells);
+        c->cell_room = room;
+    }
+    if (c->record_room - c->record_count < 64) {
+        size_t room = c->record_room + c->record_room / 2 + 512;
+        c->records = mem_grow(c->records, room, sizeof *c->records);
+        c->record_room = room;
+    }
+}
+
+/* The text of a quoted cell with "" pairs, each as one quote. */
+static void unescape(struct scan *s, struct csv_cell *cell)
+{
+    struct csv_cells *out = s->out;
+    if (out->unescaped_room < s->size) {
+        /* no cell of this block points there yet: the first one asks for room for all */
+        mem_free(out->unescaped);
+        out->unescaped = mem_alloc(s->size, 1);
+        out->unescaped_room = s->size;
+    }
+    char *to = out->unescaped + s->unescaped, *from = to;
+    const char *at = cell->text, *end = at + cell->length;
+    while (at < end) {
+        const char *quote = memchr(at, '"', (size_t)(end - at));
+        size_t piece = (size_t)((quote ? quote + 1 : end) - at);
+        memcpy(to, at, piece);
+        to += piece;
+        at += piece + (quote != NULL);
+    }
+    cell->text = from;
+    cell->length = (uint32_t)(to - from);
+    cell->escaped = 1;
+    s->unescaped += cell->length;
+}
+
+static bool is_blank(const struct csv_dialect *d, char c)
+{
+    return (c == ' ' || c == '\t') && c != d->delimiter;
+}
+
+/* A cell with a blank or a quote at an end. Its quotes stand right. */
+static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_cell *cell)
+{
+    const char *text = cell->text, *end = text + cell->length;
+    while (text < end && is_blank(s->d, *text))
+        text++;
+    while (text < end && is_blank(s->d, end[-1]))
+        end--;
+    bool quoted = text < end && *text == '"' && !s->d->tsv;
+    if (quoted) {
+        text++;
+        end--;
+    }
+    cell->text = text;
+    cell->length = (uint32_t)(end - text);
+    cell->quoted = quoted;
+    if (quoted && s->pairs && memchr(text, '"', cell->length))
+        unescape(s, cell);
+}
+
+static inline void put_cell(struct scan *s, struct csv_cell *cell, size_t end)
+{
+    const char *text = s->bytes + s->cell;
+    size_t length = end - s->cell;
+    *cell = (struct csv_cell){.text = text, .length = (uint32_t)length};
+    /* every byte above '"' begins a plain cell, every byte above ' ' ends one; quoted cells begin
+     * with theirs */
+    if (length && ((unsigned char)text[0] <= '"' || (unsigned char)text[length - 1] <= ' '))
+        uncommon_cell(s, cell);
+}
+
+/* Ends a record whose last cell is put. False: too many columns. */
+static inline bool put_record(struct scan *s, size_t end)
+{
+    struct csv_cells *out = s->out;
+    size_t cells = out->cell_count - s->first_cell;
+    const struct csv_cell *first = out->cells + s->first_cell;
+    if (cells == 1 && first->length == 0 && !first->quoted && s->columns != 1) {
+        out->cell_count--;
+        out->blank_lines++;
+        return true;
+    }
+    if (cells > CSV_MOST_COLUMNS)
+        return false;
+    out->records[out->record_count++] = (struct csv_record){
+        .first_cell = (uint32_t)s->first_cell, .cells = (uint32_t)cells, .offset = s->record,
+        .bytes = (uint32_t)(end - s->record), .line = s->record_line};
+    s->first_cell = out->cell_count;
+    return true;
+}
+
+/* The cells that end in one block: marks are its delimiters and line ends outside quotes, hidden
+ * the line ends inside. */
+static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
+                             size_t base)
+{
+    make_room(s->out);
+    for (; marks; marks &= marks - 1) {
+        uint64_t mark = marks & -marks;
+        size_t at = base + (size_t)__builtin_ctzll(marks);
+        struct csv_cell *cell = s->out->cells + s->out->cell_count++;
+        if (!(mark & line_ends)) {
+            put_cell(s, cell, at);
+            s->cell = at + 1;
+            continue;
+        }
+        size_t end = at;
+        end -= s->end == '\n' && end > s->cell && s->bytes[end - 1] == '\r';
+        put_cell(s, cell, end);
+        if (!put_record(s, end))
+            return false;
+        if (hidden) {
+            s->line += __builtin_popcountll(hidden & (mark - 1));
+            hidden &= -mark;
+        }
+        s->line++;
+        s->cell = s->record = at + 1;
+        s->record_line = s->line;
+    }
+    s->line += __builtin_popcountll(hidden);
+    return true;
+}
+
+static bool put_window(struct scan *s, const struct scan_masks *masks, size_t blocks, size_t at)
+{
+    bool feeds = s->end == '\n';
+    for (size_t i = 0; i < blocks; i++) {
+        const struct scan_masks *m = masks + i;
+        size_t base = at + 64 * i;
+        uint64_t inside = s->carry, ends = feeds ? m->feed : m->cr, other = feeds ? m->cr : m->feed;
+        if (m->quote) {
+            inside ^= scan_parity(m->quote);
+            if (scan_quotes(s->d, m, inside, s->bytes, s->size, base))
+                return false;
+            uint64_t closes = m->quote & ~inside, opens = m->quote & inside;
+            bool before = base && (s->carry == 0) && s->bytes[base - 1] == '"';
+            s->pairs |= (opens & (closes << 1 | before)) != 0;
+            s->carry = -(inside >> 63);
+        }
+        other &= ~inside;
+        if (other | s->cr_before) {
+            /* a CR must be followed by its LF; where lines end with CR there is no LF */
+            if (!feeds || (other << 1 | s->cr_before) & ~m->feed)
+                return false;
+            s->cr_before = other >> 63;
+        }
+        uint64_t hidden = ends & inside;
+        ends &= ~inside;
+        if (!put_block(s, (m->delimiter & ~inside) | ends, ends, hidden, base))
+            return false;
+    }
+    return true;
+}
+
+static bool put_rest(struct scan *s)
+{
+    if (s->carry || s->cr_before)
+        return false;
+    if (s->record == s->size)
+        return true;
+    make_room(s->out);
+    put_cell(s, s->out->cells + s->out->cell_count++, s->size);
+    return put_record(s, s->size);
+}
+
+enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                            struct csv_cells *out)
+{
+    struct scan s = {.d = d, .bytes = b->bytes, .size = b->size, .columns = columns, .out = out,
+                     .end = b->cr ? '\r' : '\n', .line = b->first_line, .record_line = b->first_line};
+    struct scan_masks masks[SCAN_WINDOW];
+    out->cell_count = out->record_count = 0;
+    out->blank_lines = 0;
+    out->has_error = false;
+    /* a field that may be beyond the limit is left to libcsv, which measures it */
+    if (b->size > CSV_MOST_FIELD)
+        return SCAN_REFUSED;
+    for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
+        blocks = scan_window(d, b->bytes, b->size, at, masks);
+        s.pairs = s.pairs && s.cell < at;
+        if (!put_window(&s, masks, blocks, at))
+            return SCAN_REFUSED;
+    }
+    return put_rest(&s) ? SCAN_DONE : SCAN_REFUSED;
+}

@@ -1,0 +1,59 @@
+/* scan.h - sixty-four bytes at a time as bit masks: what the scanner and the cutter of blocks see
+ * of a file. Bit i stands for byte i. Private to src/data.
+ *
+ * Quotes are followed by their parity: in a file that keeps the rules every quote is the first or
+ * the last of a cell, or one of a pair inside; scan_quotes finds those that are not, by their
+ * neighbours alone. */
+#ifndef DNN_DATA_SCAN_H
+#define DNN_DATA_SCAN_H
+
+#include "data/csv.h"
+
+struct scan_masks {
+    uint64_t quote, delimiter, feed, cr, blank; /* blank: space and tab, but for a tab that delimits */
+};
+/* Masks of `blocks` times 64 bytes. One function a kind of processor; all give the same. */
+typedef void scan_masks_fn(const unsigned char *bytes, size_t blocks, char delimiter,
+                           struct scan_masks *out);
+scan_masks_fn scan_masks_plain, scan_masks_sse2, scan_masks_avx2, scan_masks_avx512;
+/* The best of this processor, or what DNN_CPU says (c, sse2, avx2, avx512). */
+scan_masks_fn *scan_masks_choose(void);
+
+#define SCAN_WINDOW 64 /* blocks looked at together */
+
+/* Masks of up to SCAN_WINDOW blocks at bytes + at; the last one may be cut short by size. Returns
+ * their number. Without quoting (tsv) the quote masks are empty. */
+size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
+                   struct scan_masks out[SCAN_WINDOW]);
+
+/* Bit i becomes the parity of bits 0..i. */
+static inline uint64_t scan_parity(uint64_t x)
+{
+    x ^= x << 1;
+    x ^= x << 2;
+    x ^= x << 4;
+    x ^= x << 8;
+    x ^= x << 16;
+    return x ^ x << 32;
+}
+
+/* Quotes of a block at `base` that stand where none can be. inside: scan_parity of the quotes from
+ * the start of the bytes on (set from an opening quote to the byte before the closing one).
+ * Neighbours before the first byte and behind the last one count as line ends. */
+uint64_t scan_quotes(const struct csv_dialect *d, const struct scan_masks *m, uint64_t inside,
+                     const char *bytes, size_t size, size_t base);
+
+/* Physical line ends: every `end` byte of bytes. */
+int64_t scan_lines(const char *bytes, size_t size, char end);
+
+/* Where a block of whole records is to end: behind the last record that ends within `most` bytes,
+ * else behind the first that ends later, else 0. last: the file ends with these bytes; full: no
+ * more of them will be shown. Then a record that does not end is ended: by the end of the file, or,
+ * when a quote is open, as a bad record by the end of its first line (0 when that does not come
+ * either). */
+size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
+                bool last, bool full);
+/* Behind the line end of the first record that is not blank; 0 when it is not among these bytes. */
+size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,106 @@
+/* scan_masks.c - the masks without and with SSE2, the choice of a processor's best, and windows of
+ * a text. */
+#include "data/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+void scan_masks_plain(const unsigned char *bytes, size_t blocks, char delimiter,
+                      struct scan_masks *out)
+{
+    for (size_t i = 0; i < blocks; i++, bytes += 64) {
+        struct scan_masks m = {0};
+        for (unsigned k = 0; k < 64; k++) {
+            unsigned char c = bytes[k];
+            m.quote |= (uint64_t)(c == '"') << k;
+            m.delimiter |= (uint64_t)(c == (unsigned char)delimiter) << k;
+            m.feed |= (uint64_t)(c == '\n') << k;
+            m.cr |= (uint64_t)(c == '\r') << k;
+            m.blank |= (uint64_t)(c == ' ' || c == '\t') << k;
+        }
+        m.blank &= ~m.delimiter;
+        out[i] = m;
+    }
+}
+
+#if defined(__x86_64__)
+static inline uint64_t equal64(const __m128i v[4], char c)
+{
+    __m128i wanted = _mm_set1_epi8(c);
+    uint64_t mask = 0;
+    for (int i = 3; i >= 0; i--)
+        mask = mask << 16 | (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v[i], wanted));
+    return mask;
+}
+
+void scan_masks_sse2(const unsigned char *bytes, size_t blocks, char delimiter,
+                     struct scan_masks *out)
+{
+    for (size_t i = 0; i < blocks; i++, bytes += 64) {
+        __m128i v[4];
+        memcpy(v, bytes, sizeof v);
+        out[i].quote = equal64(v, '"');
+        out[i].delimiter = equal64(v, delimiter);
+        out[i].feed = equal64(v, '\n');
+        out[i].cr = equal64(v, '\r');
+        out[i].blank = (equal64(v, ' ') | equal64(v, '\t')) & ~out[i].delimiter;
+    }
+}
+
+static scan_masks_fn *choose(void)
+{
+    const char *said = getenv("DNN_CPU");
+    bool avx2 = __builtin_cpu_supports("avx2");
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    if (said && strcmp(said, "c") == 0)
+        return scan_masks_plain;
+    if (said && strcmp(said, "sse2") == 0)
+        return scan_masks_sse2;
+    if (said && strcmp(said, "avx2") == 0)
+        avx512 = false;
+    return avx512 ? scan_masks_avx512 : avx2 ? scan_masks_avx2 : scan_masks_sse2;
+}
+#else
+static scan_masks_fn *choose(void)
+{
+    return scan_masks_plain;
+}
+#endif
+
+scan_masks_fn *scan_masks_choose(void)
+{
+    static scan_masks_fn *_Atomic chosen;
+    scan_masks_fn *f = chosen;
+    if (!f)
+        chosen = f = choose();
+    return f;
+}
+
+size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
+                   struct scan_masks out[SCAN_WINDOW])
+{
+    const unsigned char *from = (const unsigned char *)bytes + at;
+    scan_masks_fn *masks = scan_masks_choose();
+    size_t blocks = (size - at) / 64;
+    if (blocks >= SCAN_WINDOW) {
+        blocks = SCAN_WINDOW;
+        masks(from, blocks, d->delimiter, out);
+    } else {
+        masks(from, blocks, d->delimiter, out);
+        size_t rest = (size - at) % 64;
+        if (rest) {
+            unsigned char tail[64] = {0};
+            memcpy(tail, from + 64 * blocks, rest);
+            masks(tail, 1, d->delimiter, out + blocks);
+            blocks++;
+        }
+    }
+    if (d->tsv)
+        for (size_t i = 0; i < blocks; i++)
+            out[i].quote = 0;
+    return blocks;
+}
