@@ -1,5 +1,12 @@
-/* modelfile.h - what a .dnn file holds (README, "Model file"): schema with statistics, resolved config, metrics, weights, golden rows.
- * No paths, no time, host, thread count or measured speed: the same training gives the same bytes. */
+/* modelfile.h - what a .dnn file holds (README, "Model file"): schema with statistics, resolved config, metrics, weights, golden
+ * rows. No paths, no time, host, thread count or measured speed: the same training gives the same bytes.
+ *
+ *   metadata         kind "model", format, config, plan, metrics: the last three are JSON
+ *   schema.*         schema_save
+ *   weights.params   F32 [parameters]: embedding tables, then layer by layer, each range from a multiple of 16 on
+ *   weights.buffers  F32 [buffers]: running statistics; absent when there are none
+ *   golden.text      U8, golden.offsets I64 [rows][cells] + 1, golden.logits F32 [rows][outputs]; absent without rows
+ *   config           U8: in place of the metadata when it is long */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
@@ -17,7 +24,7 @@ struct golden {
 };
 struct modelfile {
     struct schema *schema;
-    struct json_doc *config; /* resolved */
+    struct json_doc *config; /* resolved; only of a loaded file */
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;        /* of the machine that trained it */
     real *params, *buffers;  /* float32 in the file */
