@@ -1,0 +1,36 @@
+/* cmd_inspect.c - `dnn inspect`: what is inside a model or a CSV file. */
+#include "cli/cli.h"
+#include "run/inspect.h"
+
+static int inspect_command(struct args *a)
+{
+    struct err e = {0};
+    struct inspect seen = {0};
+    int code;
+    if (!inspect_open(&seen, a->positionals[0], &e))
+        code = cli_fail(a, &e, NULL);
+    else if (a->json) {
+        struct json_out out = {0};
+        inspect_write(&seen, &out);
+        code = cli_json(a, &out, false);
+    } else {
+        struct text out = {0};
+        inspect_text(&seen, &out);
+        code = cli_print(a, &out);
+        text_free(&out);
+    }
+    inspect_close(&seen);
+    return code;
+}
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .usage = "inspect MODEL|DATA.csv [--json]",
+    .summary = "Show what is inside a model or a CSV file.",
+    .examples = "  dnn inspect leads.dnn\n"
+                "  dnn inspect leads.csv --json\n",
+    .has_json = true,
+    .least = 1,
+    .most = 1,
+    .run = inspect_command,
+};
