@@ -476,7 +476,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
 
 void opt_release(const struct option *table, void *into)
 {
-    for (const struct option *row = table; row->key; row++) {
+    for (const struct option *row = table; into && row->key; row++) {
         void *field = field_of(row, into);
         if (row->type == OPT_STRING) {
             mem_free(*(char **)field);

@@ -1,0 +1,277 @@
+/* config.c - loading: the document with --set put in, read by the joined table, files joined to its
+ * folder, then the environment and the command line on top, then the checks that need more than one
+ * key. */
+#include "run/config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "run/config_table.h"
+
+/* Keys of capabilities that are not part of this build: null is what every config may say of them,
+ * anything else is an unknown key. */
+static const char *const absent[] = {
+    "ensemble",   "calibrate",    "threshold",      "tune",         "data.sequence",
+    "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain"};
+
+static void drop_absent(struct json_doc *doc)
+{
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        const struct json *v = json_path(json_root(doc), absent[i]);
+        if (v && json_kind(v) == JSON_NULL)
+            json_remove(doc, absent[i]);
+    }
+}
+
+/* --- --set --- */
+
+/* Whether the JSON value is one that a key of this kind takes; row NULL: a key of a room's own
+ * object. */
+static bool fits(const struct option *row, const struct json *v)
+{
+    enum json_kind kind = json_kind(v);
+    int64_t whole;
+    if (!row)
+        return true;
+    if (kind == JSON_NULL)
+        return row->flags & OPT_NULLABLE;
+    switch (row->type) {
+    case OPT_BOOL: return kind == JSON_TRUE || kind == JSON_FALSE;
+    case OPT_INT:
+    case OPT_NUMBER: return kind == JSON_NUMBER;
+    case OPT_SEED:
+        return kind == JSON_STRING ||
+               json_integer(v, &whole); /* a longer one stays text, digit by digit */
+    case OPT_STRING:
+    case OPT_WORD: return kind == JSON_STRING;
+    case OPT_STRINGS: return kind == JSON_STRING || kind == JSON_LIST;
+    case OPT_INTS:
+    case OPT_NUMBERS: return kind == JSON_LIST;
+    case OPT_TABLE: return kind == JSON_OBJECT;
+    case OPT_CUSTOM: return true;
+    }
+    return true;
+}
+
+/* The row that says what stands at path. An entry of a list of strings is a string. */
+static const struct option *row_of(const char *path)
+{
+    static const struct option entry = {.key = "entry", .type = OPT_STRING};
+    const struct option *row = opt_find(config_table, path);
+    const char *dot = strrchr(path, '.');
+    if (row || !dot || strspn(dot + 1, "0123456789") != strlen(dot + 1))
+        return row;
+    char *list = mem_string_n(path, (size_t)(dot - path));
+    row = opt_find(config_table, list);
+    mem_free(list);
+    return row && row->type == OPT_STRINGS ? &entry : NULL;
+}
+
+/* "age": "numeric" becomes {"type": "numeric"} when a --set names something below it. */
+static bool unfold_column(struct json_doc *doc, const char *path, struct err *e)
+{
+    static const char columns[] = "data.columns";
+    size_t n = sizeof columns - 1;
+    const struct json *list = json_path(json_root(doc), columns);
+    if (!list || json_kind(list) != JSON_OBJECT || strncmp(path, columns, n) != 0 ||
+        path[n] != '.' || json_path(json_root(doc), path))
+        return true;
+    const struct json *found = NULL;
+    size_t longest = 0; /* names may hold dots: the longest that fits is meant, as in json_path */
+    for (const struct json *c = json_at(list, 0); c; c = json_next(c)) {
+        size_t length = strlen(json_key(c));
+        if (strncmp(path + n + 1, json_key(c), length) == 0 && path[n + 1 + length] == '.' &&
+            length >= longest) {
+            found = c;
+            longest = length;
+        }
+    }
+    if (!found || json_kind(found) != JSON_STRING)
+        return true;
+    struct json_out out = {0};
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "type", json_string(found));
+    json_close(&out, '}');
+    char *column = mem_string_n(path, n + 1 + longest);
+    bool good = json_set(doc, column, out.text.data, e);
+    mem_free(column);
+    text_free(&out.text);
+    return good;
+}
+
+bool config_set(struct json_doc *doc, const char *set, struct err *e)
+{
+    const char *equals = strchr(set, '=');
+    if (!equals || equals == set) {
+        err_set(e, ERR_SET_VALUE, "--set \"%s\": no key and value", text_quote_z(set));
+        return err_expected(e, "path.to.key=VALUE");
+    }
+    char *path = mem_string_n(set, (size_t)(equals - set));
+    const struct option *row = row_of(path);
+    const char *value = equals + 1;
+    struct err unread = {0};
+    struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
+    struct json_out text = {0};
+    if (read && fits(row, json_root(read)))
+        json_write(&text.text, json_root(read), 0);
+    else if (row && row->type == OPT_STRING &&
+             strcmp(value, "\\t") == 0) /* a shell has no easy way to give a tab */
+        json_put_string(&text, NULL, "\t");
+    else
+        json_put_string(&text, NULL, value);
+    bool good = unfold_column(doc, path, e) && json_set(doc, path, text.text.data, e);
+    if (!good && e->id != ERR_BUG) {
+        char what[sizeof e->what];
+        snprintf(what, sizeof what, "%s", e->what);
+        err_clear(e);
+        err_set(e, ERR_SET_VALUE, "--set: %.900s", what);
+    }
+    json_free(read);
+    text_free(&text.text);
+    mem_free(path);
+    return good;
+}
+
+/* A value without a place in the file came from a --set: then the command line is wrong and not the
+ * file. */
+static void blame_set(struct err *e)
+{
+    bool of_one_key = e->id == ERR_CONFIG_KEY || e->id == ERR_CONFIG_TYPE ||
+                      e->id == ERR_CONFIG_RANGE || e->id == ERR_CONFIG_WORD ||
+                      e->id == ERR_JSON_DUPLICATE;
+    if (!of_one_key || e->line > 0)
+        return;
+    char what[sizeof e->what];
+    snprintf(what, sizeof what, "--set: %.900s", e->what);
+    memcpy(e->what, what, sizeof what);
+    e->id = ERR_SET_VALUE;
+    e->file[0] = '\0';
+}
+
+/* --- files --- */
+
+static void join(char **path, const char *config)
+{
+    if (!*path || strcmp(*path, "-") == 0)
+        return;
+    char *joined = file_join(config, *path);
+    mem_free(*path);
+    *path = joined;
+}
+
+static void join_row(const char *key, const struct option *row, const void *base, void *context)
+{
+    struct config *c = context;
+    void *field = (char *)(uintptr_t)base + row->offset;
+    (void)key;
+    if (!(row->flags & OPT_PATH))
+        return;
+    if (row->type == OPT_STRING)
+        join(field, c->path);
+    struct opt_strings *list = field;
+    for (size_t i = 0; row->type == OPT_STRINGS && i < list->count; i++)
+        join(&list->items[i], c->path);
+}
+
+/* --- all of it --- */
+
+/* What the command line says beside --set; the backend's part is config_environment's. */
+static bool apply(struct config *c, const struct overrides *o, struct setting_list *l,
+                  struct err *e)
+{
+    char number[40];
+    if (o->batch_size >= 0) {
+        const struct option *row = opt_find(config_table, "train.batch_size");
+        if ((double)o->batch_size < row->low || (double)o->batch_size > row->high) {
+            err_set(e, ERR_OPTION_VALUE, "--batch-size %lld is out of range",
+                    (long long)o->batch_size);
+            return err_expected(e, "%s", opt_range(row));
+        }
+        c->train.batch_size = o->batch_size;
+        snprintf(number, sizeof number, "%lld", (long long)o->batch_size);
+        settings_change(l, "train.batch_size", number, "--batch-size");
+    }
+    if (o->time_limit_s >= 0) {
+        c->train.time_limit_s = o->time_limit_s;
+        snprintf(number, sizeof number, "%.15g", o->time_limit_s);
+        settings_change(l, "train.time_limit_s", number, "--time-limit");
+    }
+    if (o->output_model) {
+        struct json_out quoted = {0};
+        json_put_string(&quoted, NULL, o->output_model);
+        settings_change(l, "output.model", quoted.text.data, "-o");
+        text_free(&quoted.text);
+        mem_free(c->output.model);
+        c->output.model = mem_string(o->output_model);
+    }
+    return true;
+}
+
+static bool load(struct config *c, const struct overrides *o, struct err *e)
+{
+    static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
+    o = o ? o : &none;
+    for (size_t i = 0; i < o->set_count; i++)
+        if (!config_set(c->doc, o->sets[i], e))
+            return false;
+    if (json_kind(json_root(c->doc)) == JSON_OBJECT)
+        drop_absent(c->doc);
+    c->model.doc = c->doc;
+    if (!opt_read(config_table, c->doc, json_root(c->doc), "", c, e)) {
+        if (o->set_count)
+            blame_set(e);
+        return false;
+    }
+    struct setting_list l = {0};
+    settings_collect(&l, config_table, "", c, c->doc, "config");
+    opt_each(config_table, "", c, join_row, c);
+    if (isnan(c->backend.memory_limit_gb))
+        c->backend.memory_limit_gb = 0;
+    bool good = config_environment(&c->backend, o, false, &l, e) && apply(c, o, &l, e);
+    c->settings = l.items;
+    c->setting_count = l.count;
+    if (!good || config_check(c, e))
+        return good;
+    if (o->set_count)
+        blame_set(e);
+    return false;
+}
+
+static struct config *finish(struct json_doc *doc, const char *path, const struct overrides *o,
+                             struct err *e)
+{
+    if (!doc)
+        return NULL;
+    struct config *c = mem_zero(1, sizeof *c);
+    c->doc = doc;
+    c->path = mem_string(path);
+    if (load(c, o, e))
+        return c;
+    config_free(c);
+    return NULL;
+}
+
+struct config *config_load(const char *path, const struct overrides *o, struct err *e)
+{
+    return finish(json_load(path, e), path, o, e);
+}
+
+struct config *config_parse(const char *text, size_t length, const char *name,
+                            const struct overrides *o, struct err *e)
+{
+    return finish(json_parse(text, length, name, e), name, o, e);
+}
+
+void config_free(struct config *c)
+{
+    if (!c)
+        return;
+    opt_release(config_table, c);
+    settings_free(c->settings, c->setting_count);
+    json_free(c->doc);
+    mem_free(c->path);
+    mem_free(c);
+}

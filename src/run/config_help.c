@@ -1,0 +1,245 @@
+/* config_help.c - `dnn help KEY`: the page of a key, of a group of keys, a preset, a layer or a
+ * type of column, from the tables. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/layer.h"
+#include "model/model.h"
+#include "run/config_table.h"
+
+/* --- one row --- */
+
+static void wrap(struct text *out, const char *text, const char *indent)
+{
+    size_t column = 0;
+    for (const char *w = text; *w;) {
+        size_t n = strcspn(w, " ");
+        if (column && column + 1 + n > 78) {
+            text_char(out, '\n');
+            column = 0;
+        }
+        text_put(out, column ? " " : indent);
+        text_add(out, w, n);
+        column += n + (column ? 1 : strlen(indent));
+        w += n + strspn(w + n, " ");
+    }
+    text_char(out, '\n');
+}
+
+static void put_words(struct text *out, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        text_printf(out, "%s%s", i ? ", " : "", words[i]);
+}
+
+/* "integer, 1 to 65536; default 256" */
+static void put_kind(struct text *out, const struct option *row)
+{
+    const char *range = opt_range(row);
+    if (row->words)
+        put_words(out, row->words);
+    else
+        text_put(out, opt_type_name(row->type));
+    if (*range)
+        text_printf(out, ", %s", range);
+    if (row->flags & OPT_NULLABLE)
+        text_put(out, ", or null");
+    if (row->standard && !(row->flags & OPT_REQUIRED))
+        text_printf(out, "; default %s", row->standard);
+    else if (row->type != OPT_TABLE)
+        text_put(out, "; required");
+}
+
+static void put_row(struct text *out, const char *key, const struct option *row)
+{
+    struct text kind = {0};
+    put_kind(&kind, row);
+    text_printf(out, "%s\n", key);
+    wrap(out, kind.data, "    ");
+    if (row->help)
+        wrap(out, row->help, "    ");
+    text_free(&kind);
+}
+
+/* The options of a layer, a preset or a column, but the one that names it. */
+static void put_options(struct text *out, const struct option *table)
+{
+    for (const struct option *row = table; row->key; row++)
+        if (strcmp(row->key, "type") != 0 && strcmp(row->key, "preset") != 0 &&
+            strcmp(row->key, "layers") != 0) {
+            text_char(out, '\n');
+            put_row(out, row->key, row);
+        }
+}
+
+/* --- what is not a key of the config, but stands in it --- */
+
+static bool put_preset(struct text *out, const char *name)
+{
+    const struct preset *p = preset_find(name);
+    if (!p)
+        return false;
+    text_printf(out, "\"model\": {\"preset\": \"%s\"}\n", p->name);
+    wrap(out, p->summary, "    ");
+    put_options(out, p->options);
+    return true;
+}
+
+static bool put_layer(struct text *out, const char *name)
+{
+    const struct layer_type *t = layer_find(name);
+    if (!t)
+        return false;
+    text_printf(out, "\"layers\": [{\"type\": \"%s\"}]\n", t->name);
+    wrap(out, t->summary, "    ");
+    put_options(out, t->options);
+    if (t->nests)
+        put_row(
+            out, "\nlayers",
+            &(struct option){.type = OPT_CUSTOM, .help = "The layers inside, as in \"model\"."});
+    for (const char *const *example = t->examples; example && *example; example++)
+        text_printf(out, "%s    %s\n", example == t->examples ? "\nfor example\n" : "", *example);
+    return true;
+}
+
+static bool put_column(struct text *out, const char *name)
+{
+    const struct option *table = NULL;
+    for (size_t i = 0; column_type_names[i]; i++)
+        if (strcmp(column_type_names[i], name) == 0)
+            table = strcmp(name, "numeric") == 0       ? column_numeric_table
+                    : strcmp(name, "categorical") == 0 ? column_categorical_table
+                                                       : column_plain_table;
+    if (!table)
+        return false;
+    text_printf(out, "\"columns\": {\"NAME\": {\"type\": \"%s\"}}, or short \"NAME\": \"%s\"\n",
+                name, name);
+    put_options(out, table);
+    return true;
+}
+
+static void put_models(struct text *out)
+{
+    text_put(out, "\npresets\n");
+    for (size_t i = 0; i < preset_count(); i++)
+        text_printf(out, "    %-14s %s\n", presets[i].name, presets[i].summary);
+    text_put(out, "\nlayers\n");
+    for (const struct layer_type *const *t = layer_types; *t; t++)
+        text_printf(out, "    %-14s %s\n", (*t)->name, (*t)->summary);
+}
+
+static void put_columns(struct text *out)
+{
+    text_put(out, "\ntypes of columns\n    ");
+    put_words(out, column_type_names);
+    text_char(out, '\n');
+    put_options(out, column_numeric_table);
+    put_options(out, column_categorical_table);
+}
+
+/* --- finding --- */
+
+struct search {
+    struct text *out;
+    const char *word;
+    const char **known; /* every name there is, for the nearest */
+    size_t known_count, known_room, found;
+    bool values; /* look at words instead of names */
+};
+
+static void know(struct search *s, const char *name)
+{
+    if (s->known_count == s->known_room) {
+        s->known_room = s->known_room ? s->known_room * 2 : 128;
+        s->known = mem_grow(s->known, s->known_room, sizeof *s->known);
+    }
+    s->known[s->known_count++] = name;
+}
+
+static void hit(struct search *s, const char *key, const struct option *row)
+{
+    if (s->found++)
+        text_char(s->out, '\n');
+    put_row(s->out, key, row);
+}
+
+/* A key below the word ("train.loss"), one that ends with it ("learning_rate"), or one that has it
+ * as a value ("adamw"). */
+static void look(const char *key, const struct option *row, void *context)
+{
+    struct search *s = context;
+    size_t n = strlen(s->word), length = strlen(key);
+    if (s->values) {
+        for (size_t i = 0; row->words && row->words[i]; i++)
+            if (strcmp(row->words[i], s->word) == 0)
+                hit(s, key, row);
+        return;
+    }
+    bool below = strncmp(key, s->word, n) == 0 && (key[n] == '.' || key[n] == '\0');
+    bool ends = length > n && strcmp(key + length - n, s->word) == 0 && key[length - n - 1] == '.';
+    if (below || ends)
+        hit(s, key, row);
+    know(s, row->key);
+    const char *last = strrchr(row->key, '.');
+    if (last)
+        know(s, last + 1);
+}
+
+static void look_model(struct search *s)
+{
+    const char *name = strncmp(s->word, "model.", 6) == 0 ? s->word + 6 : s->word;
+    for (size_t i = 0; i < preset_count(); i++) {
+        const struct option *row = opt_find(presets[i].options, name);
+        if (row)
+            hit(s, name, row);
+        know(s, presets[i].name);
+    }
+    for (const struct layer_type *const *t = layer_types; *t; t++)
+        know(s, (*t)->name);
+}
+
+bool config_key_help(const char *key, struct text *out)
+{
+    struct search s = {.out = out, .word = key};
+    config_keys(look, &s);
+    bool found = s.found > 0;
+    if (found && strcmp(key, "model") == 0)
+        put_models(out);
+    if (found && strcmp(key, "data.columns") == 0)
+        put_columns(out);
+    found = found || put_preset(out, key) || put_layer(out, key) || put_column(out, key);
+    if (!found) {
+        look_model(&s);
+        s.values = true;
+        if (!s.found)
+            config_keys(look, &s);
+        found = s.found > 0;
+    }
+    if (!found) {
+        const char *dot = strrchr(key, '.');
+        const char *near = text_nearest(key, s.known, s.known_count);
+        near = near || !dot ? near : text_nearest(dot + 1, s.known, s.known_count);
+        if (near)
+            text_put(out, near);
+    }
+    mem_free(s.known);
+    return found;
+}
+
+struct keys {
+    void (*each)(const char *key, const struct option *row, void *context);
+    void *context;
+};
+
+static void pass_on(const char *key, const struct option *row, const void *base, void *context)
+{
+    const struct keys *k = context;
+    (void)base;
+    k->each(key, row, k->context);
+}
+
+void config_keys(void (*each)(const char *key, const struct option *row, void *context),
+                 void *context)
+{
+    opt_each(config_table, "", NULL, pass_on, &(struct keys){each, context});
+}

@@ -1,0 +1,33 @@
+/* config_table.h - what the files of config share: the joined table, and the list of settings. Only
+ * run/config*.c include it. */
+#ifndef DNN_RUN_CONFIG_TABLE_H
+#define DNN_RUN_CONFIG_TABLE_H
+
+#include "run/config.h"
+
+extern const struct option config_table[]; /* the whole config, into struct config */
+extern const struct option backend_options_table[];
+extern const char *const backend_job_names[JOBS]; /* "train", "predict", "evaluate" */
+
+/* --- settings --- */
+struct setting_list {
+    struct setting *items;
+    size_t count;
+};
+/* One entry a row of the table. stored: what the document's values come from, "config" or "model".
+ */
+void settings_collect(struct setting_list *l, const struct option *table, const char *path,
+                      const void *from, const struct json_doc *doc, const char *stored);
+struct setting *settings_find(const struct setting *items, size_t count, const char *key);
+void settings_change(struct setting_list *l, const char *key, const char *value_json,
+                     const char *from);
+
+/* The environment and the command line put over the backend section; then every job's own word is
+ * set. batch: the key that --batch-size means is predict_batch_size. */
+bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
+                        struct setting_list *l, struct err *e);
+
+/* What one key alone cannot show. */
+bool config_check(struct config *c, struct err *e);
+
+#endif

@@ -1,0 +1,68 @@
+/* config_write.c - the config with every key filled in. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/config_table.h"
+
+/* What a model file must not hold: it may not depend on where, when or with how much of a machine
+ * it was made. */
+static const char *const not_portable[] = {"data.train",
+                                           "data.valid",
+                                           "data.test",
+                                           "output",
+                                           "train.time_limit_s",
+                                           "train.checkpoint",
+                                           "backend.threads",
+                                           "backend.device",
+                                           "backend.memory_limit_gb",
+                                           "backend.memory_fraction",
+                                           "backend.predict_batch_size"};
+
+/* The members of the config in memory, but files and the backend as the document says them. */
+static void write_members(const struct config *c, const struct config *raw, bool loaded,
+                          struct json_out *out)
+{
+    struct config view = *raw;
+    if (loaded) {
+        view.data = c->data;
+        view.data.train = raw->data.train;
+        view.data.valid = raw->data.valid;
+        view.data.test = raw->data.test;
+        view.train = c->train;
+    }
+    json_open(out, NULL, '{');
+    opt_write(config_table, &view, out);
+    json_close(out, '}');
+}
+
+static bool put_model(struct json_doc *doc, const struct config *c, const struct features *f)
+{
+    struct err e = {0};
+    struct text model = {0};
+    bool good = model_resolved(&c->model, f, &model, &e) && json_set(doc, "model", model.data, &e);
+    text_free(&model);
+    return good;
+}
+
+void config_resolved(const struct config *c, const struct features *f, bool portable,
+                     struct text *json)
+{
+    struct err e = {0};
+    struct config raw = {0};
+    if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, &e))
+        return; /* it was read before: cannot be */
+    struct json_out out = {0};
+    write_members(c, &raw, f || portable, &out);
+    opt_release(config_table, &raw);
+    struct json_doc *doc = json_parse(out.text.data, out.text.length, "resolved", &e);
+    text_free(&out.text);
+    if (!doc)
+        return;
+    if (f)
+        put_model(doc, c, f);
+    for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
+        json_remove(doc, not_portable[i]);
+    json_write(json, json_root(doc), portable ? 0 : 2);
+    json_free(doc);
+}
