@@ -204,8 +204,8 @@ static bool undefined(const struct training *t, struct err *e)
             t->history.metric->name, (long long)t->history.epochs + 1);
     return err_help(
         e,
-        "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold one "
-        "class only, choose another train.early_stopping.metric or split");
+        "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold "
+        "one class only, choose another train.early_stopping.metric or split");
 }
 
 static void keep_best(struct training *t)

@@ -25,7 +25,7 @@ void stop_forget(void);               /* for tests: no signal has come */
 /* What the program is doing, a string that lives for ever: shown by the line of a crash.
  * `disposable`: nothing would be lost; a signal that nobody has noticed after STOP_PATIENCE_S (a
  * read that waits for a pipe) then ends the process by itself. */
-#define STOP_PATIENCE_S 4
+#define STOP_PATIENCE_S 2
 void stop_phase(const char *name, bool disposable);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);

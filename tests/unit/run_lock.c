@@ -1,0 +1,128 @@
+/* run_lock.c - one training at a time: who is refused and what is said, what a killed owner leaves, and that the lock is held by
+ * one process only however many come and go. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/lock.h"
+#include "scratch.h"
+#include "tap.h"
+
+enum { RACERS = 6, LAPS = 60 };
+
+static void refused(void)
+{
+    struct err e = {0};
+    struct lock one, two;
+    const char *model = scratch("a.dnn");
+    ok(lock_take(&one, model, &e) && one.held && !one.abrupt, "the first one has it");
+    ok(!lock_take(&two, model, &e) && !two.held, "the second one does not");
+    char pid[32];
+    snprintf(pid, sizeof pid, "pid %ld on ", (long)getpid());
+    ok(e.id == ERR_LOCKED && err_exit(&e) == 75, "75: try again later");
+    ok(strstr(e.what, pid) != NULL && strstr(e.what, " since ") != NULL, "pid, host and time are named");
+    lock_drop(&one);
+    lock_drop(&one);
+    is_int(scratch_count(), 0, "afterwards nothing is left; dropping twice is harmless");
+    err_clear(&e);
+    ok(lock_take(&two, model, &e), "the next one has it");
+    lock_abort();
+    is_int(scratch_count(), 0, "a handler can remove it");
+    lock_drop(&two);
+}
+
+static void killed(void)
+{
+    struct err e = {0};
+    struct lock l;
+    int ready[2];
+    char byte;
+    const char *model = scratch("b.dnn");
+    if (pipe(ready) != 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool good = lock_take(&l, model, &e);
+        if (write(ready[1], good ? "y" : "n", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    ok(read(ready[0], &byte, 1) == 1 && byte == 'y', "another process has it");
+    ok(!lock_take(&l, model, &e) && e.id == ERR_LOCKED, "this one is refused");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    err_clear(&e);
+    ok(lock_take(&l, model, &e) && l.abrupt, "after kill -9 the lock is free, and it shows that its owner was cut off");
+    lock_drop(&l);
+    scratch_put("c.dnn.lock", "\x1b[31mgarbage", 12);
+    ok(lock_take(&l, scratch("c.dnn"), &e), "a foreign file of that name is taken over");
+    lock_drop(&l);
+}
+
+static void links(void)
+{
+    struct err e = {0};
+    struct lock one, two;
+    scratch_put("real.dnn", "x", 1);
+    if (symlink(scratch("real.dnn"), scratch("link.dnn")) != 0)
+        return;
+    ok(lock_take(&one, scratch("real.dnn"), &e) && !lock_take(&two, scratch("link.dnn"), &e),
+       "a link and its file are one output");
+    lock_drop(&one);
+    err_clear(&e);
+    ok(!lock_take(&one, scratch("nowhere/m.dnn"), &e) && err_exit(&e) == 73, "no folder: 73");
+    unlink(scratch("link.dnn"));
+}
+
+static int count_of(void)
+{
+    size_t length;
+    char *text = scratch_get("count", &length);
+    int count = text ? (int)strtol(text, NULL, 10) : -1;
+    free(text);
+    return count;
+}
+
+/* Adds one to a number in a file, LAPS times; without a lock that holds, additions are lost. */
+static void race(void)
+{
+    scratch_put("count", "0", 1);
+    fflush(stdout);
+    for (int i = 0; i < RACERS; i++)
+        if (fork() == 0) {
+            for (int lap = 0; lap < LAPS;) {
+                struct err e = {0};
+                struct lock l;
+                if (!lock_take(&l, scratch("race.dnn"), &e)) {
+                    usleep(100);
+                    continue;
+                }
+                char text[16];
+                int n = snprintf(text, sizeof text, "%d", count_of() + 1);
+                scratch_put("count", text, (size_t)n);
+                lock_drop(&l);
+                lap++;
+            }
+            _exit(0);
+        }
+    bool good = true;
+    for (int i = 0; i < RACERS; i++) {
+        int status;
+        wait(&status);
+        good = good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+    ok(good, "all racers arrive");
+    is_int(count_of(), RACERS * LAPS, "nobody was inside together with another");
+}
+
+int main(void)
+{
+    scratch_make();
+    refused();
+    killed();
+    links();
+    race();
+    return done();
+}

@@ -1,0 +1,172 @@
+/* run_stop.c - signals: what they ask for, when the second one ends at once, what is cleaned up, what stays ignored. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/exitcode.h"
+#include "base/file.h"
+#include "run/lock.h"
+#include "run/stop.h"
+#include "scratch.h"
+#include "tap.h"
+
+/* Runs `child` in a process of its own; its wait status. */
+static int forked(int (*child)(void))
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(child());
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+static int twice_together(void)
+{
+    stop_install();
+    raise(SIGTERM);
+    raise(SIGTERM); /* as timeout(1) does it: to the process, then to its group */
+    return stop_wanted() && stop_exit() == EXIT_TRYLATER ? 7 : 1;
+}
+
+static int second(int number)
+{
+    struct outfile o;
+    struct lock l;
+    struct err e = {0};
+    stop_install();
+    const char *path = scratch("second.dnn");
+    if (!lock_take(&l, path, &e) || !outfile_open(&o, path, &e) || !outfile_write(&o, "x", 1, &e))
+        return 1;
+    raise(number);
+    usleep((useconds_t)(STOP_TOGETHER_S * 1e6 * 1.3));
+    raise(number);
+    return 2; /* not reached */
+}
+
+static int second_term(void)
+{
+    return second(SIGTERM);
+}
+
+static int second_int(void)
+{
+    return second(SIGINT);
+}
+
+static int nohup(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    stop_install();
+    raise(SIGHUP);
+    return stop_wanted() ? 1 : 7;
+}
+
+static int broken_pipe(void)
+{
+    int ends[2];
+    stop_install();
+    if (pipe(ends) != 0)
+        return 1;
+    close(ends[0]);
+    return write(ends[1], "x", 1) < 0 && errno == EPIPE ? 7 : 2;
+}
+
+/* Nobody polls: a read that never returns. */
+static int stalled(void)
+{
+    int ends[2];
+    char byte;
+    stop_install();
+    stop_phase("reading", true);
+    if (pipe(ends) != 0)
+        return 1;
+    kill(getpid(), SIGTERM);
+    for (;;)
+        if (read(ends[0], &byte, 1) == 0)
+            return 2;
+}
+
+/* The same, but the work noticed and is busy with its checkpoint. */
+static int noticed(void)
+{
+    stop_install();
+    stop_phase("reading", true);
+    raise(SIGTERM);
+    if (!stop_wanted())
+        return 1;
+    sleep(STOP_PATIENCE_S + 1);
+    return 7;
+}
+
+static int crash(void)
+{
+    if (!freopen(scratch("crash.txt"), "w", stderr))
+        return 1;
+    stop_install();
+    stop_phase("a test", false);
+    raise(SIGSEGV);
+    return 2;
+}
+
+static void flags(void)
+{
+    ok(!stop_wanted() && stop_exit() == 0 && strcmp(stop_name(), "") == 0, "at first nobody asks for anything");
+    stop_request(SIGUSR1);
+    ok(stop_checkpoint() && !stop_checkpoint(), "SIGUSR1 asks for one checkpoint");
+    stop_request(SIGUSR2);
+    ok(stop_status() && !stop_status(), "SIGUSR2 asks for one status line");
+    ok(!stop_wanted(), "neither ends anything");
+    static const struct {
+        int number, exit;
+        const char *name;
+    } rows[] = {{SIGTERM, 75, "SIGTERM"}, {SIGHUP, 75, "SIGHUP"}, {SIGXCPU, 75, "SIGXCPU"}, {SIGINT, 130, "SIGINT"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        stop_request(rows[i].number);
+        ok(stop_wanted() && stop_exit() == rows[i].exit && strcmp(stop_name(), rows[i].name) == 0, "%s ends with %d",
+           rows[i].name, rows[i].exit);
+        stop_forget();
+    }
+    stop_request(SIGINT);
+    stop_request(SIGTERM);
+    ok(stop_exit() == 130, "the first signal decides");
+    stop_forget();
+}
+
+int main(void)
+{
+    scratch_make();
+    flags();
+    int status = forked(twice_together);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "one request that is delivered twice is one request");
+    status = forked(second_term);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 143, "a second SIGTERM ends at once with 143");
+    ok(scratch_count() == 0, "temporary file and lock are gone");
+    status = forked(second_int);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 130, "a second SIGINT ends at once with 130");
+    ok(scratch_count() == 0, "temporary file and lock are gone");
+    status = forked(nohup);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "SIGHUP that nohup ignores stays ignored");
+    status = forked(broken_pipe);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a broken pipe is an error of write");
+    status = forked(stalled);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 75, "a read that waits for ever ends with 75");
+    status = forked(noticed);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "work that has noticed is left alone");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    status = forked(crash);
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a crash ends by its own signal");
+    size_t length;
+    char *text = scratch_get("crash.txt", &length);
+    ok(text && strstr(text, "SIGSEGV") && strstr(text, "a test") && strstr(text, DNN_VERSION),
+       "it says signal, phase and version");
+    free(text);
+#else
+    tap_skip("a crash ends by its own signal", "the sanitizer reports it");
+#endif
+    return done();
+}
