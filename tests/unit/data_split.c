@@ -1,0 +1,220 @@
+/* data_split.c - six ways to set rows apart: exact sizes, nothing on both sides, the same for the same seed and data. */
+#include "base/mem.h"
+#include "data/table.h"
+#include "tap.h"
+
+enum { MOST = 2000 };
+
+static uint8_t part[MOST];
+static uint64_t counts[PARTS];
+
+static bool split(int method, double valid, double test, uint64_t seed, const struct split_input *in,
+                  struct err *e)
+{
+    struct split_options o = {.method = method, .valid = valid, .test = test};
+    memset(part, 77, sizeof part);
+    memset(counts, 0, sizeof counts);
+    err_clear(e);
+    if (!split_rows(&o, seed, in, part, e))
+        return false;
+    for (uint64_t i = 0; i < in->rows; i++)
+        counts[part[i]]++;
+    return true;
+}
+
+static void sizes(const char *name, uint64_t train, uint64_t valid, uint64_t test)
+{
+    ok(counts[PART_TRAIN] == train && counts[PART_VALID] == valid && counts[PART_TEST] == test,
+       "%s: %d %d %d, wanted %d %d %d", name, (int)counts[0], (int)counts[1], (int)counts[2],
+       (int)train, (int)valid, (int)test);
+}
+
+static void test_random(void)
+{
+    struct err e = {0};
+    struct split_input in = {.rows = 1000};
+    uint8_t first[MOST];
+    ok(split(SPLIT_RANDOM, 0.15, 0.2, 7, &in, &e), "random: %s", e.what);
+    sizes("exact sizes", 650, 150, 200);
+    memcpy(first, part, sizeof first);
+    split(SPLIT_RANDOM, 0.15, 0.2, 7, &in, &e);
+    ok(memcmp(first, part, 1000) == 0, "the same seed gives the same split");
+    split(SPLIT_RANDOM, 0.15, 0.2, 8, &in, &e);
+    ok(memcmp(first, part, 1000) != 0, "another seed another one");
+    int half = 0;
+    for (int i = 0; i < 500; i++)
+        half += part[i] == PART_TEST;
+    ok(half > 70 && half < 130, "rows of both halves are drawn: %d", half);
+    split(SPLIT_RANDOM, 0, 0, 7, &in, &e);
+    sizes("no parts", 1000, 0, 0);
+    in.rows = 5;
+    split(SPLIT_RANDOM, 0.05, 0.05, 7, &in, &e);
+    sizes("a part that is asked for has a row", 3, 1, 1);
+    in.rows = 2;
+    ok(split(SPLIT_RANDOM, 0.15, 0, 7, &in, &e), "two rows, two parts: %s", e.what);
+    sizes("one each", 1, 1, 0);
+    ok(!split(SPLIT_RANDOM, 0.15, 0.15, 7, &in, &e) && e.id == ERR_SPLIT_EMPTY,
+       "two rows, three parts: %s", e.what);
+    in.rows = 1;
+    ok(!split(SPLIT_RANDOM, 0.15, 0, 7, &in, &e) && e.id == ERR_SPLIT_EMPTY &&
+           strstr(e.what, "validation") && strstr(e.help, "split.valid"),
+       "one row, two parts: %s; %s", e.what, e.help);
+    is_int(err_exit(&e), EXIT_DATA, "exit 65");
+}
+
+static void test_fixed(void)
+{
+    struct err e = {0};
+    uint8_t fixed[100] = {0};
+    for (int i = 80; i < 100; i++)
+        fixed[i] = PART_VALID + 1;
+    struct split_input in = {.rows = 100, .fixed = fixed};
+    split(SPLIT_RANDOM, 0.5, 0.25, 1, &in, &e);
+    sizes("a part with its own file gets nothing from the split", 60, 20, 20);
+    bool kept = true;
+    for (int i = 80; i < 100; i++)
+        kept &= part[i] == PART_VALID;
+    ok(kept, "and keeps its rows");
+    for (int i = 0; i < 80; i++)
+        fixed[i] = PART_TRAIN + 1;
+    split(SPLIT_RANDOM, 0.5, 0, 1, &in, &e);
+    sizes("rows that are fixed to training stay there", 80, 20, 0);
+}
+
+static void test_stratified(void)
+{
+    struct err e = {0};
+    int32_t label[MOST];
+    struct split_input in = {.rows = 1000, .label = label};
+    for (int i = 0; i < 1000; i++)
+        label[i] = i < 30 ? 2 : i % 2;
+    ok(split(SPLIT_STRATIFIED, 0.1, 0.2, 3, &in, &e), "stratified: %s", e.what);
+    sizes("exact sizes", 700, 100, 200);
+    int of[3][PARTS] = {{0}};
+    for (int i = 0; i < 1000; i++)
+        of[label[i]][part[i]]++;
+    ok(of[2][PART_VALID] == 3 && of[2][PART_TEST] == 6, "the small class has its share: %d %d",
+       of[2][PART_VALID], of[2][PART_TEST]);
+    ok(of[0][PART_VALID] + of[1][PART_VALID] == 97 && of[0][PART_VALID] >= 48 &&
+           of[0][PART_VALID] <= 49,
+       "so have the large ones: %d %d", of[0][PART_VALID], of[1][PART_VALID]);
+
+    for (int i = 0; i < 20; i++)
+        label[i] = i < 18 ? i % 2 : i;
+    in.rows = 20;
+    ok(split(SPLIT_STRATIFIED, 0.2, 0.2, 3, &in, &e), "classes of one row: %s", e.what);
+    ok(part[18] == PART_TRAIN && part[19] == PART_TRAIN, "stay in training");
+    sizes("and the sizes stay exact", 12, 4, 4);
+    for (int i = 0; i < 20; i++)
+        label[i] = i;
+    ok(!split(SPLIT_STRATIFIED, 0.2, 0, 3, &in, &e) && e.id == ERR_SPLIT_EMPTY,
+       "only classes of one row: %s", e.what);
+    for (int i = 0; i < 20; i++)
+        label[i] = i < 10 ? -1 : 0;
+    ok(split(SPLIT_STRATIFIED, 0.2, 0.2, 3, &in, &e), "rows without a label: %s", e.what);
+    sizes("are a class too", 12, 4, 4);
+}
+
+static void test_group(void)
+{
+    struct err e = {0};
+    uint64_t key[MOST];
+    struct split_input in = {.rows = 1000, .key = key};
+    for (uint64_t i = 0; i < 1000; i++)
+        key[i] = i / 7 * 1000003;
+    ok(split(SPLIT_GROUP, 0.2, 0.2, 5, &in, &e), "group: %s", e.what);
+    bool whole = true;
+    for (int i = 1; i < 1000; i++)
+        whole &= key[i] != key[i - 1] || part[i] == part[i - 1];
+    ok(whole, "no group on both sides");
+    ok(counts[PART_VALID] >= 193 && counts[PART_VALID] <= 207 && counts[PART_TEST] >= 193 &&
+           counts[PART_TEST] <= 207,
+       "sizes to a group: %d %d", (int)counts[PART_VALID], (int)counts[PART_TEST]);
+    for (uint64_t i = 0; i < 1000; i++)
+        key[i] = i < 900 ? 1 : i < 960 ? 2 : 3;
+    ok(split(SPLIT_GROUP, 0.01, 0.01, 5, &in, &e), "groups larger than their part: %s", e.what);
+    sizes("the smallest ones are taken", 900, 40, 60);
+    for (uint64_t i = 0; i < 1000; i++)
+        key[i] = 1;
+    ok(!split(SPLIT_GROUP, 0.2, 0, 5, &in, &e) && e.id == ERR_SPLIT_EMPTY, "one group: %s", e.what);
+}
+
+static void test_time(void)
+{
+    struct err e = {0};
+    double time[MOST];
+    struct split_input in = {.rows = 1000, .time = time};
+    for (int i = 0; i < 1000; i++)
+        time[i] = (i * 389) % 1000;
+    ok(split(SPLIT_TIME, 0.1, 0.2, 5, &in, &e), "time: %s", e.what);
+    sizes("exact sizes", 700, 100, 200);
+    bool right = true;
+    for (int i = 0; i < 1000; i++)
+        right &= part[i] == (time[i] >= 800 ? PART_TEST : time[i] >= 700 ? PART_VALID : PART_TRAIN);
+    ok(right, "the latest rows are the test, those before it validation");
+    for (int i = 0; i < 1000; i++)
+        time[i] = i / 30;
+    split(SPLIT_TIME, 0.1, 0.2, 5, &in, &e);
+    right = true;
+    for (int i = 1; i < 1000; i++)
+        right &= part[i] == part[i - 1] || time[i] > time[i - 1];
+    ok(right, "rows of one moment stay together: %d %d", (int)counts[1], (int)counts[2]);
+    time[17] = (double)NAN;
+    ok(!split(SPLIT_TIME, 0.1, 0.2, 5, &in, &e) && e.id == ERR_SPLIT_TIME && strstr(e.what, "18"),
+       "a row without a time: %s", e.what);
+    for (int i = 0; i < 1000; i++)
+        time[i] = 4;
+    ok(!split(SPLIT_TIME, 0.1, 0, 5, &in, &e) && e.id == ERR_SPLIT_EMPTY, "one moment only: %s",
+       e.what);
+}
+
+static void test_hash(void)
+{
+    struct err e = {0};
+    uint64_t key[MOST];
+    uint8_t first[MOST];
+    struct split_input in = {.rows = 1500, .key = key};
+    for (uint64_t i = 0; i < MOST; i++)
+        key[i] = i * i + 13;
+    split(SPLIT_HASH, 0.2, 0.2, 9, &in, &e);
+    memcpy(first, part, sizeof first);
+    ok(counts[PART_VALID] > 240 && counts[PART_VALID] < 360 && counts[PART_TEST] > 240 &&
+           counts[PART_TEST] < 360,
+       "shares to chance: %d %d", (int)counts[PART_VALID], (int)counts[PART_TEST]);
+    in.rows = MOST;
+    split(SPLIT_HASH, 0.2, 0.2, 9, &in, &e);
+    ok(memcmp(first, part, 1500) == 0, "a row keeps its side as the file grows");
+    in.rows = 1000;
+    in.key = key + 500;
+    split(SPLIT_HASH, 0.2, 0.2, 9, &in, &e);
+    ok(memcmp(first + 500, part, 1000) == 0, "and wherever it stands");
+}
+
+static void test_column(void)
+{
+    struct err e = {0};
+    uint8_t said[10] = {0, 1, 2, 0, 1, 0, 0, 0, 0, 0};
+    struct split_input in = {.rows = 10, .said = said};
+    ok(split(SPLIT_COLUMN, 0.15, 0.15, 9, &in, &e), "column: %s", e.what);
+    ok(memcmp(said, part, 10) == 0, "the file says the part");
+    said[2] = PART_TRAIN;
+    ok(split(SPLIT_COLUMN, 0.15, 0.15, 9, &in, &e), "no test row is no error: %s", e.what);
+    said[1] = said[4] = PART_TEST;
+    ok(!split(SPLIT_COLUMN, 0.15, 0.15, 9, &in, &e) && strstr(e.help, "split.valid"),
+       "no validation row is one: %s; %s", e.what, e.help);
+    ok(split(SPLIT_COLUMN, 0, 0.15, 9, &in, &e), "unless none is wanted: %s", e.what);
+    memset(said, PART_VALID, sizeof said);
+    ok(!split(SPLIT_COLUMN, 0.15, 0.15, 9, &in, &e), "no training row: %s", e.what);
+}
+
+int main(void)
+{
+    test_random();
+    test_fixed();
+    test_stratified();
+    test_group();
+    test_time();
+    test_hash();
+    test_column();
+    return done();
+}

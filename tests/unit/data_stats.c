@@ -1,0 +1,500 @@
+/* data_stats.c - what training rows teach: scales, medians, vocabularies, labels; and how records are applied. */
+#include "base/rng.h"
+#include "base/thread.h"
+#include "data/date.h"
+#include "data_help.h"
+
+#define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
+
+static struct schema *schema_need(const char *config, int task)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(config, task, &e);
+    if (!s)
+        ok(false, "schema: %s", e.what);
+    return s;
+}
+
+static void apply_all(const struct schema *s, struct table *t)
+{
+    for (uint64_t i = 0; i < t->rows.count; i++)
+        column_apply(s, rows_at(&t->rows, i), 1);
+}
+
+static bool warned(const struct table *t, const char *a, const char *b)
+{
+    for (size_t i = 0; i < t->warning_count; i++)
+        if (strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b))
+            return true;
+    return false;
+}
+
+/* --- numbers --- */
+
+/* Training rows hold 1, 2, 3, 4, 100 and a missing one; a validation row is far away and must not count. */
+static void check_scale(const char *options, int scale, double center, double factor, float fill)
+{
+    struct err e = {0};
+    struct text config = {0};
+    text_printf(&config, C("\"a\": {\"type\": \"numeric\", %s}"), options);
+    struct schema *s = schema_need(config.data, TASK_REGRESSION);
+    struct table *t = table_make(s, 7, 2);
+    const float v[] = {4, 1, 100, NAN, 3, 2, 1e9f};
+    for (int i = 0; i < 7; i++) {
+        put_number(t, (uint64_t)i, 0, v[i]);
+        t->target[i] = i;
+    }
+    t->part[6] = PART_VALID;
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted with %s: %s", options, e.what);
+    const struct number_slot *n = &s->numbers[0];
+    is_int(n->scale, scale, "scale");
+    is_near(n->center, center, 1e-12 * fabs(center), "center");
+    is_near(n->factor, factor, 1e-12 * factor, "factor");
+    ok(n->impute >= fill && n->impute <= fill, "imputed %g", (double)n->impute);
+    ok(n->indicator, "an indicator");
+    ok(n->low >= 1 && n->low <= 1 && n->high >= 100 && n->high <= 100, "range of the training rows");
+    is_int(s->columns[0].missing, 1, "missing cells are counted");
+    apply_all(s, t);
+    is_near(get_number(t, 0, 0), (4 - center) * factor, 1e-6, "a value is scaled");
+    is_near(get_number(t, 3, 0), ((double)fill - center) * factor, 1e-6, "a missing one is imputed");
+    ok(get_int(t, 3, s->format.at_missing) == 1, "and its bit stays");
+    table_drop(t);
+    schema_free(s);
+    text_free(&config);
+}
+
+static void test_scales(void)
+{
+    double deviation = sqrt((18.0 * 18 + 19 * 19 + 20 * 20 + 21 * 21 + 78 * 78) / 5);
+    check_scale("\"scale\": \"standard\"", SCALE_STANDARD, 22, 1 / deviation, 3);
+    check_scale("\"scale\": \"auto\", \"impute\": \"mean\"", SCALE_STANDARD, 22, 1 / deviation, 22);
+    check_scale("\"scale\": \"robust\"", SCALE_ROBUST, 3, 0.5, 3);
+    check_scale("\"scale\": \"minmax\", \"impute\": \"zero\"", SCALE_MINMAX, 1, 1.0 / 99, 0);
+    check_scale("\"scale\": \"none\"", SCALE_NONE, 0, 1, 3);
+}
+
+static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
+{
+    struct err e = {0};
+    struct table *t = table_make(s, rows, 3);
+    for (uint64_t i = 0; i < rows; i++) {
+        put_number(t, i, 0, v[i]);
+        t->target[i] = (double)i;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    return t;
+}
+
+static void test_constant(void)
+{
+    static const char *const scales[] = {"auto", "standard", "robust", "minmax", "quantile", "none"};
+    const float v[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    for (int i = 0; i < 6; i++) {
+        struct text config = {0};
+        text_printf(&config, C("\"a\": {\"type\": \"numeric\", \"scale\": \"%s\"}"), scales[i]);
+        struct schema *s = schema_need(config.data, TASK_REGRESSION);
+        struct table *t = one_column(s, v, 7);
+        apply_all(s, t);
+        is_near(get_number(t, 3, 0), i == 5 ? (double)0.1f : 0, 1e-7, "a constant is no NaN");
+        ok(warned(t, "\"a\"", "same value"), "and is warned of");
+        table_drop(t);
+        schema_free(s);
+        text_free(&config);
+    }
+    struct schema *s = schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"),
+                                   TASK_REGRESSION);
+    const float spike[] = {5, 5, 5, 5, 5, 5, 9};
+    struct table *t = one_column(s, spike, 7);
+    is_near(s->numbers[0].factor, 0.5, 1e-12, "without quartiles the half range serves");
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_extremes(void)
+{
+    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    const float v[] = {1e30f, -1e30f, 1e-30f, 3e38f, -3e38f, 0, 1};
+    struct table *t = one_column(s, v, 7);
+    ok(isfinite(s->numbers[0].center) && s->numbers[0].factor > 0, "huge values have a scale");
+    apply_all(s, t);
+    bool finite = true;
+    for (uint64_t i = 0; i < 7; i++)
+        finite &= isfinite(get_number(t, i, 0));
+    ok(finite, "and stay finite");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    const float tiny[] = {1e-38f, 2e-38f, 3e-38f, 1e-38f, 2e-38f, 3e-38f, 2e-38f};
+    t = one_column(s, tiny, 7);
+    const float wild = 3e38f;
+    put_number(t, 0, 0, wild);
+    apply_all(s, t);
+    ok(get_number(t, 0, 0) <= 1e6f, "a wild cell is clipped");
+    is_near(get_number(t, 2, 0), sqrt(1.5 * 7 / 6), 0.2, "tiny values are scaled");
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_quantile(void)
+{
+    enum { ROWS = 3000 };
+    static float v[ROWS];
+    for (int i = 0; i < ROWS; i++) /* half zeros, half a long tail */
+        v[i] = i % 2 ? 0 : expf((float)(i * 7 % ROWS) / 300);
+    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = one_column(s, v, ROWS);
+    const struct number_slot *n = &s->numbers[0];
+    is_int(n->scale, SCALE_QUANTILE, "a skewed column goes by rank");
+    is_int(n->quantile_count, 100, "one knot for 30 rows");
+    apply_all(s, t);
+    is_near(get_number(t, 1, 0), -0.6745, 0.02, "half of the rows stand at a quarter");
+    bool rising = true;
+    double low = 9, high = -9;
+    for (uint64_t i = 0; i < ROWS; i += 2) {
+        double x = (double)get_number(t, i, 0);
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        for (uint64_t k = 0; k < ROWS; k += 598)
+            rising &= v[i] <= v[k] || x >= (double)get_number(t, k, 0);
+    }
+    ok(rising, "order is kept");
+    ok(low > -0.1 && low < 0.1 && high > 5.19 && high < 5.21, "from the middle to the end: %g %g", low,
+       high);
+    put_number(t, 0, 0, -1e30f);
+    put_number(t, 2, 0, 1e30f);
+    column_apply(s, rows_at(&t->rows, 0), 3);
+    is_near(get_number(t, 0, 0), -5.2, 1e-6, "below all");
+    is_near(get_number(t, 2, 0), 5.2, 1e-6, "above all");
+    table_drop(t);
+    schema_free(s);
+}
+
+/* The normal distribution function, from the complementary error function. */
+static double normal(double z)
+{
+    return 0.5 * erfc(-z / sqrt(2));
+}
+
+static void test_normal_quantile(void)
+{
+    double worst = 0;
+    for (double p = 1e-7; p < 1; p += 1e-4)
+        worst = fmax(worst, fabs(normal(stats_normal_quantile(p)) - p) / fmin(p, 1 - p));
+    ok(worst < 2e-6, "seven digits: %g", worst);
+    is_near(stats_normal_quantile(0.5), 0, 0, "the middle");
+    is_near(stats_normal_quantile(0.975), 1.959964, 1e-6, "a known value");
+    is_near(stats_normal_quantile(1e-7), -5.199338, 1e-5, "the tail");
+    ok(stats_normal_quantile(0) <= -5.2 && stats_normal_quantile(1) >= 5.2, "the ends are clipped");
+    ok(stats_normal_quantile(0.3) <= -stats_normal_quantile(0.7) + 1e-15 &&
+           stats_normal_quantile(0.3) >= -stats_normal_quantile(0.7) - 1e-15,
+       "symmetric");
+}
+
+/* A datetime's parts pass as they are; its seconds are standardised. */
+static void test_datetime(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"d\": \"datetime\""), TASK_REGRESSION);
+    struct table *t = table_make(s, 4, 3);
+    for (uint64_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < DATE_PARTS; k++)
+            put_number(t, i, k, i == 3 ? NAN : k ? 0.5f : (float)i * 86400);
+    t->target[1] = 1;
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(s->numbers[0].indicator && !s->numbers[1].indicator, "one indicator, not seven");
+    ok(t->warning_count == 0, "constant parts are no news");
+    apply_all(s, t);
+    is_near(get_number(t, 0, 0), -sqrt(1.5), 1e-6, "seconds");
+    is_near(get_number(t, 0, 1), 0.5, 0, "a sine");
+    is_near(get_number(t, 3, 4), 0, 0, "a missing one points nowhere");
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_empty_column(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"a\": \"numeric\", \"b\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = table_make(s, 3, 3);
+    for (uint64_t i = 0; i < 3; i++)
+        put_number(t, i, 1, i == 2 ? 1.f : NAN);
+    t->part[2] = PART_TEST;
+    table_index(t);
+    ok(!stats_fit(s, t, &e) && e.id == ERR_COLUMN_EMPTY && strstr(e.what, "\"b\""),
+       "no value in any training row: %s", e.what);
+    is_int(err_exit(&e), EXIT_DATA, "exit 65");
+    table_drop(t);
+    schema_free(s);
+}
+
+/* --- categories --- */
+
+static struct table *category_table(struct schema *s)
+{
+    const char *const v[] = {"b", "10", "b", NULL, "rare", "b", "10", "new", "rare", NULL};
+    struct table *t = table_make(s, 10, 2);
+    for (uint64_t i = 0; i < 10; i++) {
+        put_category(t, i, s, 0, v[i]);
+        t->target[i] = (double)i;
+        t->part[i] = i < 7 ? PART_TRAIN : PART_VALID;
+    }
+    table_index(t);
+    return t;
+}
+
+static void test_categories(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"c\": \"categorical\""), TASK_REGRESSION);
+    struct table *t = category_table(s);
+    uint32_t at = s->format.at_category;
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    is_int(vocab_count(s->columns[0].vocab), 3, "the values of training rows");
+    is_int(get_int(t, 1, at), 2, "\"10\" is the first by bytes");
+    is_int(get_int(t, 0, at), 3, "then \"b\"");
+    is_int(get_int(t, 4, at), 4, "then \"rare\"");
+    is_int(get_int(t, 3, at), 0, "missing");
+    is_int(get_int(t, 7, at), 1, "a value of validation alone is unknown");
+    is_int(get_int(t, 8, at), 4, "a known one is not");
+    is_int(s->columns[0].missing, 1, "missing cells of training rows");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"min_count\": 2, \"unknown\": \"missing\"}"),
+                    TASK_REGRESSION);
+    t = category_table(s);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    is_int(vocab_count(s->columns[0].vocab), 2, "a rare value is left out");
+    is_int(get_int(t, 4, at), 0, "and is as good as missing");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"min_count\": 2}"), TASK_REGRESSION);
+    t = category_table(s);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    is_int(get_int(t, 4, at), 1, "or unknown");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"unknown\": \"error\"}"), TASK_REGRESSION);
+    t = category_table(s);
+    ok(!stats_fit(s, t, &e) && e.id == ERR_CSV_UNKNOWN_CATEGORY && strstr(e.what, "\"c\""),
+       "or an error: %s", e.what);
+    table_drop(t);
+    schema_free(s);
+}
+
+/* --- labels --- */
+
+static struct table *label_table(struct schema *s, const char *const *labels, uint64_t rows,
+                                 uint64_t train)
+{
+    struct table *t = table_make(s, rows, 2);
+    for (uint64_t i = 0; i < rows; i++) {
+        put_number(t, i, 0, (float)i);
+        put_label(t, i, s, labels[i]);
+        t->part[i] = i < train ? PART_TRAIN : PART_VALID;
+    }
+    table_index(t);
+    return t;
+}
+
+static void check_labels(const char *name, int task, const char *positive,
+                         const char *const *labels, uint64_t rows, uint64_t train, const char *want,
+                         int id)
+{
+    struct err e = {0};
+    struct text config = {0};
+    text_put(&config, "{\"data\": {\"train\": \"a\", \"target\": \"y\", ");
+    if (positive)
+        text_printf(&config, "\"positive\": \"%s\", ", positive);
+    text_put(&config, "\"columns\": {\"a\": \"numeric\"}}}");
+    struct schema *s = schema_need(config.data, task);
+    struct table *t = label_table(s, labels, rows, train);
+    bool good = stats_fit(s, t, &e);
+    if (want && ok(good, "%s: %s", name, e.what)) {
+        char list[100] = "";
+        size_t at = 0;
+        for (uint32_t i = 0; i < vocab_count(s->labels); i++)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? "|" : "",
+                                   vocab_text(s->labels, i, NULL));
+        is_string(list, want, name);
+        bool right = true;
+        for (uint64_t i = 0; i < rows; i++)
+            right &= strcmp(vocab_text(s->labels, (uint32_t)get_int(t, i, s->format.at_target), NULL),
+                            labels[i]) == 0;
+        ok(right, "%s: rows keep their label", name);
+        if (task == TASK_BINARY)
+            is_string(s->positive, vocab_text(s->labels, 1, NULL), "the positive label is the last");
+    } else if (!want) {
+        ok(!good && (int)e.id == id && err_exit(&e) == EXIT_DATA, "%s: %s", name, e.what);
+    }
+    table_drop(t);
+    schema_free(s);
+    text_free(&config);
+}
+
+static void test_labels(void)
+{
+    const char *const words[] = {"yes", "no", "no", "yes"};
+    check_labels("by bytes", TASK_BINARY, NULL, words, 4, 4, "no|yes", 0);
+    check_labels("a positive label", TASK_BINARY, "no", words, 4, 4, "yes|no", 0);
+    check_labels("the last one, named", TASK_BINARY, "yes", words, 4, 4, "no|yes", 0);
+    check_labels("an unknown one", TASK_BINARY, "maybe", words, 4, 4, NULL, ERR_POSITIVE_UNSEEN);
+    const char *const numbers[] = {"10", "9", "10", "-1"};
+    check_labels("numbers as numbers", TASK_MULTICLASS, NULL, numbers, 4, 4, "-1|9|10", 0);
+    check_labels("three of a binary task", TASK_BINARY, NULL, numbers, 4, 4, NULL, ERR_LABEL_COUNT);
+    const char *const one[] = {"a", "a", "a", "b"};
+    check_labels("one class only", TASK_BINARY, NULL, one, 3, 3, NULL, ERR_LABEL_COUNT);
+    check_labels("one class only", TASK_MULTICLASS, NULL, one, 3, 3, NULL, ERR_LABEL_COUNT);
+    const char *const late[] = {"a", "b", "a", "c"};
+    check_labels("a class of validation alone", TASK_MULTICLASS, NULL, late, 4, 3, NULL,
+                 ERR_LABEL_UNSEEN);
+
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_BINARY);
+    const char *const lacking[] = {"a", "b", "a", "a"};
+    struct table *t = label_table(s, lacking, 4, 2);
+    ok(stats_fit(s, t, &e) && warned(t, "validation", "\"b\""), "a class that validation lacks");
+    table_drop(t);
+    schema_free(s);
+}
+
+/* --- target and weights --- */
+
+static void test_target(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = table_make(s, 4, 3);
+    const double y[] = {1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 12};
+    for (uint64_t i = 0; i < 4; i++) {
+        put_number(t, i, 0, (float)i);
+        t->target[i] = y[i];
+        t->part[i] = i == 3 ? PART_TEST : PART_TRAIN;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    is_near(s->target_center, 1e9 + 2, 1e-6, "center");
+    is_near(s->target_scale, sqrt(2.0 / 3), 1e-9, "scale");
+    float first, last;
+    memcpy(&first, rows_at(&t->rows, 0) + s->format.at_target, sizeof first);
+    memcpy(&last, rows_at(&t->rows, 3) + s->format.at_target, sizeof last);
+    is_near((double)first, -sqrt(1.5), 1e-6, "a training row");
+    is_near((double)last, 10 * sqrt(1.5), 1e-5, "a test row on the same scale");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    t = table_make(s, 3, 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        put_number(t, i, 0, (float)i);
+        t->target[i] = 0.1;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e) && warned(t, "target", "same value"), "a constant target is warned of");
+    ok(s->target_scale >= 1 && s->target_scale <= 1, "and not divided by 0");
+    table_drop(t);
+    schema_free(s);
+
+    s = schema_need(C("\"a\": \"numeric\", \"w\": \"weight\""), TASK_REGRESSION);
+    t = table_make(s, 2, 3);
+    put_int(t, 0, s->format.at_weight, 0);
+    t->part[1] = PART_VALID;
+    put_number(t, 0, 0, 1);
+    table_index(t);
+    ok(!stats_fit(s, t, &e) && e.id == ERR_WEIGHT_SUM, "no weight at all: %s", e.what);
+    table_drop(t);
+    schema_free(s);
+}
+
+/* --- the same, however it is done --- */
+
+static struct schema *large(bool backwards, struct table **table)
+{
+    enum { ROWS = 40000, COLUMNS = 5 };
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"a\": \"numeric\", \"b\": \"numeric\", \"c\": {\"type\":"
+                                     "\"numeric\", \"scale\": \"robust\"}, \"d\": \"numeric\","
+                                     "\"e\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = table_make(s, ROWS, 10);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint32_t row = backwards ? ROWS - 1 - i : i;
+        for (uint32_t k = 0; k < COLUMNS; k++) {
+            double z = rng_normal(4, (uint64_t)i * COLUMNS + k, 0, 0, RNG_TEST);
+            put_number(t, row, k, k == 3 && z > 2 ? NAN : (float)(k == 1 ? exp(2 * z) : z * k + k));
+        }
+        t->target[row] = i;
+        t->part[row] = i % 5 == 0 ? PART_VALID : PART_TRAIN;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    *table = t;
+    return s;
+}
+
+static bool same_numbers(const struct schema *a, const struct schema *b)
+{
+    bool same = true;
+    for (uint32_t k = 0; k < a->number_count; k++) {
+        const struct number_slot *x = &a->numbers[k], *y = &b->numbers[k];
+        same &= memcmp(&x->center, &y->center, sizeof x->center) == 0 &&
+                memcmp(&x->factor, &y->factor, sizeof x->factor) == 0 &&
+                memcmp(&x->impute, &y->impute, sizeof x->impute) == 0 && x->scale == y->scale &&
+                x->quantile_count == y->quantile_count &&
+                (!x->quantile_count || memcmp(x->quantiles, y->quantiles,
+                                              x->quantile_count * sizeof(float)) == 0);
+    }
+    return same;
+}
+
+static void test_same(void)
+{
+    struct table *t, *u, *v;
+    struct schema *one = large(false, &t);
+    threads_start(3);
+    struct schema *three = large(false, &u);
+    ok(same_numbers(one, three), "three threads fit the same numbers");
+    struct schema *other = large(true, &v);
+    ok(same_numbers(one, other), "and so does another order of the rows");
+    threads_stop();
+
+    /* One call for a whole chunk, or one for each record. */
+    for (uint64_t i = 0; i < t->rows.count; i++)
+        column_apply(one, rows_at(&t->rows, i), 1);
+    for (uint64_t c = 0; c << 10 < u->rows.count; c++) {
+        uint64_t left = u->rows.count - (c << 10);
+        column_apply(three, u->rows.chunks[c], left < 1024 ? left : 1024);
+    }
+    bool same = true;
+    for (uint64_t i = 0; i < t->rows.count; i++)
+        same &= memcmp(rows_at(&t->rows, i), rows_at(&u->rows, i), one->format.at_target) == 0;
+    ok(same, "a record's bytes do not depend on its neighbours");
+    table_drop(t);
+    table_drop(u);
+    table_drop(v);
+    schema_free(one);
+    schema_free(three);
+    schema_free(other);
+}
+
+int main(void)
+{
+    test_scales();
+    test_constant();
+    test_extremes();
+    test_quantile();
+    test_normal_quantile();
+    test_datetime();
+    test_empty_column();
+    test_categories();
+    test_labels();
+    test_target();
+    test_same();
+    ok(log_warnings() == 0, "no warning was logged");
+    return done();
+}
