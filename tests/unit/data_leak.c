@@ -1,0 +1,130 @@
+/* data_leak.c - warnings about a table: columns that give the target away, rows on both sides, identifiers. */
+#include "base/rng.h"
+#include "data/leak.h"
+#include "data_help.h"
+
+#define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
+
+enum { ROWS = 600 };
+
+static size_t warnings_with(const struct table *t, const char *a, const char *b)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->warning_count; i++)
+        found += strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b);
+    return found;
+}
+
+/* Columns: "same" is the label, "noise" a number, "most" agrees but for 3 rows of 100, "key" is unique, "kind" a category that
+ * is the label. */
+static void test_classes(uint32_t classes)
+{
+    static const char *const labels[] = {"a", "b", "c"};
+    struct err e = {0};
+    struct schema *s = schema_of(C("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
+                                   "\"key\": \"categorical\", \"kind\": \"categorical\""),
+                                 classes == 2 ? TASK_BINARY : TASK_MULTICLASS, &e);
+    struct table *t = table_make(s, ROWS, 6);
+    struct text key = {0};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint32_t label = rng_bits(1, i, 0, 0, RNG_TEST) % classes;
+        text_clear(&key);
+        text_printf(&key, "k%u", i);
+        put_number(t, i, 0, 0.1f + 0.1f * (float)label);
+        put_number(t, i, 1, (float)rng_normal(2, i, 0, 0, RNG_TEST));
+        put_number(t, i, 2, (float)(i % 100 < 3 ? 2 - label : label));
+        put_category(t, i, s, 3, key.data);
+        put_category(t, i, s, 4, label ? "x" + (label == 2) : "yy");
+        put_label(t, i, s, labels[label]);
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "%u classes: fitted: %s", classes, e.what);
+    leak_check(s, t);
+    is_int(warnings_with(t, "\"same\"", "gives the target away"), 1, "the label as a number");
+    is_int(warnings_with(t, "\"kind\"", "gives the target away"), 1, "the label as a category");
+    is_int(warnings_with(t, "gives the target away", ""), 2, "nothing else is suspected");
+    text_free(&key);
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_regression(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(C("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
+                                   "\"other\": \"categorical\""), TASK_REGRESSION, &e);
+    struct table *t = table_make(s, ROWS, 6);
+    struct text code = {0};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        double y = i % 20 + 0.5;
+        text_clear(&code);
+        text_printf(&code, "c%u", i % 20);
+        put_number(t, i, 0, i % 7 ? (float)(-y / 2) : NAN);
+        put_number(t, i, 1, (float)(y + rng_normal(2, i, 0, 0, RNG_TEST)));
+        put_category(t, i, s, 2, code.data);
+        put_category(t, i, s, 3, i % 3 ? "u" : "v");
+        t->target[i] = y;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    leak_check(s, t);
+    is_int(warnings_with(t, "\"half\"", "gives the target away"), 1, "a multiple of the target");
+    is_int(warnings_with(t, "\"code\"", "gives the target away"), 1, "the target as a code");
+    is_int(warnings_with(t, "gives the target away", ""), 2, "a good column is no leak");
+    text_free(&code);
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_duplicates(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(C("\"a\": \"numeric\""), TASK_REGRESSION, &e);
+    struct table *t = table_make(s, 100, 4);
+    for (uint32_t i = 0; i < 100; i++) {
+        put_number(t, i, 0, (float)(i % 80)); /* rows 80 to 99 are rows 0 to 19 again */
+        t->target[i] = i % 80;
+        t->part[i] = i >= 90 ? PART_TEST : i >= 70 ? PART_VALID : PART_TRAIN;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    leak_check(s, t);
+    is_int(warnings_with(t, "10 of 20 validation rows", "training"), 1, "rows of validation");
+    is_int(warnings_with(t, "10 of 10 test rows", "training"), 1, "rows of test");
+    table_drop(t);
+    schema_free(s);
+}
+
+static void test_identifiers(void)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(C("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
+                                   "\"far\": \"numeric\""), TASK_REGRESSION, &e);
+    struct table *t = table_make(s, 60, 4);
+    s->numbers[3].offset = 1e9;
+    for (uint32_t i = 0; i < 60; i++) {
+        put_number(t, i, 0, (float)(16777216 - i * i));
+        put_number(t, i, 1, (float)(16777217 + i * i * 2));
+        put_number(t, i, 2, i ? (float)i / 7 : 3e7f);
+        put_number(t, i, 3, (float)(i * i));
+        t->target[i] = rng_normal(3, i, 0, 0, RNG_TEST);
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    leak_check(s, t);
+    is_int(warnings_with(t, "\"large\"", "identifier"), 1, "whole numbers above 2^24");
+    is_int(warnings_with(t, "\"far\"", "identifier"), 1, "with an offset too");
+    is_int(warnings_with(t, "identifier", ""), 2, "nothing else");
+    table_drop(t);
+    schema_free(s);
+}
+
+int main(void)
+{
+    test_classes(2);
+    test_classes(3);
+    test_regression();
+    test_duplicates();
+    test_identifiers();
+    return done();
+}
