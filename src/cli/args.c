@@ -14,13 +14,15 @@ const struct arg_option common_options[] = {
     {"verbosity", 0, "N", NULL, ARG_INT, 0, 3, "0 errors only, 1 default, 2 verbose, 3 debug."},
     {"quiet", 'q', NULL, NULL, 0, 0, 0, "As --verbosity 0."},
     {"verbose", 'v', NULL, NULL, 0, 0, 0, "As --verbosity 2."},
-    {"log-format", 0, "FORMAT", format_words, 0, 0, 0, "text, or json: one object a line on standard error."},
+    {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
+     "text, or json: one object a line on standard error."},
     {"progress", 0, "STYLE", progress_words, 0, 0, 0,
      "auto, bar, plain or none. auto: a bar on a terminal, else a line an epoch."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {
-    {"backend", 0, "B", NULL, 0, 0, 0, "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."},
+    {"backend", 0, "B", NULL, 0, 0, 0,
+     "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."},
     {"device", 0, "D", NULL, 0, 0, 0, "Which GPU: auto, 0, cuda:0, a UUID."},
     {"threads", 0, "N", NULL, ARG_INT, 0, 1024,
      "Threads; 0: as many as affinity and cgroup allow. The result does not depend on it."},
@@ -28,10 +30,10 @@ const struct arg_option compute_options[] = {
      "train: rows a step; elsewhere rows computed at a time (never the answer)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-const struct arg_option config_options[] = {
-    {"set", 0, "KEY=VALUE", NULL, ARG_MANY, 0, 0,
-     "Set a config key, e.g. train.epochs=50; may stand many times. A path counts from the config's folder."},
-    {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+const struct arg_option config_options[] = {{"set", 0, "KEY=VALUE", NULL, ARG_MANY, 0, 0,
+                                             "Set a config key, e.g. train.epochs=50; may stand "
+                                             "many times. A path counts from the config's folder."},
+                                            {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option json_options[] = {
     {"json", 0, NULL, NULL, 0, 0, 0, "One JSON object, last on standard output."},
@@ -52,13 +54,15 @@ size_t args_tables(const struct command *c, const struct arg_option *tables[5])
     return n;
 }
 
-static const struct arg_option *find(const struct command *c, const char *name, size_t length, char letter)
+static const struct arg_option *find(const struct command *c, const char *name, size_t length,
+                                     char letter)
 {
     const struct arg_option *tables[5];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++)
-            if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : o->letter == letter)
+            if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0
+                     : o->letter == letter)
                 return o;
     return NULL;
 }
@@ -97,7 +101,8 @@ static bool check_value(const struct arg_option *o, const char *text, struct err
         for (; o->words[count]; count++)
             if (strcmp(o->words[count], text) == 0)
                 return true;
-        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not one of its words", o->name, text_quote_z(text));
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not one of its words", o->name,
+                text_quote_z(text));
         struct text list = {0};
         for (size_t i = 0; i < count; i++)
             text_printf(&list, "%s%s", i ? ", " : "", o->words[i]);
@@ -108,12 +113,16 @@ static bool check_value(const struct arg_option *o, const char *text, struct err
     }
     int64_t whole;
     if (o->flags & ARG_INT && (!text_to_int(text, &whole) || whole < o->low || whole > o->high)) {
-        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name, text_quote_z(text));
-        return err_expected(e, "an integer from %lld to %lld", (long long)o->low, (long long)o->high);
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name,
+                text_quote_z(text));
+        return err_expected(e, "an integer from %lld to %lld", (long long)o->low,
+                            (long long)o->high);
     }
     double seconds;
-    if (o->flags & ARG_SECONDS && (!text_to_double(text, &seconds) || !(seconds >= 0 && seconds <= 1e9))) {
-        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name, text_quote_z(text));
+    if (o->flags & ARG_SECONDS &&
+        (!text_to_double(text, &seconds) || !(seconds >= 0 && seconds <= 1e9))) {
+        err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name,
+                text_quote_z(text));
         return err_expected(e, "a number from 0 to 1e9");
     }
     return true;

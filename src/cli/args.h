@@ -1,4 +1,5 @@
-/* args.h - the command line as tables: one row an option, one row a command. Parser, --help, completion and tests read them. */
+/* args.h - the command line as tables: one row an option, one row a command. Parser, --help,
+ * completion and tests read them. */
 #ifndef DNN_CLI_ARGS_H
 #define DNN_CLI_ARGS_H
 
@@ -21,7 +22,8 @@ struct arg_option {
 
 struct args;
 struct command {
-    const char *name, *usage, *summary, *examples, *notes; /* notes: paragraphs below the options, or NULL */
+    const char *name, *usage, *summary, *examples,
+        *notes; /* notes: paragraphs below the options, or NULL */
     const struct arg_option *options;                      /* its own */
     bool computes;             /* --backend --device --threads --batch-size */
     bool has_config;           /* --set */
@@ -39,7 +41,8 @@ struct args {
     size_t value_count;
     bool json, help;
 };
-extern const struct arg_option common_options[], compute_options[], config_options[], json_options[];
+extern const struct arg_option common_options[], compute_options[], config_options[],
+    json_options[];
 
 /* argv after the command's name. E10 with the nearest known option. */
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e);
@@ -48,7 +51,8 @@ void args_free(struct args *a);
 const char *args_value(const struct args *a, const char *name);
 int64_t args_int(const struct args *a, const char *name, int64_t otherwise);
 double args_seconds(const struct args *a, const char *name, double otherwise);
-/* Values of an option that may stand many times; the list is the caller's (mem_free), the strings are argv's. */
+/* Values of an option that may stand many times; the list is the caller's (mem_free), the strings
+ * are argv's. */
 const char **args_list(const struct args *a, const char *name, size_t *count);
 /* The option tables of a command, own ones first; NULL-terminated list. */
 size_t args_tables(const struct command *c, const struct arg_option *tables[5]);

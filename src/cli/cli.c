@@ -14,9 +14,17 @@
 #include "run/progress.h"
 #include "run/stop.h"
 
-const struct command *const commands[] = {
-    &command_init,   &command_check,  &command_train,  &command_predict,    &command_evaluate, &command_inspect,
-    &command_verify, &command_schema, &command_completion, &command_help, NULL};
+const struct command *const commands[] = {&command_init,
+                                          &command_check,
+                                          &command_train,
+                                          &command_predict,
+                                          &command_evaluate,
+                                          &command_inspect,
+                                          &command_verify,
+                                          &command_schema,
+                                          &command_completion,
+                                          &command_help,
+                                          NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -26,7 +34,8 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-/* --- errors ------------------------------------------------------------------------------------------ */
+/* --- errors
+ * ------------------------------------------------------------------------------------------ */
 
 static void error_json(const struct err *e, struct json_out *o)
 {
@@ -104,7 +113,8 @@ const char *cli_disk_note(const char *output)
     return note;
 }
 
-/* --- output ------------------------------------------------------------------------------------------ */
+/* --- output
+ * ------------------------------------------------------------------------------------------ */
 
 int cli_print(const struct args *a, const struct text *t)
 {
@@ -156,23 +166,28 @@ int cli_progress(const struct args *a)
     const char *word = args_value(a, "progress");
     if (!word || strcmp(word, "auto") == 0)
         return a->json || log_json() ? PROGRESS_PLAIN : PROGRESS_AUTO;
-    return strcmp(word, "bar") == 0 ? PROGRESS_BAR : strcmp(word, "plain") == 0 ? PROGRESS_PLAIN : PROGRESS_NONE;
+    return strcmp(word, "bar") == 0     ? PROGRESS_BAR
+           : strcmp(word, "plain") == 0 ? PROGRESS_PLAIN
+                                        : PROGRESS_NONE;
 }
 
-/* --- start-up ---------------------------------------------------------------------------------------- */
+/* --- start-up
+ * ---------------------------------------------------------------------------------------- */
 
 static void out_of_memory(size_t bytes)
 {
     outfile_abort_all();
     char line[160];
-    int length = snprintf(line, sizeof line, "dnn: error[E%d]: out of memory (%zu bytes asked for)\n",
-                          (int)ERR_MEMORY, bytes);
+    int length =
+        snprintf(line, sizeof line, "dnn: error[E%d]: out of memory (%zu bytes asked for)\n",
+                 (int)ERR_MEMORY, bytes);
     ssize_t written = write(2, line, (size_t)length);
     (void)written;
     _exit(EXIT_OS);
 }
 
-/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive log text. */
+/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive
+ * log text. */
 static void standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)

@@ -1,4 +1,5 @@
-/* cli.h - the only floor that prints errors and exits: the command table and what the commands share. */
+/* cli.h - the only floor that prints errors and exits: the command table and what the commands
+ * share. */
 #ifndef DNN_CLI_CLI_H
 #define DNN_CLI_CLI_H
 
@@ -12,7 +13,8 @@ int cli_main(int argc, char **argv);
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 const struct command *command_find(const char *name);
 
-/* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk. Returns the exit code. */
+/* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk.
+ * Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
 /* Text to standard output, flushed and checked: 0, 74 or 141. */
 int cli_print(const struct args *a, const struct text *t);
@@ -30,8 +32,9 @@ void help_command(const struct command *c, struct text *out);
 bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */
 
 /* one file a command: cmd_NAME.c */
-extern const struct command command_init, command_check, command_train, command_predict, command_evaluate,
-    command_inspect, command_verify, command_schema, command_completion, command_help;
+extern const struct command command_init, command_check, command_train, command_predict,
+    command_evaluate, command_inspect, command_verify, command_schema, command_completion,
+    command_help;
 int version_run(bool json);
 
 #endif

@@ -5,7 +5,8 @@
 #include "run/train.h"
 
 static const struct arg_option check_options_table[] = {
-    {"resolved", 0, NULL, NULL, 0, 0, 0, "Print the config with every default filled in, and nothing else."},
+    {"resolved", 0, NULL, NULL, 0, 0, 0,
+     "Print the config with every default filled in, and nothing else."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",    "weight",
@@ -13,16 +14,18 @@ static const char *const type_names[] = {"numeric", "categorical", "datetime", "
 
 static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
 {
-    text_printf(out, "rows        train %llu, valid %llu, test %llu\n", (unsigned long long)r->rows[0],
-                (unsigned long long)r->rows[1], (unsigned long long)r->rows[2]);
+    text_printf(out, "rows        train %llu, valid %llu, test %llu\n",
+                (unsigned long long)r->rows[0], (unsigned long long)r->rows[1],
+                (unsigned long long)r->rows[2]);
     text_put(out, "columns    ");
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
         if (r->columns_by_type[i])
             text_printf(out, " %s %llu", type_names[i], (unsigned long long)r->columns_by_type[i]);
     text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
-    text_printf(out, "memory      %s at most (table %s, weights and state %s, activations %s, other %s)\n",
-                text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
-                text_bytes(r->activations_bytes), text_bytes(r->other_bytes));
+    text_printf(
+        out, "memory      %s at most (table %s, weights and state %s, activations %s, other %s)\n",
+        text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
+        text_bytes(r->activations_bytes), text_bytes(r->other_bytes));
     text_printf(out, "batch       %lld; the largest that fits: train %llu, predict %llu\n",
                 (long long)c->train.batch_size, (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);
@@ -31,7 +34,8 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "time        about %.3g s\n", r->seconds);
     text_put(out, "settings    (those not at their default)\n");
     for (size_t i = 0; i < c->setting_count; i++)
-        text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value, c->settings[i].from);
+        text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,
+                    c->settings[i].from);
 }
 
 static int check_command(struct args *a)
@@ -66,7 +70,8 @@ static int check_command(struct args *a)
 const struct command command_check = {
     .name = "check",
     .usage = "check CONFIG [--resolved] [--json]",
-    .summary = "Validate config and data, and print the plan: rows, parameters, memory, backend, time.",
+    .summary =
+        "Validate config and data, and print the plan: rows, parameters, memory, backend, time.",
     .examples = "  dnn check leads.json\n"
                 "  dnn check leads.json --resolved > resolved.json\n"
                 "  dnn check leads.json --set train.batch_size=1024 --json\n",

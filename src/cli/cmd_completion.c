@@ -32,23 +32,27 @@ static void bash(struct text *out)
 {
     text_put(out, "# bash completion of dnn: eval \"$(dnn completion bash)\"\n"
                   "_dnn() {\n"
-                  "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+                  "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
+                  "command=${COMP_WORDS[1]}\n"
                   "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
     text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n  case $before in\n");
     word_cases(out);
-    text_put(out, "    --backend) COMPREPLY=($(compgen -W \"auto dnn_gpu dnn_cpu cpu cuda\" -- \"$word\")); return ;;\n"
+    text_put(out, "    --backend) COMPREPLY=($(compgen -W \"auto dnn_gpu dnn_cpu cpu cuda\" -- "
+                  "\"$word\")); return ;;\n"
                   "  esac\n  local options=\n  case $command in\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    %s) options=\"", commands[i]->name);
         options_of(commands[i], " ", out);
         text_put(out, "\" ;;\n");
     }
-    text_put(out, "  esac\n  if [ \"$command\" = completion ]; then COMPREPLY=($(compgen -W \"bash zsh\" -- \"$word\")); return; fi\n"
-                  "  case $word in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-                  "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n}\n"
-                  "complete -o filenames -F _dnn dnn\n");
+    text_put(out,
+             "  esac\n  if [ \"$command\" = completion ]; then COMPREPLY=($(compgen -W \"bash "
+             "zsh\" -- \"$word\")); return; fi\n"
+             "  case $word in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
+             "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n}\n"
+             "complete -o filenames -F _dnn dnn\n");
 }
 
 /* Text inside single quotes and a zsh description: no quote, colon or bracket of its own. */
@@ -63,14 +67,16 @@ static void zsh_text(const char *words, struct text *out)
 
 static void zsh(struct text *out)
 {
-    text_put(out, "#compdef dnn\n# zsh completion of dnn: eval \"$(dnn completion zsh)\"\n_dnn() {\n"
-                  "  local -a names\n  names=(\n");
+    text_put(out,
+             "#compdef dnn\n# zsh completion of dnn: eval \"$(dnn completion zsh)\"\n_dnn() {\n"
+             "  local -a names\n  names=(\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    '%s:", commands[i]->name);
         zsh_text(commands[i]->summary, out);
         text_put(out, "'\n");
     }
-    text_put(out, "  )\n  if (( CURRENT == 2 )); then _describe command names; return; fi\n  case $words[2] in\n");
+    text_put(out, "  )\n  if (( CURRENT == 2 )); then _describe command names; return; fi\n  case "
+                  "$words[2] in\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    %s) _arguments", commands[i]->name);
         const struct arg_option *tables[5];

@@ -1,4 +1,5 @@
-/* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the golden rows. */
+/* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the
+ * golden rows. */
 #include <string.h>
 
 #include "base/log.h"
@@ -8,8 +9,10 @@
 
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
-     "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit 82."},
-    {"better-than", 0, "MODEL", NULL, ARG_FILE, 0, 0, "A gate: better than this model on the same rows."},
+     "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit "
+     "82."},
+    {"better-than", 0, "MODEL", NULL, ARG_FILE, 0, 0,
+     "A gate: better than this model on the same rows."},
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
@@ -20,8 +23,8 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     for (uint32_t i = 0; i < r->metrics.count; i++)
         text_printf(out, "%-10s %.6g\n", r->metrics.m[i].type->name, r->metrics.m[i].value);
     for (size_t i = 0; i < r->gate_count; i++)
-        text_printf(out, "gate %s: %s (%.6g)\n", text_quote_z(r->gates[i].text), r->gates[i].pass ? "met" : "NOT met",
-                    r->gates[i].value);
+        text_printf(out, "gate %s: %s (%.6g)\n", text_quote_z(r->gates[i].text),
+                    r->gates[i].pass ? "met" : "NOT met", r->gates[i].value);
 }
 
 static int evaluate_command(struct args *a)
@@ -62,7 +65,8 @@ static int evaluate_command(struct args *a)
         if (code == EXIT_DONE && !r.passed) {
             for (size_t i = 0; i < r.gate_count; i++)
                 if (!r.gates[i].pass)
-                    log_warning("gate not met: %s, measured %.6g", text_quote_z(r.gates[i].text), r.gates[i].value);
+                    log_warning("gate not met: %s, measured %.6g", text_quote_z(r.gates[i].text),
+                                r.gates[i].value);
             code = EXIT_GATE;
         }
     }
@@ -74,7 +78,8 @@ static int evaluate_command(struct args *a)
 
 const struct command command_evaluate = {
     .name = "evaluate",
-    .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on METRIC] [--by X]] [--json]",
+    .usage = "evaluate MODEL DATA.csv... [--require 'auc>=0.85']... [--better-than MODEL [--on "
+             "METRIC] [--by X]] [--json]",
     .summary = "Measure a model on labelled data; gates have an exit code of their own (82).",
     .examples = "  dnn evaluate leads.dnn test.csv\n"
                 "  dnn evaluate leads.dnn test.csv --require 'auc>=0.6' --require 'logloss<0.7'\n"
@@ -106,8 +111,11 @@ static int verify_command(struct args *a)
         code = cli_json(a, &out, false);
     } else {
         struct text out = {0};
-        text_printf(&out, "%llu golden rows, largest difference %.3g: %s\n", (unsigned long long)r.rows,
-                    r.largest_difference, !r.pass ? "NOT the same answers" : r.bits ? "the same bits" : "within the bound");
+        text_printf(&out, "%llu golden rows, largest difference %.3g: %s\n",
+                    (unsigned long long)r.rows, r.largest_difference,
+                    !r.pass  ? "NOT the same answers"
+                    : r.bits ? "the same bits"
+                             : "within the bound");
         code = cli_print(a, &out);
         text_free(&out);
     }
@@ -122,7 +130,8 @@ const struct command command_verify = {
     .usage = "verify MODEL [--json]",
     .summary = "Replay the golden rows stored in a model on this machine.",
     .examples = "  dnn verify leads.dnn\n",
-    .notes = "Bit equality on the backend and core type that trained the model, the documented bound elsewhere. A "
+    .notes = "Bit equality on the backend and core type that trained the model, the documented "
+             "bound elsewhere. A "
              "difference: exit 76.",
     .computes = true,
     .has_json = true,

@@ -1,4 +1,5 @@
-/* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only place where anything is guessed. */
+/* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only place
+ * where anything is guessed. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,14 @@
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
-    {"id", 0, "COL", NULL, ARG_MANY, 0, 0, "A column that names a row: repeated in predictions, never learned from."},
+    {"id", 0, "COL", NULL, ARG_MANY, 0, 0,
+     "A column that names a row: repeated in predictions, never learned from."},
     {"ignore", 0, "COL", NULL, ARG_MANY, 0, 0, "A column to leave out."},
     {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-static const char *const type_words[] = {"numeric", "categorical", "datetime", "id", "weight", "group", "ignore"};
+static const char *const type_words[] = {"numeric", "categorical", "datetime", "id",
+                                         "weight",  "group",       "ignore"};
 
 /* What a --set says of the reading of the file is not guessed. The last one given counts. */
 static const char *set_value(const struct overrides *o, const char *key)
@@ -37,7 +40,8 @@ static char character(const char *text)
     return text[0] == '"' && text[1] ? text[1] : text[0];
 }
 
-/* `path` as seen from the folder that will hold the config; absolute when the two cannot be compared. */
+/* `path` as seen from the folder that will hold the config; absolute when the two cannot be
+ * compared. */
 static char *path_from(const char *config, const char *path)
 {
     char folder[PATH_MAX], here[PATH_MAX], there[PATH_MAX];
@@ -69,8 +73,8 @@ static char *path_from(const char *config, const char *path)
     return out.data ? out.data : mem_string(path);
 }
 
-static void config_text(const struct infer *found, const char *target, const char *data_path, const char *model_path,
-                        struct json_out *o)
+static void config_text(const struct infer *found, const char *target, const char *data_path,
+                        const char *model_path, struct json_out *o)
 {
     char delimiter[2] = {found->dialect.delimiter, '\0'}, decimal[2] = {found->decimal, '\0'};
     json_open(o, NULL, '{');
@@ -113,7 +117,8 @@ static void tell(const struct infer *found, const char *target)
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
         if (c->reason[0] && strcmp(c->name, target) != 0)
-            log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type], c->reason);
+            log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type],
+                     c->reason);
         if (c->note[0])
             log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
     }
@@ -133,7 +138,8 @@ static char *model_name(const char *path)
     return out.data;
 }
 
-static bool write_config(const struct args *a, const char *output, const struct text *json, struct err *e)
+static bool write_config(const struct args *a, const char *output, const struct text *json,
+                         struct err *e)
 {
     struct outfile o;
     (void)a;
@@ -146,15 +152,20 @@ static bool write_config(const struct args *a, const char *output, const struct 
     return outfile_commit(&o, e);
 }
 
-static bool make_config(const struct args *a, const struct infer *found, const struct overrides *o, struct text *json,
-                        struct err *e)
+static bool make_config(const struct args *a, const struct infer *found, const struct overrides *o,
+                        struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
     char *path = path_from(output, data), *model = model_name(data);
     struct json_out draft = {0};
     config_text(found, args_value(a, "target"), path, model, &draft);
-    struct overrides sets = {.sets = o->sets, .set_count = o->set_count, .threads = -1, .batch_size = -1, .time_limit_s = -1};
-    struct config *config = config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
+    struct overrides sets = {.sets = o->sets,
+                             .set_count = o->set_count,
+                             .threads = -1,
+                             .batch_size = -1,
+                             .time_limit_s = -1};
+    struct config *config =
+        config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
     if (config) {
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
@@ -176,11 +187,13 @@ static int init_command(struct args *a)
         return cli_fail(a, &e, NULL);
     }
     if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0])) {
-        err_set(&e, ERR_SAME_FILE, "the config would replace the data file %s", text_quote_z(output));
+        err_set(&e, ERR_SAME_FILE, "the config would replace the data file %s",
+                text_quote_z(output));
         return cli_fail(a, &e, "nothing was written");
     }
     struct overrides o = cli_overrides(a);
-    struct infer_request q = {.path = a->positionals[0], .target = target, .encoding = -1, .header = -1};
+    struct infer_request q = {
+        .path = a->positionals[0], .target = target, .encoding = -1, .header = -1};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
     q.delimiter = character(set_value(&o, "data.delimiter"));
@@ -194,7 +207,8 @@ static int init_command(struct args *a)
     struct text json = {0};
     struct infer *found = infer_file(&q, &e);
     int code = EXIT_DONE;
-    if (!found || !make_config(a, found, &o, &json, &e) || !write_config(a, output ? output : "-", &json, &e))
+    if (!found || !make_config(a, found, &o, &json, &e) ||
+        !write_config(a, output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
         tell(found, target);
@@ -208,13 +222,17 @@ static int init_command(struct args *a)
 
 const struct command command_init = {
     .name = "init",
-    .usage = "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG]",
+    .usage =
+        "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG]",
     .summary = "Look at the data once and write an explicit config.",
     .examples = "  dnn init leads.csv --target converted -o leads.json\n"
                 "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"
-                "  dnn init leads.csv --target converted --set data.split.method=random --set train.epochs=50\n",
-    .notes = "This is the only place where anything is guessed: delimiter, header, decimal sign, encoding, every "
-             "column's type, the task, the positive label. What --set says is taken as given. Read the config, mend "
+                "  dnn init leads.csv --target converted --set data.split.method=random --set "
+                "train.epochs=50\n",
+    .notes = "This is the only place where anything is guessed: delimiter, header, decimal sign, "
+             "encoding, every "
+             "column's type, the task, the positive label. What --set says is taken as given. Read "
+             "the config, mend "
              "it, and nothing will be guessed again.",
     .options = init_options_table,
     .has_config = true,

@@ -10,23 +10,30 @@ static const char *const bad_row_words[] = {"stop", "null", "skip", NULL};
 static const char *const io_words[] = {"csv", "tsv", NULL};
 
 static const struct arg_option predict_options_table[] = {
-    {"output", 'o', "OUT", NULL, ARG_FILE, 0, 0, "Where the answers go; default, and -: standard output."},
+    {"output", 'o', "OUT", NULL, ARG_FILE, 0, 0,
+     "Where the answers go; default, and -: standard output."},
     {"columns", 0, "a,b,c", NULL, 0, 0, 0, "The names of the input's columns; with --no-header."},
     {"no-header", 0, NULL, NULL, 0, 0, 0, "Neither input nor output has a header."},
-    {"passthrough", 0, "LIST", NULL, 0, 0, 0, "Input columns to repeat in the output: a,b,c, or all."},
+    {"passthrough", 0, "LIST", NULL, 0, 0, 0,
+     "Input columns to repeat in the output: a,b,c, or all."},
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
-     "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV out."},
-    {"null", 0, "TEXT", NULL, 0, 0, 0, "What stands for a missing answer (--on-bad-row null); default: nothing."},
+     "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
+     "out."},
+    {"null", 0, "TEXT", NULL, 0, 0, 0,
+     "What stands for a missing answer (--on-bad-row null); default: nothing."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
-     "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), skip."},
-    {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0, "Keep bad rows: line, column, reason and the raw text."},
+     "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), "
+     "skip."},
+    {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0,
+     "Keep bad rows: line, column, reason and the raw text."},
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static int predict_command(struct args *a)
 {
     struct err e = {0};
-    const char *rule = args_value(a, "on-bad-row"), *io = args_value(a, "io"), *output = args_value(a, "output");
+    const char *rule = args_value(a, "on-bad-row"), *io = args_value(a, "io"),
+               *output = args_value(a, "output");
     struct predict_request q = {
         .model = a->positionals[0],
         .inputs = (char *const *)(const void *)(a->positionals + 1),
@@ -68,9 +75,12 @@ const struct command command_predict = {
     .summary = "Predict: rows in, answers out, in the same order; memory does not grow.",
     .examples = "  dnn predict leads.dnn new.csv -o answers.csv\n"
                 "  dnn predict leads.dnn new.csv --passthrough city > answers.csv\n"
-                "  cat new.csv | dnn predict leads.dnn - --on-bad-row skip --rejects bad.csv > answers.csv\n",
-    .notes = "Columns are matched by name, in any order; extra ones are ignored. The output has the id columns, "
-             "the passthrough columns, then prediction and, for classes, probability_<label>. The answer to a row "
+                "  cat new.csv | dnn predict leads.dnn - --on-bad-row skip --rejects bad.csv > "
+                "answers.csv\n",
+    .notes = "Columns are matched by name, in any order; extra ones are ignored. The output has "
+             "the id columns, "
+             "the passthrough columns, then prediction and, for classes, probability_<label>. The "
+             "answer to a row "
              "depends on the model and that row alone.",
     .options = predict_options_table,
     .computes = true,

@@ -7,8 +7,10 @@
 #include "run/train.h"
 
 static const struct arg_option train_options_table[] = {
-    {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0, "The model file; default: output.model of the config."},
-    {"resume", 0, NULL, NULL, 0, 0, 0, "Go on from the newest valid checkpoint; the result is the same bytes."},
+    {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0,
+     "The model file; default: output.model of the config."},
+    {"resume", 0, NULL, NULL, 0, 0, 0,
+     "Go on from the newest valid checkpoint; the result is the same bytes."},
     {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
      "Stop after S seconds of training and keep the best weights so far; exit 0."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
@@ -16,7 +18,8 @@ static const struct arg_option train_options_table[] = {
 static void summary(const struct train_result *r, const char *output)
 {
     struct text line = {0};
-    const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL, &r->baseline};
+    const struct metrics *all[] = {r->has_valid ? &r->valid : NULL, r->has_test ? &r->test : NULL,
+                                   &r->baseline};
     static const char *const names[] = {"valid", "test", "baseline"};
     for (size_t i = 0; i < 3; i++) {
         if (!all[i] || !all[i]->count)
@@ -74,9 +77,12 @@ const struct command command_train = {
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
                 "  dnn train leads.json -o leads.dnn --resume --json\n",
-    .notes = "The model is written aside, synced and renamed over the old one, so a nightly job may name the same "
-             "file each time. Checkpoints lie beside it and go when it is written. SIGTERM: checkpoint, exit 75; "
-             "SIGINT: 130; a second signal ends at once. Same seed, config and data: the same bytes, whatever the "
+    .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
+             "may name the same "
+             "file each time. Checkpoints lie beside it and go when it is written. SIGTERM: "
+             "checkpoint, exit 75; "
+             "SIGINT: 130; a second signal ends at once. Same seed, config and data: the same "
+             "bytes, whatever the "
              "threads.",
     .options = train_options_table,
     .computes = true,

@@ -1,4 +1,5 @@
-/* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, config keys, error ids. */
+/* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, config
+ * keys, error ids. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +9,17 @@
 
 void help_overview(struct text *out)
 {
-    text_put(out, "dnn trains a deep neural network from a CSV file and a JSON config, and predicts.\n\n"
-                  "  dnn init leads.csv --target converted -o leads.json   look at the data, write a config\n"
-                  "  dnn train leads.json                                  CSV in, model out\n"
-                  "  dnn predict leads.dnn new.csv -o answers.csv          rows in, answers out\n\n"
-                  "commands:\n");
+    text_put(
+        out,
+        "dnn trains a deep neural network from a CSV file and a JSON config, and predicts.\n\n"
+        "  dnn init leads.csv --target converted -o leads.json   look at the data, write a config\n"
+        "  dnn train leads.json                                  CSV in, model out\n"
+        "  dnn predict leads.dnn new.csv -o answers.csv          rows in, answers out\n\n"
+        "commands:\n");
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-    text_put(out, "\n`dnn help COMMAND`, `dnn help KEY` (a config key) and `dnn help E1203` (an error id) show a page; "
+    text_put(out, "\n`dnn help COMMAND`, `dnn help KEY` (a config key) and `dnn help E1203` (an "
+                  "error id) show a page; "
                   "`dnn --version [--json]` what was found.\n");
 }
 
@@ -64,7 +68,8 @@ static void option_row(const struct arg_option *o, struct text *out)
 
 void help_command(const struct command *c, struct text *out)
 {
-    text_printf(out, "%s\n\nexamples:\n%s\nusage: dnn %s\n\noptions:\n", c->summary, c->examples, c->usage);
+    text_printf(out, "%s\n\nexamples:\n%s\nusage: dnn %s\n\noptions:\n", c->summary, c->examples,
+                c->usage);
     const struct arg_option *tables[5];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)

@@ -44,8 +44,10 @@ int version_run(bool json)
         return cli_json(NULL, &o, false);
     }
     struct text out = {0};
-    text_printf(&out, "dnn " DNN_VERSION "\nbackends  cpu (%s, %u threads)\nlibraries cJSON %s, libcsv %s, %s%s%s\n", cpu.core,
-                threads_available(), cJSON_Version(), csv,
+    text_printf(&out,
+                "dnn " DNN_VERSION
+                "\nbackends  cpu (%s, %u threads)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
+                cpu.core, threads_available(), cJSON_Version(), csv,
                 cpu.blas_reason[0] ? "no BLAS: " : cpu.blas, cpu.blas_reason[0] ? "" : " on ",
                 cpu.blas_reason[0] ? cpu.blas_reason : cpu.blas_core);
     int code = cli_print(NULL, &out);
