@@ -102,26 +102,23 @@ size_t answer_number(char *out, double value)
     memcpy(&bits, &size, sizeof bits);
     int exponent = (int)(bits >> 52) - 1075;
     uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    while (!(fraction & 1)) { /* short fractions (floats) keep every product small */
-        fraction >>= 1;
-        exponent++;
-    }
+    int top = exponent + 52, zeros = __builtin_ctzll(fraction);
+    fraction >>= zeros; /* short fractions (floats) keep every product small */
+    exponent += zeros;
 
-    /* nine digits: decimal is the power of ten of the first one, found by trial from an estimate */
-    int decimal = (int)floor(log10(size));
+    /* nine digits: decimal is the power of ten of the first one, from an estimate that is exact or one too low */
+    int decimal = (top * 1233) >> 12; /* floor(log10(2^top)) */
     uint64_t digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
-    if (digits >= tens[DIGITS]) { /* the estimate was one too low, or rounding reached the next power */
+    if (digits >= tens[DIGITS]) { /* one too low, or rounding reached the next power */
         decimal++;
-        digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
-    } else if (digits < tens[DIGITS - 1]) {
-        decimal--;
         digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
     }
     char text[DIGITS];
     int count = DIGITS;
+    uint32_t rest = (uint32_t)digits;
     for (int i = DIGITS - 1; i >= 0; i--) {
-        text[i] = (char)('0' + digits % 10);
-        digits /= 10;
+        text[i] = (char)('0' + rest % 10);
+        rest /= 10;
     }
     while (count > 1 && text[count - 1] == '0')
         count--;
