@@ -100,10 +100,13 @@ static bool time_is_up(const struct training *t)
            training_seconds(t) >= t->config->train.time_limit_s;
 }
 
-static bool checkpoint_due(const struct training *t)
+static bool checkpoint_due(const struct run *r, const struct step *now)
 {
+    const struct training *t = r->t;
     double every = t->config->train.checkpoint.every_s;
-    return stop_checkpoint() || (every > 0 && clock_now() - t->checkpoint_at >= every);
+    bool fresh = r->epochs_here > 0 && now->tried == t->history.epochs * t->steps;
+    return stop_checkpoint() ||
+           (every > 0 ? clock_now() - t->checkpoint_at >= every : fresh); /* 0: after every epoch */
 }
 
 /* What the world wants between two stretches. */
@@ -120,7 +123,7 @@ static enum verdict look_around(struct run *r, const struct step *now, struct er
         t->stopped = "time_limit";
         return END_HERE;
     }
-    return checkpoint_due(t) && !training_checkpoint(t, e) ? FAILED : GO_ON;
+    return checkpoint_due(r, now) && !training_checkpoint(t, e) ? FAILED : GO_ON;
 }
 
 /* The steps of an epoch from `done` on. */

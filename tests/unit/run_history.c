@@ -23,25 +23,30 @@ static void lower_is_better(void)
     ok(!add(&h, (double)NAN) && h.best_epoch == 5, "NaN is never best");
     struct history again = {.metric = h.metric, .patience = 2};
     history_replay(&again, h.rows, h.epochs);
-    ok(again.best_epoch == h.best_epoch && again.waited == h.waited && again.epochs == h.epochs, "replayed, the same state");
+    ok(again.best_epoch == h.best_epoch && again.waited == h.waited && again.epochs == h.epochs,
+       "replayed, the same state");
     history_release(&again);
     history_release(&h);
 }
 
 static void other_rules(void)
 {
-    struct history h = {.metric = metric_find("auc", TASK_BINARY), .patience = 0, .min_delta = 0.01};
-    ok(add(&h, 0.5) && !add(&h, 0.505) && add(&h, 0.52), "higher is better, by more than min_delta");
+    struct history h = {
+        .metric = metric_find("auc", TASK_BINARY), .patience = 0, .min_delta = 0.01};
+    ok(add(&h, 0.5) && !add(&h, 0.505) && add(&h, 0.52),
+       "higher is better, by more than min_delta");
     for (int i = 0; i < 50; i++)
         add(&h, 0.4);
     ok(!history_over(&h) && h.best_epoch == 3, "patience 0: all epochs run, the best is kept");
     history_release(&h);
     struct history none = {.patience = 1};
-    ok(add(&none, (double)NAN) && add(&none, (double)NAN) && !history_over(&none) && none.best_epoch == 2,
+    ok(add(&none, (double)NAN) && add(&none, (double)NAN) && !history_over(&none) &&
+           none.best_epoch == 2,
        "without validation rows the last epoch is the best");
     history_release(&none);
     struct history late = {.metric = metric_find("rmse", TASK_REGRESSION)};
-    ok(!add(&late, (double)NAN) && add(&late, 3.0) && late.best_epoch == 2, "a first NaN is not best either");
+    ok(!add(&late, (double)NAN) && add(&late, 3.0) && late.best_epoch == 2,
+       "a first NaN is not best either");
     history_release(&late);
 }
 
@@ -49,12 +54,16 @@ static void journal(void)
 {
     struct err e = {0};
     struct journal j;
-    ok(journal_open(&j, NULL, &e) && journal_line(&j, "x", &e) && journal_sync(&j, &e), "no journal is no work");
+    ok(journal_open(&j, NULL, &e) && journal_line(&j, "x", &e) && journal_sync(&j, &e),
+       "no journal is no work");
     journal_close(&j);
     scratch_put("m.jsonl", "old\nlines\n", 10);
     ok(journal_open(&j, scratch("m.jsonl"), &e), "opened");
-    ok(scratch_holds("m.jsonl", "old\nlines\n", 10), "what is inside stays until the training begins");
-    ok(journal_cut(&j, 0, &e) && journal_line(&j, "{\"a\":1}", &e) && journal_line(&j, "{\"b\":2}", &e), "two lines");
+    ok(scratch_holds("m.jsonl", "old\nlines\n", 10),
+       "what is inside stays until the training begins");
+    ok(journal_cut(&j, 0, &e) && journal_line(&j, "{\"a\":1}", &e) &&
+           journal_line(&j, "{\"b\":2}", &e),
+       "two lines");
     ok(j.length == 16 && scratch_holds("m.jsonl", "{\"a\":1}\n{\"b\":2}\n", 16), "are there");
     ok(journal_sync(&j, &e) && journal_cut(&j, 8, &e), "cut back");
     ok(scratch_holds("m.jsonl", "{\"a\":1}\n", 8), "to the checkpoint's length");
@@ -63,7 +72,8 @@ static void journal(void)
     journal_close(&j);
     ok(!journal_open(&j, scratch("no/m.jsonl"), &e) && err_exit(&e) == 73, "no folder: 73");
     err_clear(&e);
-    ok(journal_open(&j, "/dev/null", &e) && journal_cut(&j, 0, &e) && journal_line(&j, "x", &e) && journal_sync(&j, &e),
+    ok(journal_open(&j, "/dev/null", &e) && journal_cut(&j, 0, &e) && journal_line(&j, "x", &e) &&
+           journal_sync(&j, &e),
        "a device is only written");
     journal_close(&j);
 }

@@ -1,5 +1,5 @@
-/* run_lock.c - one training at a time: who is refused and what is said, what a killed owner leaves, and that the lock is held by
- * one process only however many come and go. */
+/* run_lock.c - one training at a time: who is refused and what is said, what a killed owner leaves,
+ * and that the lock is held by one process only however many come and go. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static void refused(void)
     char pid[32];
     snprintf(pid, sizeof pid, "pid %ld on ", (long)getpid());
     ok(e.id == ERR_LOCKED && err_exit(&e) == 75, "75: try again later");
-    ok(strstr(e.what, pid) != NULL && strstr(e.what, " since ") != NULL, "pid, host and time are named");
+    ok(strstr(e.what, pid) != NULL && strstr(e.what, " since ") != NULL,
+       "pid, host and time are named");
     lock_drop(&one);
     lock_drop(&one);
     is_int(scratch_count(), 0, "afterwards nothing is left; dropping twice is harmless");
@@ -54,7 +55,8 @@ static void killed(void)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     err_clear(&e);
-    ok(lock_take(&l, model, &e) && l.abrupt, "after kill -9 the lock is free, and it shows that its owner was cut off");
+    ok(lock_take(&l, model, &e) && l.abrupt,
+       "after kill -9 the lock is free, and it shows that its owner was cut off");
     lock_drop(&l);
     scratch_put("c.dnn.lock", "\x1b[31mgarbage", 12);
     ok(lock_take(&l, scratch("c.dnn"), &e), "a foreign file of that name is taken over");

@@ -1,4 +1,5 @@
-/* run_stop.c - signals: what they ask for, when the second one ends at once, what is cleaned up, what stays ignored. */
+/* run_stop.c - signals: what they ask for, when the second one ends at once, what is cleaned up,
+ * what stays ignored. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -115,7 +116,8 @@ static int crash(void)
 
 static void flags(void)
 {
-    ok(!stop_wanted() && stop_exit() == 0 && strcmp(stop_name(), "") == 0, "at first nobody asks for anything");
+    ok(!stop_wanted() && stop_exit() == 0 && strcmp(stop_name(), "") == 0,
+       "at first nobody asks for anything");
     stop_request(SIGUSR1);
     ok(stop_checkpoint() && !stop_checkpoint(), "SIGUSR1 asks for one checkpoint");
     stop_request(SIGUSR2);
@@ -124,11 +126,14 @@ static void flags(void)
     static const struct {
         int number, exit;
         const char *name;
-    } rows[] = {{SIGTERM, 75, "SIGTERM"}, {SIGHUP, 75, "SIGHUP"}, {SIGXCPU, 75, "SIGXCPU"}, {SIGINT, 130, "SIGINT"}};
+    } rows[] = {{SIGTERM, 75, "SIGTERM"},
+                {SIGHUP, 75, "SIGHUP"},
+                {SIGXCPU, 75, "SIGXCPU"},
+                {SIGINT, 130, "SIGINT"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         stop_request(rows[i].number);
-        ok(stop_wanted() && stop_exit() == rows[i].exit && strcmp(stop_name(), rows[i].name) == 0, "%s ends with %d",
-           rows[i].name, rows[i].exit);
+        ok(stop_wanted() && stop_exit() == rows[i].exit && strcmp(stop_name(), rows[i].name) == 0,
+           "%s ends with %d", rows[i].name, rows[i].exit);
         stop_forget();
     }
     stop_request(SIGINT);
@@ -142,7 +147,8 @@ int main(void)
     scratch_make();
     flags();
     int status = forked(twice_together);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "one request that is delivered twice is one request");
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7,
+       "one request that is delivered twice is one request");
     status = forked(second_term);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 143, "a second SIGTERM ends at once with 143");
     ok(scratch_count() == 0, "temporary file and lock are gone");
