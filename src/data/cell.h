@@ -17,14 +17,23 @@ struct drift *drift_new(const struct schema *s);
 void drift_add(struct drift *into, const struct drift *from, size_t columns);
 void drift_free(struct drift *d);
 
-/* One record into `record` (schema.format.stride bytes). labelled: the target must be there (training, evaluate), else it is
- * not read. Errors carry file, line, column, name, the quoted text. With a fitted schema categories become slots; unseen values follow
- * `unknown`. d may be NULL. */
+/* One record into `out` (schema.format.stride bytes). labelled: the target must be there (training,
+ * evaluate), else it is not read. Errors carry file, line, column, name, the quoted text; a record with too
+ * few or too many cells is one. With a fitted schema categories become slots; unseen values follow
+ * `unknown`. With one that is not fitted they become provisional ids (data/stats.h), and new values go into
+ * the columns' vocabularies. d may be NULL. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);
 /* count records in place. A function of each record alone. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
+/* The cell of a schema column; NULL when the file has none. */
+static inline const struct csv_cell *cell_at(const struct binding *b, const struct csv_cells *cells,
+                                             size_t record, size_t column)
+{
+    int32_t at = b->cell_of[column];
+    return at < 0 ? NULL : cells->cells + cells->records[record].first_cell + (uint32_t)at;
+}
 
 #endif

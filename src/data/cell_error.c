@@ -1,0 +1,164 @@
+/* cell_error.c - the words for cells that cannot be read. */
+#include "data/cell_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const char *name_of(const struct cell_where *w, size_t column)
+{
+    return text_quote_z(w->s->columns[column].name);
+}
+
+/* `column "NAME": ` and the sentence, at the place of the cell. */
+static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w, size_t column,
+                                                      enum err_id id, const char *format, ...)
+{
+    const struct csv_record *r = w->cells->records + w->record;
+    int32_t cell = w->b->cell_of[column];
+    int64_t line = r->line, place = 0;
+    char what[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (cell >= 0)
+        csv_place(w->block, r, w->cells, (uint32_t)cell, &line, &place);
+    err_at(w->e, id, w->block->path, line, place, "column \"%s\": %s", name_of(w, column), what);
+    err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
+    return false;
+}
+
+/* data.missing as JSON: ["", "NA"]. */
+static void add_missing(const struct schema *s, struct text *out)
+{
+    text_char(out, '[');
+    for (size_t i = 0; i < s->missing.count && i < 8; i++)
+        text_printf(out, "%s\"%s\"", i ? ", " : "", text_quote_z(s->missing.items[i]));
+    text_put(out, s->missing.count > 8 ? ", ...]" : "]");
+}
+
+static bool expect(const struct cell_where *w, const char *what)
+{
+    struct text missing = {0};
+    add_missing(w->s, &missing);
+    err_expected(w->e, "%s, or one of data.missing %s", what, missing.data);
+    text_free(&missing);
+    return false;
+}
+
+bool cell_say_ragged(const struct cell_where *w)
+{
+    const struct csv_record *r = w->cells->records + w->record;
+    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "line %lld has %u field%s, %s has %zu",
+           (long long)r->line, r->cells, r->cells == 1 ? "" : "s",
+           w->cells->dialect.header ? "header" : "the first row", w->b->cells);
+    err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
+    if (r->cells > w->b->cells)
+        return err_help(w->e, "quote the cell that contains the delimiter");
+    return err_help(w->e, "was the line cut off, or does a cell contain a line end that is not quoted?");
+}
+
+bool cell_say_missing(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
+    return err_help(w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
+}
+
+/* Does the text read as a number once `drop` is taken out? */
+static bool reads_without(const char *text, size_t length, char drop, char decimal)
+{
+    char kept[64];
+    size_t n = 0;
+    double v;
+    for (size_t i = 0; i < length && n < sizeof kept; i++)
+        if (text[i] != drop)
+            kept[n++] = text[i];
+    return n < length && n < sizeof kept && number_parse(kept, n, decimal, &v) == NUMBER_OK;
+}
+
+static bool number_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
+    double v;
+    if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
+        return err_help(w->e, "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
+                        other == ',' ? "comma" : "point", other);
+    if (reads_without(cell->text, cell->length, decimal, other))
+        return err_help(w->e, "take the thousands separators out, and set \"decimal\": \"%c\" in the config",
+                        other);
+    if (reads_without(cell->text, cell->length, other, decimal) ||
+        reads_without(cell->text, cell->length, '_', decimal) ||
+        reads_without(cell->text, cell->length, ' ', decimal) ||
+        reads_without(cell->text, cell->length, '\'', decimal))
+        return err_help(w->e, "take the thousands separators out of the numbers");
+    if (!w->s->dialect.header && w->cells->records[w->record].line == 1)
+        return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
+    return err_help(w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+                    name_of(w, column));
+}
+
+bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
+                     enum number_result why)
+{
+    const char *text = text_quote(cell->text, cell->length);
+    if (why == NUMBER_RANGE) {
+        say(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
+        err_expected(w->e, "a number of at most 3.4028235e38");
+        return err_help(w->e, "scale the column, or list the text under data.missing");
+    }
+    say(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
+    expect(w, "a decimal number");
+    return number_help(w, column, cell);
+}
+
+bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
+    expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it");
+    return err_help(w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+                    name_of(w, column));
+}
+
+bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_UNKNOWN_CATEGORY, "\"%s\" was not seen in training, and its `unknown` is error",
+        text_quote(cell->text, cell->length));
+    return err_help(w->e, "train with \"unknown\": \"bucket\" or \"missing\" for this column");
+}
+
+bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight", text_quote(cell->text, cell->length));
+    return err_expected(w->e, "a number of at least 0");
+}
+
+bool cell_say_unlabelled(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_CSV_LABEL_MISSING, "the target is missing");
+    return err_help(w->e, "take the row out, or fill the cell");
+}
+
+bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    struct text known = {0};
+    uint32_t count = vocab_count(w->s->labels);
+    for (uint32_t i = 0; i < count && i < 6; i++) {
+        size_t length;
+        const char *label = vocab_text(w->s->labels, i, &length);
+        text_printf(&known, "%s\"%s\"", i ? ", " : "", text_quote(label, length));
+    }
+    say(w, column, ERR_LABEL_UNSEEN, "the label \"%s\" is none of the model's",
+        text_quote(cell->text, cell->length));
+    err_expected(w->e, "one of %s%s", known.data ? known.data : "none", count > 6 ? ", ..." : "");
+    text_free(&known);
+    return false;
+}
+
+bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_PART, "\"%s\" is no part", text_quote(cell->text, cell->length));
+    return err_expected(w->e, "train, valid or test");
+}
