@@ -60,7 +60,7 @@ bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, 
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e);
 void json_remove(struct json_doc *doc, const char *path);
 /* Canonical text: members in given order, numbers shortest that read back to the same double.
- * indent 0: one line. */
+ * indent 0: one line; else short lists and objects without others inside stay on one line. */
 void json_write(struct text *out, const struct json *v, int indent);
 
 /* --- writing without a tree: every --json answer --- */

@@ -67,10 +67,45 @@ static void put_number(struct text *out, double value)
     text_put(out, digits);
 }
 
+/* indent 0: everything on one line, without blanks. Otherwise a container without containers that
+ * fits is on one line too. */
+enum { NARROW = 72 };
+
 static void new_line(struct text *out, int indent, int depth)
 {
     if (indent > 0)
         text_printf(out, "\n%*s", indent * depth, "");
+}
+
+static bool flat(const struct json *v)
+{
+    for (const struct json *child = json_at(v, 0); child; child = json_next(child))
+        if (json_kind(child) == JSON_LIST || json_kind(child) == JSON_OBJECT)
+            return false;
+    return true;
+}
+
+static void write_value(struct text *out, const struct json *v, int indent, int depth);
+
+/* indent -1: on one line, with a blank behind commas and colons. */
+static void write_children(struct text *out, const struct json *v, int indent, int depth)
+{
+    bool object = json_kind(v) == JSON_OBJECT;
+    const struct json *first = json_at(v, 0);
+    text_char(out, object ? '{' : '[');
+    for (const struct json *child = first; child; child = json_next(child)) {
+        if (child != first)
+            text_put(out, indent < 0 ? ", " : ",");
+        new_line(out, indent, depth + 1);
+        if (object) {
+            put_string(out, json_key(child), strlen(json_key(child)));
+            text_put(out, indent ? ": " : ":");
+        }
+        write_value(out, child, indent, depth + 1);
+    }
+    if (first)
+        new_line(out, indent, depth);
+    text_char(out, object ? '}' : ']');
 }
 
 static void write_value(struct text *out, const struct json *v, int indent, int depth)
@@ -84,22 +119,17 @@ static void write_value(struct text *out, const struct json *v, int indent, int 
     case JSON_LIST:
     case JSON_OBJECT: break;
     }
-    bool object = json_kind(v) == JSON_OBJECT;
-    text_char(out, object ? '{' : '[');
-    const struct json *first = json_at(v, 0);
-    for (const struct json *child = first; child; child = json_next(child)) {
-        if (child != first)
-            text_char(out, ',');
-        new_line(out, indent, depth + 1);
-        if (object) {
-            put_string(out, json_key(child), strlen(json_key(child)));
-            text_put(out, indent > 0 ? ": " : ":");
-        }
-        write_value(out, child, indent, depth + 1);
+    if (indent > 0 && depth > 0 && json_count(v) <= NARROW && flat(v)) {
+        struct text line = {0};
+        write_children(&line, v, -1, depth);
+        bool fits = line.length <= NARROW;
+        if (fits)
+            text_add(out, line.data, line.length);
+        text_free(&line);
+        if (fits)
+            return;
     }
-    if (first)
-        new_line(out, indent, depth);
-    text_char(out, object ? '}' : ']');
+    write_children(out, v, indent, depth);
 }
 
 void json_write(struct text *out, const struct json *v, int indent)

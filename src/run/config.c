@@ -56,18 +56,35 @@ static bool fits(const struct option *row, const struct json *v)
     return true;
 }
 
-/* The row that says what stands at path. An entry of a list of strings is a string. */
-static const struct option *row_of(const char *path)
+/* The row of the list that path names an entry of ("data.missing.0"), else NULL; *list is its key,
+ * mem_free. */
+static const struct option *list_of(const char *path, char **list)
+{
+    const char *dot = strrchr(path, '.');
+    *list = NULL;
+    if (!dot || strspn(dot + 1, "0123456789") != strlen(dot + 1))
+        return NULL;
+    *list = mem_string_n(path, (size_t)(dot - path));
+    const struct option *row = opt_find(config_table, *list);
+    bool is_list =
+        row && (row->type == OPT_STRINGS || row->type == OPT_INTS || row->type == OPT_NUMBERS);
+    return is_list ? row : NULL;
+}
+
+/* The row that says what stands at path. An entry of a list is put into the default when the
+ * document has no list. */
+static const struct option *row_of(struct json_doc *doc, const char *path)
 {
     static const struct option entry = {.key = "entry", .type = OPT_STRING};
     const struct option *row = opt_find(config_table, path);
-    const char *dot = strrchr(path, '.');
-    if (row || !dot || strspn(dot + 1, "0123456789") != strlen(dot + 1))
-        return row;
-    char *list = mem_string_n(path, (size_t)(dot - path));
-    row = opt_find(config_table, list);
+    struct err e = {0};
+    char *list;
+    const struct option *of = list_of(path, &list);
+    if (of && of->standard && !json_path(json_root(doc), list))
+        json_set(doc, list, of->standard,
+                 &e); /* when it cannot be, the entry cannot be put there either */
     mem_free(list);
-    return row && row->type == OPT_STRINGS ? &entry : NULL;
+    return row || !of || of->type != OPT_STRINGS ? row : &entry;
 }
 
 /* "age": "numeric" becomes {"type": "numeric"} when a --set names something below it. */
@@ -110,7 +127,7 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
         return err_expected(e, "path.to.key=VALUE");
     }
     char *path = mem_string_n(set, (size_t)(equals - set));
-    const struct option *row = row_of(path);
+    const struct option *row = row_of(doc, path);
     const char *value = equals + 1;
     struct err unread = {0};
     struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
@@ -230,7 +247,9 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;
-    bool good = config_environment(&c->backend, o, false, &l, e) && apply(c, o, &l, e);
+    bool good = (config_environment(&c->backend, o, false, &l, e) ||
+                 config_placed(c, "backend.device", e)) &&
+                apply(c, o, &l, e);
     c->settings = l.items;
     c->setting_count = l.count;
     if (!good || config_check(c, e))

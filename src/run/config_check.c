@@ -9,11 +9,11 @@ static const struct json *node(const struct config *c, const char *key)
     return json_path(json_root(c->doc), key);
 }
 
-/* The place of a key for a message that has none yet. */
-static bool placed(const struct config *c, const char *key, struct err *e)
+bool config_placed(const struct config *c, const char *key, struct err *e)
 {
     const struct json *v = node(c, key);
-    if (e->line == 0 && v) {
+    bool of_config = err_exit(e) == EXIT_CONFIG;
+    if (e->line == 0 && v && of_config) {
         size_t n = strlen(json_name(c->doc));
         json_place(c->doc, v, &e->line, &e->column);
         if (n < sizeof e->file)
@@ -132,14 +132,14 @@ static bool check_loss(struct config *c, struct err *e)
 {
     bool classes = c->task != TASK_REGRESSION;
     if (!loss_resolve(&c->train.loss, classes, e))
-        return placed(c, "train.loss.type", e);
+        return config_placed(c, "train.loss.type", e);
     return loss_check(&c->train.loss, c->doc, classes, e) ||
-           placed(c, "train.loss.class_weights", e);
+           config_placed(c, "train.loss.class_weights", e);
 }
 
 static bool check_optimizer(const struct config *c, struct err *e)
 {
-    return optim_check(&c->train.optimizer, c->doc, e) || placed(c, "train.optimizer", e);
+    return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
 }
 
 bool config_check(struct config *c, struct err *e)

@@ -27,6 +27,8 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
                         struct setting_list *l, struct err *e);
 
+/* The place of a key put into an E13 that has none. Returns false. */
+bool config_placed(const struct config *c, const char *key, struct err *e);
 /* What one key alone cannot show. */
 bool config_check(struct config *c, struct err *e);
 
