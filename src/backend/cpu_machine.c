@@ -77,6 +77,8 @@ struct routine {
     size_t byte_count, byte_room;
     struct round *rounds;
     uint32_t round_count, round_room;
+    void **scratch;        /* of the norm2s that the machine put in */
+    uint32_t scratch_count;
 };
 
 static const void *arguments_of(const struct routine *r, uint32_t op)
@@ -206,6 +208,9 @@ static void routine_free(struct routine *r)
     mem_free(r->ops);
     mem_free(r->bytes);
     mem_free(r->rounds);
+    for (uint32_t i = 0; i < r->scratch_count; i++)
+        mem_free(r->scratch[i]);
+    mem_free(r->scratch);
     mem_free(r);
 }
 
@@ -248,17 +253,27 @@ static void take_or_run(struct machine *m, enum op_id op, const void *arguments)
 
 /* --- an optimiser reads the sums of the norm2 before it; when there is none, the machine puts one in --- */
 
+/* A recorded norm2 keeps its scratch as long as the routine lives; one that runs at once may share the machine's. */
+static void *sum_scratch(struct machine *m, size_t bytes)
+{
+    struct routine *r = m->taking;
+    if (r) {
+        r->scratch = mem_grow(r->scratch, r->scratch_count + 1, sizeof *r->scratch);
+        return r->scratch[r->scratch_count++] = mem_zero(1, bytes);
+    }
+    if (bytes > m->own_scratch_bytes) {
+        mem_free(m->own_scratch);
+        m->own_scratch = mem_zero(1, bytes);
+        m->own_scratch_bytes = bytes;
+    }
+    return m->own_scratch;
+}
+
 static void sum_first(struct machine *m, struct grads *from, const struct step *now)
 {
     const struct grads *last = &m->summed.from;
     if (!m->has_summed || last->g != from->g || last->n != from->n || last->part_weight != from->part_weight) {
-        size_t bytes = norm2_scratch(from->n);
-        if (bytes > m->own_scratch_bytes) {
-            assert(!m->own_scratch); /* one network a machine leaves out norm2, or none */
-            m->own_scratch = mem_zero(1, bytes);
-            m->own_scratch_bytes = bytes;
-        }
-        struct op_norm2 norm = {.from = *from, .scratch = m->own_scratch};
+        struct op_norm2 norm = {.from = *from, .scratch = sum_scratch(m, norm2_scratch(from->n))};
         memcpy(&norm.now, &now, sizeof now); /* the optimiser only reads it, norm2 writes gnorm and bad */
         machine_issue(m, OP_norm2, &norm);
     }
@@ -290,6 +305,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
         OPTIMISER(rmsprop)
         OPTIMISER(adam)
     default:
+        m->has_summed = m->has_summed && op == OP_advance; /* the gradient may be another one now */
         take_or_run(m, op, arguments);
     }
 }

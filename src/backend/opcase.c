@@ -1,0 +1,258 @@
+/* opcase.c - making, comparing and naming cases. The cases themselves stand in opcase_layer.c and opcase_param.c; an operation
+ * of ops.def without a list of cases does not link. */
+#include "backend/opcase.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+static const struct opcase_list *const lists[OP_COUNT] = {
+#define ROW(name, text) &opcases_##name,
+#define ALL(name, text) ROW(name, text)
+#define ONE(name, text) ROW(name, text)
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
+const struct opcase *opcase_at(size_t index)
+{
+    for (size_t op = 0; op < OP_COUNT; op++) {
+        if (index < lists[op]->count)
+            return &lists[op]->cases[index];
+        index -= lists[op]->count;
+    }
+    return NULL;
+}
+
+void opcase_name(const struct opcase *c, char *text, size_t room)
+{
+    int length = snprintf(text, room, "%s %u x %u", op_name(c->op), c->rows, c->in);
+    if (c->out && length > 0 && (size_t)length < room)
+        length += snprintf(text + length, room - (size_t)length, " -> %u", c->out);
+    if (c->kind && length > 0 && (size_t)length < room)
+        length += snprintf(text + length, room - (size_t)length, ", kind %u", c->kind);
+    if (c->flags && length > 0 && (size_t)length < room)
+        length += snprintf(text + length, room - (size_t)length, ", flags %x", c->flags);
+    if (c->pad && length > 0 && (size_t)length < room)
+        snprintf(text + length, room - (size_t)length, ", pad %u", c->pad);
+}
+
+static size_t size_of(const struct opdata *d, enum opbuffer_type type)
+{
+    switch (type) {
+    case BUFFER_REAL: return sizeof(real);
+    case BUFFER_ACT: return machine_act_bytes(d->machine);
+    case BUFFER_DOUBLE: return sizeof(double);
+    case BUFFER_INT: return sizeof(int32_t);
+    case BUFFER_BYTES: break;
+    }
+    return 1;
+}
+
+uint64_t opdata_random(struct opdata *d, uint64_t below)
+{
+    d->seed = d->seed * 6364136223846793005u + 1442695040888963407u;
+    return (d->seed >> 33) % below;
+}
+
+/* A sum of twelve uniform numbers: near enough to normal, and quick. */
+static double number(struct opdata *d)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += (double)opdata_random(d, 1 << 20) / (1 << 20);
+    return sum;
+}
+
+static struct opbuffer *add_buffer(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width,
+                                   size_t ld)
+{
+    assert(d->count < OPBUFFERS);
+    struct opbuffer *b = &d->buffers[d->count++];
+    *b = (struct opbuffer){.name = name, .type = type, .rows = rows, .width = width, .ld = ld};
+    struct err e = {0};
+    b->memory = machine_alloc(d->machine, rows * ld * size_of(d, type) + 64, &e);
+    d->bytes += (double)(rows * width * size_of(d, type));
+    return b;
+}
+
+static size_t elements(const struct opbuffer *b)
+{
+    return b->rows * b->ld * (b->shards ? b->shards : 1);
+}
+
+static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool numbers)
+{
+    size_t size = size_of(d, b->type), count = elements(b);
+    unsigned char *host = mem_alloc(count + 1, size);
+    memset(host, 0x5a, (count + 1) * size); /* about 1.5e16 as floats */
+    for (size_t i = 0; numbers && i < count; i++) {
+        if (i % b->ld >= b->width)
+            continue;
+        double value = scale * number(d);
+        real r = (real)value;
+        if (b->type == BUFFER_DOUBLE)
+            memcpy(host + i * size, &value, size);
+        else
+            memcpy(host + i * size, &r, size);
+    }
+    machine_upload(d->machine, b->memory, host, count * size);
+    mem_free(host);
+}
+
+void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
+                   double scale)
+{
+    struct opbuffer *b = add_buffer(d, name, type, rows, width, width + pad);
+    fill(d, b, scale, true);
+    return b->memory;
+}
+
+void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
+                    bool filled)
+{
+    struct opbuffer *b = add_buffer(d, name, type, rows, width, width + pad);
+    b->written = true;
+    fill(d, b, 1, filled);
+    return b->memory;
+}
+
+void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shards, bool filled)
+{
+    struct opbuffer *b = add_buffer(d, name, BUFFER_REAL, shards, n, n);
+    b->written = true;
+    b->rows = 1;
+    b->shards = shards;
+    fill(d, b, 1, filled);
+    return b->memory;
+}
+
+void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values, size_t count, bool written)
+{
+    struct opbuffer *b = add_buffer(d, name, type, 1, count, count);
+    b->written = written;
+    machine_upload(d->machine, b->memory, values, count * size_of(d, type));
+    return b->memory;
+}
+
+void *opdata_host(struct opdata *d, size_t count, size_t size)
+{
+    assert(d->host_count < sizeof d->host / sizeof *d->host);
+    return d->host[d->host_count++] = mem_zero(count ? count : 1, size);
+}
+
+struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed)
+{
+    struct opdata *d = mem_zero(1, sizeof *d);
+    d->of = c;
+    d->machine = m;
+    d->seed = seed * 2 + 1;
+    lists[c->op]->make(c, d);
+    return d;
+}
+
+void opcase_free(struct opdata *d)
+{
+    if (!d)
+        return;
+    for (unsigned i = 0; i < d->count; i++)
+        machine_release(d->machine, d->buffers[i].memory);
+    for (unsigned i = 0; i < d->host_count; i++)
+        mem_free(d->host[i]);
+    mem_free(d);
+}
+
+/* Element i of row r, summed over the shards. */
+static double value_at(const struct opdata *d, const struct opbuffer *b, const void *host, size_t r, size_t i)
+{
+    size_t at = r * b->ld + i;
+    double sum = 0;
+    real x;
+    double y;
+    (void)d;
+    switch (b->type) {
+    case BUFFER_INT: return ((const int32_t *)host)[at];
+    case BUFFER_BYTES: return ((const unsigned char *)host)[at];
+    case BUFFER_DOUBLE:
+        memcpy(&y, (const char *)host + at * sizeof y, sizeof y);
+        return y;
+    case BUFFER_REAL:
+    case BUFFER_ACT:
+        for (uint32_t s = 0; s < (b->shards ? b->shards : 1); s++) {
+            memcpy(&x, (const char *)host + (at + s * b->rows * b->ld) * sizeof x, sizeof x);
+            sum += (double)x;
+        }
+    }
+    return sum;
+}
+
+/* The buffer on the host, activations as real; mem_free. */
+static void *host_copy(const struct opdata *d, const struct opbuffer *b)
+{
+    size_t count = elements(b), size = b->type == BUFFER_ACT ? sizeof(real) : size_of(d, b->type);
+    void *host = mem_alloc(count + 1, size);
+    if (b->type == BUFFER_ACT)
+        machine_act_download(d->machine, host, b->memory, 1, count, count);
+    else
+        machine_download(d->machine, host, b->memory, count * size);
+    return host;
+}
+
+static double buffer_difference(const struct opdata *a, const struct opdata *b, unsigned i)
+{
+    const struct opbuffer *buffer = &b->buffers[i];
+    void *of_a = host_copy(a, &a->buffers[i]), *of_b = host_copy(b, buffer);
+    double worst = 0, largest = 0;
+    for (size_t r = 0; r < buffer->rows; r++)
+        for (size_t k = 0; k < buffer->width; k++) {
+            double x = value_at(a, &a->buffers[i], of_a, r, k), y = value_at(b, buffer, of_b, r, k);
+            if (isnan(x) != isnan(y))
+                worst = INFINITY;
+            else if (fabs(x - y) > worst)
+                worst = fabs(x - y);
+            if (fabs(y) > largest)
+                largest = fabs(y);
+        }
+    mem_free(of_a);
+    mem_free(of_b);
+    return worst == 0 ? 0 : worst / (largest > 0 ? largest : 1e-30);
+}
+
+double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where)
+{
+    double worst = 0;
+    *where = "";
+    for (unsigned i = 0; i < b->count; i++) {
+        bool compared = b->buffers[i].written && b->buffers[i].type != BUFFER_BYTES;
+        double d = compared ? buffer_difference(a, b, i) : 0;
+        if (d > worst) {
+            worst = d;
+            *where = b->buffers[i].name;
+        }
+    }
+    return worst;
+}
+
+bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where)
+{
+    for (unsigned i = 0; i < b->count; i++) {
+        if (!b->buffers[i].written)
+            continue;
+        void *of_a = host_copy(a, &a->buffers[i]), *of_b = host_copy(b, &b->buffers[i]);
+        size_t size = b->buffers[i].type == BUFFER_ACT ? sizeof(real) : size_of(b, b->buffers[i].type);
+        bool same = memcmp(of_a, of_b, elements(&b->buffers[i]) * size) == 0;
+        mem_free(of_a);
+        mem_free(of_b);
+        if (!same) {
+            *where = b->buffers[i].name;
+            return false;
+        }
+    }
+    return true;
+}

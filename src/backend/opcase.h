@@ -1,0 +1,108 @@
+/* opcase.h - every case of every operation, once: shapes, gate, work. Parity tests, the GPU check and the benchmark make a
+ * case on one or two machines, issue it, and compare what it wrote.
+ *
+ *     for (size_t i = 0; (c = opcase_at(i)); i++) {
+ *         struct opdata *d = opcase_make(c, m, seed);
+ *         machine_issue(m, c->op, &d->arguments);
+ *         ... opcase_free(d);
+ *     }
+ *
+ * Two instances of a case with the same seed have the same inputs. Everything written starts as a pattern, so that an
+ * untouched or an overstepped place shows. */
+#ifndef DNN_BACKEND_OPCASE_H
+#define DNN_BACKEND_OPCASE_H
+
+#include "backend/backend.h"
+
+/* What a case means by these numbers is said where its operation's cases stand. */
+struct opcase {
+    enum op_id op;
+    uint32_t rows, in, out; /* width of x and of y; n of parameters in `in` */
+    uint32_t kind;          /* activation, loss */
+    uint32_t pad;           /* ld = width + pad */
+    uint32_t flags;
+    double gate;            /* largest |difference| over largest |value|, against a double reference */
+};
+enum opcase_flag {
+    CASE_ADD = 1,      /* adds to the gradient of the input */
+    CASE_MORE = 2,     /* a further micro-batch */
+    CASE_BARE = 4,     /* without what may be left out: bias, shadow, dx, dlogits, momentum, running statistics */
+    CASE_SHADOW = 8,
+    CASE_KEEP_Z = 16,
+    CASE_SHUFFLE = 32,
+    CASE_RAGGED = 64,  /* the source ends inside the batch */
+    CASE_ONE_ROW = 128, /* it ends behind the first row */
+    CASE_SECOND = 256, /* focal, decoupled, Nesterov */
+    CASE_BAD = 512,    /* the step is a bad one */
+    CASE_CLIP = 1024
+};
+
+union op_arguments {
+#define ROW(name, text) struct op_##name name;
+#define ALL(name, text) struct op_##name name;
+#define ONE(name, text) struct op_##name name;
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
+enum opbuffer_type { BUFFER_REAL, BUFFER_ACT, BUFFER_DOUBLE, BUFFER_INT, BUFFER_BYTES };
+struct opbuffer {
+    const char *name;
+    enum opbuffer_type type;
+    void *memory;             /* of the machine */
+    size_t rows, width, ld;   /* elements; ld >= width */
+    uint32_t shards;          /* above 0: a gradient of that many shards, each rows * ld elements; only their sum counts */
+    bool written;
+};
+enum { OPBUFFERS = 20 };
+struct opdata {
+    const struct opcase *of;
+    struct machine *machine;
+    uint64_t seed;
+    union op_arguments arguments;
+    struct opbuffer buffers[OPBUFFERS];
+    unsigned count;
+    double flops, bytes;      /* of one issue */
+    void *host[8];            /* what the arguments point to on the host */
+    unsigned host_count;
+};
+
+const struct opcase *opcase_at(size_t index); /* NULL at the end */
+/* "dense 64 x 14 -> 128" into text. */
+void opcase_name(const struct opcase *c, char *text, size_t room);
+struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);
+void opcase_free(struct opdata *d);
+/* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names the buffer. Infinite when
+ * one is not a number and the other is. What has no type (a step, a shadow) is left to opcase_same. */
+double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
+/* All written buffers, bit for bit, with what lies between width and ld. */
+bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);
+
+/* --- for the lists of cases (opcase_*.c) --- */
+
+/* A buffer of rows x width with ld = width + pad. Inputs: normal numbers times `scale`; written ones: a pattern, or numbers too
+ * where the operation adds (`fill`). */
+void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
+                   double scale);
+void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
+                    bool fill);
+/* shards x n; returns shard 0. */
+void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shards, bool fill);
+/* Values set by the caller, on the host. */
+void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values, size_t count, bool written);
+void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
+uint64_t opdata_random(struct opdata *d, uint64_t below);       /* the next of this instance's stream */
+
+struct opcase_list { const struct opcase *cases; size_t count; void (*make)(const struct opcase *c, struct opdata *d); };
+#define ROW(name, text) extern const struct opcase_list opcases_##name;
+#define ALL(name, text) ROW(name, text)
+#define ONE(name, text) ROW(name, text)
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+#define OPCASES(name) const struct opcase_list opcases_##name = {cases_##name, sizeof cases_##name / sizeof *cases_##name, make_##name}
+
+#endif

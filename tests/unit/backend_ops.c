@@ -1,0 +1,181 @@
+/* Every case of every operation: against the reference in double, with every vector code, plain and recorded, with 1, 2, 3 and
+ * 8 threads. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "backend/cpu.h"
+#include "backend/opcase.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "reference.h"
+
+static void reference(const struct opcase *c, union op_arguments *a)
+{
+    switch ((int)c->op) {
+    case OP_gather: ref_gather(&a->gather); break;
+    case OP_onehot: ref_onehot(&a->onehot); break;
+    case OP_embed: ref_embed(&a->embed); break;
+    case OP_embed_back: ref_embed_back(&a->embed_back); break;
+    case OP_dense: ref_dense(&a->dense); break;
+    case OP_dense_back: ref_dense_back(&a->dense_back); break;
+    case OP_act: ref_act_op(&a->act); break;
+    case OP_act_back: ref_act_back(&a->act_back); break;
+    case OP_dropout: ref_dropout(&a->dropout); break;
+    case OP_add: ref_add(&a->add); break;
+    case OP_bnorm_stats: ref_bnorm_stats(&a->bnorm_stats); break;
+    case OP_bnorm: ref_bnorm(&a->bnorm); break;
+    case OP_bnorm_sums: ref_bnorm_sums(&a->bnorm_sums); break;
+    case OP_bnorm_back: ref_bnorm_back(&a->bnorm_back); break;
+    case OP_lnorm: ref_lnorm(&a->lnorm); break;
+    case OP_lnorm_back: ref_lnorm_back(&a->lnorm_back); break;
+    case OP_loss_class: ref_loss_class(&a->loss_class); break;
+    case OP_loss_value: ref_loss_value(&a->loss_value); break;
+    case OP_norm2: ref_norm2(&a->norm2); break;
+    case OP_sgd: ref_sgd(&a->sgd); break;
+    case OP_rmsprop: ref_rmsprop(&a->rmsprop); break;
+    case OP_adam: ref_adam(&a->adam); break;
+    case OP_advance: ref_advance(&a->advance); break;
+    default: ok(false, "%s has a reference", op_name(c->op));
+    }
+}
+
+static struct machine *open_with(const char *core)
+{
+    struct err e = {0};
+    setenv("DNN_CPU", core, 1);
+    struct machine_options o = {.backend = "cpu"};
+    struct machine *m = machine_open(&o, &e);
+    unsetenv("DNN_CPU");
+    return m;
+}
+
+/* Steps are compared by their members; the parts of a loss by their sums. */
+static double sum_of(const struct opdata *d, const char *name)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < d->count; i++)
+        for (size_t k = 0; k < d->buffers[i].width && strcmp(d->buffers[i].name, name) == 0; k++)
+            sum += ((const double *)d->buffers[i].memory)[k];
+    return sum;
+}
+
+static double parts_difference(struct opdata *a, struct opdata *b)
+{
+    double worst = 0;
+    static const char *const names[] = {"part_loss", "part_weight"};
+    for (int i = 0; i < 2; i++) {
+        double x = sum_of(a, names[i]), y = sum_of(b, names[i]);
+        worst = fmax(worst, fabs(x - y) / fmax(fabs(y), 1e-30));
+    }
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->buffers[i].type == BUFFER_DOUBLE)
+            a->buffers[i].written = b->buffers[i].written = false;
+    return worst;
+}
+
+static double step_difference(const struct opdata *a, const struct opdata *b)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        if (strcmp(a->buffers[i].name, "now") == 0 && a->buffers[i].written) {
+            struct step x, y;
+            memcpy(&x, a->buffers[i].memory, sizeof x);
+            memcpy(&y, b->buffers[i].memory, sizeof y);
+            double worst = isfinite(y.gnorm) ? fabs(x.gnorm - y.gnorm) / fmax(y.gnorm, 1e-30) : 0;
+            x.gnorm = y.gnorm = 0;
+            return memcmp(&x, &y, sizeof x) ? (double)INFINITY : worst;
+        }
+    return 0;
+}
+
+static void against_reference(struct machine *m, const struct opcase *c, const char *core)
+{
+    char name[128];
+    const char *where;
+    struct opdata *ours = opcase_make(c, m, 42), *theirs = opcase_make(c, m, 42);
+    machine_issue(m, c->op, &ours->arguments);
+    reference(c, &theirs->arguments);
+    opcase_name(c, name, sizeof name);
+    double parts = c->op == OP_loss_class || c->op == OP_loss_value ? parts_difference(ours, theirs) : 0;
+    double worst = fmax(fmax(parts, step_difference(ours, theirs)), opcase_difference(ours, theirs, &where));
+    double gate = sizeof(real) == sizeof(double) && c->gate > 0 ? 1e-12 : c->gate;
+    ok(worst <= gate, "%s, %s: %.2g within %.2g %s", core, name, worst, gate, where);
+    opcase_free(ours);
+    opcase_free(theirs);
+}
+
+/* One case on one machine, recorded or not; the caller frees. */
+static struct opdata *issued(struct machine *m, const struct opcase *c, bool recorded)
+{
+    struct opdata *d = opcase_make(c, m, 43);
+    if (recorded)
+        machine_record(m);
+    machine_issue(m, c->op, &d->arguments);
+    if (recorded) {
+        struct routine *r = machine_stop(m);
+        uint64_t before = mem_in_use();
+        machine_play(m, r, 1);
+        if (mem_in_use() != before)
+            ok(false, "playing takes no memory");
+        routine_drop(m, r);
+    }
+    return d;
+}
+
+static void same_bits(struct machine *m, const struct opcase *c, const struct opdata *want, bool recorded, const char *how)
+{
+    const char *where = "";
+    char name[128];
+    opcase_name(c, name, sizeof name);
+    struct opdata *d = issued(m, c, recorded);
+    bool same = opcase_same(d, want, &where);
+    if (!same)
+        ok(false, "%s: the same bits %s (%s differs)", name, how, where);
+    opcase_free(d);
+}
+
+int main(void)
+{
+    static const char *const cores[] = {"c", "avx2", "avx512"};
+    struct machine *machines[3];
+    size_t cases = 0;
+    while (opcase_at(cases))
+        cases++;
+    threads_start(1);
+    for (int i = 0; i < 3; i++) {
+        machines[i] = open_with(cores[i]);
+        if (!machines[i])
+            tap_skip(cores[i], "this processor or build has no such code");
+        for (size_t k = 0; machines[i] && k < cases; k++)
+            against_reference(machines[i], opcase_at(k), cores[i]);
+    }
+    struct opdata **want = mem_zero(cases, sizeof *want);
+    for (size_t k = 0; k < cases; k++)
+        want[k] = issued(machines[0], opcase_at(k), false);
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; machines[i] && k < cases; k++) {
+            if (i)
+                same_bits(machines[i], opcase_at(k), want[k], false, cores[i]);
+            same_bits(machines[i], opcase_at(k), want[k], true, "recorded");
+        }
+    struct machine *m = machines[2] ? machines[2] : machines[1] ? machines[1] : machines[0];
+    static const unsigned counts[] = {2, 3, 8};
+    for (int t = 0; t < 3; t++) {
+        threads_stop();
+        threads_start(counts[t]);
+        is_int(threads_count(), counts[t], "threads");
+        for (size_t k = 0; k < cases; k++)
+            same_bits(m, opcase_at(k), want[k], true, "with threads");
+    }
+    threads_stop();
+    ok(true, "%zu cases have the same bits in every way", cases);
+    for (size_t k = 0; k < cases; k++)
+        opcase_free(want[k]);
+    mem_free(want);
+    for (int i = 0; i < 3; i++)
+        machine_close(machines[i]);
+    is_int(mem_in_use(), 0, "everything was given back");
+    is_int(log_warnings(), 0, "no warning");
+    return done();
+}
