@@ -1,0 +1,228 @@
+/* table.c - the training data: read, split, fitted, applied, in this order; see data/stats.h for who does what. */
+#include "data/table.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "base/thread.h"
+#include "data/stats.h"
+#include "data/table_read.h"
+
+#define TILE_ROWS 8192 /* of the last pass; a power of two, so that no tile lies in two chunks */
+
+/* --- parts --- */
+
+static uint8_t *own_parts(const struct table_raw *raw)
+{
+    const struct table *t = raw->table;
+    if (raw->rows_of[PART_TRAIN] == t->rows.count)
+        return NULL;
+    uint8_t *fixed = mem_zero(t->rows.count, 1), *at = fixed + raw->rows_of[PART_TRAIN];
+    for (int part = PART_VALID; part < PARTS; part++) {
+        memset(at, part + 1, raw->rows_of[part]);
+        at += raw->rows_of[part];
+    }
+    return fixed;
+}
+
+static int32_t *own_labels(const struct table *t, const struct schema *s,
+                           const struct split_options *o)
+{
+    if (o->method != SPLIT_STRATIFIED || s->task == TASK_REGRESSION)
+        return NULL;
+    int32_t *labels = mem_alloc(t->rows.count, sizeof *labels);
+    for (uint64_t i = 0; i < t->rows.count; i++)
+        memcpy(&labels[i], rows_at(&t->rows, i) + s->format.at_target, sizeof *labels);
+    return labels;
+}
+
+static void index_parts(struct table *t)
+{
+    for (uint64_t i = 0; i < t->rows.count; i++)
+        t->count[t->part[i]]++;
+    for (int part = PART_TRAIN; part < PARTS; part++) {
+        uint64_t next = 0;
+        t->index[part] = mem_alloc(t->count[part] ? t->count[part] : 1, sizeof *t->index[part]);
+        for (uint64_t i = 0; i < t->rows.count; i++)
+            if (t->part[i] == part)
+                t->index[part][next++] = (uint32_t)i;
+    }
+}
+
+static bool split(struct table_raw *raw, const struct schema *s, const struct split_options *o,
+                  uint64_t seed, struct err *e)
+{
+    struct table *t = raw->table;
+    uint8_t *fixed = own_parts(raw), *said = spill_flat(&raw->said);
+    int32_t *label = own_labels(t, s, o);
+    uint64_t *key = spill_flat(&raw->key);
+    double *time = spill_flat(&raw->time);
+    struct split_input in = {.rows = t->rows.count, .fixed = fixed, .label = label, .key = key,
+                             .time = time, .said = said};
+    t->part = mem_zero(t->rows.count, sizeof *t->part);
+    bool good = split_rows(o, seed, &in, t->part, e);
+    mem_free(fixed);
+    mem_free(said);
+    mem_free(label);
+    mem_free(key);
+    mem_free(time);
+    if (good)
+        index_parts(t);
+    return good;
+}
+
+/* --- applying, and the hash of it all --- */
+
+struct last_pass {
+    const struct schema *schema;
+    const struct table *table;
+    uint64_t tile_rows;
+    char (*digests)[65];
+};
+
+static void last_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct last_pass *p = context;
+    const struct rows *rows = &p->table->rows;
+    uint64_t first = tile * p->tile_rows, count = rows->count - first;
+    (void)thread;
+    count = count < p->tile_rows ? count : p->tile_rows;
+    unsigned char *records = rows_at(rows, first);
+    column_apply(p->schema, records, count);
+    struct sha256 hash;
+    sha256_init(&hash);
+    sha256_add(&hash, records, count * rows->format.stride);
+    sha256_hex(&hash, p->digests[tile]);
+}
+
+static void add_text(struct sha256 *h, const char *text)
+{
+    if (text)
+        sha256_add(h, text, strlen(text));
+    sha256_add(h, "", 1);
+}
+
+static void add_vocab(struct sha256 *h, const struct vocab *v)
+{
+    uint32_t count = v ? vocab_count(v) : 0;
+    sha256_add(h, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        const char *text = vocab_text(v, i, &length);
+        sha256_add(h, text, length + 1);
+    }
+}
+
+/* Everything that turns a row into what the network sees; the records themselves come afterwards. */
+static void add_schema(struct sha256 *h, const struct schema *s)
+{
+    const int32_t whole[] = {s->task, s->dialect.delimiter, s->dialect.header, s->dialect.encoding,
+                             s->decimal, (int32_t)s->target, (int32_t)s->column_count,
+                             (int32_t)s->number_count, (int32_t)s->category_count};
+    const double target[] = {s->target_center, s->target_scale};
+    sha256_add(h, whole, sizeof whole);
+    sha256_add(h, target, sizeof target);
+    add_text(h, s->positive);
+    for (size_t i = 0; i < s->missing.count; i++)
+        add_text(h, s->missing.items[i]);
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = s->columns + i;
+        const int64_t plain[] = {c->type, c->scale, c->impute, c->unknown, c->encode,
+                                 c->min_count, c->dim, c->number, c->category};
+        add_text(h, c->name);
+        sha256_add(h, plain, sizeof plain);
+        add_vocab(h, c->vocab);
+    }
+    for (uint32_t i = 0; i < s->number_count; i++) {
+        const struct number_slot *n = s->numbers + i;
+        const double plain[] = {n->offset, n->center, n->factor, (double)n->impute};
+        const int32_t kind[] = {n->scale, n->indicator, (int32_t)n->quantile_count};
+        sha256_add(h, plain, sizeof plain);
+        sha256_add(h, kind, sizeof kind);
+        if (n->quantile_count)
+            sha256_add(h, n->quantiles, n->quantile_count * sizeof *n->quantiles);
+    }
+}
+
+static void apply(const struct schema *s, struct table *t)
+{
+    struct last_pass p = {.schema = s, .table = t, .tile_rows = TILE_ROWS};
+    if (p.tile_rows >> t->rows.shift)
+        p.tile_rows = UINT64_C(1) << t->rows.shift;
+    unsigned tiles = (unsigned)((t->rows.count + p.tile_rows - 1) / p.tile_rows);
+    p.digests = mem_alloc(tiles ? tiles : 1, sizeof *p.digests);
+    threads_run(tiles, last_tile, &p);
+    struct sha256 hash;
+    sha256_init(&hash);
+    add_schema(&hash, s);
+    sha256_add(&hash, t->part, t->rows.count);
+    sha256_add(&hash, p.digests, tiles * sizeof *p.digests);
+    sha256_hex(&hash, t->sha256);
+    mem_free(p.digests);
+}
+
+/* --- the story --- */
+
+static void count_bytes(const struct table_raw *raw)
+{
+    struct table *t = raw->table;
+    uint64_t row = sizeof *t->part + sizeof **t->index + (t->target ? sizeof *t->target : 0);
+    t->bytes = raw->chunk_count * ((uint64_t)t->rows.format.stride << t->rows.shift) +
+               t->rows.count * row;
+}
+
+static bool load(struct table_raw *raw, struct schema *s, const struct data_options *o,
+                 uint64_t seed, bool (*stop)(void), struct err *e)
+{
+    struct table *t = raw->table;
+    if (!table_read(raw, s, o, stop, e))
+        return false;
+    t->file_rows = t->rows.count;
+    if (!split(raw, s, &o->split, seed, e))
+        return false;
+    t->target = spill_flat(&raw->target);
+    if ((stop && stop()) || !stats_fit(s, t, e))
+        return false;
+    leak_check(s, t);
+    apply(s, t);
+    count_bytes(raw);
+    return true;
+}
+
+struct table *table_load(struct schema *s, const struct data_options *o, uint64_t seed,
+                         bool (*stop)(void), struct err *e)
+{
+    struct table *t = mem_zero(1, sizeof *t);
+    struct table_raw raw = {.table = t};
+    bool good = load(&raw, s, o, seed, stop, e);
+    spill_free(&raw.key);
+    spill_free(&raw.time);
+    spill_free(&raw.said);
+    spill_free(&raw.target);
+    if (good)
+        return t;
+    table_free(t);
+    return NULL;
+}
+
+void table_free(struct table *t)
+{
+    if (!t)
+        return;
+    uint64_t in_chunk = UINT64_C(1) << t->rows.shift;
+    uint64_t chunks = (t->rows.count + in_chunk - 1) >> t->rows.shift;
+    unsigned char **own;
+    memcpy(&own, &t->rows.chunks, sizeof own); /* readers see them as const */
+    for (uint64_t i = 0; own && i < chunks; i++)
+        mem_free(own[i]);
+    mem_free(own);
+    for (int part = PART_TRAIN; part < PARTS; part++)
+        mem_free(t->index[part]);
+    mem_free(t->part);
+    mem_free(t->target);
+    mem_free(t->sample.text);
+    mem_free(t->sample.offsets);
+    mem_free(t->warnings);
+    mem_free(t);
+}
