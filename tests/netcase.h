@@ -1,5 +1,5 @@
 /* netcase.h - a small network on small data for tests of the model floor: features and records of our own making, options
- * from JSON text, a machine, and steps without schedules. */
+ * from JSON text, a machine, and steps without schedules. A case points into itself: it must not be copied once made. */
 #ifndef DNN_NETCASE_H
 #define DNN_NETCASE_H
 

@@ -79,12 +79,192 @@ static void sine(void)
     case_close(&c);
 }
 
+/* A bit of everything, in shards, with a ragged last micro-batch. */
+static struct netcase everything(void)
+{
+    return (struct netcase){
+        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, {\"type\": \"gelu\"}, "
+                 "{\"type\": \"dropout\", \"p\": 0.2}, {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", "
+                 "\"units\": 17}, {\"type\": \"relu\"}, {\"type\": \"layer_norm\"}]}]}",
+        .loss = "{\"label_smoothing\": 0.05}", .numbers = 5, .indicators = 2, .categories = 2, .outputs = 3, .rows = 160,
+        .micro = 2, .count = 1000, .seed = 21, .clip = 0.5, .shuffle = true,
+        .category = {{.count = 6, .encode = CATEGORY_ONEHOT}, {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
+}
+
+static void begin(struct netcase *c)
+{
+    *c = everything();
+    ok(case_make(c), "made");
+    case_fill(c);
+    ok(case_open(c), "opened");
+}
+
+static bool same_state(struct netcase *a, struct netcase *b)
+{
+    const struct model *m = network_model(a->network);
+    network_get(a->network, &a->state);
+    network_get(b->network, &b->state);
+    return memcmp(a->state.params, b->state.params, m->params * sizeof(real)) == 0 &&
+           memcmp(a->state.buffers, b->state.buffers, m->buffers * sizeof(real)) == 0 &&
+           memcmp(a->state.m1, b->state.m1, m->params * sizeof(real)) == 0 &&
+           memcmp(a->state.m2, b->state.m2, m->params * sizeof(real)) == 0 &&
+           memcmp(&a->state.now, &b->state.now, sizeof(struct step)) == 0;
+}
+
+static void threads(void)
+{
+    struct netcase cases[3];
+    for (unsigned i = 0; i < 3; i++) {
+        threads_stop();
+        threads_start(i + 1);
+        begin(&cases[i]);
+        ok(case_train(&cases[i], 3, 0.01, 0.01), "three epochs with %u threads", i + 1);
+        ok(same_state(&cases[0], &cases[i]), "%u threads leave the same bytes as one", i + 1);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        case_close(&cases[i]);
+}
+
+/* The answer to a row is the same wherever it stands: alone, in any batch, from a network that trains or one that does not. */
+static void answers(void)
+{
+    struct netcase c;
+    begin(&c);
+    const uint64_t count = c.count;
+    const uint32_t outputs = c.outputs;
+    ok(case_train(&c, 2, 0.01, 0), "trained");
+    real *all = mem_alloc(count * outputs, sizeof *all), *some = mem_alloc(count * outputs, sizeof *some);
+    ok(network_answer(c.network, &c.source, 0, count, all, &c.e), "all at once");
+    bool same = true;
+    for (uint64_t row = 0; row < count; row += 37)
+        same = same && network_answer(c.network, &c.source, row, 1, some, &c.e) &&
+               memcmp(some, all + row * outputs, outputs * sizeof *some) == 0;
+    ok(same, "one by one");
+    for (uint64_t row = 0, step = 1; row < count; row += step, step = step * 2 + 1) {
+        uint64_t n = count - row < step ? count - row : step;
+        same = same && network_answer(c.network, &c.source, row, n, some, &c.e) &&
+               memcmp(some, all + row * outputs, n * outputs * sizeof *some) == 0;
+    }
+    ok(same, "in pieces of 1, 3, 7, ..");
+    network_get(c.network, &c.state);
+    static const uint32_t batches[] = {1, 5, 64, 1024};
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        struct network_options o = {.model = &c.model_options, .features = &c.features, .rows = batches[i]};
+        struct network *n = network_new(&o, c.machine, NULL, &c.e);
+        network_put(n, &c.state);
+        memset(some, 0, count * outputs * sizeof *some);
+        ok(network_answer(n, &c.source, 0, count, some, &c.e) && memcmp(some, all, count * outputs * sizeof *some) == 0,
+           "a network for answers alone, in batches of %u", batches[i]);
+        network_free(n);
+    }
+    uint32_t *index = mem_alloc(count, sizeof *index);
+    for (uint64_t i = 0; i < count; i++)
+        index[i] = (uint32_t)(count - 1 - i);
+    struct source backward = c.source;
+    backward.index = index;
+    ok(network_answer(c.network, &backward, 0, count, some, &c.e), "in another order");
+    for (uint64_t row = 0; row < count; row++)
+        same = same && memcmp(some + row * outputs, all + (count - 1 - row) * outputs, outputs * sizeof *some) == 0;
+    ok(same, "  each row's answer goes with it");
+    network_get(c.network, &c.state);
+    ok(case_train(&c, 1, 0.01, 0), "and training goes on");
+    mem_free(index);
+    mem_free(all);
+    mem_free(some);
+    case_close(&c);
+}
+
+/* State put into another network goes on as if nothing had happened, also in the middle of an epoch. */
+static void resumed(void)
+{
+    struct netcase a, b, c;
+    begin(&a);
+    begin(&b);
+    begin(&c);
+    struct hyper table[4] = {{0.01, 0}, {0.008, 0}, {0.006, 0}, {0.004, 0}};
+    network_epoch(a.network, 0, table, 4);
+    ok(network_train(a.network, 4, &a.e), "four steps at once");
+    network_epoch(b.network, 0, table, 4);
+    ok(network_train(b.network, 2, &b.e), "two steps");
+    network_get(b.network, &b.state);
+    struct network_state kept = c.state;
+    network_put(c.network, &b.state);
+    network_epoch(c.network, 0, table + 2, 2);
+    network_put(c.network, &b.state);
+    ok(network_train(c.network, 2, &c.e), "two more in another network");
+    c.state = kept;
+    ok(same_state(&a, &c), "the same bytes");
+    case_close(&a);
+    case_close(&b);
+    case_close(&c);
+}
+
+/* A step takes no memory, and what a network takes was foretold. */
+static void memory(void)
+{
+    uint64_t before = mem_in_use();
+    struct netcase c = everything();
+    ok(case_make(&c), "made");
+    case_fill(&c);
+    c.machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c.e);
+    machine_plan(c.machine, c.rows, c.micro, &c.plan);
+    machine_obey(c.machine, &c.plan);
+    c.options = (struct network_options){.model = &c.model_options, .features = &c.features, .rows = c.rows,
+                                         .micro = c.micro, .training = true, .loss = &c.loss_options,
+                                         .optim = &c.optim_options};
+    struct network_bytes need;
+    ok(network_need(&c.options, c.machine, &need, &c.e), "foretold: %llu bytes", (unsigned long long)need.total);
+    uint64_t start = mem_in_use();
+    c.network = network_new(&c.options, c.machine, &c.plan, &c.e);
+    double took = (double)(mem_in_use() - start);
+    ok(took >= (double)need.total && took < (double)need.total + 65536, "taken: %.0f, with plans and small blocks", took);
+    const struct model *m = network_model(c.network);
+    c.state.params = mem_zero(m->params, sizeof(real));
+    c.state.buffers = mem_zero(m->buffers, sizeof(real));
+    c.state.now.seed = 1;
+    model_init(m, 1, 0, c.state.params, c.state.buffers);
+    network_put(c.network, &c.state);
+    network_source(c.network, &c.source);
+    network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1);
+    ok(network_train(c.network, 1, &c.e), "the first step");
+    uint64_t steady = mem_in_use();
+    ok(network_train(c.network, 10, &c.e) && mem_in_use() == steady, "further steps take nothing");
+    case_close(&c);
+    is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
+}
+
+/* Another number of rows, other rates, fewer steps: the recording is made anew where it must be. */
+static void other_rows(void)
+{
+    struct netcase a, b;
+    begin(&a);
+    begin(&b);
+    ok(case_train(&a, 1, 0.01, 0), "all rows");
+    a.source.count = 300;
+    network_source(a.network, &a.source);
+    network_put(a.network, &b.state);
+    b.source.count = 300;
+    network_source(b.network, &b.source);
+    for (int i = 0; i < 2; i++) {
+        network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0}, 1);
+        ok(network_train(i ? b.network : a.network, 1, i ? &b.e : &a.e), "300 rows");
+    }
+    ok(same_state(&a, &b), "the same bytes as a network that never saw more");
+    case_close(&a);
+    case_close(&b);
+}
+
 int main(void)
 {
     threads_start(2);
     xor();
     spirals();
     sine();
+    threads();
+    answers();
+    resumed();
+    memory();
+    other_rows();
     threads_stop();
     return done();
 }
