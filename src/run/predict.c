@@ -158,6 +158,15 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     return good;
 }
 
+static void write_counts(const struct schema *s, const uint64_t *counts, const char *key, struct json_out *out)
+{
+    json_open(out, key, '{');
+    for (size_t i = 0; i < s->column_count; i++)
+        if (counts[i])
+            json_put_int(out, s->columns[i].name, (int64_t)counts[i]);
+    json_close(out, '}');
+}
+
 void predict_write(const struct predict_request *q, const struct predict_result *r, struct json_out *out)
 {
     (void)q;
@@ -166,11 +175,8 @@ void predict_write(const struct predict_request *q, const struct predict_result 
     json_put_string(out, "schema", "dnn.predict/1");
     json_put_int(out, "rows", (int64_t)r->rows);
     json_put_int(out, "bad_rows", (int64_t)r->bad_rows);
-    json_open(out, "unknown_categories", '{');
-    for (size_t i = 0; i < s->column_count; i++)
-        if (r->drift->unknown[i])
-            json_put_int(out, s->columns[i].name, (int64_t)r->drift->unknown[i]);
-    json_close(out, '}');
+    write_counts(s, r->drift->unknown, "unknown_categories", out);
+    write_counts(s, r->drift->outside, "outside_range", out);
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);
     json_put_number(out, "predict", r->predict_s);

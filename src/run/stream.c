@@ -298,17 +298,18 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
     return true;
 }
 
+/* A few numbers beyond the range are the rule in a large file: they are worth a note from one row in a hundred on. */
 static void note_drift(const struct stream *t)
 {
     for (size_t i = 0; i < t->schema->column_count; i++) {
         const char *name = text_quote_z(t->schema->columns[i].name);
         unsigned long long unknown = t->drift->unknown[i], outside = t->drift->outside[i];
+        void (*say)(const char *format, ...) = outside * 100 >= t->rows ? log_note : log_info;
         if (unknown)
             log_note("column \"%s\": %llu cell%s with a category that training did not see", name, unknown,
                      unknown == 1 ? "" : "s");
         if (outside)
-            log_note("column \"%s\": %llu number%s outside the range of training", name, outside,
-                     outside == 1 ? "" : "s");
+            say("column \"%s\": %llu number%s outside the range of training", name, outside, outside == 1 ? "" : "s");
     }
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines, t->blank_lines == 1 ? "" : "s");
