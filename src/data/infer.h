@@ -13,7 +13,7 @@ struct infer_column {
     char reason[160];       /* why it is ignored or an id; "" otherwise */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
-    double low, high;       /* of numbers */
+    double low, high;       /* of numbers; NaN when there are none */
     char *examples[5];      /* first distinct cells, raw text; NULL beyond */
     char note[200];         /* e.g. nearly gives the target away; "" otherwise */
 };
@@ -27,6 +27,7 @@ struct infer {
     char *positive;         /* binary */
     struct opt_strings missing; /* texts found that mean missing: "", NA, ?, .. those seen */
     double target_balance;  /* share of the smallest class */
+    char note[200];         /* about the header line; "" otherwise */
 };
 /* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line. fixed: dialect members the user set
  * (delimiter 0 / decimal 0 / encoding -1 / header -1: to be found out). */

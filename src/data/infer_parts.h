@@ -1,0 +1,60 @@
+/* infer_parts.h - the pieces of infer_file; only src/data/infer*.c include it. */
+#ifndef DNN_DATA_INFER_PARTS_H
+#define DNN_DATA_INFER_PARTS_H
+
+#include "data/infer.h"
+#include "data/leak.h"
+
+/* Texts that usually mean "no value". The first INFER_ANYWHERE of them do so in every column; the others only in one whose
+ * remaining cells are all numbers or all dates. */
+extern const char *const infer_missing_texts[];
+enum { INFER_ANYWHERE = 13, INFER_MISSING = 32 };
+
+#define INFER_DISTINCT 1048576u /* distinct is exact up to here (less in wide files: INFER_HASHES in all) */
+#define INFER_HASHES ((size_t)1 << 26)
+#define INFER_TEXTS 1024u       /* values whose text is kept, for labels */
+
+/* What is known of one column. */
+struct watch {
+    uint64_t cells;             /* all of them */
+    uint64_t absent[INFER_MISSING]; /* cells by text that may mean missing */
+    uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
+    uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
+    uint64_t others;            /* no number, no date, not in the list */
+    uint64_t words, bytes;      /* of cells that are others */
+    uint64_t odd_commas;        /* of `commas`: not exactly three digits behind it, so no thousands */
+    bool steps;                 /* each whole number is one more than the one before */
+    double last, low, high, fraction; /* fraction: largest distance of a number from a whole one */
+    double comma_low, comma_high;
+    char *example[5], *other;   /* first distinct cells; the first of `others` */
+    uint64_t *hashes;           /* set of distinct cells, 0 free */
+    size_t places, distinct, most;
+    bool capped;
+    struct vocab *texts;        /* up to INFER_TEXTS values in order of arrival; counts beside it */
+    uint64_t *text_counts;
+    uint32_t *sample_hash;      /* of the sampled rows; NULL without a target */
+    float *sample_number;
+};
+
+struct scan {
+    struct csv_dialect dialect;
+    const char *const *names;   /* owned by csv */
+    size_t count;
+    struct watch *watches;
+    uint64_t rows;
+    uint32_t sample_most, samples; /* every sample_step-th row */
+    uint64_t sample_step;
+};
+
+/* infer_dialect.c: delimiter and header from the first bytes; what the request fixes is kept. */
+bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e);
+/* Of a file that is not UTF-8: cp1252, or latin1 when it has bytes that cp1252 lacks. */
+bool infer_encoding(const char *path, int *encoding, struct err *e);
+/* infer_scan.c: the whole file, once. */
+bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, struct err *e);
+void infer_scan_free(struct scan *s);
+/* infer_type.c: types, missing texts, decimal; then the task of the target. */
+void infer_types(const struct infer_request *r, const struct scan *s, struct infer *i);
+void infer_target(const struct scan *s, size_t target, struct infer *i);
+
+#endif

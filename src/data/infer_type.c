@@ -1,0 +1,221 @@
+/* infer_type.c - what each column is, from what its cells look like; what means missing; the decimal sign; the task. */
+#include "data/infer_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* --- cells of one column, once it is known what means missing --- */
+
+struct counts {
+    uint64_t present, missing, numbers, texts, distinct;
+};
+
+static struct counts count_cells(const struct watch *w, const bool *means_missing, char decimal)
+{
+    struct counts c = {.distinct = w->distinct};
+    for (int i = 0; i < INFER_MISSING; i++) {
+        if (!w->absent[i])
+            continue;
+        *(means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
+        c.distinct -= means_missing[i];
+    }
+    c.present = w->cells - c.missing;
+    c.numbers = w->whole + (decimal == ',' ? w->commas : w->points);
+    c.texts += w->others + (decimal == ',' ? w->points : w->commas);
+    return c;
+}
+
+/* --- the decimal sign and the texts for missing --- */
+
+static char find_decimal(const struct scan *s)
+{
+    uint64_t points = 0, commas = 0, odd = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        points += s->watches[i].points;
+        commas += s->watches[i].commas;
+        odd += s->watches[i].odd_commas;
+    }
+    return commas > points && odd ? ',' : '.'; /* "1,234" throughout is rather thousands */
+}
+
+/* Only numbers, or only dates, but for cells of the list: then those mean missing. */
+static bool is_clean(const struct watch *w, char decimal)
+{
+    uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
+    uint64_t wrong = w->others + (decimal == ',' ? w->points : w->commas);
+    return !wrong && (numbers ? !w->dates : w->dates > 0);
+}
+
+static bool listed(const struct opt_strings *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+static void find_missing(const struct infer_request *r, const struct scan *s, char decimal,
+                         bool *means_missing)
+{
+    for (int i = 0; i < INFER_MISSING; i++) {
+        const char *text = infer_missing_texts[i];
+        means_missing[i] = r->missing ? listed(r->missing, text) : !text[0];
+        for (size_t c = 0; c < s->count && !r->missing && !means_missing[i]; c++)
+            means_missing[i] = s->watches[c].absent[i] &&
+                               (i < INFER_ANYWHERE || is_clean(&s->watches[c], decimal));
+    }
+}
+
+static void take_missing(const struct infer_request *r, const bool *means_missing,
+                         struct opt_strings *out)
+{
+    size_t given = r->missing ? r->missing->count : 0;
+    out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
+    for (size_t i = 0; i < given; i++)
+        out->items[out->count++] = mem_string(r->missing->items[i]);
+    for (int i = 0; i < INFER_MISSING && !r->missing; i++)
+        if (means_missing[i])
+            out->items[out->count++] = mem_string(infer_missing_texts[i]);
+}
+
+/* --- the type of a column --- */
+
+static bool among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* id, ID, row_id, customerID, Id.1, index, key, uuid, ... */
+static bool named_like_id(const char *name)
+{
+    static const char *const whole[] = {"id", "index", "key", "uuid", "guid", "rowid", "rownames", "rownum", "no", "nr"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcasecmp(name, whole[i]) == 0)
+            return true;
+    if (length < 3)
+        return false;
+    const char *end = name + length - 2;
+    char before = name[length - 3];
+    return strcmp(end, "ID") == 0 || strcmp(end, "Id") == 0 ||
+           (strcasecmp(end, "id") == 0 && strchr("_-. ", before));
+}
+
+__attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
+                                                            const char *format, ...)
+{
+    va_list args;
+    c->type = type;
+    va_start(args, format);
+    vsnprintf(c->reason, sizeof c->reason, format, args);
+    va_end(args);
+}
+
+static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    bool whole = !(w->fraction > 0);
+    if (whole && !n->missing && n->present >= 20 && w->steps && w->whole == n->present)
+        set_aside(c, COLUMN_ID, "it numbers the rows");
+    else if (whole && named_like_id(c->name) && n->distinct == n->present)
+        set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an identifier");
+    else if (whole && named_like_id(c->name) && n->distinct > 100 && n->distinct * 2 > n->present)
+        set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
+                  (unsigned long long)n->distinct);
+    else if (w->day_numbers == w->whole && w->whole == n->present && n->distinct > 1)
+        c->type = COLUMN_DATETIME;
+    else
+        c->type = COLUMN_NUMERIC;
+}
+
+static void type_of_texts(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    double present = (double)n->present, distinct = (double)n->distinct;
+    double words = w->others ? (double)w->words / (double)w->others : 0;
+    double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
+    bool unique = n->distinct == n->present || w->capped;
+    c->type = COLUMN_CATEGORICAL;
+    if (n->present < 20)
+        return;
+    if (named_like_id(c->name) && distinct > 0.5 * present)
+        set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
+                  unique ? "all" : "most of them");
+    else if (words >= 3 && distinct > 0.5 * present)
+        set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell, %.0f %% of the cells different",
+                  words, 100 * distinct / present);
+    else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
+        set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell", words);
+    else if (n->numbers * 2 > n->present && n->distinct > 100)
+        set_aside(c, COLUMN_IGNORE, "numbers mixed with other text such as \"%s\"",
+                  w->other ? text_quote_z(w->other) : w->points ? "1.5" : "1,5");
+    else if (unique)
+        set_aside(c, COLUMN_IGNORE, "every cell is different");
+    else if (distinct > 0.5 * present && n->distinct > 50)
+        set_aside(c, COLUMN_IGNORE, "%llu different values in %llu cells: hardly one is met again",
+                  (unsigned long long)n->distinct, (unsigned long long)n->present);
+    else if (n->distinct > VOCAB_MOST / 2)
+        set_aside(c, COLUMN_IGNORE, "too many values");
+}
+
+static void type_of(const struct infer_request *r, const struct scan *s, const struct watch *w,
+                    const struct counts *n, struct infer_column *c)
+{
+    uint64_t least = s->rows < 40 ? 1 : 10;
+    if (r->target && strcmp(c->name, r->target) == 0)
+        c->type = n->texts || w->dates ? COLUMN_CATEGORICAL : COLUMN_NUMERIC;
+    else if (among(r->ids, r->id_count, c->name))
+        c->type = COLUMN_ID;
+    else if (among(r->ignored, r->ignored_count, c->name))
+        c->type = COLUMN_IGNORE;
+    else if (!n->present)
+        set_aside(c, COLUMN_IGNORE, "every cell is missing");
+    else if (n->missing && n->present < least)
+        set_aside(c, COLUMN_IGNORE, "only %llu of %llu rows have a value",
+                  (unsigned long long)n->present, (unsigned long long)s->rows);
+    else if (n->distinct == 1 && !n->missing)
+        set_aside(c, COLUMN_IGNORE, "the same value in every row");
+    else if (n->distinct == 1)
+        c->type = COLUMN_CATEGORICAL; /* that it is missing is all it says */
+    else if (!n->texts && !w->dates)
+        type_of_numbers(w, n, c);
+    else if (!n->texts && !n->numbers)
+        c->type = COLUMN_DATETIME;
+    else
+        type_of_texts(w, n, c);
+}
+
+void infer_types(const struct infer_request *r, const struct scan *s, struct infer *out)
+{
+    bool means_missing[INFER_MISSING];
+    out->decimal = r->decimal ? r->decimal : find_decimal(s);
+    find_missing(r, s, out->decimal, means_missing);
+    take_missing(r, means_missing, &out->missing);
+    out->rows = s->rows;
+    out->count = s->count;
+    out->columns = mem_zero(s->count, sizeof *out->columns);
+    for (size_t i = 0; i < s->count; i++) {
+        struct watch *w = &s->watches[i];
+        struct infer_column *c = &out->columns[i];
+        struct counts n = count_cells(w, means_missing, out->decimal);
+        c->name = mem_string(s->names[i]);
+        c->missing = n.missing;
+        c->distinct = n.distinct;
+        c->distinct_capped = w->capped;
+        bool comma = out->decimal == ',';
+        c->low = comma ? fmin(w->low, w->comma_low) : w->low;
+        c->high = comma ? fmax(w->high, w->comma_high) : w->high;
+        if (!n.numbers)
+            c->low = c->high = NAN;
+        for (size_t k = 0; k < sizeof w->example / sizeof *w->example; k++) {
+            c->examples[k] = w->example[k];
+            w->example[k] = NULL;
+        }
+        type_of(r, s, w, &n, c);
+    }
+}
