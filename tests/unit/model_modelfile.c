@@ -1,0 +1,293 @@
+/* model_modelfile.c - a model written and read back; the same model gives the same bytes; files that are wrong in one
+ * place are refused with an id of the E15 family, and whatever the bytes are, nothing crashes. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "model/modelfile.h"
+#include "scratch.h"
+#include "tap.h"
+
+static const char config[] =
+    "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mlp\",\"hidden\":[6],\"activation\":\"relu\",\"norm\":\"batch\",\"dropout\":0.1,"
+    "\"layers\":[{\"type\":\"dense\",\"units\":6},{\"type\":\"batch_norm\"},{\"type\":\"relu\"},{\"type\":\"dropout\"}]}}";
+
+static struct schema *schema_of_case(void)
+{
+    static const struct { const char *name; int type; } columns[] = {
+        {"age", COLUMN_NUMERIC}, {"city", COLUMN_CATEGORICAL}, {"size", COLUMN_NUMERIC}, {"label", COLUMN_TARGET}};
+    static const char *const cities[] = {"Bonn", "K\303\266ln", "Ulm"}, *const labels[] = {"a", "b", "c"};
+    struct schema *s = mem_zero(1, sizeof *s);
+    s->task = TASK_MULTICLASS;
+    s->dialect.delimiter = ',';
+    s->dialect.header = true;
+    s->decimal = '.';
+    s->columns = mem_zero(4, sizeof *s->columns);
+    s->column_count = 4;
+    s->target = 3;
+    s->file_columns = 4;
+    for (size_t i = 0; i < 4; i++) {
+        s->columns[i] = (struct column){.name = mem_string(columns[i].name), .type = columns[i].type, .min_count = 1,
+                                        .number = UINT32_MAX, .category = UINT32_MAX};
+        s->columns[i].encode = i == 1 ? ENCODE_EMBEDDING : ENCODE_AUTO;
+        s->columns[i].dim = 2;
+    }
+    schema_layout(s);
+    for (size_t i = 0; i < 3; i++) {
+        vocab_add(s->columns[1].vocab, cities[i], strlen(cities[i]));
+        vocab_add(s->labels, labels[i], strlen(labels[i]));
+    }
+    for (uint32_t i = 0; i < s->number_count; i++)
+        s->numbers[i] = (struct number_slot){.scale = SCALE_STANDARD, .factor = 0.5, .low = -1, .high = 1, .indicator = i == 1};
+    s->target_scale = 1;
+    s->fitted = true;
+    return s;
+}
+
+/* A model with weights drawn from seed; modelfile_free. */
+static struct modelfile *model_of_case(uint64_t seed)
+{
+    struct err e = {0};
+    struct modelfile *f = mem_zero(1, sizeof *f);
+    f->schema = schema_of_case();
+    f->config_text = mem_string(config);
+    f->config = json_parse(config, strlen(config), "case", &e);
+    f->metrics_text = mem_string("{\"valid\":{\"accuracy\":0.5}}");
+    f->plan = (struct plan){.backend = "cpu", .core = "c", .blas_core = "none", .precision = "fp32", .batch = 32,
+                            .micro = 1, .shards = 1, .strip = 64, .version = 3};
+    struct model_options o = modelfile_model(f);
+    struct features *features = schema_features(f->schema);
+    struct model *m = model_plan(&o, features, 1, 1, false, &e);
+    f->param_count = m->params;
+    f->buffer_count = m->buffers;
+    f->params = mem_alloc(m->params, sizeof(real));
+    f->buffers = mem_alloc(m->buffers, sizeof(real));
+    model_init(m, seed, 0, f->params, f->buffers);
+    model_free(m);
+    features_free(features);
+    f->golden = (struct golden){.count = 2, .cells = 3, .text = mem_string("31Bonn1.532K\303\266ln"),
+                                .offsets = mem_alloc(7, sizeof(uint64_t)), .logits = mem_alloc(6, sizeof(real))};
+    const uint64_t offsets[] = {0, 2, 6, 9, 11, 16, 16};
+    memcpy(f->golden.offsets, offsets, sizeof offsets);
+    for (int i = 0; i < 6; i++)
+        f->golden.logits[i] = (real)i / 4;
+    return f;
+}
+
+static void round_trip(void)
+{
+    struct err e = {0};
+    char digest[65], again[65];
+    struct modelfile *f = model_of_case(1);
+    ok(modelfile_save(f, scratch("a.dnn"), digest, &e), "saved %s", e.what);
+    ok(modelfile_save(f, scratch("b.dnn"), again, &e), "saved once more");
+    is_string(again, digest, "the same bytes");
+    struct modelfile *g = modelfile_load(scratch("a.dnn"), &e);
+    ok(g != NULL, "loaded %s", e.what);
+    is_string(g->sha256, digest, "its digest");
+    is_string(g->config_text, config, "its config");
+    is_string(g->metrics_text, f->metrics_text, "its metrics");
+    const char *differs;
+    ok(plan_same(&f->plan, &g->plan, &differs), "its plan");
+    ok(g->param_count == f->param_count && memcmp(g->params, f->params, f->param_count * sizeof(real)) == 0, "its weights");
+    ok(memcmp(g->buffers, f->buffers, f->buffer_count * sizeof(real)) == 0, "its buffers");
+    ok(g->golden.count == 2 && g->golden.cells == 3 && memcmp(g->golden.offsets, f->golden.offsets, 56) == 0 &&
+       memcmp(g->golden.text, f->golden.text, 16) == 0 && memcmp(g->golden.logits, f->golden.logits, 6 * sizeof(real)) == 0,
+       "its golden rows");
+    ok(modelfile_save(g, scratch("c.dnn"), again, &e), "saved from what was loaded");
+    is_string(again, digest, "the same bytes again");
+    modelfile_free(g);
+    modelfile_free(f);
+
+    f = model_of_case(1);
+    f->golden.count = 0;
+    ok(modelfile_save(f, scratch("none.dnn"), digest, &e), "saved without golden rows");
+    g = modelfile_load(scratch("none.dnn"), &e);
+    ok(g && g->golden.count == 0 && !g->golden.logits, "loaded without golden rows");
+    modelfile_free(g);
+    modelfile_free(f);
+
+    f = model_of_case(1);
+    struct text config_text = {0};
+    text_add(&config_text, config, sizeof config - 2);
+    text_put(&config_text, ",\"columns\":\"");
+    for (int i = 0; i < 300000; i++)
+        text_char(&config_text, 'x');
+    text_put(&config_text, "\"}");
+    mem_free(f->config_text);
+    f->config_text = config_text.data;
+    ok(modelfile_save(f, scratch("long.dnn"), digest, &e), "saved with a long config");
+    g = modelfile_load(scratch("long.dnn"), &e);
+    ok(g && strcmp(g->config_text, f->config_text) == 0, "loaded with a long config %s", e.what);
+    modelfile_free(g);
+    modelfile_free(f);
+}
+
+/* --- wrong in one place: the good file is taken apart and put together with one change --- */
+
+struct change {
+    const char *name;    /* tensor or metadata key */
+    const char *meta;    /* new metadata; NULL: none */
+    bool drop;           /* left out */
+    const void *data;    /* new content of the tensor */
+    enum dtype type;
+    unsigned rank;
+    uint64_t dims[2];
+    uint64_t at;         /* a number put into the tensor instead */
+    double number;
+    bool put;
+};
+
+static void rewrite(const struct change *c, const char *to)
+{
+    static const char *const keys[] = {"kind", "format", "config", "plan", "metrics"};
+    struct err e = {0};
+    struct tensor_file *f = tensor_open(scratch("a.dnn"), &e);
+    struct tensor_writer *w = tensor_writer_new();
+    void *copies[64] = {0};
+    bool used = false;
+    for (size_t i = 0; i < 5; i++) {
+        bool this = strcmp(keys[i], c->name) == 0;
+        used |= this;
+        if (!this || c->meta)
+            tensor_meta(w, keys[i], this ? c->meta : tensor_file_meta(f, keys[i]));
+    }
+    for (size_t i = 0; i < tensor_file_count(f); i++) {
+        const struct tensor *t = tensor_file_at(f, i);
+        bool this = strcmp(t->name, c->name) == 0;
+        copies[i] = mem_copy(t->data, t->count * dtype_bytes(t->type));
+        used |= this;
+        if (this && c->put && t->type == DTYPE_F32)
+            ((float *)copies[i])[c->at] = (float)c->number;
+        else if (this && c->put)
+            ((int64_t *)copies[i])[c->at] = (int64_t)c->number;
+        if (this && c->data)
+            tensor_add(w, t->name, c->type, c->rank, c->dims, c->data);
+        else if (!this || !c->drop)
+            tensor_add(w, t->name, t->type, t->rank, t->dims, copies[i]);
+    }
+    if (!used)
+        tensor_add(w, c->name, c->type, c->rank, c->dims, c->data);
+    if (!tensor_write(w, scratch(to), NULL, &e))
+        ok(false, "written: %s", e.what);
+    for (size_t i = 0; i < 64; i++)
+        mem_free(copies[i]);
+    tensor_writer_free(w);
+    tensor_close(f);
+}
+
+static void refused(struct change c, enum err_id id, const char *what)
+{
+    struct err e = {0};
+    rewrite(&c, "wrong.dnn");
+    struct modelfile *f = modelfile_load(scratch("wrong.dnn"), &e);
+    ok(!f && e.id == id && strstr(e.what, what), "%s: E%d %s", c.name, (int)e.id, e.what);
+    ok(err_exit(&e) == EXIT_FORMAT && strstr(e.file, "wrong.dnn"), "  exit 76, and the file is named");
+    modelfile_free(f);
+}
+
+static void hostile(void)
+{
+    static const float numbers[4] = {0};
+    static const double doubles[200] = {0};
+    refused((struct change){.name = "kind"}, ERR_MODEL_FOREIGN, "kind");
+    refused((struct change){.name = "kind", .meta = "checkpoint"}, ERR_MODEL_FOREIGN, "checkpoint");
+    refused((struct change){.name = "format"}, ERR_MODEL_HEADER, "format");
+    refused((struct change){.name = "format", .meta = "1x"}, ERR_MODEL_HEADER, "format");
+    refused((struct change){.name = "format", .meta = "4"}, ERR_MODEL_NEWER, "format 4");
+    refused((struct change){.name = "config"}, ERR_MODEL_TENSOR, "config");
+    refused((struct change){.name = "config", .meta = "{\"task\":"}, ERR_MODEL_CONFIG, "config");
+    refused((struct change){.name = "config", .meta = "[]"}, ERR_MODEL_CONFIG, "object");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"binary\"}"}, ERR_MODEL_CONFIG, "task");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\"}"}, ERR_MODEL_CONFIG, "model");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mpl\"}}"},
+            ERR_MODEL_CONFIG, "mpl");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":\"magic\"}]}}"},
+            ERR_MODEL_CONFIG, "magic");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"linear\"}}"},
+            ERR_MODEL_WEIGHTS, "weights.params");
+    refused((struct change){.name = "config",
+                            .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":\"dense\",\"units\":16777216},"
+                                    "{\"type\":\"dense\",\"units\":16777216}]}}"}, ERR_MODEL_CONFIG, "too large");
+    refused((struct change){.name = "metrics", .meta = "{"}, ERR_MODEL_CONFIG, "metrics");
+    refused((struct change){.name = "plan"}, ERR_MODEL_CONFIG, "plan");
+    refused((struct change){.name = "plan", .meta = "{\"backend\":\"cpu\"}"}, ERR_MODEL_CONFIG, "plan");
+    refused((struct change){.name = "weights.params", .drop = true}, ERR_MODEL_TENSOR, "weights.params");
+    refused((struct change){.name = "weights.params", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
+            ERR_MODEL_WEIGHTS, "4 numbers");
+    refused((struct change){.name = "weights.params", .data = doubles, .type = DTYPE_F64, .rank = 1, .dims = {200}},
+            ERR_MODEL_TENSOR, "weights.params");
+    refused((struct change){.name = "weights.params", .put = true, .at = 3, .number = NAN}, ERR_MODEL_NONFINITE, "number 3");
+    refused((struct change){.name = "weights.params", .put = true, .at = 0, .number = INFINITY}, ERR_MODEL_NONFINITE,
+            "number 0");
+    refused((struct change){.name = "weights.buffers", .put = true, .at = 6, .number = -0.5}, ERR_MODEL_WEIGHTS, "variance");
+    refused((struct change){.name = "weights.more", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
+            ERR_MODEL_TENSOR, "weights.more");
+    refused((struct change){.name = "golden.logits", .drop = true}, ERR_MODEL_GOLDEN, "golden");
+    refused((struct change){.name = "golden.text", .drop = true}, ERR_MODEL_GOLDEN, "golden");
+    refused((struct change){.name = "golden.logits", .data = numbers, .type = DTYPE_F32, .rank = 2, .dims = {2, 2}},
+            ERR_MODEL_GOLDEN, "shape");
+    refused((struct change){.name = "golden.logits", .put = true, .at = 2, .number = INFINITY}, ERR_MODEL_NONFINITE, "golden");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 2, .number = 1}, ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 6, .number = 1e15}, ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 0, .number = -1}, ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "schema.columns", .drop = true}, ERR_MODEL_TENSOR, "schema.columns");
+}
+
+/* --- every byte, with a hash that fits: refused with 76 or a model, and never a crash --- */
+
+static void mend(unsigned char *bytes, size_t length)
+{
+    struct sha256 s;
+    char hex[65];
+    memset(bytes + 35, '0', 64);
+    sha256_init(&s);
+    sha256_add(&s, bytes, length);
+    sha256_hex(&s, hex);
+    memcpy(bytes + 35, hex, 64);
+}
+
+static void every_byte(void)
+{
+    size_t length = 0, loaded = 0, refusals = 0, others = 0;
+    unsigned char *good = (unsigned char *)scratch_get("a.dnn", &length);
+    unsigned char *bytes = mem_alloc(length, 1);
+    static const unsigned char flips[] = {0x01, 0x80, 0xff};
+    for (size_t at = 0; at < length; at++)
+        for (size_t flip = 0; flip < sizeof flips; flip++) {
+            struct err e = {0};
+            memcpy(bytes, good, length);
+            bytes[at] ^= flips[flip];
+            struct modelfile *f = modelfile_load_bytes(bytes, length, "mutant", &e);
+            others += f != NULL || err_exit(&e) != EXIT_FORMAT; /* the hash sees every single byte */
+            modelfile_free(f);
+            if (at >= 35 && at < 99)
+                continue;
+            mend(bytes, length);
+            e = (struct err){0};
+            f = modelfile_load_bytes(bytes, length, "mutant", &e);
+            loaded += f != NULL;
+            refusals += !f && err_exit(&e) == EXIT_FORMAT;
+            others += !f && err_exit(&e) != EXIT_FORMAT;
+            modelfile_free(f);
+        }
+    ok(others == 0, "every byte: %zu refused, %zu are another sound model, %zu otherwise", refusals, loaded, others);
+    for (size_t cut = 0; cut < length; cut += 7) {
+        struct err e = {0};
+        struct modelfile *f = modelfile_load_bytes(good, cut, "cut", &e);
+        others += f != NULL || err_exit(&e) != EXIT_FORMAT;
+        modelfile_free(f);
+    }
+    ok(others == 0, "cut short anywhere: refused");
+    mem_free(bytes);
+    free(good);
+}
+
+int main(void)
+{
+    scratch_make();
+    round_trip();
+    hostile();
+    every_byte();
+    return done();
+}
