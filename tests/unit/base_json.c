@@ -398,11 +398,14 @@ static void writing(void)
     text_free(&o.text);
 
     struct err e = {0};
-    struct json_doc *doc = json_parse("{\"a\":[1,{}],\"b\":[],\"c\":{\"d\":[1,2],\"e\":{\"f\":0}}}", 49, "f", &e);
+    struct json_doc *doc =
+        json_parse("{\"a\":[1,{}],\"b\":[],\"c\":{\"d\":[1,2],\"e\":{\"f\":0}}}", 47, "f", &e);
     struct text t = {0};
     json_write(&t, json_root(doc), 2);
-    is_string(t.data, "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": [1, 2],\n"
-                      "    \"e\": {\"f\": 0}\n  }\n}", "indented");
+    is_string(t.data,
+              "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": [1, 2],\n"
+              "    \"e\": {\"f\": 0}\n  }\n}",
+              "indented");
     text_free(&t);
     json_free(doc);
 
