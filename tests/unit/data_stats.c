@@ -412,6 +412,53 @@ static void test_target(void)
     schema_free(s);
 }
 
+/* --- offsets --- */
+
+static double offset(const char *type, const char *const *texts, size_t count, const char *missing)
+{
+    struct err e = {0};
+    struct text config = {0};
+    text_printf(&config, "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"missing\": [\"%s\"],"
+                         "\"columns\": {\"a\": \"%s\"}}}", missing, type);
+    struct schema *s = schema_need(config.data, TASK_REGRESSION);
+    struct csv_cell cells[16];
+    struct csv_record records[16];
+    struct csv_cells parsed = {.cells = cells, .records = records, .record_count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        cells[i] = (struct csv_cell){.text = texts[i], .length = (uint32_t)strlen(texts[i])};
+        records[i] = (struct csv_record){.first_cell = i, .cells = 1};
+    }
+    const char *name = "a";
+    struct binding b;
+    s->fitted = true; /* so that the target may be absent */
+    if (!schema_bind(s, &name, 1, false, &b, &e))
+        ok(false, "bound: %s", e.what);
+    s->fitted = false;
+    schema_offsets_decide(s, &b, &parsed);
+    double result = s->numbers[0].offset;
+    binding_free(&b);
+    schema_free(s);
+    text_free(&config);
+    return result;
+}
+
+static void test_offsets(void)
+{
+    const char *const stamps[] = {"NA", "1700000001", "1700000002.5", "1700003600"};
+    is_near(offset("numeric", stamps, 4, "NA"), 1700000001, 0, "the first value of timestamps");
+    const char *const small[] = {"1.1", "2.2", "3.3"};
+    is_near(offset("numeric", small, 3, ""), 0, 0, "none of values that spread widely");
+    const char *const exact[] = {"1000000", "1000001", "1000002"};
+    is_near(offset("numeric", exact, 3, ""), 0, 0, "none of values that a float32 holds");
+    const char *const same[] = {"0.1", "0.1"};
+    is_near(offset("numeric", same, 2, ""), 0.1, 0, "of a constant itself");
+    const char *const dates[] = {"", "2024-03-01", "2024-03-02"};
+    is_near(offset("datetime", dates, 3, ""), 1709251200, 0, "the first date always");
+    const char *const wrong[] = {"x", "", "y"};
+    is_near(offset("numeric", wrong, 3, ""), 0, 0, "none without a number");
+    is_near(offset("numeric", NULL, 0, ""), 0, 0, "none without a row");
+}
+
 /* --- the same, however it is done --- */
 
 static struct schema *large(bool backwards, struct table **table)
@@ -494,6 +541,7 @@ int main(void)
     test_categories();
     test_labels();
     test_target();
+    test_offsets();
     test_same();
     ok(log_warnings() == 0, "no warning was logged");
     return done();
