@@ -40,7 +40,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     const struct model *m = network_model(t->network);
     uint64_t state = (m->params + m->buffers) * sizeof(real);
     uint64_t copies = (2 + optim_states(&o.optim[0])) * state;
-    r->parameters = m->params;
+    r->parameters = m->trained;
     r->encoded_bytes = t->table->bytes;
     r->weights_bytes = need.weights + need.gradients + need.state + copies;
     r->activations_bytes = need.activations + need.scratch;

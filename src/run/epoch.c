@@ -145,6 +145,7 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
         network_step(t->network, now);
         if (now->bad_steps > 0 || now->bad) {
+            now->tried -= now->good; /* the last bad one: finite ones may have followed it */
             training_diverged(t, now, "a gradient", e);
             return FAILED;
         }

@@ -1,0 +1,88 @@
+#!/bin/bash
+# faults.sh - each open, read, write, fsync, rename, close, unlink, thread and allocation of a training fails in turn: a clean
+# error with a code of the contract, the model from before untouched, nothing left beside it, and --resume goes on.
+# Ids: F01 F02 F03 F04 F08 F09 F10 X08. One line reproduces any of them: the DNN_FAULT=... of a failed check.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+POINTS=${POINTS:-40} # allocations to fail, spread over all
+make_data d.csv 600
+make_config c.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' \
+    '"backend": {"name": "dnn_cpu", "threads": 2}, "output": {"metrics": "m.jsonl"}'
+run dnn train c.json -o m.dnn --progress none
+is_exit 0 "a training without faults"
+want=$(digest m.dnn)
+cp m.dnn before.dnn
+DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
+count_of() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" counts; }
+
+# sweep KIND ERRNO CODES STEP: fails every STEP-th call; CODES are the exits that may follow
+sweep() {
+    local kind=$1 error=$2 codes=$3 step=$4 n bad="" total hit=0
+    total=$(count_of "$kind")
+    for ((n = 1; n <= total; n += step)); do
+        cp before.dnn m.dnn
+        local fault=$kind:$n${error:+:$error}
+        STATUS=0
+        DNN_FAULT=$fault "$DNN" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
+        if [ $STATUS -ne 0 ]; then
+            hit=$((hit + 1))
+            case " $codes " in *" $STATUS "*) ;; *) bad+="$fault: exit $STATUS: $(tail -n 3 err); " ;; esac
+            cmp -s m.dnn before.dnn || [ "$(digest m.dnn)" = "$want" ] || bad+="$fault: the model changed; "
+            grep -q 'error\[E' err || bad+="$fault: no message; "
+            [ -z "$(find . -name '.*dnn-tmp-*')" ] || bad+="$fault: a temporary file is left; "
+            [ ! -e m.dnn.lock ] || bad+="$fault: the lock is left; "
+            "$DNN" train c.json -o m.dnn --resume --progress none >/dev/null 2>err || bad+="$fault: resume: $(tail -n 2 err); "
+        fi
+        [ "$(digest m.dnn)" = "$want" ] || bad+="$fault: other bytes; "
+        rm -f m.dnn.ckpt-* m.dnn.lock
+    done
+    [ -z "$bad" ]
+    ok $? "$kind${error:+ ($error)}: $hit of $total calls make a training fail, cleanly" "$bad"
+}
+sweep write ENOSPC "74 73" 1   # F01
+sweep write EFBIG "74 73" 3    # F04
+sweep write EDQUOT "74 73" 3
+sweep fsync EIO "74" 1         # F02 F03
+sweep fsync ENOSPC "74" 2
+sweep rename EXDEV "74" 1      # F08
+sweep rename EACCES "73" 2
+sweep close EIO "74 73" 1
+sweep open EMFILE "71 73 66" 1 # F10
+sweep open EACCES "77 73" 1
+sweep read EIO "74 76" 1
+sweep unlink EIO "74" 1
+sweep thread EAGAIN "71" 1     # X08: fewer threads, the same bytes
+sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1))
+
+# F09 interrupted and short calls are repeated: EINTR through the wrappers is invisible
+if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
+    cp before.dnn m.dnn
+    strace -f -o /dev/null -e trace=write,read,fsync -e inject=write,read,fsync:error=EINTR:when=3+4 \
+        "$DNN" train c.json -o m.dnn --progress none >out 2>err
+    ok $? "F09 every fourth call is interrupted: repeated"
+    is "$(digest m.dnn)" "$want" "with the same bytes"
+else
+    skip "F09 every fourth call is interrupted" "no strace here"
+fi
+# F04 a real limit on the size of files
+(
+    ulimit -f 4
+    cp before.dnn l.dnn 2>/dev/null
+    "$DNN" train c.json -o l.dnn --progress none >out 2>err
+)
+is $? 74 "F04 ulimit -f: 74, not a signal"
+no_leftovers l.dnn "nothing is left"
+# F01 a real full disk
+if mkdir -p full && mount -t tmpfs -o size=64k none full 2>/dev/null; then
+    head -c 60000 /dev/zero >full/ballast 2>/dev/null
+    run dnn train c.json -o full/m.dnn --progress none
+    is_exit 74 "F01 a full disk: 74"
+    err_has "free" "with the bytes that are free"
+    ls full | grep -v ballast >left
+    [ ! -s left ]
+    ok $? "nothing is left on it" "$(cat left)"
+    umount full
+else
+    skip "F01 a real full disk" "mounting is not permitted here"
+fi
+done_testing

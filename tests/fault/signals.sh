@@ -1,0 +1,143 @@
+#!/bin/bash
+# signals.sh - what a running training does when it is asked to stop, to save or to say how far it is.
+# Ids: S01 S02 S03 S04 S07 S08 S09 S10 X05.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 4000
+make_config c.json d.csv binary '"epochs": 60, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 600, "keep": 2}' \
+    '"backend": {"name": "dnn_cpu", "threads": 1}'
+run dnn train c.json -o whole.dnn --progress none
+is_exit 0 "a training that nobody stops"
+want=$(digest whole.dnn)
+
+# start NAME ARGS...: a training in the background, PID; signals have their default action
+start() {
+    env --default-signal=INT,HUP,TERM "$DNN" train c.json -o "$1" --progress plain "${@:2}" >out 2>err &
+    PID=$!
+}
+# until the first epochs are done
+await_epoch() {
+    for _ in $(seq 400); do
+        grep -q '^dnn: epoch 3/' err && return 0
+        kill -0 $PID 2>/dev/null || return 1
+        sleep 0.01
+    done
+}
+reap() {
+    STATUS=0
+    wait $PID || STATUS=$?
+}
+resume_same() { # MODEL NAME
+    run dnn train c.json -o "$1" --resume --progress none
+    is_exit 0 "$2: --resume ends well"
+    is "$(digest "$1")" "$want" "$2: the same bytes as the training that nobody stopped"
+    no_leftovers "$1" "$2: nothing is left"
+}
+
+for signal in TERM HUP XCPU; do
+    start a.dnn
+    await_epoch
+    began=$(now_ms)
+    kill -$signal $PID
+    reap
+    is_exit 75 "S01 SIG$signal: 75"
+    [ $(($(now_ms) - began)) -lt 10000 ]
+    ok $? "within 10 s"
+    err_has "stopped by SIG$signal" && ls a.dnn.ckpt-* >/dev/null 2>&1
+    ok $? "with a checkpoint"
+    resume_same a.dnn "SIG$signal"
+done
+
+start b.dnn
+await_epoch
+kill -INT $PID
+reap
+is_exit 130 "S02 SIGINT: 130 after a checkpoint"
+err_has "--resume" "it says how to go on"
+resume_same b.dnn SIGINT
+
+start c.dnn
+await_epoch
+kill -USR1 $PID
+for _ in $(seq 200); do ls c.dnn.ckpt-* >/dev/null 2>&1 && break; sleep 0.01; done
+ls c.dnn.ckpt-* >/dev/null 2>&1
+ok $? "S03 SIGUSR1: a checkpoint"
+kill -USR2 $PID
+for _ in $(seq 200); do grep -q 'step .*best epoch' err && break; sleep 0.01; done
+grep -q 'step .*best epoch' err
+ok $? "S04 SIGUSR2: a status line" "$(tail -n 3 err)"
+kill -STOP $PID
+sleep 0.3
+kill -CONT $PID
+reap
+is_exit 0 "S07 stopped and continued: it goes on and ends well"
+is "$(digest c.dnn)" "$want" "with the same bytes"
+
+# a thousand signals while it saves, again and again
+start d.dnn --set train.checkpoint.every_s=0.02
+await_epoch
+for _ in $(seq 500); do kill -USR1 $PID 2>/dev/null; kill -USR2 $PID 2>/dev/null; done
+kill -TERM $PID 2>/dev/null
+kill -TERM $PID 2>/dev/null
+reap
+is_exit 75 "S08 a thousand signals and one SIGTERM that is delivered twice: 75"
+count=0 bad=0
+for f in d.dnn.ckpt-*; do
+    count=$((count + 1))
+    dnn train c.json -o d.dnn --resume --progress none --set train.checkpoint.every_s=0.02 >/dev/null 2>err2 || bad=1
+    grep -q 'passed over' err2 && bad=1
+    break
+done
+is "$count $bad" "1 0" "every checkpoint is whole"
+is "$(digest d.dnn)" "$want" "and leads to the same bytes"
+
+start e.dnn
+await_epoch
+kill -TERM $PID
+sleep 0.3
+kill -TERM $PID 2>/dev/null
+reap
+[ "$STATUS" -eq 75 ] || [ "$STATUS" -eq 143 ]
+ok $? "a second SIGTERM: at once (143), or it had ended (75)" "$STATUS"
+rm -f e.dnn*
+
+mkfifo pipe
+sed 's/d.csv/pipe/' c.json >p.json
+env --default-signal=TERM "$DNN" train p.json -o f.dnn >out 2>err &
+PID=$!
+sleep 0.3
+kill -TERM $PID
+reap
+is_exit 75 "S09 before any data came: 75"
+err_has "nothing to resume, start again"
+no_leftovers f.dnn "nothing is left"
+
+(
+    trap '' HUP
+    "$DNN" train c.json -o g.dnn --progress none >out 2>err &
+    PID=$!
+    sleep 0.3
+    kill -HUP $PID
+    wait $PID
+)
+ok $? "S10 SIGHUP that nohup ignores: it goes on"
+is "$(digest g.dnn)" "$want" "to the end"
+
+# X05 somebody reads a checkpoint while its keeper deletes it: what could be opened is whole
+whole_file() { # the hash inside is that of the file with the hash as zeros
+    local zeros=0000000000000000000000000000000000000000000000000000000000000000
+    [ "$(head -c 99 "$1" | tail -c 64)" = "$( (head -c 35 "$1"; printf %s $zeros; tail -c +100 "$1") | sha256sum | cut -c1-64)" ]
+}
+start h.dnn --set train.checkpoint.every_s=0.02 --set train.checkpoint.keep=1
+await_epoch
+bad=0 read=0
+while kill -0 $PID 2>/dev/null; do
+    for f in h.dnn.ckpt-*; do
+        cp "$f" copy 2>/dev/null || continue
+        read=$((read + 1))
+        whole_file copy || bad=$((bad + 1))
+    done
+done
+reap
+is $bad 0 "X05 a checkpoint that can be opened is whole, whatever its keeper deletes ($read were read)"
+done_testing

@@ -1,0 +1,103 @@
+#!/bin/bash
+# train_outputs.sh - where a training may write, and who else may not. Ids: F05 F06 F07 F11 F14 F15 F16 L06 S05 X01 X02 X06 M14.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 300
+make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_cpu"}'
+run dnn train c.json -o m.dnn
+is_exit 0 "a training"
+want=$(digest m.dnn)
+
+mkdir locked
+chmod 555 locked
+if [ "$(id -u)" -eq 0 ]; then
+    skip "F05 a folder that cannot be written to" "root may write everywhere"
+else
+    run dnn train c.json -o locked/m.dnn
+    is_exit 73 "F05 a folder that cannot be written to: 73"
+fi
+run dnn train c.json -o none/m.dnn
+is_exit 73 "F07 a folder that does not exist: 73"
+err_has "the folder of the output must exist"
+mkdir folder.dnn
+run dnn train c.json -o folder.dnn
+is_exit 73 "a folder in the model's place: 73"
+printf 'precious\n' >notes.txt
+run dnn train c.json -o notes.txt
+is_exit 73 "F06 a file that is not a dnn model: 73"
+is "$(cat notes.txt)" precious "it is untouched"
+cp m.dnn old.dnn
+run dnn train c.json -o old.dnn --set train.seed=5
+is_exit 0 "F06 a dnn model is replaced"
+[ "$(digest old.dnn)" != "$want" ]
+ok $? "whole"
+head -c 200 m.dnn >torn.dnn
+run dnn train c.json -o torn.dnn
+is_exit 0 "also a damaged one"
+
+for target in d.csv c.json; do
+    before=$(digest $target)
+    run dnn train c.json -o $target
+    is_exit 64 "L06 the output is the input $target: 64"
+    is "$(digest $target)" "$before" "$target is untouched"
+done
+ln d.csv hard.dnn
+run dnn train c.json -o hard.dnn
+is_exit 64 "L06 the same through a hard link"
+rm hard.dnn
+
+ln -s m.dnn link.dnn
+run dnn train c.json -o link.dnn
+is_exit 0 "F11 through a symbolic link"
+[ -L link.dnn ]
+ok $? "the link stays"
+is "$(digest m.dnn)" "$want" "the file behind it is replaced"
+
+touch .m.dnn.dnn-tmp-1f .m.dnn.ckpt-000000000009.dnn-tmp-1f .other.dnn.dnn-tmp-1f
+run dnn train c.json -o m.dnn
+err_has "2 temporary files of a run that was killed removed" "F14 what a killed run left aside is removed"
+[ -e .other.dnn.dnn-tmp-1f ]
+ok $? "F14 another output's is not"
+
+# X01: the second one is refused while the first one runs
+make_config long.json d.csv binary '"epochs": 100000, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_cpu", "threads": 1}'
+"$DNN" train long.json -o x.dnn --progress none >/dev/null 2>first &
+pid=$!
+for _ in $(seq 300); do [ -s x.dnn.lock ] && break; sleep 0.01; done
+run dnn train c.json -o x.dnn
+is_exit 75 "X01 a second training to the same output: 75"
+err_has "held by pid $pid on $(hostname)" "X06 pid and host are named"
+run dnn train c.json -o y.dnn
+is_exit 0 "another output is free"
+kill -9 $pid
+wait $pid 2>/dev/null
+run dnn train c.json -o x.dnn
+is_exit 0 "X02 the lock of a killed run is free"
+no_leftovers x.dnn "and gone"
+
+run dnn train c.json -o m.dnn --json
+is_exit 0 "--json"
+out_has '"schema":"dnn.train/1"'
+out_has '"stopped":"epochs"'
+out_has "\"model_sha256\":\"$want\"" "with the hash that sha256sum prints"
+dnn train c.json -o m.dnn --json 2>/dev/null | true
+is "$(digest m.dnn)" "$want" "S05 nobody reads the answer: the model is there"
+dnn train c.json -o m.dnn --json >/dev/full 2>err
+is $? 74 "F17 the answer cannot be written: 74"
+
+if [ "$(id -u)" -eq 0 ] && mkdir -p small && mount -t tmpfs -o size=100k none small 2>/dev/null; then
+    make_config wide.json ../d.csv binary '"epochs": 1' '"backend": {"name": "dnn_cpu"}, "output": {"model": "m.dnn"}'
+    sed 's/\[16, 8\]/[200, 100]/' wide.json >small/c.json
+    run dnn train small/c.json
+    err_has "free; two checkpoints take" "F16 little room: a warning with numbers"
+    umount small
+else
+    skip "F16 little room" "mounting is not permitted here"
+fi
+# F15 a file system without locks cannot be had everywhere: the unit test of the lock covers the answer to EWOULDBLOCK, and
+# here a lock file that is a folder
+mkdir z.dnn.lock
+run dnn train c.json -o z.dnn
+[ "$STATUS" -eq 73 ]
+ok $? "F15 a lock that cannot be had: 73"
+done_testing
