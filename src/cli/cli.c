@@ -176,7 +176,7 @@ int cli_progress(const struct args *a)
 
 static void out_of_memory(size_t bytes)
 {
-    outfile_abort_all();
+    stop_cleanup();
     char line[160];
     int length =
         snprintf(line, sizeof line, "dnn: error[E%d]: out of memory (%zu bytes asked for)\n",
