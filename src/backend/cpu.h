@@ -3,6 +3,7 @@
 #define DNN_BACKEND_CPU_H
 
 #include "backend/backend.h"
+#include "backend/cpu_blas.h"
 #include "backend/vec.h"
 
 /* ROW ops get rows [row0, row0 + rows) of one shard; `first` is set for the first strip of the shard in this routine.
@@ -42,6 +43,7 @@ static inline const real *act_read(const struct act *a)
 struct machine {
     struct machine_options options;
     const struct vec *vec;
+    const struct blas *blas;   /* NULL: our own products serve */
     struct plan plan;          /* obeyed; batch 0: none yet */
     char *scratch;             /* CPU_SCRATCH bytes a thread */
     unsigned scratch_threads;

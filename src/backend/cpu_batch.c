@@ -3,15 +3,6 @@
 #include <string.h>
 
 #include "backend/cpu.h"
-#include "base/rng.h"
-
-/* The record at position i of the epoch's order. */
-static const unsigned char *record_at(const struct source *from, const struct step *now, uint64_t i)
-{
-    if (from->shuffle)
-        i = rng_permute(now->seed, now->epoch, now->model, (uint32_t)from->count, (uint32_t)i);
-    return rows_at(&from->rows, from->index ? from->index[i] : i);
-}
 
 static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 {
@@ -53,28 +44,31 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
     *weight = (real)w;
 }
 
-enum { GATHER_AHEAD = 8 };
+enum { GATHER_ROWS = 128, GATHER_AHEAD = 16 };
 
-void cpu_gather(const struct op_gather *a, const struct slice *s)
+/* Rows row0 .. row0 + count of the batch, all of them data; `begin` is the position of the first in the epoch's order. */
+static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin, size_t row0, uint32_t count)
 {
     const struct source *from = a->from;
     const struct rowfmt *f = &from->rows.format;
     const struct features *features = from->features;
-    uint32_t indicators = features ? features->indicator_count : 0;
-    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0;
-    uint32_t valid = begin >= from->count ? 0 : from->count - begin < s->rows ? (uint32_t)(from->count - begin) : s->rows;
-    const unsigned char *ahead[GATHER_AHEAD];
-    for (uint32_t r = 0; r < valid + GATHER_AHEAD && r < s->rows + GATHER_AHEAD; r++) {
-        /* records lie anywhere in memory: each is asked for a few rows before it is read */
-        const unsigned char *record = r >= GATHER_AHEAD ? ahead[r % GATHER_AHEAD] : NULL;
-        if (r < valid) {
-            const unsigned char *next = ahead[r % GATHER_AHEAD] = record_at(from, a->now, begin + r);
-            for (uint32_t byte = 0; byte < f->stride && byte < 512; byte += 64)
-                __builtin_prefetch(next + byte);
-        }
-        if (!record)
-            continue;
-        size_t row = s->row0 + r - GATHER_AHEAD;
+    uint32_t indicators = features ? features->indicator_count : 0, order[GATHER_ROWS];
+    const unsigned char *records[GATHER_ROWS];
+    if (from->shuffle) {
+        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model, (uint32_t)from->count};
+        s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
+    }
+    for (uint32_t r = 0; r < count; r++) {
+        uint64_t i = from->shuffle ? order[r] : begin + r;
+        records[r] = rows_at(&from->rows, from->index ? from->index[i] : i);
+    }
+    for (uint32_t r = 0; r < count; r++) {
+        const unsigned char *record = records[r];
+        /* records lie anywhere in memory: each is asked for some rows before it is read */
+        const unsigned char *ahead = records[r + GATHER_AHEAD < count ? r + GATHER_AHEAD : count - 1];
+        for (uint32_t byte = 0; byte < f->stride && byte < 512; byte += 64)
+            __builtin_prefetch(ahead + byte);
+        size_t row = row0 + r;
         real *x = act_real(a->x) + row * a->ld;
         copy_numbers(x, record, f->numbers);
         for (uint32_t i = 0; i < indicators; i++) {
@@ -86,8 +80,18 @@ void cpu_gather(const struct op_gather *a, const struct slice *s)
             memcpy(a->ids + row * f->categories, record + f->at_category, 4 * (size_t)f->categories);
         copy_target(&a->target[row], &a->weight[row], record, from);
     }
+}
+
+void cpu_gather(const struct op_gather *a, const struct slice *s)
+{
+    const struct rowfmt *f = &a->from->rows.format;
+    uint32_t width = f->numbers + (a->from->features ? a->from->features->indicator_count : 0);
+    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0, count = a->from->count;
+    uint32_t valid = begin >= count ? 0 : count - begin < s->rows ? (uint32_t)(count - begin) : s->rows;
+    for (uint32_t r = 0; r < valid; r += GATHER_ROWS)
+        gather_rows(a, s, begin + r, s->row0 + r, valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS);
     for (size_t row = s->row0 + valid; row < s->row0 + s->rows; row++) {
-        memset(act_real(a->x) + row * a->ld, 0, (f->numbers + indicators) * sizeof(real));
+        memset(act_real(a->x) + row * a->ld, 0, width * sizeof(real));
         if (f->categories)
             memset(a->ids + row * f->categories, 0, 4 * (size_t)f->categories);
         a->target[row] = a->weight[row] = 0;

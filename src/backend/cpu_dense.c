@@ -57,6 +57,16 @@ static void narrow_of(const struct vec *vec, const struct op_dense *a, const str
     vec->narrow(&n);
 }
 
+/* In training, where OpenBLAS serves: z = b, then z += x w. */
+static void guest_dense(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz)
+{
+    for (uint32_t r = 0; r < s->rows && a->b; r++)
+        memcpy(z + (size_t)r * ldz, a->b, a->out * sizeof *z);
+    blas_product(s->m->blas, &(struct blas_product){
+        .c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = a->w, .m = s->rows, .n = a->out, .k = a->in,
+        .lda = a->ldx, .ldb = a->out, .ldc = ldz, .add = a->b != NULL});
+}
+
 void cpu_dense(const struct op_dense *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
@@ -64,7 +74,10 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
     real *z = a->z ? act_real(a->z) + (size_t)s->row0 * a->ldz : y;
     uint32_t ldz = a->z ? a->ldz : a->ldy;
     bool fused = a->act == ACT_NONE || (a->act == ACT_RELU && !a->z);
-    if (a->out <= NARROW && a->in <= CPU_SCRATCH / sizeof(real) / NARROW) {
+    if (s->m->blas && !a->exact && a->out > NARROW) {
+        guest_dense(a, s, z, ldz);
+        fused = fused && a->act == ACT_NONE;
+    } else if (a->out <= NARROW && a->in <= CPU_SCRATCH / sizeof(real) / NARROW) {
         narrow_of(vec, a, s, z, ldz);
         fused = fused && a->act == ACT_NONE;
     } else {
@@ -78,24 +91,37 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         vec->act(y + (size_t)r * a->ldy, z + (size_t)r * ldz, a->out, a->act, (real)a->slope);
 }
 
-/* dw (= or +=) x' dz, panel by panel: each panel of dz is made dense first, so that it is read in one stream. */
-static void weight_gradient(const struct op_dense_back *a, const struct slice *s, const real *dz, real *dw, bool add)
+/* Panel by panel: dz = dy act' and db (= or +=) its column sums, with a dense copy that dw (= or +=) x' dz reads in one
+ * stream. */
+static void weight_gradient(const struct op_dense_back *a, const struct slice *s, real *dz)
 {
     const struct vec *vec = s->m->vec;
-    const real *x = act_read(a->x) + (size_t)s->row0 * a->ldx;
-    struct outer o = {.a = x, .rows = s->rows, .m = a->in, .lda = a->ldx, .ldc = a->out, .add = add};
-    real *dense = s->scratch;
+    size_t shard = s->shard * a->shard_stride;
+    const struct act *by = needs_z(a->act) ? a->z : a->y;
+    uint32_t ldby = needs_z(a->act) ? a->ldz : a->ldy;
+    bool add = !s->first || a->more, guest = a->dw && s->m->blas && a->out > NARROW;
+    struct deltas d = {.copy = s->scratch, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
+                       .slope = (real)a->slope, .add = add};
+    struct outer o = {.a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = s->scratch, .rows = s->rows, .m = a->in,
+                      .lda = a->ldx, .ldc = a->out, .add = add};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
-        o.width = panel_width(a->out, j);
-        for (uint32_t r = 0; r < s->rows; r++)
-            memcpy(dense + (size_t)r * o.width, dz + (size_t)r * a->lddy + j, o.width * sizeof *dense);
-        o.b = dense;
-        o.c = dw + j;
+        d.width = o.width = panel_width(a->out, j);
+        d.dz = dz + j;
+        d.by = a->act == ACT_NONE ? d.dz : act_read(by) + (size_t)s->row0 * ldby + j;
+        d.sums = a->db ? a->db + shard + j : NULL;
+        vec->deltas(&d);
+        if (!a->dw || guest)
+            continue;
+        o.c = a->dw + shard + j;
         if (o.width <= NARROW)
             vec->narrow_outer(&o);
         else
             vec->outer(&o);
     }
+    if (guest)
+        blas_product(s->m->blas, &(struct blas_product){.c = a->dw + shard, .a = o.a, .b = dz, .m = a->in, .n = a->out,
+                                                        .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
+                                                        .a_across = true, .add = add});
 }
 
 /* dx (= or +=) dz w' */
@@ -104,6 +130,12 @@ static void input_gradient(const struct op_dense_back *a, const struct slice *s,
     const struct vec *vec = s->m->vec;
     real *dx = act_real(a->dx) + (size_t)s->row0 * a->lddx;
     struct product p = {.c = dx, .a = dz, .rows = s->rows, .k = a->out, .lda = a->lddy, .ldc = a->lddx, .add = a->add_dx != 0};
+    if (s->m->blas && a->out > NARROW) {
+        blas_product(s->m->blas, &(struct blas_product){.c = dx, .a = dz, .b = a->w, .m = s->rows, .n = a->in, .k = a->out,
+                                                          .lda = a->lddy, .ldb = a->out, .ldc = a->lddx, .b_across = true,
+                                                          .add = a->add_dx != 0});
+        return;
+    }
     if (a->shadow) {
         product_of(vec, p, a->in, NULL, (const real *)a->shadow + (size_t)a->in * a->out);
         return;
@@ -126,22 +158,9 @@ static void input_gradient(const struct op_dense_back *a, const struct slice *s,
 
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
-    const struct vec *vec = s->m->vec;
-    bool add = !s->first || a->more;
     assert((size_t)s->rows * PANEL * sizeof(real) <= CPU_SCRATCH);
     real *dz = act_real(a->dy) + (size_t)s->row0 * a->lddy;
-    if (a->act != ACT_NONE) {
-        const struct act *by = needs_z(a->act) ? a->z : a->y;
-        uint32_t ld = needs_z(a->act) ? a->ldz : a->ldy;
-        for (uint32_t r = 0; r < s->rows; r++) {
-            real *row = dz + (size_t)r * a->lddy;
-            vec->act_back(row, row, act_read(by) + (size_t)(s->row0 + r) * ld, a->out, a->act, (real)a->slope, false, false);
-        }
-    }
-    if (a->dw)
-        weight_gradient(a, s, dz, a->dw + s->shard * a->shard_stride, add);
-    if (a->db)
-        vec->column_sums(a->db + s->shard * a->shard_stride, dz, s->rows, a->out, a->lddy, add);
+    weight_gradient(a, s, dz);
     if (a->dx)
         input_gradient(a, s, dz);
 }

@@ -1,8 +1,10 @@
 /* cpu_detect.c - which vector code this processor runs, and what it is called. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/cpu.h"
+#include "base/thread.h"
 
 static const struct vec *const tables[] = {
 #ifdef VEC_X86
@@ -65,17 +67,20 @@ static void processor_name(char *name, size_t room)
         length--;
     name[length] = '\0';
 #else
-    strncpy(name, "unknown", room - 1);
+    snprintf(name, room, "unknown");
 #endif
 }
 
 void cpu_describe(struct cpu_info *info, bool load_blas)
 {
-    (void)load_blas;
     memset(info, 0, sizeof *info);
     const struct vec *vec = vec_choose();
-    strncpy(info->core, vec ? vec->name : "none", sizeof info->core - 1);
+    const char *reason = vec && blas_wanted(vec) ? "not loaded" : "our own products serve";
+    const struct blas *blas = load_blas && vec && blas_wanted(vec) ? blas_load(threads_count(), &reason) : NULL;
+    snprintf(info->core, sizeof info->core, "%s", vec ? vec->name : "none");
     processor_name(info->model, sizeof info->model);
-    strncpy(info->blas, "none", sizeof info->blas - 1);
-    strncpy(info->blas_core, "none", sizeof info->blas_core - 1);
+    snprintf(info->blas, sizeof info->blas, "%s", blas ? blas->version : "none");
+    snprintf(info->blas_core, sizeof info->blas_core, "%s", blas ? blas->core : "none");
+    if (!blas)
+        snprintf(info->blas_reason, sizeof info->blas_reason, "%s", reason);
 }

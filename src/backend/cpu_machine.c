@@ -7,6 +7,7 @@
  * operation that is issued outside a recording is a routine of one, played at once. */
 #include <assert.h>
 #include <fenv.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/cpu.h"
@@ -340,13 +341,20 @@ void machine_close(struct machine *m)
     mem_free(m);
 }
 
+/* Loading costs milliseconds and memory: only a machine that trains does it, and only where the guest is wanted. */
+static const struct blas *guest_of(const struct machine *m)
+{
+    return m->options.blas && blas_wanted(m->vec) ? blas_load(threads_count(), NULL) : NULL;
+}
+
 void machine_plan(struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan)
 {
+    const struct blas *blas = guest_of(m);
     memset(plan, 0, sizeof *plan);
-    strncpy(plan->backend, "cpu", sizeof plan->backend - 1);
-    strncpy(plan->core, m->vec->name, sizeof plan->core - 1);
-    strncpy(plan->blas_core, "none", sizeof plan->blas_core - 1);
-    strncpy(plan->precision, sizeof(real) == sizeof(float) ? "fp32" : "fp64", sizeof plan->precision - 1);
+    snprintf(plan->backend, sizeof plan->backend, "%s", "cpu");
+    snprintf(plan->core, sizeof plan->core, "%s", m->vec->name);
+    snprintf(plan->blas_core, sizeof plan->blas_core, "%s", blas ? blas->core : "none");
+    snprintf(plan->precision, sizeof plan->precision, "%s", sizeof(real) == sizeof(float) ? "fp32" : "fp64");
     plan->batch = batch;
     plan->micro = micro;
     plan->shards = plan_shards(batch);
@@ -359,6 +367,7 @@ void machine_obey(struct machine *m, const struct plan *plan)
     const struct vec *vec = vec_find(plan->core);
     if (vec)
         m->vec = vec;
+    m->blas = strcmp(plan->blas_core, "none") == 0 ? NULL : guest_of(m);
     m->plan = *plan;
 }
 

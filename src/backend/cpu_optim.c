@@ -43,7 +43,6 @@ unsigned cpu_norm2_tiles(const struct op_norm2 *a)
     return (unsigned)sum_tiles(a->from.n);
 }
 
-/* Calls each run of [begin, end) that lies in one group. */
 static const struct group *group_at(const struct grads *from, uint64_t i)
 {
     uint32_t g = 0;
@@ -57,13 +56,14 @@ void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
     uint64_t begin = (uint64_t)s->tile * CPU_SUM_TILE;
     uint64_t end = begin + CPU_SUM_TILE < a->from.n ? begin + CPU_SUM_TILE : a->from.n;
     real *sums = act_real((struct act *)(uintptr_t)cpu_norm2_sums(a->scratch, a->from.n));
+    double square = 0;
     for (uint64_t i = begin, next; i < end; i = next) {
         const struct group *g = group_at(&a->from, i);
         next = g->end < end && g->end > i ? g->end : end;
         uint32_t shards = g->shards < a->from.shards ? g->shards : a->from.shards;
-        s->m->vec->sum_shards(sums + i, a->from.g + i, a->from.shard_stride, shards, (size_t)(next - i));
+        square += s->m->vec->sum_shards(sums + i, a->from.g + i, a->from.shard_stride, shards, (size_t)(next - i));
     }
-    cpu_norm2_weight(a->scratch)[1 + s->tile] = s->m->vec->square_sum(sums + begin, (size_t)(end - begin));
+    cpu_norm2_weight(a->scratch)[1 + s->tile] = square;
 }
 
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)

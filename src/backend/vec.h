@@ -39,6 +39,15 @@ struct outer {
     uint32_t rows, m, width, lda, ldc;
     bool add;
 };
+/* dz *= act'(by); copy = dz, dense; sums[j] (= or +=) the sum of column j. One panel. */
+struct deltas {
+    real *dz, *copy, *sums;  /* sums NULL: not wanted */
+    const real *by;
+    uint32_t rows, width, ld, ldby, kind;
+    real slope;
+    bool add;
+};
+struct shuffle { uint64_t seed; uint32_t epoch, model, n; };
 struct softmax {
     real *dlogits;           /* NULL: only the sums */
     const real *logits, *target, *weight;
@@ -67,13 +76,13 @@ struct vec {
     void (*narrow)(const struct narrow *p);
     void (*outer)(const struct outer *p);
     void (*narrow_outer)(const struct outer *p);     /* width <= NARROW, b in place with ld = width */
-    /* sums[j] (= or +=) the sum of column j */
-    void (*column_sums)(real *sums, const real *x, uint32_t rows, uint32_t width, uint32_t ld, bool add);
+    void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */
     void (*act_back)(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add);
     void (*add)(real *y, const real *a, const real *b, size_t n);
     void (*dropout)(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep, bool add);
+    void (*permute)(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s);
     void (*softmax)(struct softmax *s);
     /* norms: y = (x - mean) * inv * gamma + beta with one mean a column / one a row */
     void (*norm_columns)(real *y, const real *x, const real *mean, const real *inv, const real *gamma, const real *beta, size_t n);
@@ -82,8 +91,7 @@ struct vec {
     void (*norm_row_back)(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x, real mean, real inv,
                           const real *gamma, size_t n, bool add);
     /* parameters */
-    void (*sum_shards)(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n);
-    double (*square_sum)(const real *x, size_t n);
+    double (*sum_shards)(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n); /* returns the sum of squares */
     void (*adam)(const struct update *u);
     void (*rmsprop)(const struct update *u);
     void (*sgd)(const struct update *u);

@@ -104,6 +104,33 @@ static inline real v_sum(v16 x)
     q = _mm_add_ps(q, _mm_movehl_ps(q, q));
     return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
 }
+/* Eight by eight: exchanges of lanes, of pairs, of halves. */
+static inline void transpose_eight(real *to, const real *from, size_t ld_from, size_t ld_to)
+{
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i++)
+        a[i] = _mm256_loadu_ps(from + (size_t)i * ld_from);
+    for (int i = 0; i < 8; i += 2) {
+        b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            __m256d x = _mm256_castps_pd(b[i + k]), y = _mm256_castps_pd(b[i + 2 + k]);
+            a[i + 2 * k] = _mm256_castpd_ps(_mm256_unpacklo_pd(x, y));
+            a[i + 2 * k + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(x, y));
+        }
+    for (int q = 0; q < 4; q++) {
+        _mm256_storeu_ps(to + (size_t)q * ld_to, _mm256_permute2f128_ps(a[q], a[4 + q], 0x20));
+        _mm256_storeu_ps(to + (size_t)(4 + q) * ld_to, _mm256_permute2f128_ps(a[q], a[4 + q], 0x31));
+    }
+}
+static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+{
+    for (size_t i = 0; i < LANES; i += 8)
+        for (size_t j = 0; j < LANES; j += 8)
+            transpose_eight(to + j * ld_to + i, from + i * ld_from + j, ld_from, ld_to);
+}
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"

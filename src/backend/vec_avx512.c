@@ -60,6 +60,31 @@ static inline real v_sum(v16 a)
     q = _mm_add_ps(q, _mm_movehl_ps(q, q));
     return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
 }
+/* Four rounds of exchanges: of lanes, of pairs of lanes, of quarters, of halves. */
+static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+{
+    __m512 a[16], b[16];
+    for (int i = 0; i < 16; i++)
+        a[i] = v_load(from + (size_t)i * ld_from);
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) /* a[i + q]: column q of each quarter, rows i .. i + 3 */
+        for (int k = 0; k < 2; k++) {
+            __m512d x = _mm512_castps_pd(b[i + k]), y = _mm512_castps_pd(b[i + 2 + k]);
+            a[i + 2 * k] = _mm512_castpd_ps(_mm512_unpacklo_pd(x, y));
+            a[i + 2 * k + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(x, y));
+        }
+    for (int q = 0; q < 4; q++) {
+        __m512 x0 = _mm512_shuffle_f32x4(a[q], a[4 + q], 0x88), x1 = _mm512_shuffle_f32x4(a[q], a[4 + q], 0xdd);
+        __m512 y0 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0x88), y1 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0xdd);
+        v_store(to + (size_t)q * ld_to, _mm512_shuffle_f32x4(x0, y0, 0x88));
+        v_store(to + (size_t)(4 + q) * ld_to, _mm512_shuffle_f32x4(x1, y1, 0x88));
+        v_store(to + (size_t)(8 + q) * ld_to, _mm512_shuffle_f32x4(x0, y0, 0xdd));
+        v_store(to + (size_t)(12 + q) * ld_to, _mm512_shuffle_f32x4(x1, y1, 0xdd));
+    }
+}
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"

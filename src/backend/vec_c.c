@@ -146,6 +146,12 @@ static inline real v_sum(v16 a) /* halves added: the order of the vector units *
             a.v[i] += a.v[i + n];
     return a.v[0];
 }
+static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+{
+    for (size_t j = 0; j < LANES; j++)
+        for (size_t i = 0; i < LANES; i++)
+            to[j * ld_to + i] = from[i * ld_from + j];
+}
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"

@@ -58,6 +58,43 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
+/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it, and its column sums. */
+INLINE void deltas_run(const struct deltas *d, uint32_t kind)
+{
+    for (uint32_t j = 0; j < d->width; j += LANES) {
+        size_t size = d->width - j < LANES ? d->width - j : LANES;
+        v16 sum = d->sums && d->add ? GET(d->sums + j, size) : v_set(0), slope = v_set(d->slope);
+        real *dz = d->dz + j, *copy = d->copy + j;
+        const real *by = d->by + j;
+        for (uint32_t r = 0; r < d->rows; r++) {
+            v16 v = GET(dz, size);
+            if (kind != ACT_NONE) {
+                v = kind == ACT_RELU ? v_pick(v_gt(GET(by, size), v_set(0)), v, v_set(0))
+                                     : v_mul(v, act_slope(GET(by, size), kind, slope));
+                put(dz, v, size);
+            }
+            put(copy, v, size);
+            sum = v_add(sum, v);
+            dz += d->ld;
+            by += d->ldby;
+            copy += d->width;
+        }
+        if (d->sums)
+            put(d->sums + j, sum, size);
+    }
+}
+
+static void deltas(const struct deltas *d)
+{
+    switch (d->kind) {
+#define KIND(k) case k: deltas_run(d, k); break;
+    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
+    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
+#undef KIND
+    default: deltas_run(d, ACT_NONE);
+    }
+}
+
 static void add_run(real *y, const real *a, const real *b, size_t n)
 {
     RUN(i, n, size)
@@ -122,6 +159,43 @@ static void dropout(real *y, const real *x, size_t n, uint64_t element, const st
         put(y + i, add ? v_add(GET(y + i, size), v) : v, size);
         next += size;
         left -= size;
+    }
+}
+
+/* --- positions of the shuffled order: rng_permute of base/rng.h, 16 at a time --- */
+
+static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s)
+{
+    uint32_t half = 1;
+    while (half < 16 && ((uint64_t)1 << (2 * half)) < s->n)
+        half++;
+    const uint32_t mask = (1u << half) - 1u, low = (uint32_t)s->seed, high = (uint32_t)(s->seed >> 32);
+    for (uint32_t at = 0; at < count; at += LANES) {
+        uint32_t x[LANES], outside = 1;
+        for (uint32_t i = 0; i < LANES; i++) /* lanes past the count walk along from a place inside */
+            x[i] = at + i < count ? first + at + i : first;
+        for (bool begun = false; outside; begun = true) {
+            outside = 0;
+            for (uint32_t i = 0; i < LANES; i++) {
+                uint32_t left = x[i] >> half, right = x[i] & mask;
+                for (uint32_t round = 0; round < 6; round++) {
+                    uint32_t f = right * 0x9E3779B1u + low + round * 0x7F4A7C15u;
+                    f ^= f >> 15;
+                    f = (f + s->epoch) * 0x85EBCA77u ^ high;
+                    f ^= f >> 13;
+                    f = (f + s->model) * 0xC2B2AE3Du;
+                    f ^= f >> 16;
+                    uint32_t next = left ^ (f & mask);
+                    left = right;
+                    right = next;
+                }
+                uint32_t moved = left << half | right;
+                x[i] = begun && x[i] < s->n ? x[i] : moved;
+                outside |= x[i] >= s->n;
+            }
+        }
+        for (uint32_t i = 0; i < LANES && at + i < count; i++)
+            out[at + i] = x[i];
     }
 }
 

@@ -2,30 +2,24 @@
 #ifndef DNN_BACKEND_VEC_PARAM_H
 #define DNN_BACKEND_VEC_PARAM_H
 
-static void sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
+/* The shards added in order; returns the sum of the squares, in lanes of real. When that overflows, or is not finite, it is
+ * formed once more in double. */
+static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
 {
+    v16 square = v_set(0);
     RUN(i, n, size) {
         v16 sum = GET(g + i, size);
         for (uint32_t s = 1; s < shards; s++)
             sum = v_add(sum, GET(g + s * stride + i, size));
         put(to + i, sum, size);
+        square = v_fma(sum, sum, square);
     }
-}
-
-/* In lanes of real; when that overflows, or is not finite, once more in double. */
-static double square_sum(const real *x, size_t n)
-{
-    v16 sum = v_set(0);
-    RUN(i, n, size) {
-        v16 v = GET(x + i, size);
-        sum = v_fma(v, v, sum);
-    }
-    double total = (double)v_sum(sum);
+    double total = (double)v_sum(square);
     if (total < 1e37)
         return total;
     total = 0;
     for (size_t i = 0; i < n; i++)
-        total += (double)x[i] * (double)x[i];
+        total += (double)to[i] * (double)to[i];
     return total;
 }
 

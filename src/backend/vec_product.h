@@ -51,7 +51,11 @@ INLINE void product_columns(const struct product *p, uint32_t column, const int 
     uint32_t row = 0;
     for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
         product_block(p, row, column, BLOCK_ROWS, V, tail);
-    for (; row < p->rows; row++)
+    for (; row + 4 <= p->rows; row += 4) /* the rest in smaller blocks: one row alone waits for each of its sums */
+        product_block(p, row, column, 4, V, tail);
+    for (; row + 2 <= p->rows; row += 2)
+        product_block(p, row, column, 2, V, tail);
+    if (row < p->rows)
         product_block(p, row, column, 1, V, tail);
 }
 
@@ -70,23 +74,37 @@ static void product(const struct product *p)
 }
 
 /* The lanes share k: lane i sums k = i mod 16, then the lanes are added in halves. */
-static void narrow(const struct narrow *p)
+INLINE void narrow_width(const struct narrow *p, const int W)
 {
     for (uint32_t row = 0; row < p->rows; row++) {
         const real *a = p->a + (size_t)row * p->lda;
         v16 sum[NARROW];
-        for (int j = 0; j < NARROW; j++)
+        for (int j = 0; j < W; j++)
             sum[j] = v_set(0);
-        for (uint32_t k = 0; k < p->k; k += LANES) {
-            size_t n = lanes_of(p->k - k, 0);
-            v16 x = n == LANES ? v_load(a + k) : v_load_n(a + k, n);
-            for (uint32_t j = 0; j < p->width; j++) {
-                const real *w = p->bt + (size_t)j * p->k + k;
-                sum[j] = v_fma(x, n == LANES ? v_load(w) : v_load_n(w, n), sum[j]);
-            }
+        uint32_t k = 0;
+        for (; k + LANES <= p->k; k += LANES) {
+            v16 x = v_load(a + k);
+            for (int j = 0; j < W; j++)
+                sum[j] = v_fma(x, v_load(p->bt + (size_t)j * p->k + k), sum[j]);
         }
-        for (uint32_t j = 0; j < p->width; j++)
-            p->c[(size_t)row * p->ldc + j] = v_sum(sum[j]) + (p->bias ? p->bias[j] : 0);
+        if (k < p->k) {
+            size_t n = p->k - k;
+            v16 x = v_load_n(a + k, n);
+            for (int j = 0; j < W; j++)
+                sum[j] = v_fma(x, v_load_n(p->bt + (size_t)j * p->k + k, n), sum[j]);
+        }
+        for (int j = 0; j < W; j++)
+            p->c[(size_t)row * p->ldc + (size_t)j] = v_sum(sum[j]) + (p->bias ? p->bias[j] : 0);
+    }
+}
+
+static void narrow(const struct narrow *p)
+{
+    switch (p->width) {
+    case 1: narrow_width(p, 1); break;
+    case 2: narrow_width(p, 2); break;
+    case 3: narrow_width(p, 3); break;
+    default: narrow_width(p, 4);
     }
 }
 
@@ -101,6 +119,10 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
             const real *from = c + (size_t)m * p->ldc + v * LANES;
             sum[m][v] = !p->add ? v_set(0) : v == V - 1 && !full ? v_load_n(from, tail) : v_load(from);
         }
+    if (i + 2 * (uint32_t)M <= p->m) /* the rows of the next block lie far apart: no prefetcher sees them coming */
+        for (int m = 0; m < M; m++)
+            for (int v = 0; v < V; v++)
+                __builtin_prefetch(c + (size_t)(M + m) * p->ldc + v * LANES, 1);
     for (uint32_t r = 0; r < p->rows; r++) {
         v16 y[2];
         for (int v = 0; v < V; v++)
@@ -128,7 +150,11 @@ INLINE void outer_columns(const struct outer *p, uint32_t column, const int V, s
     uint32_t i = 0;
     for (; i + BLOCK_ROWS <= p->m; i += BLOCK_ROWS)
         outer_block(p, i, column, BLOCK_ROWS, V, tail);
-    for (; i < p->m; i++)
+    for (; i + 4 <= p->m; i += 4)
+        outer_block(p, i, column, 4, V, tail);
+    for (; i + 2 <= p->m; i += 2)
+        outer_block(p, i, column, 2, V, tail);
+    if (i < p->m)
         outer_block(p, i, column, 1, V, tail);
 }
 
@@ -142,52 +168,52 @@ static void outer(const struct outer *p)
 }
 
 /* The lanes are 16 rows i of c: few columns, so the vectors run down the columns of c. */
-static void narrow_outer(const struct outer *p)
+INLINE void narrow_outer_width(const struct outer *p, const int W)
 {
     for (uint32_t i = 0; i < p->m; i += LANES) {
-        size_t n = lanes_of(p->m - i, 0);
+        size_t n = p->m - i < LANES ? p->m - i : LANES;
         v16 sum[NARROW];
-        for (int j = 0; j < NARROW; j++)
-            sum[j] = v_set(0);
         real *c = p->c + (size_t)i * p->ldc;
         real column[LANES] = {0};
-        for (uint32_t j = 0; p->add && j < p->width; j++) {
-            for (size_t m = 0; m < n; m++)
-                column[m] = c[m * p->ldc + j];
+        for (int j = 0; j < W; j++) {
+            for (size_t m = 0; p->add && m < n; m++)
+                column[m] = c[m * p->ldc + (size_t)j];
             sum[j] = v_load(column);
         }
-        for (uint32_t r = 0; r < p->rows; r++) {
-            const real *a = p->a + (size_t)r * p->lda + i;
+        const real *a = p->a + i, *b = p->b;
+        for (uint32_t r = 0; r < p->rows; r++, a += p->lda, b += W) {
             v16 x = n == LANES ? v_load(a) : v_load_n(a, n);
-            for (uint32_t j = 0; j < p->width; j++)
-                sum[j] = v_fma(x, v_set(p->b[(size_t)r * p->width + j]), sum[j]);
+            for (int j = 0; j < W; j++)
+                sum[j] = v_fma(x, v_set(b[j]), sum[j]);
         }
-        for (uint32_t j = 0; j < p->width; j++) {
+        for (int j = 0; j < W; j++) {
             v_store(column, sum[j]);
             for (size_t m = 0; m < n; m++)
-                c[m * p->ldc + j] = column[m];
+                c[m * p->ldc + (size_t)j] = column[m];
         }
     }
 }
 
-static void column_sums(real *sums, const real *x, uint32_t rows, uint32_t width, uint32_t ld, bool add)
+static void narrow_outer(const struct outer *p)
 {
-    for (uint32_t j = 0; j < width; j += LANES) {
-        size_t n = lanes_of(width - j, 0);
-        v16 sum = add ? v_load_n(sums + j, n) : v_set(0);
-        for (uint32_t r = 0; r < rows; r++)
-            sum = v_add(sum, v_load_n(x + (size_t)r * ld + j, n));
-        v_store_n(sums + j, sum, n);
+    switch (p->width) {
+    case 1: narrow_outer_width(p, 1); break;
+    case 2: narrow_outer_width(p, 2); break;
+    case 3: narrow_outer_width(p, 3); break;
+    default: narrow_outer_width(p, 4);
     }
 }
 
+/* Whole blocks of 16 x 16 in registers, the edges one by one. */
 static void transpose(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from, uint32_t ld_to)
 {
-    for (uint32_t i = 0; i < rows; i += LANES)
-        for (uint32_t j = 0; j < width; j += LANES)
-            for (uint32_t y = j; y < width && y < j + LANES; y++)
-                for (uint32_t x = i; x < rows && x < i + LANES; x++)
-                    to[(size_t)y * ld_to + x] = from[(size_t)x * ld_from + y];
+    uint32_t whole_rows = rows / LANES * LANES, whole = width / LANES * LANES;
+    for (uint32_t i = 0; i < whole_rows; i += LANES)
+        for (uint32_t j = 0; j < whole; j += LANES)
+            transpose_block(to + (size_t)j * ld_to + i, from + (size_t)i * ld_from + j, ld_from, ld_to);
+    for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t j = i < whole_rows ? whole : 0; j < width; j++)
+            to[(size_t)j * ld_to + i] = from[(size_t)i * ld_from + j];
 }
 
 #endif

@@ -1,0 +1,120 @@
+/* cpu_blas.c - see cpu_blas.h. OpenBLAS reads its environment in its constructor, starts threads of its own unless told not
+ * to, and with too little address space it tries for ever to get its buffers (OpenBLAS issue 5289): so the environment is set
+ * and the space is tried out before it is opened. */
+#include "backend/cpu_blas.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/thread.h"
+
+static struct blas guest;
+static char reason[128];
+static bool tried;
+
+bool blas_wanted(const struct vec *vec)
+{
+    const char *wish = getenv("DNN_BLAS");
+    if (wish && strcmp(wish, "none") == 0)
+        return false;
+    if (wish && strcmp(wish, "always") == 0)
+        return true;
+    return vec == &vec_c;
+}
+
+/* A buffer of 128 MiB for each thread that calls it, the library itself, and some air. */
+static bool room_for(unsigned threads)
+{
+    size_t bytes = ((size_t)threads * 128 + 64) << 20;
+    void *space = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return false;
+    munmap(space, bytes);
+    return true;
+}
+
+/* A core type named in the environment is honoured only when it makes use of what this processor has. */
+static bool outgrown(const char *core)
+{
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+    static const char *const middle[] = {"Haswell", "Zen", "Excavator"};
+#if defined(__x86_64__)
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strcmp(core, wide[i]) == 0)
+            return false;
+    if (__builtin_cpu_supports("avx512f"))
+        return true;
+    for (size_t i = 0; i < sizeof middle / sizeof *middle; i++)
+        if (strcmp(core, middle[i]) == 0)
+            return false;
+    return __builtin_cpu_supports("avx2");
+#else
+    (void)core;
+    (void)wide;
+    (void)middle;
+    return false;
+#endif
+}
+
+static bool open_library(unsigned threads)
+{
+    if (sizeof(real) != sizeof(float)) {
+        snprintf(reason, sizeof reason, "the gradient build computes in double by itself");
+        return false;
+    }
+    if (!room_for(threads)) {
+        snprintf(reason, sizeof reason, "the address-space limit leaves no room for its buffers (%u x 128 MiB)", threads);
+        return false;
+    }
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    const char *core = getenv("OPENBLAS_CORETYPE");
+    if (core && outgrown(core)) {
+        unsetenv("OPENBLAS_CORETYPE");
+        unsetenv("OPENBLAS_L2_SIZE");
+    }
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        snprintf(reason, sizeof reason, "libopenblas.so.0 cannot be opened");
+        return false;
+    }
+#define NEED(name, result, arguments)                                                              \
+    *(void **)(void *)&guest.name = dlsym(library, #name);                                         \
+    if (!guest.name) {                                                                             \
+        snprintf(reason, sizeof reason, "libopenblas.so.0 has no %s", #name);                      \
+        return false;                                                                              \
+    }
+#include "backend/cblas.def"
+#undef NEED
+    if (guest.openblas_get_parallel() == 0 && threads > 1) {
+        snprintf(reason, sizeof reason, "a serial build of OpenBLAS must not be called from %u threads", threads);
+        return false;
+    }
+    /* the configuration is "OpenBLAS 0.3.21 DYNAMIC_ARCH ..." */
+    char word[64] = "";
+    if (sscanf(guest.openblas_get_config(), "OpenBLAS %20s", word) != 1)
+        word[0] = '\0';
+    snprintf(guest.version, sizeof guest.version, "OpenBLAS %.20s", word);
+    snprintf(guest.core, sizeof guest.core, "%.31s", guest.openblas_get_corename());
+    return true;
+}
+
+const struct blas *blas_load(unsigned threads, const char **why)
+{
+    static bool loaded;
+    if (!tried)
+        loaded = open_library(threads);
+    tried = true;
+    if (why)
+        *why = reason;
+    return loaded ? &guest : NULL;
+}
+
+void blas_product(const struct blas *blas, const struct blas_product *p)
+{
+    enum { ROW_MAJOR = 101, AS_IT_IS = 111, ACROSS = 112 };
+    blas->cblas_sgemm(ROW_MAJOR, p->a_across ? ACROSS : AS_IT_IS, p->b_across ? ACROSS : AS_IT_IS, (int)p->m, (int)p->n,
+                      (int)p->k, 1, p->a, (int)p->lda, p->b, (int)p->ldb, p->add ? 1 : 0, p->c, (int)p->ldc);
+}
