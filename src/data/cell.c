@@ -1,4 +1,5 @@
-/* cell.c - text of one record to numbers and slots. The words for what cannot be read stand in cell_error.c. */
+/* cell.c - text of one record to numbers and slots. The words for what cannot be read stand in
+ * cell_error.c. */
 #include "data/cell.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 
 #include "base/mem.h"
 #include "data/cell_error.h"
+#include "data/cell_run.h"
 #include "data/date.h"
 #include "data/number.h"
 
@@ -190,6 +192,18 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
 
 /* --- one record --- */
 
+/* Then a number may still mean nothing, and each cell is looked up. */
+static bool numbers_may_miss(const struct schema *s)
+{
+    for (size_t i = 0; i < s->missing.count; i++) {
+        const char *m = s->missing.items[i];
+        m += *m == '-';
+        if (*m >= '0' && *m <= '9')
+            return true;
+    }
+    return false;
+}
+
 static void put_blank(const struct schema *s, unsigned char *out)
 {
     memset(out + s->format.at_missing, 0, 4 * (size_t)s->format.words);
@@ -208,8 +222,14 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
     put_blank(s, out);
+    const struct cell_run run = {s, b->cell_of, cells->cells + cells->records[record].first_cell, out,
+                                 r.drift};
+    cell_run_fn *plain_numbers = numbers_may_miss(s) ? NULL : cell_run_choose();
     bool good = true;
-    for (size_t i = 0; i < s->column_count && good; i++) {
+    for (size_t i = 0; good; i++) {
+        i = plain_numbers ? plain_numbers(&run, i) : i;
+        if (i == s->column_count)
+            break;
         const struct csv_cell *cell = cell_at(b, cells, record, i);
         switch ((enum column_type)s->columns[i].type) {
         case COLUMN_NUMERIC: good = read_number(&r, i, cell); break;

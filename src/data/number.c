@@ -12,122 +12,14 @@
 
 #include "base/mem.h"
 #include "data/number_powers.h"
-
-#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "number.c reads digits as little-endian words"
-#endif
+#include "data/number_short.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-#define EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
 /* Half way between the largest float and the next power of two: this and more rounds to infinity.
  * */
 #define FLOAT_BEYOND 0x1.ffffffp127
-#define EXACT_INTEGER (UINT64_C(1) << 53)
 #define DIGITS_MOST 19 /* that always fit 64 bits */
-
-static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define EXACT_POWER 22
-
-static inline uint64_t load8(const char *at)
-{
-    uint64_t w;
-    memcpy(&w, at, sizeof w);
-    return w;
-}
-
-static inline uint64_t load4(const char *at)
-{
-    uint32_t w;
-    memcpy(&w, at, sizeof w);
-    return w;
-}
-
-static inline uint64_t load1(const char *at)
-{
-    return (unsigned char)*at;
-}
-
-/* 0x80 in each byte of x that is zero, nothing elsewhere. */
-static inline uint64_t zero_bytes(uint64_t x)
-{
-    return ~(((x & EACH(0x7F)) + EACH(0x7F)) | x | EACH(0x7F));
-}
-
-/* Every byte of x is 0..9? */
-static inline bool all_digits(uint64_t x)
-{
-    return (((x + EACH(0x76)) | x) & EACH(0x80)) == 0;
-}
-
-/* Eight bytes 0..9, the first digit lowest, as a number: pairs, then fours, then eight. */
-static inline uint64_t eight_digits(uint64_t x)
-{
-    x = x * 10 + (x >> 8);
-    uint64_t low = (x & 0x000000FF000000FFu) * (100 + (UINT64_C(1000000) << 32));
-    uint64_t high = (x >> 16 & 0x000000FF000000FFu) * (1 + (UINT64_C(10000) << 32));
-    return (low + high) >> 32;
-}
-
-static inline double with_sign(double v, bool negative)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    bits |= (uint64_t)negative << 63;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-/* digits[.digits] of 1 to 16 bytes. False: something else, or more than 53 bits. */
-static inline bool short_decimal(const char *text, size_t n, char decimal, double *value)
-{
-    const char *end = text + n;
-    uint64_t low, high; /* sixteen characters ending with the cell's last, '0' in front */
-    const uint64_t zeros = EACH('0');
-    if (n >= 8) {
-        size_t half = 4 * (16 - n); /* shifted twice, because a shift by 64 is none */
-        high = load8(end - 8);
-        low = load8(text) << half << half | zeros >> (4 * (n - 8)) >> (4 * (n - 8));
-    } else if (n >= 4) {
-        high = load4(text) | load4(end - 4) << (8 * (n - 4));
-        high = high << (8 * (8 - n)) | zeros >> (8 * n);
-        low = zeros;
-    } else {
-        size_t middle = n >> 1;
-        high = load1(text) | load1(text + middle) << (8 * middle) | load1(end - 1) << (8 * (n - 1));
-        high = high << (8 * (8 - n)) | zeros >> (8 * n);
-        low = zeros;
-    }
-    high ^= zeros;
-    low ^= zeros;
-    uint64_t point = EACH((unsigned char)decimal ^ '0');
-    uint64_t point_high = zero_bytes(high ^ point), point_low = zero_bytes(low ^ point);
-    size_t places = 0;
-    if (point_high) { /* what stands left of the point moves over it by a byte */
-        places = (size_t)__builtin_clzll(point_high) / 8;
-        size_t shift = 8 * (7 - places); /* of the point */
-        uint64_t left = high & ((UINT64_C(1) << shift) - 1);
-        uint64_t right = high >> shift >> 8 << shift << 8;
-        high = right | left << 8 | low >> 56;
-        low <<= 8;
-    } else if (point_low) {
-        size_t in_low = (size_t)__builtin_clzll(point_low) / 8, shift = 8 * (7 - in_low);
-        uint64_t left = low & ((UINT64_C(1) << shift) - 1);
-        uint64_t right = low >> shift >> 8 << shift << 8;
-        low = right | left << 8;
-        places = 8 + in_low;
-    }
-    bool point_found = (point_high | point_low) != 0;
-    if (!all_digits(high) || !all_digits(low) || (point_found && (places == 0 || places + 1 == n)))
-        return false;
-    uint64_t w = eight_digits(low) * 100000000 + eight_digits(high);
-    if (w > EXACT_INTEGER)
-        return false;
-    *value = (double)w / power_of_ten[places];
-    return true;
-}
 
 /* w * 10^q rounded to the nearest double, ties to even; w is not 0. False: undecided, or beyond the
  * table. */
@@ -200,10 +92,10 @@ struct digits {
 static const char *read_digits(struct digits *d, const char *at, const char *end)
 {
     while (end - at >= 8 && d->significant + 8 <= DIGITS_MOST) {
-        uint64_t x = load8(at) ^ EACH('0');
-        if (!all_digits(x))
+        uint64_t x = number_load8(at) ^ NUMBER_EACH('0');
+        if (!number_all_digits(x))
             break;
-        d->w = d->w * 100000000 + eight_digits(x);
+        d->w = d->w * 100000000 + number_eight_digits(x);
         if (d->significant)
             d->significant += 8;
         else if (x) /* leading zeros do not count: the first byte that is not 0 does */
@@ -267,15 +159,15 @@ static enum number_result long_decimal(const char *text, size_t length, char dec
     double v, other;
     if (d.w == 0) {
         v = 0;
-    } else if (!d.dropped && d.w <= EXACT_INTEGER && q >= -EXACT_POWER && q <= EXACT_POWER) {
-        v = q < 0 ? (double)d.w / power_of_ten[-q] : (double)d.w * power_of_ten[q];
+    } else if (!d.dropped && d.w <= NUMBER_EXACT && q >= -NUMBER_TENS && q <= NUMBER_TENS) {
+        v = q < 0 ? (double)d.w / number_tens[-q] : (double)d.w * number_tens[q];
     } else if (!eisel_lemire(d.w, q, &v) ||
                (d.dropped && (!eisel_lemire(d.w + 1, q, &other) || v != other))) {
         v = fabs(library(text, length, decimal));
     }
     if (v >= FLOAT_BEYOND)
         return NUMBER_RANGE;
-    *value = with_sign(v, *text == '-');
+    *value = number_signed(v, *text == '-');
     return NUMBER_OK;
 }
 
@@ -283,12 +175,7 @@ enum number_result number_parse(const char *text, size_t length, char decimal, d
 {
     if (length == 0)
         return NUMBER_BAD;
-    size_t sign = *text == '-';
-    double v;
-    if (length > sign && length - sign <= 16 &&
-        short_decimal(text + sign, length - sign, decimal, &v)) {
-        *value = with_sign(v, sign);
-        return NUMBER_OK;
-    }
-    return long_decimal(text, length, decimal, value);
+    return number_short(text, length, decimal, value)
+               ? NUMBER_OK
+               : long_decimal(text, length, decimal, value);
 }

@@ -146,7 +146,8 @@ static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends,
         s->cell = s->record = at + 1;
         s->record_line = s->line;
     }
-    s->line += __builtin_popcountll(hidden);
+    if (hidden)
+        s->line += __builtin_popcountll(hidden);
     return true;
 }
 

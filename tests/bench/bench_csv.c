@@ -1,0 +1,112 @@
+/* bench_csv.c - how fast a CSV file becomes the float matrix of a table: bench_csv FILE TARGET
+ * [THREADS] [ROUNDS]. All columns but the target are read as numbers. Prints the best of ROUNDS as
+ * one JSON object: MB/s of reading alone (files to raw records) and of the whole loading (split,
+ * statistics, scaling, hash as well). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "data/table_read.h"
+
+static _Noreturn void fail(const struct err *e)
+{
+    fprintf(stderr, "bench_csv: %s:%lld: %s\n", e->file, (long long)e->line, e->what);
+    exit(1);
+}
+
+/* The config that names every column numeric. */
+static void write_config(struct json_out *out, const char *path, const char *target, const char *delimiter)
+{
+    const struct csv_dialect d = {.delimiter = *delimiter, .header = true};
+    struct err e = {0};
+    const char *const *names;
+    size_t count;
+    char *paths[] = {mem_string(path)};
+    struct csv *c = csv_open(&d, paths, 1, &e);
+    if (!c || !csv_header(c, &names, &count, &e))
+        fail(&e);
+    json_open(out, NULL, '{');
+    json_open(out, "data", '{');
+    json_put_string(out, "train", path);
+    json_put_string(out, "target", target);
+    json_put_string(out, "delimiter", delimiter);
+    json_open(out, "columns", '{');
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], target) != 0)
+            json_put_string(out, names[i], "numeric");
+    json_close(out, '}');
+    json_open(out, "split", '{');
+    json_put_string(out, "method", "random");
+    json_close(out, '}');
+    json_close(out, '}');
+    json_close(out, '}');
+    csv_close(c);
+    mem_free(paths[0]);
+}
+
+static double run(const struct data_options *o, const struct json_doc *doc, bool whole, uint64_t *rows)
+{
+    struct err e = {0};
+    struct schema *s = schema_declare(o, TASK_REGRESSION, doc, &e);
+    if (!s)
+        fail(&e);
+    double began = clock_now();
+    struct table_raw raw = {0};
+    if (whole) {
+        raw.table = table_load(s, o, 1, NULL, &e);
+        if (!raw.table)
+            fail(&e);
+    } else {
+        raw.table = mem_zero(1, sizeof *raw.table);
+        if (!table_read(&raw, s, o, NULL, &e))
+            fail(&e);
+    }
+    double seconds = clock_now() - began;
+    *rows = raw.table->rows.count;
+    table_free(raw.table);
+    spill_free(&raw.target);
+    schema_free(s);
+    return seconds;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_csv FILE TARGET [THREADS] [ROUNDS]\n");
+        return 64;
+    }
+    int rounds = argc > 4 ? atoi(argv[4]) : 5;
+    threads_start(argc > 3 ? (unsigned)atoi(argv[3]) : 0);
+    struct json_out out = {0};
+    struct err e = {0};
+    struct data_options o;
+    write_config(&out, argv[1], argv[2], ",");
+    struct json_doc *doc = json_parse(out.text.data, out.text.length, "config", &e);
+    if (!doc || !opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &e) ||
+        !data_options_settle(&o, TASK_REGRESSION, doc, &e))
+        fail(&e);
+    struct file f;
+    if (!file_open(&f, argv[1], &e))
+        fail(&e);
+    double megabytes = (double)f.size / 1e6, read = 1e9, load = 1e9;
+    uint64_t rows = 0;
+    file_close(&f);
+    for (int i = 0; i < rounds; i++) {
+        double a = run(&o, doc, false, &rows), b = run(&o, doc, true, &rows);
+        read = a < read ? a : read;
+        load = b < load ? b : load;
+    }
+    printf("{\"rows\":%llu,\"megabytes\":%.1f,\"threads\":%u,\"read_s\":%.4f,\"read_mb_s\":%.0f,"
+           "\"load_s\":%.4f,\"load_mb_s\":%.0f,\"peak_mib\":%.0f}\n",
+           (unsigned long long)rows, megabytes, threads_count(), read, megabytes / read, load,
+           megabytes / load, (double)mem_peak() / 1048576);
+    opt_release(data_options_table, &o);
+    json_free(doc);
+    text_free(&out.text);
+    threads_stop();
+    return 0;
+}
