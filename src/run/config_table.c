@@ -102,8 +102,7 @@ static const struct option train_options_table[] = {
      .standard = "300",
      .low = 0,
      .high = INFINITY,
-     .help =
-         "Seconds between checkpoints. They are written at the end of an epoch; 0: of every epoch."},
+     .help = "Seconds between checkpoints; 0: one after every epoch."},
     {.key = "checkpoint.keep",
      .type = OPT_INT,
      .offset = AT(checkpoint.keep),

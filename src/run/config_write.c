@@ -64,5 +64,7 @@ void config_resolved(const struct config *c, const struct features *f, bool port
     for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
         json_remove(doc, not_portable[i]);
     json_write(json, json_root(doc), portable ? 0 : 2);
+    if (!portable)
+        text_char(json, '\n');
     json_free(doc);
 }

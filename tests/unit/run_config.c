@@ -298,7 +298,6 @@ static void resolved(void)
     char *bytes;
     size_t length;
     config_resolved(c, NULL, false, &one);
-    text_char(&one, '\n');
     if (ok(file_slurp("configs/default.json", 1 << 20, ERR_JSON_LIMIT, &bytes, &length, &e),
            "read"))
         is_string(bytes, one.data, "it holds every key with its default, as the tables have it");
