@@ -1,4 +1,5 @@
-/* JSON: every rule of RFC 8259 accepted and refused with its place, our limits, the tree, paths,
+/* Of the catalogue: J01 J02 J03 J04 J09 J10 J11 J12 J17.
+ * JSON: every rule of RFC 8259 accepted and refused with its place, our limits, the tree, paths,
  * writing. */
 #include "tap.h"
 

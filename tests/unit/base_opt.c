@@ -1,4 +1,5 @@
-/* Option tables: defaults, every type, every refusal with its place, writing, the schema. */
+/* Of the catalogue: J05 J06 J07 J08.
+ * Option tables: defaults, every type, every refusal with its place, writing, the schema. */
 #include "tap.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* The config: joined, refused with its place, overridden by command line and environment, written,
+/* Of the catalogue: J05 J06 J07 J08 J13.
+ * The config: joined, refused with its place, overridden by command line and environment, written,
  * described. */
 #include "tap.h"
 
