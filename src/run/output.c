@@ -44,10 +44,18 @@ static bool replaceable(const char *model, struct err *e)
     size_t got = 0;
     if (!file_exists(model))
         return true;
-    if (!file_open_regular(&f, model, &why) || !file_read(&f, bytes, sizeof bytes, &got, &why)) {
-        err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is something that cannot be replaced: %s",
+    if (!file_open_regular(&f, model, &why)) {
+        if (why.id != ERR_FILE_MISSING) {
+            *e = why;
+            return false;
+        }
+        err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is something that cannot be replaced: it %s",
                why.what);
         return err_help(e, "choose another output with -o");
+    }
+    if (!file_read(&f, bytes, sizeof bytes, &got, e)) {
+        file_close(&f);
+        return false;
     }
     file_close(&f);
     if (got == sizeof bytes && memcmp(bytes + 8, prefix, sizeof prefix - 1) == 0)
