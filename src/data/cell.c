@@ -132,7 +132,8 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     uint32_t first = r->s->columns[column].number;
     put_number(r, column, first, parts[0]);
     for (uint32_t i = 1; i < DATE_PARTS; i++)
-        put_float(r->out + 4 * (size_t)(first + i), (float)(parts[i] - r->s->numbers[first + i].offset));
+        put_float(r->out + 4 * (size_t)(first + i),
+                  (float)(parts[i] - r->s->numbers[first + i].offset));
     return true;
 }
 
@@ -160,9 +161,9 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
 static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value = 1;
-    if (cell && (is_missing(r->s, cell->text, cell->length) ||
-                 number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK ||
-                 value < 0))
+    if (cell &&
+        (is_missing(r->s, cell->text, cell->length) ||
+         number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0))
         return cell_say_weight(&r->where, column, cell);
     put_float(r->out + r->s->format.at_weight, (float)value);
     return true;
@@ -222,8 +223,8 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
     put_blank(s, out);
-    const struct cell_run run = {s, b->cell_of, cells->cells + cells->records[record].first_cell, out,
-                                 r.drift};
+    const struct cell_run run = {s, b->cell_of, cells->cells + cells->records[record].first_cell,
+                                 out, r.drift};
     cell_run_fn *plain_numbers = numbers_may_miss(s) ? NULL : cell_run_choose();
     bool good = true;
     for (size_t i = 0; good; i++) {

@@ -1,6 +1,7 @@
 /* cell.h - the two functions that training and prediction share: they cannot disagree.
  *
- *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts, category slot)
+ *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts, category
+ * slot)
  *   column_apply  raw record -> what the network sees (imputed, scaled), in place */
 #ifndef DNN_DATA_CELL_H
 #define DNN_DATA_CELL_H
@@ -18,10 +19,10 @@ void drift_add(struct drift *into, const struct drift *from, size_t columns);
 void drift_free(struct drift *d);
 
 /* One record into `out` (schema.format.stride bytes). labelled: the target must be there (training,
- * evaluate), else it is not read. Errors carry file, line, column, name, the quoted text; a record with too
- * few or too many cells is one. With a fitted schema categories become slots; unseen values follow
- * `unknown`. With one that is not fitted they become provisional ids (data/stats.h), and new values go into
- * the columns' vocabularies. d may be NULL. */
+ * evaluate), else it is not read. Errors carry file, line, column, name, the quoted text; a record
+ * with too few or too many cells is one. With a fitted schema categories become slots; unseen
+ * values follow `unknown`. With one that is not fitted they become provisional ids (data/stats.h),
+ * and new values go into the columns' vocabularies. d may be NULL. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);

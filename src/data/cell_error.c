@@ -58,13 +58,15 @@ bool cell_say_ragged(const struct cell_where *w)
     err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
-    return err_help(w->e, "was the line cut off, or does a cell contain a line end that is not quoted?");
+    return err_help(w->e,
+                    "was the line cut off, or does a cell contain a line end that is not quoted?");
 }
 
 bool cell_say_missing(const struct cell_where *w, size_t column)
 {
     say(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
-    return err_help(w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
+    return err_help(
+        w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
 }
 
 /* Does the text read as a number once `drop` is taken out? */
@@ -79,6 +81,21 @@ static bool reads_without(const char *text, size_t length, char drop, char decim
     return n < length && n < sizeof kept && number_parse(kept, n, decimal, &v) == NUMBER_OK;
 }
 
+/* Is the last of the two signs in the text this one? In "1,234.5" the point is, so it is the
+ * decimal one. */
+static bool ends_with_sign(const struct csv_cell *cell, char sign, char other)
+{
+    for (uint32_t i = cell->length; i-- > 0;)
+        if (cell->text[i] == sign || cell->text[i] == other)
+            return cell->text[i] == sign;
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static bool number_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
@@ -86,13 +103,17 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
         return err_help(w->e, "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
                         other == ',' ? "comma" : "point", other);
-    if (reads_without(cell->text, cell->length, decimal, other))
+    if (cell->length && (is_blank(cell->text[0]) || is_blank(cell->text[cell->length - 1])))
+        return err_help(w->e, "take the blanks out of the quotes; outside of quotes they do not count");
+    bool thousands = reads_without(cell->text, cell->length, other, decimal) ||
+                     reads_without(cell->text, cell->length, '_', decimal) ||
+                     reads_without(cell->text, cell->length, ' ', decimal) ||
+                     reads_without(cell->text, cell->length, '\'', decimal);
+    if (!(thousands && ends_with_sign(cell, decimal, other)) &&
+        reads_without(cell->text, cell->length, decimal, other))
         return err_help(w->e, "take the thousands separators out, and set \"decimal\": \"%c\" in the config",
                         other);
-    if (reads_without(cell->text, cell->length, other, decimal) ||
-        reads_without(cell->text, cell->length, '_', decimal) ||
-        reads_without(cell->text, cell->length, ' ', decimal) ||
-        reads_without(cell->text, cell->length, '\'', decimal))
+    if (thousands)
         return err_help(w->e, "take the thousands separators out of the numbers");
     if (!w->s->dialect.header && w->cells->records[w->record].line == 1)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
@@ -118,13 +139,15 @@ bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_c
 {
     say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it");
-    return err_help(w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
-                    name_of(w, column));
+    return err_help(
+        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+        name_of(w, column));
 }
 
 bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
-    say(w, column, ERR_CSV_UNKNOWN_CATEGORY, "\"%s\" was not seen in training, and its `unknown` is error",
+    say(w, column, ERR_CSV_UNKNOWN_CATEGORY,
+        "\"%s\" was not seen in training, and its `unknown` is error",
         text_quote(cell->text, cell->length));
     return err_help(w->e, "train with \"unknown\": \"bucket\" or \"missing\" for this column");
 }

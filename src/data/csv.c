@@ -94,7 +94,8 @@ static bool not_converted(struct csv *c, struct err *why, struct err *e)
             line += b == end;
         }
     err_at(e, why->id, c->shown[c->at], line, column, "%s", why->what);
-    err_expected(e, "text in %s, which is what data.encoding says", c->dialect.encoding == ENCODING_CP1252 ? "cp1252" : "latin1");
+    err_expected(e, "text in %s, which is what data.encoding says",
+                 c->dialect.encoding == ENCODING_CP1252 ? "cp1252" : "latin1");
     return err_help(e, "set data.encoding to \"latin1\" or \"utf-8\" if the file was saved so");
 }
 
@@ -245,9 +246,14 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
     c->pending = new_buffer(c, rest);
     memcpy(c->pending->bytes, given->bytes + size, rest);
     c->pending_used = rest;
-    *b = (struct csv_block){.bytes = given->bytes, .size = size, .index = c->index++,
-                            .path = c->shown[c->at], .first_line = c->line, .file_offset = c->offset,
-                            .owner = given, .cr = c->cr};
+    *b = (struct csv_block){.bytes = given->bytes,
+                            .size = size,
+                            .index = c->index++,
+                            .path = c->shown[c->at],
+                            .first_line = c->line,
+                            .file_offset = c->offset,
+                            .owner = given,
+                            .cr = c->cr};
     c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
     c->offset += size;
     return true;

@@ -80,7 +80,7 @@ struct csv_cells {
     struct csv_record *records;
     size_t record_count, record_room;
     uint64_t blank_lines; /* dropped: several columns only */
-    char *unescaped;      /* backing store of cells with "" pairs, already resolved, and of all cells of libcsv */
+    char *unescaped;      /* the text of cells with "" pairs, and of all cells that libcsv read */
     size_t unescaped_room;
     struct err error;     /* first syntax error of the block; records before it are good */
     bool has_error;
@@ -115,8 +115,8 @@ uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known
  * dropped. Ragged records are reported by the user of the record, not here. False on a syntax error
  * or beyond a limit (also in out->error); the records before it are good. (Its name is not
  * csv_parse, which is libcsv's.) Thread-safe for different `out`. */
-bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns, struct csv_cells *out,
-                     struct err *e);
+bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                     struct csv_cells *out, struct err *e);
 /* What follows the bad record of b; false when nothing does. `rest` needs no release. */
 bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_block *rest);
 /* The two readers behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself.
@@ -128,8 +128,8 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e);
 /* Where cell i of a record stands: line and byte column, for messages. */
-void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all, uint32_t cell,
-               int64_t *line, int64_t *column);
+void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all,
+               uint32_t cell, int64_t *line, int64_t *column);
 void csv_cells_free(struct csv_cells *c);
 
 #endif

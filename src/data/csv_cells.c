@@ -58,7 +58,8 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
         err_at(e, ERR_CSV_NUL, b->path, line, column, "a NUL byte (byte %llu of the text)", where);
         err_help(e, "the file is damaged or is not text; remove the byte: tr -d '\\000'");
     } else {
-        err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8", byte);
+        err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
+               byte);
         err_expected(e, "UTF-8, which is what data.encoding says");
         err_help(e, "set data.encoding to \"latin1\" or \"cp1252\" if the file was saved so");
     }

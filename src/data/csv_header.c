@@ -20,8 +20,8 @@ static const char *delimiter_name(char c)
 }
 
 /* One column, and its line is full of another delimiter: never guessed, but said. */
-static bool check_delimiter(const struct csv *c, const struct csv_block *b, const struct csv_record *r,
-                            const struct csv_cell *cell, struct err *e)
+static bool check_delimiter(const struct csv *c, const struct csv_block *b,
+                            const struct csv_record *r, const struct csv_cell *cell, struct err *e)
 {
     char best = 0;
     size_t most = 0;
@@ -38,8 +38,8 @@ static bool check_delimiter(const struct csv *c, const struct csv_block *b, cons
     }
     if (!most)
         return true;
-    err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1, "found 1 column; did you mean delimiter \"%s\"?",
-           delimiter_name(best));
+    err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1,
+           "found 1 column; did you mean delimiter \"%s\"?", delimiter_name(best));
     err_excerpt(e, cell->text, cell->length);
     return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
 }
@@ -125,7 +125,8 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
         csv_place(b, r, cells, i, &line, &column);
         if (length) {
             err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column,
-                   "the name of column %u has %zu bytes, more than %d", i + 1, length, CSV_MOST_NAME);
+                   "the name of column %u has %zu bytes, more than %d", i + 1, length,
+                   CSV_MOST_NAME);
             return header_help(c, e, "is the delimiter right?");
         }
         err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column, "column %u has no name", i + 1);
@@ -163,8 +164,9 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
             continue;
         int64_t line, column;
         csv_place(b, r, cells, i, &line, &column);
-        err_at(e, ERR_CSV_COLUMNS, b->path, line, column, "column %u is \"%s\", in \"%s\" it is \"%s\"",
-               i + 1, text_quote(cell->text, cell->length), text_quote_z(c->shown[0]),
+        err_at(e, ERR_CSV_COLUMNS, b->path, line, column,
+               "column %u is \"%s\", in \"%s\" it is \"%s\"", i + 1,
+               text_quote(cell->text, cell->length), text_quote_z(c->shown[0]),
                text_quote_z(c->names[i]));
         return err_help(e, "files of one list need the same columns in the same order");
     }
@@ -196,7 +198,8 @@ static bool empty(const struct csv *c, struct err *e)
 {
     bool nothing = c->pending_used == 0 && c->offset == 0;
     return err_at(e, ERR_CSV_EMPTY, c->shown[c->at], 0, 0, "%s, expected a %s",
-                  nothing ? "empty" : "blank lines only", c->dialect.header ? "header line" : "row");
+                  nothing ? "empty" : "blank lines only",
+                  c->dialect.header ? "header line" : "row");
 }
 
 /* The first record that is not blank, whole. Blank lines stand before it. */
@@ -233,8 +236,11 @@ bool csv_header_read(struct csv *c, struct err *e)
     size_t size;
     if (!first_record(c, &size, e))
         return false;
-    struct csv_block b = {.bytes = c->pending->bytes, .size = size, .path = c->shown[c->at],
-                          .first_line = c->line, .cr = c->cr};
+    struct csv_block b = {.bytes = c->pending->bytes,
+                          .size = size,
+                          .path = c->shown[c->at],
+                          .first_line = c->line,
+                          .cr = c->cr};
     bool good = csv_cells_parse(&c->dialect, &b, 0, &cells, e);
     if (good && cells.record_count == 0)
         good = empty(c, e);

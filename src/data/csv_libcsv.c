@@ -18,11 +18,11 @@ struct reading {
     size_t columns;
     struct csv_cells *out;
     struct csv_parser parser;
-    bool quoted;          /* the cell that ends now */
-    size_t used;          /* of out->unescaped */
-    size_t at, record;    /* bytes read, where the record begins */
+    bool quoted; /* the cell that ends now */
+    size_t used; /* of out->unescaped */
+    size_t at, record; /* bytes read, where the record begins */
     size_t first_cell;
-    size_t quote;         /* where the last quote opened */
+    size_t quote; /* where the last quote opened */
     int64_t line, record_line, quote_line;
 };
 
@@ -38,9 +38,11 @@ static void on_cell(void *text, size_t length, void *context)
     if (length)
         memcpy(copy, text, length);
     r->used += length;
-    out->cells[out->cell_count++] = (struct csv_cell){
-        .text = copy, .length = (uint32_t)length, .quoted = r->quoted,
-        .escaped = r->quoted && memchr(copy, '"', length)};
+    out->cells[out->cell_count++] =
+        (struct csv_cell){.text = copy,
+                          .length = (uint32_t)length,
+                          .quoted = r->quoted,
+                          .escaped = r->quoted && memchr(copy, '"', length)};
 }
 
 static void on_row(int end, void *context)
@@ -52,9 +54,12 @@ static void on_row(int end, void *context)
         out->record_room += out->record_room / 2 + 512;
         out->records = mem_grow(out->records, out->record_room, sizeof *out->records);
     }
-    out->records[out->record_count++] = (struct csv_record){
-        .first_cell = (uint32_t)r->first_cell, .cells = (uint32_t)(out->cell_count - r->first_cell),
-        .offset = r->record, .bytes = (uint32_t)(r->at - r->record), .line = r->record_line};
+    out->records[out->record_count++] =
+        (struct csv_record){.first_cell = (uint32_t)r->first_cell,
+                            .cells = (uint32_t)(out->cell_count - r->first_cell),
+                            .offset = r->record,
+                            .bytes = (uint32_t)(r->at - r->record),
+                            .line = r->record_line};
     r->first_cell = out->cell_count;
 }
 
@@ -85,8 +90,8 @@ static int64_t column_of(const struct reading *r, size_t offset)
 }
 
 /* The error of the record that is being read; its cells so far are dropped. */
-static __attribute__((format(printf, 5, 6))) bool bad(struct reading *r, enum err_id id, int64_t line,
-                                                      size_t offset, const char *format, ...)
+static __attribute__((format(printf, 5, 6))) bool
+bad(struct reading *r, enum err_id id, int64_t line, size_t offset, const char *format, ...)
 {
     struct csv_cells *out = r->out;
     char what[512];
@@ -95,8 +100,8 @@ static __attribute__((format(printf, 5, 6))) bool bad(struct reading *r, enum er
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     err_at(&out->error, id, r->b->path, line, column_of(r, offset), "%s", what);
-    const char *bytes = r->b->bytes, *end = memchr(bytes + r->record, r->b->cr ? '\r' : '\n',
-                                                   r->b->size - r->record);
+    const char *bytes = r->b->bytes,
+               *end = memchr(bytes + r->record, r->b->cr ? '\r' : '\n', r->b->size - r->record);
     size_t stop = end ? (size_t)(end - bytes) : r->b->size;
     err_excerpt(&out->error, bytes + r->record, stop - r->record);
     out->cell_count = r->first_cell;
@@ -163,7 +168,8 @@ static bool stray_cr(struct reading *r)
         bad(r, ERR_CSV_CR, r->line, r->at, "a line feed stands in a file whose lines end with CR");
         return err_help(&r->out->error, "give all lines the same end, or quote the cell");
     }
-    bad(r, ERR_CSV_CR, r->line, r->at, "a carriage return (CR) stands alone, without its line feed");
+    bad(r, ERR_CSV_CR, r->line, r->at,
+        "a carriage return (CR) stands alone, without its line feed");
     return err_help(&r->out->error, "remove it, or quote the cell that it belongs to");
 }
 
@@ -180,7 +186,8 @@ static bool feed_end(struct reading *r)
             return false;
         if (r->out->cell_count - r->first_cell < CSV_MOST_COLUMNS)
             return true;
-        bad(r, ERR_CSV_LIMIT, r->line, r->at - 1, "a record has more than %d columns", CSV_MOST_COLUMNS);
+        bad(r, ERR_CSV_LIMIT, r->line, r->at - 1, "a record has more than %d columns",
+            CSV_MOST_COLUMNS);
         return err_help(&r->out->error, "is the delimiter right?");
     }
     bool crlf = c == '\r' && end == '\n' && r->at + 1 < r->b->size && bytes[r->at + 1] == '\n';
@@ -201,10 +208,12 @@ static bool feed_end(struct reading *r)
 static bool finish(struct reading *r)
 {
     if (in_quotes(r)) {
-        bad(r, ERR_CSV_UNTERMINATED, r->quote_line, r->quote, "the cell that opens here with a quote does not end");
+        bad(r, ERR_CSV_UNTERMINATED, r->quote_line, r->quote,
+            "the cell that opens here with a quote does not end");
         err_expected(&r->out->error, "a closing quote before the end of the %s",
                      "file, or of the 16 MiB that a record may have");
-        return err_help(&r->out->error, "close the quote, or write it twice if it is part of the text");
+        return err_help(&r->out->error,
+                        "close the quote, or write it twice if it is part of the text");
     }
     r->quoted = r->parser.quoted != 0;
     if (r->parser.pstate == ROW_NOT_BEGUN) {
@@ -224,8 +233,13 @@ static void *grow(void *old, size_t bytes)
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e)
 {
-    struct reading r = {.d = d, .b = b, .columns = columns, .out = out, .line = b->first_line,
-                        .record_line = b->first_line, .quote_line = b->first_line};
+    struct reading r = {.d = d,
+                        .b = b,
+                        .columns = columns,
+                        .out = out,
+                        .line = b->first_line,
+                        .record_line = b->first_line,
+                        .quote_line = b->first_line};
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;
     out->has_error = false;

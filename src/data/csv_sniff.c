@@ -11,7 +11,9 @@ static const struct {
 } formats[] = {
     {"\x1f\x8b", 2, "gzip", "this is gzip; pipe it through zcat and read from -"},
     {"BZh", 3, "bzip2", "this is bzip2; pipe it through bzcat and read from -"},
-    {"\xfd" "7zXZ", 6, "xz", "this is xz; pipe it through xzcat and read from -"},
+    {"\xfd"
+     "7zXZ",
+     6, "xz", "this is xz; pipe it through xzcat and read from -"},
     {"\x28\xb5\x2f\xfd", 4, "zstd", "this is zstd; pipe it through zstdcat and read from -"},
     {"7z\xbc\xaf\x27\x1c", 6, "7z", "this is 7z; unpack it first"},
     {"PK\x03\x04", 4, "zip", "this is zip; pipe it through unzip -p and read from -"},
@@ -25,7 +27,9 @@ static const struct {
      "this is an old workbook or document; save the sheet as CSV"},
     {"\x89HDF", 4, "HDF5", "this is HDF5; write it as CSV with the program that made it"},
     {"\x93NUMPY", 6, "NumPy", "this is a NumPy array; numpy.savetxt writes CSV"},
-    {"\x7f" "ELF", 4, "a program", "this is a program, not data"},
+    {"\x7f"
+     "ELF",
+     4, "a program", "this is a program, not data"},
     {"\x89PNG", 4, "PNG", "this is a picture, not data"},
     {"\xff\xd8\xff", 3, "JPEG", "this is a picture, not data"},
 };
@@ -45,8 +49,10 @@ static bool is_binary(const struct csv *c, const char *path, struct err *e)
         size_t n = formats[i].length;
         if (c->head_used < n || memcmp(c->head, formats[i].bytes, n) != 0)
             continue;
-        bool sheet = formats[i].bytes[0] == 'P' && contains(c->head, c->head_used, "[Content_Types].xml");
-        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s", sheet ? "Excel (xlsx)" : formats[i].name);
+        bool sheet =
+            formats[i].bytes[0] == 'P' && contains(c->head, c->head_used, "[Content_Types].xml");
+        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s",
+               sheet ? "Excel (xlsx)" : formats[i].name);
         err_help(e, "%s", sheet ? "this is a workbook; save the sheet as CSV" : formats[i].help);
         return true;
     }

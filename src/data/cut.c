@@ -73,7 +73,7 @@ struct walk {
     char end;
     const char *bytes;
     size_t size, most;
-    size_t cut;    /* the best answer so far */
+    size_t cut; /* the best answer so far */
     size_t record; /* where the record begins that is being read */
 };
 

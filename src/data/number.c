@@ -84,9 +84,9 @@ static inline bool is_digit(char c)
 
 /* The digits of a number as they are read. */
 struct digits {
-    uint64_t w;         /* the first DIGITS_MOST significant digits */
+    uint64_t w; /* the first DIGITS_MOST significant digits */
     size_t significant; /* all of them, without leading zeros */
-    bool dropped;       /* one that is not 0 did not fit w */
+    bool dropped; /* one that is not 0 did not fit w */
 };
 
 static const char *read_digits(struct digits *d, const char *at, const char *end)
@@ -175,7 +175,6 @@ enum number_result number_parse(const char *text, size_t length, char decimal, d
 {
     if (length == 0)
         return NUMBER_BAD;
-    return number_short(text, length, decimal, value)
-               ? NUMBER_OK
-               : long_decimal(text, length, decimal, value);
+    return number_short(text, length, decimal, value) ? NUMBER_OK
+                                                      : long_decimal(text, length, decimal, value);
 }

@@ -100,7 +100,8 @@ static inline bool number_short(const char *text, size_t length, char decimal, d
     high ^= zeros;
     low ^= zeros;
     uint64_t point = NUMBER_EACH((unsigned char)decimal ^ '0');
-    uint64_t point_high = number_zero_bytes(high ^ point), point_low = number_zero_bytes(low ^ point);
+    uint64_t point_high = number_zero_bytes(high ^ point);
+    uint64_t point_low = number_zero_bytes(low ^ point);
     size_t places = 0;
     if (point_high) { /* what stands left of the point moves over it by a byte */
         places = (size_t)__builtin_clzll(point_high) / 8;

@@ -13,11 +13,11 @@ struct scan {
     const char *bytes;
     size_t size, columns;
     struct csv_cells *out;
-    char end;             /* of a line */
-    uint64_t carry;       /* all ones inside quotes */
-    bool cr_before;       /* the last byte was a CR outside quotes */
-    bool pairs;           /* a "" stands in the window or in the part of the cell before it */
-    size_t cell, record;  /* where they begin */
+    char end; /* of a line */
+    uint64_t carry; /* all ones inside quotes */
+    bool cr_before; /* the last byte was a CR outside quotes */
+    bool pairs; /* a "" stands in the window or in the part of the cell before it */
+    size_t cell, record; /* where they begin */
     size_t first_cell;
     int64_t line, record_line;
     size_t unescaped;
@@ -111,9 +111,11 @@ static inline bool put_record(struct scan *s, size_t end)
     }
     if (cells > CSV_MOST_COLUMNS)
         return false;
-    out->records[out->record_count++] = (struct csv_record){
-        .first_cell = (uint32_t)s->first_cell, .cells = (uint32_t)cells, .offset = s->record,
-        .bytes = (uint32_t)(end - s->record), .line = s->record_line};
+    out->records[out->record_count++] = (struct csv_record){.first_cell = (uint32_t)s->first_cell,
+                                                            .cells = (uint32_t)cells,
+                                                            .offset = s->record,
+                                                            .bytes = (uint32_t)(end - s->record),
+                                                            .line = s->record_line};
     s->first_cell = out->cell_count;
     return true;
 }
@@ -196,8 +198,14 @@ static bool put_rest(struct scan *s)
 enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                             struct csv_cells *out)
 {
-    struct scan s = {.d = d, .bytes = b->bytes, .size = b->size, .columns = columns, .out = out,
-                     .end = b->cr ? '\r' : '\n', .line = b->first_line, .record_line = b->first_line};
+    struct scan s = {.d = d,
+                     .bytes = b->bytes,
+                     .size = b->size,
+                     .columns = columns,
+                     .out = out,
+                     .end = b->cr ? '\r' : '\n',
+                     .line = b->first_line,
+                     .record_line = b->first_line};
     struct scan_masks masks[SCAN_WINDOW];
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;

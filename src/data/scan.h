@@ -10,7 +10,8 @@
 #include "data/csv.h"
 
 struct scan_masks {
-    uint64_t quote, delimiter, feed, cr, blank; /* blank: space and tab, but for a tab that delimits */
+    uint64_t quote, delimiter, feed, cr;
+    uint64_t blank; /* space and tab, but for a tab that delimits */
 };
 /* Masks of `blocks` times 64 bytes. One function a kind of processor; all give the same. */
 typedef void scan_masks_fn(const unsigned char *bytes, size_t blocks, char delimiter,

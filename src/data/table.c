@@ -1,4 +1,5 @@
-/* table.c - the training data: read, split, fitted, applied, in this order; see data/stats.h for who does what. */
+/* table.c - the training data: read, split, fitted, applied, in this order; see data/stats.h for
+ * who does what. */
 #include "data/table.h"
 
 #include <string.h>
@@ -58,8 +59,12 @@ static bool split(struct table_raw *raw, const struct schema *s, const struct sp
     int32_t *label = own_labels(t, s, o);
     uint64_t *key = spill_flat(&raw->key);
     double *time = spill_flat(&raw->time);
-    struct split_input in = {.rows = t->rows.count, .fixed = fixed, .label = label, .key = key,
-                             .time = time, .said = said};
+    struct split_input in = {.rows = t->rows.count,
+                             .fixed = fixed,
+                             .label = label,
+                             .key = key,
+                             .time = time,
+                             .said = said};
     t->part = mem_zero(t->rows.count, sizeof *t->part);
     bool good = split_rows(o, seed, &in, t->part, e);
     mem_free(fixed);
@@ -114,12 +119,19 @@ static void add_vocab(struct sha256 *h, const struct vocab *v)
     }
 }
 
-/* Everything that turns a row into what the network sees; the records themselves come afterwards. */
+/* Everything that turns a row into what the network sees; the records themselves come afterwards.
+ * */
 static void add_schema(struct sha256 *h, const struct schema *s)
 {
-    const int32_t whole[] = {s->task, s->dialect.delimiter, s->dialect.header, s->dialect.encoding,
-                             s->decimal, (int32_t)s->target, (int32_t)s->column_count,
-                             (int32_t)s->number_count, (int32_t)s->category_count};
+    const int32_t whole[] = {s->task,
+                             s->dialect.delimiter,
+                             s->dialect.header,
+                             s->dialect.encoding,
+                             s->decimal,
+                             (int32_t)s->target,
+                             (int32_t)s->column_count,
+                             (int32_t)s->number_count,
+                             (int32_t)s->category_count};
     const double target[] = {s->target_center, s->target_scale};
     sha256_add(h, whole, sizeof whole);
     sha256_add(h, target, sizeof target);
@@ -128,8 +140,8 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         add_text(h, s->missing.items[i]);
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = s->columns + i;
-        const int64_t plain[] = {c->type, c->scale, c->impute, c->unknown, c->encode,
-                                 c->min_count, c->dim, c->number, c->category};
+        const int64_t plain[] = {c->type,      c->scale, c->impute, c->unknown, c->encode,
+                                 c->min_count, c->dim,   c->number, c->category};
         add_text(h, c->name);
         sha256_add(h, plain, sizeof plain);
         add_vocab(h, c->vocab);
@@ -168,8 +180,8 @@ static void count_bytes(const struct table_raw *raw)
 {
     struct table *t = raw->table;
     uint64_t row = sizeof *t->part + sizeof **t->index + (t->target ? sizeof *t->target : 0);
-    t->bytes = raw->chunk_count * ((uint64_t)t->rows.format.stride << t->rows.shift) +
-               t->rows.count * row;
+    t->bytes =
+        raw->chunk_count * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
 }
 
 static bool load(struct table_raw *raw, struct schema *s, const struct data_options *o,

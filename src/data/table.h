@@ -1,4 +1,5 @@
-/* table.h - the training data in memory: raw records in 4 MiB chunks (never doubled), then fitted and applied in place. */
+/* table.h - the training data in memory: raw records in 4 MiB chunks (never doubled), then fitted
+ * and applied in place. */
 #ifndef DNN_DATA_TABLE_H
 #define DNN_DATA_TABLE_H
 
@@ -7,8 +8,9 @@
 
 enum part { PART_TRAIN, PART_VALID, PART_TEST, PARTS };
 
-/* The first rows as text, kept for the model's golden rows: one cell for every schema column but the target, in schema
- * order, quotes resolved, back to back. Only what the network reads is kept: the cells of other types are empty. */
+/* The first rows as text, kept for the model's golden rows: one cell for every schema column but
+ * the target, in schema order, quotes resolved, back to back. Only what the network reads is kept:
+ * the cells of other types are empty. */
 #define TABLE_SAMPLE_ROWS 16
 struct table_sample {
     uint32_t rows, cells;         /* rows of the table's beginning: rows.count when that is less */
@@ -22,21 +24,25 @@ struct table {
     uint32_t *index[PARTS];       /* rows of a part in file order */
     uint64_t count[PARTS];
     uint64_t file_rows, blank_lines, extra_columns;
-    double *target;               /* regression: raw target per row before standardising (double); NULL for classes */
-    char sha256[65];              /* of schema, statistics and encoded rows: what a checkpoint must match */
+    double *target;               /* regression: raw target per row, not standardised; else NULL */
+    char sha256[65];              /* of schema, statistics and encoded rows: a checkpoint's data */
     uint64_t bytes;               /* host memory held */
     struct table_sample sample;
-    struct warning { char text[256]; } *warnings; /* constant columns, leaks, duplicates across parts, ... */
+    struct warning {
+        char text[256];
+    } *warnings; /* constant columns, leaks, duplicates across parts, ... */
     size_t warning_count;
 };
 
-/* Reads data.train (and valid, test) once, splits, fits s on the training rows, applies. `stop` is polled every block and
- * ends with false and e->id == ERR_NONE when it returns true (a signal). Threads: base/thread's pool. */
-struct table *table_load(struct schema *s, const struct data_options *o, uint64_t seed, bool (*stop)(void),
-                         struct err *e);
+/* Reads data.train (and valid, test) once, splits, fits s on the training rows, applies. `stop` is
+ * polled every block and ends with false and e->id == ERR_NONE when it returns true (a signal).
+ * Threads: base/thread's pool. */
+struct table *table_load(struct schema *s, const struct data_options *o, uint64_t seed,
+                         bool (*stop)(void), struct err *e);
 void table_free(struct table *t);
 
-/* split.c: pure function of seed and data. The fields a method needs beyond the record are collected while reading. */
+/* split.c: pure function of seed and data. The fields a method needs beyond the record are
+ * collected while reading. */
 struct split_input {
     uint64_t rows;
     const uint8_t *fixed;     /* part + 1 of rows from their own file, 0: to be split */
@@ -45,7 +51,7 @@ struct split_input {
     const double *time;       /* time */
     const uint8_t *said;      /* column: enum part, read from the cell */
 };
-bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in, uint8_t *part,
-                struct err *e);
+bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
+                uint8_t *part, struct err *e);
 
 #endif

@@ -100,7 +100,8 @@ static void make_room(struct table_block *b, const struct table_request *q, size
         b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
 }
 
-/* The copy of the schema: provisional ids of a block come from vocabularies that no other thread knows. */
+/* The copy of the schema: provisional ids of a block come from vocabularies that no other thread
+ * knows. */
 static void own_schema(struct table_block *b, const struct schema *s)
 {
     b->schema = *s;
@@ -133,8 +134,7 @@ static void take_sample(struct table_block *b, const struct cell_where *w)
     b->sample_rows++;
 }
 
-static bool parse_record(struct table_block *b, const struct table_request *q,
-                         struct cell_where *w)
+static bool parse_record(struct table_block *b, const struct table_request *q, struct cell_where *w)
 {
     const struct schema *s = &b->schema;
     unsigned char *out = b->records + b->rows * s->format.stride;

@@ -66,16 +66,16 @@ struct load {
     struct schema *schema;
     bool (*stop)(void);
     struct csv *csv;
-    struct csv_block ahead;  /* read to decide offsets, not parsed yet */
+    struct csv_block ahead; /* read to decide offsets, not parsed yet */
     bool has_ahead;
     struct table_request request;
     struct csv_cells *cells; /* by thread */
     struct table_block *blocks;
     unsigned room, used;
-    pthread_mutex_t lock;    /* of csv, ahead, used, ended, stopped, error */
+    pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
     bool ended, stopped;
-    struct err error;        /* of csv_next: stands behind every block read before */
-    uint64_t *first_row;     /* by block, where its rows go */
+    struct err error; /* of csv_next: stands behind every block read before */
+    uint64_t *first_row; /* by block, where its rows go */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *unlabelled_path;
@@ -302,8 +302,8 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct opt
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 schema_bind(s, names, count, true, &binding, e);
     if (good) {
-        l.request = (struct table_request){.schema = s, .dialect = &s->dialect,
-                                           .binding = &binding, .method = method};
+        l.request = (struct table_request){
+            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = method};
         prepare_blocks(&l);
         if (part == PART_TRAIN) {
             raw->table->extra_columns = binding.extra;

@@ -1,5 +1,6 @@
-/* table_read.h - the pipeline from files to raw records; private to src/data/table*.c. Blocks are parsed side by side by
- * the pool, a few at a time, and put behind one another in the order of the files: who parsed what cannot be seen. */
+/* table_read.h - the pipeline from files to raw records; private to src/data/table*.c. Blocks are
+ * parsed side by side by the pool, a few at a time, and put behind one another in the order of the
+ * files: who parsed what cannot be seen. */
 #ifndef DNN_DATA_TABLE_READ_H
 #define DNN_DATA_TABLE_READ_H
 
@@ -12,7 +13,8 @@ struct spill {
     uint64_t count;
 };
 void spill_add(struct spill *s, const void *values, uint64_t count);
-/* The values as one array of their exact number (mem_free), NULL when they are not kept. Empties s. */
+/* The values as one array of their exact number (mem_free), NULL when they are not kept. Empties s.
+ * */
 void *spill_flat(struct spill *s);
 void spill_free(struct spill *s);
 
@@ -24,9 +26,10 @@ struct table_raw {
     struct spill key, time, said, target;
 };
 
-/* Reads data.train, data.valid and data.test, decides number_slot.offset of s and fills its vocabularies with provisional
- * values (data/stats.h). The first bad record in the order of the files is the error. False with e->id == ERR_NONE when
- * stop said so. raw->table is to be freed in any case. */
+/* Reads data.train, data.valid and data.test, decides number_slot.offset of s and fills its
+ * vocabularies with provisional values (data/stats.h). The first bad record in the order of the
+ * files is the error. False with e->id == ERR_NONE when stop said so. raw->table is to be freed in
+ * any case. */
 bool table_read(struct table_raw *raw, struct schema *s, const struct data_options *o,
                 bool (*stop)(void), struct err *e);
 
@@ -49,7 +52,7 @@ struct table_block {
     const char *path;
     bool failed;
     struct err error;
-    uint32_t **map;            /* by category slot, then the labels: provisional id here -> in the table */
+    uint32_t **map; /* by category slot, then the labels: provisional id here -> in the table */
 };
 struct table_request {
     const struct schema *schema;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "data/table_read.h"
 
@@ -19,7 +20,8 @@ static _Noreturn void fail(const struct err *e)
 }
 
 /* The config that names every column numeric. */
-static void write_config(struct json_out *out, const char *path, const char *target, const char *delimiter)
+static void write_config(struct json_out *out, const char *path, const char *target,
+                         const char *delimiter)
 {
     const struct csv_dialect d = {.delimiter = *delimiter, .header = true};
     struct err e = {0};
@@ -48,7 +50,8 @@ static void write_config(struct json_out *out, const char *path, const char *tar
     mem_free(paths[0]);
 }
 
-static double run(const struct data_options *o, const struct json_doc *doc, bool whole, uint64_t *rows)
+static double run(const struct data_options *o, const struct json_doc *doc, bool whole,
+                  uint64_t *rows)
 {
     struct err e = {0};
     struct schema *s = schema_declare(o, TASK_REGRESSION, doc, &e);
@@ -79,14 +82,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_csv FILE TARGET [THREADS] [ROUNDS]\n");
         return 64;
     }
-    int rounds = argc > 4 ? atoi(argv[4]) : 5;
-    threads_start(argc > 3 ? (unsigned)atoi(argv[3]) : 0);
+    int64_t threads = 0, rounds = 5;
+    if ((argc > 3 && !text_to_int(argv[3], &threads)) ||
+        (argc > 4 && !text_to_int(argv[4], &rounds)))
+        return 64;
+    threads_start((unsigned)threads);
     struct json_out out = {0};
     struct err e = {0};
     struct data_options o;
     write_config(&out, argv[1], argv[2], ",");
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "config", &e);
-    if (!doc || !opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &e) ||
+    if (!doc ||
+        !opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &e) ||
         !data_options_settle(&o, TASK_REGRESSION, doc, &e))
         fail(&e);
     struct file f;
@@ -95,7 +102,7 @@ int main(int argc, char **argv)
     double megabytes = (double)f.size / 1e6, read = 1e9, load = 1e9;
     uint64_t rows = 0;
     file_close(&f);
-    for (int i = 0; i < rounds; i++) {
+    for (int64_t i = 0; i < rounds; i++) {
         double a = run(&o, doc, false, &rows), b = run(&o, doc, true, &rows);
         read = a < read ? a : read;
         load = b < load ? b : load;

@@ -92,7 +92,9 @@ static const struct {
     {"12345678:", '.', BAD},
     {"1234567\xB1", '.', BAD},
     {"\xEF\xBC\x91\xEF\xBC\x92", '.', BAD}, /* full-width digits */
-    {"\xE2\x88\x92""5", '.', BAD},            /* U+2212 minus */
+    {"\xE2\x88\x92"
+     "5",
+     '.', BAD}, /* U+2212 minus */
     {"1%", '.', BAD},
     {"$1", '.', BAD},
     {"12345678901234567890123456789x", '.', BAD},

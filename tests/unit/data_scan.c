@@ -17,8 +17,8 @@ static uint32_t draw(uint32_t below)
 
 /* A text of `size` bytes: cells, quotes and line ends, mostly well formed; spoil: in how many
  * places not; foreign: also by bytes that are no text. */
-static size_t make_text(char *out, size_t size, char delimiter, const char *line_end, uint32_t spoil,
-                        bool foreign)
+static size_t make_text(char *out, size_t size, char delimiter, const char *line_end,
+                        uint32_t spoil, bool foreign)
 {
     size_t n = 0;
     while (n + 24 < size) {
@@ -125,7 +125,8 @@ static void test_random(int rounds)
         same = agree(&p, &d, end == 2, text, n, draw(3));
     }
     ok(same, "%d random texts: %u the same cells, %u refused by both", rounds, p.done, p.refused);
-    ok(p.done > (unsigned)rounds / 4 && p.refused > (unsigned)rounds / 8, "both kinds were met often");
+    ok(p.done > (unsigned)rounds / 4 && p.refused > (unsigned)rounds / 8,
+       "both kinds were met often");
     csv_cells_free(&p.scan);
     csv_cells_free(&p.libcsv);
 }
@@ -175,7 +176,8 @@ static void test_masks(void)
         {"avx2", "avx2", scan_masks_avx2},
         {"avx512", "avx512bw", scan_masks_avx512},
 #endif
-        {"plain", NULL, scan_masks_plain}};
+        {"plain", NULL, scan_masks_plain}
+    };
     unsigned char bytes[64 * 32];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = draw(2) ? (unsigned char)"\",;\t\n\r |"[draw(8)] : (unsigned char)draw(256);
@@ -202,7 +204,7 @@ static void test_masks(void)
 
 struct list {
     struct csv_cells cells;
-    char *text;           /* every record as line number, cells, and bad ones as their line number */
+    char *text; /* every record as line number, cells, and bad ones as their line number */
     size_t used;
 };
 
@@ -236,7 +238,8 @@ static void list_block(struct list *l, const struct csv_dialect *d, const struct
         }
         if (good)
             return;
-        int64_t line = now.first_line + scan_lines(now.bytes, l->cells.error_offset, now.cr ? '\r' : '\n');
+        int64_t line =
+            now.first_line + scan_lines(now.bytes, l->cells.error_offset, now.cr ? '\r' : '\n');
         add_line(l, 'b', line);
         if (!csv_rest(&now, &l->cells, &now))
             return;
@@ -245,8 +248,8 @@ static void list_block(struct list *l, const struct csv_dialect *d, const struct
 
 /* As csv_next cuts: blocks of up to `most` bytes, more only for one long record, never more than
  * `longest`. */
-static void list_cut(struct list *l, const struct csv_dialect *d, bool cr, const char *text, size_t n,
-                     size_t most, size_t longest)
+static void list_cut(struct list *l, const struct csv_dialect *d, bool cr, const char *text,
+                     size_t n, size_t most, size_t longest)
 {
     size_t at = 0;
     int64_t line = 1;
@@ -259,7 +262,8 @@ static void list_cut(struct list *l, const struct csv_dialect *d, bool cr, const
             memcpy(copy, text + at, shown);
             cut = cut_find(d, cr, copy, shown, most, last, room == longest);
             if (cut) {
-                struct csv_block b = {.bytes = copy, .size = cut, .path = "test", .first_line = line, .cr = cr};
+                struct csv_block b = {
+                    .bytes = copy, .size = cut, .path = "test", .first_line = line, .cr = cr};
                 list_block(l, d, &b);
             }
             mem_free(copy);
@@ -291,7 +295,8 @@ static void test_cuts(int rounds)
             show(cut.text, cut.used);
         }
     }
-    ok(same, "%d texts, %u of them spoiled: blocks cut anywhere give the same records", rounds, spoiled);
+    ok(same, "%d texts, %u of them spoiled: blocks cut anywhere give the same records", rounds,
+       spoiled);
     csv_cells_free(&whole.cells);
     csv_cells_free(&cut.cells);
     mem_free(whole.text);
