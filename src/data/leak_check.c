@@ -60,10 +60,17 @@ static void check_columns(const struct schema *s, struct table *t)
     sample.target = (struct leak_target){
         .count = n, .classes = s->labels ? vocab_count(s->labels) : 0, .label = label, .value = value};
     threads_run((unsigned)s->column_count, column_tile, &sample);
+    struct text list = {0};
+    size_t found = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (leak_suspect(&sample.target, sample.explained[i]))
-            stats_warn(t, "column \"%s\" alone gives the target away almost completely: is it known "
-                       "before the target is?", text_quote_z(s->columns[i].name));
+        if (leak_suspect(&sample.target, sample.explained[i]) && found++ < STATS_NAMED)
+            text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
+    if (found > STATS_NAMED)
+        text_printf(&list, " and %zu more", found - STATS_NAMED);
+    if (found)
+        stats_warn(t, "one column alone gives the target away almost completely; leave it out unless it "
+                   "is known beforehand: %s", list.data);
+    text_free(&list);
     mem_free(label);
     mem_free(value);
     mem_free(sample.rows);
@@ -135,8 +142,9 @@ static void check_duplicates(const struct schema *s, struct table *t)
         for (uint64_t i = 0; i < t->count[p]; i++)
             same += h.met[find(&h, hash_row(&h, t->index[p][i]))];
         if (same)
-            stats_warn(t, "%llu of %llu %s rows are also among the training rows; its metrics will be "
-                       "too good", (unsigned long long)same, (unsigned long long)t->count[p], names[p]);
+            stats_warn(t, "%llu of %llu %s rows equal a training row in every column used; if they are "
+                       "copies, its metrics are too good", (unsigned long long)same,
+                       (unsigned long long)t->count[p], names[p]);
     }
     mem_free(h.place);
     mem_free(h.met);

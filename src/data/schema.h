@@ -57,6 +57,7 @@ struct column {
     uint32_t category;      /* category slot, UINT32_MAX none */
     struct vocab *vocab;    /* categorical; of a class target the same object as schema.labels */
     uint64_t missing;       /* training rows without it */
+    bool constant;          /* the same value in every training row; for a warning, not saved */
 };
 
 struct schema {

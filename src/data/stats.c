@@ -64,6 +64,21 @@ static bool check_weights(const struct schema *s, const struct table *t, struct 
                    (unsigned long long)t->count[PART_TRAIN]);
 }
 
+static void warn_constant(const struct schema *s, struct table *t)
+{
+    struct text list = {0};
+    size_t found = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].constant && found++ < STATS_NAMED)
+            text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
+    if (found > STATS_NAMED)
+        text_printf(&list, " and %zu more", found - STATS_NAMED);
+    if (found)
+        stats_warn(t, "the same value in every training row, which tells nothing, in column%s %s",
+                   found > 1 ? "s" : "", list.data);
+    text_free(&list);
+}
+
 bool stats_fit(struct schema *s, struct table *t, struct err *e)
 {
     assert(!s->fitted);
@@ -74,6 +89,7 @@ bool stats_fit(struct schema *s, struct table *t, struct err *e)
     if (!check_weights(s, t, e) || !stats_fit_categories(s, t, e) || !stats_fit_numbers(s, t, e) ||
         !(s->task == TASK_REGRESSION ? fit_target(s, t, e) : stats_fit_labels(s, t, e)))
         return false;
+    warn_constant(s, t);
     s->fitted = true;
     return true;
 }

@@ -64,10 +64,10 @@ static void category_tile(void *context, unsigned slot, unsigned thread)
     mem_free(slot_of);
 }
 
-static bool report_category(struct category_task *task, uint32_t slot, struct err *e)
+static bool report_category(const struct category_task *task, uint32_t slot, struct err *e)
 {
-    struct table *t = task->table;
-    const struct column *c = &task->schema->columns[task->column_of[slot]];
+    const struct table *t = task->table;
+    struct column *c = &task->schema->columns[task->column_of[slot]];
     uint32_t values = vocab_count(c->vocab);
     if (task->unseen[slot]) {
         err_set(e, ERR_CSV_UNKNOWN_CATEGORY,
@@ -85,9 +85,7 @@ static bool report_category(struct category_task *task, uint32_t slot, struct er
         err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name), values);
         return err_expected(e, "at most %u", VOCAB_MOST);
     }
-    if (values <= 1 && !c->missing && c->min_count == 1)
-        stats_warn(t, "column \"%s\" has the same value in every training row; it tells nothing",
-                   text_quote_z(c->name));
+    c->constant = values <= 1 && !c->missing && c->min_count == 1;
     return true;
 }
 
@@ -206,13 +204,20 @@ static void warn_lacking(const struct schema *s, struct table *t, enum part part
         if (label >= 0)
             counts[label]++;
     }
+    struct text list = {0};
+    uint32_t lacking = 0;
     for (uint32_t i = 0; i < classes; i++) {
         size_t length;
         const char *label = vocab_text(s->labels, i, &length);
-        if (!counts[i])
-            stats_warn(t, "no %s row has the label \"%s\"; metrics are over the classes present",
-                       name, text_quote(label, length));
+        if (!counts[i] && lacking++ < STATS_NAMED)
+            text_printf(&list, "%s\"%s\"", lacking > 1 ? ", " : "", text_quote(label, length));
     }
+    if (lacking > STATS_NAMED)
+        text_printf(&list, " and %u more", lacking - STATS_NAMED);
+    if (lacking)
+        stats_warn(t, "no %s row has the label %s; metrics are over the classes present", name,
+                   list.data);
+    text_free(&list);
     mem_free(counts);
 }
 

@@ -217,9 +217,7 @@ static bool report(const struct number_task *t, struct table *table, struct err 
                     text_quote_z(c->name), (unsigned long long)table->count[PART_TRAIN]);
             return err_help(e, "give it the type \"ignore\" in data.columns");
         }
-        if (t->constant[c->number] && !c->missing)
-            stats_warn(table, "column \"%s\" has the same value in every training row; it tells "
-                       "nothing", text_quote_z(c->name));
+        c->constant = t->constant[c->number] && !c->missing;
     }
     return true;
 }

@@ -8,6 +8,8 @@
 #include "data/date.h"
 #include "data/stats.h"
 
+enum { STATS_NAMED = 4 }; /* columns or labels that one warning names */
+
 /* stats_number.c: every number_slot but its offset. E12: a column without values. */
 bool stats_fit_numbers(struct schema *s, struct table *t, struct err *e);
 /* stats_category.c: vocabularies of training values, ids of all rows rewritten. */
