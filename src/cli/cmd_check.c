@@ -1,4 +1,6 @@
 /* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -34,8 +36,10 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "time        about %.3g s\n", r->seconds);
     text_put(out, "settings    (those not at their default)\n");
     for (size_t i = 0; i < c->setting_count; i++)
-        text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,
-                    c->settings[i].from);
+        if (strcmp(c->settings[i].from, "default") != 0 &&
+            strcmp(c->settings[i].key, "data.columns") != 0)
+            text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,
+                        c->settings[i].from);
 }
 
 static int check_command(struct args *a)

@@ -31,6 +31,18 @@ static const char *set_value(const struct overrides *o, const char *key)
     return NULL;
 }
 
+/* A task that the user names decides what else is written: the split, the positive label. */
+static void take_task(struct infer *found, const char *word)
+{
+    for (int i = 0; word && task_names[i]; i++)
+        if (strcmp(word, task_names[i]) == 0)
+            found->task = i;
+    if (found->task != TASK_BINARY) {
+        mem_free(found->positive);
+        found->positive = NULL;
+    }
+}
+
 static char character(const char *text)
 {
     if (!text)
@@ -206,6 +218,8 @@ static int init_command(struct args *a)
             q.encoding = i;
     struct text json = {0};
     struct infer *found = infer_file(&q, &e);
+    if (found)
+        take_task(found, set_value(&o, "task"));
     int code = EXIT_DONE;
     if (!found || !make_config(a, found, &o, &json, &e) ||
         !write_config(a, output ? output : "-", &json, &e))
