@@ -104,21 +104,24 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
         return err_help(w->e, "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
                         other == ',' ? "comma" : "point", other);
     if (cell->length && (is_blank(cell->text[0]) || is_blank(cell->text[cell->length - 1])))
-        return err_help(w->e, "take the blanks out of the quotes; outside of quotes they do not count");
+        return err_help(w->e,
+                        "take the blanks out of the quotes; outside of quotes they do not count");
     bool thousands = reads_without(cell->text, cell->length, other, decimal) ||
                      reads_without(cell->text, cell->length, '_', decimal) ||
                      reads_without(cell->text, cell->length, ' ', decimal) ||
                      reads_without(cell->text, cell->length, '\'', decimal);
     if (!(thousands && ends_with_sign(cell, decimal, other)) &&
         reads_without(cell->text, cell->length, decimal, other))
-        return err_help(w->e, "take the thousands separators out, and set \"decimal\": \"%c\" in the config",
-                        other);
+        return err_help(
+            w->e, "take the thousands separators out, and set \"decimal\": \"%c\" in the config",
+            other);
     if (thousands)
         return err_help(w->e, "take the thousands separators out of the numbers");
     if (!w->s->dialect.header && w->cells->records[w->record].line == 1)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
-    return err_help(w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
-                    name_of(w, column));
+    return err_help(
+        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+        name_of(w, column));
 }
 
 bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,

@@ -101,6 +101,11 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
         err_help(e, "%s", help.data);
     else if (count == 1)
         err_help(e, "the file has one column: check \"delimiter\" in the config");
+    else if (b->extra == count && s->dialect.header)
+        err_help(e, s->fitted ? "if the file has no header line, give --no-header, and --columns "
+                                "a,b,c with the names"
+                              : "if the file has no header line, set \"header\": false in data; its "
+                                "columns are then c1, c2, ...");
     else if (s->fitted)
         err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
     else

@@ -1,0 +1,47 @@
+# leads.sh - a small labelled file with every kind of cell, and a model of it: . "$ROOT/tests/leads.sh" after tap.sh.
+# shellcheck shell=bash
+
+# make_leads FILE ROWS [SEED] [unlabelled]: lead_id, age, city, visits, signed_on, converted. Some ages are missing, some cities hold
+# a comma, a quote, a line end. A pure function of its arguments with any awk: the random numbers are its own.
+make_leads() {
+    awk -v rows="$2" -v seed="${3:-1}" -v bare="${4:-}" '
+        function next_of(n) { seed = (seed * 16807) % 2147483647; return int(seed / 2147483647 * n) }
+        BEGIN {
+            seed = seed * 7919 % 2147483647 + 1
+            cities = split("Oslo|Bergen|\"Paris, TX\"|\"The \"\"Hague\"\"\"|\"New\nYork\"|Köln", city, "|")
+            printf "lead_id,age,city,visits,signed_on%s\n", bare ? "" : ",converted"
+            for (i = 1; i <= rows; i++) {
+                age = 18 + next_of(60); c = 1 + next_of(cities); visits = next_of(40)
+                y = (age > 40) + (visits > 20) + (c < 3) > 1
+                if (next_of(20) == 0) y = 1 - y
+                printf "L%05d,%s,%s,%d.%d,2024-%02d-%02d", i, next_of(12) ? age : "", city[c], visits, next_of(10),
+                    1 + next_of(12), 1 + next_of(28)
+                print bare ? "" : "," (y ? "yes" : "no")
+            }
+        }' >"$1"
+}
+# make_leads_config FILE DATA [MEMBERS-OF-data] [MEMBERS-OF-train] [MORE]
+make_leads_config() {
+    cat >"$1" <<JSON
+{"task": "binary",
+ "data": {"train": "$2", "target": "converted", "positive": "yes",
+  "columns": {"lead_id": "id", "age": "numeric", "city": "categorical", "visits": "numeric", "signed_on": "datetime"}${3:+, $3}},
+ "model": {"preset": "mlp", "hidden": [16, 8]},
+ "train": {"batch_size": 64, ${4:-"\"epochs\": 4"}}${5:+, $5},
+ "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+}
+# make_leads_model MODEL: trains one on leads.csv, which it makes when it is not there; a failure ends the script.
+make_leads_model() {
+    [ -e leads.csv ] || make_leads leads.csv 600
+    make_leads_config leads.json leads.csv
+    "$DNN" train leads.json -o "$1" --progress none --quiet || { echo "Bail out! no model: dnn train leads.json"; exit 1; }
+}
+digest() { sha256sum -- "$1" | cut -c1-64; }
+# with_line N TEXT FILE: FILE with its line N replaced by TEXT (as printf writes it)
+with_line() {
+    head -n $(($1 - 1)) "$3"
+    # shellcheck disable=SC2059
+    printf -- "$2\n"
+    tail -n +$(($1 + 1)) "$3"
+}
