@@ -1,6 +1,8 @@
 /* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
 #include <string.h>
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"

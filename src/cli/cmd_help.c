@@ -6,9 +6,8 @@
 static void key_row(const char *key, const struct option *row, void *context)
 {
     struct text *out = context;
-    const char *stop = row->help ? strchr(row->help, '.') : NULL;
-    text_printf(out, "  %-34s %.*s\n", key, stop ? (int)(stop - row->help + 1) : 0,
-                row->help ? row->help : "");
+    const char *words = row->help ? row->help : "", *stop = strstr(words, ". "); /* one sentence */
+    text_printf(out, "  %-34s %.*s\n", key, (int)(stop ? stop - words + 1 : strlen(words)), words);
 }
 
 static void error_rows(struct text *out)

@@ -126,6 +126,8 @@ static void config_text(const struct infer *found, const char *target, const cha
 
 static void tell(const struct infer *found, const char *target)
 {
+    if (found->note[0])
+        log_note("%s", found->note);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
         if (c->reason[0] && strcmp(c->name, target) != 0)
