@@ -1,6 +1,6 @@
-/* apply.c - column_apply: raw numbers become what the network sees. Column by column over a block of records that fits the
- * first cache, so that every loop is plain and the constants of a column stay in registers. A record's result depends on
- * that record alone. */
+/* apply.c - column_apply: raw numbers become what the network sees. Column by column over a
+ * block of records that fits the first cache, so that every loop is plain and the constants of a
+ * column stay in registers. A record's result depends on that record alone. */
 #include "data/cell.h"
 
 #include <assert.h>
@@ -13,8 +13,9 @@
 
 /* --- the inverse of the normal distribution --- */
 
-/* Natural logarithm of 2^-60 < x < 1 to 1e-11: x = m 2^k with m in [1/sqrt(2), sqrt(2)), then 2 atanh((m - 1) / (m + 1)). Our own,
- * because the last bit of a library's differs between machines. */
+/* Natural logarithm of 2^-60 < x < 1 to 1e-11: x = m 2^k with m in [1/sqrt(2), sqrt(2)), then 2
+ * atanh((m - 1) / (m + 1)). Our own, because the last bit of a library's differs between
+ * machines. */
 static double log_of(double x)
 {
     uint64_t bits;
@@ -33,8 +34,8 @@ static double log_of(double x)
     return 2 * s * sum + (double)k * 0.69314718055994530942;
 }
 
-/* Algorithm AS 241, routine PPND7 (M. J. Wichura, Applied Statistics 37, 1988): about seven digits. Its far tail is left out: the
- * result is clipped to +-5.2 before that. */
+/* Algorithm AS 241, routine PPND7 (M. J. Wichura, Applied Statistics 37, 1988): about seven
+ * digits. Its far tail is left out: the result is clipped to +-5.2 before that. */
 double stats_normal_quantile(double p)
 {
     double q = p - 0.5;
@@ -107,7 +108,8 @@ static uint32_t run_end(const float *knots, uint32_t count, uint32_t from)
     return low;
 }
 
-/* A value that several knots share stands at the middle of their ranks: half of a column being zero is no outlier. */
+/* A value that several knots share stands at the middle of their ranks: half of a column being
+ * zero is no outlier. */
 static double rank_of(const struct number_slot *n, float v, uint32_t below)
 {
     const float *knots = n->quantiles;

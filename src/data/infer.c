@@ -43,11 +43,13 @@ static void conclude(const struct infer_request *r, const struct scan *s,
         if (strcmp(s->names[c], r->target) == 0)
             infer_target(s, c, i);
     if (notes->numbers)
-        snprintf(i->note, sizeof i->note, "the first line holds numbers only and is read as a header; "
-                 "if it is none, set data.header to false");
+        snprintf(i->note, sizeof i->note,
+                 "the first line holds numbers only and is read as a header; if it is none, set "
+                 "data.header to false");
     else if (notes->first != notes->second)
-        snprintf(i->note, sizeof i->note, "the names of columns %zu and %zu differ only by upper and "
-                 "lower case or blanks", notes->first + 1, notes->second + 1);
+        snprintf(i->note, sizeof i->note,
+                 "the names of columns %zu and %zu differ only by upper and lower case or blanks",
+                 notes->first + 1, notes->second + 1);
 }
 
 /* One reading with the dialect of s. */

@@ -1,5 +1,6 @@
-/* infer.h - `dnn init`: the only place where anything is guessed. Looks at a whole file once and proposes a type for every
- * column, the dialect, the task, the positive label; with a reason for each column that is set aside. */
+/* infer.h - `dnn init`: the only place where anything is guessed. Looks at a whole file once and
+ * proposes a type for every column, the dialect, the task, the positive label; with a reason for
+ * each column that is set aside. */
 #ifndef DNN_DATA_INFER_H
 #define DNN_DATA_INFER_H
 
@@ -29,8 +30,9 @@ struct infer {
     double target_balance;  /* share of the smallest class */
     char note[200];         /* about the header line; "" otherwise */
 };
-/* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line. fixed: dialect members the user set
- * (delimiter 0 / decimal 0 / encoding -1 / header -1: to be found out). */
+/* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line.
+ * fixed: dialect members the user set (delimiter 0 / decimal 0 / encoding -1 / header -1: to be
+ * found out). */
 struct infer_request {
     const char *path, *target;
     const char *const *ids, *const *ignored;

@@ -1,4 +1,5 @@
-/* infer_dialect.c - delimiter and header from the first bytes of a file, the encoding from all of them. */
+/* infer_dialect.c - delimiter and header from the first bytes of a file, the encoding from all
+ * of them. */
 #include "data/infer_parts.h"
 
 #include <string.h>
@@ -21,8 +22,9 @@ struct field {
     size_t length;
 };
 
-/* The fields of the record at *at, at most `most` are kept; their number. A quoted field begins and ends with a quote; what is
- * wrong with it is the parser's business. *at moves behind the line end; *ended: the head stopped inside. */
+/* The fields of the record at *at, at most `most` are kept; their number. A quoted field begins
+ * and ends with a quote; what is wrong with it is the parser's business. *at moves behind the
+ * line end; *ended: the head stopped inside. */
 static size_t read_record(const struct head *h, char delimiter, size_t *at, struct field *fields,
                           size_t most, bool *ended)
 {
@@ -70,9 +72,9 @@ static bool is_number(const struct field *f, char delimiter)
            (f->length && date_parse(f->text, f->length, &value));
 }
 
-/* How well a delimiter explains the head: 0 without a second column, else mostly the share of records that are as wide as
- * the first, then the share of cells that are numbers (which tells ';' from ',' where the comma is a decimal one), then the
- * width. */
+/* How well a delimiter explains the head: 0 without a second column, else mostly the share of
+ * records that are as wide as the first, then the share of cells that are numbers (which tells
+ * ';' from ',' where the comma is a decimal one), then the width. */
 static double score(const struct head *h, char delimiter, struct field *fields)
 {
     size_t at = 0, first = 0, records = 0, same = 0, cells = 0, numbers = 0;
@@ -135,8 +137,9 @@ static bool is_own_name(const char *target)
            target[1 + strspn(target + 1, "0123456789")] == '\0';
 }
 
-/* A first record of words is a header unless one of its words stands in its own column again and no column turns from a
- * word to numbers below it. One with a number is none: names are seldom numbers. */
+/* A first record of words is a header unless one of its words stands in its own column again and
+ * no column turns from a word to numbers below it. One with a number is none: names are seldom
+ * numbers. */
 static bool find_header(const struct head *h, char delimiter, const char *target,
                         struct field *first, struct field *other)
 {

@@ -5,12 +5,13 @@
 #include "data/infer.h"
 #include "data/leak.h"
 
-/* Texts that usually mean "no value". The first INFER_ANYWHERE of them do so in every column; the others only in one whose
- * remaining cells are all numbers or all dates. */
+/* Texts that usually mean "no value". The first INFER_ANYWHERE of them do so in every column;
+ * the others only in one whose remaining cells are all numbers or all dates. */
 extern const char *const infer_missing_texts[];
 enum { INFER_ANYWHERE = 13, INFER_MISSING = 32 };
 
-#define INFER_DISTINCT 1048576u /* distinct is exact up to here (less in wide files: INFER_HASHES in all) */
+/* distinct is exact up to here; less in wide files: INFER_HASHES in all */
+#define INFER_DISTINCT 1048576u
 #define INFER_HASHES ((size_t)1 << 26)
 #define INFER_TEXTS 1024u       /* values whose text is kept, for labels */
 
@@ -22,7 +23,7 @@ struct watch {
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
     uint64_t others;            /* no number, no date, not in the list */
     uint64_t words, bytes;      /* of cells that are others */
-    uint64_t odd_commas;        /* of `commas`: not exactly three digits behind it, so no thousands */
+    uint64_t odd_commas;        /* of `commas`: not three digits behind it, so no thousands */
     bool steps;                 /* each whole number is one more than the one before */
     double last, low, high, fraction; /* fraction: largest distance of a number from a whole one */
     double comma_low, comma_high;

@@ -1,5 +1,5 @@
-/* infer_scan.c - one reading of a whole file: what the cells of each column look like. Columns are looked at side by side, each by
- * one thread, so that nothing depends on how many there are. */
+/* infer_scan.c - one reading of a whole file: what the cells of each column look like. Columns
+ * are looked at side by side, each by one thread, so that nothing depends on how many there are. */
 #include "data/infer_parts.h"
 
 #include <math.h>
@@ -12,9 +12,10 @@
 #include "data/number.h"
 
 const char *const infer_missing_texts[INFER_MISSING] = {
-    "",      "NA",   "N/A",     "#N/A",    "<NA>",    "NaN",     "nan", "null",    "NULL", "Null", "?",
-    " ",     "  ",   "-",       "--",      ".",       "..",      "n/a", "na",      "none", "None", "NONE",
-    "NAN",   "Nan",  "unknown", "Unknown", "missing", "Missing", "*",   "#VALUE!", "N.A.", "_"};
+    "",     "NA",  "N/A",  "#N/A",    "<NA>",    "NaN",     "nan",     "null",
+    "NULL", "Null", "?",   " ",       "  ",      "-",       "--",      ".",
+    "..",   "n/a", "na",   "none",    "None",    "NONE",    "NAN",     "Nan",
+    "unknown", "Unknown", "missing", "Missing", "*", "#VALUE!", "N.A.", "_"};
 
 /* --- the set of distinct cells --- */
 
@@ -220,7 +221,7 @@ static bool check_ragged(const struct csv_block *b, const struct csv_cells *cell
         err_at(e, ERR_CSV_RAGGED, b->path, record->line, 0,
                "line %lld has %u fields, the first line has %zu", (long long)record->line,
                record->cells, count);
-        return err_help(e, "is a cell with a delimiter not quoted, or is the delimiter another one?");
+        return err_help(e, "is a cell with a delimiter not quoted, or the delimiter another one?");
     }
     return true;
 }

@@ -1,4 +1,5 @@
-/* infer_target.c - the task that a target calls for, its positive label, and columns that give it away. */
+/* infer_target.c - the task that a target calls for, its positive label, and columns that give
+ * it away. */
 #include "data/infer_parts.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ static bool is_missing(const struct infer *i, const char *text)
     return false;
 }
 
-/* Two values: binary. Texts, or few whole numbers that are met often: classes. Else a number to be estimated. */
+/* Two values: binary. Texts, or few whole numbers that are met often: classes. Else a number to
+ * be estimated. */
 static int find_task(const struct watch *w, const struct infer_column *c, uint64_t rows)
 {
     uint64_t present = rows - c->missing;
@@ -29,7 +31,8 @@ static int find_task(const struct watch *w, const struct infer_column *c, uint64
                                                                     : TASK_REGRESSION;
 }
 
-/* The labels in the contract's order, without the texts that mean missing; the smallest class's share; the positive label. */
+/* The labels in the contract's order, without the texts that mean missing; the smallest class's
+ * share; the positive label. */
 static struct vocab *find_labels(const struct watch *w, struct infer *i)
 {
     struct vocab *labels = vocab_new();
@@ -102,8 +105,9 @@ static void leak_tile(void *context, unsigned tile, unsigned thread)
     else if (c->type == COLUMN_CATEGORICAL)
         explained = of_groups(t, w);
     if (leak_suspect(&t->of, explained))
-        snprintf(c->note, sizeof c->note, "it alone gives the target away almost completely: leave it "
-                 "out unless it is known before the target is");
+        snprintf(c->note, sizeof c->note,
+                 "it alone gives the target away almost completely: leave it out unless it is "
+                 "known before the target is");
 }
 
 static void find_leaks(const struct scan *s, size_t target, const struct vocab *labels,
@@ -127,7 +131,8 @@ static void find_leaks(const struct scan *s, size_t target, const struct vocab *
     t.of.label = label;
     t.of.value = value;
     t.of.classes = out->task == TASK_REGRESSION ? 0 : vocab_count(known);
-    /* A cell without a target is a class of its own here, and a target with thousands of values no target. */
+    /* A cell without a target is a class of its own here, and a target with thousands of values
+     * no target. */
     if (t.of.count && t.of.classes != 1 && t.of.classes <= INFER_TEXTS && vocab_count(labels) != 1)
         threads_run((unsigned)s->count, leak_tile, &t);
     vocab_free(known);
@@ -147,10 +152,13 @@ void infer_target(const struct scan *s, size_t target, struct infer *out)
     find_leaks(s, target, labels, out);
     vocab_free(labels);
     if (c->missing)
-        snprintf(c->note, sizeof c->note, "%llu of %llu rows have no target: take them out to train",
+        snprintf(c->note, sizeof c->note,
+                 "%llu of %llu rows have no target: take them out to train",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
     else if (c->distinct < 2)
-        snprintf(c->note, sizeof c->note, "the target has one value only: there is nothing to learn");
+        snprintf(c->note, sizeof c->note,
+                 "the target has one value only: there is nothing to learn");
     else if (out->task == TASK_MULTICLASS && c->distinct > 100)
-        snprintf(c->note, sizeof c->note, "the target has %llu classes", (unsigned long long)c->distinct);
+        snprintf(c->note, sizeof c->note, "the target has %llu classes",
+                 (unsigned long long)c->distinct);
 }

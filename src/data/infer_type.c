@@ -1,4 +1,5 @@
-/* infer_type.c - what each column is, from what its cells look like; what means missing; the decimal sign; the task. */
+/* infer_type.c - what each column is, from what its cells look like; what means missing; the
+ * decimal sign; the task. */
 #include "data/infer_parts.h"
 
 #include <math.h>
@@ -95,7 +96,8 @@ static bool among(const char *const *names, size_t count, const char *name)
 /* id, ID, row_id, customerID, Id.1, index, key, uuid, ... */
 static bool named_like_id(const char *name)
 {
-    static const char *const whole[] = {"id", "index", "key", "uuid", "guid", "rowid", "rownames", "rownum", "no", "nr"};
+    static const char *const whole[] = {"id",    "index",    "key",    "uuid", "guid",
+                                        "rowid", "rownames", "rownum", "no",   "nr"};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcasecmp(name, whole[i]) == 0)
@@ -124,7 +126,8 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
     if (whole && !n->missing && n->present >= 20 && w->steps && w->whole == n->present)
         set_aside(c, COLUMN_ID, "it numbers the rows");
     else if (whole && named_like_id(c->name) && n->distinct == n->present)
-        set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an identifier");
+        set_aside(c, COLUMN_ID,
+                  "its name and its values, all different, are those of an identifier");
     else if (whole && named_like_id(c->name) && n->distinct > 100 && n->distinct * 2 > n->present)
         set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
                   (unsigned long long)n->distinct);

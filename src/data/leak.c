@@ -1,5 +1,5 @@
-/* leak.c - measures how much of the target one column explains. A row is always judged by the others, so that a column of
- * unique values does not look like a perfect one. */
+/* leak.c - measures how much of the target one column explains. A row is always judged by the
+ * others, so that a column of unique values does not look like a perfect one. */
 #include "data/leak.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ static double area(const int32_t *label, const float *score, uint32_t count)
 
 /* --- groups --- */
 
-/* The share of class 1 among the other rows of the group, with one row of the overall share added. */
+/* The share of class 1 among the other rows of the group, with one row of the overall share
+ * added. */
 static double area_of_groups(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     double *ones = mem_zero(groups, sizeof *ones), *rows = mem_zero(groups, sizeof *rows), all = 0;
@@ -51,7 +52,8 @@ static double area_of_groups(const struct leak_target *t, const int32_t *group, 
     return result;
 }
 
-/* Rows whose class is the most frequent one among the other rows of their group, against always answering the largest. */
+/* Rows whose class is the most frequent one among the other rows of their group, against always
+ * answering the largest. */
 static double errors_saved(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     uint64_t cells = (uint64_t)groups * t->classes;
@@ -85,7 +87,8 @@ static double errors_saved(const struct leak_target *t, const int32_t *group, ui
     return base > 0 && wrong < base ? 1 - wrong / base : 0;
 }
 
-/* 1 - (squared error of the mean of the group's other rows) / (squared error of the overall mean). */
+/* 1 - (squared error of the mean of the group's other rows) / (squared error of the overall
+ * mean). */
 static double variance_between(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     double *sum = mem_zero(groups, sizeof *sum), *rows = mem_zero(groups, sizeof *rows);
@@ -175,7 +178,8 @@ double leak_of_number(const struct leak_target *t, const float *number)
     if (!t->classes)
         return correlation(number, t->value, t->count);
     if (t->classes == 2) {
-        /* Rows without the number say nothing here; whether a cell is missing is told by the indicator. */
+        /* Rows without the number say nothing here; whether a cell is missing is told by the
+         * indicator. */
         int32_t *label = mem_alloc((size_t)t->count + 1, sizeof *label);
         float *present = mem_alloc((size_t)t->count + 1, sizeof *present);
         uint32_t n = 0;

@@ -1,4 +1,5 @@
-/* leak.h - does one column alone give the target away? Shared by training (all columns of a table) and init (cells of a sample). */
+/* leak.h - does one column alone give the target away? Shared by training (all columns of a
+ * table) and init (cells of a sample). */
 #ifndef DNN_DATA_LEAK_H
 #define DNN_DATA_LEAK_H
 
@@ -15,9 +16,10 @@ struct leak_target {
     const float *value;
 };
 
-/* How much of the target the column alone explains, 0 to 1, judged on each row by the others: classes: the share of the
- * errors of always answering the largest class that goes away; two classes: the column as a score, 2 |AUC - 1/2|; values:
- * the squared correlation, or the share of variance between groups. NaN is a missing number, group 0 a missing category. */
+/* How much of the target the column alone explains, 0 to 1, judged on each row by the others:
+ * classes: the share of the errors of always answering the largest class that goes away; two
+ * classes: the column as a score, 2 |AUC - 1/2|; values: the squared correlation, or the share
+ * of variance between groups. NaN is a missing number, group 0 a missing category. */
 double leak_of_number(const struct leak_target *t, const float *number);
 double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t groups);
 /* Above this a column is warned of. */

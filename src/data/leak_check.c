@@ -1,4 +1,5 @@
-/* leak_check.c - warnings about a table: columns that give the target away, rows in two parts, numbers that are names. */
+/* leak_check.c - warnings about a table: columns that give the target away, rows in two parts,
+ * numbers that are names. */
 #include "data/leak.h"
 
 #include <math.h>
@@ -57,8 +58,10 @@ static void check_columns(const struct schema *s, struct table *t)
         if (s->labels ? label[n] >= 0 : value[n] == value[n])
             sample.rows[n++] = row;
     }
-    sample.target = (struct leak_target){
-        .count = n, .classes = s->labels ? vocab_count(s->labels) : 0, .label = label, .value = value};
+    sample.target = (struct leak_target){.count = n,
+                                         .classes = s->labels ? vocab_count(s->labels) : 0,
+                                         .label = label,
+                                         .value = value};
     threads_run((unsigned)s->column_count, column_tile, &sample);
     struct text list = {0};
     size_t found = 0;
@@ -68,8 +71,9 @@ static void check_columns(const struct schema *s, struct table *t)
     if (found > STATS_NAMED)
         text_printf(&list, " and %zu more", found - STATS_NAMED);
     if (found)
-        stats_warn(t, "one column alone gives the target away almost completely; leave it out unless it "
-                   "is known beforehand: %s", list.data);
+        stats_warn(t,
+                   "one column alone gives the target away almost completely; leave it out unless "
+                   "it is known beforehand: %s", list.data);
     text_free(&list);
     mem_free(label);
     mem_free(value);
@@ -114,8 +118,8 @@ static void mark_tile(void *context, unsigned tile, unsigned thread)
     end = end - from < TILE_ROWS ? end : from + TILE_ROWS;
     for (uint64_t i = from; i < end; i++) {
         size_t at = find(h, hash_row(h, rows[i]));
-        if (h->place[at])
-            __atomic_store_n(&h->met[at], 1, __ATOMIC_RELAXED); /* several threads may say the same */
+        if (h->place[at]) /* several threads may say the same */
+            __atomic_store_n(&h->met[at], 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -142,8 +146,9 @@ static void check_duplicates(const struct schema *s, struct table *t)
         for (uint64_t i = 0; i < t->count[p]; i++)
             same += h.met[find(&h, hash_row(&h, t->index[p][i]))];
         if (same)
-            stats_warn(t, "%llu of %llu %s rows equal a training row in every column used; if they are "
-                       "copies, its metrics are too good", (unsigned long long)same,
+            stats_warn(t,
+                       "%llu of %llu %s rows equal a training row in every column used; if they "
+                       "are copies, its metrics are too good", (unsigned long long)same,
                        (unsigned long long)t->count[p], names[p]);
     }
     mem_free(h.place);
@@ -168,7 +173,8 @@ static void check_identifiers(const struct schema *s, struct table *t)
             whole = v != v || full == rint(full);
         }
         if (whole)
-            stats_warn(t, "column \"%s\" has whole numbers up to %.17g, above 16777216, which looks "
+            stats_warn(t,
+                       "column \"%s\" has whole numbers up to %.17g, above 16777216, which looks "
                        "like an identifier: neighbouring ones become equal", text_quote_z(c->name),
                        most);
     }

@@ -1,4 +1,5 @@
-/* options.h - the "data" object of the config, as read by opt.h from data_options_table (options.c). */
+/* options.h - the "data" object of the config, as read by opt.h from data_options_table
+ * (options.c). */
 #ifndef DNN_DATA_OPTIONS_H
 #define DNN_DATA_OPTIONS_H
 
@@ -6,18 +7,21 @@
 #include "base/rng.h"
 
 enum data_encoding { ENCODING_UTF8, ENCODING_LATIN1, ENCODING_CP1252 };
-enum split_method { SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN };
+enum split_method {
+    SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
+};
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
 
 struct split_options {
-    int method;           /* enum split_method; default stratified for classes, random for regression when absent */
+    int method;           /* enum split_method; -1 (absent) until data_options_settle */
     bool method_given;
     char *column;         /* NULL: see INTERFACE.md, split.column */
     double valid, test;   /* fractions */
 };
 
 struct data_options {
-    struct opt_strings train, valid, test; /* files; paths already made relative to the working folder by run/config */
+    /* files; run/config has made the paths relative to the working folder */
+    struct opt_strings train, valid, test;
     char *delimiter;      /* one of , ; TAB | */
     int decimal;          /* 0 '.', 1 ',' */
     int encoding;         /* enum data_encoding */
@@ -28,8 +32,9 @@ struct data_options {
     struct split_options split;
 };
 
-/* After opt_read, before schema_declare: makes the default split method that of the task, and checks what one key alone cannot
- * show (delimiter, fractions that leave no training rows, stratified regression). E13 with the place. doc: the whole config. */
+/* After opt_read, before schema_declare: makes the default split method that of the task, and
+ * checks what one key alone cannot show (delimiter, fractions that leave no training rows,
+ * stratified regression). E13 with the place. doc: the whole config. */
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
 /* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
@@ -42,8 +47,10 @@ struct column_options {
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];
-/* Words of the columns' members, in the order of the enums of schema.h; the types end before COLUMN_TARGET. */
-extern const char *const column_type_names[], *const column_scale_names[], *const column_impute_names[],
-    *const column_unknown_names[], *const column_encode_names[];
+/* Words of the columns' members, in the order of the enums of schema.h; the types end before
+ * COLUMN_TARGET. */
+extern const char *const column_type_names[], *const column_scale_names[];
+extern const char *const column_impute_names[], *const column_unknown_names[];
+extern const char *const column_encode_names[];
 
 #endif

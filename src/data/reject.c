@@ -23,7 +23,8 @@ struct reject *reject_open(const char *path, struct err *e)
     return NULL;
 }
 
-/* RFC 4180: quoted when a delimiter, quote or line end is inside, or a blank at an end, which readers cut off. */
+/* RFC 4180: quoted when a delimiter, quote or line end is inside, or a blank at an end, which
+ * readers cut off. */
 static void put_field(struct text *line, const char *bytes, size_t length)
 {
     bool quote = length && (bytes[0] == ' ' || bytes[0] == '\t' || bytes[length - 1] == ' ' ||

@@ -1,4 +1,5 @@
-/* reject.h - the file of rows that could not be read: line,column,name,id,reason,raw (RFC 4180, header first). */
+/* reject.h - the file of rows that could not be read: line,column,name,id,reason,raw (RFC 4180,
+ * header first). */
 #ifndef DNN_DATA_REJECT_H
 #define DNN_DATA_REJECT_H
 
@@ -6,8 +7,8 @@
 
 struct reject;
 struct reject *reject_open(const char *path, struct err *e);
-bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw, size_t length,
-                struct err *e);
+bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
+                size_t length, struct err *e);
 bool reject_commit(struct reject *r, struct err *e); /* frees r */
 void reject_abort(struct reject *r);
 

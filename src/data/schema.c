@@ -1,4 +1,5 @@
-/* schema.c - where each column stands in a record, what the network sees of it, and how a schema ends. */
+/* schema.c - where each column stands in a record, what the network sees of it, and how a schema
+ * ends. */
 #include "data/schema.h"
 
 #include <math.h>
@@ -55,10 +56,12 @@ void schema_free(struct schema *s)
 
 /* --- what the network sees --- */
 
-/* One-hot costs a weight row a slot and learns fast; beyond this the shared rows of an embedding generalise better. */
+/* One-hot costs a weight row a slot and learns fast; beyond this the shared rows of an embedding
+ * generalise better. */
 #define ONEHOT_MOST 32u
 
-/* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al., 2020). */
+/* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al.,
+ * 2020). */
 static uint32_t auto_dim(uint32_t count)
 {
     double dim = round(1.6 * pow((double)count, 0.56));

@@ -1,5 +1,6 @@
-/* schema.h - the columns of a data set: what the config declares, what training rows taught (statistics, vocabularies), and
- * where each column stands in a record. Saved in the model; predict uses nothing else. */
+/* schema.h - the columns of a data set: what the config declares, what training rows taught
+ * (statistics, vocabularies), and where each column stands in a record. Saved in the model;
+ * predict uses nothing else. */
 #ifndef DNN_DATA_SCHEMA_H
 #define DNN_DATA_SCHEMA_H
 
@@ -13,29 +14,37 @@ enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
     COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* only read by split.method column */
 };
-enum column_scale { SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE };
+enum column_scale {
+    SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE
+};
 enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
 
-/* Category text to slot. Slot 0 missing, 1 unknown, 2.. values in vocabulary order (numbers as numbers if all are,
- * else by bytes; never by the order of the file). */
+/* Category text to slot. Slot 0 missing, 1 unknown, 2.. values in vocabulary order (numbers as
+ * numbers if all are, else by bytes; never by the order of the file). */
 struct vocab;
 struct vocab *vocab_new(void);
 void vocab_free(struct vocab *v);
-#define VOCAB_MOST 1048576u /* categories of one column that a model may hold; vocab_add itself has no such limit */
-uint32_t vocab_add(struct vocab *v, const char *text, size_t length);        /* index 0.. in order of arrival */
-uint32_t vocab_find(const struct vocab *v, const char *text, size_t length); /* UINT32_MAX when absent */
+/* Categories of one column that a model may hold; vocab_add itself has no such limit. */
+#define VOCAB_MOST 1048576u
+/* The index, from 0 in order of arrival. */
+uint32_t vocab_add(struct vocab *v, const char *text, size_t length);
+/* UINT32_MAX when absent. */
+uint32_t vocab_find(const struct vocab *v, const char *text, size_t length);
 uint32_t vocab_count(const struct vocab *v);
-const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length); /* NUL-terminated; length may be NULL */
+/* NUL-terminated; length may be NULL. */
+const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length);
 /* Sorts by the rule above; order[old] = new. */
 void vocab_sort(struct vocab *v, uint32_t *order);
 /* Puts value i in place order[i]. */
 void vocab_order(struct vocab *v, const uint32_t *order);
-/* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those dropped. */
+/* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those
+ * dropped. */
 void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order);
 
-/* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when applied. */
+/* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when
+ * applied. */
 struct number_slot {
     double offset;          /* taken off in double before rounding to float32 */
     int scale;              /* enum column_scale, never AUTO once fitted */
@@ -43,8 +52,9 @@ struct number_slot {
     float impute;           /* in place of a missing one, before scaling; v's units */
     bool indicator;         /* some training row lacked it */
     uint32_t quantile_count;
-    float *quantiles;       /* SCALE_QUANTILE: ascending knots of the training values; applied: normal quantile of the
-                               interpolated rank, clipped to +-5.2 */
+    /* SCALE_QUANTILE: ascending knots of the training values. Applied: the normal quantile of the
+     * interpolated rank, clipped to +-5.2. */
+    float *quantiles;
     float low, high;        /* range of the training values: drift is counted, not refused */
 };
 
@@ -53,7 +63,7 @@ struct column {
     int type;               /* enum column_type */
     int scale, impute, unknown, encode;
     int64_t min_count, dim; /* dim 0: "auto" */
-    uint32_t number;        /* first number slot (numeric: one; datetime: DATE_PARTS), UINT32_MAX none */
+    uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
     uint32_t category;      /* category slot, UINT32_MAX none */
     struct vocab *vocab;    /* categorical; of a class target the same object as schema.labels */
     uint64_t missing;       /* training rows without it */
@@ -65,31 +75,37 @@ struct schema {
     struct csv_dialect dialect;
     char decimal;
     struct opt_strings missing;      /* texts that mean missing */
-    struct column *columns;          /* every column that the config lists, in the config's order; target included */
+    struct column *columns;          /* those the config lists, in its order; target included */
     size_t column_count;
     uint32_t target;                 /* index in columns */
     char *positive;                  /* binary */
-    struct vocab *labels;            /* classes in order; NULL for regression. Binary: the positive one is last. */
+    struct vocab *labels;            /* classes in order, a positive one last; regression: NULL */
     double target_center, target_scale; /* regression: standardised target = (y - center) / scale */
     struct number_slot *numbers;
     uint32_t number_count, category_count;
     struct rowfmt format;
-    uint32_t file_columns;           /* cells of a training record; what a file without header must have */
-    uint32_t *split_columns;         /* columns whose text the split reads (group: one; time: one; column: one; hash: the ids, or */
-    size_t split_column_count;       /* none: the whole row); training only, not saved */
+    uint32_t file_columns;           /* cells of a training record: width of files without header */
+    /* Columns whose text the split reads (group, time, column: one; hash: the ids, or none: the
+     * whole row). For training only, not saved. */
+    uint32_t *split_columns;
+    size_t split_column_count;
     bool fitted;
 };
 
-/* The declared schema: types and options from the config. Checks types, one target, at most one weight, group. E13. */
-struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc, struct err *e);
+/* The declared schema: types and options from the config. Checks types, one target, at most one
+ * weight, group. E13. */
+struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,
+                              struct err *e);
 void schema_free(struct schema *s);
-/* Gives every column its slots, and room for numbers, vocabularies and labels that are not there yet. For schema_declare and
- * schema_load; s->columns, s->task and s->target are filled. */
+/* Gives every column its slots, and room for numbers, vocabularies and labels that are not there
+ * yet. For schema_declare and schema_load; s->columns, s->task and s->target are filled. */
 void schema_layout(struct schema *s);
-/* Which cell of a CSV record feeds which column. `need_target`: training and evaluation. All missing names at once (E14), near
- * names suggested; columns of the file that no one asked for are counted. Needed are features and the target (if need_target); for
- * training also the weight, the ids and what the split reads; for predictions (fitted, no target) the ids. A weight is bound wherever
- * it is present: -1 means weight 1. Nothing is to be freed after a failure. */
+/* Which cell of a CSV record feeds which column. `need_target`: training and evaluation. All
+ * missing names at once (E14), near names suggested; columns of the file that no one asked for
+ * are counted. Needed are features and the target (if need_target); for training also the
+ * weight, the ids and what the split reads; for predictions (fitted, no target) the ids. A
+ * weight is bound wherever it is present: -1 means weight 1. Nothing is to be freed after a
+ * failure. */
 struct binding {
     int32_t *cell_of;      /* by schema column: cell, or -1 */
     uint32_t *column_of;   /* by cell: schema column, or UINT32_MAX when ignored */
@@ -104,11 +120,14 @@ void binding_free(struct binding *b);
 struct features *schema_features(const struct schema *s);
 void features_free(struct features *f);
 
-/* In and out of a model file: tensors "schema.*". The writer borrows memory of s and of *keep until it writes. */
+/* In and out of a model file: tensors "schema.*". The writer borrows memory of s and of *keep
+ * until it writes. */
 struct schema_saved;
 struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w);
 void schema_saved_free(struct schema_saved *k);
-struct schema *schema_load(const struct tensor_file *f, struct err *e); /* hostile input: every index checked, E15 */
-void schema_write_json(const struct schema *s, struct json_out *out); /* for inspect; members without braces */
+/* Hostile input: every index is checked, E15. */
+struct schema *schema_load(const struct tensor_file *f, struct err *e);
+/* For inspect; members without braces. */
+void schema_write_json(const struct schema *s, struct json_out *out);
 
 #endif

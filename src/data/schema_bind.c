@@ -37,8 +37,8 @@ static bool needed(const struct schema *s, uint32_t column, bool need_target)
     return false;
 }
 
-/* Without names the place is all there is: the width must be that of training, or one less when the target was last
- * and is absent. Names that the user gave say enough. */
+/* Without names the place is all there is: the width must be that of training, or one less when
+ * the target was last and is absent. Names that the user gave say enough. */
 static bool check_width(const struct schema *s, const char *const *names, size_t count,
                         bool need_target, struct err *e)
 {
@@ -104,8 +104,8 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     else if (b->extra == count && s->dialect.header)
         err_help(e, s->fitted ? "if the file has no header line, give --no-header, and --columns "
                                 "a,b,c with the names"
-                              : "if the file has no header line, set \"header\": false in data; its "
-                                "columns are then c1, c2, ...");
+                              : "if the file has no header line, set \"header\": false in data; "
+                                "its columns are then c1, c2, ...");
     else if (s->fitted)
         err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
     else

@@ -1,4 +1,5 @@
-/* schema_declare.c - from the "data" object of a config to a schema: types, roles, the columns that the split reads. */
+/* schema_declare.c - from the "data" object of a config to a schema: types, roles, the columns
+ * that the split reads. */
 #include "data/schema.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* schema_load.c - a schema from a model file that anyone may have written: every count, index, word and number is checked
- * before it is used. */
+/* schema_load.c - a schema from a model file that anyone may have written: every count, index,
+ * word and number is checked before it is used. */
 #include "data/schema.h"
 
 #include <float.h>
@@ -173,7 +173,8 @@ static bool check_roles(const struct loading *l)
     if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
         s->columns[s->target].type == COLUMN_TARGET)
         return true;
-    return damaged(l, "schema.columns", "does not have one target, features, and at most one weight");
+    return damaged(l, "schema.columns",
+                   "does not have one target, features, and at most one weight");
 }
 
 static bool load_columns(const struct loading *l)

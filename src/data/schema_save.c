@@ -1,4 +1,5 @@
-/* schema_save.c - a fitted schema as tensors. Everything that grows is a tensor, nothing stands in the JSON header. */
+/* schema_save.c - a fitted schema as tensors. Everything that grows is a tensor, nothing stands
+ * in the JSON header. */
 #include "data/schema.h"
 
 #include <assert.h>

@@ -1,13 +1,16 @@
-/* schema_saved.h - how a fitted schema lies in a model file; only schema_save.c and schema_load.c include it.
+/* schema_saved.h - how a fitted schema lies in a model file; only schema_save.c and
+ * schema_load.c include it.
  *
- *   schema.settings            I64 [SAVED_SETTINGS]            enum saved_setting
- *   schema.columns             I64 [columns][SAVED_COLUMN]     enum saved_column
- *   schema.numbers             F64 [numbers][SAVED_NUMBER]     enum saved_number; absent without numbers
- *   schema.quantiles           F32 [knots]                     of all quantile scales, in order; absent without one
- *   schema.target              F64 [2]                         center and scale of a regression target
- *   schema.T_offsets, _bytes   I64 [n + 1], U8 [total + 1]     n texts: text i is bytes offsets[i] .. offsets[i + 1]; a 0 byte
- *                                                              ends them all. T: names (of the columns), missing, labels, and
- *                                                              categories (column by column, in the order of their slots) */
+ *   schema.settings   I64 [SAVED_SETTINGS]          enum saved_setting
+ *   schema.columns    I64 [columns][SAVED_COLUMN]   enum saved_column
+ *   schema.numbers    F64 [numbers][SAVED_NUMBER]   enum saved_number; absent without numbers
+ *   schema.quantiles  F32 [knots]                   of all quantile scales; absent without one
+ *   schema.target     F64 [2]                       center and scale of a regression target
+ *   schema.T_offsets  I64 [n + 1]                   n texts: text i is bytes offsets[i] ..
+ *   schema.T_bytes    U8  [total + 1]               offsets[i + 1]; a 0 byte ends them all
+ *
+ * T: names (of the columns), missing, labels, and categories (column by column, in the order of
+ * their slots). */
 #ifndef DNN_DATA_SCHEMA_SAVED_H
 #define DNN_DATA_SCHEMA_SAVED_H
 

@@ -49,8 +49,9 @@ static void split_random(const struct shares *s)
                                       s->valid_rows, s->test_rows);
 }
 
-/* Shares `total` out among classes by their rows: floors first, then one at a time where most is lacking (largest
- * remainder; a tie goes to the first). Every class keeps a row: a sum that this forbids stays short. */
+/* Shares `total` out among classes by their rows: floors first, then one at a time where most is
+ * lacking (largest remainder; a tie goes to the first). Every class keeps a row: a sum that this
+ * forbids stays short. */
 static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, uint32_t *share)
 {
     uint64_t all = 0, given = 0;
@@ -125,7 +126,8 @@ static int by_order(const void *one, const void *other, const void *context)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Groups in random order: one goes to validation, then to test, when it brings that part nearer to its size. */
+/* Groups in random order: one goes to validation, then to test, when it brings that part nearer
+ * to its size. */
 static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
                        uint8_t *part)
 {
@@ -191,7 +193,8 @@ static int by_time(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* The cut nearest to `at` between rows of different times: rows of one moment stay together. 0 or count: there is none. */
+/* The cut nearest to `at` between rows of different times: rows of one moment stay together. 0
+ * or count: there is none. */
 static uint32_t cut_near(const double *time, const uint32_t *order, uint32_t count, uint32_t at)
 {
     uint32_t low = at, high = at;
@@ -225,7 +228,8 @@ static bool split_time(const struct shares *s, struct err *e)
 
 /* --- hash --- */
 
-/* The key's place in [0, 1): below `test` it is test, then validation. A row keeps its side as the file grows. */
+/* The key's place in [0, 1): below `test` it is test, then validation. A row keeps its side as
+ * the file grows. */
 static void split_hash(const struct shares *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -252,8 +256,9 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
     for (int p = PART_TRAIN; p < PARTS; p++) {
         if (have[p] || !(want[p] > 0) || (p == PART_TEST && o->method == SPLIT_COLUMN))
             continue;
-        err_set(e, ERR_SPLIT_EMPTY, "the split of %u rows (method %s, valid %g, test %g) leaves no %s "
-                "rows", s->count, split_method_names[o->method], s->valid, s->test, names[p]);
+        err_set(e, ERR_SPLIT_EMPTY,
+                "the split of %u rows (method %s, valid %g, test %g) leaves no %s rows", s->count,
+                split_method_names[o->method], s->valid, s->test, names[p]);
         if (p == PART_TRAIN)
             return err_help(e, "give more rows, or smaller fractions");
         return err_help(e, "set %s to 0, or give more rows", keys[p]);

@@ -1,4 +1,5 @@
-/* stats.c - fitting a schema on training rows: the order of the pieces, the scale of a regression target, warnings. */
+/* stats.c - fitting a schema on training rows: the order of the pieces, the scale of a
+ * regression target, warnings. */
 #include "data/stats.h"
 
 #include <assert.h>

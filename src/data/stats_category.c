@@ -1,4 +1,5 @@
-/* stats_category.c - vocabularies and labels: what training rows had, in a defined order; the provisional ids of all rows become final. */
+/* stats_category.c - vocabularies and labels: what training rows had, in a defined order; the
+ * provisional ids of all rows become final. */
 #include "data/stats_parts.h"
 
 #include "base/mem.h"
@@ -10,7 +11,7 @@ struct category_task {
     struct schema *schema;
     struct table *table;
     const uint32_t *column_of; /* by category slot */
-    uint64_t *unseen;          /* by category slot: rows of other parts whose value training lacks, under unknown "error" */
+    uint64_t *unseen;          /* by category slot, unknown "error": rows that training lacks */
 };
 
 /* Values by training rows: counts[id], id as in the records (0 missing). */
@@ -71,8 +72,8 @@ static bool report_category(const struct category_task *task, uint32_t slot, str
     uint32_t values = vocab_count(c->vocab);
     if (task->unseen[slot]) {
         err_set(e, ERR_CSV_UNKNOWN_CATEGORY,
-                "column \"%s\": %llu rows of validation or test have values that no training row has, "
-                "and its `unknown` is error", text_quote_z(c->name),
+                "column \"%s\": %llu rows of validation or test have values that no training row "
+                "has, and its `unknown` is error", text_quote_z(c->name),
                 (unsigned long long)task->unseen[slot]);
         return err_help(e, "set \"unknown\" to \"bucket\" for this column");
     }
@@ -82,7 +83,8 @@ static bool report_category(const struct category_task *task, uint32_t slot, str
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
     if (values > VOCAB_MOST) {
-        err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name), values);
+        err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name),
+                values);
         return err_expected(e, "at most %u", VOCAB_MOST);
     }
     c->constant = values <= 1 && !c->missing && c->min_count == 1;
@@ -184,8 +186,8 @@ static bool check_unseen(const struct schema *s, const struct table *t, const ui
         size_t length;
         const char *label = vocab_text(s->labels, i, &length);
         err_set(e, ERR_LABEL_UNSEEN,
-                "label \"%s\" of \"%s\" is in %llu validation or test rows (data row %llu first) and "
-                "in no training row", text_quote(label, length),
+                "label \"%s\" of \"%s\" is in %llu validation or test rows (data row %llu first) "
+                "and in no training row", text_quote(label, length),
                 text_quote_z(s->columns[s->target].name), (unsigned long long)rows,
                 (unsigned long long)first);
         return err_help(e, "split.method \"stratified\" keeps every class in the training rows");

@@ -1,5 +1,6 @@
-/* stats_number.c - the numbers of a schema: each column's training values are copied, sorted and looked at once. Everything comes from
- * the sorted copy, so it is exact, and the same whatever the order of rows or the number of threads. */
+/* stats_number.c - the numbers of a schema: each column's training values are copied, sorted and
+ * looked at once. Everything comes from the sorted copy, so it is exact, and the same whatever
+ * the order of rows or the number of threads. */
 #include "data/stats_parts.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 struct shape {
     uint32_t count, distinct;
     double mean, deviation, skew;
-    double low, lower, median, upper, high; /* quartiles by linear interpolation between order statistics */
+    double low, lower, median, upper, high; /* quartiles: interpolated between neighbours */
 };
 
 static double at_rank(const float *sorted, uint32_t count, double rank)
@@ -52,10 +53,11 @@ static struct shape shape_of(const float *sorted, uint32_t count)
     return s;
 }
 
-/* The rule behind "auto". A network sees a standardised column well when its values are spread evenly over a few deviations.
- * With a long tail nearly all rows share one narrow band, and a gradient step is governed by a few far rows; ranks mend both
- * (Gorishniy et al., 2021, use them for every column; AutoGluon for |skew| > 0.99). Few distinct values leave nothing to
- * spread, and ranks would only distort their distances. */
+/* The rule behind "auto". A network sees a standardised column well when its values are spread
+ * evenly over a few deviations. With a long tail nearly all rows share one narrow band, and a
+ * gradient step is governed by a few far rows; ranks mend both (Gorishniy et al., 2021, use them
+ * for every column; AutoGluon for |skew| > 0.99). Few distinct values leave nothing to spread,
+ * and ranks would only distort their distances. */
 static int scale_choose(const struct shape *s)
 {
     if (s->distinct <= 50)
@@ -65,7 +67,8 @@ static int scale_choose(const struct shape *s)
     return skewed || far ? SCALE_QUANTILE : SCALE_STANDARD;
 }
 
-/* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would copy noise). */
+/* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would
+ * copy noise). */
 static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t count)
 {
     uint32_t knots = count / 30;
@@ -155,7 +158,8 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* The sines and cosines of a datetime column lie in -1..1 as they are; missing, they are 0: no direction. */
+/* The sines and cosines of a datetime column lie in -1..1 as they are; missing, they are 0: no
+ * direction. */
 static void fit_cyclic(struct number_slot *n)
 {
     n->scale = SCALE_NONE;
@@ -195,7 +199,8 @@ static void fit_tile(void *context, unsigned tile, unsigned thread)
     fit_scale(n, c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO, &s, v);
 }
 
-/* Columns that are copied at the same time: the copies and what sorting them takes must stay small beside the table. */
+/* Columns that are copied at the same time: the copies and what sorting them takes must stay
+ * small beside the table. */
 static uint32_t columns_a_round(const struct table *t, uint32_t numbers)
 {
     uint64_t table = t->rows.count * t->rows.format.stride, column = 4 * t->count[PART_TRAIN] + 1;
@@ -213,7 +218,8 @@ static bool report(const struct number_task *t, struct table *table, struct err 
         uint32_t present = t->present[c->number];
         c->missing = table->count[PART_TRAIN] - present;
         if (!present) {
-            err_set(e, ERR_COLUMN_EMPTY, "column \"%s\" has no value in any of the %llu training rows",
+            err_set(e, ERR_COLUMN_EMPTY,
+                    "column \"%s\" has no value in any of the %llu training rows",
                     text_quote_z(c->name), (unsigned long long)table->count[PART_TRAIN]);
             return err_help(e, "give it the type \"ignore\" in data.columns");
         }

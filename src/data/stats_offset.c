@@ -6,7 +6,8 @@
 #include "data/date.h"
 #include "data/number.h"
 
-/* Rows that are looked at: the first ones say whether values are large, and reading them twice must cost nothing. */
+/* Rows that are looked at: the first ones say whether values are large, and reading them twice
+ * must cost nothing. */
 #define OFFSET_ROWS 1000u
 
 struct span {
@@ -23,8 +24,9 @@ static void span_add(struct span *s, double value)
     s->exact = s->exact && (double)(float)value == value;
 }
 
-/* A float32 has 24 bits. Where values are 32 times larger than their spread, 5 of them say nothing; taking the first value off
- * in double gives them back. Values that fit as they are stay as they are. */
+/* A float32 has 24 bits. Where values are 32 times larger than their spread, 5 of them say
+ * nothing; taking the first value off in double gives them back. Values that fit as they are
+ * stay as they are. */
 static double offset_of(const struct span *s, bool always)
 {
     double size = fmax(fabs(s->low), fabs(s->high));

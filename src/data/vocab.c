@@ -1,4 +1,5 @@
-/* vocab.c - category text to index: open addressing over rng_hash, the text in an arena. Nothing ever walks the hash table. */
+/* vocab.c - category text to index: open addressing over rng_hash, the text in an arena. Nothing
+ * ever walks the hash table. */
 #include "data/schema.h"
 
 #include <assert.h>
@@ -18,8 +19,8 @@ struct vocab {
     struct arena *texts;
     struct value *values;
     uint32_t count, room;
-    uint32_t *slots; /* index + 1, 0 free; slot_count is a power of two, at most three quarters full */
-    size_t slot_count;
+    uint32_t *slots;   /* index + 1, 0 free */
+    size_t slot_count; /* a power of two, at most three quarters full */
 };
 
 struct vocab *vocab_new(void)
@@ -170,7 +171,8 @@ static bool read_numbers(const struct vocab *v, char decimal, struct ranked *ite
 void vocab_sort(struct vocab *v, uint32_t *order)
 {
     struct ranked *items = mem_zero(v->count ? v->count : 1, sizeof *items);
-    /* With a decimal comma "1,5" is a number as well; a set of values that reads both ways reads the same in both. */
+    /* With a decimal comma "1,5" is a number as well; a set of values that reads both ways reads
+     * the same in both. */
     if (!read_numbers(v, '.', items) && !read_numbers(v, ',', items))
         for (uint32_t i = 0; i < v->count; i++)
             items[i].number = 0;

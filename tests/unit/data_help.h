@@ -26,7 +26,8 @@ static inline struct schema *schema_of(const char *config, int task, struct err 
     return s;
 }
 
-/* A table in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by table_drop. */
+/* A table in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by
+ * table_drop. */
 static inline struct table *table_make(const struct schema *s, uint64_t rows, unsigned shift)
 {
     struct table *t = mem_zero(1, sizeof *t);

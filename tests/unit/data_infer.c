@@ -1,4 +1,5 @@
-/* data_infer.c - what `init` guesses: dialect, header, decimal, encoding, types, missing texts, task, leaks. */
+/* data_infer.c - what `init` guesses: dialect, header, decimal, encoding, types, missing texts,
+ * task, leaks. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -58,17 +59,25 @@ static void test_dialect(void)
     dialect("one column", "a\n1\n2\n", NULL, ',', true, '.', 1);
     dialect("a decimal comma", "a;b;c\n1,5;2,5;3\n4;5,25;6,1\n", NULL, ';', true, ',', 3);
     dialect("without a header too", "1,5;2,5;3,5\n4,25;5,25;6,1\n", NULL, ';', false, ',', 3);
-    dialect("thousands are no decimals", "a;b\n\"1,500\";x\n\"2,000\";y\n", NULL, ';', true, '.', 2);
-    dialect("quoted delimiters", "a;b\n\"x,y,z\";\"1,2\"\n\"p,q,r\";\"3,4\"\n", NULL, ';', true, ',', 2);
+    dialect("thousands are no decimals", "a;b\n\"1,500\";x\n\"2,000\";y\n", NULL, ';', true, '.',
+            2);
+    dialect("quoted delimiters", "a;b\n\"x,y,z\";\"1,2\"\n\"p,q,r\";\"3,4\"\n", NULL, ';', true,
+            ',', 2);
     dialect("commas in some texts", "a;b\nx, y;1\nz;2\nu, v, w;3\n", NULL, ';', true, '.', 2);
-    dialect("a byte-order mark", "\xef\xbb\xbf" "a,b\n1,2\n", "a", ',', true, '.', 2);
+    dialect("a byte-order mark",
+            "\xef\xbb\xbf"
+            "a,b\n1,2\n",
+            "a", ',', true, '.', 2);
     dialect("CRLF", "a,b\r\n1,2\r\n", NULL, ',', true, '.', 2);
     dialect("bare CR", "a,b\r1,2\r3,4\r", NULL, ',', true, '.', 2);
     dialect("a blank line first", "\na,b\n1,2\n", NULL, ',', true, '.', 2);
     dialect("no header: numbers first", "1,2,x\n3,4,y\n", NULL, ',', false, '.', 3);
-    dialect("no header: the word comes again", "A11,B2\nA12,B2\nA11,B3\n", NULL, ',', false, '.', 2);
-    dialect("a header of words over words", "kind,place\nA11,B2\nA12,B2\n", NULL, ',', true, '.', 2);
-    dialect("the target is a number in the header", "2019,2020\n1,2\n3,4\n", "2020", ',', true, '.', 2);
+    dialect("no header: the word comes again", "A11,B2\nA12,B2\nA11,B3\n", NULL, ',', false, '.',
+            2);
+    dialect("a header of words over words", "kind,place\nA11,B2\nA12,B2\n", NULL, ',', true, '.',
+            2);
+    dialect("the target is a number in the header", "2019,2020\n1,2\n3,4\n", "2020", ',', true, '.',
+            2);
     dialect("the target is a place", "a,b\nc,d\n", "c2", ',', false, '.', 2);
     dialect("a row with a gap first", ",2,x\n3,4,y\n", NULL, ',', false, '.', 3);
     dialect("no line end", "a,b\n1,2", NULL, ',', true, '.', 2);
@@ -78,23 +87,28 @@ static void test_fixed(void)
 {
     struct err e = {0};
     scratch_put("in.csv", "a;b\n1,5;2\n", 10);
-    struct infer_request q = {.path = scratch("in.csv"), .encoding = -1, .header = 0,
-                              .delimiter = ',', .decimal = '.'};
+    struct infer_request q = {
+        .path = scratch("in.csv"), .encoding = -1, .header = 0, .delimiter = ',', .decimal = '.'};
     struct infer *i = infer_file(&q, &e);
     ok(i == NULL && e.id == ERR_CSV_DELIMITER, "a delimiter that was given is kept: %s", e.what);
     infer_free(i);
     err_clear(&e);
     struct opt_strings none = {0};
     scratch_put("in.csv", "a,b\n1,2\nNA,3\n", 13);
-    q = (struct infer_request){.path = scratch("in.csv"), .encoding = -1, .header = 1,
-                               .missing = &none};
+    q = (struct infer_request){
+        .path = scratch("in.csv"), .encoding = -1, .header = 1, .missing = &none};
     i = infer_file(&q, &e);
     ok(i && i->columns[0].type == COLUMN_CATEGORICAL && i->missing.count == 0,
        "so are the texts for missing");
     infer_free(i);
     const char *ids[] = {"b"}, *ignored[] = {"a"};
-    q = (struct infer_request){.path = scratch("in.csv"), .encoding = -1, .header = -1, .ids = ids,
-                               .id_count = 1, .ignored = ignored, .ignored_count = 1};
+    q = (struct infer_request){.path = scratch("in.csv"),
+                               .encoding = -1,
+                               .header = -1,
+                               .ids = ids,
+                               .id_count = 1,
+                               .ignored = ignored,
+                               .ignored_count = 1};
     i = infer_file(&q, &e);
     ok(i && i->columns[0].type == COLUMN_IGNORE && i->columns[1].type == COLUMN_ID,
        "and the columns that were named");
@@ -103,14 +117,21 @@ static void test_fixed(void)
 
 static void test_encoding(void)
 {
-    struct infer *i = look_z("stra\xdf" "e,n\nk\xf6ln,1\n", NULL);
+    struct infer *i = look_z("stra\xdf"
+                             "e,n\nk\xf6ln,1\n",
+                             NULL);
     ok(i && i->dialect.encoding == ENCODING_CP1252, "not UTF-8: cp1252");
-    is_string(i ? i->columns[0].name : "", "stra\xc3\x9f" "e", "and read so");
+    is_string(i ? i->columns[0].name : "",
+              "stra\xc3\x9f"
+              "e",
+              "and read so");
     infer_free(i);
     i = look_z("a,n\nk\x81ln,1\n", NULL);
     ok(i && i->dialect.encoding == ENCODING_LATIN1, "a byte that cp1252 lacks: latin1");
     infer_free(i);
-    i = look_z("stra\xc3\x9f" "e,n\nx,1\n", NULL);
+    i = look_z("stra\xc3\x9f"
+               "e,n\nx,1\n",
+               NULL);
     ok(i && i->dialect.encoding == ENCODING_UTF8, "UTF-8");
     infer_free(i);
 }
@@ -129,23 +150,26 @@ static void is_type(const struct infer *i, const char *name, int type, const cha
 {
     const struct infer_column *c = column(i, name);
     is_string(c ? type_names[c->type] : "none", type_names[type], name);
-    ok(c && (reason ? strstr(c->reason, reason) != NULL : !c->reason[0]), "%s: its reason: %s", name,
-       c ? c->reason : "");
+    ok(c && (reason ? strstr(c->reason, reason) != NULL : !c->reason[0]), "%s: its reason: %s",
+       name, c ? c->reason : "");
 }
 
 static void test_types(void)
 {
     struct err e = {0};
     struct text t = {0};
-    text_put(&t, "PassengerId,user_id,num,code,city,day,stamp,yyyymmdd,same,half,empty,rare,note,token,"
-                 "mixed,store_id,steps,gap,flag,y\n");
+    text_put(&t,
+             "PassengerId,user_id,num,code,city,day,stamp,yyyymmdd,same,half,empty,rare,note,token,"
+             "mixed,store_id,steps,gap,flag,y\n");
     for (uint32_t k = 0; k < 300; k++) {
         uint32_t r = rng_bits(1, k, 0, 0, RNG_TEST);
-        text_printf(&t, "%u,u-%u,%u.5,%u,%s,2024-%02u-%02u,2024-01-%02uT%02u:00:00Z,202401%02u,k,%s,,%s,",
-                    900 - 3 * k, k * 7919, r % 500, r % 4, r % 3 ? "Rome" : "Oslo", r % 12 + 1,
-                    r % 28 + 1, r % 28 + 1, r % 24, r % 28 + 1, r % 2 ? "x" : "", k < 4 ? "3" : "");
-        text_printf(&t, "the row number %u is good,t%ux,%s%u,%u,%u,%s,%s,%u\n", k, r, k % 9 ? "" : "ab",
-                    k, r % 7, k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no", r % 2);
+        text_printf(
+            &t, "%u,u-%u,%u.5,%u,%s,2024-%02u-%02u,2024-01-%02uT%02u:00:00Z,202401%02u,k,%s,,%s,",
+            900 - 3 * k, k * 7919, r % 500, r % 4, r % 3 ? "Rome" : "Oslo", r % 12 + 1, r % 28 + 1,
+            r % 28 + 1, r % 24, r % 28 + 1, r % 2 ? "x" : "", k < 4 ? "3" : "");
+        text_printf(&t, "the row number %u is good,t%ux,%s%u,%u,%u,%s,%s,%u\n", k, r,
+                    k % 9 ? "" : "ab", k, r % 7, k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no",
+                    r % 2);
     }
     struct infer *i = look(&t, "y", &e);
     if (!ok(i, "looked: %s", e.what))
@@ -198,13 +222,15 @@ static void test_missing(void)
     has_missing("a dash among numbers", "a,b\n1,x\n-,y\n2,x\n", "[][-]");
     has_missing("a dash among words is a word", "a,b\n1,x\n3,-\n2,x\n", "[]");
     has_missing("unknown among words is a word", "a,b\n1,unknown\n3,y\n2,x\n", "[]");
-    has_missing("unknown among dates", "a,b\n1,2024-01-01\n3,unknown\n2,2024-02-01\n", "[][unknown]");
+    has_missing("unknown among dates", "a,b\n1,2024-01-01\n3,unknown\n2,2024-02-01\n",
+                "[][unknown]");
     has_missing("a quoted blank", "a,b\n1,\" \"\n3,4\n", "[][ ]");
 }
 
 /* --- target --- */
 
-static void task(const char *name, const char *values, int want, const char *positive, double balance)
+static void task(const char *name, const char *values, int want, const char *positive,
+                 double balance)
 {
     struct err e = {0};
     struct text t = {0};
@@ -241,15 +267,16 @@ static void test_target(void)
     task("few whole numbers", "1|2|3|4", TASK_MULTICLASS, NULL, 0.25);
     task("few fractions", "1.5|2|3|4", TASK_REGRESSION, NULL, 0);
     task("two fractions", "1.5|2", TASK_BINARY, "2", 0.5);
-    task("many whole numbers", "1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20", TASK_REGRESSION,
-         NULL, 0);
+    task("many whole numbers", "1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20",
+         TASK_REGRESSION, NULL, 0);
     task("a missing target", "yes|no|", TASK_BINARY, "yes", 0.5);
     struct infer *i = look_z("x,y\n1,a\n2,\n3,b\n", "y");
     ok(i && strstr(column(i, "y")->note, "1 of 3 rows"), "rows without a target: %s",
        i ? column(i, "y")->note : "");
     infer_free(i);
     i = look_z("x,y\n1,a\n2,a\n3,a\n", "y");
-    ok(i && strstr(column(i, "y")->note, "one value"), "one value: %s", i ? column(i, "y")->note : "");
+    ok(i && strstr(column(i, "y")->note, "one value"), "one value: %s",
+       i ? column(i, "y")->note : "");
     infer_free(i);
 }
 
@@ -300,7 +327,10 @@ static void test_failures(void)
     fails("an unknown target", "abc,b\n1,2\n", 10, "abd", ERR_INFER_TARGET);
     fails("a ragged row", "a,b\n1,2\n1,2,3\n", 14, "a", ERR_CSV_RAGGED);
     fails("an open quote", "a,b\n1,\"2\n", 9, "a", ERR_CSV_UNTERMINATED);
-    fails("UTF-16", "\xff\xfe" "a\0,\0b\0\n\0", 10, "a", ERR_CSV_UTF16);
+    fails("UTF-16",
+          "\xff\xfe"
+          "a\0,\0b\0\n\0",
+          10, "a", ERR_CSV_UTF16);
     fails("gzip", "\x1f\x8b\x08\0\0\0\0", 7, "a", ERR_CSV_BINARY);
     ok(!look_at(scratch("nothing.csv"), NULL, &e) && err_exit(&e) == EXIT_NOINPUT, "no file: %s",
        e.what);
@@ -352,8 +382,8 @@ static void real(const char *folder, const char *name, const char *target, int w
     struct infer *i = look_at(path.data, target, &e);
     ok(i && i->task == want, "%s: %s %s", name, i ? task_names[i->task] : "", e.what);
     const struct infer_column *c = aside ? column(i, aside) : NULL;
-    ok(!aside || (c && (c->type == COLUMN_ID || c->type == COLUMN_IGNORE)), "%s: %s is set aside", name,
-       aside ? aside : "nothing");
+    ok(!aside || (c && (c->type == COLUMN_ID || c->type == COLUMN_IGNORE)), "%s: %s is set aside",
+       name, aside ? aside : "nothing");
     infer_free(i);
     text_free(&path);
 }

@@ -1,4 +1,5 @@
-/* data_leak.c - warnings about a table: columns that give the target away, rows on both sides, identifiers. */
+/* data_leak.c - warnings about a table: columns that give the target away, rows on both sides,
+ * identifiers. */
 #include "base/rng.h"
 #include "data/leak.h"
 #include "data_help.h"
@@ -15,15 +16,16 @@ static size_t warnings_with(const struct table *t, const char *a, const char *b)
     return found;
 }
 
-/* Columns: "same" is the label, "noise" a number, "most" agrees but for 3 rows of 100, "key" is unique, "kind" a category that
- * is the label. */
+/* Columns: "same" is the label, "noise" a number, "most" agrees but for 3 rows of 100, "key" is
+ * unique, "kind" a category that is the label. */
 static void test_classes(uint32_t classes)
 {
     static const char *const labels[] = {"a", "b", "c"};
     struct err e = {0};
-    struct schema *s = schema_of(C("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
-                                   "\"key\": \"categorical\", \"kind\": \"categorical\""),
-                                 classes == 2 ? TASK_BINARY : TASK_MULTICLASS, &e);
+    struct schema *s =
+        schema_of(C("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
+                    "\"key\": \"categorical\", \"kind\": \"categorical\""),
+                  classes == 2 ? TASK_BINARY : TASK_MULTICLASS, &e);
     struct table *t = table_make(s, ROWS, 6);
     struct text key = {0};
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -51,8 +53,10 @@ static void test_classes(uint32_t classes)
 static void test_regression(void)
 {
     struct err e = {0};
-    struct schema *s = schema_of(C("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
-                                   "\"other\": \"categorical\""), TASK_REGRESSION, &e);
+    struct schema *s =
+        schema_of(C("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
+                    "\"other\": \"categorical\""),
+                  TASK_REGRESSION, &e);
     struct table *t = table_make(s, ROWS, 6);
     struct text code = {0};
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -98,8 +102,10 @@ static void test_duplicates(void)
 static void test_identifiers(void)
 {
     struct err e = {0};
-    struct schema *s = schema_of(C("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
-                                   "\"far\": \"numeric\""), TASK_REGRESSION, &e);
+    struct schema *s =
+        schema_of(C("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
+                    "\"far\": \"numeric\""),
+                  TASK_REGRESSION, &e);
     struct table *t = table_make(s, 60, 4);
     s->numbers[3].offset = 1e9;
     for (uint32_t i = 0; i < 60; i++) {

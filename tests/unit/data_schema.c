@@ -44,8 +44,10 @@ static void test_declare(void)
     is_int(s->missing.count, 2, "the default texts for missing");
     schema_free(s);
 
-    s = schema_of("{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {\"y\": \"numeric\","
-                  "\"a\": \"numeric\"}}}", TASK_REGRESSION, &e);
+    s = schema_of(
+        "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {\"y\": \"numeric\","
+        "\"a\": \"numeric\"}}}",
+        TASK_REGRESSION, &e);
     ok(s && s->target == 0 && !s->labels && s->number_count == 1,
        "a target that is listed is no feature");
     schema_free(s);
@@ -56,8 +58,8 @@ static void refuse(const char *name, const char *columns, const char *more, int 
 {
     struct text t = {0};
     struct err e = {0};
-    text_printf(&t, "{\"data\": {\"train\": \"a.csv\", \"target\": \"y\"%s, \"columns\":\n%s}}", more,
-                columns);
+    text_printf(&t, "{\"data\": {\"train\": \"a.csv\", \"target\": \"y\"%s, \"columns\":\n%s}}",
+                more, columns);
     struct schema *s = schema_of(t.data, task, &e);
     ok(!s && (int)e.id == id, "%s: refused (%d %s)", name, (int)e.id, e.what);
     is_int(e.line, line, "its line");
@@ -77,15 +79,15 @@ static void test_declare_errors(void)
     refuse("no type", "{\"a\": {\"scale\": \"none\"}}", "", 0, ERR_CONFIG_KEY, 2, "scale");
     refuse("an empty object", "{\"a\": {}}", "", 0, ERR_CONFIG_MISSING_KEY, 2, "type");
     refuse("a number for a column", "{\"a\": 3}", "", 0, ERR_CONFIG_TYPE, 2, "\"a\"");
-    refuse("an option of another type", "{\"a\": {\"type\": \"numeric\", \"unknown\": \"error\"}}", "",
-           0, ERR_CONFIG_KEY, 2, "unknown");
+    refuse("an option of another type", "{\"a\": {\"type\": \"numeric\", \"unknown\": \"error\"}}",
+           "", 0, ERR_CONFIG_KEY, 2, "unknown");
     refuse("an unknown option", "{\"a\": {\"type\": \"numeric\", \"scael\": \"none\"}}", "", 0,
            ERR_CONFIG_KEY, 2, "did you mean `scale`");
     refuse("an unknown scale", "{\"a\": {\"type\": \"numeric\", \"scale\": \"minmx\"}}", "", 0,
            ERR_CONFIG_WORD, 2, "minmax");
     refuse("an encoding that is not built",
-           "{\"a\": {\"type\": \"categorical\", \"encode\": \"target\"}}", "", 0, ERR_CONFIG_WORD, 2,
-           "onehot");
+           "{\"a\": {\"type\": \"categorical\", \"encode\": \"target\"}}", "", 0, ERR_CONFIG_WORD,
+           2, "onehot");
     refuse("min_count 0", "{\"a\": {\"type\": \"categorical\", \"min_count\": 0}}", "", 0,
            ERR_CONFIG_RANGE, 2, "min_count");
     refuse("dim 0", "{\"a\": {\"type\": \"categorical\", \"dim\": 0}}", "", 0, ERR_CONFIG_RANGE, 2,
@@ -102,12 +104,14 @@ static void test_declare_errors(void)
     refuse("only the target", "{\"y\": \"numeric\"}", "", 0, ERR_CONFIG_COLUMNS, 2, "learn");
     refuse("two weights", "{\"a\": \"numeric\", \"b\": \"weight\",\n\"c\": \"weight\"}", "", 0,
            ERR_CONFIG_COLUMNS, 3, "\"b\"");
-    refuse("a target of type id", "{\"a\": \"numeric\", \"y\": \"id\"}", "", 0, ERR_CONFIG_COLUMNS, 2,
-           "target");
-    refuse("a categorical target of a regression", "{\"a\": \"numeric\", \"y\": \"categorical\"}", "",
-           TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "target");
-    refuse("a target with options", "{\"a\": \"numeric\", \"y\": {\"type\": \"numeric\","
-           "\"scale\": \"none\"}}", "", TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "options");
+    refuse("a target of type id", "{\"a\": \"numeric\", \"y\": \"id\"}", "", 0, ERR_CONFIG_COLUMNS,
+           2, "target");
+    refuse("a categorical target of a regression", "{\"a\": \"numeric\", \"y\": \"categorical\"}",
+           "", TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "target");
+    refuse("a target with options",
+           "{\"a\": \"numeric\", \"y\": {\"type\": \"numeric\","
+           "\"scale\": \"none\"}}",
+           "", TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "options");
     refuse("columns as a list", "[\"a\"]", "", 0, ERR_CONFIG_TYPE, 2, "columns");
     refuse("positive of a regression", a, ", \"positive\": \"1\"", TASK_REGRESSION,
            ERR_CONFIG_CONFLICT, 1, "positive");
@@ -132,8 +136,9 @@ static void reads(const char *name, const char *columns, const char *split, int 
 {
     struct text t = {0};
     struct err e = {0};
-    text_printf(&t, "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"split\": {%s}, \"columns\":{%s}}}",
-                split, columns);
+    text_printf(
+        &t, "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"split\": {%s}, \"columns\":{%s}}}",
+        split, columns);
     struct schema *s = schema_of(t.data, TASK_BINARY, &e);
     if (!column || !s) {
         ok(!s && (int)e.id == id, "%s: %s", name, e.what);
@@ -141,8 +146,8 @@ static void reads(const char *name, const char *columns, const char *split, int 
         size_t length = 0;
         char found[64] = "";
         for (size_t i = 0; i < s->split_column_count && length < sizeof found; i++)
-            length += (size_t)snprintf(found + length, sizeof found - length, "%s%s",
-                                       i ? "," : "", s->columns[s->split_columns[i]].name);
+            length += (size_t)snprintf(found + length, sizeof found - length, "%s%s", i ? "," : "",
+                                       s->columns[s->split_columns[i]].name);
         is_string(found, column, name);
     }
     schema_free(s);
@@ -155,14 +160,16 @@ static void test_split_columns(void)
     const char *hash = "\"method\": \"hash\"";
     reads("random reads none", "\"a\": \"numeric\"", "\"method\": \"random\"", 0, "");
     reads("group by type", "\"a\": \"numeric\", \"b\": \"group\"", g, 0, "b");
-    reads("group by name", "\"a\": \"numeric\"", "\"method\": \"group\", \"column\": \"shop\"", 0, "shop");
-    reads("group by a feature", "\"a\": \"categorical\"", "\"method\": \"group\", \"column\": \"a\"", 0,
-          "a");
+    reads("group by name", "\"a\": \"numeric\"", "\"method\": \"group\", \"column\": \"shop\"", 0,
+          "shop");
+    reads("group by a feature", "\"a\": \"categorical\"",
+          "\"method\": \"group\", \"column\": \"a\"", 0, "a");
     reads("group without a column", "\"a\": \"numeric\"", g, ERR_CONFIG_SPLIT_COLUMN, NULL);
     reads("group with two columns", "\"a\": \"numeric\", \"b\": \"group\", \"c\": \"group\"", g,
           ERR_CONFIG_SPLIT_COLUMN, NULL);
     reads("time by type", "\"a\": \"datetime\"", time, 0, "a");
-    reads("time by a number", "\"a\": \"numeric\"", "\"method\": \"time\", \"column\": \"a\"", 0, "a");
+    reads("time by a number", "\"a\": \"numeric\"", "\"method\": \"time\", \"column\": \"a\"", 0,
+          "a");
     reads("time by a column not listed", "\"a\": \"numeric\"",
           "\"method\": \"time\", \"column\": \"t\"", 0, "t");
     reads("time by a category", "\"a\": \"categorical\"", "\"method\": \"time\", \"column\": \"a\"",
@@ -187,7 +194,8 @@ static void test_bind(void)
     struct err e = {0};
     struct binding b;
     struct schema *s = schema_of(full, TASK_BINARY, &e);
-    const char *all[] = {"y", "kind", "x1", "income", "g", "w", "when", "city", "age", "key", "z", "x2"};
+    const char *all[] = {"y",    "kind", "x1",  "income", "g", "w",
+                         "when", "city", "age", "key",    "z", "x2"};
     if (!ok(s && schema_bind(s, all, 12, true, &b, &e), "binds in any order: %s", e.what))
         return;
     is_int(b.cell_of[0], 9, "the id's cell");
@@ -212,7 +220,8 @@ static void test_bind(void)
     err_clear(&e);
     s->fitted = true;
     const char *predict[] = {"age", "key", "city", "when", "income", "kind"};
-    ok(schema_bind(s, predict, 6, false, &b, &e), "predict needs no target and no weight: %s", e.what);
+    ok(schema_bind(s, predict, 6, false, &b, &e), "predict needs no target and no weight: %s",
+       e.what);
     is_int(b.cell_of[4], -1, "no weight is bound");
     binding_free(&b);
     const char *evaluate[] = {"age", "y", "city", "when", "income", "kind", "w"};
@@ -228,9 +237,10 @@ static void test_bind_headerless(void)
 {
     struct err e = {0};
     struct binding b;
-    struct schema *s = schema_of("{\"data\": {\"train\": \"a\", \"header\": false, \"target\": \"c4\","
-                                 "\"columns\": {\"c1\": \"numeric\", \"c3\": \"numeric\"}}}",
-                                 TASK_BINARY, &e);
+    struct schema *s =
+        schema_of("{\"data\": {\"train\": \"a\", \"header\": false, \"target\": \"c4\","
+                  "\"columns\": {\"c1\": \"numeric\", \"c3\": \"numeric\"}}}",
+                  TASK_BINARY, &e);
     const char *names[] = {"c1", "c2", "c3", "c4", "c5"}, *given[] = {"c3", "c1"};
     s->fitted = true;
     s->file_columns = 4;
@@ -250,13 +260,14 @@ static void test_bind_headerless(void)
 static void test_features(void)
 {
     struct err e = {0};
-    struct schema *s = schema_of("{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {"
-                                 "\"n\": \"numeric\", \"m\": \"numeric\", \"small\": \"categorical\","
-                                 "\"large\": \"categorical\","
-                                 "\"told\": {\"type\": \"categorical\", \"encode\": \"embedding\"},"
-                                 "\"hot\": {\"type\": \"categorical\", \"encode\": \"onehot\"},"
-                                 "\"dim\": {\"type\": \"categorical\", \"dim\": 5}}}}",
-                                 TASK_MULTICLASS, &e);
+    struct schema *s =
+        schema_of("{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {"
+                  "\"n\": \"numeric\", \"m\": \"numeric\", \"small\": \"categorical\","
+                  "\"large\": \"categorical\","
+                  "\"told\": {\"type\": \"categorical\", \"encode\": \"embedding\"},"
+                  "\"hot\": {\"type\": \"categorical\", \"encode\": \"onehot\"},"
+                  "\"dim\": {\"type\": \"categorical\", \"dim\": 5}}}}",
+                  TASK_MULTICLASS, &e);
     struct text t = {0};
     for (int i = 0; i < 100; i++) {
         text_clear(&t);

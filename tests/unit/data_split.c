@@ -1,4 +1,5 @@
-/* data_split.c - six ways to set rows apart: exact sizes, nothing on both sides, the same for the same seed and data. */
+/* data_split.c - six ways to set rows apart: exact sizes, nothing on both sides, the same for
+ * the same seed and data. */
 #include "base/mem.h"
 #include "data/table.h"
 #include "tap.h"
@@ -8,8 +9,8 @@ enum { MOST = 2000 };
 static uint8_t part[MOST];
 static uint64_t counts[PARTS];
 
-static bool split(int method, double valid, double test, uint64_t seed, const struct split_input *in,
-                  struct err *e)
+static bool split(int method, double valid, double test, uint64_t seed,
+                  const struct split_input *in, struct err *e)
 {
     struct split_options o = {.method = method, .valid = valid, .test = test};
     memset(part, 77, sizeof part);

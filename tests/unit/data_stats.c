@@ -1,4 +1,5 @@
-/* data_stats.c - what training rows teach: scales, medians, vocabularies, labels; and how records are applied. */
+/* data_stats.c - numbers that training rows teach: scales, medians, offsets, the target; and how
+ * records are applied. */
 #include "base/rng.h"
 #include "base/thread.h"
 #include "data/date.h"
@@ -31,7 +32,8 @@ static bool warned(const struct table *t, const char *a, const char *b)
 
 /* --- numbers --- */
 
-/* Training rows hold 1, 2, 3, 4, 100 and a missing one; a validation row is far away and must not count. */
+/* Training rows hold 1, 2, 3, 4, 100 and a missing one; a validation row is far away and must
+ * not count. */
 static void check_scale(const char *options, int scale, double center, double factor, float fill)
 {
     struct err e = {0};
@@ -53,11 +55,13 @@ static void check_scale(const char *options, int scale, double center, double fa
     is_near(n->factor, factor, 1e-12 * factor, "factor");
     ok(n->impute >= fill && n->impute <= fill, "imputed %g", (double)n->impute);
     ok(n->indicator, "an indicator");
-    ok(n->low >= 1 && n->low <= 1 && n->high >= 100 && n->high <= 100, "range of the training rows");
+    ok(n->low >= 1 && n->low <= 1 && n->high >= 100 && n->high <= 100,
+       "range of the training rows");
     is_int(s->columns[0].missing, 1, "missing cells are counted");
     apply_all(s, t);
     is_near(get_number(t, 0, 0), (4 - center) * factor, 1e-6, "a value is scaled");
-    is_near(get_number(t, 3, 0), ((double)fill - center) * factor, 1e-6, "a missing one is imputed");
+    is_near(get_number(t, 3, 0), ((double)fill - center) * factor, 1e-6,
+            "a missing one is imputed");
     ok(get_int(t, 3, s->format.at_missing) == 1, "and its bit stays");
     table_drop(t);
     schema_free(s);
@@ -89,7 +93,8 @@ static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
 
 static void test_constant(void)
 {
-    static const char *const scales[] = {"auto", "standard", "robust", "minmax", "quantile", "none"};
+    static const char *const scales[] = {"auto",   "standard", "robust",
+                                         "minmax", "quantile", "none"};
     const float v[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
     for (int i = 0; i < 6; i++) {
         struct text config = {0};
@@ -103,8 +108,8 @@ static void test_constant(void)
         schema_free(s);
         text_free(&config);
     }
-    struct schema *s = schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"),
-                                   TASK_REGRESSION);
+    struct schema *s =
+        schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"), TASK_REGRESSION);
     const float spike[] = {5, 5, 5, 5, 5, 5, 9};
     struct table *t = one_column(s, spike, 7);
     is_near(s->numbers[0].factor, 0.5, 1e-12, "without quartiles the half range serves");
@@ -161,8 +166,8 @@ static void test_quantile(void)
             rising &= v[i] <= v[k] || x >= (double)get_number(t, k, 0);
     }
     ok(rising, "order is kept");
-    ok(low > -0.1 && low < 0.1 && high > 5.19 && high < 5.21, "from the middle to the end: %g %g", low,
-       high);
+    ok(low > -0.1 && low < 0.1 && high > 5.19 && high < 5.21, "from the middle to the end: %g %g",
+       low, high);
     put_number(t, 0, 0, -1e30f);
     put_number(t, 2, 0, 1e30f);
     column_apply(s, rows_at(&t->rows, 0), 3);
@@ -231,139 +236,6 @@ static void test_empty_column(void)
     schema_free(s);
 }
 
-/* --- categories --- */
-
-static struct table *category_table(struct schema *s)
-{
-    const char *const v[] = {"b", "10", "b", NULL, "rare", "b", "10", "new", "rare", NULL};
-    struct table *t = table_make(s, 10, 2);
-    for (uint64_t i = 0; i < 10; i++) {
-        put_category(t, i, s, 0, v[i]);
-        t->target[i] = (double)i;
-        t->part[i] = i < 7 ? PART_TRAIN : PART_VALID;
-    }
-    table_index(t);
-    return t;
-}
-
-static void test_categories(void)
-{
-    struct err e = {0};
-    struct schema *s = schema_need(C("\"c\": \"categorical\""), TASK_REGRESSION);
-    struct table *t = category_table(s);
-    uint32_t at = s->format.at_category;
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    is_int(vocab_count(s->columns[0].vocab), 3, "the values of training rows");
-    is_int(get_int(t, 1, at), 2, "\"10\" is the first by bytes");
-    is_int(get_int(t, 0, at), 3, "then \"b\"");
-    is_int(get_int(t, 4, at), 4, "then \"rare\"");
-    is_int(get_int(t, 3, at), 0, "missing");
-    is_int(get_int(t, 7, at), 1, "a value of validation alone is unknown");
-    is_int(get_int(t, 8, at), 4, "a known one is not");
-    is_int(s->columns[0].missing, 1, "missing cells of training rows");
-    table_drop(t);
-    schema_free(s);
-
-    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"min_count\": 2, \"unknown\": \"missing\"}"),
-                    TASK_REGRESSION);
-    t = category_table(s);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    is_int(vocab_count(s->columns[0].vocab), 2, "a rare value is left out");
-    is_int(get_int(t, 4, at), 0, "and is as good as missing");
-    table_drop(t);
-    schema_free(s);
-
-    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"min_count\": 2}"), TASK_REGRESSION);
-    t = category_table(s);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    is_int(get_int(t, 4, at), 1, "or unknown");
-    table_drop(t);
-    schema_free(s);
-
-    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"unknown\": \"error\"}"), TASK_REGRESSION);
-    t = category_table(s);
-    ok(!stats_fit(s, t, &e) && e.id == ERR_CSV_UNKNOWN_CATEGORY && strstr(e.what, "\"c\""),
-       "or an error: %s", e.what);
-    table_drop(t);
-    schema_free(s);
-}
-
-/* --- labels --- */
-
-static struct table *label_table(struct schema *s, const char *const *labels, uint64_t rows,
-                                 uint64_t train)
-{
-    struct table *t = table_make(s, rows, 2);
-    for (uint64_t i = 0; i < rows; i++) {
-        put_number(t, i, 0, (float)i);
-        put_label(t, i, s, labels[i]);
-        t->part[i] = i < train ? PART_TRAIN : PART_VALID;
-    }
-    table_index(t);
-    return t;
-}
-
-static void check_labels(const char *name, int task, const char *positive,
-                         const char *const *labels, uint64_t rows, uint64_t train, const char *want,
-                         int id)
-{
-    struct err e = {0};
-    struct text config = {0};
-    text_put(&config, "{\"data\": {\"train\": \"a\", \"target\": \"y\", ");
-    if (positive)
-        text_printf(&config, "\"positive\": \"%s\", ", positive);
-    text_put(&config, "\"columns\": {\"a\": \"numeric\"}}}");
-    struct schema *s = schema_need(config.data, task);
-    struct table *t = label_table(s, labels, rows, train);
-    bool good = stats_fit(s, t, &e);
-    if (want && ok(good, "%s: %s", name, e.what)) {
-        char list[100] = "";
-        size_t at = 0;
-        for (uint32_t i = 0; i < vocab_count(s->labels); i++)
-            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? "|" : "",
-                                   vocab_text(s->labels, i, NULL));
-        is_string(list, want, name);
-        bool right = true;
-        for (uint64_t i = 0; i < rows; i++)
-            right &= strcmp(vocab_text(s->labels, (uint32_t)get_int(t, i, s->format.at_target), NULL),
-                            labels[i]) == 0;
-        ok(right, "%s: rows keep their label", name);
-        if (task == TASK_BINARY)
-            is_string(s->positive, vocab_text(s->labels, 1, NULL), "the positive label is the last");
-    } else if (!want) {
-        ok(!good && (int)e.id == id && err_exit(&e) == EXIT_DATA, "%s: %s", name, e.what);
-    }
-    table_drop(t);
-    schema_free(s);
-    text_free(&config);
-}
-
-static void test_labels(void)
-{
-    const char *const words[] = {"yes", "no", "no", "yes"};
-    check_labels("by bytes", TASK_BINARY, NULL, words, 4, 4, "no|yes", 0);
-    check_labels("a positive label", TASK_BINARY, "no", words, 4, 4, "yes|no", 0);
-    check_labels("the last one, named", TASK_BINARY, "yes", words, 4, 4, "no|yes", 0);
-    check_labels("an unknown one", TASK_BINARY, "maybe", words, 4, 4, NULL, ERR_POSITIVE_UNSEEN);
-    const char *const numbers[] = {"10", "9", "10", "-1"};
-    check_labels("numbers as numbers", TASK_MULTICLASS, NULL, numbers, 4, 4, "-1|9|10", 0);
-    check_labels("three of a binary task", TASK_BINARY, NULL, numbers, 4, 4, NULL, ERR_LABEL_COUNT);
-    const char *const one[] = {"a", "a", "a", "b"};
-    check_labels("one class only", TASK_BINARY, NULL, one, 3, 3, NULL, ERR_LABEL_COUNT);
-    check_labels("one class only", TASK_MULTICLASS, NULL, one, 3, 3, NULL, ERR_LABEL_COUNT);
-    const char *const late[] = {"a", "b", "a", "c"};
-    check_labels("a class of validation alone", TASK_MULTICLASS, NULL, late, 4, 3, NULL,
-                 ERR_LABEL_UNSEEN);
-
-    struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_BINARY);
-    const char *const lacking[] = {"a", "b", "a", "a"};
-    struct table *t = label_table(s, lacking, 4, 2);
-    ok(stats_fit(s, t, &e) && warned(t, "validation", "\"b\""), "a class that validation lacks");
-    table_drop(t);
-    schema_free(s);
-}
-
 /* --- target and weights --- */
 
 static void test_target(void)
@@ -418,8 +290,10 @@ static double offset(const char *type, const char *const *texts, size_t count, c
 {
     struct err e = {0};
     struct text config = {0};
-    text_printf(&config, "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"missing\": [\"%s\"],"
-                         "\"columns\": {\"a\": \"%s\"}}}", missing, type);
+    text_printf(&config,
+                "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"missing\": [\"%s\"],"
+                "\"columns\": {\"a\": \"%s\"}}}",
+                missing, type);
     struct schema *s = schema_need(config.data, TASK_REGRESSION);
     struct csv_cell cells[16];
     struct csv_record records[16];
@@ -467,7 +341,8 @@ static struct schema *large(bool backwards, struct table **table)
     struct err e = {0};
     struct schema *s = schema_need(C("\"a\": \"numeric\", \"b\": \"numeric\", \"c\": {\"type\":"
                                      "\"numeric\", \"scale\": \"robust\"}, \"d\": \"numeric\","
-                                     "\"e\": \"numeric\""), TASK_REGRESSION);
+                                     "\"e\": \"numeric\""),
+                                   TASK_REGRESSION);
     struct table *t = table_make(s, ROWS, 10);
     for (uint32_t i = 0; i < ROWS; i++) {
         uint32_t row = backwards ? ROWS - 1 - i : i;
@@ -493,8 +368,8 @@ static bool same_numbers(const struct schema *a, const struct schema *b)
                 memcmp(&x->factor, &y->factor, sizeof x->factor) == 0 &&
                 memcmp(&x->impute, &y->impute, sizeof x->impute) == 0 && x->scale == y->scale &&
                 x->quantile_count == y->quantile_count &&
-                (!x->quantile_count || memcmp(x->quantiles, y->quantiles,
-                                              x->quantile_count * sizeof(float)) == 0);
+                (!x->quantile_count ||
+                 memcmp(x->quantiles, y->quantiles, x->quantile_count * sizeof(float)) == 0);
     }
     return same;
 }
@@ -538,8 +413,6 @@ int main(void)
     test_normal_quantile();
     test_datetime();
     test_empty_column();
-    test_categories();
-    test_labels();
     test_target();
     test_offsets();
     test_same();
