@@ -1,5 +1,6 @@
-/* reference.h - every operation once more, naively and in double: the slow twin that gates the machines. Each function reads
- * and writes the same arguments as the operation (activations are real on the machine it runs on). */
+/* reference.h - every operation once more, naively and in double: the slow twin that gates the
+ * machines. Each function reads and writes the same arguments as the operation (activations are
+ * real on the machine it runs on). */
 #ifndef DNN_TESTS_REFERENCE_H
 #define DNN_TESTS_REFERENCE_H
 
@@ -81,7 +82,8 @@ static void ref_gather(const struct op_gather *a)
         if (at >= f->count)
             continue;
         if (f->shuffle)
-            at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count, (uint32_t)at);
+            at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count,
+                             (uint32_t)at);
         const unsigned char *record = rows_at(&f->rows, f->index[at]);
         for (uint32_t k = 0; k < format->numbers; k++) {
             float value;
@@ -102,7 +104,8 @@ static void ref_gather(const struct op_gather *a)
         if (f->classes ? label < 0 : isnan(value))
             continue;
         a->target[r] = f->classes ? (real)label : (real)value;
-        a->weight[r] = (real)(weight * (f->classes && f->class_weight ? f->class_weight[label] : 1));
+        a->weight[r] = (real)(weight * (f->classes && f->class_weight ? f->class_weight[label]
+                                        : 1));
     }
 }
 
@@ -161,8 +164,10 @@ static void ref_dense_back(const struct op_dense_back *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t j = 0; j < a->out; j++) {
             real *d = &writes(a->dy)[r * a->lddy + j];
-            *d = (real)((double)*d * (z ? ref_slope((double)reads(a->z)[r * a->ldz + j], a->act, a->slope)
-                                        : ref_slope_y((double)reads(a->y)[r * a->ldy + j], a->act, a->slope)));
+            *d = (real)((double)*d * (z ? ref_slope((double)reads(a->z)[r * a->ldz + j], a->act,
+                                                    a->slope)
+                                      : ref_slope_y((double)reads(a->y)[r * a->ldy + j], a->act,
+                                                    a->slope)));
         }
     uint32_t shards = a->rows / 64 < 1 ? 1 : a->rows / 64 > 16 ? 16 : a->rows / 64;
     for (size_t i = 0; i < (size_t)a->in * a->out + a->out; i++)
@@ -194,7 +199,8 @@ static void ref_act_op(const struct op_act *a)
 {
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++)
-            writes(a->y)[r * a->ldy + i] = (real)ref_act((double)reads(a->x)[r * a->ldx + i], a->act, a->slope);
+            writes(a->y)[r * a->ldy + i] = (real)ref_act((double)reads(a->x)[r * a->ldx + i],
+                                                         a->act, a->slope);
 }
 
 static void ref_act_back(const struct op_act_back *a)
@@ -202,7 +208,8 @@ static void ref_act_back(const struct op_act_back *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++) {
             real *dx = &writes(a->dx)[r * a->lddx + i];
-            double d = (double)reads(a->dy)[r * a->lddy + i] * ref_slope((double)reads(a->x)[r * a->ldx + i], a->act, a->slope);
+            double d = (double)reads(a->dy)[r * a->lddy + i]
+                * ref_slope((double)reads(a->x)[r * a->ldx + i], a->act, a->slope);
             *dx = (real)((a->add_dx ? (double)*dx : 0) + d);
         }
 }
@@ -212,7 +219,8 @@ static void ref_dropout(const struct op_dropout *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++) {
             uint64_t element = ((uint64_t)a->micro * a->rows + r) * a->width + i;
-            uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16, (uint32_t)a->now->tried, RNG_DROPOUT);
+            uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16,
+                                     (uint32_t)a->now->tried, RNG_DROPOUT);
             real *y = &writes(a->y)[r * a->ldy + i];
             double v = bits >= a->threshold ? (double)reads(a->x)[r * a->ldx + i] * a->scale : 0;
             *y = (real)((a->add ? (double)*y : 0) + v);
@@ -224,7 +232,9 @@ static void ref_add(const struct op_add *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++)
             writes(a->y)[r * a->ldy + i] =
-                (real)((double)reads(a->a)[r * a->lda + i] + (a->b ? (double)reads(a->b)[r * a->ldb + i] : 0));
+                (real)((double)reads(a->a)[r * a->lda + i] + (a->b
+                                                              ? (double)reads(a->b)[r * a->ldb + i]
+                                                              : 0));
 }
 
 static void ref_bnorm_stats(const struct op_bnorm_stats *a)
@@ -242,7 +252,8 @@ static void ref_bnorm_stats(const struct op_bnorm_stats *a)
             v = (double)*variance;
         } else {
             *mean = (real)((1 - a->momentum) * (double)*mean + a->momentum * m);
-            *variance = (real)((1 - a->momentum) * (double)*variance + a->momentum * v * (double)n / ((double)n - 1));
+            *variance = (real)((1 - a->momentum) * (double)*variance + a->momentum * v
+                               * (double)n / ((double)n - 1));
         }
         a->mean[j] = (real)m;
         a->inv[j] = (real)(1 / sqrt(v + a->epsilon));
@@ -254,9 +265,11 @@ static void ref_bnorm(const struct op_bnorm *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t j = 0; j < a->width; j++) {
             double mean = (double)(a->mean ? a->mean[j] : a->running[j]);
-            double inv = a->mean ? (double)a->inv[j] : 1 / sqrt((double)a->running[a->width + j] + a->epsilon);
+            double inv = a->mean ? (double)a->inv[j] : 1 / sqrt((double)a->running[a->width + j]
+                                                                + a->epsilon);
             double x = (double)reads(a->x)[r * a->ldx + j];
-            writes(a->y)[r * a->ldy + j] = (real)((x - mean) * inv * (double)a->gamma[j] + (double)a->beta[j]);
+            writes(a->y)[r * a->ldy + j] = (real)((x - mean) * inv * (double)a->gamma[j]
+                                                  + (double)a->beta[j]);
         }
 }
 
@@ -268,7 +281,8 @@ static void ref_bnorm_sums(const struct op_bnorm_sums *a)
         for (size_t r = 0; r < n; r++) {
             double d = (double)reads(a->dy)[r * a->lddy + j];
             sum += d;
-            product += d * ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[j]) * (double)a->inv[j];
+            product += d * ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[j])
+                * (double)a->inv[j];
         }
         a->sums[j] = (real)sum;
         a->sums[a->width + j] = (real)product;
@@ -285,7 +299,8 @@ static void ref_bnorm_back(const struct op_bnorm_back *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t j = 0; j < a->width; j++) {
             real *dx = &writes(a->dx)[r * a->lddx + j];
-            double inv = (double)a->inv[j], hat = ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[j]) * inv;
+            double inv = (double)a->inv[j],
+                hat = ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[j]) * inv;
             double d = (double)reads(a->dy)[r * a->lddy + j];
             if (n > 1)
                 d -= ((double)a->sums[j] + hat * (double)a->sums[a->width + j]) / (double)n;
@@ -305,7 +320,8 @@ static void ref_lnorm(const struct op_lnorm *a)
             v += ((double)x[j] - m) * ((double)x[j] - m) / a->width;
         double inv = 1 / sqrt(v + a->epsilon);
         for (size_t j = 0; j < a->width; j++)
-            writes(a->y)[r * a->ldy + j] = (real)(((double)x[j] - m) * inv * (double)a->gamma[j] + (double)a->beta[j]);
+            writes(a->y)[r * a->ldy + j] = (real)(((double)x[j] - m) * inv * (double)a->gamma[j]
+                                                  + (double)a->beta[j]);
         if (a->mean) {
             a->mean[r] = (real)m;
             a->inv[r] = (real)inv;
@@ -317,9 +333,11 @@ static void ref_lnorm_back(const struct op_lnorm_back *a)
 {
     uint32_t shards = a->rows / 64 < 1 ? 1 : a->rows / 64 > 16 ? 16 : a->rows / 64;
     for (size_t j = 0; j < a->width; j++) {
-        double dgamma = a->more ? (double)a->dgamma[j] : 0, dbeta = a->more ? (double)a->dbeta[j] : 0;
+        double dgamma = a->more ? (double)a->dgamma[j] : 0, dbeta = a->more ? (double)a->dbeta[j]
+            : 0;
         for (size_t r = 0; r < a->rows; r++) {
-            double hat = ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[r]) * (double)a->inv[r];
+            double hat = ((double)reads(a->x)[r * a->ldx + j] - (double)a->mean[r])
+                * (double)a->inv[r];
             dgamma += (double)reads(a->dy)[r * a->lddy + j] * hat;
             dbeta += (double)reads(a->dy)[r * a->lddy + j];
         }
@@ -338,13 +356,15 @@ static void ref_lnorm_back(const struct op_lnorm_back *a)
         }
         for (size_t j = 0; j < a->width; j++) {
             real *dx = &writes(a->dx)[r * a->lddx + j];
-            double d = inv * ((double)dy[j] * (double)a->gamma[j] - mg - ((double)x[j] - mean) * inv * mgh);
+            double d = inv * ((double)dy[j] * (double)a->gamma[j] - mg - ((double)x[j] - mean)
+                              * inv * mgh);
             *dx = (real)((a->add_dx ? (double)*dx : 0) + d);
         }
     }
 }
 
-static void ref_parts(double *part_loss, double *part_weight, uint32_t rows, bool more, double loss, double weight)
+static void ref_parts(double *part_loss, double *part_weight, uint32_t rows, bool more, double loss,
+                      double weight)
 {
     uint32_t shards = rows / 64 < 1 ? 1 : rows / 64 > 16 ? 16 : rows / 64;
     for (uint32_t s = 0; s < shards && !more; s++)
@@ -378,7 +398,9 @@ static void ref_loss_class(const struct op_loss_class *a)
             else
                 loss -= w * target * ((double)z[k] - most - log(sum));
             if (a->dlogits)
-                writes(a->dlogits)[r * a->ldd + k] = (real)(-slope * w * (exp((double)z[k] - most) / sum - target));
+                writes(a->dlogits)[r * a->ldd + k] = (real)(-slope * w
+                                                            * (exp((double)z[k] - most) / sum
+                                                               - target));
         }
         weight_sum += w;
     }
@@ -389,7 +411,8 @@ static void ref_loss_value(const struct op_loss_value *a)
 {
     double loss = 0, weight_sum = 0;
     for (size_t r = 0; r < a->rows; r++) {
-        double d = (double)reads(a->y)[r * a->ld] - (double)a->target[r], w = (double)a->weight[r], l = d * d, slope = 2 * d;
+        double d = (double)reads(a->y)[r * a->ld] - (double)a->target[r], w = (double)a->weight[r],
+            l = d * d, slope = 2 * d;
         if (a->kind == VALUE_MAE) {
             l = fabs(d);
             slope = (d > 0) - (d < 0);
@@ -406,120 +429,6 @@ static void ref_loss_value(const struct op_loss_value *a)
             writes(a->dy)[r * a->ldd] = (real)(w * slope);
     }
     ref_parts(a->part_loss, a->part_weight, a->rows, a->more, loss, weight_sum);
-}
-
-/* --- parameters --- */
-
-static const struct group *ref_group(const struct grads *from, uint64_t i)
-{
-    const struct group *g = from->groups;
-    while (i >= g->end)
-        g++;
-    return g;
-}
-
-static double ref_weight(const struct grads *from)
-{
-    double weight = 0;
-    for (uint32_t s = 0; s < from->shards; s++)
-        weight += from->part_weight[s];
-    return weight;
-}
-
-static double ref_gradient(const struct grads *from, uint64_t i)
-{
-    double sum = 0;
-    for (uint32_t s = 0; s < from->shards && s < ref_group(from, i)->shards; s++)
-        sum += (double)from->g[s * from->shard_stride + i];
-    return sum / ref_weight(from);
-}
-
-static double ref_norm(const struct grads *from)
-{
-    double square = 0;
-    for (uint64_t i = 0; i < from->n; i++)
-        square += pow(ref_gradient(from, i), 2);
-    return sqrt(square);
-}
-
-static void ref_norm2(const struct op_norm2 *a)
-{
-    a->now->gnorm = ref_norm(&a->from);
-    a->now->bad = !isfinite(a->now->gnorm);
-}
-
-static double ref_clip(const struct grads *from, double clip)
-{
-    double norm = ref_norm(from);
-    return clip > 0 && norm > clip ? clip / norm : 1;
-}
-
-static void ref_sgd(const struct op_sgd *a)
-{
-    double scale = ref_clip(&a->from, a->clip);
-    for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
-        const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + a->now->weight_decay * g->weight_decay * p;
-        if (a->m) {
-            double m = a->momentum * (double)a->m[i] + d;
-            a->m[i] = (real)m;
-            d = a->nesterov ? d + a->momentum * m : m;
-        }
-        a->p[i] = (real)(p - a->now->lr * g->lr * d);
-    }
-}
-
-static void ref_rmsprop(const struct op_rmsprop *a)
-{
-    double scale = ref_clip(&a->from, a->clip);
-    for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
-        const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale + a->now->weight_decay * g->weight_decay * p;
-        double v = a->decay * (double)a->v[i] + (1 - a->decay) * d * d;
-        a->v[i] = (real)v;
-        a->p[i] = (real)(p - a->now->lr * g->lr * d / (sqrt(v) + a->epsilon));
-    }
-}
-
-static void ref_adam(const struct op_adam *a)
-{
-    double scale = ref_clip(&a->from, a->clip), t = (double)a->now->applied + 1;
-    for (uint64_t i = 0; i < a->from.n && !a->now->bad; i++) {
-        const struct group *g = ref_group(&a->from, i);
-        double p = (double)a->p[i], d = ref_gradient(&a->from, i) * scale, lr = a->now->lr * g->lr;
-        double decay = a->now->weight_decay * g->weight_decay;
-        if (!a->decoupled)
-            d += decay * p;
-        double m = a->beta1 * (double)a->m1[i] + (1 - a->beta1) * d, v = a->beta2 * (double)a->m2[i] + (1 - a->beta2) * d * d;
-        a->m1[i] = (real)m;
-        a->m2[i] = (real)v;
-        if (a->decoupled)
-            p -= lr * decay * p;
-        a->p[i] = (real)(p - lr * (m / (1 - pow(a->beta1, t))) / (sqrt(v / (1 - pow(a->beta2, t))) + a->epsilon));
-    }
-}
-
-static void ref_advance(const struct op_advance *a)
-{
-    struct step *now = a->now;
-    now->loss = now->weight = 0;
-    for (uint32_t s = 0; s < a->shards; s++) {
-        now->loss += a->part_loss[s];
-        now->weight += a->part_weight[s];
-    }
-    now->tried++;
-    now->row0 += a->consumed;
-    now->bad_steps += now->bad;
-    now->applied += !now->bad;
-    now->good = now->bad ? 0 : now->good + 1;
-    if (!now->bad) {
-        now->epoch_loss += now->loss;
-        now->epoch_weight += now->weight;
-    }
-    if (a->table) {
-        now->lr = a->table[now->tried - *a->first].lr;
-        now->weight_decay = a->table[now->tried - *a->first].weight_decay;
-    }
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* backend.h - the door: what a machine is, and how operations are given to it. extern "C" clean; no file above src/backend
- * includes anything else of this folder but ops.h.
+/* backend.h - the door: what a machine is, and how operations are given to it. extern "C" clean; no
+ * file above src/backend includes anything else of this folder but ops.h.
  *
  *     struct machine *m = machine_open(&options, &e);
  *     machine_record(m); network_step(net, m); struct routine *r = machine_stop(m);
@@ -31,7 +31,8 @@ enum op_id {
     OP_COUNT
 };
 
-/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards come from the batch alone. */
+/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards come from
+ * the batch alone. */
 struct plan {
     char backend[16];    /* "cpu" */
     char core[24];       /* instruction set our own code uses: c, avx2, avx512 */
@@ -44,7 +45,8 @@ struct plan {
     uint32_t version;    /* of the machine's code: another one may give other bits */
 };
 uint32_t plan_shards(uint32_t batch);
-bool plan_same(const struct plan *a, const struct plan *b, const char **differs); /* name of the first field that differs */
+/* *differs: the name of the first field that does */
+bool plan_same(const struct plan *a, const struct plan *b, const char **differs);
 
 struct machine;
 struct routine;
@@ -60,28 +62,33 @@ void machine_plan(struct machine *m, uint32_t batch, uint32_t micro, struct plan
 void machine_obey(struct machine *m, const struct plan *plan);
 const char *machine_name(const struct machine *m);
 
-/* Memory. Cleared. Out of device memory returns NULL with an error; the CPU never returns NULL (base/mem). */
+/* Memory. Cleared. Out of device memory returns NULL with an error; the CPU never returns NULL
+ * (base/mem). */
 void *machine_alloc(struct machine *m, size_t bytes, struct err *e);
 void machine_release(struct machine *m, void *memory);
 void machine_upload(struct machine *m, void *to, const void *from, size_t bytes);
 void machine_download(struct machine *m, void *to, const void *from, size_t bytes);
 size_t machine_act_bytes(const struct machine *m);  /* of one activation */
 /* The private copy of the weights (0: none), and building it from p after init, resume or load. */
-size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count, uint64_t n);
-void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups, uint32_t count);
-const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset); /* of the matrix at that offset */
+size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
+                            uint64_t n);
+void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
+                     uint32_t count);
+/* of the matrix at that offset */
+const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 static inline struct act *act_at(const struct machine *m, void *base, size_t elements)
 {
     return (struct act *)((char *)base + elements * machine_act_bytes(m));
 }
-void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows, size_t width, size_t ld);
+void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                          size_t width, size_t ld);
 
 /* Issue one operation: run at once, or taken down while recording. */
 void machine_issue(struct machine *m, enum op_id op, const void *arguments);
-#define ROW(name, text)                                                                                   \
-    static inline void op_##name(struct machine *m, const struct op_##name *a)                            \
-    {                                                                                                     \
-        machine_issue(m, OP_##name, a);                                                                   \
+#define ROW(name, text) \
+    static inline void op_##name(struct machine *m, const struct op_##name *a) \
+    { \
+        machine_issue(m, OP_##name, a); \
     }
 #define ALL(name, text) ROW(name, text)
 #define ONE(name, text) ROW(name, text)
@@ -90,7 +97,8 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments);
 #undef ALL
 #undef ONE
 
-/* Recording: ops between record and stop are taken down, not run. Played any number of times; the arguments' memory must live. */
+/* Recording: ops between record and stop are taken down, not run. Played any number of times; the
+ * arguments' memory must live. */
 void machine_record(struct machine *m);
 struct routine *machine_stop(struct machine *m);
 void machine_play(struct machine *m, struct routine *r, uint32_t times);

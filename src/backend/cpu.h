@@ -1,4 +1,5 @@
-/* cpu.h - inside the CPU machine: what an operation's code gets, beside its arguments. Private to src/backend. */
+/* cpu.h - inside the CPU machine: what an operation's code gets, beside its arguments. Private to
+ * src/backend. */
 #ifndef DNN_BACKEND_CPU_H
 #define DNN_BACKEND_CPU_H
 
@@ -6,8 +7,9 @@
 #include "backend/cpu_blas.h"
 #include "backend/vec.h"
 
-/* ROW ops get rows [row0, row0 + rows) of one shard; `first` is set for the first strip of the shard in this routine.
- * ALL ops get a tile number below cpu_NAME_tiles(arguments). ONE ops get an empty slice. */
+/* ROW ops get rows [row0, row0 + rows) of one shard; `first` is set for the first strip of the
+ * shard in this routine. ALL ops get a tile number below cpu_NAME_tiles(arguments). ONE ops get an
+ * empty slice. */
 struct slice {
     uint32_t row0, rows, shard, tile;
     bool first;
@@ -49,7 +51,8 @@ struct machine {
     unsigned scratch_threads;
     struct routine *taking;    /* being recorded, NULL otherwise */
     struct routine *plain;     /* holds the one operation that runs at once */
-    /* the last norm2 issued: an optimiser that reads the same gradient gets the sums it left behind */
+    /* the last norm2 issued: an optimiser that reads the same gradient gets the sums it left
+     * behind */
     struct op_norm2 summed;
     bool has_summed;
     void *own_scratch;         /* for a norm2 put in by the machine */
@@ -59,7 +62,8 @@ struct machine {
 
 /* --- rows, shards, strips: from the number of rows alone --- */
 
-/* Shard s of `shards` holds rows [cpu_shard_begin(rows, shards, s), ..(s + 1)): multiples of 8 but for the end. */
+/* Shard s of `shards` holds rows [cpu_shard_begin(rows, shards, s), ..(s + 1)): multiples of 8 but
+ * for the end. */
 static inline uint32_t cpu_shard_begin(uint32_t rows, uint32_t shards, uint32_t s)
 {
     uint64_t units = ((uint64_t)rows + 7) / 8, begin = units * s / shards * 8;
@@ -73,7 +77,8 @@ static inline uint32_t cpu_strip_rows(uint32_t rows, uint32_t strip)
     return (each + 7) / 8 * 8;
 }
 /* How many of a micro-batch's rows are data: the others stand past the end of the source. */
-static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, uint32_t rows, uint32_t micro)
+static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, uint32_t rows,
+                                      uint32_t micro)
 {
     uint64_t begin = now->row0 + (uint64_t)micro * rows;
     uint64_t left = begin < count ? count - begin : 0;
@@ -82,7 +87,8 @@ static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, ui
 
 /* --- parameters: tiles of the optimisers, the sums of norm2 --- */
 
-/* Behind norm2's scratch pointer: the sum of the shards' weights, then a partial sum a tile, then the summed gradient. */
+/* Behind norm2's scratch pointer: the sum of the shards' weights, then a partial sum a tile, then
+ * the summed gradient. */
 enum { CPU_SUM_TILE = 4096 };
 double *cpu_norm2_weight(void *scratch);
 const real *cpu_norm2_sums(void *scratch, uint64_t n);

@@ -6,24 +6,27 @@
 void cpu_act(const struct op_act *a, const struct slice *s)
 {
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-        s->m->vec->act(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->width, a->act, (real)a->slope);
+        s->m->vec->act(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->width,
+                       a->act, (real)a->slope);
 }
 
 void cpu_act_back(const struct op_act_back *a, const struct slice *s)
 {
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-        s->m->vec->act_back(act_real(a->dx) + row * a->lddx, act_read(a->dy) + row * a->lddy, act_read(a->x) + row * a->ldx,
-                            a->width, a->act, (real)a->slope, true, a->add_dx != 0);
+        s->m->vec->act_back(act_real(a->dx) + row * a->lddx, act_read(a->dy) + row * a->lddy,
+                            act_read(a->x) + row * a->ldx, a->width, a->act, (real)a->slope, true,
+                            a->add_dx != 0);
 }
 
 void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
-    struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16, .step = (uint32_t)a->now->tried,
-                        .threshold = a->threshold, .scale = (real)a->scale};
+    struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
+                        .step = (uint32_t)a->now->tried, .threshold = a->threshold,
+                        .scale = (real)a->scale};
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
         uint64_t element = ((uint64_t)a->micro * a->rows + row) * a->width;
-        s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->width, element, &keep,
-                           a->add != 0);
+        s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->width,
+                           element, &keep, a->add != 0);
     }
 }
 

@@ -18,7 +18,8 @@ static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 }
 
 /* The label and the weight of one record; a record without a label weighs nothing. */
-static void copy_target(real *target, real *weight, const unsigned char *record, const struct source *from)
+static void copy_target(real *target, real *weight, const unsigned char *record,
+                        const struct source *from)
 {
     const struct rowfmt *f = &from->rows.format;
     float w, value;
@@ -46,8 +47,10 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
 
 enum { GATHER_ROWS = 128, GATHER_AHEAD = 16 };
 
-/* Rows row0 .. row0 + count of the batch, all of them data; `begin` is the position of the first in the epoch's order. */
-static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin, size_t row0, uint32_t count)
+/* Rows row0 .. row0 + count of the batch, all of them data; `begin` is the position of the first in
+ * the epoch's order. */
+static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
+                        size_t row0, uint32_t count)
 {
     const struct source *from = a->from;
     const struct rowfmt *f = &from->rows.format;
@@ -55,7 +58,8 @@ static void gather_rows(const struct op_gather *a, const struct slice *s, uint64
     uint32_t indicators = features ? features->indicator_count : 0, order[GATHER_ROWS];
     const unsigned char *records[GATHER_ROWS];
     if (from->shuffle) {
-        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model, (uint32_t)from->count};
+        struct shuffle shuffle = {a->now->seed, a->now->epoch, a->now->model,
+                                  (uint32_t)from->count};
         s->m->vec->permute(order, (uint32_t)begin, count, &shuffle);
     }
     for (uint32_t r = 0; r < count; r++) {
@@ -65,7 +69,8 @@ static void gather_rows(const struct op_gather *a, const struct slice *s, uint64
     for (uint32_t r = 0; r < count; r++) {
         const unsigned char *record = records[r];
         /* records lie anywhere in memory: each is asked for some rows before it is read */
-        const unsigned char *ahead = records[r + GATHER_AHEAD < count ? r + GATHER_AHEAD : count - 1];
+        uint32_t later = r + GATHER_AHEAD < count ? r + GATHER_AHEAD : count - 1;
+        const unsigned char *ahead = records[later];
         for (uint32_t byte = 0; byte < f->stride && byte < 512; byte += 64)
             __builtin_prefetch(ahead + byte);
         size_t row = row0 + r;
@@ -77,7 +82,8 @@ static void gather_rows(const struct op_gather *a, const struct slice *s, uint64
             x[f->numbers + i] = (real)(word >> bit % 32 & 1);
         }
         if (f->categories)
-            memcpy(a->ids + row * f->categories, record + f->at_category, 4 * (size_t)f->categories);
+            memcpy(a->ids + row * f->categories, record + f->at_category,
+                   4 * (size_t)f->categories);
         copy_target(&a->target[row], &a->weight[row], record, from);
     }
 }
@@ -86,10 +92,13 @@ void cpu_gather(const struct op_gather *a, const struct slice *s)
 {
     const struct rowfmt *f = &a->from->rows.format;
     uint32_t width = f->numbers + (a->from->features ? a->from->features->indicator_count : 0);
-    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0, count = a->from->count;
-    uint32_t valid = begin >= count ? 0 : count - begin < s->rows ? (uint32_t)(count - begin) : s->rows;
-    for (uint32_t r = 0; r < valid; r += GATHER_ROWS)
-        gather_rows(a, s, begin + r, s->row0 + r, valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS);
+    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0;
+    uint64_t left = begin < a->from->count ? a->from->count - begin : 0;
+    uint32_t valid = left < s->rows ? (uint32_t)left : s->rows;
+    for (uint32_t r = 0; r < valid; r += GATHER_ROWS) {
+        uint32_t count = valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS;
+        gather_rows(a, s, begin + r, s->row0 + r, count);
+    }
     for (size_t row = s->row0 + valid; row < s->row0 + s->rows; row++) {
         memset(act_real(a->x) + row * a->ld, 0, width * sizeof(real));
         if (f->categories)
@@ -126,7 +135,8 @@ void cpu_embed(const struct op_embed *a, const struct slice *s)
     }
 }
 
-/* A table is cut into ranges of ids; each tile owns one, looks at all rows in order and adds those of its ids. */
+/* A table is cut into ranges of ids; each tile owns one, looks at all rows in order and adds those
+ * of its ids. */
 static uint32_t embed_parts(const struct embed_column *c)
 {
     uint64_t parts = ((uint64_t)c->count * c->dim + 16383) / 16384;

@@ -1,6 +1,7 @@
-/* cpu_blas.c - see cpu_blas.h. OpenBLAS reads its environment in its constructor, starts threads of its own unless told not
- * to, and with too little address space it tries for ever to get its buffers (OpenBLAS issue 5289): so the environment is set
- * and the space is tried out before it is opened. */
+/* cpu_blas.c - see cpu_blas.h. OpenBLAS reads its environment in its constructor, starts threads of
+ * its own unless told not to, and with too little address space it tries for ever to get its
+ * buffers (OpenBLAS issue 5289): so the environment is set and the space is tried out before it is
+ * opened. */
 #include "backend/cpu_blas.h"
 
 #include <dlfcn.h>
@@ -36,7 +37,8 @@ static bool room_for(unsigned threads)
     return true;
 }
 
-/* A core type named in the environment is honoured only when it makes use of what this processor has. */
+/* A core type named in the environment is honoured only when it makes use of what this processor
+ * has. */
 static bool outgrown(const char *core)
 {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
@@ -66,7 +68,8 @@ static bool open_library(unsigned threads)
         return false;
     }
     if (!room_for(threads)) {
-        snprintf(reason, sizeof reason, "the address-space limit leaves no room for its buffers (%u x 128 MiB)", threads);
+        snprintf(reason, sizeof reason,
+                 "the address-space limit leaves no room for its buffers (%u x 128 MiB)", threads);
         return false;
     }
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
@@ -89,7 +92,8 @@ static bool open_library(unsigned threads)
 #include "backend/cblas.def"
 #undef NEED
     if (guest.openblas_get_parallel() == 0 && threads > 1) {
-        snprintf(reason, sizeof reason, "a serial build of OpenBLAS must not be called from %u threads", threads);
+        snprintf(reason, sizeof reason,
+                 "a serial build of OpenBLAS must not be called from %u threads", threads);
         return false;
     }
     /* the configuration is "OpenBLAS 0.3.21 DYNAMIC_ARCH ..." */
@@ -114,7 +118,13 @@ const struct blas *blas_load(unsigned threads, const char **why)
 
 void blas_product(const struct blas *blas, const struct blas_product *p)
 {
+#ifdef DNN_DOUBLE
+    (void)blas; /* never loaded */
+    (void)p;
+#else
     enum { ROW_MAJOR = 101, AS_IT_IS = 111, ACROSS = 112 };
-    blas->cblas_sgemm(ROW_MAJOR, p->a_across ? ACROSS : AS_IT_IS, p->b_across ? ACROSS : AS_IT_IS, (int)p->m, (int)p->n,
-                      (int)p->k, 1, p->a, (int)p->lda, p->b, (int)p->ldb, p->add ? 1 : 0, p->c, (int)p->ldc);
+    blas->cblas_sgemm(ROW_MAJOR, p->a_across ? ACROSS : AS_IT_IS, p->b_across ? ACROSS : AS_IT_IS,
+                      (int)p->m, (int)p->n, (int)p->k, 1, p->a, (int)p->lda, p->b, (int)p->ldb,
+                      p->add ? 1 : 0, p->c, (int)p->ldc);
+#endif
 }

@@ -1,9 +1,10 @@
-/* cpu_blas.h - OpenBLAS as a guest: opened while the program runs, never linked, never required, and only for training.
+/* cpu_blas.h - OpenBLAS as a guest: opened while the program runs, never linked, never required,
+ * and only for training.
  *
- * Our own products stand within a few percent of the processor's peak at the sizes of tabular networks and were faster than
- * OpenBLAS 0.3.21 at all of them (64 to 1,024 rows, widths 14 to 2,048; AVX-512), so the guest serves where our vector code
- * does not exist: processors for which only the plain C code runs. DNN_BLAS=always lets it serve anywhere, DNN_BLAS=none
- * nowhere. */
+ * Our own products stand within a few percent of the processor's peak at the sizes of tabular
+ * networks and were faster than OpenBLAS 0.3.21 at all of them (64 to 1,024 rows, widths 14 to
+ * 2,048; AVX-512), so the guest serves where our vector code does not exist: processors for which
+ * only the plain C code runs. DNN_BLAS=always lets it serve anywhere, DNN_BLAS=none nowhere. */
 #ifndef DNN_BACKEND_CPU_BLAS_H
 #define DNN_BACKEND_CPU_BLAS_H
 
@@ -18,15 +19,17 @@ struct blas {
     char version[32];   /* "OpenBLAS 0.3.21" */
     char core[32];
 };
-/* Loads it on the first call, for `threads` callers at once; NULL when it cannot serve, with the reason. Not thread-safe. */
+/* Loads it on the first call, for `threads` callers at once; NULL when it cannot serve, with the
+ * reason. Not thread-safe. */
 const struct blas *blas_load(unsigned threads, const char **reason);
 /* By the rule above; does not load. */
 bool blas_wanted(const struct vec *vec);
 
-/* c[m][n] (= or +=) a b, either one transposed: a is [m][k] (or [k][m]), b is [k][n] (or [n][k]). */
+/* c[m][n] (= or +=) a b, either one transposed: a is [m][k] (or [k][m]), b is [k][n] (or
+ * [n][k]). */
 struct blas_product {
-    float *c;
-    const float *a, *b;
+    real *c;
+    const real *a, *b;
     uint32_t m, n, k, lda, ldb, ldc;
     bool a_across, b_across, add;
 };

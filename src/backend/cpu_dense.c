@@ -1,8 +1,9 @@
 /* cpu_dense.c - dense layers, forward and back, over a strip of rows.
  *
- * The shadow of a weight [in][out] at offset o of the arena stands at 2 o of the shadow: first w in panels of PANEL columns,
- * then its transpose in panels, in * out each. Without a shadow (a foreign caller) w is read in place, and transposed panel by
- * panel into scratch: the same sums in the same order. */
+ * The shadow of a weight [in][out] at offset o of the arena stands at 2 o of the shadow: first w in
+ * panels of PANEL columns, then its transpose in panels, in * out each. Without a shadow (a foreign
+ * caller) w is read in place, and transposed panel by panel into scratch: the same sums in the same
+ * order. */
 #include <assert.h>
 #include <string.h>
 
@@ -21,8 +22,10 @@ static bool needs_z(uint32_t act)
     return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
 }
 
-/* b is [k][n] as it stands (packed NULL) or in panels. Blocks of k continue in c: the same chain of sums. */
-static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b, const real *packed)
+/* b is [k][n] as it stands (packed NULL) or in panels. Blocks of k continue in c: the same chain of
+ * sums. */
+static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b,
+                       const real *packed)
 {
     real *c = p.c;
     const real *a = p.a, *bias = p.bias;
@@ -46,14 +49,16 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
 }
 
 /* At most NARROW outputs: the columns of w as rows, in scratch. */
-static void narrow_of(const struct vec *vec, const struct op_dense *a, const struct slice *s, real *c, uint32_t ldc)
+static void narrow_of(const struct vec *vec, const struct op_dense *a, const struct slice *s,
+                      real *c, uint32_t ldc)
 {
     real *bt = s->scratch;
     for (uint32_t k = 0; k < a->in; k++)
         for (uint32_t j = 0; j < a->out; j++)
             bt[(size_t)j * a->in + k] = a->w[(size_t)k * a->out + j];
-    struct narrow n = {.c = c, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bt = bt, .bias = a->b, .rows = s->rows,
-                       .k = a->in, .width = a->out, .lda = a->ldx, .ldc = ldc};
+    struct narrow n = {.c = c, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bt = bt,
+                       .bias = a->b, .rows = s->rows, .k = a->in, .width = a->out, .lda = a->ldx,
+                       .ldc = ldc};
     vec->narrow(&n);
 }
 
@@ -63,8 +68,8 @@ static void guest_dense(const struct op_dense *a, const struct slice *s, real *z
     for (uint32_t r = 0; r < s->rows && a->b; r++)
         memcpy(z + (size_t)r * ldz, a->b, a->out * sizeof *z);
     blas_product(s->m->blas, &(struct blas_product){
-        .c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = a->w, .m = s->rows, .n = a->out, .k = a->in,
-        .lda = a->ldx, .ldb = a->out, .ldc = ldz, .add = a->b != NULL});
+        .c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = a->w, .m = s->rows,
+        .n = a->out, .k = a->in, .lda = a->ldx, .ldb = a->out, .ldc = ldz, .add = a->b != NULL});
 }
 
 void cpu_dense(const struct op_dense *a, const struct slice *s)
@@ -81,8 +86,9 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         narrow_of(vec, a, s, z, ldz);
         fused = fused && a->act == ACT_NONE;
     } else {
-        struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bias = a->b, .rows = s->rows, .k = a->in,
-                            .lda = a->ldx, .ldc = ldz, .act = fused ? a->act : (uint32_t)ACT_NONE};
+        struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bias = a->b,
+                            .rows = s->rows, .k = a->in, .lda = a->ldx, .ldc = ldz,
+                            .act = fused ? a->act : (uint32_t)ACT_NONE};
         product_of(vec, p, a->out, a->w, a->shadow);
     }
     if (fused && !a->z)
@@ -91,8 +97,8 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         vec->act(y + (size_t)r * a->ldy, z + (size_t)r * ldz, a->out, a->act, (real)a->slope);
 }
 
-/* Panel by panel: dz = dy act' and db (= or +=) its column sums, with a dense copy that dw (= or +=) x' dz reads in one
- * stream. */
+/* Panel by panel: dz = dy act' and db (= or +=) its column sums, with a dense copy that dw (= or
+ * +=) x' dz reads in one stream. */
 static void weight_gradient(const struct op_dense_back *a, const struct slice *s, real *dz)
 {
     const struct vec *vec = s->m->vec;
@@ -100,10 +106,10 @@ static void weight_gradient(const struct op_dense_back *a, const struct slice *s
     const struct act *by = needs_z(a->act) ? a->z : a->y;
     uint32_t ldby = needs_z(a->act) ? a->ldz : a->ldy;
     bool add = !s->first || a->more, guest = a->dw && s->m->blas && a->out > NARROW;
-    struct deltas d = {.copy = s->scratch, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
-                       .slope = (real)a->slope, .add = add};
-    struct outer o = {.a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = s->scratch, .rows = s->rows, .m = a->in,
-                      .lda = a->ldx, .ldc = a->out, .add = add};
+    struct deltas d = {.copy = s->scratch, .rows = s->rows, .ld = a->lddy, .ldby = ldby,
+                       .kind = a->act, .slope = (real)a->slope, .add = add};
+    struct outer o = {.a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = s->scratch,
+                      .rows = s->rows, .m = a->in, .lda = a->ldx, .ldc = a->out, .add = add};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
         d.dz = dz + j;
@@ -119,9 +125,11 @@ static void weight_gradient(const struct op_dense_back *a, const struct slice *s
             vec->outer(&o);
     }
     if (guest)
-        blas_product(s->m->blas, &(struct blas_product){.c = a->dw + shard, .a = o.a, .b = dz, .m = a->in, .n = a->out,
-                                                        .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
-                                                        .a_across = true, .add = add});
+        blas_product(s->m->blas, &(struct blas_product){.c = a->dw + shard, .a = o.a, .b = dz,
+                                                        .m = a->in, .n = a->out, .k = s->rows,
+                                                        .lda = a->ldx, .ldb = a->lddy,
+                                                        .ldc = a->out, .a_across = true,
+                                                        .add = add});
 }
 
 /* dx (= or +=) dz w' */
@@ -129,11 +137,13 @@ static void input_gradient(const struct op_dense_back *a, const struct slice *s,
 {
     const struct vec *vec = s->m->vec;
     real *dx = act_real(a->dx) + (size_t)s->row0 * a->lddx;
-    struct product p = {.c = dx, .a = dz, .rows = s->rows, .k = a->out, .lda = a->lddy, .ldc = a->lddx, .add = a->add_dx != 0};
+    struct product p = {.c = dx, .a = dz, .rows = s->rows, .k = a->out, .lda = a->lddy,
+                        .ldc = a->lddx, .add = a->add_dx != 0};
     if (s->m->blas && a->out > NARROW) {
-        blas_product(s->m->blas, &(struct blas_product){.c = dx, .a = dz, .b = a->w, .m = s->rows, .n = a->in, .k = a->out,
-                                                          .lda = a->lddy, .ldb = a->out, .ldc = a->lddx, .b_across = true,
-                                                          .add = a->add_dx != 0});
+        blas_product(s->m->blas, &(struct blas_product){.c = dx, .a = dz, .b = a->w, .m = s->rows,
+                                                        .n = a->in, .k = a->out, .lda = a->lddy,
+                                                        .ldb = a->out, .ldc = a->lddx,
+                                                        .b_across = true, .add = a->add_dx != 0});
         return;
     }
     if (a->shadow) {

@@ -19,7 +19,8 @@ static bool runs_here(const struct vec *vec)
 #ifdef VEC_X86
     if (vec == &vec_avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("fma");
     if (vec == &vec_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
@@ -56,7 +57,8 @@ static void processor_name(char *name, size_t room)
     uint32_t words[12];
     for (uint32_t leaf = 0; leaf < 3; leaf++)
         __asm__("cpuid"
-                : "=a"(words[4 * leaf]), "=b"(words[4 * leaf + 1]), "=c"(words[4 * leaf + 2]), "=d"(words[4 * leaf + 3])
+                : "=a"(words[4 * leaf]), "=b"(words[4 * leaf + 1]), "=c"(words[4 * leaf + 2]),
+                  "=d"(words[4 * leaf + 3])
                 : "a"(0x80000002u + leaf), "c"(0));
     memcpy(text, words, sizeof words);
     size_t length = 0;
@@ -76,7 +78,9 @@ void cpu_describe(struct cpu_info *info, bool load_blas)
     memset(info, 0, sizeof *info);
     const struct vec *vec = vec_choose();
     const char *reason = vec && blas_wanted(vec) ? "not loaded" : "our own products serve";
-    const struct blas *blas = load_blas && vec && blas_wanted(vec) ? blas_load(threads_count(), &reason) : NULL;
+    const struct blas *blas = NULL;
+    if (load_blas && vec && blas_wanted(vec))
+        blas = blas_load(threads_count(), &reason);
     snprintf(info->core, sizeof info->core, "%s", vec ? vec->name : "none");
     processor_name(info->model, sizeof info->model);
     snprintf(info->blas, sizeof info->blas, "%s", blas ? blas->version : "none");

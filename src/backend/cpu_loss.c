@@ -1,9 +1,11 @@
-/* cpu_loss.c - losses: the weighted sum in double, one part a shard, and the gradient of that sum. */
+/* cpu_loss.c - losses: the weighted sum in double, one part a shard, and the gradient of that
+ * sum. */
 #include <math.h>
 
 #include "backend/cpu.h"
 
-static void put_parts(double *part_loss, double *part_weight, const struct slice *s, bool more, double loss, double weight)
+static void put_parts(double *part_loss, double *part_weight, const struct slice *s, bool more,
+                      double loss, double weight)
 {
     if (s->first && !more)
         part_loss[s->shard] = part_weight[s->shard] = 0;
@@ -13,7 +15,8 @@ static void put_parts(double *part_loss, double *part_weight, const struct slice
 
 void cpu_loss_class(const struct op_loss_class *a, const struct slice *s)
 {
-    bool fits = a->classes <= CPU_SCRATCH / sizeof(real) / LANES; /* else the exponentials are computed twice */
+    /* else the exponentials are computed twice */
+    bool fits = a->classes <= CPU_SCRATCH / sizeof(real) / LANES;
     struct softmax x = {
         .dlogits = a->dlogits ? act_real(a->dlogits) + (size_t)s->row0 * a->ldd : NULL,
         .logits = act_read(a->logits) + (size_t)s->row0 * a->ld,

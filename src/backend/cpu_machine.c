@@ -1,9 +1,10 @@
 /* cpu_machine.c - the CPU as a machine: memory, and routines.
  *
- * A routine is a list of operations and the rounds they make. Neighbouring ROW operations over the same rows are one round:
- * its tiles are the row shards, and each shard is played strip by strip through all of them, forward, loss and back, while
- * the strip is in the cache. An ALL operation is a round of its own tiles, a ONE operation a round of one tile, which the
- * caller does without asking anybody. Everything follows from shapes, so the threads leave no trace in the result. An
+ * A routine is a list of operations and the rounds they make. Neighbouring ROW operations over the
+ * same rows are one round: its tiles are the row shards, and each shard is played strip by strip
+ * through all of them, forward, loss and back, while the strip is in the cache. An ALL operation is
+ * a round of its own tiles, a ONE operation a round of one tile, which the caller does without
+ * asking anybody. Everything follows from shapes, so the threads leave no trace in the result. An
  * operation that is issued outside a recording is a routine of one, played at once. */
 #include <assert.h>
 #include <fenv.h>
@@ -125,10 +126,14 @@ static void arrange(struct routine *r)
             last->count++;
             continue;
         }
-        unsigned tiles = e->kind == KIND_ROW ? plan_shards(rows) : e->kind == KIND_ALL ? e->tiles(arguments) : 1;
-        *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .rows = rows, .tiles = tiles};
+        unsigned tiles = e->kind == KIND_ROW   ? plan_shards(rows)
+                         : e->kind == KIND_ALL ? e->tiles(arguments)
+                                               : 1;
+        *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .rows = rows,
+                                       .tiles = tiles};
         if (r->ops[i].op == OP_norm2)
-            *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true, .tiles = 1};
+            *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
+                                           .tiles = 1};
     }
 }
 
@@ -252,9 +257,11 @@ static void take_or_run(struct machine *m, enum op_id op, const void *arguments)
     machine_play(m, m->plain, 1);
 }
 
-/* --- an optimiser reads the sums of the norm2 before it; when there is none, the machine puts one in --- */
+/* --- an optimiser reads the sums of the norm2 before it; when there is none, the machine puts one
+ * in --- */
 
-/* A recorded norm2 keeps its scratch as long as the routine lives; one that runs at once may share the machine's. */
+/* A recorded norm2 keeps its scratch as long as the routine lives; one that runs at once may share
+ * the machine's. */
 static void *sum_scratch(struct machine *m, size_t bytes)
 {
     struct routine *r = m->taking;
@@ -273,9 +280,11 @@ static void *sum_scratch(struct machine *m, size_t bytes)
 static void sum_first(struct machine *m, struct grads *from, const struct step *now)
 {
     const struct grads *last = &m->summed.from;
-    if (!m->has_summed || last->g != from->g || last->n != from->n || last->part_weight != from->part_weight) {
+    if (!m->has_summed || last->g != from->g || last->n != from->n ||
+        last->part_weight != from->part_weight) {
         struct op_norm2 norm = {.from = *from, .scratch = sum_scratch(m, norm2_scratch(from->n))};
-        memcpy(&norm.now, &now, sizeof now); /* the optimiser only reads it, norm2 writes gnorm and bad */
+        /* the optimiser only reads it, norm2 writes gnorm and bad */
+        memcpy(&norm.now, &now, sizeof now);
         machine_issue(m, OP_norm2, &norm);
     }
     void *scratch = m->summed.scratch;
@@ -317,7 +326,8 @@ struct machine *machine_open(const struct machine_options *o, struct err *e)
 {
     const struct vec *vec = vec_choose();
     if (!vec) {
-        err_set(e, ERR_CPU_CORE, "the environment variable DNN_CPU names no vector code of this processor");
+        err_set(e, ERR_CPU_CORE,
+                "the environment variable DNN_CPU names no vector code of this processor");
         err_expected(e, "c, avx2 or avx512");
         return NULL;
     }
@@ -341,7 +351,8 @@ void machine_close(struct machine *m)
     mem_free(m);
 }
 
-/* Loading costs milliseconds and memory: only a machine that trains does it, and only where the guest is wanted. */
+/* Loading costs milliseconds and memory: only a machine that trains does it, and only where the
+ * guest is wanted. */
 static const struct blas *guest_of(const struct machine *m)
 {
     return m->options.blas && blas_wanted(m->vec) ? blas_load(threads_count(), NULL) : NULL;
@@ -354,7 +365,8 @@ void machine_plan(struct machine *m, uint32_t batch, uint32_t micro, struct plan
     snprintf(plan->backend, sizeof plan->backend, "%s", "cpu");
     snprintf(plan->core, sizeof plan->core, "%s", m->vec->name);
     snprintf(plan->blas_core, sizeof plan->blas_core, "%s", blas ? blas->core : "none");
-    snprintf(plan->precision, sizeof plan->precision, "%s", sizeof(real) == sizeof(float) ? "fp32" : "fp64");
+    bool single = sizeof(real) == sizeof(float);
+    snprintf(plan->precision, sizeof plan->precision, "%s", single ? "fp32" : "fp64");
     plan->batch = batch;
     plan->micro = micro;
     plan->shards = plan_shards(batch);
@@ -408,7 +420,8 @@ size_t machine_act_bytes(const struct machine *m)
     return sizeof(real);
 }
 
-void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows, size_t width, size_t ld)
+void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                          size_t width, size_t ld)
 {
     (void)m;
     for (size_t r = 0; r < rows; r++)

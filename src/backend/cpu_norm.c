@@ -1,7 +1,9 @@
-/* cpu_norm.c - batch normalisation (Ioffe and Szegedy, 2015) and layer normalisation (Ba, Kiros and Hinton, 2016).
+/* cpu_norm.c - batch normalisation (Ioffe and Szegedy, 2015) and layer normalisation (Ba, Kiros and
+ * Hinton, 2016).
  *
- * Batch statistics are those of the valid rows: rows past the end of the data do not count, whatever their weight. One valid
- * row has no variance: then the running statistics normalise, are not moved, and are constants on the way back. */
+ * Batch statistics are those of the valid rows: rows past the end of the data do not count,
+ * whatever their weight. One valid row has no variance: then the running statistics normalise, are
+ * not moved, and are constants on the way back. */
 #include <math.h>
 #include <string.h>
 
@@ -52,8 +54,9 @@ void cpu_bnorm_stats(const struct op_bnorm_stats *a, const struct slice *s)
         a->inv[j] = (real)(1 / sqrt(v / rows + a->epsilon));
         if (!isfinite(m) || !isfinite(v))
             continue; /* the step is a bad one: it leaves nothing behind */
-        mean[j] = (real)((1 - a->momentum) * (double)mean[j] + a->momentum * m);
-        variance[j] = (real)((1 - a->momentum) * (double)variance[j] + a->momentum * v / (rows - 1));
+        double keep = 1 - a->momentum;
+        mean[j] = (real)(keep * (double)mean[j] + a->momentum * m);
+        variance[j] = (real)(keep * (double)variance[j] + a->momentum * v / (rows - 1));
     }
 }
 
@@ -66,8 +69,9 @@ static void bnorm_running(const struct op_bnorm *a, const struct slice *s)
         for (uint32_t j = begin; j < end; j++)
             inv[j - begin] = (real)(1 / sqrt((double)a->running[a->width + j] + a->epsilon));
         for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-            s->m->vec->norm_columns(act_real(a->y) + row * a->ldy + begin, act_read(a->x) + row * a->ldx + begin,
-                                    a->running + begin, inv, a->gamma + begin, a->beta + begin, end - begin);
+            s->m->vec->norm_columns(act_real(a->y) + row * a->ldy + begin,
+                                    act_read(a->x) + row * a->ldx + begin, a->running + begin, inv,
+                                    a->gamma + begin, a->beta + begin, end - begin);
     }
 }
 
@@ -78,8 +82,8 @@ void cpu_bnorm(const struct op_bnorm *a, const struct slice *s)
         return;
     }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-        s->m->vec->norm_columns(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->mean, a->inv, a->gamma,
-                                a->beta, a->width);
+        s->m->vec->norm_columns(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx,
+                                a->mean, a->inv, a->gamma, a->beta, a->width);
 }
 
 unsigned cpu_bnorm_sums_tiles(const struct op_bnorm_sums *a)
@@ -97,7 +101,8 @@ void cpu_bnorm_sums(const struct op_bnorm_sums *a, const struct slice *s)
         for (uint32_t j = begin; j < end; j++) {
             double d = (double)dy[r * a->lddy + j];
             sum[j - begin] += d;
-            product[j - begin] += d * ((double)x[r * a->ldx + j] - (double)a->mean[j]) * (double)a->inv[j];
+            double away = (double)x[r * a->ldx + j] - (double)a->mean[j];
+            product[j - begin] += d * away * (double)a->inv[j];
         }
     for (uint32_t j = begin; j < end; j++) {
         a->sums[j] = (real)sum[j - begin];
@@ -110,7 +115,8 @@ void cpu_bnorm_sums(const struct op_bnorm_sums *a, const struct slice *s)
     }
 }
 
-/* With h = (x - mean) inv and n valid rows: dx = gamma inv (dy - mean(dy) - h mean(dy h)); past the end dx = 0. */
+/* With h = (x - mean) inv and n valid rows: dx = gamma inv (dy - mean(dy) - h mean(dy h)); past the
+ * end dx = 0. */
 void cpu_bnorm_back(const struct op_bnorm_back *a, const struct slice *s)
 {
     uint32_t rows = cpu_valid_rows(a->now, a->count, a->rows, a->micro);
@@ -142,19 +148,22 @@ void cpu_lnorm(const struct op_lnorm *a, const struct slice *s)
             a->mean[row] = mean;
             a->inv[row] = inv;
         }
-        s->m->vec->norm_row(act_real(a->y) + row * a->ldy, x, mean, inv, a->gamma, a->beta, a->width);
+        s->m->vec->norm_row(act_real(a->y) + row * a->ldy, x, mean, inv, a->gamma, a->beta,
+                            a->width);
     }
 }
 
 void cpu_lnorm_back(const struct op_lnorm_back *a, const struct slice *s)
 {
-    real *dgamma = a->dgamma + s->shard * a->shard_stride, *dbeta = a->dbeta + s->shard * a->shard_stride;
+    real *dgamma = a->dgamma + s->shard * a->shard_stride;
+    real *dbeta = a->dbeta + s->shard * a->shard_stride;
     if (s->first && !a->more) {
         memset(dgamma, 0, a->width * sizeof *dgamma);
         memset(dbeta, 0, a->width * sizeof *dbeta);
     }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
         s->m->vec->norm_row_back(a->dx ? act_real(a->dx) + row * a->lddx : NULL, dgamma, dbeta,
-                                 act_read(a->dy) + row * a->lddy, act_read(a->x) + row * a->ldx, a->mean[row], a->inv[row],
+                                 act_read(a->dy) + row * a->lddy, act_read(a->x) + row * a->ldx,
+                                     a->mean[row], a->inv[row],
                                  a->gamma, a->width, a->add_dx != 0);
 }

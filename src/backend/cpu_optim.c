@@ -1,9 +1,10 @@
 /* cpu_optim.c - the end of a step: norm of the gradient, optimisers, counters.
  *
- * norm2 sums the shards in order into its scratch, so that the gradient is read once and the optimiser reads one array; the
- * machine sees to it that an optimiser always stands behind a norm2 of its gradient (cpu_machine.c), which is also what keeps
- * a step that is not finite away from the weights. Optimisers go over tiles that hold whole rows of a weight, in multiples of
- * 16, so that each refreshes its part of the shadow while it is in the cache. */
+ * norm2 sums the shards in order into its scratch, so that the gradient is read once and the
+ * optimiser reads one array; the machine sees to it that an optimiser always stands behind a norm2
+ * of its gradient (cpu_machine.c), which is also what keeps a step that is not finite away from the
+ * weights. Optimisers go over tiles that hold whole rows of a weight, in multiples of 16, so that
+ * each refreshes its part of the shadow while it is in the cache. */
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +16,14 @@ static size_t sum_tiles(uint64_t n)
 }
 
 /* scratch: the weight, a partial sum a tile, then, on a line of its own, the summed gradient */
+static size_t parts_bytes(uint64_t n)
+{
+    return ((1 + sum_tiles(n)) * sizeof(double) + 63) / 64 * 64;
+}
+
 size_t norm2_scratch(uint64_t n)
 {
-    return ((1 + sum_tiles(n)) * sizeof(double) + 63) / 64 * 64 + (size_t)n * sizeof(real);
+    return parts_bytes(n) + (size_t)n * sizeof(real);
 }
 
 double *cpu_norm2_weight(void *scratch)
@@ -27,7 +33,7 @@ double *cpu_norm2_weight(void *scratch)
 
 const real *cpu_norm2_sums(void *scratch, uint64_t n)
 {
-    return (const real *)(void *)((char *)scratch + ((1 + sum_tiles(n)) * sizeof(double) + 63) / 64 * 64);
+    return (const real *)(void *)((char *)scratch + parts_bytes(n));
 }
 
 static double weight_of(const struct grads *from)
@@ -61,7 +67,8 @@ void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
         const struct group *g = group_at(&a->from, i);
         next = g->end < end && g->end > i ? g->end : end;
         uint32_t shards = g->shards < a->from.shards ? g->shards : a->from.shards;
-        square += s->m->vec->sum_shards(sums + i, a->from.g + i, a->from.shard_stride, shards, (size_t)(next - i));
+        square += s->m->vec->sum_shards(sums + i, a->from.g + i, a->from.shard_stride, shards,
+                                        (size_t)(next - i));
     }
     cpu_norm2_weight(a->scratch)[1 + s->tile] = square;
 }
@@ -119,8 +126,8 @@ static struct range param_tile(const struct grads *from, uint64_t tile)
 
 /* --- the shadow: panels of w, then panels of its transpose (see cpu_dense.c) --- */
 
-static void refresh_rows(const struct vec *vec, real *shadow, const real *p, const struct group *g, uint64_t first,
-                         uint64_t rows)
+static void refresh_rows(const struct vec *vec, real *shadow, const real *p, const struct group *g,
+                         uint64_t first, uint64_t rows)
 {
     real *panels = shadow + 2 * g->begin, *across = panels + (size_t)g->in * g->out;
     const real *w = p + g->begin;
@@ -134,7 +141,8 @@ static void refresh_rows(const struct vec *vec, real *shadow, const real *p, con
         uint64_t panel = i / PANEL * PANEL;
         uint32_t width = g->in - panel < PANEL ? (uint32_t)(g->in - panel) : PANEL;
         next = panel + PANEL < first + rows ? panel + PANEL : first + rows;
-        vec->transpose(across + panel * g->out + (i - panel), w + i * g->out, (uint32_t)(next - i), g->out, g->out, width);
+        vec->transpose(across + panel * g->out + (i - panel), w + i * g->out, (uint32_t)(next - i),
+                       g->out, g->out, width);
     }
 }
 
@@ -142,10 +150,12 @@ static void refresh_range(const struct vec *vec, void *shadow, const real *p, co
 {
     const struct group *g = r->group;
     if (shadow && g->in && g->out)
-        refresh_rows(vec, shadow, p, g, (r->begin - g->begin) / g->out, (r->end - r->begin) / g->out);
+        refresh_rows(vec, shadow, p, g, (r->begin - g->begin) / g->out,
+                     (r->end - r->begin) / g->out);
 }
 
-size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count, uint64_t n)
+size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
+                            uint64_t n)
 {
     (void)m;
     (void)n;
@@ -156,7 +166,8 @@ size_t machine_shadow_bytes(const struct machine *m, const struct group *groups,
     return (size_t)(2 * last) * sizeof(real);
 }
 
-void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups, uint32_t count)
+void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
+                     uint32_t count)
 {
     for (uint32_t i = 0; shadow && i < count; i++) {
         struct range r = {&groups[i], groups[i].begin, groups[i].end};
@@ -173,8 +184,8 @@ const void *machine_shadow_of(const struct machine *m, const void *shadow, uint6
 /* --- optimisers --- */
 
 /* False when the tile is to be left alone: the step is a bad one. */
-static bool update_of(struct update *u, struct range *r, const struct grads *from, const struct step *now, real *p, double clip,
-                      const struct slice *s)
+static bool update_of(struct update *u, struct range *r, const struct grads *from,
+                      const struct step *now, real *p, double clip, const struct slice *s)
 {
     *r = param_tile(from, s->tile);
     if (now->bad)
@@ -182,7 +193,8 @@ static bool update_of(struct update *u, struct range *r, const struct grads *fro
     double weight = weight_of(from), scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
-    *u = (struct update){.p = p + r->begin, .g = from->g + r->begin, .n = (size_t)(r->end - r->begin), .scale = (real)scale,
+    *u = (struct update){.p = p + r->begin, .g = from->g + r->begin,
+                         .n = (size_t)(r->end - r->begin), .scale = (real)scale,
                          .lr = (real)(now->lr * r->group->lr),
                          .decay = (real)(now->weight_decay * r->group->weight_decay)};
     return true;

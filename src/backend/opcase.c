@@ -1,5 +1,6 @@
-/* opcase.c - making, comparing and naming cases. The cases themselves stand in opcase_layer.c and opcase_param.c; an operation
- * of ops.def without a list of cases does not link. */
+/* opcase.c - making, comparing and naming cases. The cases themselves stand in opcase_layer.c,
+ * opcase_norm.c and opcase_param.c; an operation of ops.def without a list of cases does not
+ * link. */
 #include "backend/opcase.h"
 
 #include <assert.h>
@@ -70,8 +71,8 @@ static double number(struct opdata *d)
     return sum;
 }
 
-static struct opbuffer *add_buffer(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width,
-                                   size_t ld)
+static struct opbuffer *add_buffer(struct opdata *d, const char *name, enum opbuffer_type type,
+                                   size_t rows, size_t width, size_t ld)
 {
     assert(d->count < OPBUFFERS);
     struct opbuffer *b = &d->buffers[d->count++];
@@ -106,16 +107,16 @@ static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool 
     mem_free(host);
 }
 
-void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
-                   double scale)
+void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
+                   size_t width, size_t pad, double scale)
 {
     struct opbuffer *b = add_buffer(d, name, type, rows, width, width + pad);
     fill(d, b, scale, true);
     return b->memory;
 }
 
-void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
-                    bool filled)
+void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
+                    size_t width, size_t pad, bool filled)
 {
     struct opbuffer *b = add_buffer(d, name, type, rows, width, width + pad);
     b->written = true;
@@ -133,7 +134,8 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
     return b->memory;
 }
 
-void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values, size_t count, bool written)
+void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
+                    size_t count, bool written)
 {
     struct opbuffer *b = add_buffer(d, name, type, 1, count, count);
     b->written = written;
@@ -169,7 +171,8 @@ void opcase_free(struct opdata *d)
 }
 
 /* Element i of row r, summed over the shards. */
-static double value_at(const struct opdata *d, const struct opbuffer *b, const void *host, size_t r, size_t i)
+static double value_at(const struct opdata *d, const struct opbuffer *b, const void *host, size_t r,
+                       size_t i)
 {
     size_t at = r * b->ld + i;
     double sum = 0;
@@ -245,7 +248,8 @@ bool opcase_same(const struct opdata *a, const struct opdata *b, const char **wh
         if (!b->buffers[i].written)
             continue;
         void *of_a = host_copy(a, &a->buffers[i]), *of_b = host_copy(b, &b->buffers[i]);
-        size_t size = b->buffers[i].type == BUFFER_ACT ? sizeof(real) : size_of(b, b->buffers[i].type);
+        size_t size = b->buffers[i].type == BUFFER_ACT ? sizeof(real) : size_of(b,
+                b->buffers[i].type);
         bool same = memcmp(of_a, of_b, elements(&b->buffers[i]) * size) == 0;
         mem_free(of_a);
         mem_free(of_b);

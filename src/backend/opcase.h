@@ -1,5 +1,5 @@
-/* opcase.h - every case of every operation, once: shapes, gate, work. Parity tests, the GPU check and the benchmark make a
- * case on one or two machines, issue it, and compare what it wrote.
+/* opcase.h - every case of every operation, once: shapes, gate, work. Parity tests, the GPU check
+ * and the benchmark make a case on one or two machines, issue it, and compare what it wrote.
  *
  *     for (size_t i = 0; (c = opcase_at(i)); i++) {
  *         struct opdata *d = opcase_make(c, m, seed);
@@ -7,8 +7,8 @@
  *         ... opcase_free(d);
  *     }
  *
- * Two instances of a case with the same seed have the same inputs. Everything written starts as a pattern, so that an
- * untouched or an overstepped place shows. */
+ * Two instances of a case with the same seed have the same inputs. Everything written starts as a
+ * pattern, so that an untouched or an overstepped place shows. */
 #ifndef DNN_BACKEND_OPCASE_H
 #define DNN_BACKEND_OPCASE_H
 
@@ -21,12 +21,14 @@ struct opcase {
     uint32_t kind;          /* activation, loss */
     uint32_t pad;           /* ld = width + pad */
     uint32_t flags;
-    double gate;            /* largest |difference| over largest |value|, against a double reference */
+    /* largest |difference| over largest |value|, against a double reference */
+    double gate;
 };
 enum opcase_flag {
     CASE_ADD = 1,      /* adds to the gradient of the input */
     CASE_MORE = 2,     /* a further micro-batch */
-    CASE_BARE = 4,     /* without what may be left out: bias, shadow, dx, dlogits, momentum, running statistics */
+    /* without what may be left out: bias, shadow, dx, dlogits, momentum, running statistics */
+    CASE_BARE = 4,
     CASE_SHADOW = 8,
     CASE_KEEP_Z = 16,
     CASE_SHUFFLE = 32,
@@ -53,7 +55,8 @@ struct opbuffer {
     enum opbuffer_type type;
     void *memory;             /* of the machine */
     size_t rows, width, ld;   /* elements; ld >= width */
-    uint32_t shards;          /* above 0: a gradient of that many shards, each rows * ld elements; only their sum counts */
+    /* above 0: a gradient of that many shards, each rows * ld elements; only their sum counts */
+    uint32_t shards;
     bool written;
 };
 enum { OPBUFFERS = 20 };
@@ -74,28 +77,32 @@ const struct opcase *opcase_at(size_t index); /* NULL at the end */
 void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);
 void opcase_free(struct opdata *d);
-/* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names the buffer. Infinite when
- * one is not a number and the other is. What has no type (a step, a shadow) is left to opcase_same. */
+/* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names
+ * the buffer. Infinite when one is not a number and the other is. What has no type (a step, a
+ * shadow) is left to opcase_same. */
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
 /* All written buffers, bit for bit, with what lies between width and ld. */
 bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);
 
 /* --- for the lists of cases (opcase_*.c) --- */
 
-/* A buffer of rows x width with ld = width + pad. Inputs: normal numbers times `scale`; written ones: a pattern, or numbers too
- * where the operation adds (`fill`). */
-void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
-                   double scale);
-void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows, size_t width, size_t pad,
-                    bool fill);
+/* A buffer of rows x width with ld = width + pad. Inputs: normal numbers times `scale`; written
+ * ones: a pattern, or numbers too where the operation adds (`fill`). */
+void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
+                   size_t width, size_t pad, double scale);
+void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
+                    size_t width, size_t pad, bool fill);
 /* shards x n; returns shard 0. */
 void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shards, bool fill);
 /* Values set by the caller, on the host. */
-void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values, size_t count, bool written);
+void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
+                    size_t count, bool written);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
-uint64_t opdata_random(struct opdata *d, uint64_t below);       /* the next of this instance's stream */
+/* the next of this instance's stream */
+uint64_t opdata_random(struct opdata *d, uint64_t below);
 
-struct opcase_list { const struct opcase *cases; size_t count; void (*make)(const struct opcase *c, struct opdata *d); };
+struct opcase_list { const struct opcase *cases; size_t count; void (*make)(const struct opcase *c,
+        struct opdata *d); };
 #define ROW(name, text) extern const struct opcase_list opcases_##name;
 #define ALL(name, text) ROW(name, text)
 #define ONE(name, text) ROW(name, text)
@@ -103,6 +110,8 @@ struct opcase_list { const struct opcase *cases; size_t count; void (*make)(cons
 #undef ROW
 #undef ALL
 #undef ONE
-#define OPCASES(name) const struct opcase_list opcases_##name = {cases_##name, sizeof cases_##name / sizeof *cases_##name, make_##name}
+#define OPCASES(name)                                                                              \
+    const struct opcase_list opcases_##name = {                                                    \
+        cases_##name, sizeof cases_##name / sizeof *cases_##name, make_##name}
 
 #endif

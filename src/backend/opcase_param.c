@@ -1,5 +1,6 @@
-/* opcase_param.c - the cases of the operations that work on parameters. `in` is the number of parameters outside a weight of
- * `out` x 37, which stands in front; rows is the number of shards. */
+/* opcase_param.c - the cases of the operations that work on parameters. `in` is the number of
+ * parameters outside a weight of `out` x 37, which stands in front; rows is the number of
+ * shards. */
 #include "backend/opcase.h"
 
 static uint64_t params_of(const struct opcase *c)
@@ -10,9 +11,10 @@ static uint64_t params_of(const struct opcase *c)
 static struct step *step_of(struct opdata *d, bool written)
 {
     const struct opcase *c = d->of;
-    struct step now = {.seed = 5, .tried = 100, .applied = c->kind, .epoch = 3, .row0 = 512, .lr = 0.01, .weight_decay = 0.1,
-                       .gnorm = 3, .loss = 1, .weight = 2, .epoch_loss = 10, .epoch_weight = 20, .good = 5,
-                       .bad = c->flags & CASE_BAD ? 1 : 0, .bad_steps = 1};
+    struct step now = {.seed = 5, .tried = 100, .applied = c->kind, .epoch = 3, .row0 = 512,
+                       .lr = 0.01, .weight_decay = 0.1, .gnorm = 3, .loss = 1, .weight = 2,
+                       .epoch_loss = 10, .epoch_weight = 20, .good = 5, .bad = c->flags & CASE_BAD
+                       ? 1 : 0, .bad_steps = 1};
     return opdata_values(d, written ? "now" : "read now", BUFFER_BYTES, &now, sizeof now, written);
 }
 
@@ -36,14 +38,17 @@ static struct grads grads_of(struct opdata *d)
         real bad = (real)__builtin_inf();
         machine_upload(d->machine, g + n / 2, &bad, sizeof bad);
     }
-    return (struct grads){.g = g, .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weights, c->rows, false),
-                          .shard_stride = n, .n = n, .shards = c->rows, .group_count = count, .groups = groups};
+    return (struct grads){.g = g, .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE,
+                                                               weights, c->rows, false),
+                          .shard_stride = n, .n = n, .shards = c->rows, .group_count = count,
+                          .groups = groups};
 }
 
 static void *shadow_of(struct opdata *d, const struct grads *from)
 {
     size_t bytes = machine_shadow_bytes(d->machine, from->groups, from->group_count, from->n);
-    return bytes && d->of->flags & CASE_SHADOW ? opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes, 0, false) : NULL;
+    return bytes && d->of->flags & CASE_SHADOW ? opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes,
+                                                               0, false) : NULL;
 }
 
 static const struct opcase cases_norm2[] = {
@@ -53,7 +58,8 @@ static const struct opcase cases_norm2[] = {
     {.op = OP_norm2, .rows = 4, .in = 5000, .out = 3, .flags = CASE_BAD, .gate = 1e-5},
 };
 
-/* Of the step only gnorm and bad are compared: its bytes hold them exactly where the order of the sums is the same. */
+/* Of the step only gnorm and bad are compared: its bytes hold them exactly where the order of the
+ * sums is the same. */
 static void make_norm2(const struct opcase *c, struct opdata *d)
 {
     struct grads from = grads_of(d);
@@ -72,12 +78,14 @@ static real *state(struct opdata *d, const char *name, uint64_t n)
 }
 
 /* kind: steps applied before this one */
-#define OPTIMISERS(OP, f)                                                                                                  \
-    {.op = OP, .rows = 4, .in = 1000, .out = 128, .flags = (f) | CASE_SHADOW, .gate = 1e-5},                               \
-    {.op = OP, .rows = 16, .in = 9001, .out = 50, .kind = 7, .flags = (f) | CASE_SHADOW | CASE_SECOND, .gate = 1e-5},      \
-    {.op = OP, .rows = 1, .in = 1, .kind = 1000, .flags = (f), .gate = 1e-5},                                              \
-    {.op = OP, .rows = 2, .in = 40, .out = 3, .kind = 3, .flags = (f) | CASE_CLIP | CASE_SHADOW, .gate = 1e-5},            \
-    {.op = OP, .rows = 4, .in = 300, .out = 3, .kind = 3, .flags = (f) | CASE_BAD, .gate = 0}
+#define OPTIMISER(OP, r, i, o, k, f, g)                                                            \
+    {.op = OP, .rows = r, .in = i, .out = o, .kind = k, .flags = f, .gate = g}
+#define OPTIMISERS(OP, f)                                                                          \
+    OPTIMISER(OP, 4, 1000, 128, 0, (f) | CASE_SHADOW, 1e-5),                                       \
+        OPTIMISER(OP, 16, 9001, 50, 7, (f) | CASE_SHADOW | CASE_SECOND, 1e-5),                     \
+        OPTIMISER(OP, 1, 1, 0, 1000, f, 1e-5),                                                     \
+        OPTIMISER(OP, 2, 40, 3, 3, (f) | CASE_CLIP | CASE_SHADOW, 1e-5),                           \
+        OPTIMISER(OP, 4, 300, 3, 3, (f) | CASE_BAD, 0)
 static const struct opcase cases_sgd[] = {OPTIMISERS(OP_sgd, 0), OPTIMISERS(OP_sgd, CASE_BARE)};
 static const struct opcase cases_rmsprop[] = {OPTIMISERS(OP_rmsprop, 0)};
 static const struct opcase cases_adam[] = {OPTIMISERS(OP_adam, 0)};
@@ -87,7 +95,8 @@ static void make_sgd(const struct opcase *c, struct opdata *d)
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
     d->arguments.sgd = (struct op_sgd){
-        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m = c->flags & CASE_BARE ? NULL : state(d, "m", n),
+        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m = c->flags & CASE_BARE ? NULL
+            : state(d, "m", n),
         .shadow = shadow_of(d, &from), .from = from, .now = step_of(d, false), .momentum = 0.9,
         .clip = c->flags & CASE_CLIP ? 0.5 : 0, .nesterov = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 4.0 * (double)n;
@@ -99,8 +108,10 @@ static void make_rmsprop(const struct opcase *c, struct opdata *d)
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
     d->arguments.rmsprop = (struct op_rmsprop){
-        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .v = state(d, "v", n), .shadow = shadow_of(d, &from),
-        .from = from, .now = step_of(d, false), .decay = 0.9, .epsilon = 1e-8, .clip = c->flags & CASE_CLIP ? 0.5 : 0};
+        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .v = state(d, "v", n),
+            .shadow = shadow_of(d, &from),
+        .from = from, .now = step_of(d, false), .decay = 0.9, .epsilon = 1e-8,
+            .clip = c->flags & CASE_CLIP ? 0.5 : 0};
     d->flops = 8.0 * (double)n;
 }
 OPCASES(rmsprop);
@@ -110,8 +121,10 @@ static void make_adam(const struct opcase *c, struct opdata *d)
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
     d->arguments.adam = (struct op_adam){
-        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m1 = state(d, "m1", n), .m2 = state(d, "m2", n),
-        .shadow = shadow_of(d, &from), .from = from, .now = step_of(d, false), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
+        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m1 = state(d, "m1", n),
+            .m2 = state(d, "m2", n),
+        .shadow = shadow_of(d, &from), .from = from, .now = step_of(d, false), .beta1 = 0.9,
+            .beta2 = 0.999, .epsilon = 1e-8,
         .clip = c->flags & CASE_CLIP ? 0.5 : 0, .decoupled = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 14.0 * (double)n;
 }
@@ -136,8 +149,10 @@ static void make_advance(const struct opcase *c, struct opdata *d)
         table[i] = (struct hyper){0.5 + i, 0.25 * i};
     *first = 98;
     d->arguments.advance = (struct op_advance){
-        .now = step_of(d, true), .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss, c->rows, false),
+        .now = step_of(d, true), .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
+                                                            c->rows, false),
         .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weight, c->rows, false),
-        .table = c->flags & CASE_BARE ? NULL : table, .first = first, .consumed = 256, .shards = c->rows, .table_count = 8};
+        .table = c->flags & CASE_BARE ? NULL : table, .first = first, .consumed = 256,
+            .shards = c->rows, .table_count = 8};
 }
 OPCASES(advance);

@@ -1,12 +1,16 @@
-/* ops.h - the arguments of every operation in ops.def. Plain data, fixed-width members, readable by gcc, g++ and nvcc.
+/* ops.h - the arguments of every operation in ops.def. Plain data, fixed-width members, readable by
+ * gcc, g++ and nvcc.
  *
  * Rules, for all:
- *  - Order: written, read, sizes. `rows` is the full batch; activations are [rows][ld] with ld >= width, float on the CPU
- *    (double in the gradient build), opaque to the model (struct act *). Leading dimensions are in elements.
- *  - Gradients of activations are overwritten (added to with add_dx); gradients of parameters go to shard arenas:
- *    shard s of a parameter gradient g stands at g + s * shard_stride. The first touch of a step overwrites unless `more` is set
- *    (a further micro-batch), later strips of the same shard add.
- *  - An op never allocates, waits or reads back. Batches always have full shape: rows past the data have weight 0.
+ *  - Order: written, read, sizes. `rows` is the full batch; activations are [rows][ld] with ld >=
+ *    width, float on the CPU (double in the gradient build), opaque to the model (struct act *).
+ *    Leading dimensions are in elements.
+ *  - Gradients of activations are overwritten (added to with add_dx); gradients of parameters go to
+ *    shard arenas: shard s of a parameter gradient g stands at g + s * shard_stride. The first
+ *    touch of a step overwrites unless `more` is set (a further micro-batch), later strips of the
+ *    same shard add.
+ *  - An op never allocates, waits or reads back. Batches always have full shape: rows past the data
+ *    have weight 0.
  *  - The loss is a sum. Only the optimiser divides, once, by the weight of the step. */
 #ifndef DNN_BACKEND_OPS_H
 #define DNN_BACKEND_OPS_H
@@ -19,7 +23,8 @@
 
 struct act; /* activations: the machine knows the element type */
 
-/* What changes from step to step; one entry per model, in machine memory. Written only by loss_*, norm2 and advance. */
+/* What changes from step to step; one entry per model, in machine memory. Written only by loss_*,
+ * norm2 and advance. */
 struct step {
     uint64_t seed;
     int64_t tried, applied;    /* steps begun, steps whose update went through */
@@ -29,20 +34,23 @@ struct step {
     double gnorm;              /* norm of the divided gradient, when norm2 ran */
     double weight, loss;       /* of this step, summed by advance */
     double epoch_weight, epoch_loss;
-    int64_t bad, good;         /* bad: 1 when the step's gradient is not finite; good: finite ones in a row */
+    /* bad: 1 when the step's gradient is not finite; good: finite ones in a row */
+    int64_t bad, good;
     int64_t bad_steps;         /* in this epoch */
 };
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
 struct hyper { double lr, weight_decay; };
 
-/* A range of the parameter arena with factors of its own. Groups are sorted and cover [0, n). A weight matrix also says its
- * shape, so that a machine can keep a private copy (transposed, packed, 16 bit) fresh. */
+/* A range of the parameter arena with factors of its own. Groups are sorted and cover [0, n). A
+ * weight matrix also says its shape, so that a machine can keep a private copy (transposed, packed,
+ * 16 bit) fresh. */
 struct group {
     uint64_t begin, end;
     double lr, weight_decay;   /* factors */
     uint32_t in, out;          /* of a dense weight [in][out]; 0 otherwise */
-    uint32_t shards;           /* 1 for ranges outside the sharded gradient (embeddings), else the plan's count */
+    /* 1 for ranges outside the sharded gradient (embeddings), else the plan's count */
+    uint32_t shards;
     uint32_t pad;
 };
 
@@ -51,7 +59,8 @@ struct source {
     struct rows rows;
     const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
     uint64_t count;            /* valid positions */
-    uint32_t shuffle;          /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
+    /* 1: position i is index[rng_permute(seed, epoch, model, count, i)] */
+    uint32_t shuffle;
     uint32_t classes;          /* 0: the target is a float */
     const float *class_weight; /* [classes], NULL: 1 */
     const struct features *features;
@@ -68,7 +77,8 @@ struct op_gather {
     uint32_t unordered;        /* reserved, 0 */
 };
 
-struct onehot_column { uint32_t id, at, count; };          /* ids column, first output column, width */
+/* ids column, first output column, width */
+struct onehot_column { uint32_t id, at, count; };
 struct op_onehot {
     struct act *x;
     const int32_t *ids;
@@ -76,7 +86,8 @@ struct op_onehot {
     uint32_t rows, ld, ids_ld, column_count;
 };
 
-struct embed_column { uint32_t id, at, dim, count; uint64_t table; }; /* table: offset in the parameter arena, [count][dim] */
+/* table: offset in the parameter arena, [count][dim] */
+struct embed_column { uint32_t id, at, dim, count; uint64_t table; };
 struct op_embed {
     struct act *x;
     const int32_t *ids;
@@ -95,10 +106,11 @@ struct op_embed_back {
 };
 
 enum act_kind {
-    ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH, ACT_SIGMOID, ACT_MISH
-};
-/* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. The derivative follows from y for all but
- * gelu, silu and mish, which need z (the value before the activation). */
+    ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH,
+        ACT_SIGMOID, ACT_MISH };
+/* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. The derivative
+ * follows from y for all but gelu, silu and mish, which need z (the value before the
+ * activation). */
 struct op_dense {
     struct act *y;             /* [rows][ldy] */
     struct act *z;             /* NULL when not kept */
@@ -108,7 +120,9 @@ struct op_dense {
     const void *shadow;        /* the machine's private copy of w, or NULL */
     uint32_t rows, in, out, ldx, ldy, ldz;
     uint32_t act;              /* enum act_kind */
-    uint32_t exact;            /* prediction and validation: the row-independent product; a row's bits do not depend on its place */
+    /* prediction and validation: the row-independent product; a row's bits do not depend on its
+     * place */
+    uint32_t exact;
     double slope;
 };
 struct op_dense_back {
@@ -125,15 +139,17 @@ struct op_dense_back {
     double slope;
 };
 
-struct op_act { struct act *y; const struct act *x; uint32_t rows, width, ldx, ldy, act, pad; double slope; };
+struct op_act { struct act *y; const struct act *x; uint32_t rows, width, ldx, ldy, act,
+               pad; double slope; };
 struct op_act_back {
     struct act *dx;
     const struct act *dy, *x;
     uint32_t rows, width, ldx, lddx, lddy, act, add_dx, pad;
     double slope;
 };
-/* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT) >= threshold;
- * threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the same on gradients. */
+/* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
+ * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
+ * same on gradients. */
 struct op_dropout {
     struct act *y;
     const struct act *x;
@@ -141,13 +157,17 @@ struct op_dropout {
     uint32_t rows, width, ldx, ldy, layer, micro, threshold, add;
     double scale;              /* 1 / (1 - p) */
 };
-struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ldy, lda, ldb, pad; }; /* b NULL: copy */
+/* b NULL: copy */
+struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ldy, lda, ldb, pad; };
 
 struct op_bnorm_stats {
     real *mean, *inv;          /* [width] of this batch */
-    real *running;             /* [2][width] mean, variance: moved by `momentum` unless the step has no valid row */
+    /* [2][width] mean, variance: moved by `momentum` unless the step has no valid row */
+    real *running;
     const struct act *x;
-    const real *weight;        /* [rows]; rows of weight 0 past the end do not count: valid rows are known from now and source count */
+    /* [rows]; rows of weight 0 past the end do not count: valid rows are known from now and source
+     * count */
+    const real *weight;
     const struct step *now;
     uint64_t count;            /* source count, to know the valid rows */
     uint32_t rows, width, ld, micro;
@@ -197,9 +217,9 @@ struct op_lnorm_back {
 };
 
 enum class_loss { CLASS_CROSS_ENTROPY, CLASS_FOCAL };
-/* part_loss, part_weight: [shards] doubles; added to when more, else overwritten at the first strip of the shard.
- * Cross-entropy: -sum_k t_k log p_k with t = (1 - smoothing) onehot + smoothing / classes. Focal (Lin et al. 2017): -(1-p_t)^gamma log p_t.
- * dlogits = weight * dl/dlogits. */
+/* part_loss, part_weight: [shards] doubles; added to when more, else overwritten at the first strip
+ * of the shard. Cross-entropy: -sum_k t_k log p_k with t = (1 - smoothing) onehot + smoothing /
+ * classes. Focal (Lin et al. 2017): -(1-p_t)^gamma log p_t. dlogits = weight * dl/dlogits. */
 struct op_loss_class {
     struct act *dlogits;       /* NULL: only the sums */
     double *part_loss, *part_weight;
@@ -209,7 +229,8 @@ struct op_loss_class {
     double smoothing, gamma;
 };
 enum value_loss { VALUE_MSE, VALUE_MAE, VALUE_HUBER, VALUE_QUANTILE };
-/* l = (y - t)^2 | |y - t| | huber: 0.5 d^2 for |d| <= delta else delta (|d| - delta/2) | pinball with q. */
+/* l = (y - t)^2 | |y - t| | huber: 0.5 d^2 for |d| <= delta else delta (|d| - delta/2) | pinball
+ * with q. */
 struct op_loss_value {
     struct act *dy;            /* [rows][ldd], one column */
     double *part_loss, *part_weight;
@@ -219,8 +240,8 @@ struct op_loss_value {
     double delta, q;
 };
 
-/* Gradient shards: value of parameter i is the sum over s < group.shards of g[s * shard_stride + i], added in order, over the
- * sum of part_weight. */
+/* Gradient shards: value of parameter i is the sum over s < group.shards of g[s * shard_stride +
+ * i], added in order, over the sum of part_weight. */
 struct grads {
     const real *g;
     const double *part_weight; /* [shards] */
@@ -229,7 +250,8 @@ struct grads {
     const struct group *groups;
 };
 struct op_norm2 { struct step *now; struct grads from; void *scratch; };
-/* clip > 0: gradients are scaled by min(1, clip / gnorm); then norm2 must stand before. Nothing is touched when now->bad. */
+/* clip > 0: gradients are scaled by min(1, clip / gnorm); then norm2 must stand before. Nothing is
+ * touched when now->bad. */
 struct op_sgd {
     real *p, *m;               /* m NULL: no momentum */
     void *shadow;
@@ -238,7 +260,9 @@ struct op_sgd {
     double momentum, clip;
     uint32_t nesterov, pad;
 };
-struct op_rmsprop { real *p, *v; void *shadow; struct grads from; const struct step *now; double decay, epsilon, clip; };
+struct op_rmsprop { real *p,
+                   *v; void *shadow; struct grads from; const struct step *now; double decay,
+                   epsilon, clip; };
 struct op_adam {
     real *p, *m1, *m2;
     void *shadow;
@@ -247,8 +271,8 @@ struct op_adam {
     double beta1, beta2, epsilon, clip;
     uint32_t decoupled, pad;   /* 1: AdamW */
 };
-/* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by `consumed`, takes the next lr from the
- * table: hyper[tried - first]. */
+/* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
+ * `consumed`, takes the next lr from the table: hyper[tried - first]. */
 struct op_advance {
     struct step *now;
     const double *part_loss, *part_weight;

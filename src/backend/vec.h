@@ -1,8 +1,10 @@
-/* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source (vec_math.h, vec_product.h,
- * vec_layer.h, vec_param.h) is compiled three times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The
- * order of operations is the source's, so all three give the same bits. Every product is a chain of fused multiply-adds in
- * the order of k, for each output by itself: the bits of a row depend on that row alone, not on its place, its neighbours or
- * the blocking. In the gradient build (real is double) only the plain C one exists. */
+/* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
+ * (vec_math.h, vec_product.h, vec_layer.h, vec_param.h) is compiled three times over 16 lanes: as
+ * plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the source's, so all
+ * three give the same bits. Every product is a chain of fused multiply-adds in the order of k, for
+ * each output by itself: the bits of a row depend on that row alone, not on its place, its
+ * neighbours or the blocking. In the gradient build (real is double) only the plain C one
+ * exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -13,11 +15,12 @@
 #include "backend/ops.h"
 #include "base/real.h"
 
-/* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. A packed matrix is its panels one after the
- * other, each dense. */
+/* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. A packed matrix is
+ * its panels one after the other, each dense. */
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
 
-/* c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself (add), the bias, or 0. */
+/* c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself (add), the
+ * bias, or 0. */
 struct product {
     real *c;
     const real *a, *b, *bias;
@@ -26,13 +29,15 @@ struct product {
     bool add;
     uint32_t act;            /* ACT_NONE or ACT_RELU */
 };
-/* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; bt is [width][k]. */
+/* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; bt is
+ * [width][k]. */
 struct narrow {
     real *c;
     const real *a, *bt, *bias;
     uint32_t rows, k, width, lda, ldc;
 };
-/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is packed: [rows][width]. */
+/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is packed:
+ * [rows][width]. */
 struct outer {
     real *c;
     const real *a, *b;
@@ -58,7 +63,8 @@ struct softmax {
 };
 struct keep { uint64_t seed; uint32_t stream, step; uint32_t threshold; real scale; }; /* dropout */
 
-/* One run of parameters with the same factors. g is the summed gradient; scale divides and clips it. */
+/* One run of parameters with the same factors. g is the summed gradient; scale divides and clips
+ * it. */
 struct update {
     real *p, *m1, *m2;
     const real *g;
@@ -75,28 +81,35 @@ struct vec {
     void (*product)(const struct product *p);
     void (*narrow)(const struct narrow *p);
     void (*outer)(const struct outer *p);
-    void (*narrow_outer)(const struct outer *p);     /* width <= NARROW, b in place with ld = width */
+    /* width <= NARROW, b in place with ld = width */
+    void (*narrow_outer)(const struct outer *p);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */
-    void (*act_back)(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add);
+    void (*act_back)(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope,
+                     bool from_x, bool add);
     void (*add)(real *y, const real *a, const real *b, size_t n);
-    void (*dropout)(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep, bool add);
+    void (*dropout)(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep,
+                    bool add);
     void (*permute)(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s);
     void (*softmax)(struct softmax *s);
     /* norms: y = (x - mean) * inv * gamma + beta with one mean a column / one a row */
-    void (*norm_columns)(real *y, const real *x, const real *mean, const real *inv, const real *gamma, const real *beta, size_t n);
+    void (*norm_columns)(real *y, const real *x, const real *mean, const real *inv,
+                         const real *gamma, const real *beta, size_t n);
     void (*row_moments)(const real *x, size_t n, real epsilon, real *mean, real *inv);
-    void (*norm_row)(real *y, const real *x, real mean, real inv, const real *gamma, const real *beta, size_t n);
-    void (*norm_row_back)(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x, real mean, real inv,
-                          const real *gamma, size_t n, bool add);
+    void (*norm_row)(real *y, const real *x, real mean, real inv, const real *gamma,
+                     const real *beta, size_t n);
+    void (*norm_row_back)(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x,
+                          real mean, real inv, const real *gamma, size_t n, bool add);
     /* parameters */
-    double (*sum_shards)(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n); /* returns the sum of squares */
+    /* returns the sum of squares */
+    double (*sum_shards)(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n);
     void (*adam)(const struct update *u);
     void (*rmsprop)(const struct update *u);
     void (*sgd)(const struct update *u);
     /* to[j][i] = from[i][j]: rows x width at ld from, ld to */
-    void (*transpose)(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from, uint32_t ld_to);
+    void (*transpose)(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from,
+                      uint32_t ld_to);
 };
 
 extern const struct vec vec_c;

@@ -15,10 +15,12 @@ typedef struct { __m256 a, b; } m16;
 
 static inline __m256i first_lanes(size_t n) /* of eight; n may be more */
 {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n > 8 ? 8 : (int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n > 8 ? 8 : (int)n), _mm256_setr_epi32(0, 1, 2, 3,
+            4, 5, 6, 7));
 }
 static inline v16 v_set(real x) { return (v16){_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
-static inline v16 v_load(const real *p) { return (v16){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+static inline v16 v_load(const real *p) { return (v16){_mm256_loadu_ps(p),
+                                                       _mm256_loadu_ps(p + 8)}; }
 static inline void v_store(real *p, v16 x)
 {
     _mm256_storeu_ps(p, x.a);
@@ -83,7 +85,8 @@ static inline v16 v_round(v16 x)
 }
 static inline __m256 half_pow2(__m256 n)
 {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n),
+            _mm256_set1_epi32(127)), 23));
 }
 static inline v16 v_pow2(v16 n) { return (v16){half_pow2(n.a), half_pow2(n.b)}; }
 static inline __m256 half_split(__m256 a, __m256 *e)
@@ -91,7 +94,8 @@ static inline __m256 half_split(__m256 a, __m256 *e)
     const __m256i root_half = _mm256_set1_epi32(0x3f3504f3);
     __m256i moved = _mm256_sub_epi32(_mm256_castps_si256(a), root_half);
     *e = _mm256_cvtepi32_ps(_mm256_srai_epi32(moved, 23));
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(moved, _mm256_set1_epi32(0x007fffff)), root_half));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(moved,
+            _mm256_set1_epi32(0x007fffff)), root_half));
 }
 static inline v16 v_split(v16 x, v16 *e)
 {
@@ -122,7 +126,8 @@ static inline void transpose_eight(real *to, const real *from, size_t ld_from, s
         }
     for (int q = 0; q < 4; q++) {
         _mm256_storeu_ps(to + (size_t)q * ld_to, _mm256_permute2f128_ps(a[q], a[4 + q], 0x20));
-        _mm256_storeu_ps(to + (size_t)(4 + q) * ld_to, _mm256_permute2f128_ps(a[q], a[4 + q], 0x31));
+        _mm256_storeu_ps(to + (size_t)(4 + q) * ld_to, _mm256_permute2f128_ps(a[q], a[4 + q],
+                0x31));
     }
 }
 static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)

@@ -20,8 +20,10 @@ static inline __mmask16 first_lanes(size_t n)
 static inline v16 v_set(real x) { return _mm512_set1_ps(x); }
 static inline v16 v_load(const real *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(real *p, v16 a) { _mm512_storeu_ps(p, a); }
-static inline v16 v_load_n(const real *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
-static inline void v_store_n(real *p, v16 a, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n), a); }
+static inline v16 v_load_n(const real *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n),
+        p); }
+static inline void v_store_n(real *p, v16 a, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n),
+        a); }
 static inline v16 v_add(v16 a, v16 b) { return _mm512_add_ps(a, b); }
 static inline v16 v_sub(v16 a, v16 b) { return _mm512_sub_ps(a, b); }
 static inline v16 v_mul(v16 a, v16 b) { return _mm512_mul_ps(a, b); }
@@ -44,14 +46,16 @@ static inline v16 v_round(v16 a)
 }
 static inline v16 v_pow2(v16 n)
 {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127)), 23));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n),
+            _mm512_set1_epi32(127)), 23));
 }
 static inline v16 v_split(v16 a, v16 *e)
 {
     const __m512i root_half = _mm512_set1_epi32(0x3f3504f3);
     __m512i moved = _mm512_sub_epi32(_mm512_castps_si512(a), root_half);
     *e = _mm512_cvtepi32_ps(_mm512_srai_epi32(moved, 23));
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(moved, _mm512_set1_epi32(0x007fffff)), root_half));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(moved,
+            _mm512_set1_epi32(0x007fffff)), root_half));
 }
 static inline real v_sum(v16 a)
 {
@@ -77,8 +81,10 @@ static inline void transpose_block(real *to, const real *from, size_t ld_from, s
             a[i + 2 * k + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(x, y));
         }
     for (int q = 0; q < 4; q++) {
-        __m512 x0 = _mm512_shuffle_f32x4(a[q], a[4 + q], 0x88), x1 = _mm512_shuffle_f32x4(a[q], a[4 + q], 0xdd);
-        __m512 y0 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0x88), y1 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0xdd);
+        __m512 x0 = _mm512_shuffle_f32x4(a[q], a[4 + q], 0x88), x1 = _mm512_shuffle_f32x4(a[q],
+                a[4 + q], 0xdd);
+        __m512 y0 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0x88),
+            y1 = _mm512_shuffle_f32x4(a[8 + q], a[12 + q], 0xdd);
         v_store(to + (size_t)q * ld_to, _mm512_shuffle_f32x4(x0, y0, 0x88));
         v_store(to + (size_t)(4 + q) * ld_to, _mm512_shuffle_f32x4(x1, y1, 0x88));
         v_store(to + (size_t)(8 + q) * ld_to, _mm512_shuffle_f32x4(x0, y0, 0xdd));

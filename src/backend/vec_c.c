@@ -1,5 +1,5 @@
-/* vec_c.c - the lanes in plain C: every processor, and the only ones of the gradient build. fmaf is exact, so the bits are
- * those of the vector units. */
+/* vec_c.c - the lanes in plain C: every processor, and the only ones of the gradient build. fmaf is
+ * exact, so the bits are those of the vector units. */
 #include <math.h>
 #include <string.h>
 

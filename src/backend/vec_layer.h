@@ -1,11 +1,17 @@
-/* vec_layer.h - activations, dropout, normalisation and the classification loss over 16 lanes. Included by the vec_*.c. */
+/* vec_layer.h - activations, dropout, normalisation and the classification loss over 16 lanes.
+ * Included by the vec_*.c. */
 #ifndef DNN_BACKEND_VEC_LAYER_H
 #define DNN_BACKEND_VEC_LAYER_H
 
 #include "base/rng.h"
 
+static inline size_t run_size(size_t i, size_t n)
+{
+    return i >= n ? 0 : n - i < LANES ? n - i : LANES;
+}
+
 /* for runs of n: full vectors, then the rest */
-#define RUN(i, n, size) for (size_t i = 0, size; i < (n) && (size = (n) - i < LANES ? (n) - i : LANES, true); i += LANES)
+#define RUN(i, n, size) for (size_t i = 0, size; (size = run_size(i, n)) > 0; i += LANES)
 #define GET(p, size) ((size) == LANES ? v_load(p) : v_load_n(p, size))
 
 INLINE void put(real *p, v16 a, size_t size)
@@ -34,7 +40,8 @@ static void act(real *y, const real *x, size_t n, uint32_t kind, real slope)
     }
 }
 
-INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add)
+INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uint32_t kind,
+                         real slope, bool from_x, bool add)
 {
     v16 s = v_set(slope);
     bool from_y = from_x && !act_needs_z(kind) && kind != ACT_RELU && kind != ACT_LEAKY_RELU;
@@ -47,7 +54,8 @@ INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uin
     }
 }
 
-static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope, bool from_x, bool add)
+static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_t kind, real slope,
+                     bool from_x, bool add)
 {
     switch (kind) {
 #define KIND(k) case k: act_back_run(dx, dy, by, n, k, slope, from_x, add); break;
@@ -58,7 +66,8 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
-/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it, and its column sums. */
+/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it,
+ * and its column sums. */
 INLINE void deltas_run(const struct deltas *d, uint32_t kind)
 {
     for (uint32_t j = 0; j < d->width; j += LANES) {
@@ -132,7 +141,8 @@ static void philox_block(uint32_t *bits, uint64_t counter, const struct keep *ke
             bits[4 * i + j] = c[j][i];
 }
 
-static void dropout(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep, bool add)
+static void dropout(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep,
+                    bool add)
 {
     uint32_t bits[BITS + LANES];
     v16 scale = v_set(keep->scale), zero = v_set(0);
@@ -169,10 +179,12 @@ static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct 
     uint32_t half = 1;
     while (half < 16 && ((uint64_t)1 << (2 * half)) < s->n)
         half++;
-    const uint32_t mask = (1u << half) - 1u, low = (uint32_t)s->seed, high = (uint32_t)(s->seed >> 32);
+    const uint32_t mask = (1u << half) - 1u;
+    const uint32_t low = (uint32_t)s->seed, high = (uint32_t)(s->seed >> 32);
     for (uint32_t at = 0; at < count; at += LANES) {
         uint32_t x[LANES], outside = 1;
-        for (uint32_t i = 0; i < LANES; i++) /* lanes past the count walk along from a place inside */
+        /* lanes past the count walk along from a place inside */
+        for (uint32_t i = 0; i < LANES; i++)
             x[i] = at + i < count ? first + at + i : first;
         for (bool begun = false; outside; begun = true) {
             outside = 0;
@@ -201,8 +213,8 @@ static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct 
 
 /* --- normalisation --- */
 
-static void norm_columns(real *y, const real *x, const real *mean, const real *inv, const real *gamma, const real *beta,
-                         size_t n)
+static void norm_columns(real *y, const real *x, const real *mean, const real *inv,
+                         const real *gamma, const real *beta, size_t n)
 {
     RUN(i, n, size) {
         v16 factor = v_mul(GET(inv + i, size), GET(gamma + i, size));
@@ -231,7 +243,8 @@ static void row_moments(const real *x, size_t n, real epsilon, real *mean, real 
     *inv = 1 / root[0];
 }
 
-static void norm_row(real *y, const real *x, real mean, real inv, const real *gamma, const real *beta, size_t n)
+static void norm_row(real *y, const real *x, real mean, real inv, const real *gamma,
+                     const real *beta, size_t n)
 {
     RUN(i, n, size) {
         v16 hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
@@ -240,8 +253,8 @@ static void norm_row(real *y, const real *x, real mean, real inv, const real *ga
 }
 
 /* With h = (x - mean) inv and g = dy gamma: dx = inv (g - mean(g) - h mean(g h)). */
-static void norm_row_back(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x, real mean, real inv,
-                          const real *gamma, size_t n, bool add)
+static void norm_row_back(real *dx, real *dgamma, real *dbeta, const real *dy, const real *x,
+                          real mean, real inv, const real *gamma, size_t n, bool add)
 {
     v16 sum = v_set(0), product_sum = v_set(0);
     RUN(i, n, size) { /* past the end dy is 0 */
@@ -275,7 +288,8 @@ INLINE v16 logits_of(const struct softmax *s, const struct rows16 *rows, uint32_
     return v_load(lanes);
 }
 
-/* -(1 - p)^gamma log p and its derivative by log p (Lin et al., "Focal loss", 2017). others = 1 - p, as a sum. */
+/* -(1 - p)^gamma log p and its derivative by log p (Lin et al., "Focal loss", 2017); others is
+ * 1 - p, as a sum. */
 static void focal(double logp, double others, double gamma, double *loss, double *slope)
 {
     double p = exp(logp), power = others > 0 ? pow(others, gamma) : gamma > 0 ? 0 : 1;
@@ -285,8 +299,10 @@ static void focal(double logp, double others, double gamma, double *loss, double
 
 static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
 {
-    struct rows16 at = {n, v_load_n(s->target + row, n), v_load_n(s->weight + row, n), s->logits + (size_t)row * s->ld};
-    v16 most = logits_of(s, &at, 0), target_logit = v_set(0), sum = v_set(0), logit_sum = v_set(0), others = v_set(0);
+    struct rows16 at = {n, v_load_n(s->target + row, n), v_load_n(s->weight + row, n),
+                        s->logits + (size_t)row * s->ld};
+    v16 most = logits_of(s, &at, 0), target_logit = v_set(0);
+    v16 sum = v_set(0), logit_sum = v_set(0), others = v_set(0);
     for (uint32_t k = 1; k < s->classes; k++)
         most = v_max(most, logits_of(s, &at, k));
     for (uint32_t k = 0; k < s->classes; k++) {
@@ -300,7 +316,8 @@ static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
             v_store(s->room + (size_t)k * LANES, e);
     }
     /* factor[i] * (p_k - t_k) is the gradient; the loss is added up in double, row by row */
-    real log_sum[LANES], z_target[LANES], z_sum[LANES], weight[LANES], rest[LANES], whole[LANES], factor[LANES];
+    real log_sum[LANES], z_target[LANES], z_sum[LANES], rest[LANES], whole[LANES];
+    real weight[LANES], factor[LANES];
     v_store(log_sum, v_log(sum));
     v_store(z_target, target_logit);
     v_store(z_sum, logit_sum);
@@ -328,10 +345,12 @@ static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
     v16 low = v_set(smooth ? (real)(s->smoothing / s->classes) : 0);
     v16 high = v_set(smooth ? (real)(1 - s->smoothing + s->smoothing / s->classes) : 1);
     for (uint32_t k = 0; k < s->classes; k++) {
-        v16 e = s->room ? v_load(s->room + (size_t)k * LANES) : v_exp(v_sub(logits_of(s, &at, k), most));
+        v16 e = s->room ? v_load(s->room + (size_t)k * LANES)
+                        : v_exp(v_sub(logits_of(s, &at, k), most));
         v16 t = v_pick(v_eq(at.target, v_set((real)k)), high, low);
         v16 d = v_mul(v_sub(v_mul(e, inverse), t), times);
-        d = v_pick(v_eq(at.weight, zero), zero, d); /* a row without weight has no gradient, whatever its logits */
+        /* a row without weight has no gradient, whatever its logits */
+        d = v_pick(v_eq(at.weight, zero), zero, d);
         real lanes[LANES];
         v_store(lanes, d);
         for (size_t i = 0; i < n; i++)

@@ -1,11 +1,13 @@
-/* vec_math.h - exp, log, tanh, erf and the activations over 16 lanes. Included by vec_c.c, vec_avx2.c and vec_avx512.c.
+/* vec_math.h - exp, log, tanh, erf and the activations over 16 lanes. Included by vec_c.c,
+ * vec_avx2.c and vec_avx512.c.
  *
- * Argument reduction is Cody and Waite's (Software Manual for the Elementary Functions, 1980). The polynomials were fitted
- * for this program, over Chebyshev nodes in 40-digit arithmetic:
+ * Argument reduction is Cody and Waite's (Software Manual for the Elementary Functions, 1980). The
+ * polynomials were fitted for this program, over Chebyshev nodes in 40-digit arithmetic:
  *   expm1(r) = r + r^2 P(r)            |r| <= ln(2)/2              error of P 6.6e-8
  *   log1p(f) = f - f^2/2 + f^3 Q(f)    1 + f in [1/sqrt 2, sqrt 2]  error of Q 2.9e-8
  *   -log(erfc(x)) / x = E(x)           0 <= x <= 4                 error of E 2.5e-8
- * so that exp, expm1, log, tanh are within 3 units in the last place. The gradient build takes libm's. */
+ * so that exp, expm1, log, tanh are within 3 units in the last place. The gradient build takes
+ * libm's. */
 #ifndef DNN_BACKEND_VEC_MATH_H
 #define DNN_BACKEND_VEC_MATH_H
 
@@ -36,7 +38,8 @@ static inline v16 poly(v16 x, const float *c, int count)
 /* x = n ln 2 + r; gives expm1(r) */
 static inline v16 reduced_expm1(v16 x, v16 *n)
 {
-    static const float p[] = {1.392625083e-3f, 8.363232884e-3f, 4.166655421e-2f, 1.666657667e-1f, 0.5f};
+    static const float p[] = {1.392625083e-3f, 8.363232884e-3f, 4.166655421e-2f, 1.666657667e-1f,
+                              0.5f};
     *n = v_round(v_mul(x, v_set(1.44269504f)));
     v16 r = v_fma(*n, v_set(-0.693359375f), x);
     r = v_fma(*n, v_set(2.12194440e-4f), r);
@@ -69,8 +72,9 @@ static inline v16 v_expm1(v16 x)
 /* Of a normal positive number. */
 static inline v16 v_log(v16 x)
 {
-    static const float q[] = {6.971611471e-2f, -1.147973385e-1f, 1.168541992e-1f, -1.242568733e-1f, 1.424905765e-1f,
-                              -1.666780232e-1f, 2.000071575e-1f, -2.499999696e-1f, 3.333333118e-1f};
+    static const float q[] = {6.971611471e-2f, -1.147973385e-1f, 1.168541992e-1f, -1.242568733e-1f,
+                              1.424905765e-1f, -1.666780232e-1f, 2.000071575e-1f, -2.499999696e-1f,
+                              3.333333118e-1f};
     v16 e, f = v_sub(v_split(x, &e), v_set(1)), square = v_mul(f, f);
     v16 small = v_mul(v_mul(f, square), poly(f, q, 9));
     small = v_fma(e, v_set(-2.12194440e-4f), small);
@@ -126,10 +130,14 @@ static inline v16 act_of(v16 x, uint32_t kind, v16 slope)
     switch (kind) {
     case ACT_RELU: return v_max(zero, x); /* a NaN stays one */
     case ACT_LEAKY_RELU: return v_pick(v_gt(zero, x), v_mul(slope, x), x);
-    case ACT_GELU: return v_mul(v_mul(v_set(R(0.5)), x), v_add(v_set(1), v_erf(v_mul(x, v_set(ROOT_HALF)))));
+    case ACT_GELU:
+        e = v_erf(v_mul(x, v_set(ROOT_HALF)));
+        return v_mul(v_mul(v_set(R(0.5)), x), v_add(v_set(1), e));
     case ACT_SILU: return v_mul(x, v_sigmoid(x));
     case ACT_ELU: return v_pick(v_gt(x, zero), x, v_mul(slope, v_expm1(v_min(zero, x))));
-    case ACT_SELU: return v_pick(v_gt(x, zero), v_mul(v_set(SELU_SCALE), x), v_mul(v_set(SELU_TAIL), v_expm1(v_min(zero, x))));
+    case ACT_SELU:
+        e = v_mul(v_set(SELU_TAIL), v_expm1(v_min(zero, x)));
+        return v_pick(v_gt(x, zero), v_mul(v_set(SELU_SCALE), x), e);
     case ACT_TANH: return v_tanh(x);
     case ACT_SIGMOID: return v_sigmoid(x);
     case ACT_MISH: return v_mul(x, mish_tanh(x, &e));
@@ -152,7 +160,8 @@ static inline v16 act_slope(v16 by, uint32_t kind, v16 slope)
         t = v_sigmoid(by);
         return v_mul(t, v_fma(by, v_sub(one, t), one));
     case ACT_ELU: return v_pick(v_gt(by, zero), one, v_add(by, slope));
-    case ACT_SELU: return v_pick(v_gt(by, zero), v_set(SELU_SCALE), v_add(by, v_set(SELU_TAIL)));
+    case ACT_SELU:
+        return v_pick(v_gt(by, zero), v_set(SELU_SCALE), v_add(by, v_set(SELU_TAIL)));
     case ACT_TANH: return v_sub(one, v_mul(by, by));
     case ACT_SIGMOID: return v_mul(by, v_sub(one, by));
     case ACT_MISH: /* t + z (1 - t^2) sigmoid(z) */

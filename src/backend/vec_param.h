@@ -1,9 +1,10 @@
-/* vec_param.h - what is done to parameters and their gradients, over 16 lanes. Included by the vec_*.c. */
+/* vec_param.h - what is done to parameters and their gradients, over 16 lanes. Included by the
+ * vec_*.c. */
 #ifndef DNN_BACKEND_VEC_PARAM_H
 #define DNN_BACKEND_VEC_PARAM_H
 
-/* The shards added in order; returns the sum of the squares, in lanes of real. When that overflows, or is not finite, it is
- * formed once more in double. */
+/* The shards added in order; returns the sum of the squares, in lanes of real. When that overflows,
+ * or is not finite, it is formed once more in double. */
 static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
 {
     v16 square = v_set(0);
@@ -26,8 +27,10 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
 /* Kingma and Ba, "Adam" (2015); decoupled decay: Loshchilov and Hutter (2019). */
 static void adam(const struct update *u)
 {
-    v16 b1 = v_set(R(u->beta1)), b2 = v_set(R(u->beta2)), c1 = v_set(R(1 - u->beta1)), c2 = v_set(R(1 - u->beta2));
-    v16 scale = v_set(u->scale), root = v_set(u->root), epsilon = v_set(u->epsilon), step = v_set(-u->step);
+    v16 b1 = v_set(R(u->beta1)), c1 = v_set(R(1 - u->beta1));
+    v16 b2 = v_set(R(u->beta2)), c2 = v_set(R(1 - u->beta2));
+    v16 scale = v_set(u->scale), step = v_set(-u->step);
+    v16 root = v_set(u->root), epsilon = v_set(u->epsilon);
     v16 shrink = v_set(u->flag ? -u->decay : 0), l2 = v_set(u->flag ? 0 : u->decay);
     RUN(i, u->n, size) {
         v16 p = GET(u->p + i, size);
@@ -46,7 +49,8 @@ static void adam(const struct update *u)
 /* Tieleman and Hinton (2012), not centred; beta2 is the decay of the mean square. */
 static void rmsprop(const struct update *u)
 {
-    v16 b2 = v_set(R(u->beta2)), c2 = v_set(R(1 - u->beta2)), scale = v_set(u->scale), l2 = v_set(u->decay);
+    v16 b2 = v_set(R(u->beta2)), c2 = v_set(R(1 - u->beta2));
+    v16 scale = v_set(u->scale), l2 = v_set(u->decay);
     v16 epsilon = v_set(u->epsilon), step = v_set(-u->lr);
     RUN(i, u->n, size) {
         v16 p = GET(u->p + i, size);
@@ -57,10 +61,12 @@ static void rmsprop(const struct update *u)
     }
 }
 
-/* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). beta1 is the momentum; m1 NULL: none. */
+/* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). beta1 is the momentum; m1
+ * NULL: none. */
 static void sgd(const struct update *u)
 {
-    v16 b1 = v_set(R(u->beta1)), scale = v_set(u->scale), l2 = v_set(u->decay), step = v_set(-u->lr);
+    v16 b1 = v_set(R(u->beta1)), step = v_set(-u->lr);
+    v16 scale = v_set(u->scale), l2 = v_set(u->decay);
     RUN(i, u->n, size) {
         v16 p = GET(u->p + i, size);
         v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));

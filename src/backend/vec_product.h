@@ -1,5 +1,6 @@
-/* vec_product.h - matrix products over 16 lanes. Included by the vec_*.c. Each output is one chain of fused multiply-adds in
- * the order of k (for `outer`, of the rows), so blocking changes speed and no bit. */
+/* vec_product.h - matrix products over 16 lanes. Included by the vec_*.c. Each output is one chain
+ * of fused multiply-adds in the order of k (for `outer`, of the rows), so blocking changes speed
+ * and no bit. */
 #ifndef DNN_BACKEND_VEC_PRODUCT_H
 #define DNN_BACKEND_VEC_PRODUCT_H
 
@@ -12,8 +13,14 @@ INLINE size_t lanes_of(uint32_t width, int v)
     return width <= at ? 0 : width - at < LANES ? width - at : LANES;
 }
 
+INLINE v16 part_of(const real *p, size_t lanes)
+{
+    return lanes == LANES ? v_load(p) : v_load_n(p, lanes);
+}
+
 /* R rows by V vectors; only the last vector may be short (`tail` lanes). */
-INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_, const int V, size_t tail)
+INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_,
+                          const int V, size_t tail)
 {
     v16 sum[8][2];
     const real *a = p->a + (size_t)row * p->lda, *b = p->b + column;
@@ -21,13 +28,15 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
     const bool full = tail == LANES;
     for (int r = 0; r < R_; r++)
         for (int v = 0; v < V; v++) {
-            const real *from = p->add ? c + (size_t)r * p->ldc + v * LANES : p->bias ? p->bias + column + v * LANES : NULL;
-            sum[r][v] = !from ? v_set(0) : v == V - 1 && !full ? v_load_n(from, tail) : v_load(from);
+            const real *from = p->bias ? p->bias + column + v * LANES : NULL;
+            if (p->add)
+                from = c + (size_t)r * p->ldc + v * LANES;
+            sum[r][v] = from ? part_of(from, v == V - 1 ? tail : LANES) : v_set(0);
         }
     for (uint32_t k = 0; k < p->k; k++) {
         v16 w[2];
         for (int v = 0; v < V; v++)
-            w[v] = v == V - 1 && !full ? v_load_n(b + v * LANES, tail) : v_load(b + v * LANES);
+            w[v] = part_of(b + v * LANES, v == V - 1 ? tail : LANES);
         for (int r = 0; r < R_; r++) {
             v16 x = v_set(a[(size_t)r * p->lda + k]);
             for (int v = 0; v < V; v++)
@@ -51,7 +60,8 @@ INLINE void product_columns(const struct product *p, uint32_t column, const int 
     uint32_t row = 0;
     for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
         product_block(p, row, column, BLOCK_ROWS, V, tail);
-    for (; row + 4 <= p->rows; row += 4) /* the rest in smaller blocks: one row alone waits for each of its sums */
+    /* the rest in smaller blocks: one row alone waits for each of its sums */
+    for (; row + 4 <= p->rows; row += 4)
         product_block(p, row, column, 4, V, tail);
     for (; row + 2 <= p->rows; row += 2)
         product_block(p, row, column, 2, V, tail);
@@ -108,7 +118,8 @@ static void narrow(const struct narrow *p)
     }
 }
 
-INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, const int M, const int V, size_t tail)
+INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, const int M,
+                        const int V, size_t tail)
 {
     v16 sum[8][2];
     const real *a = p->a + i, *b = p->b + column;
@@ -117,16 +128,17 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
     for (int m = 0; m < M; m++)
         for (int v = 0; v < V; v++) {
             const real *from = c + (size_t)m * p->ldc + v * LANES;
-            sum[m][v] = !p->add ? v_set(0) : v == V - 1 && !full ? v_load_n(from, tail) : v_load(from);
+            sum[m][v] = p->add ? part_of(from, v == V - 1 ? tail : LANES) : v_set(0);
         }
-    if (i + 2 * (uint32_t)M <= p->m) /* the rows of the next block lie far apart: no prefetcher sees them coming */
+    /* the rows of the next block lie far apart: no prefetcher sees them coming */
+    if (i + 2 * (uint32_t)M <= p->m)
         for (int m = 0; m < M; m++)
             for (int v = 0; v < V; v++)
                 __builtin_prefetch(c + (size_t)(M + m) * p->ldc + v * LANES, 1);
     for (uint32_t r = 0; r < p->rows; r++) {
         v16 y[2];
         for (int v = 0; v < V; v++)
-            y[v] = v == V - 1 && !full ? v_load_n(b + v * LANES, tail) : v_load(b + v * LANES);
+            y[v] = part_of(b + v * LANES, v == V - 1 ? tail : LANES);
         for (int m = 0; m < M; m++) {
             v16 x = v_set(a[m]);
             for (int v = 0; v < V; v++)
@@ -205,12 +217,14 @@ static void narrow_outer(const struct outer *p)
 }
 
 /* Whole blocks of 16 x 16 in registers, the edges one by one. */
-static void transpose(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from, uint32_t ld_to)
+static void transpose(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from,
+                      uint32_t ld_to)
 {
     uint32_t whole_rows = rows / LANES * LANES, whole = width / LANES * LANES;
     for (uint32_t i = 0; i < whole_rows; i += LANES)
         for (uint32_t j = 0; j < whole; j += LANES)
-            transpose_block(to + (size_t)j * ld_to + i, from + (size_t)i * ld_from + j, ld_from, ld_to);
+            transpose_block(to + (size_t)j * ld_to + i, from + (size_t)i * ld_from + j, ld_from,
+                            ld_to);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t j = i < whole_rows ? whole : 0; j < width; j++)
             to[(size_t)j * ld_to + i] = from[(size_t)i * ld_from + j];

@@ -1,12 +1,13 @@
 /* thread.c - see thread.h.
  *
- * One word, the ticket, says how many tiles the current round has and which is the next one: (tiles << 32) | next. Whoever
- * adds one to it has claimed the tile that stood there, in whatever round it belongs to at that moment, so that a worker that
- * was away for a while cannot take a tile of a round that is over: its claim is either void or one of the running round.
- * The caller claims like everybody else and at the end waits only for tiles that others have claimed: a worker that never
- * got a processor costs nothing. When a claimed tile is late, because its worker lost the processor in the middle of it, the
- * caller sleeps (which gives the processor away) and then works alone for a while: a busy machine must not be slower than
- * one thread. */
+ * One word, the ticket, says how many tiles the current round has and which is the next one:
+ * (tiles << 32) | next. Whoever adds one to it has claimed the tile that stood there, in whatever
+ * round it belongs to at that moment, so that a worker that was away for a while cannot take a tile
+ * of a round that is over: its claim is either void or one of the running round. The caller claims
+ * like everybody else and at the end waits only for tiles that others have claimed: a worker that
+ * never got a processor costs nothing. When a claimed tile is late, because its worker lost the
+ * processor in the middle of it, the caller sleeps (which gives the processor away) and then works
+ * alone for a while: a busy machine must not be slower than one thread. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -30,7 +31,8 @@
 #include "base/text.h"
 
 enum { THREADS_MOST = 1024, STACK_BYTES = 1 << 20, PAUSES = 16 };
-static const double SPIN = 20e-6, LATE = 200e-6, ALONE_LEAST = 1e-3, ALONE_MOST = 16e-3, FORGET = 0.1;
+static const double SPIN = 20e-6, LATE = 200e-6; /* seconds */
+static const double ALONE_LEAST = 1e-3, ALONE_MOST = 16e-3, FORGET = 0.1;
 
 typedef void work_fn(void *context, unsigned round, unsigned tile, unsigned thread);
 
@@ -45,7 +47,8 @@ static struct {
     /* working alone after a late tile */
     double alone_until, alone_for, last_late;
     _Alignas(64) _Atomic uint64_t ticket;
-    _Alignas(64) _Atomic uint32_t done;      /* tiles of this round that are finished; the caller's futex */
+    /* tiles of this round that are finished; the caller's futex */
+    _Alignas(64) _Atomic uint32_t done;
     _Atomic uint32_t caller_sleeps;
     _Alignas(64) _Atomic uint32_t published; /* counts rounds; the workers' futex */
     _Atomic uint32_t sleepers;
@@ -190,7 +193,8 @@ static void begin(void)
         fesetenv(FE_DFL_ENV);
 }
 
-void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread), void *context)
+void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
+                 void *context)
 {
     struct plain_work plain = {work, context};
     begin();
@@ -199,7 +203,8 @@ void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsi
 }
 
 void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, unsigned round),
-                        void (*work)(void *context, unsigned round, unsigned tile, unsigned thread), void *context)
+                        void (*work)(void *context, unsigned round, unsigned tile, unsigned thread),
+                        void *context)
 {
     begin();
     for (unsigned round = 0; round < rounds; round++)
@@ -217,7 +222,8 @@ static int start_worker(unsigned thread)
     if (failed)
         return failed;
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    failed = pthread_create(&pool.workers[thread - 1], &attributes, worker_main, (void *)(uintptr_t)thread);
+    failed = pthread_create(&pool.workers[thread - 1], &attributes, worker_main,
+                            (void *)(uintptr_t)thread);
     pthread_attr_destroy(&attributes);
     return failed;
 }
@@ -244,7 +250,8 @@ void threads_start(unsigned wanted)
         pool.count++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed)
-        log_note("%u threads were asked for and %u can be had (%s): the work takes longer, the results are the same",
+        log_note("%u threads were asked for and %u can be had (%s): the work takes longer, the "
+                 "results are the same",
                  wanted, pool.count, strerror(failed));
 }
 
@@ -283,13 +290,15 @@ static unsigned processors_allowed(void)
     return count ? count : 1;
 }
 
-/* The file's text, NULL when it cannot be had (no such hierarchy, a sandbox): then there is no limit to know of. */
+/* The file's text, NULL when it cannot be had (no such hierarchy, a sandbox): then there is no
+ * limit to know of. */
 static char *small_file(const char *path)
 {
     struct err e = {0};
     char *bytes = NULL;
     size_t length;
-    return file_exists(path) && file_slurp(path, 1 << 16, ERR_FILE_READ, &bytes, &length, &e) ? bytes : NULL;
+    return file_exists(path) && file_slurp(path, 1 << 16, ERR_FILE_READ, &bytes, &length, &e)
+        ? bytes : NULL;
 }
 
 /* Half a processor and more counts as one: a quota of 1.5 gives 2 threads. */
@@ -328,8 +337,9 @@ static unsigned group_quota(const char *root, const char *group)
     return least;
 }
 
-/* The group named in one line of /proc/self/cgroup ("0::/a/b", "4:cpu,cpuacct:/a/b") and all those above it: the
- * smallest quota counts. In a container the names may be the host's and the files those of the root. */
+/* The group named in one line of /proc/self/cgroup ("0::/a/b", "4:cpu,cpuacct:/a/b") and all those
+ * above it: the smallest quota counts. In a container the names may be the host's and the files
+ * those of the root. */
 static unsigned line_quota(char *line)
 {
     char *controllers = strchr(line, ':');
@@ -342,7 +352,8 @@ static unsigned line_quota(char *line)
         return UINT_MAX;
     unsigned least = UINT_MAX;
     for (;;) {
-        static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
+        static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu",
+                                            "/sys/fs/cgroup/cpu,cpuacct"};
         for (size_t i = unified ? 0 : 1; i < (unified ? 1 : 3); i++) {
             unsigned quota = group_quota(roots[i], group);
             least = quota < least ? quota : least;

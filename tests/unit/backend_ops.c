@@ -1,5 +1,5 @@
-/* Every case of every operation: against the reference in double, with every vector code, plain and recorded, with 1, 2, 3 and
- * 8 threads. */
+/* Every case of every operation: against the reference in double, with every vector code, plain and
+ * recorded, with 1, 2, 3 and 8 threads. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "reference.h"
+#include "reference_param.h"
 
 static void reference(const struct opcase *c, union op_arguments *a)
 {
@@ -97,8 +98,10 @@ static void against_reference(struct machine *m, const struct opcase *c, const c
     machine_issue(m, c->op, &ours->arguments);
     reference(c, &theirs->arguments);
     opcase_name(c, name, sizeof name);
-    double parts = c->op == OP_loss_class || c->op == OP_loss_value ? parts_difference(ours, theirs) : 0;
-    double worst = fmax(fmax(parts, step_difference(ours, theirs)), opcase_difference(ours, theirs, &where));
+    double parts = c->op == OP_loss_class || c->op == OP_loss_value ? parts_difference(ours,
+            theirs) : 0;
+    double worst = fmax(fmax(parts, step_difference(ours, theirs)), opcase_difference(ours, theirs,
+            &where));
     double gate = sizeof(real) == sizeof(double) && c->gate > 0 ? 1e-12 : c->gate;
     ok(worst <= gate, "%s, %s: %.2g within %.2g %s", core, name, worst, gate, where);
     opcase_free(ours);
@@ -123,7 +126,8 @@ static struct opdata *issued(struct machine *m, const struct opcase *c, bool rec
     return d;
 }
 
-static void same_bits(struct machine *m, const struct opcase *c, const struct opdata *want, bool recorded, const char *how)
+static void same_bits(struct machine *m, const struct opcase *c, const struct opdata *want,
+                      bool recorded, const char *how)
 {
     const char *where = "";
     char name[128];
