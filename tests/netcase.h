@@ -1,5 +1,6 @@
-/* netcase.h - a small network on small data for tests of the model floor: features and records of our own making, options
- * from JSON text, a machine, and steps without schedules. A case points into itself: it must not be copied once made. */
+/* netcase.h - a small network on small data for tests of the model floor: features and records of
+ * our own making, options from JSON text, a machine, and steps without schedules. A case points
+ * into itself: it must not be copied once made. */
 #ifndef DNN_NETCASE_H
 #define DNN_NETCASE_H
 
@@ -73,16 +74,20 @@ static inline void case_fill(struct netcase *c)
     const struct rowfmt *f = &c->features.format;
     for (uint64_t row = 0; row < c->count; row++) {
         for (uint32_t i = 0; i < f->numbers; i++)
-            *case_number(c, row, i) = (float)rng_normal(c->seed, row * f->numbers + i, 1, 0, RNG_TEST);
+            *case_number(c, row, i) =
+                (float)rng_normal(c->seed, row * f->numbers + i, 1, 0, RNG_TEST);
         for (uint32_t i = 0; i < f->words; i++)
-            case_put(c, row, f->at_missing + 4 * i, (int32_t)rng_bits(c->seed, row * f->words + i, 2, 0, RNG_TEST));
+            case_put(c, row, f->at_missing + 4 * i,
+                     (int32_t)rng_bits(c->seed, row * f->words + i, 2, 0, RNG_TEST));
         for (uint32_t i = 0; i < f->categories; i++)
             case_put(c, row, f->at_category + 4 * i,
-                     (int32_t)(rng_bits(c->seed, row * f->categories + i, 3, 0, RNG_TEST) % c->category[i].count));
+                     (int32_t)(rng_bits(c->seed, row * f->categories + i, 3, 0, RNG_TEST) %
+                               c->category[i].count));
         double t = c->outputs > 1 ? (double)(rng_bits(c->seed, row, 4, 0, RNG_TEST) % c->outputs)
                                   : rng_normal(c->seed, row, 4, 0, RNG_TEST);
         case_target(c, row, t);
-        case_put_float(c, row, f->at_weight, (float)(0.5 * (1 << rng_bits(c->seed, row, 5, 0, RNG_TEST) % 3)));
+        case_put_float(c, row, f->at_weight,
+                       (float)(0.5 * (1 << rng_bits(c->seed, row, 5, 0, RNG_TEST) % 3)));
     }
 }
 
@@ -96,23 +101,28 @@ static inline bool case_make(struct netcase *c)
         at[i] = c->docs[i] ? json_root(c->docs[i]) : NULL;
     }
     if (!opt_read(loss_options_table, c->docs[1], at[1], "train.loss", &c->loss_options, &c->e) ||
-        !opt_read(optim_options_table, c->docs[2], at[2], "train.optimizer", &c->optim_options, &c->e) ||
+        !opt_read(optim_options_table, c->docs[2], at[2], "train.optimizer", &c->optim_options,
+                  &c->e) ||
         !loss_resolve(&c->loss_options, c->outputs > 1, &c->e))
         return false;
     c->model_options = (struct model_options){.doc = c->docs[0], .model = at[0]};
     for (uint32_t i = 0; i < c->indicators; i++)
         c->indicator[i] = i;
-    c->features = (struct features){.format = rowfmt_make(c->numbers, c->categories), .indicators = c->indicator,
-                                    .indicator_count = c->indicators, .categories = c->category,
+    c->features = (struct features){.format = rowfmt_make(c->numbers, c->categories),
+                                    .indicators = c->indicator,
+                                    .indicator_count = c->indicators,
+                                    .categories = c->category,
                                     .outputs = c->outputs};
     c->records = mem_zero(c->count + 1, c->features.format.stride);
     c->chunks[0] = c->records;
     for (uint64_t row = 0; row < c->count; row++)
         case_put_float(c, row, c->features.format.at_weight, 1);
-    c->source = (struct source){.rows = {.format = c->features.format, .chunks = c->chunks, .shift = 63,
-                                         .count = c->count},
-                                .count = c->count, .shuffle = c->shuffle,
-                                .classes = c->outputs > 1 ? c->outputs : 0, .class_weight = c->class_weight};
+    c->source = (struct source){
+        .rows = {.format = c->features.format, .chunks = c->chunks, .shift = 63, .count = c->count},
+        .count = c->count,
+        .shuffle = c->shuffle,
+        .classes = c->outputs > 1 ? c->outputs : 0,
+        .class_weight = c->class_weight};
     return true;
 }
 
@@ -123,9 +133,14 @@ static inline bool case_open(struct netcase *c)
         return false;
     machine_plan(c->machine, c->rows, c->micro, &c->plan);
     machine_obey(c->machine, &c->plan);
-    c->options = (struct network_options){.model = &c->model_options, .features = &c->features, .rows = c->rows,
-                                          .micro = c->micro, .training = true, .loss = &c->loss_options,
-                                          .optim = &c->optim_options, .clip_norm = c->clip};
+    c->options = (struct network_options){.model = &c->model_options,
+                                          .features = &c->features,
+                                          .rows = c->rows,
+                                          .micro = c->micro,
+                                          .training = true,
+                                          .loss = &c->loss_options,
+                                          .optim = &c->optim_options,
+                                          .clip_norm = c->clip};
     c->network = network_new(&c->options, c->machine, &c->plan, &c->e);
     if (!c->network)
         return false;

@@ -1,5 +1,5 @@
-/* act.c - the activations: one function of every value, without parameters. Behind a dense layer they are taken in by it
- * (layer.c, fuse); here they stand alone. */
+/* act.c - the activations: one function of every value, without parameters. Behind a dense layer
+ * they are taken in by it (layer.c, fuse); here they stand alone. */
 #include <stddef.h>
 
 #include "model/layer.h"
@@ -24,35 +24,56 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
-    struct op_act op = {.y = pass_act(p, l->y), .x = x, .rows = p->rows, .width = l->in, .ldx = l->in,
-                        .ldy = l->in, .act = l->type->act, .slope = act_slope(l)};
+    struct op_act op = {.y = pass_act(p, l->y),
+                        .x = x,
+                        .rows = p->rows,
+                        .width = l->in,
+                        .ldx = l->in,
+                        .ldy = l->in,
+                        .act = l->type->act,
+                        .slope = act_slope(l)};
     op_act(p->m, &op);
     return op.y;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
-                     bool add)
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
+                     struct act *dx, bool add)
 {
     if (dx)
-        op_act_back(p->m, &(struct op_act_back){.dx = dx, .dy = dy, .x = x, .rows = p->rows, .width = l->in,
-                                                .ldx = l->in, .lddx = l->in, .lddy = l->in,
-                                                .act = l->type->act, .add_dx = add, .slope = act_slope(l)});
+        op_act_back(p->m, &(struct op_act_back){.dx = dx,
+                                                .dy = dy,
+                                                .x = x,
+                                                .rows = p->rows,
+                                                .width = l->in,
+                                                .ldx = l->in,
+                                                .lddx = l->in,
+                                                .lddy = l->in,
+                                                .act = l->type->act,
+                                                .add_dx = add,
+                                                .slope = act_slope(l)});
 }
 
-#define SIMPLE(word, kind, text)                                                                          \
-    static const char *const word##_words[] = {#word, NULL};                                              \
-    static const struct option word##_options[] = {LAYER_TYPE_ROW(word##_words), {0}};                    \
-    static const char *const word##_examples[] = {"{\"type\": \"" #word "\"}", NULL};                     \
-    const struct layer_type layer_##word = {                                                              \
-        .name = #word, .summary = text, .options = word##_options, .examples = word##_examples,           \
-        .spec_size = sizeof(struct act_spec), .act = kind, .plan = plan, .forward = forward,              \
-        .backward = backward,                                                                             \
+#define SIMPLE(word, kind, text)                                                                   \
+    static const char *const word##_words[] = {#word, NULL};                                       \
+    static const struct option word##_options[] = {LAYER_TYPE_ROW(word##_words), {0}};             \
+    static const char *const word##_examples[] = {"{\"type\": \"" #word "\"}", NULL};              \
+    const struct layer_type layer_##word = {                                                       \
+        .name = #word,                                                                             \
+        .summary = text,                                                                           \
+        .options = word##_options,                                                                 \
+        .examples = word##_examples,                                                               \
+        .spec_size = sizeof(struct act_spec),                                                      \
+        .act = kind,                                                                               \
+        .plan = plan,                                                                              \
+        .forward = forward,                                                                        \
+        .backward = backward,                                                                      \
     };
 
 SIMPLE(relu, ACT_RELU, "max(x, 0).")
 SIMPLE(gelu, ACT_GELU, "x times the normal distribution function of x (the exact one).")
 SIMPLE(silu, ACT_SILU, "x sigmoid(x), also called swish.")
-SIMPLE(selu, ACT_SELU, "A scaled elu that keeps mean 0 and deviation 1 through dense layers of init lecun.")
+SIMPLE(selu, ACT_SELU,
+       "A scaled elu that keeps mean 0 and deviation 1 through dense layers of init lecun.")
 SIMPLE(tanh, ACT_TANH, "The hyperbolic tangent: between -1 and 1.")
 SIMPLE(sigmoid, ACT_SIGMOID, "1 / (1 + exp(-x)): between 0 and 1.")
 SIMPLE(mish, ACT_MISH, "x tanh(log(1 + exp(x))).")
@@ -60,8 +81,14 @@ SIMPLE(mish, ACT_MISH, "x tanh(log(1 + exp(x))).")
 static const char *const leaky_relu_words[] = {"leaky_relu", NULL};
 static const struct option leaky_relu_options[] = {
     LAYER_TYPE_ROW(leaky_relu_words),
-    {.key = "slope", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct act_spec, slope),
-     .standard = "0.01", .low = 0, .high = 1, .help = "The factor on negative values."},
+    {.key = "slope",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct act_spec, slope),
+     .standard = "0.01",
+     .low = 0,
+     .high = 1,
+     .help = "The factor on negative values."},
     {0},
 };
 static const char *const leaky_relu_examples[] = {
@@ -70,16 +97,27 @@ static const char *const leaky_relu_examples[] = {
     NULL,
 };
 const struct layer_type layer_leaky_relu = {
-    .name = "leaky_relu", .summary = "x, or slope times x below zero.", .options = leaky_relu_options,
-    .examples = leaky_relu_examples, .spec_size = sizeof(struct act_spec), .act = ACT_LEAKY_RELU,
-    .plan = plan, .forward = forward, .backward = backward,
+    .name = "leaky_relu",
+    .summary = "x, or slope times x below zero.",
+    .options = leaky_relu_options,
+    .examples = leaky_relu_examples,
+    .spec_size = sizeof(struct act_spec),
+    .act = ACT_LEAKY_RELU,
+    .plan = plan,
+    .forward = forward,
+    .backward = backward,
 };
 
 static const char *const elu_words[] = {"elu", NULL};
 static const struct option elu_options[] = {
     LAYER_TYPE_ROW(elu_words),
-    {.key = "alpha", .type = OPT_NUMBER, .offset = offsetof(struct act_spec, slope), .standard = "1",
-     .low = 0, .high = 100, .help = "Large negative values approach minus alpha."},
+    {.key = "alpha",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct act_spec, slope),
+     .standard = "1",
+     .low = 0,
+     .high = 100,
+     .help = "Large negative values approach minus alpha."},
     {0},
 };
 static const char *const elu_examples[] = {
@@ -88,7 +126,13 @@ static const char *const elu_examples[] = {
     NULL,
 };
 const struct layer_type layer_elu = {
-    .name = "elu", .summary = "x, or alpha (exp(x) - 1) below zero.", .options = elu_options,
-    .examples = elu_examples, .spec_size = sizeof(struct act_spec), .act = ACT_ELU,
-    .plan = plan, .forward = forward, .backward = backward,
+    .name = "elu",
+    .summary = "x, or alpha (exp(x) - 1) below zero.",
+    .options = elu_options,
+    .examples = elu_examples,
+    .spec_size = sizeof(struct act_spec),
+    .act = ACT_ELU,
+    .plan = plan,
+    .forward = forward,
+    .backward = backward,
 };

@@ -14,14 +14,26 @@ struct dense_spec {
 static const char *const type_words[] = {"dense", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
-    {.key = "units", .type = OPT_INT, .offset = offsetof(struct dense_spec, units), .low = 1,
-     .high = (double)LAYER_MOST_UNITS, .help = "How many outputs the layer has."},
-    {.key = "bias", .type = OPT_BOOL, .offset = offsetof(struct dense_spec, bias), .standard = "true",
+    {.key = "units",
+     .type = OPT_INT,
+     .offset = offsetof(struct dense_spec, units),
+     .low = 1,
+     .high = (double)LAYER_MOST_UNITS,
+     .help = "How many outputs the layer has."},
+    {.key = "bias",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct dense_spec, bias),
+     .standard = "true",
      .help = "Whether a bias, which starts at zero, is added to every output."},
-    {.key = "init", .type = OPT_WORD, .offset = offsetof(struct dense_spec, init), .standard = "\"auto\"",
+    {.key = "init",
+     .type = OPT_WORD,
+     .offset = offsetof(struct dense_spec, init),
+     .standard = "\"auto\"",
      .words = init_names,
-     .help = "How wide the first weights are spread, uniformly on both sides of zero. he: sqrt(6 / in), xavier: "
-             "sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: not at all. auto takes he "
+     .help = "How wide the first weights are spread, uniformly on both sides of zero. he: sqrt(6 / "
+             "in), xavier: "
+             "sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: not at "
+             "all. auto takes he "
              "before relu and its relatives, xavier before tanh and sigmoid, and lecun otherwise."},
     {0},
 };
@@ -32,7 +44,8 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* The way back of these needs the value before the activation; the others' derivative follows from y. */
+/* The way back of these needs the value before the activation; the others' derivative follows from
+ * y. */
 static bool needs_z(uint32_t act)
 {
     return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
@@ -75,27 +88,51 @@ static const void *shadow_of(const struct layer *l, const struct pass *p)
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct dense_spec *s = l->spec;
-    struct op_dense op = {
-        .y = pass_act(p, l->y), .z = z_of(l, p), .x = x, .w = p->params + l->w,
-        .b = s->bias ? p->params + l->b : NULL, .shadow = shadow_of(l, p),
-        .rows = p->rows, .in = l->in, .out = l->out, .ldx = l->in, .ldy = l->out, .ldz = l->out,
-        .act = l->fused_act, .exact = p->exact, .slope = l->fused_slope,
-    };
+    struct op_dense op = {.y = pass_act(p, l->y),
+                          .z = z_of(l, p),
+                          .x = x,
+                          .w = p->params + l->w,
+                          .b = s->bias ? p->params + l->b : NULL,
+                          .shadow = shadow_of(l, p),
+                          .rows = p->rows,
+                          .in = l->in,
+                          .out = l->out,
+                          .ldx = l->in,
+                          .ldy = l->out,
+                          .ldz = l->out,
+                          .act = l->fused_act,
+                          .exact = p->exact,
+                          .slope = l->fused_slope};
     op_dense(p->m, &op);
     return op.y;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
-                     bool add)
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
+                     struct act *dx, bool add)
 {
     const struct dense_spec *s = l->spec;
-    op_dense_back(p->m, &(struct op_dense_back){
-        .dx = dx, .dw = p->grads + l->w, .db = s->bias ? p->grads + l->b : NULL, .dy = dy,
-        .y = pass_act(p, l->y), .z = z_of(l, p), .x = x, .w = p->params + l->w, .shadow = shadow_of(l, p),
-        .shard_stride = p->shard_stride, .rows = p->rows, .in = l->in, .out = l->out, .ldx = l->in,
-        .ldy = l->out, .ldz = l->out, .lddx = l->in, .lddy = l->out, .act = l->fused_act, .add_dx = add,
-        .more = p->more, .slope = l->fused_slope,
-    });
+    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+                                                .dw = p->grads + l->w,
+                                                .db = s->bias ? p->grads + l->b : NULL,
+                                                .dy = dy,
+                                                .y = pass_act(p, l->y),
+                                                .z = z_of(l, p),
+                                                .x = x,
+                                                .w = p->params + l->w,
+                                                .shadow = shadow_of(l, p),
+                                                .shard_stride = p->shard_stride,
+                                                .rows = p->rows,
+                                                .in = l->in,
+                                                .out = l->out,
+                                                .ldx = l->in,
+                                                .ldy = l->out,
+                                                .ldz = l->out,
+                                                .lddx = l->in,
+                                                .lddy = l->out,
+                                                .act = l->fused_act,
+                                                .add_dx = add,
+                                                .more = p->more,
+                                                .slope = l->fused_slope});
 }
 
 const struct layer_type layer_dense = {

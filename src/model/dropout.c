@@ -1,5 +1,5 @@
-/* dropout.c - in training, values are zeroed at random and the others scaled up (Srivastava et al., 2014); in prediction it
- * is not there. */
+/* dropout.c - in training, values are zeroed at random and the others scaled up (Srivastava et al.,
+ * 2014); in prediction it is not there. */
 #include <stddef.h>
 
 #include "model/layer.h"
@@ -12,9 +12,15 @@ struct dropout_spec {
 static const char *const type_words[] = {"dropout", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
-    {.key = "p", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct dropout_spec, p),
-     .standard = "0.1", .low = 0, .high = 1,
-     .help = "The probability with which a value is zeroed in training; the others are multiplied by 1 / (1 - p)."},
+    {.key = "p",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct dropout_spec, p),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1,
+     .help = "The probability with which a value is zeroed in training; the others are multiplied "
+             "by 1 / (1 - p)."},
     {0},
 };
 static const char *const examples[] = {
@@ -35,14 +41,22 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 }
 
 /* Forward and backward are one rule: the same draws, keyed by row, column, layer and step. */
-static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from, bool add)
+static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from,
+                  bool add)
 {
     const struct dropout_spec *s = l->spec;
-    op_dropout(p->m, &(struct op_dropout){
-        .y = to, .x = from, .now = p->now, .rows = p->rows, .width = l->in, .ldx = l->in, .ldy = l->in,
-        .layer = l->position, .micro = p->micro, .threshold = (uint32_t)(s->p * 0x1p32), .add = add,
-        .scale = 1 / (1 - s->p),
-    });
+    op_dropout(p->m, &(struct op_dropout){.y = to,
+                                          .x = from,
+                                          .now = p->now,
+                                          .rows = p->rows,
+                                          .width = l->in,
+                                          .ldx = l->in,
+                                          .ldy = l->in,
+                                          .layer = l->position,
+                                          .micro = p->micro,
+                                          .threshold = (uint32_t)(s->p * 0x1p32),
+                                          .add = add,
+                                          .scale = 1 / (1 - s->p)});
 }
 
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
@@ -52,8 +66,8 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
     return y;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
-                     bool add)
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
+                     struct act *dx, bool add)
 {
     (void)x;
     if (dx)
@@ -62,7 +76,8 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
 
 const struct layer_type layer_dropout = {
     .name = "dropout",
-    .summary = "Zeroes values at random in training, so that the network does not lean on any one of them.",
+    .summary = "Zeroes values at random in training, so that the network does not lean on any one "
+               "of them.",
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct dropout_spec),

@@ -32,7 +32,10 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
                            (unsigned long long)MOST_WIDTH);
         if (c->encode == CATEGORY_EMBEDDING)
             m->embed[m->embed_count++] = (struct embed_column){
-                .id = i, .at = (uint32_t)at, .dim = c->dim, .count = c->count,
+                .id = i,
+                .at = (uint32_t)at,
+                .dim = c->dim,
+                .count = c->count,
                 .table = plan_params(p, (uint64_t)c->count * c->dim, PARAM_EMBEDDING, 0, 0, false)};
         else
             m->onehot[m->onehot_count++] =
@@ -40,9 +43,11 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
         at += width;
     }
     if (at == 0)
-        return err_set(e, ERR_CONFIG_EMPTY, "there is no column to learn from: no number, date or category");
+        return err_set(e, ERR_CONFIG_EMPTY,
+                       "there is no column to learn from: no number, date or category");
     if (at > MOST_WIDTH)
-        return err_set(e, ERR_CONFIG_SIZE, "the features make a row of %llu numbers; at most %llu are allowed",
+        return err_set(e, ERR_CONFIG_SIZE,
+                       "the features make a row of %llu numbers; at most %llu are allowed",
                        (unsigned long long)at, (unsigned long long)MOST_WIDTH);
     m->width = (uint32_t)at;
     m->embed_params = p->params;
@@ -65,38 +70,63 @@ void features_init(const struct model *m, uint64_t seed, uint32_t model_number, 
     for (uint32_t i = 0; i < m->embed_count; i++) {
         const struct embed_column *c = &m->embed[i];
         uint64_t skip = (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * c->dim;
-        init_uniform(params + c->table + skip, (uint64_t)c->count * c->dim - skip, 1 / sqrt((double)c->dim), seed,
-                     model_number, 0, c->table + skip);
+        init_uniform(params + c->table + skip, (uint64_t)c->count * c->dim - skip,
+                     1 / sqrt((double)c->dim), seed, model_number, 0, c->table + skip);
     }
     const struct layer *first = m->layers[0];
     for (uint32_t i = 0; i < m->onehot_count && first->type == &layer_dense; i++)
         init_constant(params + first->w + (uint64_t)m->onehot[i].at * first->out,
-                      (uint64_t)(m->onehot[i].count < FIRST_VALUE ? m->onehot[i].count : FIRST_VALUE) * first->out,
+                      (uint64_t)(m->onehot[i].count < FIRST_VALUE ? m->onehot[i].count
+                                                                  : FIRST_VALUE) *
+                          first->out,
                       0);
 }
 
-void features_forward(const struct model *m, struct pass *p, const struct source *from, real *target)
+void features_forward(const struct model *m, struct pass *p, const struct source *from,
+                      real *target)
 {
     struct act *x = pass_act(p, m->x);
-    op_gather(p->m, &(struct op_gather){.x = x, .ids = p->ids, .target = target, .weight = p->weight,
-                                        .from = from, .now = p->now, .rows = p->rows, .ld = m->width,
+    op_gather(p->m, &(struct op_gather){.x = x,
+                                        .ids = p->ids,
+                                        .target = target,
+                                        .weight = p->weight,
+                                        .from = from,
+                                        .now = p->now,
+                                        .rows = p->rows,
+                                        .ld = m->width,
                                         .micro = p->micro});
     if (m->onehot_count)
-        op_onehot(p->m, &(struct op_onehot){.x = x, .ids = p->ids, .columns = p->onehot, .rows = p->rows,
-                                            .ld = m->width, .ids_ld = p->ids_ld,
+        op_onehot(p->m, &(struct op_onehot){.x = x,
+                                            .ids = p->ids,
+                                            .columns = p->onehot,
+                                            .rows = p->rows,
+                                            .ld = m->width,
+                                            .ids_ld = p->ids_ld,
                                             .column_count = m->onehot_count});
     if (m->embed_count)
-        op_embed(p->m, &(struct op_embed){.x = x, .ids = p->ids, .params = p->params, .columns = p->embed,
-                                          .rows = p->rows, .ld = m->width, .ids_ld = p->ids_ld,
+        op_embed(p->m, &(struct op_embed){.x = x,
+                                          .ids = p->ids,
+                                          .params = p->params,
+                                          .columns = p->embed,
+                                          .rows = p->rows,
+                                          .ld = m->width,
+                                          .ids_ld = p->ids_ld,
                                           .column_count = m->embed_count});
 }
 
 void features_backward(const struct model *m, struct pass *p, const struct act *dx)
 {
-    op_embed_back(p->m, &(struct op_embed_back){.grads = p->grads, .dx = dx, .ids = p->ids, .columns = p->embed,
-                                                .now = p->now, .scratch = p->scratch, .rows = p->rows,
-                                                .ld = m->width, .ids_ld = p->ids_ld,
-                                                .column_count = m->embed_count, .more = p->more});
+    op_embed_back(p->m, &(struct op_embed_back){.grads = p->grads,
+                                                .dx = dx,
+                                                .ids = p->ids,
+                                                .columns = p->embed,
+                                                .now = p->now,
+                                                .scratch = p->scratch,
+                                                .rows = p->rows,
+                                                .ld = m->width,
+                                                .ids_ld = p->ids_ld,
+                                                .column_count = m->embed_count,
+                                                .more = p->more});
 }
 
 size_t features_scratch(const struct model *m)

@@ -1,5 +1,6 @@
-/* features.h - the first stage: a record's numbers, "was missing" indicators and categories side by side in one flat row x:
- * numbers, indicators, then every category in schema order as 0/1 columns or as a row of its embedding table. */
+/* features.h - the first stage: a record's numbers, "was missing" indicators and categories side by
+ * side in one flat row x: numbers, indicators, then every category in schema order as 0/1 columns
+ * or as a row of its embedding table. */
 #ifndef DNN_MODEL_FEATURES_H
 #define DNN_MODEL_FEATURES_H
 
@@ -8,11 +9,14 @@
 /* Copies f into m and plans x; false with E13 when there is nothing to learn from or too much. */
 bool features_plan(struct model *m, const struct features *f, struct planner *p, struct err *e);
 void features_release(struct model *m);
-/* Embedding tables: uniform within 1 / sqrt(dim); the slots of missing and unknown values start at zero, and so does what
- * they add to the first layer when they are 0/1 columns: a slot that no training row fills says nothing. */
+/* Embedding tables: uniform within 1 / sqrt(dim); the slots of missing and unknown values start at
+ * zero, and so does what they add to the first layer when they are 0/1 columns: a slot that no
+ * training row fills says nothing. */
 void features_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params);
-void features_forward(const struct model *m, struct pass *p, const struct source *from, real *target);
+void features_forward(const struct model *m, struct pass *p, const struct source *from,
+                      real *target);
 void features_backward(const struct model *m, struct pass *p, const struct act *dx);
-size_t features_scratch(const struct model *m); /* bytes of pass.scratch that features_backward needs */
+size_t
+features_scratch(const struct model *m); /* bytes of pass.scratch that features_backward needs */
 
 #endif

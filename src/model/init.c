@@ -41,11 +41,13 @@ double init_limit(enum init_kind kind, uint32_t next_act, uint64_t in, uint64_t 
     return 0;
 }
 
-void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model, uint32_t position,
-                  uint64_t element)
+void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model,
+                  uint32_t position, uint64_t element)
 {
     for (uint64_t i = 0; i < count; i++)
-        w[i] = (real)(limit * (2 * rng_uniform(seed, element + i, position | model << 16, 0, RNG_INIT) - 1));
+        w[i] =
+            (real)(limit *
+                   (2 * rng_uniform(seed, element + i, position | model << 16, 0, RNG_INIT) - 1));
 }
 
 void init_constant(real *w, uint64_t count, double value)

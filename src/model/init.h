@@ -1,5 +1,6 @@
-/* init.h - first weights, drawn on the host in double. A draw is a function of (seed, model, layer's position, element), so
- * that a layer's weights do not depend on what stands elsewhere in the network. */
+/* init.h - first weights, drawn on the host in double. A draw is a function of (seed, model,
+ * layer's position, element), so that a layer's weights do not depend on what stands elsewhere in
+ * the network. */
 #ifndef DNN_MODEL_INIT_H
 #define DNN_MODEL_INIT_H
 
@@ -7,17 +8,18 @@
 
 #include "base/real.h"
 
-/* dense.init. AUTO asks which activation comes next: HE before the relu family, XAVIER before tanh and sigmoid, LECUN
- * otherwise. All are uniform on [-limit, limit]. */
+/* dense.init. AUTO asks which activation comes next: HE before the relu family, XAVIER before tanh
+ * and sigmoid, LECUN otherwise. All are uniform on [-limit, limit]. */
 enum init_kind { INIT_AUTO, INIT_HE, INIT_XAVIER, INIT_LECUN, INIT_SMALL, INIT_ZERO };
 extern const char *const init_names[]; /* NULL-terminated */
 
-/* The limit for a matrix of these sizes; next_act is an enum act_kind. he: sqrt(6 / in) (He et al., 2015), xavier:
- * sqrt(6 / (in + out)) (Glorot and Bengio, 2010), lecun: sqrt(3 / in) (LeCun et al., 1998), small: a tenth of lecun. */
+/* The limit for a matrix of these sizes; next_act is an enum act_kind. he: sqrt(6 / in) (He et al.,
+ * 2015), xavier: sqrt(6 / (in + out)) (Glorot and Bengio, 2010), lecun: sqrt(3 / in) (LeCun et al.,
+ * 1998), small: a tenth of lecun. */
 double init_limit(enum init_kind kind, uint32_t next_act, uint64_t in, uint64_t out);
 /* Fills w; element is the number of the first one in the layer's stream. */
-void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model, uint32_t position,
-                  uint64_t element);
+void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model,
+                  uint32_t position, uint64_t element);
 void init_constant(real *w, uint64_t count, double value);
 
 #endif

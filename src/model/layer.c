@@ -1,5 +1,5 @@
-/* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward, written. A dense layer
- * takes in the activation behind it. */
+/* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward,
+ * written. A dense layer takes in the activation behind it. */
 #include "model/layer.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/mem.h"
 
 const struct layer_type *const layer_types[] = {
-    &layer_dense, &layer_relu,    &layer_leaky_relu, &layer_gelu,       &layer_silu,
-    &layer_elu,   &layer_selu,    &layer_tanh,       &layer_sigmoid,    &layer_mish,
-    &layer_batch_norm, &layer_layer_norm, &layer_dropout, &layer_residual, NULL,
+    &layer_dense,      &layer_relu,       &layer_leaky_relu, &layer_gelu,     &layer_silu,
+    &layer_elu,        &layer_selu,       &layer_tanh,       &layer_sigmoid,  &layer_mish,
+    &layer_batch_norm, &layer_layer_norm, &layer_dropout,    &layer_residual, NULL,
 };
 
 const struct layer_type *layer_find(const char *name)
@@ -22,7 +22,8 @@ const struct layer_type *layer_find(const char *name)
 
 /* --- reading --- */
 
-static bool unknown_type(const struct json_doc *doc, const struct json *v, const char *path, struct err *e)
+static bool unknown_type(const struct json_doc *doc, const struct json *v, const char *path,
+                         struct err *e)
 {
     const char *names[32];
     size_t count = 0;
@@ -31,15 +32,16 @@ static bool unknown_type(const struct json_doc *doc, const struct json *v, const
         names[count] = layer_types[count]->name;
         text_printf(&known, "%s%s", count ? ", " : "", names[count]);
     }
-    json_fail(doc, v, e, ERR_CONFIG_WORD, "`%s.type`: unknown layer \"%s\"", path, text_quote_z(json_string(v)));
+    json_fail(doc, v, e, ERR_CONFIG_WORD, "`%s.type`: unknown layer \"%s\"", path,
+              text_quote_z(json_string(v)));
     err_expected(e, "one of %s", known.data);
     text_free(&known);
     const char *near = text_nearest(json_string(v), names, count);
     return near ? err_help(e, "did you mean `%s`?", near) : false;
 }
 
-static const struct layer_type *type_of(const struct json_doc *doc, const struct json *at, const char *path,
-                                        struct err *e)
+static const struct layer_type *type_of(const struct json_doc *doc, const struct json *at,
+                                        const char *path, struct err *e)
 {
     if (json_kind(at) != JSON_OBJECT) {
         json_fail(doc, at, e, ERR_CONFIG_TYPE, "`%s`: expected an object", path);
@@ -70,7 +72,8 @@ static void layer_free(struct layer *l)
     mem_free(l);
 }
 
-static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path, struct err *e)
+static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path,
+                                struct err *e)
 {
     const struct layer_type *type = type_of(doc, at, path, e);
     if (!type)
@@ -97,8 +100,8 @@ static struct layer *layer_read(const struct json_doc *doc, const struct json *a
     return l;
 }
 
-struct layer **layer_list_read(const struct json_doc *doc, const struct json *list, const char *path,
-                               uint32_t *count, struct err *e)
+struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,
+                               const char *path, uint32_t *count, struct err *e)
 {
     *count = 0;
     if (json_kind(list) != JSON_LIST) {
@@ -137,7 +140,8 @@ void layer_list_free(struct layer **layers, uint32_t count)
 
 /* --- planning --- */
 
-/* The activation that the output of layer i meets first: norms and dropout do not change what it asks of the weights. */
+/* The activation that the output of layer i meets first: norms and dropout do not change what it
+ * asks of the weights. */
 static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i)
 {
     for (i++; i < count; i++) {
@@ -160,8 +164,8 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
     next->skipped = true;
 }
 
-bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p, uint32_t *out,
-                     struct err *e)
+bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
+                     uint32_t *out, struct err *e)
 {
     struct layer *before = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -186,8 +190,8 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
     return true;
 }
 
-void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model, real *params,
-                     real *buffers)
+void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model,
+                     real *params, real *buffers)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct layer *l = layers[i];
@@ -212,9 +216,13 @@ uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const r
 
 /* --- running --- */
 
-struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x)
+struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
+                               const struct act *x)
 {
-    union { const struct act *in; struct act *out; } at = {.in = x}; /* an empty list gives back what it got */
+    union {
+        const struct act *in;
+        struct act *out;
+    } at = {.in = x}; /* an empty list gives back what it got */
     for (uint32_t i = 0; i < count; i++)
         if (!layers[i]->skipped)
             at.out = layers[i]->type->forward(layers[i], p, at.in);
@@ -230,14 +238,21 @@ static uint32_t previous(struct layer *const *layers, uint32_t count, uint32_t i
     return count;
 }
 
-void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x,
-                         struct act *dy, struct act *dx, bool add, uint32_t width)
+void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
+                         const struct act *x, struct act *dy, struct act *dx, bool add,
+                         uint32_t width)
 {
     uint32_t i = previous(layers, count, count);
     if (i == count) {
         if (dx)
-            op_add(p->m, &(struct op_add){.y = dx, .a = dy, .b = add ? dx : NULL, .rows = p->rows,
-                                          .width = width, .ldy = width, .lda = width, .ldb = width});
+            op_add(p->m, &(struct op_add){.y = dx,
+                                          .a = dy,
+                                          .b = add ? dx : NULL,
+                                          .rows = p->rows,
+                                          .width = width,
+                                          .ldy = width,
+                                          .lda = width,
+                                          .ldb = width});
         return;
     }
     while (i != count) {
@@ -257,7 +272,8 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
 
 /* --- writing --- */
 
-void layer_list_write(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out)
+void layer_list_write(struct layer *const *layers, uint32_t count, const char *key,
+                      struct json_out *out)
 {
     json_open(out, key, '[');
     for (uint32_t i = 0; i < count; i++) {
@@ -273,7 +289,8 @@ void layer_list_write(struct layer *const *layers, uint32_t count, const char *k
     json_close(out, ']');
 }
 
-void layer_list_describe(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out)
+void layer_list_describe(struct layer *const *layers, uint32_t count, const char *key,
+                         struct json_out *out)
 {
     json_open(out, key, '[');
     for (uint32_t i = 0; i < count; i++) {

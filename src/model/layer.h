@@ -1,16 +1,18 @@
-/* layer.h - a layer is one file and one line in the list (layer_types in layer.c). Its options appear in help, docs and
- * schema, its examples in the gradient and learning tests, with no other edit.
+/* layer.h - a layer is one file and one line in the list (layer_types in layer.c). Its options
+ * appear in help, docs and schema, its examples in the gradient and learning tests, with no other
+ * edit.
  *
- * Parameters, gradients, buffers (saved, not trained) and kept activations are one arena each; a layer owns offsets in
- * them. plan states shapes and offsets once; forward and backward only issue operations. Activations are [rows][width]
- * with ld = width, and every buffer keeps one shape, so that a machine may play any op strip by strip. */
+ * Parameters, gradients, buffers (saved, not trained) and kept activations are one arena each; a
+ * layer owns offsets in them. plan states shapes and offsets once; forward and backward only issue
+ * operations. Activations are [rows][width] with ld = width, and every buffer keeps one shape, so
+ * that a machine may play any op strip by strip. */
 #ifndef DNN_MODEL_LAYER_H
 #define DNN_MODEL_LAYER_H
 
 #include "backend/backend.h"
 #include "base/opt.h"
 
-#define LAYER_MOST 4096                    /* layers of a model, nested ones included */
+#define LAYER_MOST 4096 /* layers of a model, nested ones included */
 #define LAYER_MOST_UNITS ((int64_t)1 << 24)
 #define LAYER_MOST_PARAMS ((uint64_t)1 << 40)
 
@@ -20,26 +22,26 @@ struct layer;
 enum param_kind { PARAM_WEIGHT, PARAM_BIAS, PARAM_NORM, PARAM_EMBEDDING, PARAM_KINDS };
 extern const char *const param_kind_names[]; /* NULL-terminated */
 
-/* Collects what layers need. Offsets are in elements and multiples of 16, so that rows of a matrix begin at cache lines;
- * what lies between two ranges has no gradient and stays zero. */
+/* Collects what layers need. Offsets are in elements and multiples of 16, so that rows of a matrix
+ * begin at cache lines; what lies between two ranges has no gradient and stays zero. */
 struct planner {
-    uint32_t rows;             /* micro-batch */
+    uint32_t rows; /* micro-batch */
     uint32_t shards;
-    uint64_t params, buffers;  /* so far, gaps included */
-    uint64_t trained;          /* parameters without gaps */
-    uint64_t flops;            /* of one row, forward: two for a multiplication and an addition */
-    uint64_t acts;             /* kept activations and gradients of activations, elements of struct act */
-    uint64_t reals;            /* real scratch that lives through a step: bnorm mean, lnorm mean.. */
-    uint32_t position;         /* of the next layer in the resolved config, depth first: its random stream */
-    struct group *groups;      /* one a parameter range, grown; factors all 1 */
-    uint8_t *kinds;            /* enum param_kind of each */
+    uint64_t params, buffers; /* so far, gaps included */
+    uint64_t trained;         /* parameters without gaps */
+    uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
+    uint64_t acts;     /* kept activations and gradients of activations, elements of struct act */
+    uint64_t reals;    /* real scratch that lives through a step: bnorm mean, lnorm mean.. */
+    uint32_t position; /* of the next layer, depth first: its random stream */
+    struct group *groups; /* one a parameter range, grown; factors all 1 */
+    uint8_t *kinds;       /* enum param_kind of each */
     uint32_t group_count, group_room;
-    bool training;             /* false: no gradients, no kept values */
-    bool too_large;            /* something passed a limit: the plan is refused */
+    bool training;  /* false: no gradients, no kept values */
+    bool too_large; /* something passed a limit: the plan is refused */
 };
 /* in and out: the shape of a dense weight, else 0. sharded: its gradient comes in shards. */
-uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in, uint32_t out,
-                     bool sharded); /* its offset */
+uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
+                     uint32_t out, bool sharded); /* its offset */
 uint64_t plan_buffers(struct planner *p, uint64_t count);
 uint64_t plan_acts(struct planner *p, uint32_t width); /* rows x width */
 uint64_t plan_reals(struct planner *p, uint64_t count);
@@ -50,12 +52,12 @@ struct pass {
     real *params, *grads, *buffers, *reals;
     void *shadow, *acts;
     const struct step *now;
-    uint64_t shard_stride;     /* of grads */
-    uint64_t count;            /* valid positions of the source */
+    uint64_t shard_stride; /* of grads */
+    uint64_t count;        /* valid positions of the source */
     uint32_t rows, shards, micro;
-    bool training, more;       /* more: a further micro-batch of the same step adds to the gradients */
-    bool exact;                /* row-independent products */
-    void *scratch;             /* machine memory, as planned */
+    bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
+    bool exact;          /* row-independent products */
+    void *scratch;       /* machine memory, as planned */
     /* the batch */
     int32_t *ids;
     uint32_t ids_ld;
@@ -70,11 +72,11 @@ static inline struct act *pass_act(const struct pass *p, uint64_t at)
 
 struct layer_type {
     const char *name, *summary;
-    const struct option *options;      /* the first row is "type", a word with this name alone */
-    const char *const *examples;       /* JSON objects, NULL-terminated: gradient tests run each */
-    size_t spec_size;                  /* of the struct the options fill */
-    uint32_t act;                      /* enum act_kind of an activation, ACT_NONE for all others */
-    bool nests;                        /* "layers" inside: read into children before check */
+    const struct option *options; /* the first row is "type", a word with this name alone */
+    const char *const *examples;  /* JSON objects, NULL-terminated: gradient tests run each */
+    size_t spec_size;             /* of the struct the options fill */
+    uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
+    bool nests;                   /* "layers" inside: read into children before check */
     /* What one option alone cannot show. NULL: nothing. E13. */
     bool (*check)(const struct layer *l, const struct json_doc *doc, const struct json *at,
                   const char *path, struct err *e);
@@ -87,60 +89,69 @@ struct layer_type {
     uint64_t (*unsound)(const struct layer *l, const real *buffers);
     /* x has ld = l->in; the layer writes its y (l->y in acts) and returns it. */
     struct act *(*forward)(const struct layer *l, struct pass *p, const struct act *x);
-    /* dy: gradient of y, may be overwritten. dx NULL: not wanted (first layer). add: dx is added to. */
+    /* dy: gradient of y, may be overwritten. dx NULL: not wanted (first layer). add: dx is added
+     * to. */
     void (*backward)(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
                      struct act *dx, bool add);
 };
 
 struct layer {
     const struct layer_type *type;
-    void *spec;                        /* type->spec_size bytes, owned */
+    void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    uint64_t params;                   /* how many, children included */
-    uint64_t w, b, extra;              /* parameter offsets (meaning is the type's own) */
-    uint64_t buffer, real_at;          /* offsets */
-    uint64_t y, z, dy;                 /* activation offsets; dy belongs to the list, but for the last */
-    uint32_t fused_act;                /* dense: the activation that follows was taken in */
+    uint64_t params;          /* how many, children included */
+    uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
+    uint64_t buffer, real_at; /* offsets */
+    uint64_t y, z, dy;        /* activation offsets; dy belongs to the list, but for the last */
+    uint32_t fused_act;       /* dense: the activation that follows was taken in */
     double fused_slope;
-    uint32_t next_act;                 /* the activation that this layer's output meets first; for init */
-    struct layer **children;           /* residual */
+    uint32_t next_act;       /* the activation that this layer's output meets first; for init */
+    struct layer **children; /* residual */
     uint32_t child_count;
-    bool skipped;                      /* taken in by its neighbour, or without effect: passed through */
+    bool skipped; /* taken in by its neighbour, or without effect: passed through */
 };
 
 extern const struct layer_type *const layer_types[]; /* NULL-terminated */
-extern const struct layer_type layer_dense, layer_relu, layer_leaky_relu, layer_gelu, layer_silu, layer_elu, layer_selu,
-    layer_tanh, layer_sigmoid, layer_mish, layer_batch_norm, layer_layer_norm, layer_dropout, layer_residual;
+extern const struct layer_type layer_dense, layer_relu, layer_leaky_relu, layer_gelu, layer_silu,
+    layer_elu, layer_selu, layer_tanh, layer_sigmoid, layer_mish, layer_batch_norm,
+    layer_layer_norm, layer_dropout, layer_residual;
 const struct layer_type *layer_find(const char *name);
 
-/* A list of layers from "layers": [{...}, ...], which stands at `path` ("model.layers") for messages. NULL after an error;
- * an empty list is not NULL. Nothing of doc is kept. */
-struct layer **layer_list_read(const struct json_doc *doc, const struct json *list, const char *path,
-                               uint32_t *count, struct err *e);
+/* A list of layers from "layers": [{...}, ...], which stands at `path` ("model.layers") for
+ * messages. NULL after an error; an empty list is not NULL. Nothing of doc is kept. */
+struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,
+                               const char *path, uint32_t *count, struct err *e);
 /* Planned one after the other. */
-bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p, uint32_t *out,
-                     struct err *e);
-void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model, real *params,
-                     real *buffers);
+bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
+                     uint32_t *out, struct err *e);
+void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model,
+                     real *params, real *buffers);
 uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers);
-struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x);
+struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
+                               const struct act *x);
 /* width: of x, for a list that does nothing. */
-void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p, const struct act *x,
-                         struct act *dy, struct act *dx, bool add, uint32_t width);
+void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
+                         const struct act *x, struct act *dy, struct act *dx, bool add,
+                         uint32_t width);
 void layer_list_free(struct layer **layers, uint32_t count);
-/* The list with every option filled in, as config; with shapes and counts of parameters, for people. */
-void layer_list_write(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out);
-void layer_list_describe(struct layer *const *layers, uint32_t count, const char *key, struct json_out *out);
-/* The member "layer" of a JSON Schema's "$defs": any of the types; nested lists refer to "#/$defs/layer". */
+/* The list with every option filled in, as config; with shapes and counts of parameters, for
+ * people. */
+void layer_list_write(struct layer *const *layers, uint32_t count, const char *key,
+                      struct json_out *out);
+void layer_list_describe(struct layer *const *layers, uint32_t count, const char *key,
+                         struct json_out *out);
+/* The member "layer" of a JSON Schema's "$defs": any of the types; nested lists refer to
+ * "#/$defs/layer". */
 void layer_schema(struct json_out *out);
 
-double act_slope(const struct layer *l); /* of an activation layer: leaky_relu's slope, elu's alpha, else 0 */
+double act_slope(
+    const struct layer *l); /* of an activation layer: leaky_relu's slope, elu's alpha, else 0 */
 
 /* First row of every options table; the spec's first member is `int type`. */
-#define LAYER_TYPE_ROW(words_)                                                                            \
-    {                                                                                                     \
-        .key = "type", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0, .words = words_,             \
-        .help = "Which layer this is."                                                                    \
+#define LAYER_TYPE_ROW(words_)                                                                     \
+    {                                                                                              \
+        .key = "type", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0, .words = words_,      \
+        .help = "Which layer this is."                                                             \
     }
 
 #endif

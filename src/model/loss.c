@@ -5,29 +5,59 @@
 
 #include "base/mem.h"
 
-const char *const loss_names[] = {"auto", "cross_entropy", "focal", "mse", "mae", "huber", "quantile", NULL};
+const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "mse",
+                                  "mae",  "huber",         "quantile", NULL};
 
 const struct option loss_options_table[] = {
-    {.key = "type", .type = OPT_WORD, .offset = offsetof(struct loss_options, kind), .standard = "\"auto\"",
+    {.key = "type",
+     .type = OPT_WORD,
+     .offset = offsetof(struct loss_options, kind),
+     .standard = "\"auto\"",
      .words = loss_names,
-     .help = "What training makes small. auto is cross_entropy for classes and mse for numbers; focal turns to the rows "
-             "that are still wrong; mae and huber care less about outliers than mse; quantile predicts a quantile."},
-    {.key = "label_smoothing", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct loss_options, label_smoothing), .standard = "0", .low = 0, .high = 1,
+     .help = "What training makes small. auto is cross_entropy for classes and mse for numbers; "
+             "focal turns to the rows "
+             "that are still wrong; mae and huber care less about outliers than mse; quantile "
+             "predicts a quantile."},
+    {.key = "label_smoothing",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct loss_options, label_smoothing),
+     .standard = "0",
+     .low = 0,
+     .high = 1,
      .help = "cross_entropy: this share of every label is spread over all classes."},
-    {.key = "gamma", .type = OPT_NUMBER, .offset = offsetof(struct loss_options, gamma), .standard = "2", .low = 0,
-     .high = 20, .help = "focal: how strongly rows that are already right are discounted; 0 is cross_entropy."},
-    {.key = "delta", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW, .offset = offsetof(struct loss_options, delta),
-     .standard = "1", .low = 0, .high = 1e6,
+    {.key = "gamma",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct loss_options, gamma),
+     .standard = "2",
+     .low = 0,
+     .high = 20,
+     .help = "focal: how strongly rows that are already right are discounted; 0 is cross_entropy."},
+    {.key = "delta",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct loss_options, delta),
+     .standard = "1",
+     .low = 0,
+     .high = 1e6,
      .help = "huber: errors beyond this many deviations of the target count linearly."},
-    {.key = "q", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW | OPT_OPEN_HIGH,
-     .offset = offsetof(struct loss_options, q), .standard = "0.5", .low = 0, .high = 1,
+    {.key = "q",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW | OPT_OPEN_HIGH,
+     .offset = offsetof(struct loss_options, q),
+     .standard = "0.5",
+     .low = 0,
+     .high = 1,
      .help = "quantile: which one; 0.5 is the median."},
-    {.key = "class_weights", .type = OPT_CUSTOM, .flags = OPT_NULLABLE,
-     .offset = offsetof(struct loss_options, class_weights), .standard = "null",
+    {.key = "class_weights",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct loss_options, class_weights),
+     .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"balanced\"},{\"type\":\"object\","
                "\"additionalProperties\":{\"type\":\"number\",\"minimum\":0}}]}",
-     .help = "Weights of rows by label: null for none, \"balanced\" so that every class counts the same, or a table "
+     .help = "Weights of rows by label: null for none, \"balanced\" so that every class counts the "
+             "same, or a table "
              "such as {\"yes\": 5}, where a label that is left out weighs 1."},
     {0},
 };
@@ -43,24 +73,29 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
         o->kind = classes ? LOSS_CROSS_ENTROPY : LOSS_MSE;
     if (of_classes(o->kind) == classes)
         return true;
-    err_set(e, ERR_CONFIG_CONFLICT, "`train.loss.type` \"%s\" is for %s, but `task` is %s", loss_names[o->kind],
-            classes ? "numbers" : "classes", classes ? "classification" : "regression");
-    return err_expected(e, classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
+    err_set(e, ERR_CONFIG_CONFLICT, "`train.loss.type` \"%s\" is for %s, but `task` is %s",
+            loss_names[o->kind], classes ? "numbers" : "classes",
+            classes ? "classification" : "regression");
+    return err_expected(e,
+                        classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
 }
 
 static bool check_weight(const struct json_doc *doc, const struct json *entry, struct err *e)
 {
     if (json_kind(entry) != JSON_NUMBER)
-        return json_fail(doc, entry, e, ERR_CONFIG_TYPE, "`train.loss.class_weights`: the weight of \"%s\" is not a number",
+        return json_fail(doc, entry, e, ERR_CONFIG_TYPE,
+                         "`train.loss.class_weights`: the weight of \"%s\" is not a number",
                          text_quote_z(json_key(entry)));
     if (!(json_number(entry) >= 0 && json_number(entry) <= 1e9))
-        return json_fail(doc, entry, e, ERR_CONFIG_RANGE,
-                         "`train.loss.class_weights`: the weight of \"%s\" is out of range, allowed: 0 to 1e9",
-                         text_quote_z(json_key(entry)));
+        return json_fail(
+            doc, entry, e, ERR_CONFIG_RANGE,
+            "`train.loss.class_weights`: the weight of \"%s\" is out of range, allowed: 0 to 1e9",
+            text_quote_z(json_key(entry)));
     return true;
 }
 
-bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes, struct err *e)
+bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
+                struct err *e)
 {
     const struct json *w = o->class_weights;
     if (!w || json_kind(w) == JSON_NULL)
@@ -76,7 +111,8 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
         return err_expected(e, "null, \"balanced\", or a table of labels and weights");
     }
     if (json_kind(w) != JSON_OBJECT) {
-        json_fail(doc, w, e, ERR_CONFIG_TYPE, "`train.loss.class_weights`: expected null, \"balanced\" or an object");
+        json_fail(doc, w, e, ERR_CONFIG_TYPE,
+                  "`train.loss.class_weights`: expected null, \"balanced\" or an object");
         return err_help(e, "for example {\"yes\": 5, \"no\": 1}");
     }
     for (const struct json *entry = json_at(w, 0); entry; entry = json_next(entry))
@@ -96,8 +132,8 @@ static void balance(const double *counts, uint32_t classes, float *weights)
         weights[c] = counts[c] > 0 ? (float)(all / (classes * counts[c])) : 1;
 }
 
-static bool put_weight(const struct json_doc *doc, const struct json *entry, const char *const *labels,
-                       uint32_t classes, float *weights, struct err *e)
+static bool put_weight(const struct json_doc *doc, const struct json *entry,
+                       const char *const *labels, uint32_t classes, float *weights, struct err *e)
 {
     for (uint32_t c = 0; c < classes; c++)
         if (strcmp(labels[c], json_key(entry)) == 0) {
@@ -106,14 +142,16 @@ static bool put_weight(const struct json_doc *doc, const struct json *entry, con
         }
     int64_t line, column;
     json_place_key(doc, entry, &line, &column);
-    err_at(e, ERR_CONFIG_LABEL, json_name(doc), line, column, "`train.loss.class_weights`: no row has the label \"%s\"",
+    err_at(e, ERR_CONFIG_LABEL, json_name(doc), line, column,
+           "`train.loss.class_weights`: no row has the label \"%s\"",
            text_quote_z(json_key(entry)));
     const char *near = text_nearest(json_key(entry), labels, classes);
     return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
 }
 
-bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc, const char *const *labels,
-                        const double *counts, uint32_t classes, float **weights, struct err *e)
+bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
+                        const char *const *labels, const double *counts, uint32_t classes,
+                        float **weights, struct err *e)
 {
     const struct json *table = o->class_weights;
     *weights = NULL;
@@ -125,8 +163,8 @@ bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc
         w[c] = 1;
     if (json_kind(table) == JSON_STRING)
         balance(counts, classes, w);
-    for (const struct json *entry = json_kind(table) == JSON_OBJECT ? json_at(table, 0) : NULL; entry && good;
-         entry = json_next(entry))
+    for (const struct json *entry = json_kind(table) == JSON_OBJECT ? json_at(table, 0) : NULL;
+         entry && good; entry = json_next(entry))
         good = put_weight(doc, entry, labels, classes, w, e);
     for (uint32_t c = 0; c < classes; c++)
         some |= w[c] > 0 && counts[c] > 0;
@@ -156,20 +194,38 @@ static uint32_t value_loss(int kind)
     return VALUE_MSE;
 }
 
-void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits, struct act *dlogits,
-                const real *target, uint32_t outputs, double *part_loss, double *part_weight)
+void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits,
+                struct act *dlogits, const real *target, uint32_t outputs, double *part_loss,
+                double *part_weight)
 {
     if (of_classes(o->kind))
         op_loss_class(p->m, &(struct op_loss_class){
-            .dlogits = dlogits, .part_loss = part_loss, .part_weight = part_weight, .logits = logits,
-            .target = target, .weight = p->weight, .rows = p->rows, .classes = outputs, .ld = outputs,
-            .ldd = outputs, .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
-            .more = p->more, .smoothing = o->kind == LOSS_FOCAL ? 0 : o->label_smoothing, .gamma = o->gamma,
-        });
+                                .dlogits = dlogits,
+                                .part_loss = part_loss,
+                                .part_weight = part_weight,
+                                .logits = logits,
+                                .target = target,
+                                .weight = p->weight,
+                                .rows = p->rows,
+                                .classes = outputs,
+                                .ld = outputs,
+                                .ldd = outputs,
+                                .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
+                                .more = p->more,
+                                .smoothing = o->kind == LOSS_FOCAL ? 0 : o->label_smoothing,
+                                .gamma = o->gamma});
     else
-        op_loss_value(p->m, &(struct op_loss_value){
-            .dy = dlogits, .part_loss = part_loss, .part_weight = part_weight, .y = logits, .target = target,
-            .weight = p->weight, .rows = p->rows, .ld = outputs, .ldd = outputs, .kind = value_loss(o->kind),
-            .more = p->more, .delta = o->delta, .q = o->q,
-        });
+        op_loss_value(p->m, &(struct op_loss_value){.dy = dlogits,
+                                                    .part_loss = part_loss,
+                                                    .part_weight = part_weight,
+                                                    .y = logits,
+                                                    .target = target,
+                                                    .weight = p->weight,
+                                                    .rows = p->rows,
+                                                    .ld = outputs,
+                                                    .ldd = outputs,
+                                                    .kind = value_loss(o->kind),
+                                                    .more = p->more,
+                                                    .delta = o->delta,
+                                                    .q = o->q});
 }

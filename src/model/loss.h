@@ -1,4 +1,5 @@
-/* loss.h - train.loss: which loss, its options, class weights. The gradient is the machine's (op loss_class, loss_value). */
+/* loss.h - train.loss: which loss, its options, class weights. The gradient is the machine's (op
+ * loss_class, loss_value). */
 #ifndef DNN_MODEL_LOSS_H
 #define DNN_MODEL_LOSS_H
 
@@ -6,27 +7,36 @@
 #include "model/layer.h"
 
 enum loss_kind {
-    LOSS_AUTO, LOSS_CROSS_ENTROPY, LOSS_FOCAL, LOSS_MSE, LOSS_MAE, LOSS_HUBER, LOSS_QUANTILE
+    LOSS_AUTO,
+    LOSS_CROSS_ENTROPY,
+    LOSS_FOCAL,
+    LOSS_MSE,
+    LOSS_MAE,
+    LOSS_HUBER,
+    LOSS_QUANTILE
 };
 struct loss_options {
-    int kind;                          /* enum loss_kind */
+    int kind; /* enum loss_kind */
     double label_smoothing, gamma, delta, q;
-    const struct json *class_weights;  /* null, "balanced" or an object label -> weight */
+    const struct json *class_weights; /* null, "balanced" or an object label -> weight */
 };
-extern const struct option loss_options_table[];   /* keys below "train.loss" */
+extern const struct option loss_options_table[]; /* keys below "train.loss" */
 extern const char *const loss_names[];
 
 /* AUTO becomes cross_entropy or mse; a loss that does not fit the task is E13 (both keys named). */
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e);
 /* Without data: the form of class_weights, and that the task has classes. E13 with the place. */
-bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes, struct err *e);
-/* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of each class in training
- * (weighted). "balanced": n / (k n_c). A label in the table that does not exist: E13 with the nearest; one that the table
- * lacks: 1. Caller mem_frees *weights. */
-bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc, const char *const *labels,
-                        const double *counts, uint32_t classes, float **weights, struct err *e);
+bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
+                struct err *e);
+/* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of
+ * each class in training (weighted). "balanced": n / (k n_c). A label in the table that does not
+ * exist: E13 with the nearest; one that the table lacks: 1. Caller mem_frees *weights. */
+bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc,
+                        const char *const *labels, const double *counts, uint32_t classes,
+                        float **weights, struct err *e);
 /* Issue the loss of a batch. logits [rows][outputs]; dlogits the same shape or NULL. */
-void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits, struct act *dlogits,
-                const real *target, uint32_t outputs, double *part_loss, double *part_weight);
+void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits,
+                struct act *dlogits, const real *target, uint32_t outputs, double *part_loss,
+                double *part_weight);
 
 #endif

@@ -15,7 +15,8 @@ static bool has_type(struct layer *const *layers, uint32_t count, const struct l
 }
 
 /* The hidden layers of the options, and the output layer behind them. */
-static bool read_layers(struct model *m, const struct model_options *o, const struct features *f, struct err *e)
+static bool read_layers(struct model *m, const struct model_options *o, const struct features *f,
+                        struct err *e)
 {
     struct modelread r;
     if (!modelread(o, f, &r, e))
@@ -39,12 +40,13 @@ static bool refuse_size(const struct model_options *o, const struct planner *p, 
     if (o->model)
         json_place(o->doc, o->model, &line, &column);
     err_at(e, ERR_CONFIG_SIZE, o->doc ? json_name(o->doc) : "", line, column,
-           "the network is too large: more than %s", p->position >= LAYER_MOST ? "4096 layers" : "2^40 parameters");
+           "the network is too large: more than %s",
+           p->position >= LAYER_MOST ? "4096 layers" : "2^40 parameters");
     return err_help(e, "make the layers fewer or narrower");
 }
 
-static bool plan(struct model *m, const struct model_options *o, const struct features *f, struct planner *p,
-                 struct err *e)
+static bool plan(struct model *m, const struct model_options *o, const struct features *f,
+                 struct planner *p, struct err *e)
 {
     uint32_t out;
     p->position = 1; /* the embedding tables are 0 */
@@ -57,8 +59,8 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     return !p->too_large || refuse_size(o, p, e);
 }
 
-struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows, uint32_t shards,
-                         bool training, struct err *e)
+struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
+                         uint32_t shards, bool training, struct err *e)
 {
     struct model *m = mem_zero(1, sizeof *m);
     struct planner p = {.rows = rows, .shards = shards, .training = training};
@@ -93,7 +95,8 @@ void model_free(struct model *m)
     mem_free(m);
 }
 
-void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params, real *buffers)
+void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,
+                real *buffers)
 {
     init_constant(params, m->params, 0);
     init_constant(buffers, m->buffers, 0);
@@ -106,7 +109,8 @@ uint64_t model_unsound(const struct model *m, const real *buffers)
     return layer_list_unsound(m->layers, m->layer_count, buffers);
 }
 
-struct act *model_forward(const struct model *m, struct pass *p, const struct source *from, real *target)
+struct act *model_forward(const struct model *m, struct pass *p, const struct source *from,
+                          real *target)
 {
     features_forward(m, p, from, target);
     return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->x));
@@ -115,8 +119,8 @@ struct act *model_forward(const struct model *m, struct pass *p, const struct so
 void model_backward(const struct model *m, struct pass *p)
 {
     struct act *dx = m->embed_count ? pass_act(p, m->dx) : NULL;
-    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->x), pass_act(p, m->dlogits), dx, false,
-                        m->width);
+    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->x), pass_act(p, m->dlogits),
+                        dx, false, m->width);
     if (dx)
         features_backward(m, p, dx);
 }

@@ -1,4 +1,5 @@
-/* model.h - the network as a plan: features -> layers -> outputs. It owns no machine memory; network.h does. */
+/* model.h - the network as a plan: features -> layers -> outputs. It owns no machine memory;
+ * network.h does. */
 #ifndef DNN_MODEL_MODEL_H
 #define DNN_MODEL_MODEL_H
 
@@ -6,58 +7,65 @@
 #include "model/layer.h"
 #include "model/preset.h"
 
-/* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers": [...]}. The layers are the
- * hidden part: the dense layer to the task's outputs always follows them and is not written. Preset and layers together,
- * as model_resolved writes them, are accepted when the layers are what the preset gives. */
+/* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers":
+ * [...]}. The layers are the hidden part: the dense layer to the task's outputs always follows them
+ * and is not written. Preset and layers together, as model_resolved writes them, are accepted when
+ * the layers are what the preset gives. */
 struct model_options {
     const struct json_doc *doc;
-    const struct json *model;          /* NULL: {"preset": "auto"} */
-    bool stored;                       /* from a model file: the layers count, the preset is a memory of them */
+    const struct json *model; /* NULL: {"preset": "auto"} */
+    bool stored; /* from a model file: the layers count, the preset is a memory of them */
 };
 /* Checks the object without data: keys, words, ranges. Used by config_load. */
 bool model_check(const struct model_options *o, struct err *e);
-/* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved, model file). Can be read
- * back, and then gives the same model. */
-bool model_resolved(const struct model_options *o, const struct features *f, struct text *json, struct err *e);
+/* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved,
+ * model file). Can be read back, and then gives the same model. */
+bool model_resolved(const struct model_options *o, const struct features *f, struct text *json,
+                    struct err *e);
 
 struct model {
-    struct features features;          /* copied */
-    struct layer **layers;             /* the output layer is the last */
+    struct features features; /* copied */
+    struct layer **layers;    /* the output layer is the last */
     uint32_t layer_count;
-    uint32_t width;                    /* of x: numbers, indicators, one-hot, embeddings */
+    uint32_t width; /* of x: numbers, indicators, one-hot, embeddings */
     struct onehot_column *onehot;
     struct embed_column *embed;
     uint32_t onehot_count, embed_count;
-    uint64_t embed_params;             /* embedding tables stand first in the parameter arena */
-    uint64_t params, buffers;          /* sizes of the arenas */
-    uint64_t trained;                  /* parameters, without the gaps of the arena */
-    struct group *groups;              /* factors 1; optim_groups makes the optimiser's */
-    uint8_t *kinds;                    /* enum param_kind of each */
+    uint64_t embed_params;    /* embedding tables stand first in the parameter arena */
+    uint64_t params, buffers; /* sizes of the arenas */
+    uint64_t trained;         /* parameters, without the gaps of the arena */
+    struct group *groups;     /* factors 1; optim_groups makes the optimiser's */
+    uint8_t *kinds;           /* enum param_kind of each */
     uint32_t group_count;
-    uint32_t outputs;                  /* features.outputs */
-    uint64_t flops;                    /* of one row, forward */
+    uint32_t outputs; /* features.outputs */
+    uint64_t flops;   /* of one row, forward */
     bool has_bnorm;
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;
     uint64_t acts, reals, x, dx, logits, dlogits; /* sizes and offsets in elements */
 };
-/* Plans for micro-batches of `rows` and this many gradient shards. The same options and features always give the same
- * parameter offsets, whatever rows, shards and training are. */
-struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows, uint32_t shards,
-                         bool training, struct err *e);
+/* Plans for micro-batches of `rows` and this many gradient shards. The same options and features
+ * always give the same parameter offsets, whatever rows, shards and training are. */
+struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
+                         uint32_t shards, bool training, struct err *e);
 void model_free(struct model *m);
 /* Host arrays of m->params and m->buffers reals, cleared first. */
-void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params, real *buffers);
+void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,
+                real *buffers);
 /* The first buffer that training cannot have left there, or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
 /* features, layers: gather and the encoders fill x, then the list. Returns the logits. */
-struct act *model_forward(const struct model *m, struct pass *p, const struct source *from, real *target);
+struct act *model_forward(const struct model *m, struct pass *p, const struct source *from,
+                          real *target);
 /* dlogits stand at m->dlogits of p's activations. */
 void model_backward(const struct model *m, struct pass *p);
-uint64_t model_flops(const struct model *m);  /* multiply-adds x 2 of one row, forward */
-void model_describe(const struct model *m, struct json_out *out); /* layers with shapes and parameters, for inspect and check */
-/* The members of the schema of "model" (no braces); nested layers refer to layer_schema's "#/$defs/layer". */
+uint64_t model_flops(const struct model *m); /* multiply-adds x 2 of one row, forward */
+void model_describe(
+    const struct model *m,
+    struct json_out *out); /* layers with shapes and parameters, for inspect and check */
+/* The members of the schema of "model" (no braces); nested layers refer to layer_schema's
+ * "#/$defs/layer". */
 void model_schema(struct json_out *out);
 
 #endif

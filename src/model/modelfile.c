@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-#define META_MOST ((size_t)256 << 10) /* a longer config is a tensor: the header holds at most 1 MiB */
+#define META_MOST                                                                                  \
+    ((size_t)256 << 10) /* a longer config is a tensor: the header holds at most 1 MiB */
 
 void plan_write(const struct plan *p, struct json_out *out)
 {
@@ -34,7 +35,8 @@ static bool read_count(const struct json *object, const char *key, uint32_t *to)
 {
     const struct json *v = json_get(object, key);
     int64_t value;
-    if (!v || json_kind(v) != JSON_NUMBER || !json_integer(v, &value) || value < 0 || value > UINT32_MAX)
+    if (!v || json_kind(v) != JSON_NUMBER || !json_integer(v, &value) || value < 0 ||
+        value > UINT32_MAX)
         return false;
     *to = (uint32_t)value;
     return true;
@@ -43,7 +45,8 @@ static bool read_count(const struct json *object, const char *key, uint32_t *to)
 bool plan_read(const struct json *object, struct plan *p)
 {
     *p = (struct plan){0};
-    return json_kind(object) == JSON_OBJECT && read_word(object, "backend", p->backend, sizeof p->backend) &&
+    return json_kind(object) == JSON_OBJECT &&
+           read_word(object, "backend", p->backend, sizeof p->backend) &&
            read_word(object, "core", p->core, sizeof p->core) &&
            read_word(object, "blas_core", p->blas_core, sizeof p->blas_core) &&
            read_word(object, "precision", p->precision, sizeof p->precision) &&
@@ -97,7 +100,8 @@ bool modelfile_save(const struct modelfile *f, const char *path, char digest[65]
 {
     struct tensor_writer *w = tensor_writer_new();
     const struct golden *g = &f->golden;
-    const uint64_t offsets = (uint64_t)g->count * g->cells + 1, text = g->count ? g->offsets[offsets - 1] : 0;
+    const uint64_t offsets = (uint64_t)g->count * g->cells + 1,
+                   text = g->count ? g->offsets[offsets - 1] : 0;
     const uint64_t logits[2] = {g->count, outputs_of(f->schema)};
     add_meta(f, w);
     struct schema_saved *kept = schema_save(f->schema, w);
@@ -136,6 +140,7 @@ void modelfile_free(struct modelfile *f)
 
 struct model_options modelfile_model(const struct modelfile *f)
 {
-    return (struct model_options){.doc = f->config, .model = json_get(json_root(f->config), "model"),
+    return (struct model_options){.doc = f->config,
+                                  .model = json_get(json_root(f->config), "model"),
                                   .stored = true};
 }

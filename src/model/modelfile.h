@@ -1,12 +1,13 @@
-/* modelfile.h - what a .dnn file holds (README, "Model file"): schema with statistics, resolved config, metrics, weights, golden
- * rows. No paths, no time, host, thread count or measured speed: the same training gives the same bytes.
+/* modelfile.h - what a .dnn file holds (README, "Model file"): schema with statistics, resolved
+ * config, metrics, weights, golden rows. No paths, no time, host, thread count or measured speed:
+ * the same training gives the same bytes.
  *
  *   metadata         kind "model", format, config, plan, metrics: the last three are JSON
  *   schema.*         schema_save
- *   weights.params   F32 [parameters]: embedding tables, then layer by layer, each range from a multiple of 16 on
- *   weights.buffers  F32 [buffers]: running statistics; absent when there are none
- *   golden.text      U8, golden.offsets I64 [rows][cells] + 1, golden.logits F32 [rows][outputs]; absent without rows
- *   config           U8: in place of the metadata when it is long */
+ *   weights.params   F32 [parameters]: embedding tables, then layer by layer, each range from a
+ * multiple of 16 on weights.buffers  F32 [buffers]: running statistics; absent when there are none
+ *   golden.text      U8, golden.offsets I64 [rows][cells] + 1, golden.logits F32 [rows][outputs];
+ * absent without rows config           U8: in place of the metadata when it is long */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
@@ -16,27 +17,29 @@
 #define MODELFILE_FORMAT 1
 
 struct golden {
-    uint32_t count;          /* rows */
-    uint32_t cells;          /* of the needed columns, schema order without target */
-    char *text;              /* raw cells, back to back */
-    uint64_t *offsets;       /* [count * cells + 1] */
-    real *logits;            /* [count][outputs] */
+    uint32_t count;    /* rows */
+    uint32_t cells;    /* of the needed columns, schema order without target */
+    char *text;        /* raw cells, back to back */
+    uint64_t *offsets; /* [count * cells + 1] */
+    real *logits;      /* [count][outputs] */
 };
 struct modelfile {
     struct schema *schema;
-    struct json_doc *config; /* resolved; only of a loaded file */
+    struct json_doc *config;          /* resolved; only of a loaded file */
     char *config_text, *metrics_text; /* JSON objects */
-    struct plan plan;        /* of the machine that trained it */
-    real *params, *buffers;  /* float32 in the file */
+    struct plan plan;                 /* of the machine that trained it */
+    real *params, *buffers;           /* float32 in the file */
     uint64_t param_count, buffer_count;
     struct golden golden;
-    char sha256[65];         /* what sha256sum prints */
+    char sha256[65]; /* what sha256sum prints */
 };
 /* Writes aside, syncs, renames. digest may be NULL. */
 bool modelfile_save(const struct modelfile *f, const char *path, char digest[65], struct err *e);
-/* Everything checked: shapes against the plan of its own config, ranges, finite numbers. E15, exit 76; never a crash. */
+/* Everything checked: shapes against the plan of its own config, ranges, finite numbers. E15, exit
+ * 76; never a crash. */
 struct modelfile *modelfile_load(const char *path, struct err *e);
-struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name, struct err *e);
+struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
+                                       struct err *e);
 void modelfile_free(struct modelfile *f);
 struct model_options modelfile_model(const struct modelfile *f);
 /* The plan text of struct plan as JSON members and back (checkpoints use it too). */

@@ -1,5 +1,5 @@
-/* modelfile_load.c - reading a model that anyone may have written: what the config says is planned as if a user had written
- * it, and every tensor must then be exactly what that plan needs. */
+/* modelfile_load.c - reading a model that anyone may have written: what the config says is planned
+ * as if a user had written it, and every tensor must then be exactly what that plan needs. */
 #include <math.h>
 #include <string.h>
 
@@ -21,19 +21,22 @@ static bool refuse(const struct loading *l, enum err_id id, const char *what)
 
 static bool check_kind(const struct loading *l)
 {
-    const char *kind = tensor_file_meta(l->file, "kind"), *format = tensor_file_meta(l->file, "format");
+    const char *kind = tensor_file_meta(l->file, "kind"),
+               *format = tensor_file_meta(l->file, "format");
     int64_t number;
     if (kind && strcmp(kind, "checkpoint") == 0) {
         refuse(l, ERR_MODEL_FOREIGN, "is a checkpoint, not a model");
         return err_help(l->e, "`dnn train --resume` goes on from it and writes the model");
     }
     if (!kind || strcmp(kind, "model") != 0)
-        return refuse(l, ERR_MODEL_FOREIGN, "is not a dnn model: its metadata lack the kind \"model\"");
+        return refuse(l, ERR_MODEL_FOREIGN,
+                      "is not a dnn model: its metadata lack the kind \"model\"");
     if (!format || !text_to_int(format, &number) || number < 1)
         return refuse(l, ERR_MODEL_HEADER, "the metadata lack the format's number");
     if (number > MODELFILE_FORMAT)
         return err_at(l->e, ERR_MODEL_NEWER, tensor_file_path(l->file), 0, 0,
-                      "the model has format %lld, this build reads 1 to %d", (long long)number, MODELFILE_FORMAT);
+                      "the model has format %lld, this build reads 1 to %d", (long long)number,
+                      MODELFILE_FORMAT);
     return true;
 }
 
@@ -59,17 +62,20 @@ static char *long_text(const struct loading *l, const char *key)
     return mem_string_n(t->data, t->count);
 }
 
-/* The errors of a config have other ids and places in a text that nobody sees: only what they say is passed on. */
+/* The errors of a config have other ids and places in a text that nobody sees: only what they say
+ * is passed on. */
 static bool bad_config(const struct loading *l, const struct err *inner)
 {
-    return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the config inside: %s", inner->what);
+    return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the config inside: %s",
+                  inner->what);
 }
 
 static bool load_config(const struct loading *l)
 {
     struct modelfile *f = l->f;
     struct err inner = {0};
-    const char *metrics = tensor_file_meta(l->file, "metrics"), *plan = tensor_file_meta(l->file, "plan");
+    const char *metrics = tensor_file_meta(l->file, "metrics"),
+               *plan = tensor_file_meta(l->file, "plan");
     f->config_text = long_text(l, "config");
     if (!f->config_text)
         return false;
@@ -95,11 +101,25 @@ static bool load_config(const struct loading *l)
 static bool belongs(const char *name)
 {
     static const char *const names[] = {
-        "config",           "golden.logits",      "golden.offsets",          "golden.text",
-        "schema.columns",   "schema.categories_bytes", "schema.categories_offsets", "schema.labels_bytes",
-        "schema.labels_offsets", "schema.missing_bytes", "schema.missing_offsets", "schema.names_bytes",
-        "schema.names_offsets",  "schema.numbers",  "schema.quantiles",        "schema.settings",
-        "schema.target",    "weights.buffers",    "weights.params",
+        "config",
+        "golden.logits",
+        "golden.offsets",
+        "golden.text",
+        "schema.columns",
+        "schema.categories_bytes",
+        "schema.categories_offsets",
+        "schema.labels_bytes",
+        "schema.labels_offsets",
+        "schema.missing_bytes",
+        "schema.missing_offsets",
+        "schema.names_bytes",
+        "schema.names_offsets",
+        "schema.numbers",
+        "schema.quantiles",
+        "schema.settings",
+        "schema.target",
+        "weights.buffers",
+        "weights.params",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
@@ -123,7 +143,8 @@ static bool load_reals(const struct loading *l, const char *name, uint64_t count
 {
     if (!count)
         return !tensor_find(l->file, name) ||
-               err_at(l->e, ERR_MODEL_TENSOR, tensor_file_path(l->file), 0, 0, "tensor \"%s\" has no use", name);
+               err_at(l->e, ERR_MODEL_TENSOR, tensor_file_path(l->file), 0, 0,
+                      "tensor \"%s\" has no use", name);
     const struct tensor *t = tensor_need(l->file, name, DTYPE_F32, UINT64_MAX, l->e);
     if (!t)
         return false;
@@ -179,9 +200,10 @@ static bool load_golden(const struct loading *l, uint32_t outputs)
     if (!logits && !offsets && !text)
         return true;
     if (!logits || !offsets || !text || logits->type != DTYPE_F32 || offsets->type != DTYPE_I64 ||
-        text->type != DTYPE_U8 || logits->rank != 2 || logits->dims[1] != outputs || !logits->dims[0] ||
-        logits->dims[0] > UINT32_MAX || offsets->count < 2)
-        return refuse(l, ERR_MODEL_GOLDEN, "the golden rows are incomplete or of another shape than the model");
+        text->type != DTYPE_U8 || logits->rank != 2 || logits->dims[1] != outputs ||
+        !logits->dims[0] || logits->dims[0] > UINT32_MAX || offsets->count < 2)
+        return refuse(l, ERR_MODEL_GOLDEN,
+                      "the golden rows are incomplete or of another shape than the model");
     uint64_t rows = logits->dims[0], cells = (offsets->count - 1) / rows;
     if (cells * rows != offsets->count - 1 || cells < 1 || cells > l->f->schema->column_count)
         return refuse(l, ERR_MODEL_GOLDEN, "the golden rows do not have a cell for every column");
@@ -190,7 +212,8 @@ static bool load_golden(const struct loading *l, uint32_t outputs)
     for (uint64_t i = 0; i + 1 < offsets->count && rising; i++)
         rising = at[i] <= at[i + 1];
     if (!rising || (uint64_t)at[offsets->count - 1] != text->count)
-        return refuse(l, ERR_MODEL_GOLDEN, "the cells of the golden rows do not follow one another");
+        return refuse(l, ERR_MODEL_GOLDEN,
+                      "the cells of the golden rows do not follow one another");
     g->count = (uint32_t)rows;
     g->cells = (uint32_t)cells;
     g->text = mem_string_n(text->data, text->count);
@@ -209,7 +232,8 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
     bool good = check_kind(&l) && check_names(&l);
     if (good) {
         l.f->schema = schema_load(file, e);
-        good = l.f->schema && load_config(&l) && load_weights(&l, &outputs) && load_golden(&l, outputs);
+        good = l.f->schema && load_config(&l) && load_weights(&l, &outputs) &&
+               load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);
     tensor_close(file);
@@ -224,7 +248,8 @@ struct modelfile *modelfile_load(const char *path, struct err *e)
     return load(tensor_open(path, e), e);
 }
 
-struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name, struct err *e)
+struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
+                                       struct err *e)
 {
     return load(tensor_open_bytes(bytes, length, name, e), e);
 }

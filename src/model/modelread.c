@@ -1,4 +1,5 @@
-/* modelread.c - reads "model": a preset with its options, or layers, or both as model_resolved writes them. */
+/* modelread.c - reads "model": a preset with its options, or layers, or both as model_resolved
+ * writes them. */
 #include "model/modelread.h"
 
 #include <string.h>
@@ -9,13 +10,18 @@ struct explicit_spec {
     const struct json *layers;
 };
 static const struct option explicit_options[] = {
-    {.key = "layers", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = offsetof(struct explicit_spec, layers),
+    {.key = "layers",
+     .type = OPT_CUSTOM,
+     .flags = OPT_REQUIRED,
+     .offset = offsetof(struct explicit_spec, layers),
      .schema = "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/layer\"}}",
-     .help = "The hidden layers, in order. A dense layer to the task's outputs follows them by itself."},
+     .help = "The hidden layers, in order. A dense layer to the task's outputs follows them by "
+             "itself."},
     {0},
 };
 
-static const struct preset *preset_of(const struct json_doc *doc, const struct json *word, struct err *e)
+static const struct preset *preset_of(const struct json_doc *doc, const struct json *word,
+                                      struct err *e)
 {
     if (json_kind(word) != JSON_STRING) {
         json_fail(doc, word, e, ERR_CONFIG_TYPE, "`model.preset`: expected a string");
@@ -43,7 +49,8 @@ static const struct preset *preset_of(const struct json_doc *doc, const struct j
 static struct layer **read_text(const char *text, size_t length, uint32_t *count, struct err *e)
 {
     struct json_doc *doc = json_parse(text, length, "preset", e);
-    struct layer **layers = doc ? layer_list_read(doc, json_root(doc), "model.layers", count, e) : NULL;
+    struct layer **layers =
+        doc ? layer_list_read(doc, json_root(doc), "model.layers", count, e) : NULL;
     json_free(doc);
     return layers;
 }
@@ -59,8 +66,8 @@ struct layer **modelread_output(uint32_t outputs, struct err *e)
 }
 
 /* r->preset's layers with r->spec. */
-static struct layer **preset_layers(const struct modelread *r, const struct features *f, uint32_t *count,
-                                    struct err *e)
+static struct layer **preset_layers(const struct modelread *r, const struct features *f,
+                                    uint32_t *count, struct err *e)
 {
     struct json_out out = {0};
     struct layer **layers = NULL;
@@ -70,7 +77,8 @@ static struct layer **preset_layers(const struct modelread *r, const struct feat
     return layers;
 }
 
-static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at, struct err *e)
+static bool read_spec(struct modelread *r, const struct json_doc *doc, const struct json *at,
+                      struct err *e)
 {
     r->spec = mem_zero(1, r->preset->spec_size);
     if (opt_read(r->preset->options, doc, at, "model", r->spec, e))
@@ -104,14 +112,17 @@ static bool same_layers(const struct modelread *a, struct layer *const *layers, 
     struct json_out one = {0}, two = {0};
     layer_list_write(a->layers, a->count, NULL, &one);
     layer_list_write(layers, count, NULL, &two);
-    bool same = one.text.length == two.text.length && memcmp(one.text.data, two.text.data, one.text.length) == 0;
+    bool same = one.text.length == two.text.length &&
+                memcmp(one.text.data, two.text.data, one.text.length) == 0;
     text_free(&one.text);
     text_free(&two.text);
     return same;
 }
 
-/* Layers beside a preset. Of a stored model they are what it was trained with, whatever the preset gives today. */
-static bool read_beside(struct modelread *r, const struct model_options *o, const struct json *list, struct err *e)
+/* Layers beside a preset. Of a stored model they are what it was trained with, whatever the preset
+ * gives today. */
+static bool read_beside(struct modelread *r, const struct model_options *o, const struct json *list,
+                        struct err *e)
 {
     uint32_t count;
     struct layer **layers = layer_list_read(o->doc, list, "model.layers", &count, e);
@@ -130,13 +141,15 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
     if (good)
         return true;
     json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
-              "`model.layers` is not what `model.preset` \"%s\" gives with its options", r->preset->name);
-    return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its options to follow "
+              "`model.layers` is not what `model.preset` \"%s\" gives with its options",
+              r->preset->name);
+    return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its "
+                       "options to follow "
                        "the layers");
 }
 
-static bool read_preset(struct modelread *r, const struct model_options *o, const struct features *f,
-                        struct err *e)
+static bool read_preset(struct modelread *r, const struct model_options *o,
+                        const struct features *f, struct err *e)
 {
     const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
     const struct json *list = o->model ? json_get(o->model, "layers") : NULL;
@@ -151,7 +164,8 @@ static bool read_preset(struct modelread *r, const struct model_options *o, cons
     return r->layers && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
-bool modelread(const struct model_options *o, const struct features *f, struct modelread *r, struct err *e)
+bool modelread(const struct model_options *o, const struct features *f, struct modelread *r,
+               struct err *e)
 {
     *r = (struct modelread){0};
     const struct json *model = o->model;
@@ -195,7 +209,8 @@ bool model_check(const struct model_options *o, struct err *e)
     return true;
 }
 
-bool model_resolved(const struct model_options *o, const struct features *f, struct text *json, struct err *e)
+bool model_resolved(const struct model_options *o, const struct features *f, struct text *json,
+                    struct err *e)
 {
     struct modelread r;
     if (!modelread(o, f, &r, e))

@@ -11,7 +11,8 @@ struct netbatch {
     int32_t *ids;
 };
 
-/* Answers come in a few shapes, largest first, so that one row does not cost a whole batch. All use one netbatch. */
+/* Answers come in a few shapes, largest first, so that one row does not cost a whole batch. All use
+ * one netbatch. */
 enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
 struct netshape {
     struct model *model;
@@ -22,7 +23,7 @@ struct network {
     struct network_options o;
     struct machine *m;
     uint32_t shards;
-    struct model *model;             /* the training plan; NULL: answers only */
+    struct model *model; /* the training plan; NULL: answers only */
     struct netshape shapes[NET_SHAPES];
     unsigned shape_count;
     struct group *host_groups;
@@ -43,7 +44,8 @@ struct network {
     struct routine *routine;
 };
 
-/* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in front. */
+/* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in
+ * front. */
 static inline uint64_t net_shard_stride(const struct model *m)
 {
     return m->params - m->embed_params;

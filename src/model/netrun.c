@@ -1,5 +1,5 @@
-/* netrun.c - the two ways a network is used: whole training steps, and batches of answers. Both are recorded once and
- * then played. */
+/* netrun.c - the two ways a network is used: whole training steps, and batches of answers. Both are
+ * recorded once and then played. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,9 +8,20 @@
 static struct pass pass_of(struct network *n, const struct model *m, const struct netbatch *b)
 {
     return (struct pass){
-        .m = n->m, .params = n->params, .buffers = n->buffers, .reals = b->reals, .shadow = n->shadow,
-        .acts = b->acts, .rows = m->rows, .shards = m->shards, .training = m->training, .ids = b->ids,
-        .ids_ld = m->features.format.categories, .weight = b->weight, .onehot = n->onehot, .embed = n->embed,
+        .m = n->m,
+        .params = n->params,
+        .buffers = n->buffers,
+        .reals = b->reals,
+        .shadow = n->shadow,
+        .acts = b->acts,
+        .rows = m->rows,
+        .shards = m->shards,
+        .training = m->training,
+        .ids = b->ids,
+        .ids_ld = m->features.format.categories,
+        .weight = b->weight,
+        .onehot = n->onehot,
+        .embed = n->embed,
         .scratch = n->scratch,
     };
 }
@@ -28,7 +39,8 @@ void network_source(struct network *n, const struct source *from)
     }
 }
 
-/* Entries behind the last repeat it: the recording knows the room, not the count, and so outlives a shorter epoch. */
+/* Entries behind the last repeat it: the recording knows the room, not the count, and so outlives a
+ * shorter epoch. */
 static void put_table(struct network *n, const struct hyper *table, uint32_t count)
 {
     if (!n->table || count > n->table_room) {
@@ -73,8 +85,8 @@ static void issue_micro(struct network *n, uint32_t micro)
     p.micro = micro;
     p.more = micro > 0;
     const struct act *logits = model_forward(m, &p, &n->source, n->train.target);
-    loss_issue(n->o.loss, &p, logits, pass_act(&p, m->dlogits), n->train.target, m->outputs, n->part_loss,
-               n->part_weight);
+    loss_issue(n->o.loss, &p, logits, pass_act(&p, m->dlogits), n->train.target, m->outputs,
+               n->part_loss, n->part_weight);
     model_backward(m, &p);
 }
 
@@ -84,12 +96,22 @@ static void issue_step(struct network *n)
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
         issue_micro(n, micro);
     struct pass p = pass_of(n, m, &n->train);
-    struct grads g = {.g = n->grads, .part_weight = n->part_weight, .shard_stride = net_shard_stride(m),
-                      .n = m->params, .shards = n->shards, .group_count = m->group_count, .groups = n->groups};
-    optim_issue(n->o.optim, &p, n->params, n->shadow, n->m1, n->m2, &g, n->now, n->o.clip_norm, n->norm_scratch);
-    op_advance(n->m, &(struct op_advance){.now = n->now, .part_loss = n->part_loss, .part_weight = n->part_weight,
-                                          .table = n->table, .first = n->first,
-                                          .consumed = (uint64_t)n->o.micro * m->rows, .shards = n->shards,
+    struct grads g = {.g = n->grads,
+                      .part_weight = n->part_weight,
+                      .shard_stride = net_shard_stride(m),
+                      .n = m->params,
+                      .shards = n->shards,
+                      .group_count = m->group_count,
+                      .groups = n->groups};
+    optim_issue(n->o.optim, &p, n->params, n->shadow, n->m1, n->m2, &g, n->now, n->o.clip_norm,
+                n->norm_scratch);
+    op_advance(n->m, &(struct op_advance){.now = n->now,
+                                          .part_loss = n->part_loss,
+                                          .part_weight = n->part_weight,
+                                          .table = n->table,
+                                          .first = n->first,
+                                          .consumed = (uint64_t)n->o.micro * m->rows,
+                                          .shards = n->shards,
                                           .table_count = n->table_room});
 }
 
@@ -129,8 +151,8 @@ static struct netshape *shape_for(struct network *n, uint64_t rows)
     return &n->shapes[i];
 }
 
-bool network_answer(struct network *n, const struct source *from, uint64_t row0, uint64_t count, real *logits,
-                    struct err *e)
+bool network_answer(struct network *n, const struct source *from, uint64_t row0, uint64_t count,
+                    real *logits, struct err *e)
 {
     n->answer_source = *from;
     n->answer_source.shuffle = 0;
@@ -151,8 +173,8 @@ bool network_answer(struct network *n, const struct source *from, uint64_t row0,
         if (!machine_wait(n->m, e))
             return false;
         uint64_t rows = count - done < m->rows ? count - done : m->rows;
-        machine_act_download(n->m, logits + done * m->outputs, act_at(n->m, n->answer.acts, m->logits), rows,
-                             m->outputs, m->outputs);
+        machine_act_download(n->m, logits + done * m->outputs,
+                             act_at(n->m, n->answer.acts, m->logits), rows, m->outputs, m->outputs);
         done += rows;
     }
     return true;

@@ -21,11 +21,13 @@ static uint32_t answer_rows(const struct network_options *o)
     return o->training && o->rows < NET_ANSWER_ROWS ? NET_ANSWER_ROWS : o->rows;
 }
 
-bool network_need(const struct network_options *o, const struct machine *m, struct network_bytes *b, struct err *e)
+bool network_need(const struct network_options *o, const struct machine *m, struct network_bytes *b,
+                  struct err *e)
 {
     uint32_t shards = o->training ? plan_shards(o->rows) : 1;
     struct model *train = model_plan(o->model, o->features, o->rows, shards, o->training, e);
-    struct model *answer = train ? model_plan(o->model, o->features, answer_rows(o), 1, false, e) : NULL;
+    struct model *answer =
+        train ? model_plan(o->model, o->features, answer_rows(o), 1, false, e) : NULL;
     if (!answer) {
         model_free(train);
         return false;
@@ -55,7 +57,8 @@ static void *take(struct network *n, uint64_t count, size_t size, bool *good, st
     if (!*good)
         return NULL;
     if (mem_mul_overflows(count ? count : 1, size, &bytes) || bytes > SIZE_MAX / 2) {
-        *good = err_set(e, ERR_MEMORY, "out of memory: %llu x %zu bytes", (unsigned long long)count, size);
+        *good = err_set(e, ERR_MEMORY, "out of memory: %llu x %zu bytes", (unsigned long long)count,
+                        size);
         return NULL;
     }
     void *memory = machine_alloc(n->m, (size_t)bytes, e);
@@ -83,7 +86,8 @@ static void give_batch(struct network *n, struct netbatch *b)
     machine_release(n->m, b->ids);
 }
 
-static void *sent(struct network *n, const void *from, size_t count, size_t size, bool *good, struct err *e)
+static void *sent(struct network *n, const void *from, size_t count, size_t size, bool *good,
+                  struct err *e)
 {
     void *memory = take(n, count, size, good, e);
     if (*good && count)
@@ -139,7 +143,8 @@ static bool take_training(struct network *n, struct err *e)
     return good && take_batch(n, m, &n->train, e);
 }
 
-struct network *network_new(const struct network_options *o, struct machine *m, const struct plan *plan, struct err *e)
+struct network *network_new(const struct network_options *o, struct machine *m,
+                            const struct plan *plan, struct err *e)
 {
     struct network *n = mem_zero(1, sizeof *n);
     n->o = *o;
@@ -169,9 +174,9 @@ void network_free(struct network *n)
         model_free(n->shapes[i].model);
     }
     void *const blocks[] = {
-        n->groups, n->onehot, n->embed,      n->params,       n->buffers,   n->grads,       n->m1,  n->m2,
-        n->shadow, n->scratch, n->norm_scratch, n->part_loss, n->part_weight, n->now, n->answer_now, n->table,
-        n->first,
+        n->groups,      n->onehot, n->embed,      n->params,  n->buffers,      n->grads,
+        n->m1,          n->m2,     n->shadow,     n->scratch, n->norm_scratch, n->part_loss,
+        n->part_weight, n->now,    n->answer_now, n->table,   n->first,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);

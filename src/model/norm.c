@@ -1,5 +1,5 @@
-/* norm.c - batch_norm (Ioffe and Szegedy, 2015) and layer_norm (Ba, Kiros and Hinton, 2016), each with a factor gamma (w)
- * and a shift beta (b) per column. */
+/* norm.c - batch_norm (Ioffe and Szegedy, 2015) and layer_norm (Ba, Kiros and Hinton, 2016), each
+ * with a factor gamma (w) and a shift beta (b) per column. */
 #include <math.h>
 #include <stddef.h>
 
@@ -11,18 +11,23 @@ struct norm_spec {
     double momentum, epsilon; /* momentum: batch_norm */
 };
 
-#define EPSILON_ROW                                                                                       \
-    {                                                                                                     \
-        .key = "epsilon", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW,                                      \
-        .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05", .low = 0, .high = 1,          \
-        .help = "Added to the variance before its root is divided by."                                    \
+#define EPSILON_ROW                                                                                \
+    {                                                                                              \
+        .key = "epsilon", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW,                               \
+        .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05", .low = 0, .high = 1,   \
+        .help = "Added to the variance before its root is divided by."                             \
     }
 
 static const char *const batch_words[] = {"batch_norm", NULL};
 static const struct option batch_options[] = {
     LAYER_TYPE_ROW(batch_words),
-    {.key = "momentum", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW, .offset = offsetof(struct norm_spec, momentum),
-     .standard = "0.1", .low = 0, .high = 1,
+    {.key = "momentum",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct norm_spec, momentum),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1,
      .help = "The share of each batch in the running mean and variance, which prediction uses."},
     EPSILON_ROW,
     {0},
@@ -46,10 +51,12 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     (void)seed, (void)model;
     init_constant(params + l->w, l->in, 1);
     if (l->type == &layer_batch_norm)
-        init_constant(buffers + l->buffer + l->in, l->in, 1); /* running variance; the mean starts at 0 */
+        init_constant(buffers + l->buffer + l->in, l->in,
+                      1); /* running variance; the mean starts at 0 */
 }
 
-/* --- batch_norm. reals: mean, inv, then the two sums of the way back; buffers: running mean, variance --- */
+/* --- batch_norm. reals: mean, inv, then the two sums of the way back; buffers: running mean,
+ * variance --- */
 
 static bool batch_plan(struct layer *l, struct planner *p, struct err *e)
 {
@@ -70,36 +77,74 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
     if (p->training) {
         mean = p->reals + l->real_at;
         inv = mean + l->in;
-        op_bnorm_stats(p->m, &(struct op_bnorm_stats){
-            .mean = mean, .inv = inv, .running = p->buffers + l->buffer, .x = x, .weight = p->weight,
-            .now = p->now, .count = p->count, .rows = p->rows, .width = l->in, .ld = l->in,
-            .micro = p->micro, .momentum = s->momentum, .epsilon = s->epsilon,
-        });
+        op_bnorm_stats(p->m, &(struct op_bnorm_stats){.mean = mean,
+                                                      .inv = inv,
+                                                      .running = p->buffers + l->buffer,
+                                                      .x = x,
+                                                      .weight = p->weight,
+                                                      .now = p->now,
+                                                      .count = p->count,
+                                                      .rows = p->rows,
+                                                      .width = l->in,
+                                                      .ld = l->in,
+                                                      .micro = p->micro,
+                                                      .momentum = s->momentum,
+                                                      .epsilon = s->epsilon});
     }
-    struct op_bnorm op = {
-        .y = pass_act(p, l->y), .x = x, .mean = mean, .inv = inv, .running = p->buffers + l->buffer,
-        .gamma = p->params + l->w, .beta = p->params + l->b, .rows = p->rows, .width = l->in, .ldx = l->in,
-        .ldy = l->in, .epsilon = s->epsilon,
-    };
+    struct op_bnorm op = {.y = pass_act(p, l->y),
+                          .x = x,
+                          .mean = mean,
+                          .inv = inv,
+                          .running = p->buffers + l->buffer,
+                          .gamma = p->params + l->w,
+                          .beta = p->params + l->b,
+                          .rows = p->rows,
+                          .width = l->in,
+                          .ldx = l->in,
+                          .ldy = l->in,
+                          .epsilon = s->epsilon};
     op_bnorm(p->m, &op);
     return op.y;
 }
 
-static void batch_backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                           struct act *dx, bool add)
+static void batch_backward(const struct layer *l, struct pass *p, const struct act *x,
+                           struct act *dy, struct act *dx, bool add)
 {
     real *mean = p->reals + l->real_at, *inv = mean + l->in, *sums = inv + l->in;
-    op_bnorm_sums(p->m, &(struct op_bnorm_sums){
-        .sums = sums, .dgamma = p->grads + l->w, .dbeta = p->grads + l->b, .dy = dy, .x = x, .mean = mean,
-        .inv = inv, .now = p->now, .count = p->count, .shard_stride = p->shard_stride, .rows = p->rows,
-        .width = l->in, .ldx = l->in, .lddy = l->in, .micro = p->micro, .more = p->more, .shards = 1,
-    });
+    op_bnorm_sums(p->m, &(struct op_bnorm_sums){.sums = sums,
+                                                .dgamma = p->grads + l->w,
+                                                .dbeta = p->grads + l->b,
+                                                .dy = dy,
+                                                .x = x,
+                                                .mean = mean,
+                                                .inv = inv,
+                                                .now = p->now,
+                                                .count = p->count,
+                                                .shard_stride = p->shard_stride,
+                                                .rows = p->rows,
+                                                .width = l->in,
+                                                .ldx = l->in,
+                                                .lddy = l->in,
+                                                .micro = p->micro,
+                                                .more = p->more,
+                                                .shards = 1});
     if (dx)
-        op_bnorm_back(p->m, &(struct op_bnorm_back){
-            .dx = dx, .dy = dy, .x = x, .mean = mean, .inv = inv, .gamma = p->params + l->w, .sums = sums,
-            .now = p->now, .count = p->count, .rows = p->rows, .width = l->in, .ldx = l->in, .lddx = l->in,
-            .lddy = l->in, .micro = p->micro, .add_dx = add,
-        });
+        op_bnorm_back(p->m, &(struct op_bnorm_back){.dx = dx,
+                                                    .dy = dy,
+                                                    .x = x,
+                                                    .mean = mean,
+                                                    .inv = inv,
+                                                    .gamma = p->params + l->w,
+                                                    .sums = sums,
+                                                    .now = p->now,
+                                                    .count = p->count,
+                                                    .rows = p->rows,
+                                                    .width = l->in,
+                                                    .ldx = l->in,
+                                                    .lddx = l->in,
+                                                    .lddy = l->in,
+                                                    .micro = p->micro,
+                                                    .add_dx = add});
 }
 
 static uint64_t batch_unsound(const struct layer *l, const real *buffers)
@@ -112,7 +157,8 @@ static uint64_t batch_unsound(const struct layer *l, const real *buffers)
 
 const struct layer_type layer_batch_norm = {
     .name = "batch_norm",
-    .summary = "Brings every column of a batch to mean 0 and deviation 1, then to a learned mean and deviation.",
+    .summary = "Brings every column of a batch to mean 0 and deviation 1, then to a learned mean "
+               "and deviation.",
     .options = batch_options,
     .examples = batch_examples,
     .spec_size = sizeof(struct norm_spec),
@@ -139,30 +185,46 @@ static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
 static struct act *layer_forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct norm_spec *s = l->spec;
-    struct op_lnorm op = {
-        .y = pass_act(p, l->y), .mean = p->training ? p->reals + l->real_at : NULL,
-        .inv = p->training ? p->reals + l->real_at + p->rows : NULL, .x = x, .gamma = p->params + l->w,
-        .beta = p->params + l->b, .rows = p->rows, .width = l->in, .ldx = l->in, .ldy = l->in,
-        .epsilon = s->epsilon,
-    };
+    struct op_lnorm op = {.y = pass_act(p, l->y),
+                          .mean = p->training ? p->reals + l->real_at : NULL,
+                          .inv = p->training ? p->reals + l->real_at + p->rows : NULL,
+                          .x = x,
+                          .gamma = p->params + l->w,
+                          .beta = p->params + l->b,
+                          .rows = p->rows,
+                          .width = l->in,
+                          .ldx = l->in,
+                          .ldy = l->in,
+                          .epsilon = s->epsilon};
     op_lnorm(p->m, &op);
     return op.y;
 }
 
-static void layer_backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                           struct act *dx, bool add)
+static void layer_backward(const struct layer *l, struct pass *p, const struct act *x,
+                           struct act *dy, struct act *dx, bool add)
 {
-    op_lnorm_back(p->m, &(struct op_lnorm_back){
-        .dx = dx, .dgamma = p->grads + l->w, .dbeta = p->grads + l->b, .dy = dy, .x = x,
-        .mean = p->reals + l->real_at, .inv = p->reals + l->real_at + p->rows, .gamma = p->params + l->w,
-        .shard_stride = p->shard_stride, .rows = p->rows, .width = l->in, .ldx = l->in, .lddx = l->in,
-        .lddy = l->in, .add_dx = add, .more = p->more,
-    });
+    op_lnorm_back(p->m, &(struct op_lnorm_back){.dx = dx,
+                                                .dgamma = p->grads + l->w,
+                                                .dbeta = p->grads + l->b,
+                                                .dy = dy,
+                                                .x = x,
+                                                .mean = p->reals + l->real_at,
+                                                .inv = p->reals + l->real_at + p->rows,
+                                                .gamma = p->params + l->w,
+                                                .shard_stride = p->shard_stride,
+                                                .rows = p->rows,
+                                                .width = l->in,
+                                                .ldx = l->in,
+                                                .lddx = l->in,
+                                                .lddy = l->in,
+                                                .add_dx = add,
+                                                .more = p->more});
 }
 
 const struct layer_type layer_layer_norm = {
     .name = "layer_norm",
-    .summary = "Brings the values of every row to mean 0 and deviation 1, then to a learned mean and deviation per column.",
+    .summary = "Brings the values of every row to mean 0 and deviation 1, then to a learned mean "
+               "and deviation per column.",
     .options = layer_options,
     .examples = layer_examples,
     .spec_size = sizeof(struct norm_spec),

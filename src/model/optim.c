@@ -1,4 +1,5 @@
-/* optim.c - train.optimizer: options, factors of parameter groups, and which operation makes the step. */
+/* optim.c - train.optimizer: options, factors of parameter groups, and which operation makes the
+ * step. */
 #include "model/optim.h"
 
 #include <math.h>
@@ -9,42 +10,87 @@
 static const char *const kinds[] = {"sgd", "rmsprop", "adam", "adamw", NULL};
 
 #define FACTOR "{\"type\":\"number\",\"minimum\":0,\"maximum\":1000}"
-#define FACTORS                                                                                           \
-    "{\"type\":\"object\",\"properties\":{\"learning_rate\":" FACTOR ",\"weight_decay\":" FACTOR          \
+#define FACTORS                                                                                    \
+    "{\"type\":\"object\",\"properties\":{\"learning_rate\":" FACTOR ",\"weight_decay\":" FACTOR   \
     "},\"additionalProperties\":false}"
 
 const struct option optim_options_table[] = {
-    {.key = "type", .type = OPT_WORD, .offset = offsetof(struct optim_options, kind), .standard = "\"adamw\"",
+    {.key = "type",
+     .type = OPT_WORD,
+     .offset = offsetof(struct optim_options, kind),
+     .standard = "\"adamw\"",
      .words = kinds,
-     .help = "How gradients move the weights. adamw is Adam with the weight decay taken apart from the gradient; sgd "
+     .help = "How gradients move the weights. adamw is Adam with the weight decay taken apart from "
+             "the gradient; sgd "
              "has momentum; rmsprop divides by a running root mean square."},
-    {.key = "learning_rate", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW,
-     .offset = offsetof(struct optim_options, learning_rate), .standard = "0.001", .low = 0, .high = 1000,
-     .help = "The length of a step; the schedule multiplies it. Raise it until training becomes unsteady, then halve "
+    {.key = "learning_rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct optim_options, learning_rate),
+     .standard = "0.001",
+     .low = 0,
+     .high = 1000,
+     .help = "The length of a step; the schedule multiplies it. Raise it until training becomes "
+             "unsteady, then halve "
              "it."},
-    {.key = "weight_decay", .type = OPT_NUMBER, .offset = offsetof(struct optim_options, weight_decay),
-     .standard = "0.01", .low = 0, .high = 1000,
-     .help = "Pulls weights toward zero: times the learning rate in adamw, as part of the gradient elsewhere. Biases "
+    {.key = "weight_decay",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct optim_options, weight_decay),
+     .standard = "0.01",
+     .low = 0,
+     .high = 1000,
+     .help = "Pulls weights toward zero: times the learning rate in adamw, as part of the gradient "
+             "elsewhere. Biases "
              "and norms are exempt unless groups say otherwise."},
-    {.key = "momentum", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH,
-     .offset = offsetof(struct optim_options, momentum), .standard = "0.9", .low = 0, .high = 1,
+    {.key = "momentum",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, momentum),
+     .standard = "0.9",
+     .low = 0,
+     .high = 1,
      .help = "sgd: how much of the last step goes into the next one."},
-    {.key = "nesterov", .type = OPT_BOOL, .offset = offsetof(struct optim_options, nesterov), .standard = "false",
+    {.key = "nesterov",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct optim_options, nesterov),
+     .standard = "false",
      .help = "sgd: whether momentum looks one step ahead."},
-    {.key = "decay", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct optim_options, decay),
-     .standard = "0.99", .low = 0, .high = 1, .help = "rmsprop: how slowly the running mean square forgets."},
-    {.key = "betas", .type = OPT_NUMBERS, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct optim_options, betas),
-     .standard = "[0.9, 0.999]", .low = 0, .high = 1,
+    {.key = "decay",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, decay),
+     .standard = "0.99",
+     .low = 0,
+     .high = 1,
+     .help = "rmsprop: how slowly the running mean square forgets."},
+    {.key = "betas",
+     .type = OPT_NUMBERS,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct optim_options, betas),
+     .standard = "[0.9, 0.999]",
+     .low = 0,
+     .high = 1,
      .help = "adam, adamw: how slowly the running means of the gradient and of its square forget."},
-    {.key = "epsilon", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW, .offset = offsetof(struct optim_options, epsilon),
-     .standard = "1e-08", .low = 0, .high = 1,
+    {.key = "epsilon",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct optim_options, epsilon),
+     .standard = "1e-08",
+     .low = 0,
+     .high = 1,
      .help = "adam, adamw, rmsprop: added to the root that a step is divided by."},
-    {.key = "groups", .type = OPT_CUSTOM, .flags = OPT_NULLABLE, .offset = offsetof(struct optim_options, groups),
+    {.key = "groups",
+     .type = OPT_CUSTOM,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct optim_options, groups),
      .standard = "null",
-     .schema = "{\"type\":[\"object\",\"null\"],\"properties\":{\"weight\":" FACTORS ",\"bias\":" FACTORS
-               ",\"norm\":" FACTORS ",\"embedding\":" FACTORS "},\"additionalProperties\":false}",
-     .help = "Factors on learning_rate and weight_decay for kinds of parameters (weight, bias, norm, embedding), as in "
-             "{\"bias\": {\"learning_rate\": 2, \"weight_decay\": 0}}. Without an entry they are 1, but 0 on the "
+     .schema =
+         "{\"type\":[\"object\",\"null\"],\"properties\":{\"weight\":" FACTORS ",\"bias\":" FACTORS
+         ",\"norm\":" FACTORS ",\"embedding\":" FACTORS "},\"additionalProperties\":false}",
+     .help = "Factors on learning_rate and weight_decay for kinds of parameters (weight, bias, "
+             "norm, embedding), as in "
+             "{\"bias\": {\"learning_rate\": 2, \"weight_decay\": 0}}. Without an entry they are "
+             "1, but 0 on the "
              "weight_decay of bias and norm."},
     {0},
 };
@@ -54,11 +100,21 @@ struct factors {
     double learning_rate, weight_decay;
 };
 static const struct option factor_options[] = {
-    {.key = "learning_rate", .type = OPT_NUMBER, .flags = OPT_NULLABLE,
-     .offset = offsetof(struct factors, learning_rate), .standard = "null", .low = 0, .high = 1000,
+    {.key = "learning_rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct factors, learning_rate),
+     .standard = "null",
+     .low = 0,
+     .high = 1000,
      .help = "The factor on the learning rate."},
-    {.key = "weight_decay", .type = OPT_NUMBER, .flags = OPT_NULLABLE,
-     .offset = offsetof(struct factors, weight_decay), .standard = "null", .low = 0, .high = 1000,
+    {.key = "weight_decay",
+     .type = OPT_NUMBER,
+     .flags = OPT_NULLABLE,
+     .offset = offsetof(struct factors, weight_decay),
+     .standard = "null",
+     .low = 0,
+     .high = 1000,
      .help = "The factor on the weight decay."},
     {0},
 };
@@ -76,8 +132,8 @@ static bool check_group(const struct json *entry, const struct json_doc *doc, st
         }
     int64_t line, column;
     json_place_key(doc, entry, &line, &column);
-    err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column, "unknown key \"train.optimizer.groups.%s\"",
-           text_quote_z(json_key(entry)));
+    err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column,
+           "unknown key \"train.optimizer.groups.%s\"", text_quote_z(json_key(entry)));
     err_expected(e, "one of weight, bias, norm, embedding");
     const char *near = text_nearest(json_key(entry), param_kind_names, PARAM_KINDS);
     return near ? err_help(e, "did you mean `%s`?", near) : false;
@@ -87,15 +143,16 @@ bool optim_check(const struct optim_options *o, const struct json_doc *doc, stru
 {
     struct json *betas = doc ? json_path(json_root(doc), "train.optimizer.betas") : NULL;
     if (o->betas.count != 2)
-        return json_fail(doc, betas, e, ERR_CONFIG_RANGE, "`train.optimizer.betas`: %zu numbers, expected two",
-                         o->betas.count);
+        return json_fail(doc, betas, e, ERR_CONFIG_RANGE,
+                         "`train.optimizer.betas`: %zu numbers, expected two", o->betas.count);
     if (o->kind == OPTIM_SGD && o->nesterov && o->momentum <= 0)
         return err_set(e, ERR_CONFIG_CONFLICT,
                        "`train.optimizer.nesterov` is true, but `train.optimizer.momentum` is 0");
     if (!o->groups || json_kind(o->groups) == JSON_NULL)
         return true;
     if (json_kind(o->groups) != JSON_OBJECT)
-        return json_fail(doc, o->groups, e, ERR_CONFIG_TYPE, "`train.optimizer.groups`: expected an object");
+        return json_fail(doc, o->groups, e, ERR_CONFIG_TYPE,
+                         "`train.optimizer.groups`: expected an object");
     for (const struct json *entry = json_at(o->groups, 0); entry; entry = json_next(entry))
         if (!check_group(entry, doc, e))
             return false;
@@ -121,13 +178,15 @@ static void take(const struct json *entry, const char *key, double *factor)
         *factor = json_number(v);
 }
 
-void optim_factors(const struct optim_options *o, enum param_kind kind, double *learning_rate, double *weight_decay)
+void optim_factors(const struct optim_options *o, enum param_kind kind, double *learning_rate,
+                   double *weight_decay)
 {
     *learning_rate = 1;
     *weight_decay = kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1;
     const struct json *groups = o->groups;
-    const struct json *entry = groups && json_kind(groups) == JSON_OBJECT ? json_get(groups, param_kind_names[kind])
-                                                                          : NULL;
+    const struct json *entry = groups && json_kind(groups) == JSON_OBJECT
+                                   ? json_get(groups, param_kind_names[kind])
+                                   : NULL;
     take(entry, "learning_rate", learning_rate);
     take(entry, "weight_decay", weight_decay);
 }
@@ -143,24 +202,44 @@ struct group *optim_groups(const struct optim_options *o, const struct model *m)
     return groups;
 }
 
-void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow, real *m1, real *m2,
-                 const struct grads *g, struct step *now, double clip, void *norm_scratch)
+void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
+                 real *m1, real *m2, const struct grads *g, struct step *now, double clip,
+                 void *norm_scratch)
 {
     op_norm2(p->m, &(struct op_norm2){.now = now, .from = *g, .scratch = norm_scratch});
     switch ((enum optim_kind)o->kind) {
     case OPTIM_SGD:
-        op_sgd(p->m, &(struct op_sgd){.p = params, .m = m1, .shadow = shadow, .from = *g, .now = now,
-                                      .momentum = o->momentum, .clip = clip, .nesterov = o->nesterov});
+        op_sgd(p->m, &(struct op_sgd){.p = params,
+                                      .m = m1,
+                                      .shadow = shadow,
+                                      .from = *g,
+                                      .now = now,
+                                      .momentum = o->momentum,
+                                      .clip = clip,
+                                      .nesterov = o->nesterov});
         return;
     case OPTIM_RMSPROP:
-        op_rmsprop(p->m, &(struct op_rmsprop){.p = params, .v = m1, .shadow = shadow, .from = *g, .now = now,
-                                              .decay = o->decay, .epsilon = o->epsilon, .clip = clip});
+        op_rmsprop(p->m, &(struct op_rmsprop){.p = params,
+                                              .v = m1,
+                                              .shadow = shadow,
+                                              .from = *g,
+                                              .now = now,
+                                              .decay = o->decay,
+                                              .epsilon = o->epsilon,
+                                              .clip = clip});
         return;
     case OPTIM_ADAM:
     case OPTIM_ADAMW:
-        op_adam(p->m, &(struct op_adam){.p = params, .m1 = m1, .m2 = m2, .shadow = shadow, .from = *g, .now = now,
-                                        .beta1 = o->betas.items[0], .beta2 = o->betas.items[1],
-                                        .epsilon = o->epsilon, .clip = clip,
+        op_adam(p->m, &(struct op_adam){.p = params,
+                                        .m1 = m1,
+                                        .m2 = m2,
+                                        .shadow = shadow,
+                                        .from = *g,
+                                        .now = now,
+                                        .beta1 = o->betas.items[0],
+                                        .beta2 = o->betas.items[1],
+                                        .epsilon = o->epsilon,
+                                        .clip = clip,
                                         .decoupled = o->kind == OPTIM_ADAMW});
         return;
     }

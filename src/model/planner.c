@@ -1,10 +1,11 @@
-/* planner.c - hands out offsets in the arenas. Nothing is allocated for the network here; a plan that cannot be meant is
- * marked too large and refused by whoever asked for it. */
+/* planner.c - hands out offsets in the arenas. Nothing is allocated for the network here; a plan
+ * that cannot be meant is marked too large and refused by whoever asked for it. */
 #include "base/mem.h"
 #include "model/layer.h"
 
-#define LINE 16u                             /* elements; see layer.h */
-#define MOST_ELEMENTS ((uint64_t)1 << 46)    /* of activations: far beyond any machine, far below an overflow */
+#define LINE 16u /* elements; see layer.h */
+#define MOST_ELEMENTS                                                                              \
+    ((uint64_t)1 << 46) /* of activations: far beyond any machine, far below an overflow */
 
 const char *const param_kind_names[] = {"weight", "bias", "norm", "embedding", NULL};
 
@@ -32,8 +33,8 @@ static struct group *add_group(struct planner *p, enum param_kind kind)
     return g;
 }
 
-uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in, uint32_t out,
-                     bool sharded)
+uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
+                     uint32_t out, bool sharded)
 {
     if (count == 0)
         return p->params;
@@ -47,7 +48,8 @@ uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, ui
     g->in = in;
     g->out = out;
     g->shards = sharded ? p->shards : 1;
-    if (g->end < p->params) { /* a matrix is exactly its shape; the gap behind it is a range of its own */
+    if (g->end <
+        p->params) { /* a matrix is exactly its shape; the gap behind it is a range of its own */
         uint64_t begin = g->end;
         g = add_group(p, kind);
         g->begin = begin;

@@ -5,17 +5,18 @@
 
 #include "base/mem.h"
 
-#define LAYERS_ROW(spec)                                                                                  \
-    {                                                                                                     \
-        .key = "layers", .type = OPT_CUSTOM, .flags = OPT_NULLABLE, .offset = offsetof(spec, layers),     \
-        .standard = "null", .schema = "{\"type\":[\"array\",\"null\"],\"items\":{\"$ref\":\"#/$defs/layer\"}}", \
-        .help = "What the preset gives, as `check --resolved` writes it. To change the layers, leave the " \
-                "preset out."                                                                             \
+#define LAYERS_ROW(spec)                                                                           \
+    {                                                                                              \
+        .key = "layers", .type = OPT_CUSTOM, .flags = OPT_NULLABLE,                                \
+        .offset = offsetof(spec, layers), .standard = "null",                                      \
+        .schema = "{\"type\":[\"array\",\"null\"],\"items\":{\"$ref\":\"#/$defs/layer\"}}",        \
+        .help = "What the preset gives, as `check --resolved` writes it. To change the layers, "   \
+                "leave the preset out."                                                            \
     }
-#define PRESET_ROW(words_)                                                                                \
-    {                                                                                                     \
-        .key = "preset", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0, .words = words_,           \
-        .help = "The name of a ready list of layers."                                                     \
+#define PRESET_ROW(words_)                                                                         \
+    {                                                                                              \
+        .key = "preset", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = 0, .words = words_,    \
+        .help = "The name of a ready list of layers."                                              \
     }
 
 /* --- auto and linear have no options --- */
@@ -26,11 +27,16 @@ struct plain_spec {
 };
 
 static const char *const auto_words[] = {"auto", NULL};
-static const struct option auto_options[] = {PRESET_ROW(auto_words), LAYERS_ROW(struct plain_spec), {0}};
+static const struct option auto_options[] = {PRESET_ROW(auto_words),
+                                             LAYERS_ROW(struct plain_spec),
+                                             {0}};
 static const char *const linear_words[] = {"linear", NULL};
-static const struct option linear_options[] = {PRESET_ROW(linear_words), LAYERS_ROW(struct plain_spec), {0}};
+static const struct option linear_options[] = {PRESET_ROW(linear_words),
+                                               LAYERS_ROW(struct plain_spec),
+                                               {0}};
 
-static bool linear_layers(const void *spec, const struct features *f, struct json_out *out, struct err *e)
+static bool linear_layers(const void *spec, const struct features *f, struct json_out *out,
+                          struct err *e)
 {
     (void)spec, (void)f, (void)e;
     json_open(out, NULL, '[');
@@ -56,15 +62,33 @@ static const char *const activation_words[] = {
 static const char *const norm_words[] = {"none", "batch", "layer", NULL};
 static const struct option mlp_options[] = {
     PRESET_ROW(mlp_words),
-    {.key = "hidden", .type = OPT_INTS, .offset = offsetof(struct mlp_spec, hidden), .standard = "[256, 128]",
-     .low = 1, .high = 1 << 24, .help = "The widths of the hidden layers, from the input on."},
-    {.key = "activation", .type = OPT_WORD, .offset = offsetof(struct mlp_spec, activation),
-     .standard = "\"relu\"", .words = activation_words, .help = "The activation behind every hidden layer."},
-    {.key = "norm", .type = OPT_WORD, .offset = offsetof(struct mlp_spec, norm), .standard = "\"none\"",
-     .words = norm_words, .help = "What stands between a hidden layer and its activation: nothing, batch_norm or "
-                                  "layer_norm."},
-    {.key = "dropout", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = offsetof(struct mlp_spec, dropout),
-     .standard = "0.1", .low = 0, .high = 1,
+    {.key = "hidden",
+     .type = OPT_INTS,
+     .offset = offsetof(struct mlp_spec, hidden),
+     .standard = "[256, 128]",
+     .low = 1,
+     .high = 1 << 24,
+     .help = "The widths of the hidden layers, from the input on."},
+    {.key = "activation",
+     .type = OPT_WORD,
+     .offset = offsetof(struct mlp_spec, activation),
+     .standard = "\"relu\"",
+     .words = activation_words,
+     .help = "The activation behind every hidden layer."},
+    {.key = "norm",
+     .type = OPT_WORD,
+     .offset = offsetof(struct mlp_spec, norm),
+     .standard = "\"none\"",
+     .words = norm_words,
+     .help = "What stands between a hidden layer and its activation: nothing, batch_norm or "
+             "layer_norm."},
+    {.key = "dropout",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_HIGH,
+     .offset = offsetof(struct mlp_spec, dropout),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1,
      .help = "The probability with which an activation is zeroed in training."},
     LAYERS_ROW(struct mlp_spec),
     {0},
@@ -76,7 +100,8 @@ static void put_layer(struct json_out *out, const char *type)
     json_put_string(out, "type", type);
 }
 
-static bool mlp_layers(const void *spec, const struct features *f, struct json_out *out, struct err *e)
+static bool mlp_layers(const void *spec, const struct features *f, struct json_out *out,
+                       struct err *e)
 {
     (void)f, (void)e;
     const struct mlp_spec *s = spec;
@@ -110,12 +135,21 @@ static const struct preset *auto_becomes(const struct features *f)
 }
 
 const struct preset presets[] = {
-    {.name = "auto", .summary = "The preset that suits the data best: mlp.", .options = auto_options,
-     .spec_size = sizeof(struct plain_spec), .becomes = auto_becomes},
-    {.name = "linear", .summary = "No hidden layer: logistic, softmax or linear regression.",
-     .options = linear_options, .spec_size = sizeof(struct plain_spec), .layers = linear_layers},
-    {.name = "mlp", .summary = "Dense layers, each with its activation, one after the other.",
-     .options = mlp_options, .spec_size = sizeof(struct mlp_spec), .layers = mlp_layers},
+    {.name = "auto",
+     .summary = "The preset that suits the data best: mlp.",
+     .options = auto_options,
+     .spec_size = sizeof(struct plain_spec),
+     .becomes = auto_becomes},
+    {.name = "linear",
+     .summary = "No hidden layer: logistic, softmax or linear regression.",
+     .options = linear_options,
+     .spec_size = sizeof(struct plain_spec),
+     .layers = linear_layers},
+    {.name = "mlp",
+     .summary = "Dense layers, each with its activation, one after the other.",
+     .options = mlp_options,
+     .spec_size = sizeof(struct mlp_spec),
+     .layers = mlp_layers},
 };
 
 size_t preset_count(void)

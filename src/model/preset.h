@@ -7,12 +7,14 @@
 
 struct preset {
     const char *name, *summary;
-    const struct option *options;      /* first "preset", a word with this name alone; last "layers", see model.h */
+    const struct option
+        *options; /* first "preset", a word with this name alone; last "layers", see model.h */
     size_t spec_size;
-    /* Appends the JSON list text of the hidden layers for these features (NULL: not known yet, for a check of the
-     * options). The dense layer to features.outputs is not among them. */
+    /* Appends the JSON list text of the hidden layers for these features (NULL: not known yet, for
+     * a check of the options). The dense layer to features.outputs is not among them. */
     bool (*layers)(const void *spec, const struct features *f, struct json_out *out, struct err *e);
-    const struct preset *(*becomes)(const struct features *f); /* auto: which preset it is for these features; else NULL */
+    const struct preset *(*becomes)(
+        const struct features *f); /* auto: which preset it is for these features; else NULL */
 };
 extern const struct preset presets[];
 size_t preset_count(void);

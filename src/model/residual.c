@@ -1,4 +1,5 @@
-/* residual.c - y = x + f(x), where f is a list of layers (He et al., 2016); when f changes the width, y = x w + f(x). */
+/* residual.c - y = x + f(x), where f is a list of layers (He et al., 2016); when f changes the
+ * width, y = x w + f(x). */
 #include <stddef.h>
 
 #include "model/init.h"
@@ -12,22 +13,29 @@ struct residual_spec {
 static const char *const type_words[] = {"residual", NULL};
 static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
-    {.key = "layers", .type = OPT_CUSTOM, .offset = offsetof(struct residual_spec, layers),
+    {.key = "layers",
+     .type = OPT_CUSTOM,
+     .offset = offsetof(struct residual_spec, layers),
      .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
-     .help = "The layers whose output is added to the block's input. When they change the width, the input is "
+     .help = "The layers whose output is added to the block's input. When they change the width, "
+             "the input is "
              "brought to it by a matrix of its own."},
     {0},
 };
 static const char *const examples[] = {
-    "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}",
-    "{\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 6}, "
-    "{\"type\": \"gelu\"}, {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 6}]}]}",
-    "{\"type\": \"residual\", \"layers\": [{\"type\": \"batch_norm\"}, {\"type\": \"silu\"}, {\"type\": \"dropout\"}]}",
+    "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": "
+    "\"tanh\"}]}",
+    "{\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", "
+    "\"units\": 6}, "
+    "{\"type\": \"gelu\"}, {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": "
+    "6}]}]}",
+    "{\"type\": \"residual\", \"layers\": [{\"type\": \"batch_norm\"}, {\"type\": \"silu\"}, "
+    "{\"type\": \"dropout\"}]}",
     NULL,
 };
 
-static bool check(const struct layer *l, const struct json_doc *doc, const struct json *at, const char *path,
-                  struct err *e)
+static bool check(const struct layer *l, const struct json_doc *doc, const struct json *at,
+                  const char *path, struct err *e)
 {
     if (l->child_count > 0)
         return true;
@@ -52,8 +60,8 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 {
     (void)buffers;
     if (l->out != l->in)
-        init_uniform(params + l->w, (uint64_t)l->in * l->out, init_limit(INIT_LECUN, ACT_NONE, l->in, l->out),
-                     seed, model, l->position, 0);
+        init_uniform(params + l->w, (uint64_t)l->in * l->out,
+                     init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), seed, model, l->position, 0);
 }
 
 static const void *shadow_of(const struct layer *l, const struct pass *p)
@@ -66,32 +74,61 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
     const struct act *f = layer_list_forward(l->children, l->child_count, p, x), *straight = x;
     if (l->out != l->in) {
         struct act *projected = pass_act(p, l->z);
-        op_dense(p->m, &(struct op_dense){
-            .y = projected, .x = x, .w = p->params + l->w, .shadow = shadow_of(l, p), .rows = p->rows,
-            .in = l->in, .out = l->out, .ldx = l->in, .ldy = l->out, .exact = p->exact,
-        });
+        op_dense(p->m, &(struct op_dense){.y = projected,
+                                          .x = x,
+                                          .w = p->params + l->w,
+                                          .shadow = shadow_of(l, p),
+                                          .rows = p->rows,
+                                          .in = l->in,
+                                          .out = l->out,
+                                          .ldx = l->in,
+                                          .ldy = l->out,
+                                          .exact = p->exact});
         straight = projected;
     }
-    struct op_add op = {.y = pass_act(p, l->y), .a = straight, .b = f, .rows = p->rows, .width = l->out,
-                        .ldy = l->out, .lda = l->out, .ldb = l->out};
+    struct op_add op = {.y = pass_act(p, l->y),
+                        .a = straight,
+                        .b = f,
+                        .rows = p->rows,
+                        .width = l->out,
+                        .ldy = l->out,
+                        .lda = l->out,
+                        .ldb = l->out};
     op_add(p->m, &op);
     return op.y;
 }
 
 /* The straight way first: the layers may overwrite dy, and then add to dx. */
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy, struct act *dx,
-                     bool add)
+static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
+                     struct act *dx, bool add)
 {
     if (l->out != l->in)
-        op_dense_back(p->m, &(struct op_dense_back){
-            .dx = dx, .dw = p->grads + l->w, .dy = dy, .y = pass_act(p, l->z), .x = x, .w = p->params + l->w,
-            .shadow = shadow_of(l, p), .shard_stride = p->shard_stride, .rows = p->rows, .in = l->in,
-            .out = l->out, .ldx = l->in, .ldy = l->out, .lddx = l->in, .lddy = l->out, .add_dx = add,
-            .more = p->more,
-        });
+        op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
+                                                    .dw = p->grads + l->w,
+                                                    .dy = dy,
+                                                    .y = pass_act(p, l->z),
+                                                    .x = x,
+                                                    .w = p->params + l->w,
+                                                    .shadow = shadow_of(l, p),
+                                                    .shard_stride = p->shard_stride,
+                                                    .rows = p->rows,
+                                                    .in = l->in,
+                                                    .out = l->out,
+                                                    .ldx = l->in,
+                                                    .ldy = l->out,
+                                                    .lddx = l->in,
+                                                    .lddy = l->out,
+                                                    .add_dx = add,
+                                                    .more = p->more});
     else if (dx)
-        op_add(p->m, &(struct op_add){.y = dx, .a = dy, .b = add ? dx : NULL, .rows = p->rows, .width = l->in,
-                                      .ldy = l->in, .lda = l->in, .ldb = l->in});
+        op_add(p->m, &(struct op_add){.y = dx,
+                                      .a = dy,
+                                      .b = add ? dx : NULL,
+                                      .rows = p->rows,
+                                      .width = l->in,
+                                      .ldy = l->in,
+                                      .lda = l->in,
+                                      .ldb = l->in});
     layer_list_backward(l->children, l->child_count, p, x, dy, dx, true, l->in);
 }
 

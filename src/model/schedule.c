@@ -6,22 +6,58 @@
 static const char *const kinds[] = {"constant", "step", "cosine", "one_cycle", NULL};
 
 const struct option schedule_options_table[] = {
-    {.key = "type", .type = OPT_WORD, .offset = offsetof(struct schedule_options, kind), .standard = "\"cosine\"",
+    {.key = "type",
+     .type = OPT_WORD,
+     .offset = offsetof(struct schedule_options, kind),
+     .standard = "\"cosine\"",
      .words = kinds,
-     .help = "How the learning rate moves. constant stays; step falls by gamma every few epochs; cosine falls in half "
+     .help = "How the learning rate moves. constant stays; step falls by gamma every few epochs; "
+             "cosine falls in half "
              "a wave; one_cycle rises, then falls."},
-    {.key = "warmup", .type = OPT_NUMBER, .offset = offsetof(struct schedule_options, warmup), .standard = "0",
-     .low = 0, .high = 1, .help = "The fraction of all steps in which the rate first rises from 0, linearly."},
-    {.key = "gamma", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW, .offset = offsetof(struct schedule_options, gamma),
-     .standard = "0.1", .low = 0, .high = 1, .help = "step: the factor on the rate."},
-    {.key = "every", .type = OPT_INT, .offset = offsetof(struct schedule_options, every), .standard = "30", .low = 1,
-     .high = 1e9, .help = "step: after so many epochs."},
-    {.key = "final", .type = OPT_NUMBER, .offset = offsetof(struct schedule_options, final), .standard = "0",
-     .low = 0, .high = 1, .help = "cosine, one_cycle: the last rate as a fraction of the highest."},
-    {.key = "rise", .type = OPT_NUMBER, .offset = offsetof(struct schedule_options, rise), .standard = "0.3",
-     .low = 0, .high = 1, .help = "one_cycle: the fraction of steps in which the rate rises."},
-    {.key = "start", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW, .offset = offsetof(struct schedule_options, start),
-     .standard = "0.04", .low = 0, .high = 1, .help = "one_cycle: the first rate as a fraction of the highest."},
+    {.key = "warmup",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct schedule_options, warmup),
+     .standard = "0",
+     .low = 0,
+     .high = 1,
+     .help = "The fraction of all steps in which the rate first rises from 0, linearly."},
+    {.key = "gamma",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct schedule_options, gamma),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1,
+     .help = "step: the factor on the rate."},
+    {.key = "every",
+     .type = OPT_INT,
+     .offset = offsetof(struct schedule_options, every),
+     .standard = "30",
+     .low = 1,
+     .high = 1e9,
+     .help = "step: after so many epochs."},
+    {.key = "final",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct schedule_options, final),
+     .standard = "0",
+     .low = 0,
+     .high = 1,
+     .help = "cosine, one_cycle: the last rate as a fraction of the highest."},
+    {.key = "rise",
+     .type = OPT_NUMBER,
+     .offset = offsetof(struct schedule_options, rise),
+     .standard = "0.3",
+     .low = 0,
+     .high = 1,
+     .help = "one_cycle: the fraction of steps in which the rate rises."},
+    {.key = "start",
+     .type = OPT_NUMBER,
+     .flags = OPT_OPEN_LOW,
+     .offset = offsetof(struct schedule_options, start),
+     .standard = "0.04",
+     .low = 0,
+     .high = 1,
+     .help = "one_cycle: the first rate as a fraction of the highest."},
     {0},
 };
 
@@ -31,7 +67,8 @@ static double wave(double a, double b, double t)
     return b + (a - b) * 0.5 * (1 + cos(3.14159265358979323846 * t));
 }
 
-double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total, int64_t steps_per_epoch)
+double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
+                       int64_t steps_per_epoch)
 {
     if (total < 1)
         total = 1;

@@ -1,6 +1,6 @@
 /* schedule.h - train.schedule: the learning rate of every step, computed in double on the host.
- * constant, step (gamma every `every` epochs), cosine (to `final` of the rate), one_cycle (Smith and Topin, 2018); each with a
- * linear warm-up over a fraction of all steps. */
+ * constant, step (gamma every `every` epochs), cosine (to `final` of the rate), one_cycle (Smith
+ * and Topin, 2018); each with a linear warm-up over a fraction of all steps. */
 #ifndef DNN_MODEL_SCHEDULE_H
 #define DNN_MODEL_SCHEDULE_H
 
@@ -10,15 +10,16 @@
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_STEP, SCHEDULE_COSINE, SCHEDULE_ONE_CYCLE };
 struct schedule_options {
     int kind;
-    double warmup;      /* fraction of all steps */
-    double gamma;       /* step: factor */
-    int64_t every;      /* step: epochs between factors */
-    double final;       /* cosine, one_cycle: last rate as a fraction of the highest */
-    double rise;        /* one_cycle: fraction of steps going up */
-    double start;       /* one_cycle: first rate as a fraction of the highest */
+    double warmup; /* fraction of all steps */
+    double gamma;  /* step: factor */
+    int64_t every; /* step: epochs between factors */
+    double final;  /* cosine, one_cycle: last rate as a fraction of the highest */
+    double rise;   /* one_cycle: fraction of steps going up */
+    double start;  /* one_cycle: first rate as a fraction of the highest */
 };
 extern const struct option schedule_options_table[]; /* keys below "train.schedule" */
 /* Factor on the learning rate at step `tried` of `total` (steps_per_epoch known). */
-double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total, int64_t steps_per_epoch);
+double schedule_factor(const struct schedule_options *o, int64_t tried, int64_t total,
+                       int64_t steps_per_epoch);
 
 #endif

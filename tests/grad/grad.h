@@ -1,8 +1,10 @@
-/* grad.h - gradients against central differences, in double precision: one whole recorded step through the public door, so
- * that gather, encoders, layers, loss, shards, accumulation and optimiser are all in it.
+/* grad.h - gradients against central differences, in double precision: one whole recorded step
+ * through the public door, so that gather, encoders, layers, loss, shards, accumulation and
+ * optimiser are all in it.
  *
- * A step of sgd without momentum at rate 1 moves the weights by exactly the gradient; a step at rate 0 gives the loss and
- * moves nothing. State, counters and random streams are put back before every step, so dropout draws the same values. */
+ * A step of sgd without momentum at rate 1 moves the weights by exactly the gradient; a step at
+ * rate 0 gives the loss and moves nothing. State, counters and random streams are put back before
+ * every step, so dropout draws the same values. */
 #ifndef DNN_GRAD_H
 #define DNN_GRAD_H
 
@@ -15,7 +17,8 @@
 
 #define GRAD_H 1e-5
 #define GRAD_GATE 1e-6
-/* Gradients below this share of the largest one are compared with it: their own digits are lost in the loss's. */
+/* Gradients below this share of the largest one are compared with it: their own digits are lost in
+ * the loss's. */
 #define GRAD_FLOOR 1e-3
 
 static inline double grad_step(struct netcase *c, const real *params, double lr)
@@ -31,7 +34,8 @@ static inline double grad_step(struct netcase *c, const real *params, double lr)
     return now.loss / now.weight;
 }
 
-/* The worst of |numeric - analytic| over the larger of both; wrong: a factor on one analytic gradient. */
+/* The worst of |numeric - analytic| over the larger of both; wrong: a factor on one analytic
+ * gradient. */
 static inline double grad_worst(struct netcase *c, double wrong, uint64_t *at)
 {
     const struct model *m = network_model(c->network);
@@ -84,7 +88,8 @@ static inline void grad_shake(struct netcase *c)
 static inline void grad_check(struct netcase c, const char *name)
 {
     if (!c.optim)
-        c.optim = "{\"type\": \"sgd\", \"momentum\": 0, \"groups\": {\"bias\": {\"learning_rate\": 1}}}";
+        c.optim =
+            "{\"type\": \"sgd\", \"momentum\": 0, \"groups\": {\"bias\": {\"learning_rate\": 1}}}";
     if (!case_make(&c)) {
         ok(false, "%s: %s", name, c.e.what);
         return;

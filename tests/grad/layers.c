@@ -1,12 +1,14 @@
-/* layers.c - the gradient of every example of every layer type, alone and in the places where layers meet: behind and before
- * dense layers (where activations are taken in), nested, after one-hot columns and embeddings, accumulated, in shards. */
+/* layers.c - the gradient of every example of every layer type, alone and in the places where
+ * layers meet: behind and before dense layers (where activations are taken in), nested, after
+ * one-hot columns and embeddings, accumulated, in shards. */
 #include "grad.h"
 
 #include "base/thread.h"
 
 static struct netcase standard(const char *model)
 {
-    return (struct netcase){.model = model, .numbers = 3, .outputs = 2, .rows = 7, .micro = 1, .count = 7, .seed = 11};
+    return (struct netcase){
+        .model = model, .numbers = 3, .outputs = 2, .rows = 7, .micro = 1, .count = 7, .seed = 11};
 }
 
 static void check_list(const char *layers, const char *name)
@@ -21,7 +23,8 @@ static void check_list(const char *layers, const char *name)
 static void check_example(const char *example)
 {
     static const char *const places[] = {
-        "%s", "{\"type\": \"layer_norm\"}, %s, {\"type\": \"dense\", \"units\": 4}",
+        "%s",
+        "{\"type\": \"layer_norm\"}, %s, {\"type\": \"dense\", \"units\": 4}",
         "{\"type\": \"dense\", \"units\": 4}, %s, %s, {\"type\": \"dense\", \"units\": 3}",
         "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, %s, %s]}",
     };
@@ -41,7 +44,8 @@ static void check_example(const char *example)
 
 static void features(void)
 {
-    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
+    struct netcase c =
+        standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
     c.categories = 4;
     c.indicators = 2;
     c.category[0] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
@@ -69,8 +73,9 @@ static void features(void)
 
 static void batches(void)
 {
-    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"layer_norm\"}, "
-                                "{\"type\": \"gelu\"}, {\"type\": \"dense\", \"units\": 3}, {\"type\": \"silu\"}]}");
+    struct netcase c = standard(
+        "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"layer_norm\"}, "
+        "{\"type\": \"gelu\"}, {\"type\": \"dense\", \"units\": 3}, {\"type\": \"silu\"}]}");
     c.count = 5;
     grad_check(c, "fewer rows than the batch");
     c.count = 1;
@@ -80,7 +85,8 @@ static void batches(void)
     c.micro = 2;
     c.rows = 130;
     grad_check(c, "two shards, two micro-batches of which the last is ragged");
-    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"batch_norm\"}, {\"type\": \"tanh\"}]}";
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"batch_norm\"}, "
+              "{\"type\": \"tanh\"}]}";
     grad_check(c, "batch_norm with a ragged micro-batch in shards");
     c.micro = 1;
     c.rows = 9;
@@ -93,10 +99,12 @@ static void batches(void)
     grad_check(c, "a clip that does not bite");
 }
 
-/* The harness can fail: one gradient wrong by a hundred-thousandth is seen, and so is a loss without gradient. */
+/* The harness can fail: one gradient wrong by a hundred-thousandth is seen, and so is a loss
+ * without gradient. */
 static void harness(void)
 {
-    struct netcase c = standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
+    struct netcase c =
+        standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
     c.optim = "{\"type\": \"sgd\", \"momentum\": 0}";
     uint64_t at;
     ok(case_make(&c), "made");
@@ -104,7 +112,8 @@ static void harness(void)
     ok(case_open(&c), "opened");
     grad_shake(&c);
     ok(grad_worst(&c, 1, &at) <= GRAD_GATE, "a right gradient passes");
-    ok(grad_worst(&c, 1 + 1e-5, &at) > GRAD_GATE, "a gradient wrong by a hundred-thousandth is seen");
+    ok(grad_worst(&c, 1 + 1e-5, &at) > GRAD_GATE,
+       "a gradient wrong by a hundred-thousandth is seen");
     ok(grad_worst(&c, -1, &at) > GRAD_GATE, "a gradient of the wrong sign is seen");
     case_close(&c);
 }
@@ -116,10 +125,14 @@ int main(void)
     for (const struct layer_type *const *t = layer_types; *t; t++)
         for (const char *const *example = (*t)->examples; *example; example++)
             check_example(*example);
-    check_list("{\"type\": \"residual\", \"layers\": [{\"type\": \"dropout\", \"p\": 0}]}", "a residual block of nothing");
-    check_list("{\"type\": \"dense\", \"units\": 3}, {\"type\": \"residual\", \"layers\": [{\"type\": \"residual\", "
-               "\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"mish\"}]}, {\"type\": \"dense\", "
-               "\"units\": 3}]}, {\"type\": \"elu\"}", "residual in residual, both with projections");
+    check_list("{\"type\": \"residual\", \"layers\": [{\"type\": \"dropout\", \"p\": 0}]}",
+               "a residual block of nothing");
+    check_list("{\"type\": \"dense\", \"units\": 3}, {\"type\": \"residual\", \"layers\": "
+               "[{\"type\": \"residual\", "
+               "\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"mish\"}]}, "
+               "{\"type\": \"dense\", "
+               "\"units\": 3}]}, {\"type\": \"elu\"}",
+               "residual in residual, both with projections");
     features();
     batches();
     threads_stop();

@@ -1,13 +1,20 @@
-/* losses.c - the gradient of every loss with every option, of row weights, and of every preset with every activation and
- * norm. */
+/* losses.c - the gradient of every loss with every option, of row weights, and of every preset with
+ * every activation and norm. */
 #include "grad.h"
 
 #include "base/thread.h"
 
 static void check_loss(uint32_t outputs, const char *loss)
 {
-    struct netcase c = {.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"tanh\"}]}",
-                        .loss = loss, .numbers = 3, .outputs = outputs, .rows = 9, .micro = 1, .count = 9, .seed = 12};
+    struct netcase c = {
+        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"tanh\"}]}",
+        .loss = loss,
+        .numbers = 3,
+        .outputs = outputs,
+        .rows = 9,
+        .micro = 1,
+        .count = 9,
+        .seed = 12};
     struct text name = {0};
     text_printf(&name, "%s of %u outputs", loss, outputs);
     grad_check(c, name.data);
@@ -17,11 +24,20 @@ static void check_loss(uint32_t outputs, const char *loss)
 static void check_mlp(const char *activation, const char *norm)
 {
     struct text model = {0}, name = {0};
-    text_printf(&model, "{\"preset\": \"mlp\", \"hidden\": [5, 4], \"activation\": \"%s\", \"norm\": \"%s\", "
-                        "\"dropout\": 0.2}", activation, norm);
+    text_printf(
+        &model,
+        "{\"preset\": \"mlp\", \"hidden\": [5, 4], \"activation\": \"%s\", \"norm\": \"%s\", "
+        "\"dropout\": 0.2}",
+        activation, norm);
     text_printf(&name, "mlp, %s, norm %s", activation, norm);
-    struct netcase c = {.model = model.data, .numbers = 2, .categories = 1, .outputs = 3, .rows = 16, .micro = 2,
-                        .count = 27, .seed = 13,
+    struct netcase c = {.model = model.data,
+                        .numbers = 2,
+                        .categories = 1,
+                        .outputs = 3,
+                        .rows = 16,
+                        .micro = 2,
+                        .count = 27,
+                        .seed = 13,
                         .category = {{.count = 4, .encode = CATEGORY_EMBEDDING, .dim = 2}}};
     grad_check(c, name.data);
     text_free(&model);
@@ -46,7 +62,7 @@ int main(void)
     check_loss(1, "{\"type\": \"huber\", \"delta\": 0.3}");
     check_loss(1, "{\"type\": \"quantile\"}");
     check_loss(1, "{\"type\": \"quantile\", \"q\": 0.9}");
-    static const char *const activations[] = {"relu", "leaky_relu", "gelu", "silu", "elu",
+    static const char *const activations[] = {"relu", "leaky_relu", "gelu",    "silu", "elu",
                                               "selu", "tanh",       "sigmoid", "mish"};
     static const char *const norms[] = {"none", "batch", "layer"};
     for (size_t a = 0; a < sizeof activations / sizeof activations[0]; a++)

@@ -1,14 +1,16 @@
-/* model_config.c - the "model" object: presets, layers, what is refused and how it is said; resolved and read back. */
+/* model_config.c - the "model" object: presets, layers, what is refused and how it is said;
+ * resolved and read back. */
 #include "base/mem.h"
 #include "model/model.h"
 #include "tap.h"
 
-static struct feature_category categories[2] = {{.count = 5, .encode = CATEGORY_ONEHOT},
-                                                {.count = 9, .encode = CATEGORY_EMBEDDING, .dim = 3}};
+static struct feature_category categories[2] = {
+    {.count = 5, .encode = CATEGORY_ONEHOT}, {.count = 9, .encode = CATEGORY_EMBEDDING, .dim = 3}};
 static uint32_t indicators[1] = {1};
 static struct features features;
 
-static struct model *plan(const char *text, uint32_t rows, uint32_t shards, bool training, struct err *e)
+static struct model *plan(const char *text, uint32_t rows, uint32_t shards, bool training,
+                          struct err *e)
 {
     struct json_doc *doc = text ? json_parse(text, strlen(text), "model.json", e) : NULL;
     struct model_options o = {.doc = doc, .model = doc ? json_root(doc) : NULL};
@@ -24,7 +26,8 @@ static void refused(const char *text, enum err_id id, const char *what, int64_t 
     ok(!m && e.id == id && strstr(e.what, what), "%s: E%d %s", text, (int)e.id, e.what);
     is_int(e.column, column, "  its place");
     struct json_doc *doc = json_parse(text, strlen(text), "model.json", &checked);
-    ok(!model_check(&(struct model_options){.doc = doc, .model = json_root(doc)}, &checked) && checked.id == id,
+    ok(!model_check(&(struct model_options){.doc = doc, .model = json_root(doc)}, &checked) &&
+           checked.id == id,
        "  and without data");
     json_free(doc);
     model_free(m);
@@ -36,16 +39,19 @@ static void round_trip(const char *text, const char *want)
     struct err e = {0};
     struct text once = {0}, twice = {0};
     struct json_doc *doc = text ? json_parse(text, strlen(text), "model.json", &e) : NULL;
-    ok(model_resolved(&(struct model_options){.doc = doc, .model = doc ? json_root(doc) : NULL}, &features, &once, &e),
+    ok(model_resolved(&(struct model_options){.doc = doc, .model = doc ? json_root(doc) : NULL},
+                      &features, &once, &e),
        "%s resolves %s", text ? text : "nothing", e.what);
     struct json_doc *back = json_parse(once.data, once.length, "back", &e);
-    ok(back && model_resolved(&(struct model_options){.doc = back, .model = json_root(back)}, &features, &twice, &e),
+    ok(back && model_resolved(&(struct model_options){.doc = back, .model = json_root(back)},
+                              &features, &twice, &e),
        "  and so does the answer %s", e.what);
     is_string(twice.data, once.data, "  to itself");
     if (want)
         is_string(once.data, want, "  as expected");
     struct model *a = plan(text, 8, 1, true, &e), *b = plan(once.data, 8, 1, true, &e);
-    ok(a && b && a->params == b->params && a->trained == b->trained && a->acts == b->acts, "  and the plans agree");
+    ok(a && b && a->params == b->params && a->trained == b->trained && a->acts == b->acts,
+       "  and the plans agree");
     model_free(a);
     model_free(b);
     json_free(doc);
@@ -57,15 +63,19 @@ static void round_trip(const char *text, const char *want)
 static void resolved(void)
 {
     round_trip("{\"preset\": \"linear\"}", "{\"preset\":\"linear\",\"layers\":[]}");
-    round_trip("{\"preset\": \"mlp\", \"hidden\": [3], \"activation\": \"elu\", \"norm\": \"layer\", \"dropout\": 0.25}",
-               "{\"preset\":\"mlp\",\"hidden\":[3],\"activation\":\"elu\",\"norm\":\"layer\",\"dropout\":0.25,"
+    round_trip("{\"preset\": \"mlp\", \"hidden\": [3], \"activation\": \"elu\", \"norm\": "
+               "\"layer\", \"dropout\": 0.25}",
+               "{\"preset\":\"mlp\",\"hidden\":[3],\"activation\":\"elu\",\"norm\":\"layer\","
+               "\"dropout\":0.25,"
                "\"layers\":[{\"type\":\"dense\",\"units\":3,\"bias\":true,\"init\":\"auto\"},"
                "{\"type\":\"layer_norm\",\"epsilon\":1e-05},{\"type\":\"elu\",\"alpha\":1},"
                "{\"type\":\"dropout\",\"p\":0.25}]}");
-    round_trip("{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, "
-               "{\"type\": \"relu\"}]}]}",
-               "{\"layers\":[{\"type\":\"residual\",\"layers\":[{\"type\":\"dense\",\"units\":4,\"bias\":true,"
-               "\"init\":\"auto\"},{\"type\":\"relu\"}]}]}");
+    round_trip(
+        "{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 4}, "
+        "{\"type\": \"relu\"}]}]}",
+        "{\"layers\":[{\"type\":\"residual\",\"layers\":[{\"type\":\"dense\",\"units\":4,\"bias\":"
+        "true,"
+        "\"init\":\"auto\"},{\"type\":\"relu\"}]}]}");
     round_trip(NULL, NULL);
     round_trip("{\"preset\": \"auto\"}", NULL);
     round_trip("{\"preset\": \"mlp\"}", NULL);
@@ -99,82 +109,107 @@ static void errors(void)
     refused("{\"layers\": [3]}", ERR_CONFIG_TYPE, "`model.layers.0`", 13);
     refused("{\"layers\": [{\"units\": 3}]}", ERR_CONFIG_MISSING_KEY, "`model.layers.0.type`", 13);
     refused("{\"layers\": [{\"type\": 1}]}", ERR_CONFIG_TYPE, "`model.layers.0.type`", 22);
-    refused("{\"layers\": [{\"type\": \"relu\"}, {\"type\": \"dens\"}]}", ERR_CONFIG_WORD, "`model.layers.1.type`", 40);
-    refused("{\"layers\": [{\"type\": \"dense\"}]}", ERR_CONFIG_MISSING_KEY, "`model.layers.0.units`", 13);
-    refused("{\"layers\": [{\"type\": \"dense\", \"units\": \"3\"}]}", ERR_CONFIG_TYPE, "`model.layers.0.units`", 40);
-    refused("{\"layers\": [{\"type\": \"dense\", \"units\": 3, \"unit\": 3}]}", ERR_CONFIG_KEY, "model.layers.0.unit", 43);
-    refused("{\"layers\": [{\"type\": \"dropout\", \"p\": 1}]}", ERR_CONFIG_RANGE, "`model.layers.0.p`", 38);
-    refused("{\"layers\": [{\"type\": \"batch_norm\", \"epsilon\": 0}]}", ERR_CONFIG_RANGE, "epsilon", 47);
-    refused("{\"layers\": [{\"type\": \"residual\"}]}", ERR_CONFIG_MISSING_KEY, "`model.layers.0.layers`", 13);
-    refused("{\"layers\": [{\"type\": \"residual\", \"layers\": []}]}", ERR_CONFIG_EMPTY, "`model.layers.0.layers`", 44);
-    refused("{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"x\"}]}]}", ERR_CONFIG_WORD,
-            "`model.layers.0.layers.0.type`", 54);
+    refused("{\"layers\": [{\"type\": \"relu\"}, {\"type\": \"dens\"}]}", ERR_CONFIG_WORD,
+            "`model.layers.1.type`", 40);
+    refused("{\"layers\": [{\"type\": \"dense\"}]}", ERR_CONFIG_MISSING_KEY,
+            "`model.layers.0.units`", 13);
+    refused("{\"layers\": [{\"type\": \"dense\", \"units\": \"3\"}]}", ERR_CONFIG_TYPE,
+            "`model.layers.0.units`", 40);
+    refused("{\"layers\": [{\"type\": \"dense\", \"units\": 3, \"unit\": 3}]}", ERR_CONFIG_KEY,
+            "model.layers.0.unit", 43);
+    refused("{\"layers\": [{\"type\": \"dropout\", \"p\": 1}]}", ERR_CONFIG_RANGE,
+            "`model.layers.0.p`", 38);
+    refused("{\"layers\": [{\"type\": \"batch_norm\", \"epsilon\": 0}]}", ERR_CONFIG_RANGE,
+            "epsilon", 47);
+    refused("{\"layers\": [{\"type\": \"residual\"}]}", ERR_CONFIG_MISSING_KEY,
+            "`model.layers.0.layers`", 13);
+    refused("{\"layers\": [{\"type\": \"residual\", \"layers\": []}]}", ERR_CONFIG_EMPTY,
+            "`model.layers.0.layers`", 44);
+    refused("{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"x\"}]}]}",
+            ERR_CONFIG_WORD, "`model.layers.0.layers.0.type`", 54);
     refused("{\"preset\": \"mlp\", \"layers\": []}", ERR_CONFIG_CONFLICT, "`model.preset`", 29);
     struct err e = {0};
-    ok(!plan("{\"layers\": [{\"type\": \"dense\", \"units\": 16777216}, {\"type\": \"dense\", \"units\": 16777216}]}", 4, 1,
-             true, &e) && e.id == ERR_CONFIG_SIZE, "2^48 parameters: %s", e.what);
+    ok(!plan("{\"layers\": [{\"type\": \"dense\", \"units\": 16777216}, {\"type\": \"dense\", "
+             "\"units\": 16777216}]}",
+             4, 1, true, &e) &&
+           e.id == ERR_CONFIG_SIZE,
+       "2^48 parameters: %s", e.what);
     struct text many = {0};
     text_put(&many, "{\"layers\": [");
     for (int i = 0; i < 4096; i++)
         text_printf(&many, "%s{\"type\": \"relu\"}", i ? "," : "");
     text_put(&many, "]}");
     e = (struct err){0};
-    ok(!plan(many.data, 4, 1, true, &e) && e.id == ERR_CONFIG_SIZE, "4096 layers and the output: %s", e.what);
+    ok(!plan(many.data, 4, 1, true, &e) && e.id == ERR_CONFIG_SIZE,
+       "4096 layers and the output: %s", e.what);
     text_free(&many);
     struct features none = {.format = rowfmt_make(0, 0), .outputs = 2}, kept = features;
     features = none;
     e = (struct err){0};
-    ok(!plan("{\"preset\": \"linear\"}", 4, 1, true, &e) && e.id == ERR_CONFIG_EMPTY, "no features: %s", e.what);
+    ok(!plan("{\"preset\": \"linear\"}", 4, 1, true, &e) && e.id == ERR_CONFIG_EMPTY,
+       "no features: %s", e.what);
     features = kept;
 }
 
 /* A model file's layers count, whatever its preset has become since. */
 static void stored(void)
 {
-    static const char text[] = "{\"preset\": \"mlp\", \"hidden\": [3], \"layers\": [{\"type\": \"dense\", \"units\": 7}]}";
+    static const char text[] =
+        "{\"preset\": \"mlp\", \"hidden\": [3], \"layers\": [{\"type\": \"dense\", \"units\": 7}]}";
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "model.json", &e);
-    struct model *m = model_plan(&(struct model_options){.doc = doc, .model = json_root(doc), .stored = true}, &features, 1,
-                                 1, false, &e);
-    ok(m && m->layer_count == 2 && m->layers[0]->out == 7, "a stored model has the layers it was trained with");
+    struct model *m =
+        model_plan(&(struct model_options){.doc = doc, .model = json_root(doc), .stored = true},
+                   &features, 1, 1, false, &e);
+    ok(m && m->layer_count == 2 && m->layers[0]->out == 7,
+       "a stored model has the layers it was trained with");
     model_free(m);
     json_free(doc);
 }
 
-/* Where parameters stand depends on options and features alone; groups cover all of them in order. */
+/* Where parameters stand depends on options and features alone; groups cover all of them in order.
+ */
 static void offsets(void)
 {
     static const char *const texts[] = {
-        NULL, "{\"preset\": \"linear\"}", "{\"preset\": \"mlp\", \"hidden\": [7, 5], \"norm\": \"batch\", \"activation\": \"gelu\"}",
-        "{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 3, \"bias\": false}]}]}"};
+        NULL, "{\"preset\": \"linear\"}",
+        "{\"preset\": \"mlp\", \"hidden\": [7, 5], \"norm\": \"batch\", \"activation\": \"gelu\"}",
+        "{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 3, "
+        "\"bias\": false}]}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct err e = {0};
         struct model *a = plan(texts[i], 1, 1, false, &e), *b = plan(texts[i], 1000, 15, true, &e);
-        bool same = a && b && a->params == b->params && a->buffers == b->buffers && a->group_count == b->group_count &&
-                    a->trained == b->trained && a->embed_params == b->embed_params && a->flops == b->flops;
+        bool same = a && b && a->params == b->params && a->buffers == b->buffers &&
+                    a->group_count == b->group_count && a->trained == b->trained &&
+                    a->embed_params == b->embed_params && a->flops == b->flops;
         uint64_t at = 0, weights = 0;
         for (uint32_t g = 0; same && g < a->group_count; g++) {
             const struct group *x = &a->groups[g], *y = &b->groups[g];
             same = x->begin == y->begin && x->end == y->end && x->in == y->in && x->out == y->out &&
                    a->kinds[g] == b->kinds[g] && x->begin == at && x->end > x->begin &&
-                   (!x->in || x->end - x->begin == (uint64_t)x->in * x->out) && (!x->in || x->begin % 16 == 0);
+                   (!x->in || x->end - x->begin == (uint64_t)x->in * x->out) &&
+                   (!x->in || x->begin % 16 == 0);
             at = x->end;
             weights += x->in > 0;
         }
-        ok(same && at == a->params && weights > 0, "offsets of %s", texts[i] ? texts[i] : "the default");
-        ok(a->embed_params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING && b->groups[0].shards == 1,
+        ok(same && at == a->params && weights > 0, "offsets of %s",
+           texts[i] ? texts[i] : "the default");
+        ok(a->embed_params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
+               b->groups[0].shards == 1,
            "  embeddings stand first, outside the shards");
         model_free(a);
         model_free(b);
     }
 }
 
-/* Initial weights: the same for the same seed, others for another; unknown and missing slots are silent. */
+/* Initial weights: the same for the same seed, others for another; unknown and missing slots are
+ * silent. */
 static void first_weights(void)
 {
     struct err e = {0};
     struct model *m = plan("{\"preset\": \"mlp\", \"hidden\": [64, 32]}", 4, 1, true, &e);
-    real *a = mem_zero(m->params, sizeof *a), *b = mem_zero(m->params, sizeof *b), *buffers = mem_zero(1, sizeof *a);
+    real *a = mem_zero(m->params, sizeof *a), *b = mem_zero(m->params, sizeof *b),
+         *buffers = mem_zero(1, sizeof *a);
     model_init(m, 1, 0, a, buffers);
     model_init(m, 1, 0, b, buffers);
     ok(memcmp(a, b, m->params * sizeof *a) == 0, "the same seed gives the same weights");
@@ -190,7 +225,8 @@ static void first_weights(void)
     }
     double limit = sqrt(6.0 / l->in);
     ok(most <= limit && most > 0.9 * limit, "he: within sqrt(6 / in)");
-    is_near(square / (3 * 64), limit * limit / 3, 0.15 * limit * limit / 3, "he: the variance is 2 / in");
+    is_near(square / (3 * 64), limit * limit / 3, 0.15 * limit * limit / 3,
+            "he: the variance is 2 / in");
     bool zero = true;
     for (uint32_t j = 0; j < 64; j++)
         zero = zero && a[l->b + j] == 0;
@@ -198,7 +234,8 @@ static void first_weights(void)
     const struct onehot_column *c = &m->onehot[0];
     for (uint32_t j = 0; j < 2 * 64; j++)
         zero = zero && a[l->w + (uint64_t)c->at * 64 + j] == 0;
-    ok(zero && a[l->w + (uint64_t)(c->at + 2) * 64] != 0, "missing and unknown add nothing at first, values do");
+    ok(zero && a[l->w + (uint64_t)(c->at + 2) * 64] != 0,
+       "missing and unknown add nothing at first, values do");
     for (uint32_t j = 0; j < 2 * m->embed[0].dim; j++)
         zero = zero && a[m->embed[0].table + j] == 0;
     ok(zero && a[m->embed[0].table + 2 * m->embed[0].dim] != 0, "nor do their embeddings");
@@ -217,16 +254,22 @@ static void described(void)
 {
     struct err e = {0};
     struct json_out out = {0};
-    struct model *m = plan("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"relu\"}]}", 4, 1, true, &e);
+    struct model *m =
+        plan("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"relu\"}]}", 4, 1,
+             true, &e);
     json_open(&out, NULL, '{');
     model_describe(m, &out);
     json_close(&out, '}');
     is_string(out.text.data,
-              "{\"inputs\":11,\"outputs\":3,\"parameters\":90,\"embeddings\":[{\"values\":9,\"dim\":3}],\"layers\":["
-              "{\"type\":\"dense\",\"in\":11,\"out\":4,\"parameters\":48},{\"type\":\"relu\",\"in\":4,\"out\":4,\"parameters\":0},"
-              "{\"type\":\"dense\",\"in\":4,\"out\":3,\"parameters\":15}]}", "described");
+              "{\"inputs\":11,\"outputs\":3,\"parameters\":90,\"embeddings\":[{\"values\":9,"
+              "\"dim\":3}],\"layers\":["
+              "{\"type\":\"dense\",\"in\":11,\"out\":4,\"parameters\":48},{\"type\":\"relu\","
+              "\"in\":4,\"out\":4,\"parameters\":0},"
+              "{\"type\":\"dense\",\"in\":4,\"out\":3,\"parameters\":15}]}",
+              "described");
     is_int((int64_t)model_flops(m), 2 * (11 * 4 + 4 * 3), "operations of a row");
-    ok(m->layers[1]->skipped && m->layers[0]->fused_act == ACT_RELU, "the dense layer takes in its activation");
+    ok(m->layers[1]->skipped && m->layers[0]->fused_act == ACT_RELU,
+       "the dense layer takes in its activation");
     text_free(&out.text);
     model_free(m);
     out = (struct json_out){0};
@@ -237,7 +280,8 @@ static void described(void)
     json_close(&out, '}');
     json_close(&out, '}');
     ok(json_valid(out.text.data, out.text.length, "schema", &e), "the schema is JSON");
-    ok(strstr(out.text.data, "\"leaky_relu\"") && strstr(out.text.data, "\"hidden\""), "with every layer and option");
+    ok(strstr(out.text.data, "\"leaky_relu\"") && strstr(out.text.data, "\"hidden\""),
+       "with every layer and option");
     text_free(&out.text);
     for (const struct layer_type *const *t = layer_types; *t; t++)
         for (const struct option *row = (*t)->options; row->key; row++)
@@ -247,8 +291,11 @@ static void described(void)
 
 int main(void)
 {
-    features = (struct features){.format = rowfmt_make(2, 2), .indicators = indicators, .indicator_count = 1,
-                                 .categories = categories, .outputs = 3};
+    features = (struct features){.format = rowfmt_make(2, 2),
+                                 .indicators = indicators,
+                                 .indicator_count = 1,
+                                 .categories = categories,
+                                 .outputs = 3};
     resolved();
     errors();
     stored();

@@ -23,9 +23,11 @@ static void refused(const char *text, bool classes, enum err_id id, const char *
 {
     struct reading r;
     float *w = NULL;
-    bool good = read(&r, text) && loss_resolve(&r.o, classes, &r.e) && loss_check(&r.o, r.doc, classes, &r.e) &&
+    bool good = read(&r, text) && loss_resolve(&r.o, classes, &r.e) &&
+                loss_check(&r.o, r.doc, classes, &r.e) &&
                 loss_class_weights(&r.o, r.doc, labels, counts, 3, &w, &r.e);
-    ok(!good && !w && r.e.id == id && strstr(r.e.what, what), "%s: E%d %s", text, (int)r.e.id, r.e.what);
+    ok(!good && !w && r.e.id == id && strstr(r.e.what, what), "%s: E%d %s", text, (int)r.e.id,
+       r.e.what);
     json_free(r.doc);
 }
 
@@ -33,7 +35,8 @@ static void weights(const char *text, const float *want)
 {
     struct reading r;
     float *w = NULL;
-    bool good = read(&r, text) && loss_resolve(&r.o, true, &r.e) && loss_check(&r.o, r.doc, true, &r.e) &&
+    bool good = read(&r, text) && loss_resolve(&r.o, true, &r.e) &&
+                loss_check(&r.o, r.doc, true, &r.e) &&
                 loss_class_weights(&r.o, r.doc, labels, counts, 3, &w, &r.e);
     ok(good && (want ? w && memcmp(w, want, 3 * sizeof *w) == 0 : !w), "%s", text);
     mem_free(w);
@@ -54,9 +57,12 @@ int main(void)
     json_free(r.doc);
     weights("{\"class_weights\": null}", NULL);
     weights("{}", NULL);
-    weights("{\"class_weights\": \"balanced\"}", (const float[]){(float)(100 / (3 * 10.0)), (float)(100 / (3 * 60.0)), (float)(100 / (3 * 30.0))});
+    weights("{\"class_weights\": \"balanced\"}",
+            (const float[]){(float)(100 / (3 * 10.0)), (float)(100 / (3 * 60.0)),
+                            (float)(100 / (3 * 30.0))});
     weights("{\"class_weights\": {\"yes\": 5}}", (const float[]){1, 1, 5});
-    weights("{\"class_weights\": {\"yes\": 5, \"no\": 0, \"maybe\": 0.5}}", (const float[]){0.5f, 0, 5});
+    weights("{\"class_weights\": {\"yes\": 5, \"no\": 0, \"maybe\": 0.5}}",
+            (const float[]){0.5f, 0, 5});
     weights("{\"class_weights\": {}}", (const float[]){1, 1, 1});
     refused("{\"type\": \"mse\"}", true, ERR_CONFIG_CONFLICT, "`task`");
     refused("{\"type\": \"focal\"}", false, ERR_CONFIG_CONFLICT, "`task`");
@@ -66,7 +72,8 @@ int main(void)
     refused("{\"class_weights\": {\"yes\": \"5\"}}", true, ERR_CONFIG_TYPE, "\"yes\"");
     refused("{\"class_weights\": {\"yes\": -1}}", true, ERR_CONFIG_RANGE, "\"yes\"");
     refused("{\"class_weights\": {\"yess\": 2}}", true, ERR_CONFIG_LABEL, "\"yess\"");
-    refused("{\"class_weights\": {\"yes\": 0, \"no\": 0, \"maybe\": 0}}", true, ERR_CONFIG_RANGE, "weighs 0");
+    refused("{\"class_weights\": {\"yes\": 0, \"no\": 0, \"maybe\": 0}}", true, ERR_CONFIG_RANGE,
+            "weighs 0");
     refused("{\"class_weights\": \"balanced\"}", false, ERR_CONFIG_CONFLICT, "regression");
     refused("{\"label_smoothing\": 1}", true, ERR_CONFIG_RANGE, "label_smoothing");
     refused("{\"q\": 0}", false, ERR_CONFIG_RANGE, "q");

@@ -1,5 +1,6 @@
-/* model_modelfile.c - a model written and read back; the same model gives the same bytes; files that are wrong in one
- * place are refused with an id of the E15 family, and whatever the bytes are, nothing crashes. */
+/* model_modelfile.c - a model written and read back; the same model gives the same bytes; files
+ * that are wrong in one place are refused with an id of the E15 family, and whatever the bytes are,
+ * nothing crashes. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -8,15 +9,22 @@
 #include "scratch.h"
 #include "tap.h"
 
-static const char config[] =
-    "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mlp\",\"hidden\":[6],\"activation\":\"relu\",\"norm\":\"batch\",\"dropout\":0.1,"
-    "\"layers\":[{\"type\":\"dense\",\"units\":6},{\"type\":\"batch_norm\"},{\"type\":\"relu\"},{\"type\":\"dropout\"}]}}";
+static const char config[] = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mlp\",\"hidden\":[6]"
+                             ",\"activation\":\"relu\",\"norm\":\"batch\",\"dropout\":0.1,"
+                             "\"layers\":[{\"type\":\"dense\",\"units\":6},{\"type\":\"batch_"
+                             "norm\"},{\"type\":\"relu\"},{\"type\":\"dropout\"}]}}";
 
 static struct schema *schema_of_case(void)
 {
-    static const struct { const char *name; int type; } columns[] = {
-        {"age", COLUMN_NUMERIC}, {"city", COLUMN_CATEGORICAL}, {"size", COLUMN_NUMERIC}, {"label", COLUMN_TARGET}};
-    static const char *const cities[] = {"Bonn", "K\303\266ln", "Ulm"}, *const labels[] = {"a", "b", "c"};
+    static const struct {
+        const char *name;
+        int type;
+    } columns[] = {{"age", COLUMN_NUMERIC},
+                   {"city", COLUMN_CATEGORICAL},
+                   {"size", COLUMN_NUMERIC},
+                   {"label", COLUMN_TARGET}};
+    static const char *const cities[] = {"Bonn", "K\303\266ln", "Ulm"}, *const labels[] = {"a", "b",
+                                                                                           "c"};
     struct schema *s = mem_zero(1, sizeof *s);
     s->task = TASK_MULTICLASS;
     s->dialect.delimiter = ',';
@@ -27,8 +35,11 @@ static struct schema *schema_of_case(void)
     s->target = 3;
     s->file_columns = 4;
     for (size_t i = 0; i < 4; i++) {
-        s->columns[i] = (struct column){.name = mem_string(columns[i].name), .type = columns[i].type, .min_count = 1,
-                                        .number = UINT32_MAX, .category = UINT32_MAX};
+        s->columns[i] = (struct column){.name = mem_string(columns[i].name),
+                                        .type = columns[i].type,
+                                        .min_count = 1,
+                                        .number = UINT32_MAX,
+                                        .category = UINT32_MAX};
         s->columns[i].encode = i == 1 ? ENCODE_EMBEDDING : ENCODE_AUTO;
         s->columns[i].dim = 2;
     }
@@ -38,7 +49,8 @@ static struct schema *schema_of_case(void)
         vocab_add(s->labels, labels[i], strlen(labels[i]));
     }
     for (uint32_t i = 0; i < s->number_count; i++)
-        s->numbers[i] = (struct number_slot){.scale = SCALE_STANDARD, .factor = 0.5, .low = -1, .high = 1, .indicator = i == 1};
+        s->numbers[i] = (struct number_slot){
+            .scale = SCALE_STANDARD, .factor = 0.5, .low = -1, .high = 1, .indicator = i == 1};
     s->target_scale = 1;
     s->fitted = true;
     return s;
@@ -53,8 +65,15 @@ static struct modelfile *model_of_case(uint64_t seed)
     f->config_text = mem_string(config);
     f->config = json_parse(config, strlen(config), "case", &e);
     f->metrics_text = mem_string("{\"valid\":{\"accuracy\":0.5}}");
-    f->plan = (struct plan){.backend = "cpu", .core = "c", .blas_core = "none", .precision = "fp32", .batch = 32,
-                            .micro = 1, .shards = 1, .strip = 64, .version = 3};
+    f->plan = (struct plan){.backend = "cpu",
+                            .core = "c",
+                            .blas_core = "none",
+                            .precision = "fp32",
+                            .batch = 32,
+                            .micro = 1,
+                            .shards = 1,
+                            .strip = 64,
+                            .version = 3};
     struct model_options o = modelfile_model(f);
     struct features *features = schema_features(f->schema);
     struct model *m = model_plan(&o, features, 1, 1, false, &e);
@@ -65,8 +84,11 @@ static struct modelfile *model_of_case(uint64_t seed)
     model_init(m, seed, 0, f->params, f->buffers);
     model_free(m);
     features_free(features);
-    f->golden = (struct golden){.count = 2, .cells = 3, .text = mem_string("31Bonn1.532K\303\266ln"),
-                                .offsets = mem_alloc(7, sizeof(uint64_t)), .logits = mem_alloc(6, sizeof(real))};
+    f->golden = (struct golden){.count = 2,
+                                .cells = 3,
+                                .text = mem_string("31Bonn1.532K\303\266ln"),
+                                .offsets = mem_alloc(7, sizeof(uint64_t)),
+                                .logits = mem_alloc(6, sizeof(real))};
     const uint64_t offsets[] = {0, 2, 6, 9, 11, 16, 16};
     memcpy(f->golden.offsets, offsets, sizeof offsets);
     for (int i = 0; i < 6; i++)
@@ -89,10 +111,14 @@ static void round_trip(void)
     is_string(g->metrics_text, f->metrics_text, "its metrics");
     const char *differs;
     ok(plan_same(&f->plan, &g->plan, &differs), "its plan");
-    ok(g->param_count == f->param_count && memcmp(g->params, f->params, f->param_count * sizeof(real)) == 0, "its weights");
+    ok(g->param_count == f->param_count &&
+           memcmp(g->params, f->params, f->param_count * sizeof(real)) == 0,
+       "its weights");
     ok(memcmp(g->buffers, f->buffers, f->buffer_count * sizeof(real)) == 0, "its buffers");
-    ok(g->golden.count == 2 && g->golden.cells == 3 && memcmp(g->golden.offsets, f->golden.offsets, 56) == 0 &&
-       memcmp(g->golden.text, f->golden.text, 16) == 0 && memcmp(g->golden.logits, f->golden.logits, 6 * sizeof(real)) == 0,
+    ok(g->golden.count == 2 && g->golden.cells == 3 &&
+           memcmp(g->golden.offsets, f->golden.offsets, 56) == 0 &&
+           memcmp(g->golden.text, f->golden.text, 16) == 0 &&
+           memcmp(g->golden.logits, f->golden.logits, 6 * sizeof(real)) == 0,
        "its golden rows");
     ok(modelfile_save(g, scratch("c.dnn"), again, &e), "saved from what was loaded");
     is_string(again, digest, "the same bytes again");
@@ -126,14 +152,14 @@ static void round_trip(void)
 /* --- wrong in one place: the good file is taken apart and put together with one change --- */
 
 struct change {
-    const char *name;    /* tensor or metadata key */
-    const char *meta;    /* new metadata; NULL: none */
-    bool drop;           /* left out */
-    const void *data;    /* new content of the tensor */
+    const char *name; /* tensor or metadata key */
+    const char *meta; /* new metadata; NULL: none */
+    bool drop;        /* left out */
+    const void *data; /* new content of the tensor */
     enum dtype type;
     unsigned rank;
     uint64_t dims[2];
-    uint64_t at;         /* a number put into the tensor instead */
+    uint64_t at; /* a number put into the tensor instead */
     double number;
     bool put;
 };
@@ -182,7 +208,8 @@ static void refused(struct change c, enum err_id id, const char *what)
     rewrite(&c, "wrong.dnn");
     struct modelfile *f = modelfile_load(scratch("wrong.dnn"), &e);
     ok(!f && e.id == id && strstr(e.what, what), "%s: E%d %s", c.name, (int)e.id, e.what);
-    ok(err_exit(&e) == EXIT_FORMAT && strstr(e.file, "wrong.dnn"), "  exit 76, and the file is named");
+    ok(err_exit(&e) == EXIT_FORMAT && strstr(e.file, "wrong.dnn"),
+       "  exit 76, and the file is named");
     modelfile_free(f);
 }
 
@@ -198,40 +225,66 @@ static void hostile(void)
     refused((struct change){.name = "config"}, ERR_MODEL_TENSOR, "config");
     refused((struct change){.name = "config", .meta = "{\"task\":"}, ERR_MODEL_CONFIG, "config");
     refused((struct change){.name = "config", .meta = "[]"}, ERR_MODEL_CONFIG, "object");
-    refused((struct change){.name = "config", .meta = "{\"task\":\"binary\"}"}, ERR_MODEL_CONFIG, "task");
-    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\"}"}, ERR_MODEL_CONFIG, "model");
-    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mpl\"}}"},
+    refused((struct change){.name = "config", .meta = "{\"task\":\"binary\"}"}, ERR_MODEL_CONFIG,
+            "task");
+    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\"}"},
+            ERR_MODEL_CONFIG, "model");
+    refused((struct change){.name = "config",
+                            .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"mpl\"}}"},
             ERR_MODEL_CONFIG, "mpl");
-    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":\"magic\"}]}}"},
-            ERR_MODEL_CONFIG, "magic");
-    refused((struct change){.name = "config", .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"linear\"}}"},
+    refused(
+        (struct change){
+            .name = "config",
+            .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":\"magic\"}]}}"},
+        ERR_MODEL_CONFIG, "magic");
+    refused((struct change){.name = "config",
+                            .meta = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"linear\"}}"},
             ERR_MODEL_WEIGHTS, "weights.params");
     refused((struct change){.name = "config",
-                            .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":\"dense\",\"units\":16777216},"
-                                    "{\"type\":\"dense\",\"units\":16777216}]}}"}, ERR_MODEL_CONFIG, "too large");
+                            .meta = "{\"task\":\"multiclass\",\"model\":{\"layers\":[{\"type\":"
+                                    "\"dense\",\"units\":16777216},"
+                                    "{\"type\":\"dense\",\"units\":16777216}]}}"},
+            ERR_MODEL_CONFIG, "too large");
     refused((struct change){.name = "metrics", .meta = "{"}, ERR_MODEL_CONFIG, "metrics");
     refused((struct change){.name = "plan"}, ERR_MODEL_CONFIG, "plan");
-    refused((struct change){.name = "plan", .meta = "{\"backend\":\"cpu\"}"}, ERR_MODEL_CONFIG, "plan");
-    refused((struct change){.name = "weights.params", .drop = true}, ERR_MODEL_TENSOR, "weights.params");
-    refused((struct change){.name = "weights.params", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
-            ERR_MODEL_WEIGHTS, "4 numbers");
-    refused((struct change){.name = "weights.params", .data = doubles, .type = DTYPE_F64, .rank = 1, .dims = {200}},
-            ERR_MODEL_TENSOR, "weights.params");
-    refused((struct change){.name = "weights.params", .put = true, .at = 3, .number = NAN}, ERR_MODEL_NONFINITE, "number 3");
-    refused((struct change){.name = "weights.params", .put = true, .at = 0, .number = INFINITY}, ERR_MODEL_NONFINITE,
-            "number 0");
-    refused((struct change){.name = "weights.buffers", .put = true, .at = 6, .number = -0.5}, ERR_MODEL_WEIGHTS, "variance");
-    refused((struct change){.name = "weights.more", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
-            ERR_MODEL_TENSOR, "weights.more");
+    refused((struct change){.name = "plan", .meta = "{\"backend\":\"cpu\"}"}, ERR_MODEL_CONFIG,
+            "plan");
+    refused((struct change){.name = "weights.params", .drop = true}, ERR_MODEL_TENSOR,
+            "weights.params");
+    refused(
+        (struct change){
+            .name = "weights.params", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
+        ERR_MODEL_WEIGHTS, "4 numbers");
+    refused(
+        (struct change){
+            .name = "weights.params", .data = doubles, .type = DTYPE_F64, .rank = 1, .dims = {200}},
+        ERR_MODEL_TENSOR, "weights.params");
+    refused((struct change){.name = "weights.params", .put = true, .at = 3, .number = NAN},
+            ERR_MODEL_NONFINITE, "number 3");
+    refused((struct change){.name = "weights.params", .put = true, .at = 0, .number = INFINITY},
+            ERR_MODEL_NONFINITE, "number 0");
+    refused((struct change){.name = "weights.buffers", .put = true, .at = 6, .number = -0.5},
+            ERR_MODEL_WEIGHTS, "variance");
+    refused(
+        (struct change){
+            .name = "weights.more", .data = numbers, .type = DTYPE_F32, .rank = 1, .dims = {4}},
+        ERR_MODEL_TENSOR, "weights.more");
     refused((struct change){.name = "golden.logits", .drop = true}, ERR_MODEL_GOLDEN, "golden");
     refused((struct change){.name = "golden.text", .drop = true}, ERR_MODEL_GOLDEN, "golden");
-    refused((struct change){.name = "golden.logits", .data = numbers, .type = DTYPE_F32, .rank = 2, .dims = {2, 2}},
-            ERR_MODEL_GOLDEN, "shape");
-    refused((struct change){.name = "golden.logits", .put = true, .at = 2, .number = INFINITY}, ERR_MODEL_NONFINITE, "golden");
-    refused((struct change){.name = "golden.offsets", .put = true, .at = 2, .number = 1}, ERR_MODEL_GOLDEN, "follow");
-    refused((struct change){.name = "golden.offsets", .put = true, .at = 6, .number = 1e15}, ERR_MODEL_GOLDEN, "follow");
-    refused((struct change){.name = "golden.offsets", .put = true, .at = 0, .number = -1}, ERR_MODEL_GOLDEN, "follow");
-    refused((struct change){.name = "schema.columns", .drop = true}, ERR_MODEL_TENSOR, "schema.columns");
+    refused(
+        (struct change){
+            .name = "golden.logits", .data = numbers, .type = DTYPE_F32, .rank = 2, .dims = {2, 2}},
+        ERR_MODEL_GOLDEN, "shape");
+    refused((struct change){.name = "golden.logits", .put = true, .at = 2, .number = INFINITY},
+            ERR_MODEL_NONFINITE, "golden");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 2, .number = 1},
+            ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 6, .number = 1e15},
+            ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "golden.offsets", .put = true, .at = 0, .number = -1},
+            ERR_MODEL_GOLDEN, "follow");
+    refused((struct change){.name = "schema.columns", .drop = true}, ERR_MODEL_TENSOR,
+            "schema.columns");
 }
 
 /* --- every byte, with a hash that fits: refused with 76 or a model, and never a crash --- */
@@ -259,7 +312,8 @@ static void every_byte(void)
             memcpy(bytes, good, length);
             bytes[at] ^= flips[flip];
             struct modelfile *f = modelfile_load_bytes(bytes, length, "mutant", &e);
-            others += f != NULL || err_exit(&e) != EXIT_FORMAT; /* the hash sees every single byte */
+            others +=
+                f != NULL || err_exit(&e) != EXIT_FORMAT; /* the hash sees every single byte */
             modelfile_free(f);
             if (at >= 35 && at < 99)
                 continue;
@@ -271,7 +325,8 @@ static void every_byte(void)
             others += !f && err_exit(&e) != EXIT_FORMAT;
             modelfile_free(f);
         }
-    ok(others == 0, "every byte: %zu refused, %zu are another sound model, %zu otherwise", refusals, loaded, others);
+    ok(others == 0, "every byte: %zu refused, %zu are another sound model, %zu otherwise", refusals,
+       loaded, others);
     for (size_t cut = 0; cut < length; cut += 7) {
         struct err e = {0};
         struct modelfile *f = modelfile_load_bytes(good, cut, "cut", &e);

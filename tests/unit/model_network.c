@@ -1,5 +1,5 @@
-/* model_network.c - small problems that a network must learn, each within about a second; the same bytes whatever the number
- * of threads; every awkward shape of a batch. */
+/* model_network.c - small problems that a network must learn, each within about a second; the same
+ * bytes whatever the number of threads; every awkward shape of a batch. */
 #include "base/thread.h"
 #include "netcase.h"
 #include "tap.h"
@@ -12,7 +12,8 @@ static double score(struct netcase *c)
     double sum = 0;
     for (uint64_t row = 0; row < c->count; row++) {
         const real *y = logits + row * c->outputs;
-        const unsigned char *target = c->records + row * c->features.format.stride + c->features.format.at_target;
+        const unsigned char *target =
+            c->records + row * c->features.format.stride + c->features.format.at_target;
         int32_t label;
         float value;
         memcpy(&label, target, 4);
@@ -31,28 +32,42 @@ static double score(struct netcase *c)
     return c->outputs > 1 ? sum : sqrt(sum);
 }
 
-static void xor(void)
-{
-    struct netcase c = {.model = "{\"preset\": \"mlp\", \"hidden\": [8], \"activation\": \"tanh\", \"dropout\": 0}",
-                        .numbers = 2, .outputs = 2, .rows = 4, .micro = 1, .count = 4, .seed = 1};
-    ok(case_make(&c), "xor: made");
-    for (unsigned row = 0; row < 4; row++) {
-        *case_number(&c, row, 0) = row & 1 ? 1 : -1;
-        *case_number(&c, row, 1) = row & 2 ? 1 : -1;
-        case_target(&c, row, (row & 1) ^ (row >> 1));
+static void xor
+    (void) {
+        struct netcase c = {
+            .model =
+                "{\"preset\": \"mlp\", \"hidden\": [8], \"activation\": \"tanh\", \"dropout\": 0}",
+            .numbers = 2,
+            .outputs = 2,
+            .rows = 4,
+            .micro = 1,
+            .count = 4,
+            .seed = 1};
+        ok(case_make(&c), "xor: made");
+        for (unsigned row = 0; row < 4; row++) {
+            *case_number(&c, row, 0) = row & 1 ? 1 : -1;
+            *case_number(&c, row, 1) = row & 2 ? 1 : -1;
+            case_target(&c, row, (row & 1) ^ (row >> 1));
+        }
+        ok(case_open(&c) && case_train(&c, 500, 0.02, 0), "xor: trained");
+        is_near(score(&c), 1, 0, "xor: all four are right");
+        case_close(&c);
     }
-    ok(case_open(&c) && case_train(&c, 500, 0.02, 0), "xor: trained");
-    is_near(score(&c), 1, 0, "xor: all four are right");
-    case_close(&c);
-}
 
-static void spirals(void)
+    static void spirals(void)
 {
-    struct netcase c = {.model = "{\"preset\": \"mlp\", \"hidden\": [64, 64], \"dropout\": 0}", .numbers = 2,
-                        .outputs = 3, .rows = 64, .micro = 1, .count = 600, .seed = 3, .shuffle = true};
+    struct netcase c = {.model = "{\"preset\": \"mlp\", \"hidden\": [64, 64], \"dropout\": 0}",
+                        .numbers = 2,
+                        .outputs = 3,
+                        .rows = 64,
+                        .micro = 1,
+                        .count = 600,
+                        .seed = 3,
+                        .shuffle = true};
     ok(case_make(&c), "spirals: made");
     for (unsigned row = 0; row < 600; row++) {
-        double t = (row / 3) / 200.0, angle = 6 * t + (row % 3) * 2.0943951 + 0.1 * rng_normal(5, row, 0, 0, RNG_TEST);
+        double t = (row / 3) / 200.0,
+               angle = 6 * t + (row % 3) * 2.0943951 + 0.1 * rng_normal(5, row, 0, 0, RNG_TEST);
         *case_number(&c, row, 0) = (float)(2 * t * cos(angle));
         *case_number(&c, row, 1) = (float)(2 * t * sin(angle));
         case_target(&c, row, row % 3);
@@ -65,8 +80,16 @@ static void spirals(void)
 
 static void sine(void)
 {
-    struct netcase c = {.model = "{\"preset\": \"mlp\", \"hidden\": [32, 32], \"activation\": \"silu\", \"dropout\": 0}",
-                        .numbers = 1, .outputs = 1, .rows = 32, .micro = 2, .count = 500, .seed = 4, .shuffle = true};
+    struct netcase c = {
+        .model =
+            "{\"preset\": \"mlp\", \"hidden\": [32, 32], \"activation\": \"silu\", \"dropout\": 0}",
+        .numbers = 1,
+        .outputs = 1,
+        .rows = 32,
+        .micro = 2,
+        .count = 500,
+        .seed = 4,
+        .shuffle = true};
     ok(case_make(&c), "sine: made");
     for (unsigned row = 0; row < 500; row++) {
         double x = 4 * row / 500.0 - 2;
@@ -83,12 +106,24 @@ static void sine(void)
 static struct netcase everything(void)
 {
     return (struct netcase){
-        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, {\"type\": \"gelu\"}, "
-                 "{\"type\": \"dropout\", \"p\": 0.2}, {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", "
+        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, "
+                 "{\"type\": \"gelu\"}, "
+                 "{\"type\": \"dropout\", \"p\": 0.2}, {\"type\": \"residual\", \"layers\": "
+                 "[{\"type\": \"dense\", "
                  "\"units\": 17}, {\"type\": \"relu\"}, {\"type\": \"layer_norm\"}]}]}",
-        .loss = "{\"label_smoothing\": 0.05}", .numbers = 5, .indicators = 2, .categories = 2, .outputs = 3, .rows = 160,
-        .micro = 2, .count = 1000, .seed = 21, .clip = 0.5, .shuffle = true,
-        .category = {{.count = 6, .encode = CATEGORY_ONEHOT}, {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
+        .loss = "{\"label_smoothing\": 0.05}",
+        .numbers = 5,
+        .indicators = 2,
+        .categories = 2,
+        .outputs = 3,
+        .rows = 160,
+        .micro = 2,
+        .count = 1000,
+        .seed = 21,
+        .clip = 0.5,
+        .shuffle = true,
+        .category = {{.count = 6, .encode = CATEGORY_ONEHOT},
+                     {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
 }
 
 static void begin(struct netcase *c)
@@ -125,7 +160,8 @@ static void threads(void)
         case_close(&cases[i]);
 }
 
-/* The answer to a row is the same wherever it stands: alone, in any batch, from a network that trains or one that does not. */
+/* The answer to a row is the same wherever it stands: alone, in any batch, from a network that
+ * trains or one that does not. */
 static void answers(void)
 {
     struct netcase c;
@@ -133,7 +169,8 @@ static void answers(void)
     const uint64_t count = c.count;
     const uint32_t outputs = c.outputs;
     ok(case_train(&c, 2, 0.01, 0), "trained");
-    real *all = mem_alloc(count * outputs, sizeof *all), *some = mem_alloc(count * outputs, sizeof *some);
+    real *all = mem_alloc(count * outputs, sizeof *all),
+         *some = mem_alloc(count * outputs, sizeof *some);
     ok(network_answer(c.network, &c.source, 0, count, all, &c.e), "all at once");
     bool same = true;
     for (uint64_t row = 0; row < count; row += 37)
@@ -149,11 +186,14 @@ static void answers(void)
     network_get(c.network, &c.state);
     static const uint32_t batches[] = {1, 5, 64, 1024};
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
-        struct network_options o = {.model = &c.model_options, .features = &c.features, .rows = batches[i]};
+        struct network_options o = {.model = &c.model_options,
+                                    .features = &c.features,
+                                    .rows = batches[i]};
         struct network *n = network_new(&o, c.machine, NULL, &c.e);
         network_put(n, &c.state);
         memset(some, 0, count * outputs * sizeof *some);
-        ok(network_answer(n, &c.source, 0, count, some, &c.e) && memcmp(some, all, count * outputs * sizeof *some) == 0,
+        ok(network_answer(n, &c.source, 0, count, some, &c.e) &&
+               memcmp(some, all, count * outputs * sizeof *some) == 0,
            "a network for answers alone, in batches of %u", batches[i]);
         network_free(n);
     }
@@ -164,7 +204,8 @@ static void answers(void)
     backward.index = index;
     ok(network_answer(c.network, &backward, 0, count, some, &c.e), "in another order");
     for (uint64_t row = 0; row < count; row++)
-        same = same && memcmp(some + row * outputs, all + (count - 1 - row) * outputs, outputs * sizeof *some) == 0;
+        same = same && memcmp(some + row * outputs, all + (count - 1 - row) * outputs,
+                              outputs * sizeof *some) == 0;
     ok(same, "  each row's answer goes with it");
     network_get(c.network, &c.state);
     ok(case_train(&c, 1, 0.01, 0), "and training goes on");
@@ -174,7 +215,8 @@ static void answers(void)
     case_close(&c);
 }
 
-/* State put into another network goes on as if nothing had happened, also in the middle of an epoch. */
+/* State put into another network goes on as if nothing had happened, also in the middle of an
+ * epoch. */
 static void resumed(void)
 {
     struct netcase a, b, c;
@@ -209,15 +251,21 @@ static void memory(void)
     c.machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c.e);
     machine_plan(c.machine, c.rows, c.micro, &c.plan);
     machine_obey(c.machine, &c.plan);
-    c.options = (struct network_options){.model = &c.model_options, .features = &c.features, .rows = c.rows,
-                                         .micro = c.micro, .training = true, .loss = &c.loss_options,
+    c.options = (struct network_options){.model = &c.model_options,
+                                         .features = &c.features,
+                                         .rows = c.rows,
+                                         .micro = c.micro,
+                                         .training = true,
+                                         .loss = &c.loss_options,
                                          .optim = &c.optim_options};
     struct network_bytes need;
-    ok(network_need(&c.options, c.machine, &need, &c.e), "foretold: %llu bytes", (unsigned long long)need.total);
+    ok(network_need(&c.options, c.machine, &need, &c.e), "foretold: %llu bytes",
+       (unsigned long long)need.total);
     uint64_t start = mem_in_use();
     c.network = network_new(&c.options, c.machine, &c.plan, &c.e);
     double took = (double)(mem_in_use() - start);
-    ok(took >= (double)need.total && took < (double)need.total + 65536, "taken: %.0f, with plans and small blocks", took);
+    ok(took >= (double)need.total && took < (double)need.total + 65536,
+       "taken: %.0f, with plans and small blocks", took);
     const struct model *m = network_model(c.network);
     c.state.params = mem_zero(m->params, sizeof(real));
     c.state.buffers = mem_zero(m->buffers, sizeof(real));

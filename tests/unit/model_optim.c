@@ -1,5 +1,6 @@
-/* model_optim.c - twenty steps of every optimiser against the formulas written out in double: one linear layer, one output,
- * squared error, so that the reference is a few lines. Factors of groups, clipping, bad steps. */
+/* model_optim.c - twenty steps of every optimiser against the formulas written out in double: one
+ * linear layer, one output, squared error, so that the reference is a few lines. Factors of groups,
+ * clipping, bad steps. */
 #include "netcase.h"
 #include "tap.h"
 
@@ -14,8 +15,15 @@ static const float weights[ROWS] = {1, 2, 0.5f, 1, 0, 3};
 
 static void make(struct netcase *c, const char *optim, double clip)
 {
-    *c = (struct netcase){.model = "{\"preset\": \"linear\"}", .optim = optim, .numbers = NUMBERS, .outputs = 1,
-                          .rows = ROWS, .micro = 1, .count = ROWS, .seed = 6, .clip = clip};
+    *c = (struct netcase){.model = "{\"preset\": \"linear\"}",
+                          .optim = optim,
+                          .numbers = NUMBERS,
+                          .outputs = 1,
+                          .rows = ROWS,
+                          .micro = 1,
+                          .count = ROWS,
+                          .seed = 6,
+                          .clip = clip};
     ok(case_make(c), "%s: made", optim);
     case_fill(c);
     for (unsigned row = 0; row < ROWS; row++)
@@ -40,12 +48,14 @@ static void gradient(struct netcase *c, const double *p, double *g)
     memset(g, 0, (NUMBERS + 1) * sizeof *g);
     for (unsigned row = 0; row < ROWS; row++) {
         float target;
-        memcpy(&target, c->records + row * c->features.format.stride + c->features.format.at_target, 4);
+        memcpy(&target, c->records + row * c->features.format.stride + c->features.format.at_target,
+               4);
         double y = p[NUMBERS], w = (double)weights[row];
         for (uint32_t i = 0; i < NUMBERS; i++)
             y += p[i] * (double)*case_number(c, row, i);
         for (uint32_t i = 0; i <= NUMBERS; i++)
-            g[i] += w * 2 * (y - (double)target) * (i < NUMBERS ? (double)*case_number(c, row, i) : 1);
+            g[i] +=
+                w * 2 * (y - (double)target) * (i < NUMBERS ? (double)*case_number(c, row, i) : 1);
         all += w;
     }
     for (int i = 0; i <= NUMBERS; i++)
@@ -61,7 +71,8 @@ static void clip(double *g, double most)
         g[i] *= most / sqrt(square);
 }
 
-static void update(const struct optim_options *o, struct reference *r, double *g, int t, double lr, double wd)
+static void update(const struct optim_options *o, struct reference *r, double *g, int t, double lr,
+                   double wd)
 {
     double b1 = o->betas.items[0], b2 = o->betas.items[1];
     for (int i = 0; i <= NUMBERS; i++) {
@@ -73,7 +84,9 @@ static void update(const struct optim_options *o, struct reference *r, double *g
         switch ((enum optim_kind)o->kind) {
         case OPTIM_SGD:
             r->m[i] = t == 1 ? g[i] : o->momentum * r->m[i] + g[i];
-            r->p[i] -= rate * (o->momentum <= 0 ? g[i] : o->nesterov ? g[i] + o->momentum * r->m[i] : r->m[i]);
+            r->p[i] -= rate * (o->momentum <= 0 ? g[i]
+                               : o->nesterov    ? g[i] + o->momentum * r->m[i]
+                                                : r->m[i]);
             break;
         case OPTIM_RMSPROP:
             r->v[i] = o->decay * r->v[i] + (1 - o->decay) * g[i] * g[i];
@@ -83,7 +96,8 @@ static void update(const struct optim_options *o, struct reference *r, double *g
         case OPTIM_ADAMW:
             r->m[i] = b1 * r->m[i] + (1 - b1) * g[i];
             r->v[i] = b2 * r->v[i] + (1 - b2) * g[i] * g[i];
-            r->p[i] -= rate * (r->m[i] / (1 - pow(b1, t))) / (sqrt(r->v[i] / (1 - pow(b2, t))) + o->epsilon);
+            r->p[i] -= rate * (r->m[i] / (1 - pow(b1, t))) /
+                       (sqrt(r->v[i] / (1 - pow(b2, t))) + o->epsilon);
             break;
         }
     }
@@ -161,9 +175,12 @@ static void factors(void)
     struct err e = {0};
     double lr, wd;
     struct optim_options o;
-    const char *text = "{\"groups\": {\"bias\": {\"learning_rate\": 2}, \"norm\": {\"weight_decay\": 0.5}, \"embedding\": {}}}";
+    const char *text = "{\"groups\": {\"bias\": {\"learning_rate\": 2}, \"norm\": "
+                       "{\"weight_decay\": 0.5}, \"embedding\": {}}}";
     struct json_doc *doc = json_parse(text, strlen(text), "case", &e);
-    ok(opt_read(optim_options_table, doc, json_root(doc), "train.optimizer", &o, &e) && optim_check(&o, doc, &e), "groups");
+    ok(opt_read(optim_options_table, doc, json_root(doc), "train.optimizer", &o, &e) &&
+           optim_check(&o, doc, &e),
+       "groups");
     optim_factors(&o, PARAM_WEIGHT, &lr, &wd);
     ok(lr == 1 && wd == 1, "a kind without an entry");
     optim_factors(&o, PARAM_BIAS, &lr, &wd);
@@ -190,7 +207,8 @@ static void refused(const char *text, enum err_id id, const char *part)
     json_free(doc);
 }
 
-/* A row of infinity makes the step a bad one: weights, moments and counters of applied steps stay. */
+/* A row of infinity makes the step a bad one: weights, moments and counters of applied steps stay.
+ */
 static void bad_step(void)
 {
     struct netcase c;
@@ -221,7 +239,8 @@ int main(void)
         "{\"type\": \"adam\"}",
         "{\"type\": \"adam\", \"betas\": [0.8, 0.95], \"epsilon\": 0.01}",
         "{\"type\": \"adamw\"}",
-        "{\"type\": \"adamw\", \"groups\": {\"bias\": {\"learning_rate\": 3, \"weight_decay\": 1}, \"weight\": "
+        "{\"type\": \"adamw\", \"groups\": {\"bias\": {\"learning_rate\": 3, \"weight_decay\": 1}, "
+        "\"weight\": "
         "{\"learning_rate\": 0.5, \"weight_decay\": 2}}}",
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -232,7 +251,8 @@ int main(void)
     factors();
     refused("{\"betas\": [0.9]}", ERR_CONFIG_RANGE, "two");
     refused("{\"betas\": [0.9, 1]}", ERR_CONFIG_RANGE, "betas");
-    refused("{\"type\": \"sgd\", \"momentum\": 0, \"nesterov\": true}", ERR_CONFIG_CONFLICT, "momentum");
+    refused("{\"type\": \"sgd\", \"momentum\": 0, \"nesterov\": true}", ERR_CONFIG_CONFLICT,
+            "momentum");
     refused("{\"type\": \"sdg\"}", ERR_CONFIG_WORD, "sdg");
     refused("{\"learning_rate\": 0}", ERR_CONFIG_RANGE, "learning_rate");
     refused("{\"groups\": 3}", ERR_CONFIG_TYPE, "groups");

@@ -7,7 +7,8 @@ static struct schedule_options read(const char *text)
     struct schedule_options o;
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "case", &e);
-    ok(doc && opt_read(schedule_options_table, doc, json_root(doc), "train.schedule", &o, &e), "%s", text);
+    ok(doc && opt_read(schedule_options_table, doc, json_root(doc), "train.schedule", &o, &e), "%s",
+       text);
     json_free(doc);
     return o;
 }
@@ -34,8 +35,10 @@ int main(void)
     is_near(schedule_factor(&o, 0, 100, 10), 1, 0, "cosine begins at one");
     is_near(schedule_factor(&o, 50, 100, 10), 0.5, 1e-15, "cosine half way");
     is_near(schedule_factor(&o, 25, 100, 10), 0.5 + 0.25 * sqrt(2), 1e-15, "cosine at a quarter");
-    is_near(schedule_factor(&o, 99, 100, 10), 0.5 - 0.5 * cos(0.01 * 3.14159265358979), 1e-12, "cosine at the last step");
-    is_near(schedule_factor(&o, 1000, 100, 10), schedule_factor(&o, 99, 100, 10), 0, "beyond the end: the last step");
+    is_near(schedule_factor(&o, 99, 100, 10), 0.5 - 0.5 * cos(0.01 * 3.14159265358979), 1e-12,
+            "cosine at the last step");
+    is_near(schedule_factor(&o, 1000, 100, 10), schedule_factor(&o, 99, 100, 10), 0,
+            "beyond the end: the last step");
     is_near(schedule_factor(&o, 0, 0, 0), 1, 0, "no steps at all");
     o = read("{\"final\": 0.2, \"warmup\": 0.5}");
     is_near(schedule_factor(&o, 50, 100, 10), 1, 0, "cosine begins after the warm-up");
@@ -47,7 +50,8 @@ int main(void)
     is_near(schedule_factor(&o, 50, 100, 10), 1, 0, "one_cycle at its height");
     is_near(schedule_factor(&o, 75, 100, 10), 0.55, 1e-15, "one_cycle half way down");
     o = read("{\"type\": \"one_cycle\", \"rise\": 1}");
-    is_near(schedule_factor(&o, 99, 100, 10), 0.04 + 0.96 * (0.5 - 0.5 * cos(0.99 * 3.14159265358979)), 1e-12,
+    is_near(schedule_factor(&o, 99, 100, 10),
+            0.04 + 0.96 * (0.5 - 0.5 * cos(0.99 * 3.14159265358979)), 1e-12,
             "one_cycle that only rises");
     o = read("{\"type\": \"one_cycle\", \"rise\": 0, \"final\": 0.5}");
     is_near(schedule_factor(&o, 0, 100, 10), 1, 0, "one_cycle that only falls");
