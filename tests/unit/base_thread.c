@@ -1,0 +1,185 @@
+/* The pool: every tile exactly once, barriers between rounds, any number of threads, and what a worker is born with. */
+#include "tap.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+enum { TILES = 1000, ROUNDS = 300 };
+
+struct board {
+    _Atomic unsigned count[TILES];
+    _Atomic unsigned threads_seen, wrong;
+    unsigned round_tiles[ROUNDS];
+    _Atomic unsigned done[ROUNDS];
+};
+
+static void count_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct board *b = context;
+    atomic_fetch_add(&b->count[tile], 1);
+    atomic_fetch_or(&b->threads_seen, 1u << thread);
+    if (thread >= threads_count())
+        atomic_fetch_add(&b->wrong, 1);
+}
+
+static unsigned tiles_of(void *context, unsigned round)
+{
+    return ((struct board *)context)->round_tiles[round];
+}
+
+/* All of the round before must be done, and nothing of the next one begun. */
+static void round_tile(void *context, unsigned round, unsigned tile, unsigned thread)
+{
+    struct board *b = context;
+    (void)thread;
+    if (round > 0 && atomic_load(&b->done[round - 1]) != b->round_tiles[round - 1])
+        atomic_fetch_add(&b->wrong, 1);
+    if (round + 1 < ROUNDS && atomic_load(&b->done[round + 1]) != 0)
+        atomic_fetch_add(&b->wrong, 1);
+    if (tile % 7 == 3 && round % 50 == 0)
+        usleep(300); /* longer than a spin: somebody goes to sleep */
+    atomic_fetch_add(&b->done[round], 1);
+}
+
+static void every_tile_once(unsigned threads)
+{
+    static const unsigned sizes[] = {0, 1, 2, 3, 64, TILES};
+    struct board *b = mem_zero(1, sizeof *b);
+    bool once = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (unsigned i = 0; i < TILES; i++)
+            atomic_store(&b->count[i], 0);
+        threads_run(sizes[s], count_tile, b);
+        for (unsigned i = 0; i < TILES; i++)
+            once = once && atomic_load(&b->count[i]) == (i < sizes[s] ? 1u : 0u);
+    }
+    ok(once, "%u threads: each tile exactly once", threads);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        b->round_tiles[i] = i % 13;
+    threads_run_rounds(ROUNDS, tiles_of, round_tile, b);
+    bool all = true;
+    for (unsigned i = 0; i < ROUNDS; i++)
+        all = all && atomic_load(&b->done[i]) == i % 13;
+    ok(all, "%u threads: every round complete", threads);
+    is_int(atomic_load(&b->wrong), 0, "no round overtakes another");
+    mem_free(b);
+}
+
+struct state {
+    _Atomic unsigned bad_signals, bad_modes, others;
+};
+
+static void look(void *context, unsigned tile, unsigned thread)
+{
+    struct state *s = context;
+    (void)tile;
+    if (thread == 0) {
+        usleep(100);
+        return;
+    }
+    atomic_fetch_add(&s->others, 1);
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (!sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGINT) ||
+        !sigismember(&blocked, SIGUSR1))
+        atomic_fetch_add(&s->bad_signals, 1);
+    volatile double tiny = 2.2250738585072014e-308; /* the smallest normal number */
+    if (fegetround() != FE_TONEAREST || !(tiny / 4 > 0))
+        atomic_fetch_add(&s->bad_modes, 1);
+}
+
+static void workers_are_quiet(void)
+{
+    struct state s = {0};
+    double until = clock_now() + 5;
+    while (atomic_load(&s.others) == 0 && clock_now() < until)
+        threads_run(64, look, &s);
+    ok(atomic_load(&s.others) > 0, "a worker takes tiles too");
+    is_int(atomic_load(&s.bad_signals), 0, "workers block all signals");
+    is_int(atomic_load(&s.bad_modes), 0, "workers round to nearest and keep small numbers");
+    sigset_t mine;
+    pthread_sigmask(SIG_SETMASK, NULL, &mine);
+    ok(!sigismember(&mine, SIGTERM), "the caller's own mask is as it was");
+}
+
+/* In a process of its own, born before this one has looked for faults. Returns threads_count(). */
+static int count_with_fault(const char *fault, unsigned wanted)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("DNN_FAULT", fault, 1);
+        threads_start(wanted);
+        struct board *b = mem_zero(1, sizeof *b);
+        threads_run(TILES, count_tile, b);
+        for (unsigned i = 0; i < TILES; i++)
+            if (atomic_load(&b->count[i]) != 1)
+                _exit(99);
+        int count = (int)threads_count();
+        threads_stop();
+        _exit(count);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void add_up(void *context, unsigned tile, unsigned thread)
+{
+    double *sums = context;
+    (void)thread;
+    for (unsigned i = 0; i < 20000; i++)
+        sums[tile] += 1.0 / (1 + i + tile);
+}
+
+static void a_late_worker_does_no_harm(void)
+{
+    double first[24], again[24];
+    for (int run = 0; run < 200; run++) {
+        double *sums = run ? again : first;
+        memset(sums, 0, sizeof first);
+        threads_run(24, add_up, sums);
+        if (run && memcmp(first, again, sizeof first) != 0) {
+            ok(false, "the same sums in run %d", run);
+            return;
+        }
+    }
+    ok(true, "the same sums in 200 runs");
+}
+
+int main(void)
+{
+    is_int(count_with_fault("thread:2", 4), 2, "the second worker cannot be had: two threads");
+    is_int(count_with_fault("thread:1+", 8), 1, "none can be had: one thread");
+    is_int(threads_count(), 1, "one thread before the start");
+    every_tile_once(1);
+    ok(threads_available() >= 1 && threads_available() <= 65536, "%u processors", threads_available());
+    static const unsigned counts[] = {1, 2, 3, 8};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        threads_start(counts[i]);
+        is_int(threads_count(), counts[i], "threads as asked for");
+        threads_start(5); /* started once: no effect */
+        is_int(threads_count(), counts[i], "a second start changes nothing");
+        every_tile_once(counts[i]);
+        a_late_worker_does_no_harm();
+        if (counts[i] > 1)
+            workers_are_quiet();
+        threads_stop();
+        is_int(threads_count(), 1, "one thread after the stop");
+    }
+    threads_start(0);
+    is_int(threads_count(), threads_available(), "0 takes what the machine gives");
+    threads_stop();
+    is_int(mem_in_use(), 0, "everything was given back");
+    is_int(log_warnings(), 0, "no warning");
+    return done();
+}
