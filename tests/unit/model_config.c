@@ -1,4 +1,5 @@
-/* model_config.c - the "model" object: presets, layers, what is refused and how it is said;
+/* Of the catalogue: J05 J06 J07 J13 J14.
+ * model_config.c - the "model" object: presets, layers, what is refused and how it is said;
  * resolved and read back. */
 #include "base/mem.h"
 #include "model/model.h"

@@ -1,4 +1,5 @@
-/* model_network.c - small problems that a network must learn, each within about a second; the same
+/* Of the catalogue: N08 N15.
+ * model_network.c - small problems that a network must learn, each within about a second; the same
  * bytes whatever the number of threads; every awkward shape of a batch. */
 #include "base/thread.h"
 #include "netcase.h"
@@ -302,6 +303,40 @@ static void other_rows(void)
     case_close(&b);
 }
 
+/* Fewer rows than a batch, a last batch of one row, one row in all: the loss is finite and falls. */
+static void awkward(void)
+{
+    static const struct {
+        uint32_t rows, micro;
+        uint64_t count;
+    } shapes[] = {{64, 1, 5}, {4, 1, 5}, {4, 3, 13}, {1, 1, 1}, {1, 4, 3}, {1000, 2, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct netcase c = everything();
+        c.rows = shapes[i].rows;
+        c.micro = shapes[i].micro;
+        c.count = shapes[i].count;
+        ok(case_make(&c), "made");
+        case_fill(&c);
+        ok(case_open(&c), "opened");
+        struct step first, last;
+        bool good = case_train(&c, 1, 0.01, 0);
+        network_step(c.network, &first);
+        good = good && case_train(&c, 60, 0.01, 0);
+        network_step(c.network, &last);
+        ok(good && last.bad_steps == 0 && last.epoch_weight > 0 && isfinite(last.epoch_loss) &&
+               last.epoch_loss < first.epoch_loss,
+           "%u rows, %u micro-batches, %llu in all: the loss falls from %.3f to %.3f", c.rows,
+           c.micro, (unsigned long long)c.count, first.epoch_loss, last.epoch_loss);
+        real *logits = mem_alloc(c.count * c.outputs, sizeof *logits);
+        good = network_answer(c.network, &c.source, 0, c.count, logits, &c.e);
+        for (uint64_t k = 0; k < c.count * c.outputs; k++)
+            good = good && isfinite(logits[k]);
+        ok(good, "  and its answers are finite");
+        mem_free(logits);
+        case_close(&c);
+    }
+}
+
 int main(void)
 {
     threads_start(2);
@@ -313,6 +348,7 @@ int main(void)
     resumed();
     memory();
     other_rows();
+    awkward();
     threads_stop();
     return done();
 }
