@@ -89,7 +89,7 @@ static void search(const float *knots, uint32_t count, const float *v, uint32_t 
     uint32_t left = count;
     for (; left > 1; left -= left / 2)
         for (size_t i = 0; i < values; i++)
-            below[i] += knots[below[i] + left / 2 - 1] < v[i] ? left / 2 : 0;
+            below[i] += (0u - (uint32_t)(knots[below[i] + left / 2 - 1] < v[i])) & left / 2;
     for (size_t i = 0; i < values; i++)
         below[i] += knots[below[i]] < v[i];
 }
