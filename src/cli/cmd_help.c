@@ -7,7 +7,8 @@ static void key_row(const char *key, const struct option *row, void *context)
 {
     struct text *out = context;
     const char *words = row->help ? row->help : "", *stop = strstr(words, ". "); /* one sentence */
-    text_printf(out, "  %-34s %.*s\n", key, (int)(stop ? stop - words + 1 : strlen(words)), words);
+    int length = stop ? (int)(stop - words) + 1 : (int)strlen(words);
+    text_printf(out, "  %-34s %.*s\n", key, length, words);
 }
 
 static void error_rows(struct text *out)

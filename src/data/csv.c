@@ -2,6 +2,7 @@
  * record of a block are carried over to the next one. */
 #include "data/csv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -143,7 +144,9 @@ bool csv_fill(struct csv *c, size_t room, struct err *e)
         return false;
     c->pending_used += got;
     c->ended = got < want;
-    return true;
+    /* said before the last block is parsed: a file that was cut ends in half a row, which is not
+     * what is wrong with it */
+    return !c->ended || file_unchanged(&c->file, e);
 }
 
 void csv_drop(struct csv *c, size_t count)
@@ -206,6 +209,19 @@ bool csv_header(struct csv *c, const char *const **names, size_t *count, struct 
 struct csv_notes csv_notes(const struct csv *c)
 {
     return c->notes;
+}
+
+bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
+{
+    if (n->numbers)
+        snprintf(out, size,
+                 "the first line holds numbers only and is read as a header; if it is none, set "
+                 "data.header to false");
+    else if (n->first != n->second)
+        snprintf(out, size,
+                 "the names of columns %zu and %zu differ only by upper and lower case or blanks",
+                 n->first + 1, n->second + 1);
+    return n->numbers || n->first != n->second;
 }
 
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */

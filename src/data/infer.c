@@ -1,7 +1,6 @@
 /* infer.c - the story of looking at a file once: dialect, cells, types, target. */
 #include "data/infer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -42,14 +41,7 @@ static void conclude(const struct infer_request *r, const struct scan *s,
     for (size_t c = 0; r->target && c < s->count; c++)
         if (strcmp(s->names[c], r->target) == 0)
             infer_target(s, c, i);
-    if (notes->numbers)
-        snprintf(i->note, sizeof i->note,
-                 "the first line holds numbers only and is read as a header; if it is none, set "
-                 "data.header to false");
-    else if (notes->first != notes->second)
-        snprintf(i->note, sizeof i->note,
-                 "the names of columns %zu and %zu differ only by upper and lower case or blanks",
-                 notes->first + 1, notes->second + 1);
+    csv_notes_text(notes, i->note, sizeof i->note);
 }
 
 /* One reading with the dialect of s. */

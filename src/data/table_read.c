@@ -306,6 +306,10 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct opt
             .schema = s, .dialect = &s->dialect, .binding = &binding, .method = method};
         prepare_blocks(&l);
         if (part == PART_TRAIN) {
+            struct csv_notes notes = csv_notes(l.csv);
+            char note[200];
+            if (csv_notes_text(&notes, note, sizeof note))
+                stats_warn(raw->table, "%s", note);
             raw->table->extra_columns = binding.extra;
             s->file_columns = (uint32_t)count;
             good = decide_offsets(&l, e);
