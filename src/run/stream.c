@@ -56,10 +56,25 @@ static void note_ignored(const struct stream *t)
     text_free(&names);
 }
 
+/* The message was made by who does not know the file's name. */
+static bool name_file(struct err *e, const char *path)
+{
+    struct err was = *e;
+    err_clear(e);
+    err_at(e, was.id, path, 0, 0, "%s", was.what);
+    if (was.expected[0])
+        err_expected(e, "%s", was.expected);
+    if (was.help[0])
+        err_help(e, "%s", was.help);
+    return false;
+}
+
 static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
     const char *const *found;
+    bool named = q->input_count && strcmp(q->inputs[0], "-") != 0;
+    const char *path = named ? q->inputs[0] : "standard input";
     size_t count;
     if (!csv_header(t->csv, &found, &count, e))
         return false;
@@ -67,7 +82,6 @@ static bool bind(struct stream *t, struct err *e)
         t->names = found;
         t->name_count = count;
     } else if (count && count != t->name_count) {
-        const char *path = q->input_count ? q->inputs[0] : "-";
         err_at(e, ERR_FILE_WIDTH, path, 1, 0, "the first row has %zu fields, and --columns names %zu", count,
                t->name_count);
         return err_help(e, "name every column of the input, the unused ones too");
@@ -75,7 +89,7 @@ static bool bind(struct stream *t, struct err *e)
     if (!schema_bind(t->schema, t->names, t->name_count, q->labelled, &t->binding, e)) {
         if (q->no_header && !t->given)
             err_help(e, "an input without header needs --columns a,b,c with the names of its columns");
-        return false;
+        return name_file(e, path);
     }
     t->bound = true;
     note_ignored(t);

@@ -128,7 +128,10 @@ static void keep_scores(struct tally *t, const float *p, int32_t label, float we
         return;
     }
     if (t->kept_rows == t->kept_room) {
+        uint64_t most = TALLY_EXACT / t->classes;
         t->kept_room = t->kept_room ? 2 * t->kept_room : 256;
+        if (t->kept_room > most)
+            t->kept_room = most; /* not below kept_rows + 1: see above */
         t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
         t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
     }
