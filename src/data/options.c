@@ -136,6 +136,14 @@ static bool fail(struct json_doc *doc, const char *path, struct err *e, enum err
     return err_set(e, id, "`%s`: %s", path, text);
 }
 
+static bool has_empty(const struct opt_strings *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!names->items[i][0])
+            return true;
+    return false;
+}
+
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e)
 {
     o->split.method_given = o->split.method >= 0;
@@ -147,6 +155,12 @@ bool data_options_settle(struct data_options *o, int task, struct json_doc *doc,
     }
     if (!o->train.count)
         return fail(doc, "data.train", e, ERR_CONFIG_EMPTY, "no file is named");
+    if (has_empty(&o->train) || has_empty(&o->valid) || has_empty(&o->test))
+        return fail(doc,
+                    has_empty(&o->train)   ? "data.train"
+                    : has_empty(&o->valid) ? "data.valid"
+                                           : "data.test",
+                    e, ERR_CONFIG_EMPTY, "the name of a file is empty");
     if (!o->target[0])
         return fail(doc, "data.target", e, ERR_CONFIG_EMPTY, "no column is named");
     if (o->positive && task != TASK_BINARY) {

@@ -174,11 +174,12 @@ bool modelread(const struct model_options *o, const struct features *f, struct m
     if (spelled) { /* also {}: the message names the missing key */
         struct explicit_spec spec = {0};
         good = opt_read(explicit_options, o->doc, model, "model", &spec, e);
-        if (good)
+        if (good) {
             r->layers = layer_list_read(o->doc, spec.layers, "model.layers", &r->count, e);
-        good = good && r->layers;
-        if (!good && e && e->id == ERR_CONFIG_KEY)
+            good = r->layers != NULL;
+        } else if (e && e->id == ERR_CONFIG_KEY) {
             err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
+        }
     } else if (model && json_kind(model) != JSON_OBJECT) {
         good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
     } else {

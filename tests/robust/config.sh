@@ -1,0 +1,329 @@
+#!/bin/bash
+# config.sh - a config is strict JSON (RFC 8259) with known keys and values: anything else is an error (78) with file, line, column
+# and the nearest known name, before any data are read. Ids: J01 J02 J03 J04 J05 J06 J07 J08 J09 J10 J11 J12 J13 J14 J15 J16 J17.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 300
+cat >good.json <<'JSON'
+{
+  "task": "binary",
+  "data": {
+    "train": "leads.csv",
+    "target": "converted",
+    "columns": {"age": "numeric", "city": "categorical"}
+  },
+  "model": {"preset": "mlp", "hidden": [8]},
+  "train": {"epochs": 2, "batch_size": 64},
+  "backend": {"name": "dnn_cpu", "threads": 1},
+  "output": {"model": "m.dnn"}
+}
+JSON
+run dnn train good.json
+is_exit 0 "the config without faults trains"
+first=$(digest m.dnn)
+# bad NAME ID WHERE [HELP]: c.json is refused by check and by train; WHERE begins with ':' or is empty
+bad() {
+    before=$(digest m.dnn)
+    run dnn check c.json
+    is_exit 78 "$1"
+    err_has "error[$2]: c.json$3" "$1: $2 at c.json$3"
+    [ -z "${4:-}" ] || err_has "$4" "$1: says $4"
+    run dnn train c.json
+    is_exit 78 "$1: train too"
+    [ "$(digest m.dnn)" = "$before" ]
+    ok $? "$1: nothing was written"
+}
+# with FROM TO: good.json with one thing changed
+with() { perl -pe "BEGIN { \$f = shift; \$t = shift } s/\\Q\$f\\E/\$t/" -- "$1" "$2" <good.json >c.json; }
+
+with '"task": "binary",' '"task": "binary"'
+bad "J01 a comma that is missing" E1101 ":3:3"
+with '"task": "binary",' '"task": binary,'
+bad "J01 a word without quotes" E1101 ":2:11"
+with '"task": "binary",' "'task': 'binary',"
+bad "J01 single quotes" E1101 ":2:3"
+with '"batch_size": 64}' '"batch_size": 64,}'
+bad "J01 a comma too many" E1101 ":9:"
+with '"task": "binary",' '// what is predicted'
+bad "J01 a comment" E1101 ":2:3"
+with '"task": "binary",' '"task": "binary"; '
+bad "J01 a semicolon" E1101 ":2:19"
+for literal in True TRUE nul None undefined NaN Infinity -Infinity; do
+    with '"epochs": 2' "\"epochs\": $literal"
+    bad "J01 $literal" E1101 ":9:"
+done
+{ cat good.json; echo '{}'; } >c.json
+bad "J02 a second document" E1101 ":13:1"
+{ cat good.json; echo x; } >c.json
+bad "J02 text behind the end" E1101 ":13:1"
+{ cat good.json; printf '\0'; } >c.json
+bad "J02 a NUL behind the end" E1101 ":13:1"
+{ cat good.json; printf ' \n\t\r\n'; } >c.json
+run dnn check c.json
+is_exit 0 "J02 white space behind the end"
+: >c.json
+bad "J03 an empty file" E1101 ":1:1"
+printf ' \n\n' >c.json
+bad "J03 white space only" E1101 ":3:1"
+head -n 6 good.json >c.json
+bad "J03 cut off" E1101 ":7:1" "opened at line 3"
+fine=0
+size=$(wc -c <good.json)
+for ((n = 0; n < size - 2; n += 7)); do
+    head -c $n good.json >c.json
+    run dnn check c.json
+    [ $STATUS -eq 78 ] && grep -q 'error\[E110' err || fine=$((fine + 1))
+done
+is $fine 0 "J03 cut off at every seventh byte: 78"
+
+with '"batch_size": 64' '"batch_size": 64, "epochs": 3'
+bad "J04 a key twice" E1104 ":9:" "epochs"
+with '"batch_size": 64}' '"batch_size": 64, "Epochs": 3}'
+bad "J04 a key twice but for case" E1104 ":9:"
+cat >c.json <<'JSON'
+{"task": "binary",
+ "data": {"train": "leads.csv", "target": "converted", "columns": {"age": "numeric"}},
+ "task": "regression"}
+JSON
+bad "J04 both lines are named" E1104 ":3:2" "line 1"
+with '"age": "numeric"' '"age": "numeric", "age": "ignore"'
+bad "J04 a column twice" E1104 ":6:"
+with '"age": "numeric"' '"\u0061ge": "numeric", "age": "ignore"'
+bad "J04 a column twice, once escaped" E1104 ":6:"
+with '"age": "numeric"' '"age": "numeric", "Age": "numeric"'
+run dnn check c.json
+is_exit 65 "J04 columns that differ by case are two columns, of which the file has one"
+
+with '"batch_size"' '"batchsize"'
+bad "J05 an unknown key" E1301 ":9:26" 'did you mean `batch_size`'
+with '"train": {' '"trian": {'
+bad "J05 an unknown section" E1301 ":9:3" 'did you mean `train`'
+with '"target"' '"Target"'
+bad "J05 a key in another case" E1301 ":5:5" 'did you mean `target`'
+with '"hidden": [8]' '"hiden": [8]'
+bad "J05 an unknown option of the model" E1301 ":8:"
+with '"age": "numeric"' '"age": {"type": "numeric", "scales": "none"}'
+bad "J05 an unknown option of a column" E1301 ":6:" 'did you mean `scale`'
+with '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "unit": 8}]'
+bad "J05 an unknown option of a layer" E1301 ":8:" 'did you mean `units`'
+
+with '"epochs": 2' '"epochs": "2"'
+bad "J06 a string for an integer" E1302 ":9:" "train.epochs"
+with '"hidden": [8]' '"hidden": 8'
+bad "J06 a number for a list" E1302 ":8:" "model.hidden"
+with '"hidden": [8]' '"hidden": ["8"]'
+bad "J06 a string in a list of integers" E1302 ":8:" "model.hidden"
+with '"target": "converted"' '"target": 5'
+bad "J06 a number for a string" E1302 ":5:" "data.target"
+with '"epochs": 2' '"epochs": 2, "optimizer": "adam"'
+bad "J06 a string for an object" E1302 ":9:" "train.optimizer"
+with '"epochs": 2' '"epochs": null'
+bad "J06 null where none is allowed" E1302 ":9:" "train.epochs"
+with '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "units": 8}, {"type": "relu"}, {"type": "dense", "units": "8"}]'
+bad "J06 inside a list of layers" E1302 ":8:" "model.layers.2.units"
+for root in '[]' '"x"' 1 null true; do
+    echo "$root" >c.json
+    run dnn check c.json
+    is_exit 78 "J06 the whole config is $root"
+done
+with '"preset": "mlp"' '"preset": "mpl"'
+bad "J06 a word that is not known" E1304 ":8:" 'did you mean `mlp`'
+with '"epochs": 2' '"epochs": 2, "optimizer": {"type": "adamx"}'
+bad "J06 an optimizer that is not known" E1304 ":9:" "adam"
+
+while read -r key value; do
+    run dnn check good.json --set "$key=$value"
+    [ $STATUS -eq 64 ] || [ $STATUS -eq 78 ]
+    ok $? "J07 $key = $value is refused" "exit $STATUS: $(head -n 3 err)"
+    err_has "${key##*.}" "J07 the key is named"
+    # the same in the file
+    perl -e 'my ($key, $value) = @ARGV; local $/; open my $f, "<", "good.json"; my $t = <$f>; my @p = split /\./, $key;
+        if (@p == 2) { $t =~ s/"\Q$p[1]\E": [^,}]*(?=[,}])/"$p[1]": $value/ or $t =~ s/"\Q$p[0]\E": \{/"$p[0]": {"$p[1]": $value, / }
+        else { $t =~ s/"\Q$p[0]\E": \{/"$p[0]": {"$p[1]": {"$p[2]": $value}, / }
+        print $t' "$key" "$value" >c.json
+    run dnn check c.json
+    is_exit 78 "J07 $key: $value in the file"
+    case $value in
+    1e309) err_has "$value" "J07 the number is quoted" ;;
+    *) err_has "$key" "J07 with its path" ;;
+    esac
+done <<'VALUES'
+train.epochs 0
+train.epochs -1
+train.epochs 1e309
+train.batch_size 0
+train.batch_size 1e300
+train.optimizer.learning_rate 0
+train.optimizer.learning_rate -0.1
+train.optimizer.learning_rate 1e309
+train.optimizer.weight_decay -1
+train.schedule.warmup 1.5
+train.loss.label_smoothing 1
+train.loss.gamma -1
+train.clip_norm -1
+train.checkpoint.keep 0
+train.time_limit_s -5
+data.split.valid 1
+data.split.valid -0.1
+data.split.test 1.5
+backend.threads -1
+backend.memory_fraction 2
+VALUES
+run dnn check good.json --set train.optimizer.betas='[0.9,1]'
+is_exit 64 "J07 inside a list"
+with '"epochs": 2' '"epochs": 0'
+bad "J07 the allowed range is named" E1303 ":9:" "1"
+with '"epochs": 2' '"epochs": 1e309'
+bad "J07 a number beyond a double" E1103 ":9:"
+
+with '"epochs": 2' '"epochs": 3.5'
+bad "J08 a fraction for an integer" E1302 ":9:" "train.epochs"
+with '"epochs": 2' '"epochs": 2.0'
+run dnn check c.json
+is_exit 0 "J08 2.0 is an integer"
+with '"epochs": 2' '"epochs": 9007199254740993'
+run dnn check c.json
+is_exit 78 "J08 beyond 2^53"
+with '"epochs": 2' '"epochs": 2, "seed": 9007199254740993'
+bad "J08 a seed that a double cannot hold" E1303 ":9:" "train.seed"
+for seed in 0 9007199254740991 '"9007199254740993"' '"18446744073709551615"'; do
+    with '"epochs": 2' "\"epochs\": 2, \"seed\": $seed"
+    run dnn check c.json
+    is_exit 0 "J08 seed $seed"
+done
+for seed in '"18446744073709551616"' '"-1"' -1 '"1e3"' '""' '"12x"' 1.5 true; do
+    with '"epochs": 2' "\"epochs\": 2, \"seed\": $seed"
+    run dnn check c.json
+    is_exit 78 "J08 seed $seed"
+done
+for seed in '"18446744073709551615"' '"18446744073709551614"'; do
+    with '"epochs": 2' "\"epochs\": 2, \"seed\": $seed"
+    dnn train c.json -o s$seed.dnn 2>/dev/null
+done
+[ "$(digest 's"18446744073709551615".dnn')" != "$(digest 's"18446744073709551614".dnn')" ]
+ok $? "J08 no digit of a large seed is lost"
+
+for number in 01 1. .5 +1 0x10 1e 1e+ -; do
+    with '"epochs": 2' "\"epochs\": $number"
+    bad "J09 the number $number" E1101 ":9:"
+done
+string() { # string NAME ID PRINTF-TEXT
+    { head -n 4 good.json; printf "    \"target\": \"$3\",\n"; tail -n +6 good.json; } >c.json
+    bad "J09 $1" "$2" ":5:"
+}
+string "a raw control byte" E1102 'con\x01verted'
+string "a raw line end" E1102 'con\nverted'
+string "a raw tab" E1102 'con\tverted'
+string "invalid UTF-8" E1102 'con\xffverted'
+string "an overlong form" E1102 'con\xc0\xafverted'
+string "a surrogate in UTF-8" E1102 'con\xed\xa0\x80verted'
+string "\\u0000" E1102 'con\\u0000verted'
+string "half a surrogate pair" E1102 'con\\ud800verted'
+string "the other half" E1102 'con\\udc00verted'
+string "two first halves" E1102 'con\\ud800\\ud800verted'
+string "\\u with three digits" E1101 'con\\u12g4verted'
+string "an unknown escape" E1101 'con\\xverted'
+with '"converted"' '"\u0063onverted"'
+run dnn check c.json
+is_exit 0 "J09 an escape that is allowed"
+err_lacks $'\x01' "J09 no raw bytes in messages"
+
+perl -e 'print "{\"task\": \"binary\"", " " x (1 << 20), "}"' >c.json
+bad "J10 more than 1 MiB" E1105 "" 1048576
+perl -e 'print "{\"model\": ", "[" x 33, "]" x 33, "}"' >c.json
+bad "J10 deeper than 32" E1105 ":1:" "32"
+perl -e 'print "[" x 500000' >c.json
+bad "J10 half a million brackets" E1105 ":1:"
+perl -e 'print "{\"model\": {\"layers\": [0", ",0" x 520000, "]}}"' >c.json
+run bash -c "ulimit -v 200000; exec timeout 10 '$DNN' check c.json"
+is_exit 78 "J11 1 MiB of [0,0,..: refused, in little memory"
+{ printf '\xef\xbb\xbf'; cat good.json; } >c.json
+run dnn train c.json
+is_exit 0 "J12 a byte-order mark"
+is "$(digest m.dnn)" "$first" "J12 the same model"
+
+contradiction() { # contradiction NAME KEY1 KEY2
+    run dnn check c.json
+    is_exit 78 "J13 $1"
+    err_has "$2" "J13 $1: names $2"
+    err_has "$3" "J13 $1: names $3"
+}
+with '"epochs": 2' '"epochs": 2, "loss": {"type": "mse"}'
+contradiction "mse for classes" train.loss.type task
+with '"epochs": 2' '"epochs": 2, "early_stopping": {"metric": "rmse"}'
+contradiction "the metric of another task" train.early_stopping.metric task
+with '"preset": "mlp", "hidden": [8]' '"preset": "mlp", "hidden": [8], "dropout": 1.0'
+run dnn check c.json
+is_exit 78 "J13 dropout 1.0"
+err_has "model.dropout" "J13 it is named"
+with '"columns"' '"split": {"valid": 0.6, "test": 0.5}, "columns"'
+contradiction "shares that add up to more than 1" '"valid"' '"test"'
+with '"columns"' '"split": {"valid": 0.5, "test": 0.5}, "columns"'
+contradiction "shares that leave no training rows" '"valid"' '"test"'
+with '"columns"' '"split": {"method": "time"}, "columns"'
+bad "J13 a split by time without a time" E1313 ":6:" time
+with '"city": "categorical"' '"city": "categorical", "converted": "datetime"'
+bad "J13 the target as an input" E1312 ":6:" converted
+with '{"age": "numeric", "city": "categorical"}' '{"lead_id": "id"}'
+bad "J13 no column to learn from" E1312 ":6:"
+with '"age": "numeric"' '"age": "weight", "visits": "weight"'
+bad "J13 two weights" E1312 ":6:"
+with '"task": "binary"' '"task": "regression"'
+with '"epochs": 2' '"epochs": 2, "loss": {"class_weights": {"maybe": 2}}'
+run dnn check c.json
+is_exit 78 "J13 a weight for a label that the data lack"
+err_has E1321 "J13 E1321"
+with '"task": "binary",' ''
+bad "J13 no task" E1305 "" task
+with '"target": "converted",' ''
+bad "J13 no target" E1305 "" target
+with '"train": "leads.csv"' '"train": ""'
+run dnn check c.json
+is_exit 78 "J13 no file"
+err_has E1310 "J13 E1310"
+
+with '"hidden": [8]' '"hidden": [16777216, 16777216, 16777216]'
+run dnn check c.json
+[ $STATUS -eq 78 ] || [ $STATUS -eq 71 ]
+ok $? "J14 more parameters than fit" "exit $STATUS $(cat err)"
+with '"hidden": [8]' '"hidden": [16777217]'
+run dnn check c.json
+is_exit 78 "J14 a layer beyond the limit"
+with '"hidden": [8]' "\"hidden\": [$(printf '8,%.0s' $(seq 4200))8]"
+run dnn check c.json
+is_exit 78 "J14 more than 4,096 layers"
+
+mkdir inner
+perl -pe 's/leads.csv/..\/leads.csv/' good.json >inner/c.json
+run dnn train inner/c.json
+is_exit 0 "J15 paths of a config count from its folder"
+[ -e inner/m.dnn ]
+ok $? "J15 so does output.model"
+perl -pe "s#leads.csv#$WORK/leads.csv#" good.json >inner/c.json
+run dnn train inner/c.json -o abs.dnn
+is_exit 0 "J15 an absolute path"
+grep -q "$WORK" abs.dnn
+[ $? -ne 0 ]
+ok $? "J15 the model holds no path"
+
+# J16 memory that runs out inside the JSON library is no syntax error: every allocation of a check fails in turn
+DNN_FAULT=count "$DNN" check good.json >/dev/null 2>err
+total=$(sed -n 's/.* alloc=\([0-9]*\).*/\1/p' err)
+other=""
+for ((n = 1; n <= ${total:-0} && n <= 60; n++)); do
+    run env DNN_FAULT=alloc:$n "$DNN" check good.json
+    [ $STATUS -eq 71 ] && grep -q E1701 err || other+="alloc:$n exit $STATUS; "
+done
+[ "${total:-0}" -gt 20 ] && [ -z "$other" ]
+ok $? "J16 each of the first 60 of ${total:-no} allocations fails: 71" "$other"
+
+perl -e 'print "{"; print "\"k$_\": 0, " for 1 .. 60000; print "\"task\": \"binary\"}"' >c.json
+run timeout 5 "$DNN" check c.json
+is_exit 78 "J17 60,000 keys, quickly"
+err_has E1105 "J17 by the limit of keys"
+perl -e 'print "{\"data\": {\"columns\": {"; print "\"k$_\": 0, " for 1 .. 9000; print "\"k\": \"id\"}}}"' >c.json
+run timeout 5 "$DNN" check c.json
+is_exit 78 "J17 9,000 keys, quickly"
+run dnn check none.json
+is_exit 66 "a config that is not there"
+done_testing
