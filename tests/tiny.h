@@ -1,4 +1,5 @@
-/* tiny.h - a folder with a small data set and a model trained on it, for tests of what models are used for. */
+/* tiny.h - a folder with a small data set and a model trained on it, for tests of what models are
+ * used for. */
 #ifndef DNN_TINY_H
 #define DNN_TINY_H
 
@@ -14,14 +15,15 @@
 #include "run/train.h"
 
 #define TINY_ROWS 1500
-static unsigned tiny_warnings; /* of the trainings: rows that look alike are on both sides of the split */
+static unsigned
+    tiny_warnings; /* of the trainings: rows that look alike are on both sides of the split */
 
 struct tiny {
     char folder[64];
     char *data, *model;
 };
-static const struct overrides tiny_overrides = {.backend = "dnn_cpu", .threads = 2, .batch_size = -1,
-                                                .time_limit_s = -1};
+static const struct overrides tiny_overrides = {
+    .backend = "dnn_cpu", .threads = 2, .batch_size = -1, .time_limit_s = -1};
 
 static inline char *tiny_path(const struct tiny *t, const char *name)
 {
@@ -47,7 +49,8 @@ static inline char *tiny_read(const char *path)
     struct err e = {0};
     char *bytes = NULL;
     size_t length;
-    return file_slurp(path, (size_t)64 << 20, ERR_FILE_READ, &bytes, &length, &e) ? bytes : mem_string("");
+    return file_slurp(path, (size_t)64 << 20, ERR_FILE_READ, &bytes, &length, &e) ? bytes
+                                                                                  : mem_string("");
 }
 
 /* id, a number with gaps, a category with gaps, the target. */
@@ -85,13 +88,14 @@ static inline bool tiny_open(struct tiny *t, int task, struct err *e)
     t->data = tiny_file(t, "data.csv", data.data);
     t->model = tiny_path(t, "tiny.dnn");
     char *path = tiny_path(t, "config.json");
-    text_printf(&config,
-                "{\"task\": \"%s\", \"data\": {\"train\": \"data.csv\", \"target\": \"y\", %s"
-                "\"columns\": {\"id\": \"id\", \"x\": \"numeric\", \"color\": \"categorical\"}},"
-                "\"model\": {\"preset\": \"mlp\", \"hidden\": [16, 8]},"
-                "\"train\": {\"epochs\": 12, \"batch_size\": 64, \"optimizer\": {\"learning_rate\": 0.01}},"
-                "\"output\": {\"model\": \"tiny.dnn\"}}",
-                task_names[task], task == TASK_BINARY ? "\"positive\": \"yes\", " : "");
+    text_printf(
+        &config,
+        "{\"task\": \"%s\", \"data\": {\"train\": \"data.csv\", \"target\": \"y\", %s"
+        "\"columns\": {\"id\": \"id\", \"x\": \"numeric\", \"color\": \"categorical\"}},"
+        "\"model\": {\"preset\": \"mlp\", \"hidden\": [16, 8]},"
+        "\"train\": {\"epochs\": 12, \"batch_size\": 64, \"optimizer\": {\"learning_rate\": 0.01}},"
+        "\"output\": {\"model\": \"tiny.dnn\"}}",
+        task_names[task], task == TASK_BINARY ? "\"positive\": \"yes\", " : "");
     struct config *c = config_parse(config.data, config.length, path, &tiny_overrides, e);
     bool good = c != NULL;
     if (good) {
@@ -110,7 +114,8 @@ static inline bool tiny_open(struct tiny *t, int task, struct err *e)
 
 static inline void tiny_close(struct tiny *t)
 {
-    const char *const names[] = {"data.csv", "tiny.dnn", "out.csv", "unseen.csv", "norows.csv", "in.csv", "bad.csv", "part.csv"};
+    const char *const names[] = {"data.csv",   "tiny.dnn", "out.csv", "unseen.csv",
+                                 "norows.csv", "in.csv",   "bad.csv", "part.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = tiny_path(t, names[i]);
         unlink(path);

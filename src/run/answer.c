@@ -15,7 +15,8 @@ void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, f
         for (uint32_t c = 1; c < classes; c++)
             if ((double)z[c] > top)
                 top = (double)z[c];
-        /* the sum comes first and each term is made again: no room for the terms in double is needed */
+        /* the sum comes first and each term is made again: no room for the terms in double is
+         * needed */
         for (uint32_t c = 0; c < classes; c++)
             sum += exp((double)z[c] - top);
         for (uint32_t c = 0; c < classes; c++)
@@ -47,18 +48,8 @@ __extension__ typedef unsigned __int128 wide; /* 53 bits of a double times 10^22
 #define TENS_MOST 22
 
 static const uint64_t tens[] = {
-    1,
-    10,
-    100,
-    1000,
-    10000,
-    100000,
-    1000000,
-    10000000,
-    100000000,
-    1000000000,
-    10000000000,
-    100000000000,
+    1,       10,       100,       1000,       10000,       100000,
+    1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
 };
 
 static wide ten_to(unsigned power)
@@ -66,7 +57,8 @@ static wide ten_to(unsigned power)
     return power <= 11 ? (wide)tens[power] : (wide)tens[11] * tens[power - 11];
 }
 
-/* round(fraction * 2^exponent * 10^power) to an integer, halves to even, exactly; the result is below 2^63. */
+/* round(fraction * 2^exponent * 10^power) to an integer, halves to even, exactly; the result is
+ * below 2^63. */
 static uint64_t scaled(uint64_t fraction, int exponent, int power)
 {
     wide top = fraction, bottom = 1;
@@ -106,7 +98,8 @@ size_t answer_number(char *out, double value)
     fraction >>= zeros; /* short fractions (floats) keep every product small */
     exponent += zeros;
 
-    /* nine digits: decimal is the power of ten of the first one, from an estimate that is exact or one too low */
+    /* nine digits: decimal is the power of ten of the first one, from an estimate that is exact or
+     * one too low */
     int decimal = (top * 1233) >> 12; /* floor(log10(2^top)) */
     uint64_t digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
     if (digits >= tens[DIGITS]) { /* one too low, or rounding reached the next power */

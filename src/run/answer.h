@@ -1,4 +1,5 @@
-/* answer.h - from the network's numbers to what is said about a row, in one place for training, evaluation and prediction. */
+/* answer.h - from the network's numbers to what is said about a row, in one place for training,
+ * evaluation and prediction. */
 #ifndef DNN_RUN_ANSWER_H
 #define DNN_RUN_ANSWER_H
 
@@ -7,15 +8,17 @@
 
 #include "base/real.h"
 
-/* Logits [rows][classes] to probabilities of the same shape: softmax in double, rounded to float. A row whose logits are
- * not all finite gets NaN everywhere. */
+/* Logits [rows][classes] to probabilities of the same shape: softmax in double, rounded to float. A
+ * row whose logits are not all finite gets NaN everywhere. */
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, float *probability);
 /* A standardised answer in the target's own units. */
 double answer_value(real logit, double center, double scale);
-/* The label that is answered: of two, the second when its probability reaches 0.5; of more, the first of the largest. */
+/* The label that is answered: of two, the second when its probability reaches 0.5; of more, the
+ * first of the largest. */
 uint32_t answer_label(const float *probability, uint32_t classes);
 
-/* "%.9g" as text_number writes it, byte for byte, in integers (some ten times as fast). Returns the length; room >= 32. */
+/* "%.9g" as text_number writes it, byte for byte, several times as fast. Returns the length;
+ * room >= 32. */
 size_t answer_number(char *out, double value);
 
 #endif

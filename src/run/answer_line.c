@@ -1,4 +1,5 @@
-/* answer_line.c - see answer_line.h. Room for a whole line is made once, so that its parts are plain copies. */
+/* answer_line.c - see answer_line.h. Room for a whole line is made once, so that its parts are
+ * plain copies. */
 #include "run/answer_line.h"
 
 #include <string.h>
@@ -56,7 +57,8 @@ static char *put_field(const struct answer_line *l, char *to, const char *text, 
     return to;
 }
 
-static void add_field(const struct answer_line *l, struct text *out, const char *text, size_t length)
+static void add_field(const struct answer_line *l, struct text *out, const char *text,
+                      size_t length)
 {
     char *from = reserve(out, 2 * length + 4), *to = from;
     if (out->length && out->data[out->length - 1] != '\n')
@@ -75,17 +77,20 @@ static void take_cell(struct answer_line *l, uint32_t cell)
     l->cells[l->cell_count++] = cell;
 }
 
-static bool take_named(struct answer_line *l, const struct binding *b, const char *list, struct err *e)
+static bool take_named(struct answer_line *l, const struct binding *b, const char *list,
+                       struct err *e)
 {
     for (const char *from = list;;) {
         size_t length = strcspn(from, ",");
         size_t at = 0;
-        while (at < b->cells && !(strlen(b->names[at]) == length && memcmp(b->names[at], from, length) == 0))
+        while (at < b->cells &&
+               !(strlen(b->names[at]) == length && memcmp(b->names[at], from, length) == 0))
             at++;
         if (at == b->cells) {
             char *name = mem_string_n(from, length);
             const char *near = text_nearest(name, b->names, b->cells);
-            err_set(e, ERR_OPTION_VALUE, "--passthrough: the input has no column \"%s\"", text_quote(from, length));
+            err_set(e, ERR_OPTION_VALUE, "--passthrough: the input has no column \"%s\"",
+                    text_quote(from, length));
             if (near)
                 err_help(e, "did you mean \"%s\"?", text_quote_z(near));
             mem_free(name);
@@ -98,8 +103,8 @@ static bool take_named(struct answer_line *l, const struct binding *b, const cha
     }
 }
 
-bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b, const char *passthrough,
-                      bool tsv, const char *null_text, struct err *e)
+bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
+                      const char *passthrough, bool tsv, const char *null_text, struct err *e)
 {
     *l = (struct answer_line){.delimiter = tsv ? '\t' : ',', .quotes = !tsv, .schema = s};
     l->cells = mem_alloc(b->cells ? b->cells : 1, sizeof *l->cells);
@@ -142,14 +147,16 @@ static bool check_plain(const struct answer_line *l, const char *text, size_t le
         return true;
     for (size_t i = 0; i < length; i++)
         if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
-            err_set(e, ERR_LABEL_TEXT, "\"%s\" holds a tab or a line end, which --io tsv cannot write",
+            err_set(e, ERR_LABEL_TEXT,
+                    "\"%s\" holds a tab or a line end, which --io tsv cannot write",
                     text_quote(text, length));
             return err_help(e, "use --io csv");
         }
     return true;
 }
 
-bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out, struct err *e)
+bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
+                        struct err *e)
 {
     struct text name = {0};
     bool good = true;
@@ -173,8 +180,10 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
     return good;
 }
 
-/* The cells of the record that are repeated, each followed by a delimiter. A ragged record may lack some. */
-static void add_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record, struct text *out)
+/* The cells of the record that are repeated, each followed by a delimiter. A ragged record may lack
+ * some. */
+static void add_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                      struct text *out)
 {
     if (l->cell_count == 0)
         return;
@@ -192,8 +201,8 @@ static void add_cells(const struct answer_line *l, const struct csv_cells *cells
     out->length += (size_t)(to - from);
 }
 
-void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record, const float *probability,
-                     double value, struct text *out)
+void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                     const float *probability, double value, struct text *out)
 {
     add_cells(l, cells, record, out);
     if (l->outputs == 0) {
@@ -204,7 +213,8 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
         return;
     }
     const struct text *label = &l->labels[answer_label(probability, l->outputs)];
-    char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1), *to = from;
+    char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1),
+         *to = from;
     memcpy(to, label->data, label->length);
     to += label->length;
     for (uint32_t i = 0; i < l->outputs; i++) {
@@ -215,7 +225,8 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
     out->length += (size_t)(to - from);
 }
 
-void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record, struct text *out)
+void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                      struct text *out)
 {
     add_cells(l, cells, record, out);
     size_t fields = (size_t)l->outputs + 1;

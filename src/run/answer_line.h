@@ -1,5 +1,5 @@
-/* answer_line.h - one line of a prediction file: id columns, passthrough columns, then the answer. RFC 4180 quoting, or none
- * (tsv). See INTERFACE.md, "Predictions". */
+/* answer_line.h - one line of a prediction file: id columns, passthrough columns, then the answer.
+ * RFC 4180 quoting, or none (tsv). See README, "Predictions". */
 #ifndef DNN_RUN_ANSWER_LINE_H
 #define DNN_RUN_ANSWER_LINE_H
 
@@ -7,26 +7,28 @@
 
 struct answer_line {
     char delimiter;
-    bool quotes;               /* false: tsv */
+    bool quotes; /* false: tsv */
     const struct schema *schema;
-    uint32_t *cells;           /* of the record, in order of output */
+    uint32_t *cells; /* of the record, in order of output */
     size_t cell_count;
     uint32_t outputs;
-    struct text *labels;       /* [classes], as they are written; none for regression */
-    struct text missing;       /* --null */
+    struct text *labels; /* [classes], as they are written; none for regression */
+    struct text missing; /* --null */
 };
 
-/* passthrough: NULL, "all" or "a,b,c" (names of the input; one that it lacks is E10). Frees nothing of its arguments; they
- * must live as long. */
-bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b, const char *passthrough,
-                      bool tsv, const char *null_text, struct err *e);
+/* passthrough: NULL, "all" or "a,b,c" (names of the input; one that it lacks is E10). Frees nothing
+ * of its arguments; they must live as long. */
+bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
+                      const char *passthrough, bool tsv, const char *null_text, struct err *e);
 void answer_line_close(struct answer_line *l);
 /* Tabs and line ends in names are E14 under tsv. */
-bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out, struct err *e);
+bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
+                        struct err *e);
 /* probability [classes], or value for regression; line end included. */
-void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record, const float *probability,
-                     double value, struct text *out);
+void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                     const float *probability, double value, struct text *out);
 /* A row without an answer. cells NULL: nothing of it is readable. */
-void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record, struct text *out);
+void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                      struct text *out);
 
 #endif

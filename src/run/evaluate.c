@@ -1,4 +1,5 @@
-/* evaluate.c - the story of one evaluation: rows through the stream into a tally, then metrics, intervals and gates. */
+/* evaluate.c - the story of one evaluation: rows through the stream into a tally, then metrics,
+ * intervals and gates. */
 #include "run/evaluate.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 struct measure {
     struct stream *stream;
     struct tally *tally;
-    uint32_t classes;          /* 0: regression */
+    uint32_t classes; /* 0: regression */
     const struct stream_group *group;
     float *probability, *weight;
     int32_t *label;
@@ -21,7 +22,8 @@ struct measure {
 
 /* --- rows --- */
 
-/* A target as training read it: in double, not as the record's standardised float. cell_parse took it before. */
+/* A target as training read it: in double, not as the record's standardised float. cell_parse took
+ * it before. */
 static double target_of(const struct measure *m, const struct stream_group *g, uint64_t row)
 {
     const struct schema *s = m->stream->schema;
@@ -71,22 +73,28 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
     }
     m->group = g;
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
-    struct scores s = {.task = m->stream->schema->task, .rows = g->rows, .classes = m->classes,
-                       .probability = m->probability, .label = m->label, .value = m->value, .target = m->target,
+    struct scores s = {.task = m->stream->schema->task,
+                       .rows = g->rows,
+                       .classes = m->classes,
+                       .probability = m->probability,
+                       .label = m->label,
+                       .value = m->value,
+                       .target = m->target,
                        .weight = m->weight};
     tally_add(m->tally, &s);
     return true;
 }
 
 /* All rows through an opened model. */
-static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally, uint64_t *rows,
-                        struct err *e)
+static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
+                        uint64_t *rows, struct err *e)
 {
     struct stream stream = {0};
-    struct stream_request want = {.inputs = q->inputs, .input_count = q->input_count, .labelled = true,
-                                  .max_bad_rows = -1};
+    struct stream_request want = {
+        .inputs = q->inputs, .input_count = q->input_count, .labelled = true, .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
-    bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, measure_group, &m, e);
+    const struct stream_sink sink = {measure_group, &m};
+    bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
     *rows = stream.rows;
     if (good && stream.rows == 0) {
         const char *path = q->input_count ? q->inputs[0] : "-";
@@ -109,12 +117,14 @@ static struct tally *tally_for(const struct serve *s)
 
 /* --- the comparison --- */
 
-static bool comparable(const struct serve *a, const struct serve *b, const struct evaluate_request *q, struct err *e)
+static bool comparable(const struct serve *a, const struct serve *b,
+                       const struct evaluate_request *q, struct err *e)
 {
     const struct schema *s = a->schema, *t = b->schema;
     if (s->task != t->task)
-        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0, "its task is %s, that of %s is %s",
-                      task_names[t->task], text_quote_z(q->model), task_names[s->task]);
+        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+                      "its task is %s, that of %s is %s", task_names[t->task],
+                      text_quote_z(q->model), task_names[s->task]);
     uint32_t count = s->labels ? vocab_count(s->labels) : 0;
     bool same = !s->labels || vocab_count(t->labels) == count;
     for (uint32_t i = 0; same && i < count; i++) {
@@ -122,12 +132,15 @@ static bool comparable(const struct serve *a, const struct serve *b, const struc
         const char *x = vocab_text(s->labels, i, &length), *y = vocab_text(t->labels, i, &other);
         same = length == other && memcmp(x, y, length) == 0;
     }
-    return same || err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                          "its labels, or their order, are not those of %s", text_quote_z(q->model));
+    return same ||
+           err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+                  "its labels, or their order, are not those of %s", text_quote_z(q->model));
 }
 
-/* The other model on the same rows; the gate's value is the advantage, above 0 when this one is better. */
-static bool compare(const struct evaluate_request *q, struct evaluate_result *r, struct gate *g, struct err *e)
+/* The other model on the same rows; the gate's value is the advantage, above 0 when this one is
+ * better. */
+static bool compare(const struct evaluate_request *q, struct evaluate_result *r, struct gate *g,
+                    struct err *e)
 {
     struct serve other = {0};
     if (!serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e))
@@ -136,7 +149,8 @@ static bool compare(const struct evaluate_request *q, struct evaluate_result *r,
     struct tally *tally = tally_for(&other);
     bool good = comparable(&r->serve, &other, q, e) && measure_all(q, &other, tally, &rows, e);
     if (good) {
-        double mine = metrics_get(&r->metrics, g->metric->name), theirs = metric_of(tally, g->metric);
+        double mine = metrics_get(&r->metrics, g->metric->name),
+               theirs = metric_of(tally, g->metric);
         g->value = g->metric->higher ? mine - theirs : theirs - mine;
         g->pass = q->by == 0 ? g->value > 0 : g->value >= q->by; /* false for NaN */
     }
@@ -160,21 +174,23 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     if (!metric) {
         char names[160];
         metric_names(task, names, sizeof names);
-        err_set(e, ERR_OPTION_VALUE, "--on: \"%s\" is no metric of this model's task", text_quote_z(q->on));
+        err_set(e, ERR_OPTION_VALUE, "--on: \"%s\" is no metric of this model's task",
+                text_quote_z(q->on));
         err_expected(e, "one of %s", names);
         const char *near = metric_nearest(q->on, task);
         return near ? err_help(e, "did you mean \"%s\"?", near) : false;
     }
     for (size_t i = 0; i < q->input_count; i++)
         if (strcmp(q->inputs[i], "-") == 0)
-            return err_set(e, ERR_OPTION_CONFLICT, "--better-than reads the rows twice, and standard input (-) can be "
-                                                   "read once");
+            return err_set(e, ERR_OPTION_CONFLICT,
+                           "--better-than reads the rows twice, and standard input (-) can be "
+                           "read once");
     struct text text = {0};
     text_printf(&text, "%s better than %s", metric->name, q->better_than);
     if (q->by != 0)
         text_printf(&text, " by %.9g", q->by);
-    r->gates[r->gate_count++] = (struct gate){.text = text.data, .metric = metric, .bound = q->by,
-                                              .value = (double)NAN};
+    r->gates[r->gate_count++] =
+        (struct gate){.text = text.data, .metric = metric, .bound = q->by, .value = (double)NAN};
     return true;
 }
 
@@ -262,7 +278,8 @@ static void write_calibration(const struct tally *t, struct json_out *out)
     json_close(out, ']');
 }
 
-void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r, struct json_out *out)
+void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
+                    struct json_out *out)
 {
     (void)q;
     json_open(out, NULL, '{');

@@ -7,16 +7,19 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static const struct { const char *sign; int compare; } signs[] = {
-    {">=", GATE_AT_LEAST}, {"<=", GATE_AT_MOST}, {">", GATE_ABOVE}, {"<", GATE_BELOW}};
+static const struct {
+    const char *sign;
+    int compare;
+} signs[] = {{">=", GATE_AT_LEAST}, {"<=", GATE_AT_MOST}, {">", GATE_ABOVE}, {"<", GATE_BELOW}};
 
 static bool refuse(const char *text, int task, const char *why, struct err *e)
 {
     char names[160];
     metric_names(task, names, sizeof names);
     err_set(e, ERR_OPTION_VALUE, "--require: \"%s\" %s", text_quote_z(text), why);
-    return err_expected(e, "METRIC OPERATOR NUMBER, such as '%s>=0.5'; operators >= > <= <; metrics %s",
-                        metric_default(task)->name, names);
+    return err_expected(
+        e, "METRIC OPERATOR NUMBER, such as '%s>=0.5'; operators >= > <= <; metrics %s",
+        metric_default(task)->name, names);
 }
 
 static const char *skip_blanks(const char *c)
@@ -30,7 +33,8 @@ bool gate_read(struct gate *g, const char *text, int task, struct err *e)
 {
     *g = (struct gate){.value = (double)NAN};
     const char *name = skip_blanks(text);
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    size_t length =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     const char *sign = skip_blanks(name + length), *bound = NULL;
     for (size_t i = 0; i < sizeof signs / sizeof *signs && !bound; i++)
         if (strncmp(sign, signs[i].sign, strlen(signs[i].sign)) == 0) {
@@ -67,18 +71,10 @@ void gate_measure(struct gate *g, double value)
 {
     g->value = value;
     switch ((enum gate_compare)g->compare) {
-    case GATE_AT_LEAST:
-        g->pass = value >= g->bound;
-        break;
-    case GATE_ABOVE:
-        g->pass = value > g->bound;
-        break;
-    case GATE_AT_MOST:
-        g->pass = value <= g->bound;
-        break;
-    case GATE_BELOW:
-        g->pass = value < g->bound;
-        break;
+    case GATE_AT_LEAST: g->pass = value >= g->bound; break;
+    case GATE_ABOVE: g->pass = value > g->bound; break;
+    case GATE_AT_MOST: g->pass = value <= g->bound; break;
+    case GATE_BELOW: g->pass = value < g->bound; break;
     }
 }
 

@@ -6,13 +6,13 @@
 
 enum gate_compare { GATE_AT_LEAST, GATE_ABOVE, GATE_AT_MOST, GATE_BELOW };
 struct gate {
-    char *text;                /* as given; owned */
+    char *text; /* as given; owned */
     const struct metric_type *metric;
-    int compare;               /* enum gate_compare */
+    int compare; /* enum gate_compare */
     double bound, value;
     bool pass;
 };
-/* METRIC OPERATOR NUMBER, blanks allowed between; a metric of the task. E10 with the nearest name. */
+/* METRIC OPERATOR NUMBER, blanks allowed between; a metric of the task. Else E10. */
 bool gate_read(struct gate *g, const char *text, int task, struct err *e);
 void gate_measure(struct gate *g, double value);
 void gate_release(struct gate *g);

@@ -8,9 +8,11 @@
 #include "base/mem.h"
 
 static const char *const type_names[] = {
-    [COLUMN_NUMERIC] = "numeric", [COLUMN_CATEGORICAL] = "categorical", [COLUMN_DATETIME] = "datetime",
-    [COLUMN_ID] = "id",           [COLUMN_WEIGHT] = "weight",           [COLUMN_GROUP] = "group",
-    [COLUMN_IGNORE] = "ignore",   [COLUMN_TARGET] = "target",           [COLUMN_SPLIT] = "split",
+    [COLUMN_NUMERIC] = "numeric",   [COLUMN_CATEGORICAL] = "categorical",
+    [COLUMN_DATETIME] = "datetime", [COLUMN_ID] = "id",
+    [COLUMN_WEIGHT] = "weight",     [COLUMN_GROUP] = "group",
+    [COLUMN_IGNORE] = "ignore",     [COLUMN_TARGET] = "target",
+    [COLUMN_SPLIT] = "split",
 };
 
 /* --- opening --- */
@@ -117,7 +119,8 @@ static void write_data(const struct infer *d, struct json_out *out)
         if (column->reason[0])
             json_put_string(out, "reason", column->reason);
         json_open(out, "examples", '[');
-        for (size_t k = 0; k < sizeof column->examples / sizeof *column->examples && column->examples[k]; k++)
+        for (size_t k = 0;
+             k < sizeof column->examples / sizeof *column->examples && column->examples[k]; k++)
             json_put_string(out, NULL, column->examples[k]);
         json_close(out, ']');
         json_close(out, '}');
@@ -153,11 +156,12 @@ static size_t widest(const char *name, size_t most)
     return length > most ? length < 32 ? length : 32 : most;
 }
 
-static void text_layers(struct layer *const *layers, uint32_t count, unsigned depth, struct text *out)
+static void text_layers(struct layer *const *layers, uint32_t count, unsigned depth,
+                        struct text *out)
 {
     for (uint32_t l = 0; l < count; l++) {
-        text_printf(out, "  %*s%-12s %u -> %u\n", (int)(2 * depth), "", layers[l]->type->name, layers[l]->in,
-                    layers[l]->out);
+        text_printf(out, "  %*s%-12s %u -> %u\n", (int)(2 * depth), "", layers[l]->type->name,
+                    layers[l]->in, layers[l]->out);
         text_layers(layers[l]->children, layers[l]->child_count, depth + 1, out);
     }
 }
@@ -221,7 +225,8 @@ static void text_data(const struct inspect *i, struct text *out)
     size_t width = 6;
     text_printf(out, "file       %s\n", text_quote_z(i->path));
     text_printf(out, "rows       %llu\n", (unsigned long long)d->rows);
-    text_printf(out, "delimiter  %s\n", d->dialect.delimiter == '\t' ? "TAB" : (const char[]){d->dialect.delimiter, '\0'});
+    text_printf(out, "delimiter  %s\n",
+                d->dialect.delimiter == '\t' ? "TAB" : (const char[]){d->dialect.delimiter, '\0'});
     text_printf(out, "encoding   %s%s\n", data_encoding_names[d->dialect.encoding],
                 d->dialect.header ? "" : ", no header");
     for (size_t c = 0; c < d->count; c++)
@@ -233,8 +238,9 @@ static void text_data(const struct inspect *i, struct text *out)
         const struct infer_column *column = &d->columns[c];
         text_put(out, "  ");
         put_name(out, column->name, width + 2);
-        text_printf(out, "%-12s %9llu %8llu%s ", type_names[column->type], (unsigned long long)column->missing,
-                    (unsigned long long)column->distinct, column->distinct_capped ? "+" : " ");
+        text_printf(out, "%-12s %9llu %8llu%s ", type_names[column->type],
+                    (unsigned long long)column->missing, (unsigned long long)column->distinct,
+                    column->distinct_capped ? "+" : " ");
         for (size_t k = 0; k < 3 && column->examples[k]; k++)
             text_printf(out, "%s%s", k ? ", " : "", text_quote_z(column->examples[k]));
         text_char(out, '\n');

@@ -43,7 +43,8 @@ static struct interval logistic(double value, double error)
     if (isnan(value) || isnan(error))
         return none;
     double middle = log(value / (1 - value));
-    return (struct interval){1 / (1 + exp(-(middle - Z * error))), 1 / (1 + exp(-(middle + Z * error)))};
+    return (struct interval){1 / (1 + exp(-(middle - Z * error))),
+                             1 / (1 + exp(-(middle + Z * error)))};
 }
 
 static struct interval of_area(double value, double error, double rows)
@@ -100,7 +101,8 @@ static struct interval of_recall(struct tally *t, double value)
     return interval_wilson(value, effective(t->support[1], t->confusion2[2] + t->confusion2[3]));
 }
 
-/* F1 of the positive class is a ratio of sums: a row adds 2 [hit] above and [positive] + [answered] below. */
+/* F1 of the positive class is a ratio of sums: a row adds 2 [hit] above and [positive] + [answered]
+ * below. */
 static struct interval of_f1(struct tally *t, double value)
 {
     double whole = t->support[1] + t->answered[1], sum = 0;
@@ -127,7 +129,8 @@ static struct interval of_macro_f1(struct tally *t, double value)
             double weight2 = t->confusion2[(size_t)i * t->classes + j];
             if (!(weight2 > 0))
                 continue;
-            double whole_i = t->support[i] + t->answered[i], whole_j = t->support[j] + t->answered[j];
+            double whole_i = t->support[i] + t->answered[i],
+                   whole_j = t->support[j] + t->answered[j];
             double f_i = 2 * t->hit[i] / whole_i, f_j = 2 * t->hit[j] / whole_j;
             double moves = i == j ? (2 - 2 * f_i) / whole_i : -f_i / whole_i - f_j / whole_j;
             sum += weight2 * moves * moves;
@@ -157,7 +160,8 @@ static struct interval of_rmse(struct tally *t, double value)
 {
     if (isnan(value))
         return none;
-    struct interval i = normal(tally_mean_value(&t->square, t->weight), tally_mean_error(&t->square, t->weight), 0);
+    struct interval i =
+        normal(tally_mean_value(&t->square, t->weight), tally_mean_error(&t->square, t->weight), 0);
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
@@ -174,8 +178,8 @@ static struct interval of_ece(struct tally *t, double value)
     return normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0);
 }
 
-/* 1 - r2 is the ratio of sum e^2 to sum d^2, d = target - mean: error of sum (e^2 - r d^2) / sum d^2. The mean is known
- * only at the end, so d = t - shift is expanded in the moments of t. */
+/* 1 - r2 is the ratio of sum e^2 to sum d^2, d = target - mean: error of sum (e^2 - r d^2) / sum
+ * d^2. The mean is known only at the end, so d = t - shift is expanded in the moments of t. */
 static struct interval of_r2(struct tally *t, double value)
 {
     double n = effective(t->weight, t->weight2);
@@ -184,10 +188,11 @@ static struct interval of_r2(struct tally *t, double value)
     const struct tally_moments *m = &t->moments;
     double r = 1 - value, s = t->target_mean - m->shift;
     double e2_d2 = m->e2_t[2] - 2 * s * m->e2_t[1] + s * s * m->e2_t[0];
-    double d4 = m->t[4] - 4 * s * m->t[3] + 6 * s * s * m->t[2] - 4 * s * s * s * m->t[1] + s * s * s * s * m->t[0];
+    double d4 = m->t[4] - 4 * s * m->t[3] + 6 * s * s * m->t[2] - 4 * s * s * s * m->t[1] +
+                s * s * s * s * m->t[0];
     double sum = m->e4 - 2 * r * e2_d2 + r * r * d4;
-    struct interval i =
-        normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square, -(double)INFINITY);
+    struct interval i = normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
+                               -(double)INFINITY);
     if (i.high > 1)
         i.high = 1;
     return i;
@@ -199,10 +204,20 @@ struct interval interval_of(struct tally *t, const struct metric_type *m, double
         const char *name;
         struct interval (*of)(struct tally *t, double value);
     } formulas[] = {
-        {"auc", of_auc},       {"pr_auc", of_pr_auc},     {"logloss", of_logloss},   {"accuracy", of_accuracy},
-        {"f1", of_f1},         {"precision", of_precision}, {"recall", of_recall},   {"brier", of_brier},
-        {"macro_f1", of_macro_f1}, {"macro_auc", of_macro_auc}, {"ece", of_ece},     {"rmse", of_rmse},
-        {"mae", of_mae},       {"r2", of_r2},
+        {"auc", of_auc},
+        {"pr_auc", of_pr_auc},
+        {"logloss", of_logloss},
+        {"accuracy", of_accuracy},
+        {"f1", of_f1},
+        {"precision", of_precision},
+        {"recall", of_recall},
+        {"brier", of_brier},
+        {"macro_f1", of_macro_f1},
+        {"macro_auc", of_macro_auc},
+        {"ece", of_ece},
+        {"rmse", of_rmse},
+        {"mae", of_mae},
+        {"r2", of_r2},
     };
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
         if (strcmp(formulas[i].name, m->name) == 0)

@@ -1,22 +1,29 @@
-/* interval.h - 95 % intervals of metrics, each by a formula; nothing is drawn at random. With weights the number of rows is
- * Kish's effective one, (sum w)^2 / sum w^2.
+/* interval.h - 95 % intervals of metrics, each by a formula; nothing is drawn at random. With
+ * weights the number of rows is Kish's effective one, (sum w)^2 / sum w^2.
  *
- *   accuracy, precision, recall  Wilson, 1927
- *   auc        standard error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the smaller class
- *   macro_auc  mean of the classes' standard errors (an upper bound of the error of the mean), on the logit scale
- *   pr_auc     Boyd, Eng and Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0 and 1 Wilson's
+ *   accuracy, precision, recall   Wilson, 1927
+ *   auc         error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the
+ *               smaller class
+ *   macro_auc   the same with the mean of the classes' errors, an upper bound
+ *   pr_auc      Boyd, Eng and Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0
+ *               and 1 Wilson's
  *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b
  *   logloss, brier, mae   mean and its standard error; not below 0
- *   rmse       root of the interval of the mean squared error
- *   ece        sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0 */
+ *   rmse        root of the interval of the mean squared error
+ *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0
+ */
 #ifndef DNN_RUN_INTERVAL_H
 #define DNN_RUN_INTERVAL_H
 
 #include "run/metric.h"
 #include "run/tally.h"
 
-struct interval { double low, high; }; /* NaN where there is none: too few rows, a metric that is not defined */
-/* value: the metric's own. t must hold what the metric needs, macro_f1 and precision also the confusion matrix. */
+/* NaN where there is none: too few rows, a metric that is not defined. */
+struct interval {
+    double low, high;
+};
+/* value: the metric's own. t must hold what the metric needs, macro_f1 and precision also the
+ * confusion matrix. */
 struct interval interval_of(struct tally *t, const struct metric_type *m, double value);
 struct interval interval_wilson(double share, double rows);
 

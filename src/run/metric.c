@@ -279,12 +279,14 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
                       const struct scores *on, struct metrics *m)
 {
     /* all scores are equal, so the areas are known without a walk and no row need be kept */
-    struct tally *y = tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
+    struct tally *y =
+        tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
     float *share = mem_zero(classes ? classes : 1, sizeof *share);
     for (uint32_t c = 0; c < classes; c++)
         share[c] = (float)class_share[c];
     for (uint64_t r = 0; r < on->rows; r++) {
-        struct scores one = {.task = task, .rows = 1, .classes = classes, .probability = share, .value = &mean};
+        struct scores one = {
+            .task = task, .rows = 1, .classes = classes, .probability = share, .value = &mean};
         if (task == TASK_REGRESSION)
             one.target = on->target + r;
         else

@@ -1,6 +1,5 @@
-/* metric.h - the metrics of the contract, each one row of a table: name, tasks, direction, how it is computed.
- * binary: auc pr_auc logloss accuracy f1 precision recall brier ece; multiclass: accuracy logloss macro_f1 macro_auc ece;
- * regression: rmse mae r2. All in double, over weighted rows, in a fixed order. */
+/* metric.h - the metrics of the contract, each one row of a table: name, tasks, direction, how it
+ * is computed. All in double, over weighted rows, in a fixed order. */
 #ifndef DNN_RUN_METRIC_H
 #define DNN_RUN_METRIC_H
 
@@ -12,15 +11,16 @@
 #define METRIC_MOST 16
 struct metric_type {
     const char *name;
-    unsigned tasks;            /* bit 1 << enum task */
-    bool higher;               /* higher is better */
+    unsigned tasks; /* bit 1 << enum task */
+    bool higher;    /* higher is better */
     const char *help;
 };
 extern const struct metric_type metric_types[]; /* name NULL ends it */
 struct tally;
 
-/* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]; regression: value and target in the target's units.
- * weight NULL: 1. threshold of binary: 0.5 on the positive class (the last). */
+/* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]; regression: value
+ * and target in the target's units. weight NULL: 1. threshold of binary: 0.5 on the positive class
+ * (the last). */
 struct scores {
     int task;
     uint64_t rows;
@@ -30,31 +30,47 @@ struct scores {
     const double *value, *target;
     const float *weight;
 };
-struct metrics { uint32_t count; struct { const struct metric_type *type; double value; } m[METRIC_MOST]; };
-/* NaN where a metric is not defined (auc with one class, precision without a positive answer); JSON null.
+struct metrics {
+    uint32_t count;
+    struct {
+        const struct metric_type *type;
+        double value;
+    } m[METRIC_MOST];
+};
+/* NaN where a metric is not defined (auc with one class, precision without a positive answer), null
+ * in JSON.
  *
- *   auc, macro_auc  Mann-Whitney with ties counted half; macro: mean over the classes present, each against the rest
- *   pr_auc          average precision: the sum over distinct scores of precision times the recall gained
+ *   auc, macro_auc  Mann-Whitney with ties counted half; macro: mean over the classes present, each
+ *                   against the rest (tally.h says when it is exact)
+ *   pr_auc          average precision: sum over distinct scores of precision times recall gained
  *   logloss         mean of -ln p(label), p at least 1e-15
- *   accuracy, f1, precision, recall, macro_f1   of answer_label's answers; macro: over classes present or answered
+ *   accuracy, f1, precision, recall, macro_f1   of answer_label's answers; macro: over the classes
+ *                   present or answered
  *   brier           mean of (p(positive) - is positive)^2
- *   ece             15 equal-width bins of the positive's (multiclass: the answered label's) probability: mean of |mean
- *                   probability - share that was so|, weighted with the bins' weights
- *   rmse, mae, r2   of answers in the target's units; r2 is 1 - squared error / squared deviation from the rows' own mean */
+ *   ece             15 equal-width bins of the positive's (multiclass: the answered label's)
+ *                   probability: mean of |mean probability - share that was so|, weighted
+ *   rmse, mae, r2   of answers in the target's units; r2: 1 - squared error / squared deviation
+ *                   from the rows' own mean
+ */
 void metrics_compute(const struct scores *s, struct metrics *m);
 /* Only this one (early stopping); same value as metrics_compute gives. */
 double metric_compute(const struct scores *s, const struct metric_type *t);
-/* The same from rows gathered piece by piece; metric_needs says what a tally must hold for one metric. */
+/* The same from rows gathered piece by piece; metric_needs says what a tally must hold for one
+ * metric. */
 unsigned metric_needs(const struct metric_type *t);
 double metric_of(struct tally *y, const struct metric_type *t);
 void metrics_of(struct tally *y, struct metrics *m);
-const struct metric_type *metric_find(const char *name, int task); /* NULL: unknown or of another task */
-const struct metric_type *metric_default(int task);                /* early stopping "auto": logloss, logloss, rmse */
-const char *metric_nearest(const char *name, int task);            /* a metric of the task that may be meant, or NULL */
-void metric_names(int task, char *out, size_t room);               /* "auc, pr_auc, ..." */
-double metrics_get(const struct metrics *m, const char *name);     /* NaN when absent */
+/* NULL: unknown or of another task. */
+const struct metric_type *metric_find(const char *name, int task);
+/* early_stopping.metric "auto": logloss, logloss, rmse. */
+const struct metric_type *metric_default(int task);
+/* A metric of the task that may be meant, or NULL. */
+const char *metric_nearest(const char *name, int task);
+void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
+double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
 /* The metrics of always answering the class shares (or the mean) of the training rows. */
-void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean, const struct scores *on, struct metrics *m);
+void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
+                      const struct scores *on, struct metrics *m);
 
 #endif

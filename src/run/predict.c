@@ -15,11 +15,11 @@ struct writer {
     struct stream *stream;
     struct answer_line line;
     struct outfile out;
-    float *probability;        /* [group][classes] */
+    float *probability; /* [group][classes] */
     double center, scale;
-    uint32_t classes;          /* 0: regression */
+    uint32_t classes; /* 0: regression */
     const struct stream_group *group;
-    struct text *texts;        /* one a tile */
+    struct text *texts; /* one a tile */
     size_t text_count;
 };
 
@@ -37,7 +37,8 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
     if (end > g->rows)
         end = g->rows;
     if (w->classes)
-        answer_probabilities(g->logits + begin * width, end - begin, width, w->probability + begin * width);
+        answer_probabilities(g->logits + begin * width, end - begin, width,
+                             w->probability + begin * width);
     for (uint64_t i = begin; i < end; i++) {
         if (!g->bad[i])
             answer_line_add(&w->line, g->cells, g->first + i, w->probability + i * width,
@@ -67,7 +68,8 @@ static bool write_group(void *context, const struct stream_group *g, struct err 
 
 /* --- the story --- */
 
-static bool check_output(const char *what, const char *output, const struct predict_request *q, struct err *e)
+static bool check_output(const char *what, const char *output, const struct predict_request *q,
+                         struct err *e)
 {
     if (!output || strcmp(output, "-") == 0)
         return true;
@@ -75,16 +77,19 @@ static bool check_output(const char *what, const char *output, const struct pred
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
     for (size_t i = 0; i < q->input_count; i++)
         if (strcmp(q->inputs[i], "-") != 0 && file_same(output, q->inputs[i]))
-            return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what, text_quote_z(output));
+            return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what,
+                           text_quote_z(output));
     return true;
 }
 
 static bool check_request(const struct predict_request *q, struct err *e)
 {
-    if (!check_output("the output", q->output, q, e) || !check_output("the file of --rejects", q->rejects, q, e))
+    if (!check_output("the output", q->output, q, e) ||
+        !check_output("the file of --rejects", q->rejects, q, e))
         return false;
     if (q->rejects && (file_same(q->rejects, q->output) || strcmp(q->rejects, q->output) == 0))
-        return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"", text_quote_z(q->rejects));
+        return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
+                       text_quote_z(q->rejects));
     size_t pipes = 0;
     for (size_t i = 0; i < q->input_count; i++)
         pipes += strcmp(q->inputs[i], "-") == 0;
@@ -97,12 +102,13 @@ static bool answer_all(struct writer *w, struct err *e)
 {
     const struct predict_request *q = w->q;
     struct text header = {0};
-    bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough, q->tsv,
-                                 q->null_text, e) &&
-                answer_line_header(&w->line, &w->stream->binding, &header, e) && outfile_open(&w->out, q->output, e);
+    bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough,
+                                 q->tsv, q->null_text, e) &&
+                answer_line_header(&w->line, &w->stream->binding, &header, e) &&
+                outfile_open(&w->out, q->output, e);
     if (good && !q->no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
-    good = good && stream_run(w->stream, write_group, w, e);
+    good = good && stream_run(w->stream, &(struct stream_sink){write_group, w}, e);
     /* the list of bad rows first: the answers' own name appears last */
     good = good && stream_commit(w->stream, e);
     if (good)
@@ -116,12 +122,20 @@ static bool answer_all(struct writer *w, struct err *e)
 static bool predict_opened(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     struct stream stream = {0};
-    struct stream_request want = {.inputs = q->inputs, .input_count = q->input_count, .columns = q->columns,
-                                  .no_header = q->no_header, .tsv = q->tsv, .csv = q->csv,
-                                  .on_bad_row = q->on_bad_row, .rejects = q->rejects,
+    struct stream_request want = {.inputs = q->inputs,
+                                  .input_count = q->input_count,
+                                  .columns = q->columns,
+                                  .no_header = q->no_header,
+                                  .tsv = q->tsv,
+                                  .csv = q->csv,
+                                  .on_bad_row = q->on_bad_row,
+                                  .rejects = q->rejects,
                                   .max_bad_rows = q->max_bad_rows};
     const struct schema *s = r->serve.schema;
-    struct writer w = {.q = q, .stream = &stream, .center = s->target_center, .scale = s->target_scale,
+    struct writer w = {.q = q,
+                       .stream = &stream,
+                       .center = s->target_center,
+                       .scale = s->target_scale,
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     double began = clock_now();
     bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
@@ -152,13 +166,14 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     r->total_s = clock_now() - began;
     if (good) {
         uint64_t answers = r->rows - r->bad_rows;
-        log_line("dnn_cpu: predicted %llu row%s, %llu answer%s", (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
-                 (unsigned long long)answers, answers == 1 ? "" : "s");
+        log_line("dnn_cpu: predicted %llu row%s, %llu answer%s", (unsigned long long)r->rows,
+                 r->rows == 1 ? "" : "s", (unsigned long long)answers, answers == 1 ? "" : "s");
     }
     return good;
 }
 
-static void write_counts(const struct schema *s, const uint64_t *counts, const char *key, struct json_out *out)
+static void write_counts(const struct schema *s, const uint64_t *counts, const char *key,
+                         struct json_out *out)
 {
     json_open(out, key, '{');
     for (size_t i = 0; i < s->column_count; i++)
@@ -167,7 +182,8 @@ static void write_counts(const struct schema *s, const uint64_t *counts, const c
     json_close(out, '}');
 }
 
-void predict_write(const struct predict_request *q, const struct predict_result *r, struct json_out *out)
+void predict_write(const struct predict_request *q, const struct predict_result *r,
+                   struct json_out *out)
 {
     (void)q;
     const struct schema *s = r->serve.schema;

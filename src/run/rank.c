@@ -1,4 +1,5 @@
-/* rank.c - rows as 64-bit keys in chunks, each sorted in place, merged while the areas are summed. */
+/* rank.c - rows as 64-bit keys in chunks, each sorted in place, merged while the areas are summed.
+ */
 #include "run/rank.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ void rank_add(struct rank *r, float score, bool positive, float weight)
         }
         r->chunks[r->chunk_count++] = mem_alloc(RANK_CHUNK, sizeof **r->chunks);
     }
-    r->chunks[chunk][at] =
-        (uint64_t)bits_of(score) << 32 | (positive ? POSITIVE : 0) | (bits_of(weight) & 0x7fffffffu);
+    r->chunks[chunk][at] = (uint64_t)bits_of(score) << 32 | (positive ? POSITIVE : 0) |
+                           (bits_of(weight) & 0x7fffffffu);
     r->count++;
     double w = (double)weight;
     if (positive) {
@@ -66,7 +67,8 @@ void rank_free(struct rank *r)
     memset(r, 0, sizeof *r);
 }
 
-/* --- sorting: by the highest byte first, in place (McIlroy, Bostic and McIlroy, 1993, "American flag sort") --- */
+/* --- sorting: by the highest byte first, in place (McIlroy, Bostic and McIlroy, 1993, "American
+ * flag sort") --- */
 
 static void insert_keys(uint64_t *keys, size_t count)
 {
@@ -114,7 +116,9 @@ static void sort_keys(uint64_t *keys, size_t count, unsigned shift)
 
 /* --- merging: a heap of the chunks' heads --- */
 
-struct head { const uint64_t *next, *end; };
+struct head {
+    const uint64_t *next, *end;
+};
 
 static void sift(struct head *heap, size_t count, size_t i)
 {
@@ -175,8 +179,10 @@ struct rank_areas rank_walk_end(const struct rank_walk *w)
 
 struct rank_areas rank_finish(struct rank *r)
 {
-    struct rank_walk w = {.positive = r->positive, .negative = r->negative,
-                          .positive2 = r->positive2, .negative2 = r->negative2};
+    struct rank_walk w = {.positive = r->positive,
+                          .negative = r->negative,
+                          .positive2 = r->positive2,
+                          .negative2 = r->negative2};
     size_t heads = 0;
     struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
     for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {

@@ -1,5 +1,6 @@
-/* rank.h - scores of rows that are either positive or not: area under the ROC curve and average precision, exactly, in
- * 8 bytes a row. The order in which rows are added does not matter to the areas. */
+/* rank.h - scores of rows that are either positive or not: area under the ROC curve and average
+ * precision, exactly, in 8 bytes a row. The order in which rows are added does not matter, but
+ * for the last bits of sums of weights. */
 #ifndef DNN_RUN_RANK_H
 #define DNN_RUN_RANK_H
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 struct rank {
-    uint64_t **chunks; /* of RANK_CHUNK rows: the score's bits above, the label's bit and the weight's bits below */
+    uint64_t **chunks; /* of RANK_CHUNK rows: bits of the score above, of label and weight below */
     size_t chunk_count, room;
     uint64_t count;
     double positive, negative;   /* sums of weights */
@@ -16,23 +17,25 @@ struct rank {
 };
 #define RANK_CHUNK ((size_t)1 << 18)
 
-/* auc: Mann-Whitney with ties counted half. auc_error: its standard error (DeLong, DeLong and Clarke-Pearson, 1988; with
- * weights the numbers of rows are Kish's effective ones). average_precision: sum over distinct scores, from the highest,
- * of precision times the recall gained. NaN when one side is missing (auc_error: has fewer than two rows). */
+/* auc: Mann-Whitney with ties counted half. auc_error: its standard error (DeLong, DeLong and
+ * Clarke-Pearson, 1988; with weights the numbers of rows are Kish's effective ones).
+ * average_precision: sum over distinct scores, from the highest, of precision times the recall
+ * gained. NaN when one side is missing (auc_error: has fewer than two rows). */
 struct rank_areas {
     double auc, auc_error, average_precision;
     double positives, negatives; /* effective numbers of rows */
 };
 
-void rank_add(struct rank *r, float score, bool positive, float weight); /* score >= 0, weight >= 0 */
-struct rank_areas rank_finish(struct rank *r);                           /* sorts in place */
-void rank_clear(struct rank *r);                                         /* keeps the memory of the first chunk */
-void rank_free(struct rank *r);                                          /* what it owns */
+/* score >= 0, weight >= 0 */
+void rank_add(struct rank *r, float score, bool positive, float weight);
+struct rank_areas rank_finish(struct rank *r); /* sorts in place */
+void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
+void rank_free(struct rank *r);                /* what it owns */
 
 /* The same areas from groups of equal scores given in ascending order. */
 struct rank_walk {
-    double positive, negative, positive2, negative2;        /* totals, set before the first group */
-    double below_positive, below_negative;                  /* so far */
+    double positive, negative, positive2, negative2; /* totals, set before the first group */
+    double below_positive, below_negative;           /* so far */
     double pairs, over_positives2, over_negatives2, precision;
 };
 void rank_walk_group(struct rank_walk *w, double positive, double negative);

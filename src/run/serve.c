@@ -1,5 +1,6 @@
-/* serve.c - see serve.h. A thousand rows must be answered in a few milliseconds from a cold start, so nothing here is done
- * before it is needed: threads, machine and network wait for the first rows. */
+/* serve.c - see serve.h. A thousand rows must be answered in a few milliseconds from a cold start,
+ * so nothing here is done before it is needed: threads, machine and network wait for the first
+ * rows. */
 #include "run/serve.h"
 
 #include <string.h>
@@ -10,11 +11,13 @@
 
 #define BATCH_MOST 1024u
 #define BATCH_LEAST 32u
-#define ACTIVATIONS_MOST ((uint64_t)8 << 20)  /* bytes: a batch stays small beside the 64 MiB that predict may take */
-#define THREADS_BYTES ((uint64_t)512 << 10)   /* of CSV: below, a thread costs more than it gives */
+#define ACTIVATIONS_MOST                                                                           \
+    ((uint64_t)8 << 20) /* bytes: a batch stays small beside the 64 MiB that predict may take */
+#define THREADS_BYTES ((uint64_t)512 << 10) /* of CSV: below, a thread costs more than it gives */
 #define THREADS_FLOPS 1e8
 
-bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o, struct err *e)
+bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
+                struct err *e)
 {
     double began = clock_now();
     *s = (struct serve){0};
@@ -23,7 +26,8 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
         return false;
     s->schema = s->file->schema;
     s->load_s = clock_now() - began;
-    s->has_options = backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
+    s->has_options =
+        backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
     if (!s->has_options ||
         !select_backend(&s->options, job, s->settings, s->setting_count, -1, &s->backend, e)) {
         serve_close(s);
@@ -56,7 +60,8 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     bool chosen = s->options.predict_batch_size > 0;
     if (chosen)
         rows = (uint32_t)s->options.predict_batch_size;
-    struct network_options o = {.model = &s->model, .features = s->features, .rows = rows, .micro = 1};
+    struct network_options o = {
+        .model = &s->model, .features = s->features, .rows = rows, .micro = 1};
     struct network_bytes need;
     while (!chosen && rows > BATCH_LEAST) {
         if (!network_need(&o, s->machine, &need, e))
@@ -82,7 +87,8 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     return true;
 }
 
-bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits, struct err *e)
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                  struct err *e)
 {
     if (!s->network && !begin(s, count, e))
         return false;

@@ -1,4 +1,5 @@
-/* serve.h - a model file on a machine, ready to answer records. predict, evaluate and verify stand on it. */
+/* serve.h - a model file on a machine, ready to answer records. predict, evaluate and verify stand
+ * on it. */
 #ifndef DNN_RUN_SERVE_H
 #define DNN_RUN_SERVE_H
 
@@ -8,11 +9,11 @@
 
 struct serve {
     struct modelfile *file;
-    const struct schema *schema;   /* the file's */
+    const struct schema *schema; /* the file's */
     struct features *features;
     struct selection backend;
     uint32_t outputs;
-    double load_s;                 /* reading and checking the file */
+    double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
     struct setting *settings;
@@ -26,12 +27,16 @@ struct serve {
     unsigned char *chunk;
 };
 
-/* Reads the model, says which machine serves. Starts no thread and takes no memory beyond the file. */
-bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o, struct err *e);
-/* Starts the pool when `records` records or `bytes` bytes to come (0: not known) are worth it. Before the first answer. */
+/* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
+bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
+                struct err *e);
+/* Starts the pool when `records` records or `bytes` bytes to come (0: not known) are worth it.
+ * Before the first answer. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes);
-/* Logits [count][outputs] of applied records that lie one after the other. A function of each record alone. */
-bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits, struct err *e);
+/* Logits [count][outputs] of applied records that lie one after the other. A function of each
+ * record alone. */
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                  struct err *e);
 void serve_close(struct serve *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* stream.c - see stream.h. Of a block the cells are found by the caller's thread; parsing and scaling them goes tile by tile
- * over the pool. */
+/* stream.c - see stream.h. Of a block the cells are found by the caller's thread; parsing and
+ * scaling them goes tile by tile over the pool. */
 #include "run/stream.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 
 #define GROUP_MOST 4096u
 #define GROUP_LEAST 64u
-#define TILES 32u                            /* of a full group */
-#define GROUP_BYTES ((uint64_t)8 << 20)      /* records, logits and probabilities of a group */
-#define NAMED_MOST 5                         /* ignored columns in a note */
+#define TILES 32u                       /* of a full group */
+#define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
+#define NAMED_MOST 5                    /* ignored columns in a note */
 
 /* --- opening --- */
 
@@ -34,7 +34,8 @@ static bool read_given(struct stream *t, const char *columns, struct err *e)
             return err_set(e, ERR_OPTION_VALUE, "--columns: name %zu is empty", i + 1);
         for (size_t k = 0; k < i; k++)
             if (strcmp(t->given[k], t->given[i]) == 0)
-                return err_set(e, ERR_OPTION_VALUE, "--columns: \"%s\" stands twice", text_quote_z(t->given[i]));
+                return err_set(e, ERR_OPTION_VALUE, "--columns: \"%s\" stands twice",
+                               text_quote_z(t->given[i]));
     }
     t->names = (const char *const *)t->given;
     return true;
@@ -51,8 +52,9 @@ static void note_ignored(const struct stream *t)
             text_printf(&names, "%s\"%s\"", told++ ? ", " : "", text_quote_z(t->names[i]));
     if (t->binding.extra > told)
         text_put(&names, ", ...");
-    log_note("%u column%s of the input that the model does not know %s ignored: %s", t->binding.extra,
-             t->binding.extra == 1 ? "" : "s", t->binding.extra == 1 ? "is" : "are", names.data);
+    log_note("%u column%s of the input that the model does not know %s ignored: %s",
+             t->binding.extra, t->binding.extra == 1 ? "" : "s",
+             t->binding.extra == 1 ? "is" : "are", names.data);
     text_free(&names);
 }
 
@@ -82,13 +84,14 @@ static bool bind(struct stream *t, struct err *e)
         t->names = found;
         t->name_count = count;
     } else if (count && count != t->name_count) {
-        err_at(e, ERR_FILE_WIDTH, path, 1, 0, "the first row has %zu fields, and --columns names %zu", count,
-               t->name_count);
+        err_at(e, ERR_FILE_WIDTH, path, 1, 0,
+               "the first row has %zu fields, and --columns names %zu", count, t->name_count);
         return err_help(e, "name every column of the input, the unused ones too");
     }
     if (!schema_bind(t->schema, t->names, t->name_count, q->labelled, &t->binding, e)) {
         if (q->no_header && !t->given)
-            err_help(e, "an input without header needs --columns a,b,c with the names of its columns");
+            err_help(e,
+                     "an input without header needs --columns a,b,c with the names of its columns");
         return name_file(e, path);
     }
     t->bound = true;
@@ -100,7 +103,8 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
 {
     static char standard_input[] = "-";
     static char *const only_standard_input[] = {standard_input};
-    *t = (struct stream){.serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
+    *t = (struct stream){
+        .serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
     if (q->csv)
         t->dialect.delimiter = ',';
     if (q->tsv) {
@@ -110,7 +114,8 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     if (q->no_header)
         t->dialect.header = false;
     t->drift = drift_new(t->schema);
-    uint64_t row_bytes = t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));
+    uint64_t row_bytes =
+        t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));
     t->group = GROUP_MOST;
     while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
         t->group /= 2;
@@ -132,8 +137,9 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
 /* --- rows that cannot be read --- */
 
 /* The name of the column that an error points into, "" when it is none. */
-static const char *column_named(const struct stream *t, const struct csv_block *b, const struct csv_cells *cells,
-                                const struct csv_record *r, const struct err *why)
+static const char *column_named(const struct stream *t, const struct csv_block *b,
+                                const struct csv_cells *cells, const struct csv_record *r,
+                                const struct err *why)
 {
     if (!cells || why->column == 0)
         return "";
@@ -147,8 +153,8 @@ static const char *column_named(const struct stream *t, const struct csv_block *
 }
 
 /* One bad row is counted and written down; false when it ends the stream. */
-static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw, size_t length,
-                     struct err *e)
+static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
+                     size_t length, struct err *e)
 {
     t->bad_rows++;
     if (t->request.on_bad_row == BAD_ROW_STOP) {
@@ -160,8 +166,8 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
     int64_t most = t->request.max_bad_rows;
     if (most >= 0 && t->bad_rows > (uint64_t)most) {
         err_at(e, ERR_BAD_ROWS, why->file, why->line, why->column,
-               "more than %lld row%s cannot be read; the last one: %s", (long long)most, most == 1 ? "" : "s",
-               why->what);
+               "more than %lld row%s cannot be read; the last one: %s", (long long)most,
+               most == 1 ? "" : "s", why->what);
         return err_help(e, "raise --max-bad-rows, or mend the rows that --rejects FILE lists");
     }
     return true;
@@ -190,8 +196,9 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
         end = w->rows;
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = w->records + i * stride;
-        w->bad[i] = !cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled, record,
-                                w->drift[thread], &w->error[thread]);
+        w->bad[i] =
+            !cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled,
+                        record, w->drift[thread], &w->error[thread]);
         if (w->bad[i]) { /* the network passes over something harmless */
             memset(record, 0, stride);
             err_clear(&w->error[thread]);
@@ -216,12 +223,13 @@ static void reason(struct work *w, size_t i, struct err *why)
     err_clear(why);
     if (cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled,
                    w->records + i * s->format.stride, NULL, why)) {
-        err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0, "the answer to this row is not a finite number");
+        err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
+               "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");
     }
 }
 
-static bool answer_group(struct work *w, stream_sink *sink, void *context, struct err *e)
+static bool answer_group(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
     uint32_t outputs = t->serve->outputs;
@@ -235,18 +243,22 @@ static bool answer_group(struct work *w, stream_sink *sink, void *context, struc
         const struct csv_record *r = &w->cells->records[w->first + i];
         w->bad[i] = true;
         reason(w, i, &why);
-        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why), w->block->bytes + r->offset, r->bytes,
-                      e))
+        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
+                      w->block->bytes + r->offset, r->bytes, e))
             return false;
     }
     t->rows += w->rows;
-    struct stream_group g = {.cells = w->cells, .first = w->first, .rows = w->rows, .bad = w->bad,
-                             .records = w->records, .logits = w->logits};
-    return sink(context, &g, e);
+    struct stream_group g = {.cells = w->cells,
+                             .first = w->first,
+                             .rows = w->rows,
+                             .bad = w->bad,
+                             .records = w->records,
+                             .logits = w->logits};
+    return sink->take(sink->context, &g, e);
 }
 
 /* A record that is no CSV: up to its first line end. */
-static bool broken_record(struct work *w, stream_sink *sink, void *context, struct err *e)
+static bool broken_record(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     static const bool bad = true;
     const struct csv_cells *cells = w->cells;
@@ -256,22 +268,22 @@ static bool broken_record(struct work *w, stream_sink *sink, void *context, stru
         length--;
     w->t->rows++;
     struct stream_group g = {.rows = 1, .bad = &bad, .records = w->records, .logits = w->logits};
-    return take_bad(w->t, &cells->error, "", raw, length, e) && sink(context, &g, e);
+    return take_bad(w->t, &cells->error, "", raw, length, e) && sink->take(sink->context, &g, e);
 }
 
 static bool stopped(struct err *e)
 {
     if (!stop_wanted())
         return false;
-    err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED, "stopped by %s before the end of the input",
-            stop_name());
+    err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
+            "stopped by %s before the end of the input", stop_name());
     return true;
 }
 
 /* --- the stream --- */
 
-static bool answer_block(struct work *w, const struct csv_block *block, struct csv_cells *cells, stream_sink *sink,
-                         void *context, struct err *e)
+static bool answer_block(struct work *w, const struct csv_block *block, struct csv_cells *cells,
+                         const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
     struct csv_block rest = *block;
@@ -280,7 +292,8 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
         bool good = csv_cells_parse(&t->dialect, &rest, t->binding.cells, cells, &syntax);
         t->blank_lines += cells->blank_lines;
         w->block = &rest;
-        if (!w->logits) { /* the first rows: how many there are decides what is started, and how large things are */
+        if (!w->logits) { /* the first rows: how many there are decides what is started, and how
+                             large things are */
             uint64_t size = csv_size(t->csv);
             serve_threads(t->serve, cells->record_count, size ? size : block->size);
             size_t room = cells->record_count < t->group ? cells->record_count + 1 : t->group;
@@ -299,10 +312,10 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
         for (size_t at = 0; at < cells->record_count; at += w->rows) {
             w->first = at;
             w->rows = cells->record_count - at < t->room ? cells->record_count - at : t->room;
-            if (!answer_group(w, sink, context, e))
+            if (!answer_group(w, sink, e))
                 return false;
         }
-        if (!good && !broken_record(w, sink, context, e))
+        if (!good && !broken_record(w, sink, e))
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
@@ -312,7 +325,8 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
     return true;
 }
 
-/* A few numbers beyond the range are the rule in a large file: they are worth a note from one row in a hundred on. */
+/* A few numbers beyond the range are the rule in a large file: they are worth a note from one row
+ * in a hundred on. */
 static void note_drift(const struct stream *t)
 {
     for (size_t i = 0; i < t->schema->column_count; i++) {
@@ -320,19 +334,22 @@ static void note_drift(const struct stream *t)
         unsigned long long unknown = t->drift->unknown[i], outside = t->drift->outside[i];
         void (*say)(const char *format, ...) = outside * 100 >= t->rows ? log_note : log_info;
         if (unknown)
-            log_note("column \"%s\": %llu cell%s with a category that training did not see", name, unknown,
-                     unknown == 1 ? "" : "s");
+            log_note("column \"%s\": %llu cell%s with a category that training did not see", name,
+                     unknown, unknown == 1 ? "" : "s");
         if (outside)
-            say("column \"%s\": %llu number%s outside the range of training", name, outside, outside == 1 ? "" : "s");
+            say("column \"%s\": %llu number%s outside the range of training", name, outside,
+                outside == 1 ? "" : "s");
     }
     if (t->blank_lines)
-        log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines, t->blank_lines == 1 ? "" : "s");
+        log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
+                 t->blank_lines == 1 ? "" : "s");
     if (t->bad_rows)
-        log_note("%llu of %llu rows cannot be read: %s", (unsigned long long)t->bad_rows, (unsigned long long)t->rows,
+        log_note("%llu of %llu rows cannot be read: %s", (unsigned long long)t->bad_rows,
+                 (unsigned long long)t->rows,
                  t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer");
 }
 
-bool stream_run(struct stream *t, stream_sink *sink, void *context, struct err *e)
+bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
 {
     struct work w = {.t = t};
     struct csv_cells cells = {0};
@@ -340,7 +357,7 @@ bool stream_run(struct stream *t, stream_sink *sink, void *context, struct err *
     bool good = true;
     w.cells = &cells;
     while (good && !stopped(e) && csv_next(t->csv, &block, e)) {
-        good = answer_block(&w, &block, &cells, sink, context, e);
+        good = answer_block(&w, &block, &cells, sink, e);
         csv_release(t->csv, &block);
     }
     good = good && e->id == ERR_NONE;

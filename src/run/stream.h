@@ -1,5 +1,6 @@
-/* stream.h - rows of CSV files through a model, group after group, in order: flat memory whatever comes. What a group's rows
- * mean (answer lines, metrics) is the sink's business; what happens to a row that cannot be read is decided here. */
+/* stream.h - rows of CSV files through a model, group after group, in order: flat memory whatever
+ * comes. What a group's rows mean (answer lines, metrics) is the sink's business; what happens to a
+ * row that cannot be read is decided here. */
 #ifndef DNN_RUN_STREAM_H
 #define DNN_RUN_STREAM_H
 
@@ -10,14 +11,14 @@
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 
 struct stream_request {
-    char *const *inputs;       /* "-" is standard input; none: standard input */
+    char *const *inputs; /* "-" is standard input; none: standard input */
     size_t input_count;
-    const char *columns;       /* names of the input's columns, "a,b,c"; NULL: its header, or the model's c1, c2, .. */
+    const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
-    bool labelled;             /* every row must have its target */
+    bool labelled; /* every row must have its target */
     enum bad_row on_bad_row;
     const char *rejects;
-    int64_t max_bad_rows;      /* -1: no limit */
+    int64_t max_bad_rows; /* -1: no limit */
 };
 
 /* Consecutive records of one block. */
@@ -25,12 +26,15 @@ struct stream_group {
     const struct csv_cells *cells; /* NULL: one record that is not CSV; it has no cells */
     size_t first;                  /* its records are first .. first + rows - 1 of cells->records */
     uint64_t rows;
-    const bool *bad;               /* [rows]: there is no answer */
-    const unsigned char *records;  /* applied, schema->format.stride bytes each; those of bad rows mean nothing */
-    const real *logits;            /* [rows][outputs] */
+    const bool *bad; /* [rows]: there is no answer */
+    const unsigned char *records; /* applied; those of bad rows mean nothing */
+    const real *logits;           /* [rows][outputs] */
 };
-/* False ends the stream with the sink's error. */
-typedef bool stream_sink(void *context, const struct stream_group *g, struct err *e);
+/* take returning false ends the stream with its error. */
+struct stream_sink {
+    bool (*take)(void *context, const struct stream_group *g, struct err *e);
+    void *context;
+};
 
 struct stream {
     struct serve *serve;
@@ -38,7 +42,7 @@ struct stream {
     struct stream_request request;
     struct csv_dialect dialect;
     struct csv *csv;
-    char **given;              /* --columns, owned */
+    char **given; /* --columns, owned */
     const char *const *names;
     size_t name_count;
     struct binding binding;
@@ -46,15 +50,16 @@ struct stream {
     struct reject *reject;
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
-    uint32_t group;            /* most rows of a group, a multiple of its tiles */
-    size_t room;               /* rows of a group that there is memory for: fewer when the input is small */
-    uint32_t tile;             /* rows of a tile: who parses or writes them is invisible in the result */
+    uint32_t group;                       /* most rows of a group, a multiple of its tiles */
+    size_t room;   /* rows of a group that there is memory for: fewer when the input is small */
+    uint32_t tile; /* rows of a tile: who parses or writes them is invisible in the result */
 };
 
-/* Opens the inputs, reads the header, matches the columns; notes what is ignored. Borrows serve and the request's strings. */
+/* Opens the inputs, reads the header, matches the columns; notes what is ignored. Borrows serve and
+ * the request's strings. */
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e);
 /* All rows, once. Polls stop_wanted. */
-bool stream_run(struct stream *t, stream_sink *sink, void *context, struct err *e);
+bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e);
 /* After success: the rejects file is given its name. */
 bool stream_commit(struct stream *t, struct err *e);
 void stream_close(struct stream *t);

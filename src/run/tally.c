@@ -65,7 +65,8 @@ double tally_mean_value(const struct tally_mean *m, double weight)
     return weight > 0 ? m->sum / weight : (double)NAN;
 }
 
-/* Of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n - 1)) with the effective number of rows. */
+/* Of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n - 1)) with the
+ * effective number of rows. */
 double tally_mean_error(const struct tally_mean *m, double weight)
 {
     double rows = m->squared_weights > 0 ? weight * weight / m->squared_weights : 0;
@@ -78,7 +79,8 @@ double tally_mean_error(const struct tally_mean *m, double weight)
 
 /* --- scores of many classes --- */
 
-/* Bins finer towards both ends: below a half by the float's own bits (octaves down to 2^-33), above mirrored. */
+/* Bins finer towards both ends: below a half by the float's own bits (octaves down to 2^-33), above
+ * mirrored. */
 static uint32_t bin_of(float p, uint32_t bins)
 {
     float q = p < 0.5f ? p : 1 - p;
@@ -164,7 +166,8 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
     rank_clear(&t->rank);
     for (uint64_t r = 0; r < t->kept_rows; r++) {
         const float *row = t->kept + r * width;
-        rank_add(&t->rank, row[class_number], t->kept_label[r] == (int32_t)class_number, row[t->classes]);
+        rank_add(&t->rank, row[class_number], t->kept_label[r] == (int32_t)class_number,
+                 row[t->classes]);
     }
     return rank_finish(&t->rank);
 }

@@ -1,4 +1,5 @@
-/* verify.c - replays a model's golden rows: text to cells to records to logits, as predict does it. */
+/* verify.c - replays a model's golden rows: text to cells to records to logits, as predict does it.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -30,30 +31,37 @@ static void golden_cells(const struct golden *g, struct csv_cells *cells)
     }
     for (uint32_t r = 0; r < g->count; r++) {
         uint64_t begin = g->offsets[(size_t)r * g->cells];
-        cells->records[r] = (struct csv_record){.first_cell = r * g->cells, .cells = g->cells, .offset = begin,
-                                                .bytes = (uint32_t)(g->offsets[(size_t)(r + 1) * g->cells] - begin),
-                                                .line = (int64_t)r + 1};
+        cells->records[r] =
+            (struct csv_record){.first_cell = r * g->cells,
+                                .cells = g->cells,
+                                .offset = begin,
+                                .bytes = (uint32_t)(g->offsets[(size_t)(r + 1) * g->cells] - begin),
+                                .line = (int64_t)r + 1};
     }
 }
 
-static bool parse_golden(const struct serve *s, const char *path, unsigned char *records, struct err *e)
+static bool parse_golden(const struct serve *s, const char *path, unsigned char *records,
+                         struct err *e)
 {
     const struct golden *g = &s->file->golden;
     struct binding b = {0};
     const char **names = mem_alloc(s->schema->column_count, sizeof *names);
     struct csv_cells cells = {0};
-    bool bound = schema_bind(s->schema, (const char *const *)names, golden_names(s->schema, names), false, &b, e);
+    bool bound = schema_bind(s->schema, (const char *const *)names, golden_names(s->schema, names),
+                             false, &b, e);
     bool good = bound;
     if (good && b.cells != g->cells)
-        good = err_set(e, ERR_MODEL_GOLDEN, "the golden rows have %u cells, the schema asks for %zu", g->cells,
-                       b.cells);
+        good = err_set(e, ERR_MODEL_GOLDEN,
+                       "the golden rows have %u cells, the schema asks for %zu", g->cells, b.cells);
     if (good) {
-        struct csv_block block = {.bytes = g->text, .size = (size_t)g->offsets[(size_t)g->count * g->cells],
-                                  .path = path, .first_line = 1};
+        struct csv_block block = {.bytes = g->text,
+                                  .size = (size_t)g->offsets[(size_t)g->count * g->cells],
+                                  .path = path,
+                                  .first_line = 1};
         golden_cells(g, &cells);
         for (uint32_t r = 0; r < g->count && good; r++)
-            good = cell_parse(s->schema, &b, &block, &cells, r, false, records + r * (size_t)s->schema->format.stride,
-                              NULL, e);
+            good = cell_parse(s->schema, &b, &block, &cells, r, false,
+                              records + r * (size_t)s->schema->format.stride, NULL, e);
         if (good)
             column_apply(s->schema, records, g->count);
     }
@@ -88,7 +96,8 @@ static double difference(const struct serve *s, const real *got, const real *wan
     return most;
 }
 
-bool verify_run(const char *model, const struct overrides *o, struct verify_result *r, struct err *e)
+bool verify_run(const char *model, const struct overrides *o, struct verify_result *r,
+                struct err *e)
 {
     struct serve s;
     *r = (struct verify_result){0};
@@ -98,14 +107,18 @@ bool verify_run(const char *model, const struct overrides *o, struct verify_resu
     r->rows = g->count;
     unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);
     real *logits = mem_zero(((size_t)g->count + 1) * s.outputs, sizeof *logits);
-    bool good = parse_golden(&s, model, records, e) && serve_answer(&s, records, g->count, logits, e);
+    bool good =
+        parse_golden(&s, model, records, e) && serve_answer(&s, records, g->count, logits, e);
     if (good) {
         const struct plan *theirs = &s.file->plan;
-        r->bits = strcmp(theirs->backend, s.plan.backend) == 0 && strcmp(theirs->core, s.plan.core) == 0 &&
-                  strcmp(theirs->precision, s.plan.precision) == 0 && theirs->version == s.plan.version;
+        r->bits = strcmp(theirs->backend, s.plan.backend) == 0 &&
+                  strcmp(theirs->core, s.plan.core) == 0 &&
+                  strcmp(theirs->precision, s.plan.precision) == 0 &&
+                  theirs->version == s.plan.version;
         bool same = true;
         for (uint32_t i = 0; i < g->count; i++) {
-            const real *got = logits + (size_t)i * s.outputs, *want = g->logits + (size_t)i * s.outputs;
+            const real *got = logits + (size_t)i * s.outputs,
+                       *want = g->logits + (size_t)i * s.outputs;
             same = same && memcmp(got, want, s.outputs * sizeof *got) == 0;
             double d = difference(&s, got, want);
             if (!(d <= r->largest_difference))

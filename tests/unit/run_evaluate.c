@@ -1,4 +1,5 @@
-/* Gates, intervals, and evaluation of a trained model against metrics computed from its predictions. */
+/* Gates, intervals, and evaluation of a trained model against metrics computed from its
+ * predictions. */
 #include "run/evaluate.h"
 
 #include "base/log.h"
@@ -28,21 +29,25 @@ static bool passes(const char *text, int task, double value)
 
 static void gates(void)
 {
-    ok(passes("auc>=0.85", TASK_BINARY, 0.85) && !passes("auc>=0.85", TASK_BINARY, 0.8499), "at least");
+    ok(passes("auc>=0.85", TASK_BINARY, 0.85) && !passes("auc>=0.85", TASK_BINARY, 0.8499),
+       "at least");
     ok(!passes("auc>0.85", TASK_BINARY, 0.85) && passes("auc>0.85", TASK_BINARY, 0.86), "above");
-    ok(passes("logloss<=0.5", TASK_BINARY, 0.5) && !passes("logloss<=0.5", TASK_BINARY, 0.51), "at most");
+    ok(passes("logloss<=0.5", TASK_BINARY, 0.5) && !passes("logloss<=0.5", TASK_BINARY, 0.51),
+       "at most");
     ok(!passes("rmse<3", TASK_REGRESSION, 3) && passes("rmse<3", TASK_REGRESSION, 2.9), "below");
     ok(passes("  auc  >=  0.5 ", TASK_BINARY, 0.6), "blanks may stand around");
     ok(passes("r2>=-1e-1", TASK_REGRESSION, 0), "a bound may have sign and exponent");
-    ok(!passes("auc>=0", TASK_BINARY, (double)NAN) && !passes("logloss<=9", TASK_BINARY, (double)NAN),
+    ok(!passes("auc>=0", TASK_BINARY, (double)NAN) &&
+           !passes("logloss<=9", TASK_BINARY, (double)NAN),
        "what is not a number passes nothing");
-    static const char *const wrong[] = {"", "auc", "auc=0.5", "auc>=", "auc>=high", "auc>=0.5x", ">=0.5", "auc>=inf",
-                                        "auc>=nan", "rmse<=3", "auc >= 0.5 0.6", "auc=>0.5"};
+    static const char *const wrong[] = {
+        "",      "auc",      "auc=0.5",  "auc>=",   "auc>=high",      "auc>=0.5x",
+        ">=0.5", "auc>=inf", "auc>=nan", "rmse<=3", "auc >= 0.5 0.6", "auc=>0.5"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct gate g;
         struct err e = {0};
-        ok(!gate_read(&g, wrong[i], TASK_BINARY, &e) && err_exit(&e) == EXIT_USAGE, "\"%s\" is no gate of binary",
-           wrong[i]);
+        ok(!gate_read(&g, wrong[i], TASK_BINARY, &e) && err_exit(&e) == EXIT_USAGE,
+           "\"%s\" is no gate of binary", wrong[i]);
     }
     struct gate g;
     struct err e = {0};
@@ -100,7 +105,11 @@ static void coverage(int task, double least, double most)
     float *p = mem_alloc(LARGE * width, sizeof *p);
     int32_t *label = mem_alloc(LARGE, sizeof *label);
     double *value = mem_alloc(LARGE, sizeof *value), *target = mem_alloc(LARGE, sizeof *target);
-    struct scores s = {.task = task, .classes = classes, .probability = p, .label = label, .value = value,
+    struct scores s = {.task = task,
+                       .classes = classes,
+                       .probability = p,
+                       .label = label,
+                       .value = value,
                        .target = target};
     struct metrics truth = {0}, m;
     unsigned held[METRIC_MOST] = {0};
@@ -122,7 +131,8 @@ static void coverage(int task, double least, double most)
         metrics_of(t, &m);
         for (uint32_t i = 0; i < m.count; i++) {
             struct interval at = interval_of(t, m.m[i].type, m.m[i].value);
-            if (strcmp(m.m[i].type->name, "ece") == 0) /* biased upwards on few rows: must hold its own value */
+            if (strcmp(m.m[i].type->name, "ece") ==
+                0) /* biased upwards on few rows: must hold its own value */
                 held[i] += at.low <= m.m[i].value && m.m[i].value <= at.high;
             else
                 held[i] += at.low <= truth.m[i].value && truth.m[i].value <= at.high;
@@ -132,8 +142,8 @@ static void coverage(int task, double least, double most)
     for (uint32_t i = 0; i < m.count; i++) {
         double share = held[i] / (double)TIMES;
         bool own = strcmp(m.m[i].type->name, "ece") == 0;
-        ok(own ? held[i] == TIMES : share >= least && share <= most, "interval of %s %s: held in %.3f",
-           task_names[task], m.m[i].type->name, share);
+        ok(own ? held[i] == TIMES : share >= least && share <= most,
+           "interval of %s %s: held in %.3f", task_names[task], m.m[i].type->name, share);
     }
     mem_free(p);
     mem_free(label);
@@ -154,11 +164,13 @@ static void intervals(void)
     coverage(TASK_REGRESSION, 0.90, 0.99);
     const float p[] = {0.1f, 0.9f, 0.8f, 0.2f};
     const int32_t label[] = {1, 0};
-    struct scores s = {.task = TASK_BINARY, .rows = 2, .classes = 2, .probability = p, .label = label};
+    struct scores s = {
+        .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = p, .label = label};
     struct tally *t = tally_new(TASK_BINARY, 2, TALLY_ALL);
     tally_add(t, &s);
     struct interval area = interval_of(t, metric_find("auc", TASK_BINARY), 1);
-    ok(area.low > 0 && area.low < 0.5 && area.high == 1, "a perfect area of two rows is not certain");
+    ok(area.low > 0 && area.low < 0.5 && area.high == 1,
+       "a perfect area of two rows is not certain");
     tally_free(t);
 }
 
@@ -172,13 +184,19 @@ static void models(void)
         return;
     char *inputs[] = {t.data};
     char *gate_texts[] = {"auc>=0.5", "logloss<=0.0001"};
-    struct evaluate_request q = {.model = t.model, .inputs = inputs, .input_count = 1, .require = gate_texts,
-                                 .require_count = 2, .overrides = tiny_overrides};
+    struct evaluate_request q = {.model = t.model,
+                                 .inputs = inputs,
+                                 .input_count = 1,
+                                 .require = gate_texts,
+                                 .require_count = 2,
+                                 .overrides = tiny_overrides};
     struct evaluate_result r;
     ok(evaluate_run(&q, &r, &e), "evaluate: %s", e.what);
     is_int(r.rows, TINY_ROWS, "all rows are measured");
-    ok(metrics_get(&r.metrics, "auc") > 0.8, "the model has learned: auc %.4f", metrics_get(&r.metrics, "auc"));
-    ok(r.gate_count == 2 && r.gates[0].pass && !r.gates[1].pass && !r.passed, "one gate is met, one is not");
+    ok(metrics_get(&r.metrics, "auc") > 0.8, "the model has learned: auc %.4f",
+       metrics_get(&r.metrics, "auc"));
+    ok(r.gate_count == 2 && r.gates[0].pass && !r.gates[1].pass && !r.passed,
+       "one gate is met, one is not");
     struct json_out out = {0};
     evaluate_write(&q, &r, &out);
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "summary", &e);
@@ -209,28 +227,32 @@ static void models(void)
     ok(evaluate_run(&q, &r, &e) && r.passed, "but it is not more than 0.01 worse");
     evaluate_release(&r);
     q.on = "rmse";
-    ok(!evaluate_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "a metric of another task: %s", e.what);
+    ok(!evaluate_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "a metric of another task: %s",
+       e.what);
     evaluate_release(&r);
 
-    q = (struct evaluate_request){.model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
+    q = (struct evaluate_request){
+        .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
     char *bad = tiny_file(&t, "unseen.csv", "id,x,color,y\n1,0.5,red,yes\n2,0.5,red,perhaps\n");
     inputs[0] = bad;
     err_clear(&e);
-    ok(!evaluate_run(&q, &r, &e) && err_exit(&e) == EXIT_DATA && e.line == 3, "N04: an unseen label has its line: %s",
-       e.what);
+    ok(!evaluate_run(&q, &r, &e) && err_exit(&e) == EXIT_DATA && e.line == 3,
+       "N04: an unseen label has its line: %s", e.what);
     evaluate_release(&r);
     mem_free(bad);
     bad = tiny_file(&t, "norows.csv", "id,x,color,y\n");
     inputs[0] = bad;
     err_clear(&e);
-    ok(!evaluate_run(&q, &r, &e) && e.id == ERR_CSV_NO_ROWS, "C02: no rows cannot be measured: %s", e.what);
+    ok(!evaluate_run(&q, &r, &e) && e.id == ERR_CSV_NO_ROWS, "C02: no rows cannot be measured: %s",
+       e.what);
     evaluate_release(&r);
     mem_free(bad);
 
     struct verify_result v;
     err_clear(&e);
     ok(verify_run(t.model, &tiny_overrides, &v, &e), "verify: %s", e.what);
-    ok(v.pass && v.bits && v.largest_difference == 0 && v.rows > 0, "golden rows give the same bits here");
+    ok(v.pass && v.bits && v.largest_difference == 0 && v.rows > 0,
+       "golden rows give the same bits here");
     tiny_close(&t);
 }
 
@@ -241,10 +263,12 @@ static void regression(void)
     if (!ok(tiny_open(&t, TASK_REGRESSION, &e), "a small regression is trained: %s", e.what))
         return;
     char *inputs[] = {t.data};
-    struct evaluate_request q = {.model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
+    struct evaluate_request q = {
+        .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
     struct evaluate_result r;
     ok(evaluate_run(&q, &r, &e), "evaluate: %s", e.what);
-    ok(metrics_get(&r.metrics, "r2") > 0.5, "the model has learned: r2 %.4f", metrics_get(&r.metrics, "r2"));
+    ok(metrics_get(&r.metrics, "r2") > 0.5, "the model has learned: r2 %.4f",
+       metrics_get(&r.metrics, "r2"));
     evaluate_release(&r);
     struct verify_result v;
     ok(verify_run(t.model, &tiny_overrides, &v, &e) && v.pass, "golden rows: %s", e.what);

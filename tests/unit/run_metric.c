@@ -31,7 +31,8 @@ static void binary_by_hand(void)
     const double p[] = {0.1, 0.4, 0.35, 0.8};
     const int32_t label[] = {0, 0, 1, 1};
     float *both_p = both(p, 4);
-    struct scores s = {.task = TASK_BINARY, .rows = 4, .classes = 2, .probability = both_p, .label = label};
+    struct scores s = {
+        .task = TASK_BINARY, .rows = 4, .classes = 2, .probability = both_p, .label = label};
     struct metrics m;
     metrics_compute(&s, &m);
     is_int(m.count, 9, "binary has nine metrics");
@@ -41,13 +42,15 @@ static void binary_by_hand(void)
     is_near(metrics_get(&m, "precision"), 1, 0, "precision by hand");
     is_near(metrics_get(&m, "recall"), 0.5, 0, "recall by hand");
     is_near(metrics_get(&m, "f1"), 2.0 / 3, 1e-15, "f1 by hand");
-    is_near(metrics_get(&m, "brier"), (0.01 + 0.16 + 0.65 * 0.65 + 0.04) / 4, 1e-7, "brier by hand");
+    is_near(metrics_get(&m, "brier"), (0.01 + 0.16 + 0.65 * 0.65 + 0.04) / 4, 1e-7,
+            "brier by hand");
     is_near(metrics_get(&m, "logloss"), -(log(0.9) + log(0.6) + log(0.35) + log(0.8)) / 4, 1e-7,
             "logloss by hand");
     /* bins of width 1/15: .1 in 1; .35 in 5; .4 in 6 (as a float it is just above); .8 in 12 */
     is_near(metrics_get(&m, "ece"), (0.1 + 0.65 + 0.4 + 0.2) / 4, 1e-7, "ece by hand");
     for (uint32_t i = 0; i < m.count; i++)
-        ok(metric_compute(&s, m.m[i].type) == m.m[i].value, "%s alone is the same", m.m[i].type->name);
+        ok(metric_compute(&s, m.m[i].type) == m.m[i].value, "%s alone is the same",
+           m.m[i].type->name);
     mem_free(both_p);
 }
 
@@ -56,7 +59,8 @@ static void undefined(void)
     const double p[] = {0.2, 0.3};
     const int32_t label[] = {0, 0};
     float *both_p = both(p, 2);
-    struct scores s = {.task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
+    struct scores s = {
+        .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
     struct metrics m;
     metrics_compute(&s, &m);
     const char *const none[] = {"auc", "pr_auc", "precision", "recall", "f1"};
@@ -80,7 +84,8 @@ static void certain_and_wrong(void)
     const double p[] = {1, 0};
     const int32_t label[] = {0, 1};
     float *both_p = both(p, 2);
-    struct scores s = {.task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
+    struct scores s = {
+        .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
     is_near(metric_compute(&s, metric_find("logloss", TASK_BINARY)), -log(1e-15), 1e-12,
             "logloss of certain, wrong answers is finite");
     is_near(metric_compute(&s, metric_find("auc", TASK_BINARY)), 0, 0, "their auc is 0");
@@ -96,12 +101,15 @@ static double slow_auc(const float *p, const int32_t *label, const float *w, siz
             if (label[i] == 1 && label[j] == 0) {
                 double pair = (double)w[i] * (double)w[j];
                 all += pair;
-                over += p[2 * i + 1] > p[2 * j + 1] ? pair : p[2 * i + 1] == p[2 * j + 1] ? pair / 2 : 0;
+                over += p[2 * i + 1] > p[2 * j + 1]    ? pair
+                        : p[2 * i + 1] == p[2 * j + 1] ? pair / 2
+                                                       : 0;
             }
     return over / all;
 }
 
-static double slow_average_precision(const float *p, const int32_t *label, const float *w, size_t rows)
+static double slow_average_precision(const float *p, const int32_t *label, const float *w,
+                                     size_t rows)
 {
     double sum = 0, positive = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -139,7 +147,8 @@ static double slow_auc_error(const float *p, const int32_t *label, size_t rows)
     double variance = 0;
     for (int c = 0; c < 2; c++) {
         double mean = sums[c] / counts[c];
-        variance += (squares[c] / counts[c] - mean * mean) * counts[c] / (counts[c] - 1) / counts[c];
+        variance +=
+            (squares[c] / counts[c] - mean * mean) * counts[c] / (counts[c] - 1) / counts[c];
     }
     return sqrt(variance);
 }
@@ -161,7 +170,8 @@ static void against_pairs(void)
             weight[i] = (float)(0.1 + uniform(i, 200 + round));
         }
         float *q = both(p, rows);
-        struct scores s = {.task = TASK_BINARY, .rows = rows, .classes = 2, .probability = q, .label = label};
+        struct scores s = {
+            .task = TASK_BINARY, .rows = rows, .classes = 2, .probability = q, .label = label};
         struct metrics m;
         metrics_compute(&s, &m);
         double d = fabs(metrics_get(&m, "auc") - slow_auc(q, label, one, rows));
@@ -197,7 +207,8 @@ static void many_chunks(void)
         rank_add(&b, (float)i / (float)rows, (i > rows / 2) != (i % 10 == 0), 1);
     }
     struct rank_areas x = rank_finish(&a), y = rank_finish(&b), again = rank_finish(&a);
-    ok(x.auc == y.auc && x.average_precision == y.average_precision, "the order of rows does not matter");
+    ok(x.auc == y.auc && x.average_precision == y.average_precision,
+       "the order of rows does not matter");
     ok(x.auc == again.auc, "areas can be taken twice");
     is_near(x.auc, 0.9 * 0.9 + 2 * 0.9 * 0.1 * 0.5, 1e-4, "auc over several chunks");
     rank_clear(&a);
@@ -225,9 +236,16 @@ static void weights_are_repeats(void)
         }
     }
     float *q = both(p, ROWS), *repeated_q = both(repeated_p, repeated);
-    struct scores s = {.task = TASK_BINARY, .rows = ROWS, .classes = 2, .probability = q, .label = label,
+    struct scores s = {.task = TASK_BINARY,
+                       .rows = ROWS,
+                       .classes = 2,
+                       .probability = q,
+                       .label = label,
                        .weight = weight};
-    struct scores t = {.task = TASK_BINARY, .rows = repeated, .classes = 2, .probability = repeated_q,
+    struct scores t = {.task = TASK_BINARY,
+                       .rows = repeated,
+                       .classes = 2,
+                       .probability = repeated_q,
                        .label = repeated_label};
     struct metrics a, b;
     metrics_compute(&s, &a);
@@ -240,10 +258,11 @@ static void weights_are_repeats(void)
 
 static void multiclass_by_hand(void)
 {
-    const float p[] = {0.7f, 0.2f, 0.1f,    0.1f, 0.8f, 0.1f,  0.5f, 0.4f, 0.1f,
-                       0.2f, 0.25f, 0.55f,  0.3f, 0.4f, 0.3f,  0.4f, 0.3f, 0.3f};
+    const float p[] = {0.7f, 0.2f,  0.1f,  0.1f, 0.8f, 0.1f, 0.5f, 0.4f, 0.1f,
+                       0.2f, 0.25f, 0.55f, 0.3f, 0.4f, 0.3f, 0.4f, 0.3f, 0.3f};
     const int32_t label[] = {0, 1, 1, 2, 2, 0};
-    struct scores s = {.task = TASK_MULTICLASS, .rows = 6, .classes = 3, .probability = p, .label = label};
+    struct scores s = {
+        .task = TASK_MULTICLASS, .rows = 6, .classes = 3, .probability = p, .label = label};
     struct metrics m;
     metrics_compute(&s, &m);
     is_int(m.count, 5, "multiclass has five metrics");
@@ -251,16 +270,20 @@ static void multiclass_by_hand(void)
     /* answers 0 1 0 2 1 0: f1 of 0: 2*2/(2+3), of 1: 2*1/(2+2), of 2: 2*1/(2+1) */
     is_near(metrics_get(&m, "macro_f1"), (0.8 + 0.5 + 2.0 / 3) / 3, 1e-15, "macro_f1 by hand");
     is_near(metrics_get(&m, "logloss"),
-            -(log(0.7) + log(0.8) + log(0.4) + log(0.55) + log(0.3) + log(0.4)) / 6, 1e-7, "logloss by hand");
+            -(log(0.7) + log(0.8) + log(0.4) + log(0.55) + log(0.3) + log(0.4)) / 6, 1e-7,
+            "logloss by hand");
     /* class 0: .7 .4 against .1 .5 .2 .3: 7 of 8; class 1: .8 .4 against .2 .25 .4 .3: 7.5 of 8;
      * class 2: .55 .3 against .1 .1 .1 .3: 7.5 of 8 */
     is_near(metrics_get(&m, "macro_auc"), (7 + 7.5 + 7.5) / 24, 1e-15, "macro_auc by hand");
-    /* confidence .7 right, .8 right, .5 wrong, .55 right, .4 wrong, .4 right; bins 10, 12, 7, 8, 6, 6 */
-    is_near(metrics_get(&m, "ece"), (0.3 + 0.2 + 0.5 + 0.45 + fabs(0.8 - 1)) / 6, 1e-6, "ece by hand");
+    /* confidence .7 right, .8 right, .5 wrong, .55 right, .4 wrong, .4 right; bins 10, 12, 7, 8, 6,
+     * 6 */
+    is_near(metrics_get(&m, "ece"), (0.3 + 0.2 + 0.5 + 0.45 + fabs(0.8 - 1)) / 6, 1e-6,
+            "ece by hand");
     struct scores two = s;
     two.rows = 3; /* class 2 is not there: the mean is over the others */
     metrics_compute(&two, &m);
-    is_near(metrics_get(&m, "macro_auc"), (1 + 1) / 2.0, 1e-15, "macro_auc over the classes present");
+    is_near(metrics_get(&m, "macro_auc"), (1 + 1) / 2.0, 1e-15,
+            "macro_auc over the classes present");
 }
 
 static void many_rows_of_classes(void)
@@ -281,7 +304,10 @@ static void many_rows_of_classes(void)
         for (int c = 0; c < CLASSES; c++)
             p[r * CLASSES + (unsigned)c] = (float)(raw[c] / sum);
     }
-    struct scores s = {.task = TASK_MULTICLASS, .rows = rows, .classes = CLASSES, .probability = p,
+    struct scores s = {.task = TASK_MULTICLASS,
+                       .rows = rows,
+                       .classes = CLASSES,
+                       .probability = p,
                        .label = label};
     struct tally *binned = tally_new(TASK_MULTICLASS, CLASSES, TALLY_RANKS);
     tally_add(binned, &s);
@@ -333,7 +359,8 @@ static void regression_by_hand(void)
     is_near(metrics_get(&m, "r2"), 1 - 1.5 / 29.1875, 1e-14, "r2 by hand");
     const double flat[] = {5, 5, 5, 5};
     s.target = flat;
-    ok(isnan(metric_compute(&s, metric_find("r2", TASK_REGRESSION))), "r2 of a constant target is not defined");
+    ok(isnan(metric_compute(&s, metric_find("r2", TASK_REGRESSION))),
+       "r2 of a constant target is not defined");
 }
 
 static void baseline(void)
@@ -346,7 +373,8 @@ static void baseline(void)
         label[i] = i % 5 == 0;
     }
     float *q = both(p, ROWS);
-    struct scores s = {.task = TASK_BINARY, .rows = ROWS, .classes = 2, .probability = q, .label = label};
+    struct scores s = {
+        .task = TASK_BINARY, .rows = ROWS, .classes = 2, .probability = q, .label = label};
     struct metrics want, got;
     metrics_compute(&s, &want);
     const double share[] = {0.75, 0.25};
@@ -406,10 +434,42 @@ static unsigned number_differs(double value)
 
 static void numbers(void)
 {
-    const double fixed[] = {0, -0.0, 1, -1, 0.1, 0.5, 9.5, 9.99999999, 9.999999995, 9.9999999949, 99999999.95,
-                            999999999, 999999999.5, 999999999.49, 1e9, 123456789.5, 1234567890, 1e-4, 9.99999999e-5,
-                            9.9999999996e-5, 1e-5, 1e-13, 9.9e-14, 1e15, 1e22, 1e-300, 5e-324, 1.7976931348623157e308,
-                            0.000123456789, 100, 1e8, 2.5, 0.125, 1.00000000049, 1.0000000005, 1.5e14};
+    const double fixed[] = {0,
+                            -0.0,
+                            1,
+                            -1,
+                            0.1,
+                            0.5,
+                            9.5,
+                            9.99999999,
+                            9.999999995,
+                            9.9999999949,
+                            99999999.95,
+                            999999999,
+                            999999999.5,
+                            999999999.49,
+                            1e9,
+                            123456789.5,
+                            1234567890,
+                            1e-4,
+                            9.99999999e-5,
+                            9.9999999996e-5,
+                            1e-5,
+                            1e-13,
+                            9.9e-14,
+                            1e15,
+                            1e22,
+                            1e-300,
+                            5e-324,
+                            1.7976931348623157e308,
+                            0.000123456789,
+                            100,
+                            1e8,
+                            2.5,
+                            0.125,
+                            1.00000000049,
+                            1.0000000005,
+                            1.5e14};
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         wrong += number_differs(fixed[i]) + number_differs(-fixed[i]);
@@ -418,10 +478,13 @@ static void numbers(void)
         struct rng4 r = rng_philox(11, i, 0, 0, RNG_TEST);
         float f = (float)r.v[0] / 4294967296.0f; /* a probability */
         float g;
-        memcpy(&g, &r.v[1], sizeof g);           /* any float */
-        double d = ldexp((double)r.v[2] - 2147483648.0 + (double)r.v[3] / 4294967296.0, (int)(r.v[1] % 70) - 60);
-        wrong += number_differs((double)f) + (isfinite(g) ? number_differs((double)g) : 0u) + number_differs(d);
-        double half = (double)(100000000 + r.v[2] % 900000000) + 0.5; /* exact halves of the ninth digit */
+        memcpy(&g, &r.v[1], sizeof g); /* any float */
+        double d = ldexp((double)r.v[2] - 2147483648.0 + (double)r.v[3] / 4294967296.0,
+                         (int)(r.v[1] % 70) - 60);
+        wrong += number_differs((double)f) + (isfinite(g) ? number_differs((double)g) : 0u) +
+                 number_differs(d);
+        double half =
+            (double)(100000000 + r.v[2] % 900000000) + 0.5; /* exact halves of the ninth digit */
         wrong += number_differs(half) + number_differs(half / 1024);
         if (wrong > 5)
             break;

@@ -1,4 +1,5 @@
-/* Prediction: the same bytes however a file is cut, batched or shared out; columns by name; bad rows; outputs. */
+/* Prediction: the same bytes however a file is cut, batched or shared out; columns by name; bad
+ * rows; outputs. */
 #include "run/predict.h"
 
 #include "base/log.h"
@@ -111,14 +112,16 @@ static void same_bytes(void)
     }
 
     /* two files are one */
-    char *one = tiny_file(&tiny, "in.csv", data.data), *two = tiny_file(&tiny, "part.csv", "id,x,color,y\n7,0.5,red,\n");
+    char *one = tiny_file(&tiny, "in.csv", data.data),
+         *two = tiny_file(&tiny, "part.csv", "id,x,color,y\n7,0.5,red,\n");
     char *inputs[] = {one, two};
     struct predict_request q = plain;
     q.inputs = inputs;
     q.input_count = 2;
     char *other = predict(q);
     size_t length = strlen(whole);
-    ok(strncmp(whole, other, length) == 0 && strncmp(other + length, "7,", 2) == 0, "two files are one stream");
+    ok(strncmp(whole, other, length) == 0 && strncmp(other + length, "7,", 2) == 0,
+       "two files are one stream");
     is_int(last.rows, 9001, "rows of both are counted");
     mem_free(other);
     mem_free(one);
@@ -161,12 +164,14 @@ static void columns(void)
     mem_free(got);
     q.columns = NULL;
     got = predict_text("1,0.5,red\n", q);
-    ok(err_exit(&why) == EXIT_DATA && strstr(why.help, "--columns"), "D08: no header and no names: %s", why.help);
+    ok(err_exit(&why) == EXIT_DATA && strstr(why.help, "--columns"),
+       "D08: no header and no names: %s", why.help);
     mem_free(got);
     mem_free(want);
 
     got = predict_text("id,x,color\n", plain);
-    is_string(got, "id,prediction,probability_no,probability_yes\n", "D11: header only gives header only");
+    is_string(got, "id,prediction,probability_no,probability_yes\n",
+              "D11: header only gives header only");
     is_int(last.rows, 0, "and no rows");
     mem_free(got);
     got = predict_text("", plain);
@@ -194,9 +199,11 @@ static void unknown_categories(void)
             const struct json *root = json_root(doc);
             is_string(json_string(json_get(root, "schema")), "dnn.predict/1", "its schema");
             is_int(json_number(json_get(root, "rows")), 3, "its rows");
-            is_int(json_number(json_path(root, "unknown_categories.color")), 2, "D05: unseen ones by column");
+            is_int(json_number(json_path(root, "unknown_categories.color")), 2,
+                   "D05: unseen ones by column");
             ok(json_path(root, "seconds.total") && json_path(root, "backend.used") &&
-                   json_path(root, "memory.host_peak_bytes"), "seconds, backend, memory");
+                   json_path(root, "memory.host_peak_bytes"),
+               "seconds, backend, memory");
         }
         json_free(doc);
     }
@@ -210,14 +217,16 @@ static void unknown_categories(void)
 
 static void passthrough(void)
 {
-    static const char input[] = "id,x,color,note,y\n\"a,1\",0.5,red,\"say \"\"hi\"\"\",yes\n2,0.5,red,\" lead\",\n"
-                                "3,0.5,red,\"two\nlines\",no\n";
+    static const char input[] =
+        "id,x,color,note,y\n\"a,1\",0.5,red,\"say \"\"hi\"\"\",yes\n2,0.5,red,\" lead\",\n"
+        "3,0.5,red,\"two\nlines\",no\n";
     struct predict_request q = plain;
     q.passthrough = "note,id";
     char *got = predict_text(input, q);
     ok(strncmp(got, "id,note,prediction,", 19) == 0, "an id is not repeated: %.40s", got);
     ok(strstr(got, "\n\"a,1\",\"say \"\"hi\"\"\",") && strstr(got, "\n2,\" lead\",") &&
-           strstr(got, "\n3,\"two\nlines\","), "D13: quotes where RFC 4180 wants them: %s", got);
+           strstr(got, "\n3,\"two\nlines\","),
+       "D13: quotes where RFC 4180 wants them: %s", got);
     mem_free(got);
     q.passthrough = "all";
     got = predict_text(input, q);
@@ -225,8 +234,8 @@ static void passthrough(void)
     mem_free(got);
     q.passthrough = "nota";
     got = predict_text(input, q);
-    ok(err_exit(&why) == EXIT_USAGE && strstr(why.help, "note"), "a name that is not there: %s (%s)", why.what,
-       why.help);
+    ok(err_exit(&why) == EXIT_USAGE && strstr(why.help, "note"),
+       "a name that is not there: %s (%s)", why.what, why.help);
     mem_free(got);
 
     q.passthrough = "note";
@@ -244,10 +253,11 @@ static void passthrough(void)
 
 static void bad_rows(void)
 {
-    static const char input[] = "id,x,color\n1,0.5,red\n2,half,red\n3,0.5\n4,0.5,re\"d\n5,\"0.\"5,red\n6,0.5,green\n";
+    static const char input[] =
+        "id,x,color\n1,0.5,red\n2,half,red\n3,0.5\n4,0.5,re\"d\n5,\"0.\"5,red\n6,0.5,green\n";
     char *got = predict_text(input, plain);
-    ok(err_exit(&why) == EXIT_DATA && why.line == 3 && why.column == 3, "D07: stop at the first, with its place: %s",
-       why.what);
+    ok(err_exit(&why) == EXIT_DATA && why.line == 3 && why.column == 3,
+       "D07: stop at the first, with its place: %s", why.what);
     mem_free(got);
 
     struct predict_request q = plain;
@@ -264,11 +274,13 @@ static void bad_rows(void)
     q.rejects = rejects;
     got = predict_text(input, q);
     is_int(lines_of(got), 7, "null keeps their places");
-    ok(strstr(got, "\n2,,,\n3,,,\n,,,\n,,,\n6,") != NULL, "empty answers, ids where they can be read: %s", got);
+    ok(strstr(got, "\n2,,,\n3,,,\n,,,\n,,,\n6,") != NULL,
+       "empty answers, ids where they can be read: %s", got);
     mem_free(got);
     char *list = tiny_read(rejects);
     is_int(lines_of(list), 5, "each is listed");
-    ok(strstr(list, "3,3,x,") && strstr(list, "\"2,half,red\""), "with line, column, name and raw text: %s", list);
+    ok(strstr(list, "3,3,x,") && strstr(list, "\"2,half,red\""),
+       "with line, column, name and raw text: %s", list);
     mem_free(list);
     unlink(rejects);
 
@@ -317,25 +329,33 @@ static void bad_rows(void)
 static void outputs(void)
 {
     char *inputs[] = {tiny.data};
-    struct predict_request q = {.model = tiny.model, .inputs = inputs, .input_count = 1, .max_bad_rows = -1,
-                                .output = tiny.data, .overrides = tiny_overrides};
+    struct predict_request q = {.model = tiny.model,
+                                .inputs = inputs,
+                                .input_count = 1,
+                                .max_bad_rows = -1,
+                                .output = tiny.data,
+                                .overrides = tiny_overrides};
     struct predict_result r;
     struct err e = {0};
-    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "L06: the output is an input: %s", e.what);
+    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "L06: the output is an input: %s",
+       e.what);
     predict_release(&r);
     q.output = tiny.model;
     err_clear(&e);
-    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "the output is the model: %s", e.what);
+    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "the output is the model: %s",
+       e.what);
     predict_release(&r);
     q.output = "/nowhere/at/all.csv";
     err_clear(&e);
-    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_CANTCREATE, "F07: no such folder: %s", e.what);
+    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_CANTCREATE, "F07: no such folder: %s",
+       e.what);
     predict_release(&r);
     char *out = tiny_path(&tiny, "out.csv");
     q.output = out;
     q.model = tiny.data;
     err_clear(&e);
-    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_FORMAT, "M01: the model is no model: %s", e.what);
+    ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_FORMAT, "M01: the model is no model: %s",
+       e.what);
     predict_release(&r);
     inputs[0] = "/nowhere.csv";
     q.model = tiny.model;
@@ -359,7 +379,8 @@ static void other_tasks(void)
     tiny_close(&tiny);
     if (ok(tiny_open(&tiny, TASK_MULTICLASS, &e), "three classes: %s", e.what)) {
         char *got = predict_text("id,x,color\n1,0.99,red\n", plain);
-        ok(strncmp(got, "id,prediction,probability_no,\"probability_so, so\",probability_yes\n", 66) == 0,
+        ok(strncmp(got, "id,prediction,probability_no,\"probability_so, so\",probability_yes\n",
+                   66) == 0,
            "labels in order, quoted where they must be: %s", got);
         mem_free(got);
     }
