@@ -188,7 +188,9 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
             return refuse(o, path, errno, e);
         o->path = target;
         bool there = stat(target, &st) == 0;
-        if (!*base_name(target) || (there && S_ISDIR(st.st_mode)))
+        if (!there && errno == ENAMETOOLONG)
+            error = errno; /* now, not when the file is renamed after hours of work */
+        else if (!*base_name(target) || (there && S_ISDIR(st.st_mode)))
             error = *target ? EISDIR : ENOENT;
         else if (there && !S_ISREG(st.st_mode))
             error = sys_open(target, O_WRONLY, 0, &o->fd);

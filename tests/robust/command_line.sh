@@ -1,0 +1,221 @@
+#!/bin/bash
+# command_line.sh - what can be wrong with a command line and with the surroundings of a process.
+# Ids: L01 L02 L03 L04 L05 L06 L07 L08 L09 L10 L11.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 300
+make_leads_model m.dnn
+make_leads new.csv 20 2 bare
+want=$(digest m.dnn)
+dnn predict m.dnn new.csv >answers.csv 2>err
+commands="init check train predict evaluate inspect verify schema completion help"
+
+run dnn
+is_exit 64 "L01 no arguments: 64"
+[ ! -s out ] && grep -q '^commands:' err
+ok $? "L01 the overview goes to standard error"
+for word in --help -h help; do
+    run dnn $word
+    is_exit 0 "L01 dnn $word"
+    [ ! -s err ] && grep -q '^commands:' out
+    ok $? "L01 dnn $word: the overview goes to standard output"
+done
+run dnn --version
+is_exit 0 "L01 --version"
+grep -q '^dnn [0-9]' out && [ ! -s err ]
+ok $? "L01 --version goes to standard output"
+run dnn --version --json
+is_exit 0 "L01 --version --json"
+out_has '"schema":"dnn.version/1"'
+for command in $commands; do
+    run dnn $command --help
+    is_exit 0 "L01 dnn $command --help"
+    head -n 3 out | tail -n 1 | grep -q '^examples:$' && [ ! -s err ]
+    ok $? "L01 opens with examples" "$(head -n 4 out)"
+    cp out page
+    run dnn help $command
+    same out page "L01 dnn help $command is the same page"
+    run dnn $command -h
+    same out page "L01 dnn $command -h too"
+done
+
+refused() { # refused NAME WORDS-ON-STDERR ARGUMENTS...
+    local name=$1 words=$2
+    shift 2
+    run dnn "$@"
+    is_exit 64 "$name: 64"
+    err_has "$words" "$name: says $words"
+    [ ! -s out ]
+    ok $? "$name: nothing on standard output"
+}
+refused "L02 an unknown command" 'did you mean `dnn train`?' tarin
+refused "L02 nothing like a command" '`dnn help` lists the commands' zzzzzzzzzz
+refused "L02 a command of another day" 'there is no command "cv"' cv leads.json
+refused "L02 an option without a command" 'no option "--json" without a command' --json
+refused "L02 an empty word" 'there is no command ""' ""
+refused "L02 an unknown option" "did you mean --threads?" train leads.json --thread 2
+refused "L02 an unknown short option" '"-x"' train leads.json -x
+refused "L02 an option of another command" '"--resume"' predict m.dnn new.csv --resume
+refused "L02 an option of a later day" '"--profile"' train leads.json --profile t.json
+refused "L02 an unknown topic" 'did you mean epochs' help train.epoch
+refused "L02 an unknown error id" 'E1299' help E1299
+refused "L03 a value that is missing" "--output needs a value" train leads.json -o
+refused "L03 at the end behind others" "--set needs a value" train leads.json --set
+refused "L03 an empty value" "--output needs a value" train leads.json --output=
+refused "L03 an empty value as a word" "--output needs a value" train leads.json -o ""
+refused "L03 an empty column" "--target needs a value" init leads.csv --target=
+refused "L03 a value for an option without one" "--resume takes no value" train leads.json --resume=yes
+for value in 10x -1 1e3 99999999999999999999 "" " 3" 3.0 0x2 ٣; do
+    run dnn train leads.json --threads="$value"
+    is_exit 64 "L04 --threads '$value'"
+    run dnn train leads.json --batch-size "$value"
+    is_exit 64 "L04 --batch-size '$value'"
+    run dnn predict m.dnn new.csv --max-bad-rows "$value"
+    is_exit 64 "L04 --max-bad-rows '$value'"
+    # the catalogue's --epochs is --set train.epochs here
+    [ "$value" = 3.0 ] || [ "$value" = " 3" ] || [ "$value" = 1e3 ] || {
+        run dnn check leads.json --set train.epochs="$value"
+        is_exit 64 "L04 --set train.epochs='$value'"
+    }
+done
+for value in 0 1025; do
+    run dnn train leads.json --batch-size $((value * 1024 * 1024)) --threads $value
+    is_exit 64 "L04 --batch-size $((value * 1024 * 1024))"
+    err_has "an integer from" "L04 with the range"
+done
+for value in -1 ten 1e99 "" nan inf; do
+    run dnn train leads.json --time-limit "$value"
+    is_exit 64 "L04 --time-limit '$value'"
+done
+for value in -1 4 x; do
+    run dnn train leads.json --verbosity=$value
+    is_exit 64 "L04 --verbosity '$value'"
+done
+refused "L04 a word" "expected: auto, bar, plain, none" train leads.json --progress dots
+refused "L04 a gate that is none" "auc" evaluate m.dnn leads.csv --require 'auc=0.5'
+refused "L04 a gate on an unknown metric" "auc" evaluate m.dnn leads.csv --require 'aucc>=0.5'
+refused "L04 a metric of another task" "rmse" evaluate m.dnn leads.csv --require 'rmse<1'
+refused "L04 a gate without a number" "auc" evaluate m.dnn leads.csv --require 'auc>=high'
+refused "L04 a --set without a value" "E1008" check leads.json --set train.epochs
+refused "L04 a --set of an unknown key" 'did you mean' check leads.json --set train.epoch=3
+refused "L04 a --set of the wrong type" "train.epochs" check leads.json --set train.epochs=many
+refused "L04 a backend that is none" "E1" train leads.json --backend tpu
+refused "L05 quiet and verbose" "--quiet and --verbose contradict" train leads.json --quiet --verbose
+refused "L05 --columns with a header" "--no-header" predict m.dnn new.csv --columns a,b
+refused "L05 --on without --better-than" "--better-than" evaluate m.dnn leads.csv --on auc
+refused "L05 --by without --better-than" "--better-than" evaluate m.dnn leads.csv --by 0.1
+refused "L05 too many arguments" '"x.json"' train leads.json x.json
+refused "L05 too few" "needs more arguments" train
+refused "L05 no target" "--target" init leads.csv
+run dnn check leads.json --set train.seed=1 --set train.seed=2 --json
+is_exit 0 "L05 the last --set of a key counts"
+grep -q '"train.seed":{"value":2' out
+ok $? "L05 it does" "$(grep -o '"train.seed":[^}]*' out)"
+
+before=$(digest new.csv)
+for output in new.csv ./new.csv "$WORK/new.csv" hard.csv soft.csv m.dnn; do
+    ln -f new.csv hard.csv
+    ln -sf new.csv soft.csv
+    run dnn predict m.dnn new.csv -o "$output"
+    is_exit 64 "L06 the output ${output##*/} is an input"
+    run dnn predict m.dnn new.csv -o x.out --rejects "$output" --on-bad-row skip
+    is_exit 64 "L06 the rejects ${output##*/} are an input"
+done
+rm hard.csv soft.csv
+run dnn predict m.dnn new.csv -o x.out --rejects x.out --on-bad-row skip
+is_exit 64 "L06 output and rejects are one file"
+run dnn init leads.csv --target converted -o leads.csv
+is_exit 64 "L06 the config in the data's place"
+run dnn train leads.json -o leads.json
+is_exit 64 "L06 the model in the config's place"
+is "$(digest new.csv) $(digest m.dnn)" "$before $want" "L06 the inputs are untouched"
+
+bytes=$'odd \xff\nname.csv'
+cp new.csv "$bytes"
+run dnn predict m.dnn "$bytes" -o x.out
+is_exit 0 "L07 a name with a line end and bytes that are not UTF-8"
+same answers.csv x.out "L07 the answers"
+run dnn predict m.dnn "$bytes.not"
+is_exit 66 "L07 one that is not there"
+err_has 'odd \xff\x0aname.csv.not' "L07 is escaped in the message"
+run dnn predict m.dnn $'\e[31m::error::x'
+err_lacks $'\e' "L07 no escape sequence reaches the terminal"
+is "$(grep -c '^::' err)" 0 "L07 no line of a message begins with the user's text"
+cp new.csv ./-new.csv
+run dnn predict m.dnn -o x.out -- -new.csv
+is_exit 0 "L07 a name that begins with - stands behind --"
+run dnn predict m.dnn ./-new.csv -o x.out
+is_exit 0 "L07 or behind ./"
+run dnn predict m.dnn -new.csv -o x.out
+is_exit 64 "L07 else it is an unknown option"
+long=$(printf 'x%.0s' $(seq 4096))
+run dnn predict m.dnn "$long"
+is_exit 66 "L07 a name of 4096 bytes as an input"
+run dnn predict m.dnn new.csv -o "$long"
+is_exit 73 "L07 as an output"
+run dnn train "$long"
+is_exit 66 "L07 as a config"
+run dnn init leads.csv --target "$(printf 'x%.0s' $(seq 100000))"
+is_exit 65 "L07 a column name of 100,000 bytes"
+[ "$(wc -c <err)" -lt 4000 ]
+ok $? "L07 is cut in the message" "$(wc -c <err)"
+
+# standard error may be closed: what the checks say goes through a file
+for closed in '0<&-' '1>&-' '2>&-' '0<&- 1>&- 2>&-'; do
+    eval "\"\$DNN\" train leads.json -o closed.dnn --progress plain --verbosity 2 $closed"
+    is $? 0 "L08 training with $closed"
+    is "$(digest closed.dnn)" "$want" "L08 the model holds no text of the log"
+done >l08 2>&1
+cat l08
+"$DNN" predict m.dnn new.csv -o x.out 2>&-
+is $? 0 "L08 prediction without standard error"
+same answers.csv x.out "L08 the answers hold no text of the log"
+"$DNN" predict m.dnn new.csv -o x.out <&- 2>err
+is $? 0 "L08 prediction without standard input"
+
+if command -v perl >/dev/null 2>&1 && cat >argc.c <<'C' && cc -o argc argc.c 2>/dev/null; then
+#include <unistd.h>
+int main(int argc, char **argv) { char *none[] = {0}; (void)argc; return execv(argv[1], none); }
+C
+    run ./argc "$DNN"
+    is_exit 64 "L09 argc 0"
+else
+    skip "L09 argc 0" "no compiler here"
+fi
+
+run env -u HOME TMPDIR=/nowhere/at/all "$DNN" train leads.json -o x.dnn
+is_exit 0 "L10 without HOME and with a TMPDIR that is missing"
+is "$(digest x.dnn)" "$want" "L10 the same model"
+mkdir gone
+(
+    cd gone && rmdir ../gone
+    "$DNN" predict "$WORK/m.dnn" "$WORK/new.csv" -o "$WORK/x.out" 2>"$WORK/err"
+)
+is $? 0 "L10 in a working folder that was removed"
+same answers.csv x.out "L10 the same answers"
+(
+    mkdir ../gone.$$ && cd ../gone.$$ && rmdir "../gone.$$"
+    "$DNN" predict "$WORK/m.dnn" "$WORK/new.csv" -o x.out 2>"$WORK/err"
+)
+is $? 73 "L10 an output there cannot be made"
+for mask in 077:600 022:644 000:666 027:640; do
+    rm -f x.out x.dnn x.json
+    (umask "${mask%:*}" && "$DNN" predict m.dnn new.csv -o x.out && "$DNN" train leads.json -o x.dnn --progress none &&
+        "$DNN" init leads.csv --target converted -o x.json) 2>err
+    is "$(stat -c '%a %a' x.out) $(stat -c %a x.dnn x.json | tr '\n' ' ')" "${mask#*:} ${mask#*:} ${mask#*:} ${mask#*:} " \
+        "L10 umask ${mask%:*}: outputs have mode ${mask#*:}"
+done
+
+for setting in OPENBLAS_NUM_THREADS=9999 OPENBLAS_NUM_THREADS=x OMP_NUM_THREADS=0 GOTO_NUM_THREADS=7 OPENBLAS_VERBOSE=2 \
+    MALLOC_ARENA_MAX=1 LD_BIND_NOW=1; do
+    run env "$setting" "$DNN" train leads.json -o x.dnn --progress none
+    is_exit 0 "L11 $setting"
+    is "$(digest x.dnn)" "$want" "L11 the same model"
+done
+run env OPENBLAS_CORETYPE=Prescott "$DNN" train leads.json -o x.dnn --progress none
+is_exit 0 "L11 OPENBLAS_CORETYPE of another processor"
+run dnn verify x.dnn
+is_exit 0 "L11 its model holds"
+run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
+is_exit 0 "L11 an LD_PRELOAD that is not there"
+done_testing
