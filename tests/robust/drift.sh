@@ -1,0 +1,261 @@
+#!/bin/bash
+# drift.sh - files that differ from the training file: matched by name, answered row by row, or refused as a whole.
+# Ids: D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 C12.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 600
+make_leads_model m.dnn
+make_leads new.csv 80 2 bare
+# flat.csv: the same without line ends in cells, so that awk can cut it
+perl -0777 -pe 's/New\nYork/New York/g' new.csv >flat.csv
+dnn predict m.dnn new.csv >want.csv 2>err || cat err
+dnn predict m.dnn flat.csv >flat.want 2>err
+is "$(head -n 1 want.csv)" "lead_id,prediction,probability_no,probability_yes" "the columns of the answers"
+is "$(wc -l <want.csv)" 81 "one answer a row"
+
+# columns FILE LIST: the columns of flat.csv in that order (the city cell may hold quoted commas)
+columns() {
+    perl -e 'my ($file, @order) = @ARGV; open my $f, "<", $file or die; while (<$f>) { chomp;
+        my @c; push @c, $1 while /\G((?:"(?:[^"]|"")*"|[^,]*))(?:,|$)/gc && @c < 5; print join(",", @c[@order]), "\n" }' flat.csv "$@"
+}
+columns 0 2 3 4 >no-age.csv
+run dnn predict m.dnn no-age.csv -o x.out
+is_exit 65 "D01 a column is missing"
+err_has 'error[E1401]' "D01 E1401"
+err_has '"age"' "D01 named"
+columns 0 4 >few.csv
+run dnn predict m.dnn few.csv -o x.out
+is_exit 65 "D01 three columns are missing"
+for name in age city visits; do err_has "\"$name\"" "D01 all are named: $name"; done
+[ ! -e x.out ]
+ok $? "D01 nothing was written"
+columns 1 2 3 4 >no-id.csv
+run dnn predict m.dnn no-id.csv -o x.out
+is_exit 65 "D01 the id column, which begins the answers, is needed too"
+run dnn evaluate m.dnn no-id.csv
+is_exit 65 "D01 evaluation needs the target"
+err_has '"converted"' "D01 and names it"
+
+paste -d, <(columns 0 1) <(sed 's/.*/x,y/; 1s/.*/extra,more/' flat.csv) <(columns 2 3 4) >extra.csv
+run dnn predict m.dnn extra.csv -o x.out
+is_exit 0 "D02 extra columns"
+same flat.want x.out "D02 change nothing"
+err_has "2 columns" "D02 and are counted in a note"
+err_has '"extra"' "D02 with their names"
+columns 4 2 0 3 1 >mixed.csv
+run dnn predict m.dnn mixed.csv -o x.out
+is_exit 0 "D03 columns in another order"
+same flat.want x.out "D03 the same bytes"
+sed '1s/age/Age/' flat.csv >case.csv
+run dnn predict m.dnn case.csv -o x.out
+is_exit 65 "D04 a name that differs by case"
+err_has 'did you mean "Age" for "age"?' "D04 did you mean"
+sed '1s/signed_on/signed on/' flat.csv >space.csv
+run dnn predict m.dnn space.csv -o x.out
+is_exit 65 "D04 a name that differs by a blank"
+err_has 'did you mean "signed on"' "D04 did you mean"
+sed '1s/,age,/, age ,/' flat.csv >padded.csv
+run dnn predict m.dnn padded.csv -o x.out
+is_exit 0 "D04 blanks around an unquoted name do not count"
+
+sed '3s/,[^,]*,\([^,]*,[^,]*\)$/,Atlantis,\1/; 5s/,[^,]*,\([^,]*,[^,]*\)$/,Lemuria,\1/' flat.csv >unseen.csv
+grep -q Atlantis unseen.csv
+ok $? "a file with two unseen cities"
+run dnn predict m.dnn unseen.csv -o x.out --json
+is_exit 0 "D05 unseen categories have an answer by default"
+err_has 'column "city": ' "D05 counted in a note"
+grep -q '"unknown_categories":{"city":[0-9]*[1-9]' out err
+ok $? "D05 and in the JSON" "$(cat out err)"
+for rule in bucket missing error; do
+    dnn train leads.json -o $rule.dnn --set "data.columns.city={\"type\": \"categorical\", \"unknown\": \"$rule\"}" --progress none 2>err
+    run dnn predict $rule.dnn unseen.csv -o x.out
+    if [ $rule = error ]; then
+        is_exit 65 "D05 unknown: error"
+        err_has 'error[E1221]: unseen.csv:3:' "D05 with its line"
+        err_has 'Atlantis' "D05 and its text"
+    else
+        is_exit 0 "D05 unknown: $rule"
+    fi
+done
+sed '3s/,[^,]*,\([^,]*,[^,]*\)$/,,\1/' flat.csv >no-city.csv
+dnn predict missing.dnn <(sed -n '1p;3p' no-city.csv) >a.out 2>err
+dnn predict missing.dnn <(sed -n '1p;3p' unseen.csv) >b.out 2>err
+same a.out b.out "D05 unknown: missing answers as if the cell were empty"
+
+sed '3s/^\([^,]*\),[^,]*,/\1,5000,/; 7s/^\([^,]*\),[^,]*,/\1,-300,/' flat.csv >far.csv
+run dnn predict m.dnn far.csv -o x.out
+is_exit 0 "D06 numbers far outside the training range"
+err_has 'column "age": ' "D06 are counted in a note"
+err_has "2" "D06 with their number"
+
+sed '3s/^\([^,]*\),[^,]*,/\1,young,/' flat.csv >text.csv
+printf 'before\n' >x.out
+run dnn predict m.dnn text.csv -o x.out
+is_exit 65 "D07 text in a numeric column"
+err_has 'error[E1203]: text.csv:3:8: column "age": "young" is not a number' "D07 with line and column"
+is "$(cat x.out)" before "D10 after an error the earlier output is untouched"
+
+tail -n +2 flat.csv >bare.csv
+run dnn predict m.dnn bare.csv -o x.out
+is_exit 65 "D08 a file without header"
+err_has "no header line" "D08 the hint says what to do"
+err_has "--no-header" "D08 by this option"
+run dnn predict m.dnn bare.csv --no-header --columns lead_id,age,city,visits,signed_on -o x.out
+is_exit 0 "D08 with --no-header --columns"
+tail -n +2 flat.want >bare.want
+same bare.want x.out "D08 the same answers, without a header"
+run dnn predict m.dnn bare.csv --no-header --columns lead_id,age,city,visits -o x.out
+is_exit 65 "D08 too few names"
+err_has E1412 "D08 E1412"
+run dnn predict m.dnn bare.csv --no-header -o x.out
+is_exit 65 "D08 without names"
+err_has "--columns" "D08 the hint names the option"
+perl -0777 -pe 's/New\nYork/New York/g' leads.csv | tail -n +2 >train-bare.csv
+cat >bare.json <<'JSON'
+{"task": "binary", "data": {"train": "train-bare.csv", "header": false, "target": "c6", "positive": "yes",
+  "columns": {"c1": "id", "c2": "numeric", "c3": "categorical", "c4": "numeric", "c5": "datetime"}},
+ "model": {"preset": "mlp", "hidden": [16, 8]}, "train": {"batch_size": 64, "epochs": 4}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+run dnn train bare.json -o bare.dnn
+is_exit 0 "D08 a model of a file without header"
+run dnn predict bare.dnn bare.csv -o x.out
+is_exit 0 "D08 a file without the target, which stood last"
+cut -d, -f1-4 x.out | tail -n +2 >y.out
+sed 's/$/,yes/' bare.csv >full.csv
+run dnn predict bare.dnn full.csv -o z.out
+is_exit 0 "D08 a file of the same width"
+same x.out z.out "D08 the same answers"
+sed 's/$/,yes,more/' bare.csv >wide.csv
+run dnn predict bare.dnn wide.csv -o z.out
+is_exit 65 "D08 a file of another width"
+err_has E1412 "D08 E1412"
+
+make_leads labelled.csv 80 2
+run dnn predict m.dnn labelled.csv -o x.out
+is_exit 0 "D09 a label that is present"
+run dnn evaluate m.dnn labelled.csv
+is_exit 0 "D09 evaluation uses it"
+perl -pe 's/,(yes|no)$/,nonsense/' labelled.csv >nonsense.csv
+make_leads unlabelled.csv 80 2 bare
+dnn predict m.dnn unlabelled.csv >y.out 2>err
+dnn predict m.dnn nonsense.csv >z.out 2>err
+same y.out z.out "D09 prediction does not look at labels"
+same y.out x.out "D09 nor does it change with them"
+run dnn evaluate m.dnn nonsense.csv
+is_exit 65 "D09 evaluation does"
+err_has nonsense.csv:2 "D09 and names the line"
+
+# D10 a bad row: stop, null, skip
+{ head -n 20 flat.csv; echo 'B1,old,Oslo,1.5,2024-01-01'; sed -n 21,40p flat.csv; echo 'B2,30,Oslo'; echo 'B3,30,"Os"lo,1,2024-01-01'
+  echo 'B4,30,Oslo,1,yesterday'; sed -n '41,$p' flat.csv; } >bad.csv
+run dnn predict m.dnn bad.csv -o stop.out
+is_exit 65 "D10 stop: the first bad row ends it"
+err_has bad.csv:21 "D10 stop: with its line"
+[ ! -e stop.out ]
+ok $? "D10 stop: no part of the output"
+run dnn predict m.dnn bad.csv -o skip.out --on-bad-row skip --rejects rejects.csv --json
+is_exit 0 "C12 D10 skip: goes on"
+same flat.want skip.out "D10 skip: the other rows are answered as before"
+out_has '"bad_rows":4' "C12 counted"
+is "$(head -n 1 rejects.csv)" "line,column,name,id,reason,raw" "C12 the rejects have a header"
+is "$(grep -c . rejects.csv)" 5 "C12 and each bad row"
+for row in 21 42 43 44; do
+    grep -q "^$row," rejects.csv
+    ok $? "C12 line $row" "$(cat rejects.csv)"
+done
+grep -q ',E1203,' rejects.csv && grep -q ',E1206,' rejects.csv && grep -q ',E1204,' rejects.csv && grep -q ',E1223,' rejects.csv
+ok $? "C12 with their ids" "$(cat rejects.csv)"
+grep -qF '"B3,30,""Os""lo,1,2024-01-01"' rejects.csv
+ok $? "C12 and the raw text"
+run dnn predict m.dnn bad.csv -o null.out --on-bad-row null --null '?'
+is_exit 0 "D10 null: goes on"
+is "$(wc -l <null.out)" "$((81 + 4))" "D10 null: every row keeps its place"
+is "$(sed -n 21p null.out)" "B1,?,?,?" "D10 null: with its id and nothing else"
+sed '21d;42,44d' null.out >rest.out
+same flat.want rest.out "D10 null: the other rows are answered as before"
+run dnn predict m.dnn bad.csv -o skip.out --on-bad-row skip --max-bad-rows 3
+is_exit 65 "C12 more bad rows than --max-bad-rows"
+err_has E1420 "C12 E1420"
+run dnn predict m.dnn bad.csv -o skip.out --on-bad-row skip --max-bad-rows 4
+is_exit 0 "C12 as many as allowed"
+awk 'NR == 1 { print "id,note" } { printf "%s,%s\n", NR, "x" }' flat.csv >/dev/null
+dnn predict m.dnn new.csv new.csv -o twice.out 2>err
+is "$(wc -l <twice.out)" 161 "D10 two files: all rows, one header"
+tail -n 80 twice.out >second.out
+tail -n 80 want.csv | cmp -s - second.out
+ok $? "D10 in their order"
+
+: >empty.csv
+run dnn predict m.dnn empty.csv -o x.out
+is_exit 65 "D11 a file of 0 bytes lacks its header"
+head -n 1 flat.csv >header.csv
+run dnn predict m.dnn header.csv
+is_exit 0 "D11 a header without rows"
+is "$(cat out)" "$(head -n 1 want.csv)" "D11 a header"
+run dnn predict m.dnn --no-header --columns lead_id,age,city,visits,signed_on /dev/null
+is_exit 0 "D11 no header and no rows"
+[ ! -s out ]
+ok $? "D11 no output"
+
+# D12 a model of one backend answers on another: here the only other one is the CPU by another name or other vector code
+run dnn predict m.dnn new.csv -o x.out --backend cpu
+is_exit 0 "D12 --backend cpu"
+same want.csv x.out "D12 the same bytes"
+run dnn predict m.dnn new.csv -o x.out --backend dnn_gpu
+[ $STATUS -eq 0 ] || [ $STATUS -eq 69 ]
+ok $? "D12 --backend dnn_gpu: an answer or 69" "exit $STATUS"
+within() { # within FILE FILE BOUND: every number of the two differs by at most BOUND
+    paste -d, "$1" "$2" | awk -F, -v bound="$3" 'NR > 1 { n = NF / 2; for (i = 1; i <= n; i++) { d = $i - $(i + n); if (d < 0) d = -d
+        if (d > bound) { print NR ": " $0; bad = 1 } } } END { exit bad }'
+}
+for core in c avx2; do
+    if DNN_CPU=$core "$DNN" predict m.dnn new.csv >x.out 2>err; then
+        check "D12 with vector code $core within 1e-5" within want.csv x.out 1e-5
+    else
+        skip "D12 with vector code $core" "not on this processor"
+    fi
+done
+
+cat >ids.csv <<'CSV'
+lead_id,age,city,visits,signed_on
+"a,b",30,Oslo,1,2024-01-01
+"say ""x""",30,Oslo,1,2024-01-01
+"two
+lines",30,Oslo,1,2024-01-01
+=1+1,30,Oslo,1,2024-01-01
++1,30,Oslo,1,2024-01-01
+-1,30,Oslo,1,2024-01-01
+@x,30,Oslo,1,2024-01-01
+" padded ",30,Oslo,1,2024-01-01
+"",30,Oslo,1,2024-01-01
+CSV
+run dnn predict m.dnn ids.csv
+is_exit 0 "D13 ids with quotes, delimiters, line ends, leading = + - @"
+sed 's/,\(yes\|no\),.*//' out | tail -n +2 >ids.out
+cat >ids.want <<'CSV'
+"a,b"
+"say ""x"""
+"two
+lines"
+=1+1
++1
+-1
+@x
+CSV
+head -n 8 ids.out | cmp -s - ids.want
+ok $? "D13 come out as RFC 4180 has them" "$(diff ids.out ids.want)"
+sed -n 9p ids.out | grep -Eq '^"? padded "?$'
+ok $? "D13 blanks in quotes are kept" "$(sed -n 9p ids.out)"
+run dnn predict m.dnn ids.csv --passthrough city,age -o x.out
+is_exit 0 "D13 passthrough columns"
+is "$(head -n 1 x.out)" "lead_id,city,age,prediction,probability_no,probability_yes" "D13 stand behind the ids"
+run dnn predict m.dnn out
+is_exit 65 "D13 the answers are no input"
+run dnn predict m.dnn ids.csv --io tsv
+is_exit 65 "D13 a file with commas is no TSV"
+tr ',' '\t' <header.csv >t.tsv
+printf 'a\t30\tOslo\t1\t2024-01-01\nb"c\t30\t"Oslo"\t1\t2024-01-01\n' >>t.tsv
+run dnn predict m.dnn t.tsv --io tsv
+is_exit 0 "D13 TSV in and out"
+is "$(sed -n 3p out | cut -f1)" 'b"c' "D13 without quoting"
+done_testing
