@@ -10,6 +10,7 @@
 #include "run/stop.h"
 #include "run/training.h"
 
+#define WRITING ((uint64_t)512 << 10) /* buffers and texts of the model's file */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
 
 static void count_columns(const struct schema *s, struct check_result *r)
@@ -19,14 +20,13 @@ static void count_columns(const struct schema *s, struct check_result *r)
             r->columns_by_type[s->columns[i].type]++;
 }
 
-/* What scoring a part keeps: labels or targets of the baseline, and 8 bytes a row for areas under
- * curves. */
+/* What scoring a part keeps: labels or targets of the baseline, 8 bytes a row for areas under
+ * curves, and a block of answers. */
 static uint64_t score_bytes(const struct training *t)
 {
-    uint64_t most = t->table->count[PART_VALID] > t->table->count[PART_TEST]
-                        ? t->table->count[PART_VALID]
-                        : t->table->count[PART_TEST];
-    return most * 16 + ((uint64_t)4 << 20);
+    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    uint64_t most = valid > test ? valid : test, block = most < 8192 ? most : 8192;
+    return most * 16 + block * t->features->outputs * 8;
 }
 
 /* Bytes of weights, state and gradients that live beside the table while it trains, and what a
@@ -44,7 +44,8 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     r->encoded_bytes = t->table->bytes;
     r->weights_bytes = need.weights + need.gradients + need.state + copies;
     r->activations_bytes = need.activations + need.scratch;
-    uint64_t training = before + r->weights_bytes + r->activations_bytes + score_bytes(t);
+    uint64_t training =
+        before + r->weights_bytes + r->activations_bytes + score_bytes(t) + WRITING;
     uint64_t peak = memory_peak();
     r->host_bytes = peak > training ? peak : training;
     uint64_t named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;

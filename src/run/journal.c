@@ -17,7 +17,12 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
     *j = (struct journal){.fd = -1};
     if (!path)
         return true;
-    int error = sys_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666, &j->fd);
+    const int flags = O_WRONLY | O_APPEND | O_NONBLOCK;
+    int error = sys_open(path, flags, 0, &j->fd);
+    if (error == ENOENT) {
+        error = sys_open(path, flags | O_CREAT, 0666, &j->fd);
+        j->made = !error;
+    }
     if (error) {
         err_errno(e, path, error, true, "cannot be created");
         return err_help(e, "output.metrics names this file; its folder must exist and be writable");
@@ -35,6 +40,7 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
     if (!j->path)
         return true;
     struct stat st;
+    j->made = false; /* from here on it is kept */
     j->length = length;
     if (!j->regular)
         return true;
@@ -73,6 +79,8 @@ bool journal_sync(struct journal *j, struct err *e)
 
 void journal_close(struct journal *j)
 {
+    if (j->path && j->made)
+        unlink(j->path); /* the training never began */
     if (j->path)
         sys_close(j->fd); /* the last lines were synced */
     mem_free(j->path);

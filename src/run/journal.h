@@ -13,6 +13,7 @@ struct journal {
     int fd;
     char *path; /* NULL: none is wanted, and every call below does nothing */
     bool regular;
+    bool made;       /* by journal_open, and nothing was said yet */
     uint64_t length; /* bytes of this training's lines */
 };
 /* path NULL: none. What is inside stays until journal_cut. */

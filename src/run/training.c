@@ -396,7 +396,7 @@ bool training_stopped(struct training *t, struct err *e)
     char room[512];
     if (t->network)
         network_step(t->network, &now);
-    if (now.tried > 0 && !training_checkpoint(t, e))
+    if (now.tried > 0 && t->output && !training_checkpoint(t, e))
         return false;
     if (t->checkpoint) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),

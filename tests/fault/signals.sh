@@ -53,6 +53,7 @@ await_epoch
 kill -INT $PID
 reap
 is_exit 130 "S02 SIGINT: 130 after a checkpoint"
+err_has 'error[E1903]'
 err_has "--resume" "it says how to go on"
 resume_same b.dnn SIGINT
 
@@ -109,6 +110,7 @@ sleep 0.3
 kill -TERM $PID
 reap
 is_exit 75 "S09 before any data came: 75"
+err_has 'error[E1902]'
 err_has "nothing to resume, start again"
 no_leftovers f.dnn "nothing is left"
 

@@ -39,6 +39,7 @@ for target in d.csv c.json; do
     before=$(digest $target)
     run dnn train c.json -o $target
     is_exit 64 "L06 the output is the input $target: 64"
+    err_has 'error[E1020]'
     is "$(digest $target)" "$before" "$target is untouched"
 done
 ln d.csv hard.dnn
@@ -66,6 +67,7 @@ pid=$!
 for _ in $(seq 300); do [ -s x.dnn.lock ] && break; sleep 0.01; done
 run dnn train c.json -o x.dnn
 is_exit 75 "X01 a second training to the same output: 75"
+err_has 'error[E1620]'
 err_has "held by pid $pid on $(hostname)" "X06 pid and host are named"
 run dnn train c.json -o y.dnn
 is_exit 0 "another output is free"

@@ -70,6 +70,9 @@ static void journal(void)
     log_setup(LOG_ERROR, false); /* its note is expected */
     ok(journal_cut(&j, 4000, &e) && j.length == 8, "shorter than remembered: as it is");
     journal_close(&j);
+    ok(journal_open(&j, scratch("new.jsonl"), &e), "a new one");
+    journal_close(&j);
+    ok(scratch_count() == 1, "is not left when the training never began");
     ok(!journal_open(&j, scratch("no/m.jsonl"), &e) && err_exit(&e) == 73, "no folder: 73");
     err_clear(&e);
     ok(journal_open(&j, "/dev/null", &e) && journal_cut(&j, 0, &e) && journal_line(&j, "x", &e) &&

@@ -1,0 +1,47 @@
+#!/bin/bash
+# backends.sh - dnn_gpu and auto where there is no GPU, and that the CPU opens nothing of a GPU. Ids: G01 G03 G08.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 200
+make_config c.json d.csv binary '"epochs": 1'
+run dnn train c.json -o m.dnn --json
+is_exit 0 "G01 auto: the CPU"
+err_has "dnn: auto: using CPU (" "with the reason"
+err_lacks warning
+out_has '"requested":"auto","used":"dnn_cpu"'
+run dnn train c.json -o m.dnn --backend dnn_cpu
+err_has "dnn_cpu: using CPU (GPU disabled)"
+for word in dnn_gpu cuda cuda:0; do
+    run dnn train c.json -o m.dnn --backend $word
+    is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"
+    err_has "warning: dnn_gpu: requested but unavailable (" "with a loud warning"
+    rm m.dnn
+    run dnn train c.json -o m.dnn --backend $word --set backend.fallback=none
+    is_exit 69 "G01 with \"fallback\": \"none\": 69"
+    err_has 'error[E1801]'
+    [ ! -e m.dnn ]
+    ok $? "nothing is written"
+done
+for visible in "" -1 99 GPU-none; do
+    CUDA_VISIBLE_DEVICES=$visible run dnn train c.json -o m.dnn --backend dnn_gpu --set backend.fallback=none
+    is_exit 69 "G03 CUDA_VISIBLE_DEVICES=$visible: 69"
+    err_has "CUDA_VISIBLE_DEVICES=\"$visible\"" "the variable is shown"
+done
+GPU_BACKEND=rocm run dnn train c.json -o m.dnn --set backend.fallback=none
+is_exit 69 "a kind that is not supported: 69"
+GPU_BACKEND=cpu run dnn train c.json -o m.dnn --set backend.fallback=none --set backend.precision=auto
+is_exit 0 "GPU_BACKEND=cpu: the CPU"
+DNN_TRAIN_GPU=true run dnn train c.json -o m.dnn --set backend.fallback=none
+is_exit 69 "DNN_TRAIN_GPU=true asks for the GPU"
+MODEL_BACKEND=quantum run dnn train c.json -o m.dnn
+is_exit 64 "MODEL_BACKEND that is no word: 64"
+if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
+    for word in dnn_cpu auto; do
+        strace -f -e trace=open,openat -o trace "$DNN" train c.json -o m.dnn --backend $word --progress none 2>err
+        ! grep -qiE 'cuda|nvidia|cudnn|cublas|nvml|rocm|hip' trace
+        ok $? "G08 $word opens no GPU library" "$(grep -iE 'cuda|nvidia' trace)"
+    done
+else
+    skip "G08 no GPU library is opened" "no strace here"
+fi
+done_testing

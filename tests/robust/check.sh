@@ -1,0 +1,48 @@
+#!/bin/bash
+# check.sh - what `dnn check` predicts and what the training then takes; where data may come from.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+field() { sed -n "s/.*\"$1\":\([-0-9.e+]*\).*/\1/p" "$2"; }
+awk 'BEGIN { srand(5); for (j = 0; j < 20; j++) printf "f%d,", j; print "y"
+    for (i = 0; i < 60000; i++) { for (j = 0; j < 20; j++) printf "%.4f,", rand(); print (rand() > 0.5) } }' >long.csv
+columns=$(for j in $(seq 0 19); do printf '"f%d": "numeric", ' "$j"; done)
+cat >long.json <<JSON
+{"task": "binary", "data": {"train": "long.csv", "target": "y", "columns": {${columns%, }}},
+ "model": {"preset": "mlp", "hidden": [32]}, "train": {"epochs": 1, "batch_size": 1024}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+make_data d.csv 2000
+make_config small.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_cpu", "threads": 2}'
+sed 's/\[16, 8\]/[1024, 1024, 512]/' small.json >wide.json
+for name in long small wide; do
+    run dnn check $name.json --json
+    is_exit 0 "check of the $name one"
+    cp out check.json
+    run dnn train $name.json -o m.dnn --json
+    said=$(field host_bytes check.json) took=$(field host_peak_bytes out)
+    awk -v a="$said" -v b="$took" 'BEGIN { exit !(a > 0.75 * b && a < 1.25 * b) }'
+    ok $? "memory of the $name one: $said predicted, $took taken, within 25 %"
+done
+for key in '"schema":"dnn.check/1"' '"rows":{"train":' '"columns":{"numeric":' '"largest_batch":{"train":' '"settings":{' '"warnings":['; do
+    grep -qF -- "$key" check.json
+    ok $? "check --json has $key"
+done
+[ ! -e small.dnn ] && ! ls ./*.lock >/dev/null 2>&1
+ok $? "check writes nothing"
+run dnn check small.json --resolved
+cp out resolved.json
+run dnn check resolved.json --resolved
+same out resolved.json "a resolved config resolves to itself"
+run dnn train small.json -o a.dnn
+run dnn train resolved.json -o b.dnn --set data.train=d.csv
+same a.dnn b.dnn "and trains the same model"
+
+mkfifo pipe
+cat d.csv >pipe &
+run dnn train small.json -o p.dnn --set data.train=pipe
+same a.dnn p.dnn "data from a pipe: the same model"
+"$DNN" train small.json -o s.dnn --set data.train=- <d.csv 2>err
+same a.dnn s.dnn "data from standard input: the same model"
+run dnn train small.json -o a.dnn --time-limit 0.000001 --json
+is_exit 0 "no time at all: the weights as they are, exit 0"
+out_has '"stopped":"time_limit"'
+done_testing

@@ -1,0 +1,115 @@
+#!/bin/bash
+# numerics.sh - data and settings that make arithmetic go wrong: each has a defined answer.
+# Ids: N01 N02 N03 N04 N05 N06 N07 N08 N09 N10 N11 N12 N14.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 600
+make_data v.csv 600 value
+cpu='"backend": {"name": "dnn_cpu", "threads": 1}'
+make_config c.json d.csv binary '"epochs": 3' "$cpu"
+make_config v.json v.csv regression '"epochs": 30' "$cpu"
+sgd='train.optimizer={"type":"sgd","learning_rate":20,"momentum":0.9}'
+
+run dnn train v.json -o m.dnn --set train.epochs=2
+is_exit 0 "a model from before"
+before=$(digest m.dnn)
+run dnn train v.json -o m.dnn --set "$sgd" --set train.checkpoint.every_s=0
+is_exit 80 "N01 a learning rate that blows up: 80"
+err_has 'error[E1901]'
+err_has "lower train.optimizer.learning_rate (now 20)" "what to change"
+err_has "step " "and the step"
+is "$(digest m.dnn)" "$before" "the model from before is untouched"
+run dnn train v.json -o m.dnn --set "$sgd" --set train.clip_norm=0.001
+is_exit 0 "N02 the same with train.clip_norm: it goes through"
+rm -f m.dnn*
+# some good epochs, then a cliff: the checkpoint of the good ones stays
+run dnn train v.json -o m.dnn --json --set train.checkpoint.every_s=0 --set train.schedule.warmup=0.9 \
+    --set 'train.optimizer={"type":"sgd","learning_rate":900,"momentum":0.9}'
+is_exit 80 "N01 a rate that grows until it blows up: 80"
+if ls m.dnn.ckpt-* >/dev/null 2>&1; then
+    out_has '"exit":80' "as JSON too"
+    out_has 'm.dnn.ckpt-' "the last good checkpoint is named"
+else
+    skip "N01 the last good checkpoint is named" "it diverged in the first epoch"
+fi
+rm -f m.dnn*
+
+{ echo a,b,c,y; tail -n +2 d.csv | sed 's/,[01]$/,1/'; } >one.csv
+run dnn train c.json -o m.dnn --set data.train=one.csv
+is_exit 65 "N03 one class: 65"
+run dnn train c.json -o m.dnn --set data.train=d3.csv
+is_exit 66 "no such file: 66"
+sed '7s/,[01]$/,2/' d.csv >three.csv
+run dnn train c.json -o m.dnn --set data.train=three.csv
+is_exit 65 "N03 three labels in a binary task: 65"
+{ echo a,b,c,y; echo 0.1,0.2,red,1; echo 0.1,0.3,red,7; } >valid.csv
+run dnn train c.json -o m.dnn --set data.valid=valid.csv
+is_exit 65 "N04 a label that no training row has: 65"
+err_has "row" "with the row"
+
+awk -F, 'NR == 1 {print "k," $0; next} {print "5," $0}' d.csv >const.csv
+sed 's/"columns": {/"columns": {"k": "numeric", /' c.json >const.json
+run dnn train const.json -o m.dnn --set data.train=const.csv
+is_exit 0 "N05 a constant column"
+err_has "warning" "with a warning"
+awk -F, 'NR == 1 {print "k," $0; next} {print "," $0}' d.csv >empty.csv
+run dnn train const.json -o m.dnn --set data.train=empty.csv
+is_exit 65 "N06 a column without any value: 65"
+err_has '"k"' "it is named"
+
+head -n 4 d.csv >few.csv
+run dnn train c.json -o m.dnn --set data.train=few.csv --set data.split.valid=0.1
+is_exit 65 "N07 no row for the validation part: 65"
+{ echo a,b,c,y; grep ',1$' d.csv | head -n 20; } >ones.csv
+run dnn train c.json -o m.dnn --set data.valid=ones.csv
+is_exit 0 "N07 a validation part that lacks a class"
+err_has "warning" "with a warning"
+run dnn train c.json -o m.dnn --set data.valid=ones.csv --set train.early_stopping.metric=auc
+is_exit 80 "N14 a metric that is not defined: 80"
+err_has 'error[E1904]'
+err_has "auc" "it is named"
+
+run dnn train c.json -o m.dnn --set train.batch_size=4096
+is_exit 0 "N08 more rows in a batch than in the file"
+head -n 66 d.csv >odd.csv
+run dnn train c.json -o m.dnn --set data.train=odd.csv --set data.split.valid=0 --set data.split.test=0
+is_exit 0 "N08 a last batch of one row"
+run dnn train c.json -o m.dnn --set data.train=odd.csv --set data.split.valid=0 --set data.split.test=0 --set train.batch_size=1
+is_exit 0 "a batch of one row"
+
+awk -F, 'NR == 1 {print "big,tiny,far," $0; next} {printf "%g,%g,%.6f,%s\n", $1 * 1e30, $2 * 1e-30, 1e9 + $1 / 100, $0}' d.csv >wide.csv
+sed 's/"columns": {/"columns": {"big": "numeric", "tiny": "numeric", "far": "numeric", /' c.json >wide.json
+run dnn train wide.json -o m.dnn --json --set data.train=wide.csv
+is_exit 0 "N09 values of 1e30 and 1e-30, and a mean far above the spread"
+! grep -q null out || ! grep -q '"logloss":null' out
+ok $? "every loss is a number" "$(cat out)"
+awk -F, 'NR == 1 {print "leak," $0; next} {print $4 "," $0}' d.csv >leak.csv
+sed 's/"columns": {/"columns": {"leak": "numeric", /' c.json >leak.json
+run dnn train leak.json -o m.dnn --set data.train=leak.csv
+is_exit 0 "N10 a column that is the label"
+err_has '"leak"' "with a warning that names it"
+{ cat d.csv; tail -n +2 d.csv; } >twice.csv
+run dnn train c.json -o m.dnn --set data.train=twice.csv
+is_exit 0 "N11 rows that are in training and in validation"
+grep -q 'warning.*[0-9]' err
+ok $? "with a warning that counts them" "$(cat err)"
+run dnn train leak.json -o m.dnn --json --set data.train=leak.csv --set 'model={"preset":"linear"}' --set train.epochs=60 \
+    --set 'train.optimizer={"type":"adam","learning_rate":300}' --set train.early_stopping.patience=0
+is_exit 0 "N12 logits of thousands"
+grep -q '"logloss":[0-9]' out
+ok $? "and a finite loss" "$(cat out)"
+
+printf 'a,y\n' >single.csv
+awk -F, 'NR > 1 {print $1 "," ($1 > 0)}' d.csv >>single.csv
+cat >single.json <<'JSON'
+{"task": "binary", "data": {"train": "single.csv", "target": "y", "columns": {"a": "numeric"}}, "model": {"preset": "mlp"},
+ "train": {"epochs": 3}, "backend": {"name": "dnn_cpu"}}
+JSON
+run dnn train single.json -o m.dnn
+is_exit 0 "a single column"
+run dnn train c.json -o m.dnn --set data.split.valid=0 --set data.split.test=0
+is_exit 0 "no validation and no test rows"
+printf 'a,b,c,y\n' >none.csv
+run dnn train c.json -o m.dnn --set data.train=none.csv
+is_exit 65 "no rows: 65"
+done_testing

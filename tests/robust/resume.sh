@@ -1,0 +1,75 @@
+#!/bin/bash
+# resume.sh - going on from a checkpoint: the newest whole one of this config and these data, and no other. Ids: M17 S01 S12.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 3000
+make_config c.json d.csv binary '"epochs": 40, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 3}' \
+    '"backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "m.dnn"}'
+run dnn train c.json -o whole.dnn --progress none
+is_exit 0 "a training that nobody stops"
+want=$(digest whole.dnn)
+# three checkpoints, as a killed run leaves them
+dies_at() { # FAULT ARGS...: status of a training that is killed there
+    DNN_FAULT=kill:$1 "$DNN" train c.json --progress none "${@:2}" >/dev/null 2>&1 &
+    wait $! 2>/dev/null
+}
+dies_at rename:9
+is "$(ls m.dnn.ckpt-* | wc -l)" 3 "the newest three checkpoints are kept"
+mkdir kept
+cp m.dnn.ckpt-* kept
+
+run dnn train c.json --progress none --set train.checkpoint.every_s=1000
+is_exit 0 "without --resume it starts afresh"
+err_has "--resume would go on from" "and notes what is there"
+is "$(ls m.dnn.ckpt-* | wc -l)" 3 "which is left"
+is "$(digest m.dnn)" "$want" "the same bytes"
+
+run dnn train c.json --resume --set train.epochs=41
+is_exit 76 "M17 with another config: 76"
+err_has 'error[E1520]'
+err_has "train.epochs" "the key that differs is named"
+sed '9s/^0/1/' d.csv >e.csv
+sed '9s/^-0/-1/' e.csv >f.csv
+run dnn train c.json --resume --set data.train=f.csv
+is_exit 76 "M17 with other data: 76"
+err_has "the data differ"
+is "$(ls m.dnn.ckpt-* | wc -l)" 3 "the checkpoints are left"
+
+run dnn train c.json --resume --set train.checkpoint.every_s=100 --set backend.threads=2 --set data.train=./d.csv
+is_exit 0 "threads, paths and the checkpoint's rhythm may differ"
+err_has "resuming at step"
+is "$(digest m.dnn)" "$want" "the same bytes"
+no_leftovers m.dnn "the checkpoints are gone"
+
+newest=$(ls kept | tail -n 1)
+for damage in cut flipped empty foreign; do
+    cp kept/* .
+    case $damage in
+    cut) head -c 3000 "kept/$newest" >"$newest" ;;
+    flipped) printf '\001' | dd of="$newest" bs=1 seek=4000 conv=notrunc 2>/dev/null ;;
+    empty) : >"$newest" ;;
+    foreign) cp whole.dnn "$newest" ;;
+    esac
+    run dnn train c.json --resume --progress none
+    is_exit 0 "the newest one $damage: the one before serves"
+    err_has "passed over" "with a warning"
+    is "$(digest m.dnn)" "$want" "the same bytes"
+    rm -f m.dnn.ckpt-*
+done
+run dnn train c.json --resume --progress none
+is_exit 0 "none at all: it starts afresh"
+err_has "no checkpoint to resume from" "with a note"
+is "$(digest m.dnn)" "$want" "the same bytes"
+
+# the time of all runs counts against the limit
+cp kept/* .
+run dnn train c.json --resume --time-limit 0.000001 --json
+out_has '"stopped":"time_limit"' "a limit that earlier runs have used up: the best so far"
+rm -f m.dnn*
+# a training that was stopped by patience, and one that lasts several lives
+for turn in 1 2 3 4 5 6 7 8; do
+    dies_at rename:2 --resume && break
+done
+run dnn train c.json --resume --progress none
+is "$(digest m.dnn)" "$want" "eight lives: the same bytes"
+done_testing
