@@ -78,8 +78,14 @@ static bool bind(struct stream *t, struct err *e)
     bool named = q->input_count && strcmp(q->inputs[0], "-") != 0;
     const char *path = named ? q->inputs[0] : "standard input";
     size_t count;
-    if (!csv_header(t->csv, &found, &count, e))
-        return false;
+    if (!csv_header(t->csv, &found, &count, e)) {
+        /* named columns and not a byte: no rows, as of a filter that let nothing through */
+        if (e->id != ERR_CSV_EMPTY || !t->given || q->input_count > 1)
+            return false;
+        err_clear(e);
+        t->empty = true;
+        count = t->name_count;
+    }
     if (!t->given) {
         t->names = found;
         t->name_count = count;
@@ -356,7 +362,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     struct csv_block block;
     bool good = true;
     w.cells = &cells;
-    while (good && !stopped(e) && csv_next(t->csv, &block, e)) {
+    while (good && !t->empty && !stopped(e) && csv_next(t->csv, &block, e)) {
         good = answer_block(&w, &block, &cells, sink, e);
         csv_release(t->csv, &block);
     }

@@ -47,6 +47,7 @@ struct stream {
     size_t name_count;
     struct binding binding;
     bool bound;
+    bool empty; /* no header was expected and there is no row */
     struct reject *reject;
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
