@@ -23,10 +23,12 @@ struct scan {
     size_t unescaped;
 };
 
-static void make_room(struct csv_cells *c)
+/* Room for the cells and records of one mask. The first one is a guess for the whole block: growing
+ * copies. */
+static inline void make_room(struct csv_cells *c, size_t block_size)
 {
     if (c->cell_room - c->cell_count < 64) {
-        size_t room = c->cell_room + c->cell_room / 2 + 4096;
+        size_t room = c->cell_room ? c->cell_room + c->cell_room / 2 : block_size / 8 + 4096;
         c->cells = mem_grow(c->cells, room, sizeof *c->cells);
         c->cell_room = room;
     }
@@ -125,7 +127,7 @@ static inline bool put_record(struct scan *s, size_t end)
 static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
                              size_t base)
 {
-    make_room(s->out);
+    make_room(s->out, s->size);
     for (; marks; marks &= marks - 1) {
         uint64_t mark = marks & -marks;
         size_t at = base + (size_t)__builtin_ctzll(marks);
@@ -190,7 +192,7 @@ static bool put_rest(struct scan *s)
         return false;
     if (s->record == s->size)
         return true;
-    make_room(s->out);
+    make_room(s->out, s->size);
     put_cell(s, s->out->cells + s->out->cell_count++, s->size);
     return put_record(s, s->size);
 }

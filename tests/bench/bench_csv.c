@@ -1,7 +1,10 @@
-/* bench_csv.c - how fast a CSV file becomes the float matrix of a table: bench_csv FILE TARGET
- * [THREADS] [ROUNDS]. All columns but the target are read as numbers. Prints the best of ROUNDS as
- * one JSON object: MB/s of reading alone (files to raw records) and of the whole loading (split,
- * statistics, scaling, hash as well). */
+/* bench_csv.c - how fast a CSV file becomes the float matrix of a table:
+ *
+ *     bench_csv FILE TARGET [THREADS [ROUNDS [DELIMITER]]]
+ *
+ * A column whose first cell is a number is numeric, another categorical; so is the target. Prints
+ * the best of ROUNDS as one JSON object: MB/s of reading alone (files to raw records) and of the
+ * whole loading (split, statistics, scaling, hash as well). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "data/number.h"
 #include "data/table_read.h"
 
 static _Noreturn void fail(const struct err *e)
@@ -19,7 +23,15 @@ static _Noreturn void fail(const struct err *e)
     exit(1);
 }
 
-/* The config that names every column numeric. */
+static int task;
+
+static bool is_number(const struct csv_cell *c)
+{
+    double v;
+    return number_parse(c->text, c->length, '.', &v) == NUMBER_OK;
+}
+
+/* The config: columns numeric or categorical by their first cells. */
 static void write_config(struct json_out *out, const char *path, const char *target,
                          const char *delimiter)
 {
@@ -29,7 +41,10 @@ static void write_config(struct json_out *out, const char *path, const char *tar
     size_t count;
     char *paths[] = {mem_string(path)};
     struct csv *c = csv_open(&d, paths, 1, &e);
-    if (!c || !csv_header(c, &names, &count, &e))
+    struct csv_block b;
+    struct csv_cells cells = {0};
+    if (!c || !csv_header(c, &names, &count, &e) || !csv_next(c, &b, &e) ||
+        !csv_cells_parse(&d, &b, count, &cells, &e))
         fail(&e);
     json_open(out, NULL, '{');
     json_open(out, "data", '{');
@@ -37,15 +52,21 @@ static void write_config(struct json_out *out, const char *path, const char *tar
     json_put_string(out, "target", target);
     json_put_string(out, "delimiter", delimiter);
     json_open(out, "columns", '{');
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        bool number = is_number(&cells.cells[i]);
         if (strcmp(names[i], target) != 0)
-            json_put_string(out, names[i], "numeric");
+            json_put_string(out, names[i], number ? "numeric" : "categorical");
+        else
+            task = number ? TASK_REGRESSION : TASK_MULTICLASS;
+    }
     json_close(out, '}');
     json_open(out, "split", '{');
     json_put_string(out, "method", "random");
     json_close(out, '}');
     json_close(out, '}');
     json_close(out, '}');
+    csv_cells_free(&cells);
+    csv_release(c, &b);
     csv_close(c);
     mem_free(paths[0]);
 }
@@ -54,7 +75,7 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
                   uint64_t *rows)
 {
     struct err e = {0};
-    struct schema *s = schema_declare(o, TASK_REGRESSION, doc, &e);
+    struct schema *s = schema_declare(o, task, doc, &e);
     if (!s)
         fail(&e);
     double began = clock_now();
@@ -79,7 +100,7 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_csv FILE TARGET [THREADS] [ROUNDS]\n");
+        fprintf(stderr, "usage: bench_csv FILE TARGET [THREADS [ROUNDS [DELIMITER]]]\n");
         return 64;
     }
     int64_t threads = 0, rounds = 5;
@@ -90,11 +111,11 @@ int main(int argc, char **argv)
     struct json_out out = {0};
     struct err e = {0};
     struct data_options o;
-    write_config(&out, argv[1], argv[2], ",");
+    write_config(&out, argv[1], argv[2], argc > 5 ? argv[5] : ",");
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "config", &e);
     if (!doc ||
         !opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &e) ||
-        !data_options_settle(&o, TASK_REGRESSION, doc, &e))
+        !data_options_settle(&o, task, doc, &e))
         fail(&e);
     struct file f;
     if (!file_open(&f, argv[1], &e))
