@@ -5,7 +5,7 @@
 . "$ROOT/tests/leads.sh"
 awk 'BEGIN { split("Oslo Bergen Paris", city, " "); print "lead_id,age,city,visits,note,converted"; s = 3
     for (i = 1; i <= 600; i++) { s = s * 16807 % 2147483647; a = 18 + s % 60; s = s * 16807 % 2147483647; v = s % 40
-        printf "L%04d,%d.%02d,%s,%d,wrote %d times,%d\n", i, a, s % 97, city[1 + i % 3], v, v, ((a > 40) + (v > 20) > 1) } }' >all.csv
+        printf "L%04d,%d.%03d,%s,%d,wrote %d times,%d\n", i, a, s % 997, city[1 + i % 3], v, v, ((a > 40) + (v > 20) > 1) } }' >all.csv
 head -n 501 all.csv >leads.csv
 { head -n 1 all.csv; tail -n 100 all.csv; } >test.csv
 cut -d, -f1-5 test.csv >new.csv
