@@ -1,0 +1,211 @@
+/* Routines: a whole training gives the same bytes plain, recorded, with any number of threads and
+ * any vector code; a step that is not finite leaves nothing behind; playing takes no memory. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "small_net.h"
+
+static struct machine *open_with(const char *core, const char *blas)
+{
+    struct err e = {0};
+    setenv("DNN_CPU", core, 1);
+    setenv("DNN_BLAS", blas, 1);
+    struct machine_options o = {.backend = "cpu", .blas = true};
+    return machine_open(&o, &e);
+}
+
+/* The parameters after three epochs; caller mem_frees. */
+static real *trained(struct machine *m, uint32_t batch, uint32_t micro, bool recorded,
+                     bool own_norm, double *loss)
+{
+    struct net *n = net_new(m, batch, micro, own_norm);
+    double first = net_epoch(n, recorded);
+    uint64_t before = mem_in_use(), peak = mem_peak();
+    net_epoch(n, recorded);
+    *loss = net_epoch(n, recorded);
+    if (recorded && (mem_in_use() != before || mem_peak() != peak))
+        ok(false, "playing takes no memory");
+    if (!(*loss < 0.9 * first))
+        ok(false, "the loss falls: %g, then %g", first, *loss);
+    real *p = mem_copy(n->p, n->n * sizeof *p);
+    net_free(n);
+    return p;
+}
+
+static size_t net_size(struct machine *m)
+{
+    struct net *n = net_new(m, 64, 1, true);
+    size_t size = (size_t)n->n;
+    net_free(n);
+    return size;
+}
+
+static double difference(const real *a, const real *b, size_t n)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
+    return worst;
+}
+
+static void same_bytes(const char *best)
+{
+    struct machine *m = open_with(best, "none");
+    size_t n = net_size(m);
+    double loss, other;
+    real *want = trained(m, 200, 1, false, true, &loss);
+    struct { const char *how; bool recorded, own_norm; } ways[] = {
+        {"plain again", false, true}, {"recorded", true, true}, {"norm2 by the machine", true,
+                false},
+        {"norm2 by the machine, plain", false, false}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        real *got = trained(m, 200, 1, ways[i].recorded, ways[i].own_norm, &other);
+        ok(memcmp(got, want, n * sizeof *got) == 0 && loss == other, "the same bytes: %s",
+           ways[i].how);
+        mem_free(got);
+    }
+    static const unsigned counts[] = {2, 3, 8};
+    for (size_t i = 0; i < 3; i++) {
+        threads_start(counts[i]);
+        for (int recorded = 0; recorded < 2; recorded++) {
+            real *got = trained(m, 200, 1, recorded, true, &other);
+            ok(memcmp(got, want, n * sizeof *got) == 0 && loss == other,
+               "the same bytes: %u threads%s", counts[i], recorded ? ", recorded" : "");
+            mem_free(got);
+        }
+        threads_stop();
+    }
+    static const char *const cores[] = {"c", "avx2", "avx512"};
+    for (size_t i = 0; i < 3; i++) {
+        struct machine *with = open_with(cores[i], "none");
+        if (!with)
+            continue;
+        real *got = trained(with, 200, 1, true, true, &other);
+        ok(memcmp(got, want, n * sizeof *got) == 0, "the same bytes: %s", cores[i]);
+        mem_free(got);
+        machine_close(with);
+    }
+    /* a batch in two parts: batch norm sees each by itself and the sums have another order, so only
+     * nearly the same */
+    real *halves = trained(m, 100, 2, true, true, &other);
+    ok(fabs(loss - other) < 0.1, "accumulated over two micro-batches: loss %g and %g", loss, other);
+    mem_free(halves);
+    struct machine *guest = open_with(best, "always");
+    real *got = trained(guest, 200, 1, true, true, &other);
+    struct cpu_info info;
+    cpu_describe(&info, true);
+    double far = difference(got, want, n);
+    ok(far < 0.1 && fabs(loss - other) < 1e-3,
+       "with %s (%s %s): parameters within %g, loss %g and %g", info.blas, info.blas_core,
+       info.blas_reason, far, loss, other);
+    mem_free(got);
+    machine_close(guest);
+    mem_free(want);
+    machine_close(m);
+}
+
+static void bad_step(void)
+{
+    struct machine *m = open_with("", "none");
+    for (int own = 0; own < 2; own++) {
+        struct net *n = net_new(m, 200, 1, own);
+        net_epoch(n, true);
+        size_t bytes = (size_t)n->n * sizeof(real);
+        real *p = mem_copy(n->p, bytes), *m1 = mem_copy(n->m1, bytes), *m2 = mem_copy(n->m2, bytes);
+        float was, nan = __builtin_nanf("");
+        memcpy(&was, n->records[0], 4);
+        memcpy(n->records[0], &nan, 4);
+        n->source.shuffle = 0; /* record 0 is in the first batch */
+        n->now->row0 = 0;
+        machine_play(m, n->routine, 1);
+        ok(memcmp(p, n->p, bytes) == 0 && memcmp(m1, n->m1, bytes) == 0 && memcmp(m2, n->m2,
+                bytes) == 0, "a step that is not finite changes no parameter");
+        is_int(n->now->bad, 1, "and is marked");
+        is_int(n->now->bad_steps, 1, "and counted");
+        is_int(n->now->tried, 6, "as tried");
+        is_int(n->now->applied, 5, "not as applied");
+        ok(isfinite(n->now->epoch_loss), "and leaves the loss of the epoch alone");
+        bool finite = true;
+        for (int i = 0; i < 2 * WIDE; i++)
+            finite = finite && isfinite(n->running[i]);
+        ok(finite, "and the running statistics");
+        memcpy(n->records[0], &was, 4);
+        machine_play(m, n->routine, 1);
+        ok(n->now->bad == 0 && n->now->applied == 6 && memcmp(p, n->p, bytes) != 0,
+           "the next one goes on");
+        mem_free(p);
+        mem_free(m1);
+        mem_free(m2);
+        net_free(n);
+    }
+    machine_close(m);
+}
+
+static void two_networks(void)
+{
+    struct machine *m = open_with("", "none");
+    struct net *a = net_new(m, 200, 1, false), *b = net_new(m, 64, 1, false),
+        *c = net_new(m, 200, 1, false);
+    net_epoch(a, true);
+    net_epoch(b, true);
+    net_epoch(a, true);
+    net_epoch(b, true);
+    net_epoch(c, true);
+    net_epoch(c, true);
+    ok(memcmp(a->p, c->p, (size_t)a->n * sizeof(real)) == 0,
+       "two networks on one machine do not meet");
+    net_free(a);
+    net_free(b);
+    net_free(c);
+    machine_close(m);
+}
+
+static void plans(void)
+{
+    struct machine *m = open_with("", "none");
+    struct plan a, b;
+    const char *differs = "";
+    machine_plan(m, 256, 2, &a);
+    machine_plan(m, 256, 2, &b);
+    ok(plan_same(&a, &b, &differs) && !differs, "a plan is the same as itself");
+    is_string(a.backend, "cpu", "backend");
+    is_string(a.blas_core, "none", "no guest");
+    is_int(a.shards, 4, "shards of 256 rows");
+    b.micro = 3;
+    ok(!plan_same(&a, &b, &differs), "another plan differs");
+    is_string(differs, "micro", "in what was changed");
+    is_int(plan_shards(1), 1, "shards of 1 row");
+    is_int(plan_shards(127), 1, "of 127");
+    is_int(plan_shards(128), 2, "of 128");
+    is_int(plan_shards(100000), 16, "of many");
+    is_string(machine_name(m), "cpu", "name");
+    struct err e = {0};
+    ok(machine_wait(m, &e), "nothing went wrong");
+    machine_close(m);
+    setenv("DNN_CPU", "abacus", 1);
+    struct machine_options o = {.backend = "cpu"};
+    ok(machine_open(&o, &e) == NULL, "an unknown vector code opens nothing");
+    is_int(e.id, sizeof(real) == 4 ? ERR_CPU_CORE : ERR_NONE, "and says so");
+    is_string(op_name(OP_dense_back), "dense_back", "names of operations");
+    ok(strstr(op_text(OP_dense), "act(x w + b)") != NULL, "and what they compute");
+}
+
+int main(void)
+{
+    struct cpu_info info;
+    setenv("DNN_CPU", "", 1);
+    cpu_describe(&info, false);
+    ok(info.core[0] && info.model[0], "%s on %s", info.core, info.model);
+    same_bytes("");
+    bad_step();
+    two_networks();
+    if (sizeof(real) == sizeof(float))
+        plans();
+    is_int(mem_in_use(), 0, "everything was given back");
+    is_int(log_warnings(), 0, "no warning");
+    return done();
+}
