@@ -217,7 +217,7 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
         if (other > WORD_MOST || (other > length ? other - length : length - other) > most)
             continue;
         unsigned d = distance(word, length, known[i], other);
-        if (d <= most && (!best || d < most || d == 0)) {
+        if (d <= most && d < length && (!best || d < most || d == 0)) { /* a letter is shared */
             best = known[i];
             most = d;
         }
