@@ -101,7 +101,8 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
     double v;
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
-        return err_help(w->e, "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
+        return err_help(w->e,
+                        "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
                         other == ',' ? "comma" : "point", other);
     if (cell->length && (is_blank(cell->text[0]) || is_blank(cell->text[cell->length - 1])))
         return err_help(w->e,

@@ -1,0 +1,200 @@
+/* data_cell.c - one record: runs of numbers are the same on every processor, and what a fitted
+ * schema does with cells that training did not know. */
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "data/cell_run.h"
+#include "data/number.h"
+#include "data_help.h"
+
+static uint64_t drawn;
+
+static uint32_t draw(uint32_t below)
+{
+    return rng_bits(9, drawn++, 0, 0, RNG_TEST) % below;
+}
+
+/* --- runs --- */
+
+#define RUN 16
+
+static size_t random_text(char *out)
+{
+    static const char letters[] = "0123456789..--+eE, 00";
+    size_t n = 0, length = draw(20);
+    if (draw(3))
+        return (size_t)snprintf(out, 24, "%.*f", (int)draw(9),
+                                ((double)draw(2000000) - 1000000) / 512);
+    while (n < length)
+        out[n++] = letters[draw(sizeof letters - 1)];
+    return n;
+}
+
+/* Each cell in a block of its own size: a sanitizer sees a read beyond it. */
+static bool same_run(const struct schema *s, cell_run_fn *other, char decimal)
+{
+    struct csv_cell cells[RUN];
+    int32_t cell_of[RUN + 1];
+    float one[64], two[64];
+    struct schema copy = *s;
+    copy.decimal = decimal;
+    for (int i = 0; i < RUN; i++) {
+        char text[32];
+        size_t n = random_text(text);
+        for (size_t k = 0; k < n && decimal == ','; k++)
+            text[k] = text[k] == '.' ? ',' : text[k];
+        char *own = malloc(n ? n : 1);
+        memcpy(own, text, n);
+        cells[i] = (struct csv_cell){.text = own, .length = (uint32_t)n};
+        cell_of[i] = i;
+    }
+    cell_of[RUN] = -1;
+    bool same = true;
+    for (size_t from = 0; from < RUN && same; from++) {
+        memset(one, 0, sizeof one);
+        memset(two, 0, sizeof two);
+        struct cell_run a = {&copy, cell_of, cells, (unsigned char *)one, NULL}, b = a;
+        b.out = (unsigned char *)two;
+        size_t end = cell_run_plain(&a, from);
+        same = end == other(&b, from) && memcmp(one, two, sizeof one) == 0;
+        for (size_t i = from; i < end && same; i++) {
+            double v;
+            same = number_parse(cells[i].text, cells[i].length, decimal, &v) == NUMBER_OK &&
+                   memcmp(&(float){(float)v}, &one[i], sizeof(float)) == 0;
+        }
+        if (!same)
+            printf("# \"%.*s\" at %d\n", (int)cells[end].length, cells[end].text, (int)end);
+    }
+    for (int i = 0; i < RUN; i++) {
+        union {
+            const char *from;
+            char *own;
+        } text = {.from = cells[i].text};
+        free(text.own);
+    }
+    return same;
+}
+
+static void test_runs(void)
+{
+    struct text config = {0};
+    struct err e = {0};
+    text_put(&config, "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {");
+    for (int i = 0; i < RUN; i++)
+        text_printf(&config, "%s\"x%d\": \"numeric\"", i ? ", " : "", i);
+    text_put(&config, "}}}");
+    struct schema *s = schema_of(config.data, TASK_REGRESSION, &e);
+    ok(s != NULL, "a schema: %s", e.what);
+    cell_run_fn *other = cell_run_plain;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        other = cell_run_avx512;
+#endif
+    bool same = true;
+    for (int i = 0; i < 20000 && same; i++)
+        same = same_run(s, other, i % 4 ? '.' : ',');
+    ok(same, "20000 runs of %d cells: those of number_parse, on every processor", RUN);
+    schema_free(s);
+    text_free(&config);
+}
+
+/* --- a fitted schema --- */
+
+struct one_row {
+    struct schema *s;
+    struct binding b;
+    struct csv_cells cells;
+    struct csv_block block;
+    unsigned char record[256];
+    struct drift *drift;
+    struct err e;
+};
+
+static const char *const names[] = {"n", "c", "m", "f", "y", "w"};
+
+static bool parse(struct one_row *r, const char *line, bool labelled)
+{
+    err_clear(&r->e);
+    r->block =
+        (struct csv_block){.bytes = line, .size = strlen(line), .path = "new.csv", .first_line = 7};
+    return csv_cells_parse(&r->s->dialect, &r->block, r->b.cells, &r->cells, &r->e) &&
+           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled, r->record, r->drift, &r->e);
+}
+
+static int32_t category(const struct one_row *r, uint32_t slot)
+{
+    int32_t v;
+    memcpy(&v, r->record + r->s->format.at_category + 4 * slot, sizeof v);
+    return v;
+}
+
+static int32_t label(const struct one_row *r)
+{
+    int32_t v;
+    memcpy(&v, r->record + r->s->format.at_target, sizeof v);
+    return v;
+}
+
+static void fit(struct schema *s)
+{
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].vocab) {
+            vocab_add(s->columns[i].vocab, "a", 1);
+            vocab_add(s->columns[i].vocab, "b", 1);
+        }
+    s->numbers[0].low = 0;
+    s->numbers[0].high = 10;
+    s->fitted = true;
+    s->file_columns = 6;
+}
+
+static void test_fitted(void)
+{
+    static const char config[] =
+        "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {\"n\": \"numeric\", \"c\": "
+        "\"categorical\", \"m\": {\"type\": \"categorical\", \"unknown\": \"missing\"}, \"f\": "
+        "{\"type\": "
+        "\"categorical\", \"unknown\": \"error\"}, \"w\": \"weight\"}}}";
+    struct one_row r = {0};
+    r.s = schema_of(config, TASK_BINARY, &r.e);
+    ok(r.s && schema_bind(r.s, names, 6, true, &r.b, &r.e), "bound: %s", r.e.what);
+    fit(r.s);
+    r.drift = drift_new(r.s);
+    ok(parse(&r, "5,a,b,a,b,2\n", true) && category(&r, 0) == 2 && category(&r, 1) == 3 &&
+           label(&r) == 1,
+       "known categories have their slots: %s", r.e.what);
+    ok(parse(&r, "11,z,z,a,a,1\n", true) && category(&r, 0) == 1 && category(&r, 1) == 0 &&
+           label(&r) == 0,
+       "unknown ones are a bucket, or missing");
+    ok(!parse(&r, "5,a,b,z,a,1\n", true) && r.e.id == ERR_CSV_UNKNOWN_CATEGORY && r.e.line == 7 &&
+           r.e.column == 7,
+       "or an error: %s", r.e.what);
+    ok(!parse(&r, "5,a,b,a,z,1\n", true) && r.e.id == ERR_LABEL_UNSEEN &&
+           strstr(r.e.expected, "\"a\", \"b\""),
+       "N04 a label that training did not see: %s", r.e.what);
+    ok(!parse(&r, "5,a,b,a,,1\n", true) && r.e.id == ERR_CSV_LABEL_MISSING,
+       "no label where one is wanted");
+    ok(parse(&r, "5,a,b,a,z,x\n", false) && label(&r) == -1,
+       "predictions read neither target nor weight");
+    ok(parse(&r, "NA,,,a,a,1\n", true) && category(&r, 0) == 0, "missing cells");
+    is_int((int64_t)r.drift->outside[0], 1, "a number outside the range of training is counted");
+    is_int((int64_t)r.drift->unknown[1], 1, "an unknown category is");
+    is_int((int64_t)r.drift->missing[0], 1, "a missing number is");
+    struct drift *sum = drift_new(r.s);
+    drift_add(sum, r.drift, r.s->column_count);
+    drift_add(sum, r.drift, r.s->column_count);
+    is_int((int64_t)sum->outside[0], 2, "counts add up");
+    drift_free(sum);
+    drift_free(r.drift);
+    csv_cells_free(&r.cells);
+    binding_free(&r.b);
+    schema_free(r.s);
+}
+
+int main(void)
+{
+    test_runs();
+    test_fitted();
+    ok(log_warnings() == 0, "nothing was warned of");
+    return done();
+}
