@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OMP_NUM_THREADS OPENBLAS_NUM_THREADS 2>/dev/null || true
 export LC_ALL=C
 make -s -j"$(nproc)" all build/bench/bench_csv
-dnn=$PWD/build/dnn
+dnn=${DNN:-$PWD/build/dnn}
 here=$PWD/scripts/bench
 python=${PEERS:-}
 rows=""

@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$sets" ] || sets="bank telco california otto adult credit-g wine diamonds covtype higgs mnist"
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE 2>/dev/null || true
-dnn=$PWD/build/dnn
+dnn=${DNN:-$PWD/build/dnn}
 data=$(cd "$data" 2>/dev/null && pwd) || { echo "quality.sh: no data folder; --data DIR" >&2; exit 66; }
 mkdir -p build/quality
 cd build/quality

@@ -1,10 +1,9 @@
 /* fault.h - one point of injection for every fallible call. DNN_FAULT is a comma list of
- *   KIND:N[:ERRNO]   the Nth call (from 1) of that kind fails with that errno (default: a fitting one)
- *   KIND:N+[:ERRNO]  that call and all later ones
- *   kill:KIND:N      the process gets SIGKILL in place of the Nth call of that kind
- * KINDs: alloc, open, read, write, fsync, rename, close, unlink, thread. A count is kept whether or
- * not a fault is set; DNN_FAULT=count prints the counts at exit on standard error, so that a sweep
- * knows how far to go. */
+ *   KIND:N[:ERRNO]   the Nth call (from 1) of that kind fails with that errno (default: a fitting
+ * one) KIND:N+[:ERRNO]  that call and all later ones kill:KIND:N      the process gets SIGKILL in
+ * place of the Nth call of that kind KINDs: alloc, open, read, write, fsync, rename, close, unlink,
+ * thread. A count is kept whether or not a fault is set; DNN_FAULT=count prints the counts at exit
+ * on standard error, so that a sweep knows how far to go. */
 #ifndef DNN_BASE_FAULT_H
 #define DNN_BASE_FAULT_H
 

@@ -12,7 +12,8 @@
 void *mem_alloc(size_t count, size_t size);           /* not cleared; count * size is checked */
 void *mem_zero(size_t count, size_t size);            /* cleared */
 void *mem_try(size_t count, size_t size);             /* not cleared, NULL when it cannot be had */
-/* realloc with the same promise; old may be NULL. Grow by factors: the bytes are copied each time. */
+/* realloc with the same promise; old may be NULL. Grow by factors: the bytes are copied each time.
+ */
 void *mem_grow(void *old, size_t count, size_t size);
 void *mem_copy(const void *bytes, size_t size);
 char *mem_string(const char *text);                   /* strdup */

@@ -1,5 +1,5 @@
-/* real.h - the type of parameters, their gradients, optimiser state, logits and losses: float; double in the gradient build
- * (make REAL=double), where central differences need it. */
+/* real.h - the type of parameters, their gradients, optimiser state, logits and losses: float;
+ * double in the gradient build (make REAL=double), where central differences need it. */
 #ifndef DNN_BASE_REAL_H
 #define DNN_BASE_REAL_H
 

@@ -1,6 +1,7 @@
-/* thread.h - the only pool. Work is a list of tiles given by shapes alone; threads claim tiles, and who computed what is
- * invisible in the result. Idle workers spin at most 20 microseconds, then sleep on a futex. Every worker blocks all
- * signals and has the same floating-point mode (round to nearest, no flush to zero). */
+/* thread.h - the only pool. Work is a list of tiles given by shapes alone; threads claim tiles, and
+ * who computed what is invisible in the result. Idle workers spin at most 20 microseconds, then
+ * sleep on a futex. Every worker blocks all signals and has the same floating-point mode (round to
+ * nearest, no flush to zero). */
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
 
@@ -8,17 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* wanted 0: min(affinity, cgroup quota). Started once; a thread that cannot be had means fewer threads and a note. */
+/* wanted 0: min(affinity, cgroup quota). Started once; a thread that cannot be had means fewer
+ * threads and a note. */
 void threads_start(unsigned wanted);
 void threads_stop(void);
 unsigned threads_count(void);     /* including the caller; 1 before threads_start */
 unsigned threads_available(void); /* min(affinity, cgroup quota), at least 1 */
-/* Calls work(context, tile, thread) for tile 0..tiles-1, each exactly once, and returns when all are done. thread <
- * threads_count(), for per-thread scratch. Not reentrant: one caller at a time. */
-void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread), void *context);
-/* Several rounds without going back to sleep between them: `rounds` lists run one after the other, with a barrier between
- * two. tiles_of(context, round) gives the number of tiles. Used by the CPU machine's replay. */
+/* Calls work(context, tile, thread) for tile 0..tiles-1, each exactly once, and returns when all
+ * are done. thread < threads_count(), for per-thread scratch. Not reentrant: one caller at a time.
+ */
+void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
+                 void *context);
+/* Several rounds without going back to sleep between them: `rounds` lists run one after the other,
+ * with a barrier between two. tiles_of(context, round) gives the number of tiles. Used by the CPU
+ * machine's replay. */
 void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, unsigned round),
-                        void (*work)(void *context, unsigned round, unsigned tile, unsigned thread), void *context);
+                        void (*work)(void *context, unsigned round, unsigned tile, unsigned thread),
+                        void *context);
 
 #endif

@@ -96,7 +96,8 @@ enum backend_word config_backend(const struct backend_options *b, enum job job,
 /* Every key with its value. With f: the model as its layers, "auto" as what it became, and what the
  * command line changed; without: the document with every default. The backend section is the
  * config's own: variables and options of one run are not part of it. `portable`: one line, without
- * what a model file must not hold (files, output, checkpoints, time limit, threads, device, memory). */
+ * what a model file must not hold (files, output, checkpoints, time limit, threads, device,
+ * memory). */
 void config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json);
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */

@@ -18,8 +18,8 @@ static const struct option train_options_table[] = {
      .standard = "200",
      .low = 1,
      .high = 1000000,
-     .help =
-         "The most passes over the training rows. Early stopping usually ends the training before."},
+     .help = "The most passes over the training rows. Early stopping usually ends the training "
+             "before."},
     {.key = "batch_size",
      .type = OPT_INT,
      .offset = AT(batch_size),
@@ -33,9 +33,9 @@ static const struct option train_options_table[] = {
      .standard = "1",
      .low = 1,
      .high = 1024,
-     .help =
-         "Batches whose gradients are added up before the weights change: the same as a batch so many times as "
-         "large, in less memory."},
+     .help = "Batches whose gradients are added up before the weights change: the same as a batch "
+             "so many times as "
+             "large, in less memory."},
     {.key = "optimizer",
      .type = OPT_TABLE,
      .offset = AT(optimizer),
@@ -55,18 +55,18 @@ static const struct option train_options_table[] = {
      .type = OPT_STRING,
      .offset = AT(early.metric),
      .standard = "\"auto\"",
-     .help =
-         "The metric of the validation rows that decides which epoch is best. auto: logloss for classes, rmse for "
-         "regression; else any metric of the task."},
+     .help = "The metric of the validation rows that decides which epoch is best. auto: logloss "
+             "for classes, rmse for "
+             "regression; else any metric of the task."},
     {.key = "early_stopping.patience",
      .type = OPT_INT,
      .offset = AT(early.patience),
      .standard = "16",
      .low = 0,
      .high = 1000000,
-     .help =
-         "Epochs without a better metric after which training ends. 0: all epochs run, and the best weights are "
-         "kept all the same."},
+     .help = "Epochs without a better metric after which training ends. 0: all epochs run, and the "
+             "best weights are "
+             "kept all the same."},
     {.key = "early_stopping.min_delta",
      .type = OPT_NUMBER,
      .offset = AT(early.min_delta),
@@ -85,17 +85,17 @@ static const struct option train_options_table[] = {
      .type = OPT_SEED,
      .offset = AT(seed),
      .standard = "0",
-     .help =
-         "Everything random follows from it: split, first weights, order of rows, dropout. Above 2^53 it is "
-         "written as a string of digits."},
+     .help = "Everything random follows from it: split, first weights, order of rows, dropout. "
+             "Above 2^53 it is "
+             "written as a string of digits."},
     {.key = "time_limit_s",
      .type = OPT_NUMBER,
      .offset = AT(time_limit_s),
      .standard = "0",
      .low = 0,
      .high = INFINITY,
-     .help =
-         "Seconds after which the best weights so far are written. 0: no limit. It counts over resumes."},
+     .help = "Seconds after which the best weights so far are written. 0: no limit. It counts over "
+             "resumes."},
     {.key = "checkpoint.every_s",
      .type = OPT_NUMBER,
      .offset = AT(checkpoint.every_s),
@@ -121,9 +121,9 @@ const struct option backend_options_table[] = {
      .offset = AT(name),
      .standard = "\"auto\"",
      .words = backend_names,
-     .help =
-         "Where computing happens: dnn_cpu, dnn_gpu, or auto, which takes the faster one. dnn is the old word for "
-         "dnn_cpu."},
+     .help = "Where computing happens: dnn_cpu, dnn_gpu, or auto, which takes the faster one. dnn "
+             "is the old word for "
+             "dnn_cpu."},
     {.key = "train",
      .type = OPT_STRING,
      .flags = OPT_NULLABLE,
@@ -155,29 +155,29 @@ const struct option backend_options_table[] = {
      .offset = AT(fallback),
      .standard = "\"cpu\"",
      .words = fallback_names,
-     .help =
-         "What happens when the GPU asked for cannot serve: cpu goes on there with a warning, none ends with an "
-         "error."},
+     .help = "What happens when the GPU asked for cannot serve: cpu goes on there with a warning, "
+             "none ends with an "
+             "error."},
     {.key = "precision",
      .type = OPT_STRING,
      .offset = AT(precision),
      .standard = "\"auto\"",
      .words = precision_names,
-     .help =
-         "The arithmetic of products on a GPU. The CPU computes in fp32; weights and sums are fp32 everywhere."},
+     .help = "The arithmetic of products on a GPU. The CPU computes in fp32; weights and sums are "
+             "fp32 everywhere."},
     {.key = "deterministic",
      .type = OPT_BOOL,
      .offset = AT(deterministic),
      .standard = "true",
-     .help =
-         "Same seed, config and data give the same bytes. The CPU always works so; on a GPU false lets timings "
-         "choose."},
+     .help = "Same seed, config and data give the same bytes. The CPU always works so; on a GPU "
+             "false lets timings "
+             "choose."},
     {.key = "autotune",
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help =
-         "Whether timings may choose between kernels of a GPU. It counts only with \"deterministic\": false."},
+     .help = "Whether timings may choose between kernels of a GPU. It counts only with "
+             "\"deterministic\": false."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
@@ -185,8 +185,8 @@ const struct option backend_options_table[] = {
      .standard = "null",
      .low = 0,
      .high = 1000000,
-     .help =
-         "The most GiB of GPU memory to use; null: what memory_fraction says. The smaller of the two counts."},
+     .help = "The most GiB of GPU memory to use; null: what memory_fraction says. The smaller of "
+             "the two counts."},
     {.key = "memory_fraction",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -221,8 +221,8 @@ static const struct option output_options_table[] = {
      .flags = OPT_NULLABLE | OPT_PATH,
      .offset = AT(model),
      .standard = "null",
-     .help =
-         "The model file that training writes; -o names another. Relative paths start at the config's folder."},
+     .help = "The model file that training writes; -o names another. Relative paths start at the "
+             "config's folder."},
     {.key = "metrics",
      .type = OPT_STRING,
      .flags = OPT_NULLABLE | OPT_PATH,
@@ -240,8 +240,8 @@ const struct option config_table[] = {
      .flags = OPT_REQUIRED,
      .offset = AT(task),
      .words = task_names,
-     .help =
-         "What is predicted: binary (one of two labels), multiclass (one of several), regression (a number)."},
+     .help = "What is predicted: binary (one of two labels), multiclass (one of several), "
+             "regression (a number)."},
     {.key = "data",
      .type = OPT_TABLE,
      .flags = OPT_REQUIRED,
@@ -254,9 +254,9 @@ const struct option config_table[] = {
      .offset = AT(model.model),
      .standard = "{\"preset\":\"auto\"}",
      .schema = "{\"$ref\":\"#/$defs/model\"}",
-     .help =
-         "The network: a preset with its own options beside it, or \"layers\" spelled out. A preset resolves to "
-         "layers, which `dnn check --resolved` shows."},
+     .help = "The network: a preset with its own options beside it, or \"layers\" spelled out. A "
+             "preset resolves to "
+             "layers, which `dnn check --resolved` shows."},
     {.key = "train",
      .type = OPT_TABLE,
      .offset = AT(train),
