@@ -1,4 +1,5 @@
-/* tap.h - a test program is a list of checks in TAP, run by prove. A logged warning fails the program.
+/* tap.h - a test program is a list of checks in TAP, run by prove. A logged warning fails the
+ * program.
  *
  *     int main(void) { ok(1 + 1 == 2, "addition"); is_int(f(), 3, "f gives 3"); return done(); }
  */
@@ -14,7 +15,8 @@
 
 static int tap_number, tap_failed;
 
-static inline bool tap_result(bool passed, const char *file, int line, const char *format, va_list args)
+static inline bool tap_result(bool passed, const char *file, int line, const char *format,
+                              va_list args)
 {
     printf("%sok %d - ", passed ? "" : "not ", ++tap_number);
     vprintf(format, args);
@@ -26,8 +28,8 @@ static inline bool tap_result(bool passed, const char *file, int line, const cha
     fflush(stdout);
     return passed;
 }
-__attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool passed, const char *file, int line,
-                                                                const char *format, ...)
+__attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool passed, const char *file,
+                                                                int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -35,21 +37,25 @@ __attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool passed, con
     va_end(args);
     return passed;
 }
-static inline bool tap_is_int(int64_t got, int64_t want, const char *file, int line, const char *name)
+static inline bool tap_is_int(int64_t got, int64_t want, const char *file, int line,
+                              const char *name)
 {
     bool same = tap_ok(got == want, file, line, "%s", name);
     if (!same)
         printf("#   got %lld, expected %lld\n", (long long)got, (long long)want);
     return same;
 }
-static inline bool tap_is_string(const char *got, const char *want, const char *file, int line, const char *name)
+static inline bool tap_is_string(const char *got, const char *want, const char *file, int line,
+                                 const char *name)
 {
     bool same = tap_ok(got && want && strcmp(got, want) == 0, file, line, "%s", name);
     if (!same)
-        printf("#   got      \"%s\"\n#   expected \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
+        printf("#   got      \"%s\"\n#   expected \"%s\"\n", got ? got : "(null)",
+               want ? want : "(null)");
     return same;
 }
-static inline bool tap_is_near(double got, double want, double most, const char *file, int line, const char *name)
+static inline bool tap_is_near(double got, double want, double most, const char *file, int line,
+                               const char *name)
 {
     bool near = fabs(got - want) <= most; /* false for NaN */
     tap_ok(near, file, line, "%s", name);
@@ -58,7 +64,8 @@ static inline bool tap_is_near(double got, double want, double most, const char 
     return near;
 }
 #define ok(condition, ...) tap_ok((condition), __FILE__, __LINE__, __VA_ARGS__)
-#define is_int(got, want, name) tap_is_int((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, name)
+#define is_int(got, want, name)                                                                    \
+    tap_is_int((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, name)
 #define is_string(got, want, name) tap_is_string(got, want, __FILE__, __LINE__, name)
 #define is_near(got, want, most, name) tap_is_near(got, want, most, __FILE__, __LINE__, name)
 

@@ -1,5 +1,5 @@
-/* fuzz_json.c - any bytes to the JSON gate. What the validator lets through cJSON must read, every value must have a place, and writing
- * it out must give text that reads back to the same text. */
+/* fuzz_json.c - any bytes to the JSON gate. What the validator lets through cJSON must read, every
+ * value must have a place, and writing it out must give text that reads back to the same text. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* fuzz_tensor.c - any bytes to the tensor container, once as they are and once with the hash mended, so that the fuzzer gets behind the
- * hash to the header. */
+/* fuzz_tensor.c - any bytes to the tensor container, once as they are and once with the hash
+ * mended, so that the fuzzer gets behind the hash to the header. */
 #include <stdlib.h>
 #include <string.h>
 

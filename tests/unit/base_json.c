@@ -277,7 +277,8 @@ static void limits(void)
 static void tree(void)
 {
     static const char source[] =
-        "{\"a\": [10, 2.5, true, false, null],\n  \"B\": {\"x.y\": \"s\\u00e9\", \"x\": {\"y\": 1}},\n"
+        "{\"a\": [10, 2.5, true, false, null],\n  \"B\": {\"x.y\": \"s\\u00e9\", \"x\": {\"y\": "
+        "1}},\n"
         " \"n\": 9007199254740991, \"m\": 9007199254740993, \"h\": 0.5, \"e\": 1e3, \"z\": -0.0}";
     struct err e = {0};
     struct json_doc *doc = json_parse(source, strlen(source), "f.json", &e);
@@ -390,12 +391,12 @@ static void writing(void)
     json_put_bool(&o, "b", true);
     json_put_raw(&o, "r", "[1]");
     json_close(&o, '}');
-    is_string(
-        o.text.data,
-        "{\"s\":\"a\\\"\\\\\\n\\u0001\\u007f\xc3\xa9\xef\xbf\xbd/\",\"none\":null,\"n\":\"ab\\u0000c\","
-        "\"i\":-9223372036854775808,\"l\":[0.1,100000,1e+20,0.10000000149011612,null,1e-05],"
-        "\"o\":{},\"b\":true,\"r\":[1]}",
-        "every kind of member");
+    is_string(o.text.data,
+              "{\"s\":\"a\\\"\\\\\\n\\u0001\\u007f\xc3\xa9\xef\xbf\xbd/"
+              "\",\"none\":null,\"n\":\"ab\\u0000c\","
+              "\"i\":-9223372036854775808,\"l\":[0.1,100000,1e+20,0.10000000149011612,null,1e-05],"
+              "\"o\":{},\"b\":true,\"r\":[1]}",
+              "every kind of member");
     text_free(&o.text);
 
     struct err e = {0};

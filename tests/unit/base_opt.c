@@ -197,7 +197,8 @@ static void defaults(void)
         o.text.data,
         "{\"flag\":true,\"count\":256,\"limit\":null,\"seed\":0,\"rate\":0.001,\"share\":null,"
         "\"path\":null,\"shape\":\"square\",\"files\":null,\"missing\":[\"\",\"NA\"],"
-        "\"net\":{\"sizes\":[128,128],\"optimizer\":{\"betas\":[0.9,0.999]},\"deep\":3},\"custom\":{}}",
+        "\"net\":{\"sizes\":[128,128],\"optimizer\":{\"betas\":[0.9,0.999]},\"deep\":3},\"custom\":"
+        "{}}",
         "written, nested");
     text_free(&o.text);
     opt_release(table, &t);
@@ -210,7 +211,8 @@ static void defaults(void)
 static void reading(void)
 {
     static const char source[] =
-        "{\"flag\":false,\"count\":7,\"limit\":5,\"seed\":\"18446744073709551615\",\"rate\":1,\"share\":0,"
+        "{\"flag\":false,\"count\":7,\"limit\":5,\"seed\":\"18446744073709551615\",\"rate\":1,"
+        "\"share\":0,"
         "\"path\":\"x/y\",\"shape\":\"oval\",\"files\":\"one.csv\",\"missing\":[],"
         "\"net\":{\"sizes\":[1,2,3],\"optimizer\":{\"betas\":[]}},\"custom\":[1,\"a\"]}";
     struct err e = {0};

@@ -1,4 +1,5 @@
-/* The pool: every tile exactly once, barriers between rounds, any number of threads, and what a worker is born with. */
+/* The pool: every tile exactly once, barriers between rounds, any number of threads, and what a
+ * worker is born with. */
 #include "tap.h"
 
 #include <fenv.h>
@@ -162,7 +163,8 @@ int main(void)
     is_int(count_with_fault("thread:1+", 8), 1, "none can be had: one thread");
     is_int(threads_count(), 1, "one thread before the start");
     every_tile_once(1);
-    ok(threads_available() >= 1 && threads_available() <= 65536, "%u processors", threads_available());
+    ok(threads_available() >= 1 && threads_available() <= 65536, "%u processors",
+       threads_available());
     static const unsigned counts[] = {1, 2, 3, 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         threads_start(counts[i]);

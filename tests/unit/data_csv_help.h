@@ -1,4 +1,5 @@
-/* data_csv_help.h - what the tests of CSV reading share: files in a folder of their own, and a whole reading as text. */
+/* data_csv_help.h - what the tests of CSV reading share: files in a folder of their own, and a
+ * whole reading as text. */
 #ifndef DNN_TESTS_DATA_CSV_HELP_H
 #define DNN_TESTS_DATA_CSV_HELP_H
 

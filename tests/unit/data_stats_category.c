@@ -1,4 +1,5 @@
-/* data_stats_category.c - vocabularies and labels of training rows, and what becomes of the rest. */
+/* data_stats_category.c - vocabularies and labels of training rows, and what becomes of the rest.
+ */
 #include "data_help.h"
 
 #define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
