@@ -1,10 +1,11 @@
 /* bench_csv.c - how fast a CSV file becomes the float matrix of a table:
  *
- *     bench_csv FILE TARGET [THREADS [ROUNDS [DELIMITER]]]
+ *     bench_csv FILE                                          the seconds of one reading
+ *     bench_csv FILE TARGET [THREADS [ROUNDS [DELIMITER]]]    the best of ROUNDS, as JSON
  *
- * A column whose first cell is a number is numeric, another categorical; so is the target. Prints
- * the best of ROUNDS as one JSON object: MB/s of reading alone (files to raw records) and of the
- * whole loading (split, statistics, scaling, hash as well). */
+ * A column whose first cell is a number is numeric, another categorical; so is the target (the last
+ * column when none is named). Reading is from files to raw records; the JSON also has the whole
+ * loading: split, statistics, scaling, hash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,12 +50,12 @@ static void write_config(struct json_out *out, const char *path, const char *tar
     json_open(out, NULL, '{');
     json_open(out, "data", '{');
     json_put_string(out, "train", path);
-    json_put_string(out, "target", target);
+    json_put_string(out, "target", target ? target : names[count - 1]);
     json_put_string(out, "delimiter", delimiter);
     json_open(out, "columns", '{');
     for (size_t i = 0; i < count; i++) {
         bool number = is_number(&cells.cells[i]);
-        if (strcmp(names[i], target) != 0)
+        if (target ? strcmp(names[i], target) != 0 : i + 1 < count)
             json_put_string(out, names[i], number ? "numeric" : "categorical");
         else
             task = number ? TASK_REGRESSION : TASK_MULTICLASS;
@@ -97,10 +98,31 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
     return seconds;
 }
 
+static void rounds_run(const struct data_options *o, const struct json_doc *doc, const char *path,
+                       int64_t rounds)
+{
+    struct file f;
+    struct err e = {0};
+    if (!file_open(&f, path, &e))
+        fail(&e);
+    double megabytes = (double)f.size / 1e6, read = 1e9, load = 1e9;
+    uint64_t rows = 0;
+    file_close(&f);
+    for (int64_t i = 0; i < rounds; i++) {
+        double a = run(o, doc, false, &rows), b = run(o, doc, true, &rows);
+        read = a < read ? a : read;
+        load = b < load ? b : load;
+    }
+    printf("{\"rows\":%llu,\"megabytes\":%.1f,\"threads\":%u,\"read_s\":%.4f,\"read_mb_s\":%.0f,"
+           "\"load_s\":%.4f,\"load_mb_s\":%.0f,\"peak_mib\":%.0f}\n",
+           (unsigned long long)rows, megabytes, threads_count(), read, megabytes / read, load,
+           megabytes / load, (double)mem_peak() / 1048576);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        fprintf(stderr, "usage: bench_csv FILE TARGET [THREADS [ROUNDS [DELIMITER]]]\n");
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_csv FILE [TARGET [THREADS [ROUNDS [DELIMITER]]]]\n");
         return 64;
     }
     int64_t threads = 0, rounds = 5;
@@ -111,27 +133,16 @@ int main(int argc, char **argv)
     struct json_out out = {0};
     struct err e = {0};
     struct data_options o;
-    write_config(&out, argv[1], argv[2], argc > 5 ? argv[5] : ",");
+    write_config(&out, argv[1], argc > 2 ? argv[2] : NULL, argc > 5 ? argv[5] : ",");
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "config", &e);
     if (!doc ||
         !opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &e) ||
         !data_options_settle(&o, task, doc, &e))
         fail(&e);
-    struct file f;
-    if (!file_open(&f, argv[1], &e))
-        fail(&e);
-    double megabytes = (double)f.size / 1e6, read = 1e9, load = 1e9;
-    uint64_t rows = 0;
-    file_close(&f);
-    for (int64_t i = 0; i < rounds; i++) {
-        double a = run(&o, doc, false, &rows), b = run(&o, doc, true, &rows);
-        read = a < read ? a : read;
-        load = b < load ? b : load;
-    }
-    printf("{\"rows\":%llu,\"megabytes\":%.1f,\"threads\":%u,\"read_s\":%.4f,\"read_mb_s\":%.0f,"
-           "\"load_s\":%.4f,\"load_mb_s\":%.0f,\"peak_mib\":%.0f}\n",
-           (unsigned long long)rows, megabytes, threads_count(), read, megabytes / read, load,
-           megabytes / load, (double)mem_peak() / 1048576);
+    if (argc == 2)
+        printf("%.6f\n", run(&o, doc, false, &(uint64_t){0}));
+    else
+        rounds_run(&o, doc, argv[1], rounds);
     opt_release(data_options_table, &o);
     json_free(doc);
     text_free(&out.text);
