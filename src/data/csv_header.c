@@ -109,7 +109,8 @@ static bool looks_like_data(const struct csv *c)
 static bool header_help(const struct csv *c, struct err *e, const char *otherwise)
 {
     if (looks_like_data(c))
-        return err_help(e, "if the file has no header line, set \"header\": false in data");
+        return err_help(e, "if the file has no header line, set \"header\": false in data "
+                           "(predict: --no-header)");
     return err_help(e, "%s", otherwise);
 }
 
@@ -138,7 +139,9 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
         err_at(e, ERR_CSV_HEADER_DUPLICATE, b->path, line, column,
                "columns %zu and %zu have the same name \"%s\"", first + 1, second + 1,
                text_quote_z(c->names[first]));
-        return header_help(c, e, "give one of them another name");
+        return header_help(c, e,
+                           "give one of them another name; if this line is no header, set "
+                           "\"header\": false in data (predict: --no-header)");
     }
     c->notes.numbers = looks_like_data(c);
     if (find_equal(c, true, &first, &second)) {
