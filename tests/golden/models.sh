@@ -1,0 +1,38 @@
+#!/bin/bash
+# models.sh - a model of every release's format is read for ever and gives the answers of its day (id M11). In models/: NAME.dnn, its
+# input NAME.csv and its answers NAME.answers.csv, computed by the plain C code (DNN_CPU=c), which is the same everywhere.
+#
+#     models.sh --make NAME      trains one; once a format, and never again after its release
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+models=$ROOT/tests/golden/models
+export DNN_CPU=c
+if [ "${1:-}" = --make ]; then
+    make_leads leads.csv 200
+    make_leads "$models/$2.csv" 25 9 bare
+    make_leads_config leads.json leads.csv '"split": {"method": "hash"}' '"epochs": 6' \
+        '"model": {"layers": [{"type": "dense", "units": 6}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "residual", "layers": [
+         {"type": "layer_norm"}, {"type": "dense", "units": 6}, {"type": "tanh"}]}, {"type": "dropout", "p": 0.1}]}'
+    sed -i '/"preset": "mlp"/d' leads.json
+    "$DNN" train leads.json -o "$models/$2.dnn" --progress none &&
+        "$DNN" predict "$models/$2.dnn" "$models/$2.csv" -o "$models/$2.answers.csv"
+    exit
+fi
+count=0
+for model in "$models"/*.dnn; do
+    [ -e "$model" ] || continue
+    name=$(basename "$model" .dnn)
+    count=$((count + 1))
+    run dnn predict "$model" "$models/$name.csv" -o "$name.out"
+    is_exit 0 "M11 $name is read"
+    same "$models/$name.answers.csv" "$name.out" "M11 $name: the answers of its day"
+    run dnn verify "$model"
+    is_exit 0 "M11 $name: its golden rows, in plain C code"
+    run env -u DNN_CPU "$DNN" verify "$model"
+    is_exit 0 "M11 $name: and in the fastest code of this machine"
+    run dnn inspect "$model"
+    is_exit 0 "M11 $name is described"
+done
+[ $count -gt 0 ]
+ok $? "M11 $count models"
+done_testing
