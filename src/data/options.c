@@ -98,7 +98,8 @@ const struct option column_numeric_table[] = {
      .words = column_scale_names,
      .help = "How numbers are brought to one size: standard (mean 0, deviation 1), robust (median "
              "and quartiles), minmax (0 to 1), quantile (by rank, to a normal shape), none. auto: "
-             "quantile for a skewed column or one with far outliers, else standard."},
+             "quantile; standard for a column of up to 50 values or one that a single value "
+             "dominates; minmax for one of two values."},
     {.key = "impute", .type = OPT_WORD, .offset = AT(impute), .standard = "\"median\"",
      .words = column_impute_names,
      .help = "What stands for a missing number: the median, mean or zero; error: the row is "

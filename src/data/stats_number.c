@@ -12,7 +12,8 @@
 /* What a sorted column shows. */
 struct shape {
     uint32_t count, distinct;
-    double mean, deviation, skew;
+    uint32_t often; /* rows that share the most frequent value */
+    double mean, deviation;
     double low, lower, median, upper, high; /* quartiles: interpolated between neighbours */
 };
 
@@ -29,7 +30,8 @@ static double at_rank(const float *sorted, uint32_t count, double rank)
 static struct shape shape_of(const float *sorted, uint32_t count)
 {
     struct shape s = {.count = count, .distinct = 1};
-    double last = (double)(count - 1), sum = 0, second = 0, third = 0;
+    double last = (double)(count - 1), sum = 0, second = 0;
+    uint32_t run = 0;
     s.low = (double)sorted[0];
     s.high = (double)sorted[count - 1];
     s.lower = at_rank(sorted, count, 0.25 * last);
@@ -41,30 +43,30 @@ static struct shape shape_of(const float *sorted, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         double d = (double)sorted[i] - s.mean;
         second += d * d;
-        third += d * d * d;
-        s.distinct += i > 0 && sorted[i] > sorted[i - 1];
+        bool next = i > 0 && sorted[i] > sorted[i - 1];
+        s.distinct += next;
+        run = next ? 1 : run + 1;
+        s.often = run > s.often ? run : s.often;
     }
-    if (s.low < s.high) {
+    if (s.low < s.high)
         s.deviation = sqrt(second / (double)count);
-        s.skew = third / (double)count / (s.deviation * s.deviation * s.deviation);
-    } else {
+    else
         s.mean = s.low; /* a sum may have rounded */
-    }
     return s;
 }
 
-/* The rule behind "auto". A network sees a standardised column well when its values are spread
- * evenly over a few deviations. With a long tail nearly all rows share one narrow band, and a
- * gradient step is governed by a few far rows; ranks mend both (Gorishniy et al., 2021, use them
- * for every column; AutoGluon for |skew| > 0.99). Few distinct values leave nothing to spread,
- * and ranks would only distort their distances. */
+/* The rule behind "auto". A number with many values goes by rank: with a long tail nearly all rows
+ * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
+ * (Gorishniy et al., 2021, use them for every column), and on columns without a tail they cost
+ * nothing. Where one value makes up most rows, ranks would press the others together: the distance
+ * from that value is what counts (capital-gain of the adult data, counts of otto). Few values
+ * leave nothing to spread. Of two values the rare one would stand ten deviations away: 0 and 1, as
+ * for a one-hot slot, learn better (soil types of covertype). */
 static int scale_choose(const struct shape *s)
 {
-    if (s->distinct <= 50)
-        return SCALE_STANDARD;
-    bool skewed = fabs(s->skew) > 1;
-    bool far = s->high - s->low > 20 * (s->upper - s->lower);
-    return skewed || far ? SCALE_QUANTILE : SCALE_STANDARD;
+    if (s->distinct == 2)
+        return SCALE_MINMAX;
+    return s->distinct > 50 && 2 * (uint64_t)s->often <= s->count ? SCALE_QUANTILE : SCALE_STANDARD;
 }
 
 /* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would

@@ -78,6 +78,37 @@ static void test_scales(void)
     check_scale("\"scale\": \"none\"", SCALE_NONE, 0, 1, 3);
 }
 
+/* The rule of "auto": by the number of values and the share of the most frequent one. */
+static int chosen(uint32_t values, uint32_t same)
+{
+    enum { ROWS = 400 };
+    struct err e = {0};
+    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = table_make(s, ROWS, 6);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        put_number(t, i, 0, i < same ? 0 : (float)(i % values));
+        t->target[i] = i;
+    }
+    table_index(t);
+    if (!stats_fit(s, t, &e))
+        ok(false, "fitted: %s", e.what);
+    int scale = s->numbers[0].scale;
+    table_drop(t);
+    schema_free(s);
+    return scale;
+}
+
+static void test_auto(void)
+{
+    is_int(chosen(2, 0), SCALE_MINMAX, "two values: 0 and 1");
+    is_int(chosen(2, 395), SCALE_MINMAX, "also when one is rare");
+    is_int(chosen(3, 0), SCALE_STANDARD, "three values");
+    is_int(chosen(50, 0), SCALE_STANDARD, "50 values");
+    is_int(chosen(51, 0), SCALE_QUANTILE, "51 values");
+    is_int(chosen(400, 200), SCALE_QUANTILE, "half of the rows alike");
+    is_int(chosen(400, 201), SCALE_STANDARD, "more than half");
+}
+
 static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
 {
     struct err e = {0};
@@ -407,6 +438,7 @@ static void test_same(void)
 int main(void)
 {
     test_scales();
+    test_auto();
     test_constant();
     test_extremes();
     test_quantile();
