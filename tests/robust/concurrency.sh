@@ -30,7 +30,7 @@ ok $? "X03 $count predictions while training replaces the model: the old or the 
 mkdir shared
 cp m.dnn shared
 chmod 555 shared
-before=$(ls -la --time-style=+%s shared)
+before=$(ls -lA --time-style=+%s shared)
 pids=""
 for i in $(seq 40); do
     "$DNN" predict shared/m.dnn new.csv -o "p$i.out" --quiet 2>"p$i.err" &
@@ -42,7 +42,7 @@ bad=""
 for i in $(seq 40); do cmp -s "p$i.out" want.csv || bad+="$i: $(cat "p$i.err"); "; done
 [ -z "$bad" ]
 ok $? "X04 40 predictions from one model" "$bad"
-is "$(ls -la --time-style=+%s shared)" "$before" "X04 nothing was written beside it"
+is "$(ls -lA --time-style=+%s shared)" "$before" "X04 nothing was written beside it"
 chmod 755 shared
 rm -f p*.out p*.err
 
