@@ -42,6 +42,6 @@ flags_data_scan_avx2     := -O3 -mavx2
 flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw
 # unrolled loops with a check at each access take minutes to compile: not under a sanitizer
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3)
-flags_backend_vec_c      := $(VEC_OPT)
+flags_backend_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
 flags_backend_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
 flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma

@@ -9,6 +9,7 @@
 #define VEC_NAME avx2
 #define BLOCK_ROWS 6
 #define BLOCK_VECS 1
+#define INLINE static inline __attribute__((always_inline))
 
 typedef struct { __m256 a, b; } v16;
 typedef struct { __m256 a, b; } m16;

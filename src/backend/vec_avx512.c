@@ -9,6 +9,7 @@
 #define VEC_NAME avx512
 #define BLOCK_ROWS 8
 #define BLOCK_VECS 2
+#define INLINE static inline __attribute__((always_inline))
 
 typedef __m512 v16;
 typedef __mmask16 m16;

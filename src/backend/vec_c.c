@@ -8,6 +8,7 @@
 #define VEC_NAME c
 #define BLOCK_ROWS 4
 #define BLOCK_VECS 1
+#define INLINE static inline
 
 typedef struct { real v[LANES]; } v16;
 typedef struct { bool v[LANES]; } m16;

@@ -4,8 +4,6 @@
 #ifndef DNN_BACKEND_VEC_PRODUCT_H
 #define DNN_BACKEND_VEC_PRODUCT_H
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Lanes of vector v of a panel of `width` columns. */
 INLINE size_t lanes_of(uint32_t width, int v)
 {
