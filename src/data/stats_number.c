@@ -58,15 +58,15 @@ static struct shape shape_of(const float *sorted, uint32_t count)
 /* The rule behind "auto". A number with many values goes by rank: with a long tail nearly all rows
  * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
  * (Gorishniy et al., 2021, use them for every column), and on columns without a tail they cost
- * nothing. Where one value makes up most rows, ranks would press the others together: the distance
- * from that value is what counts (capital-gain of the adult data, counts of otto). Few values
- * leave nothing to spread. Of two values the rare one would stand ten deviations away: 0 and 1, as
+ * nothing. Where one value holds more than a quarter of the rows, ranks would press the others
+ * together, and the distance from that value is what counts (capital-gain of the adult data, counts
+ * of otto). Few values leave nothing to spread. Of two values the rare one would stand ten deviations away: 0 and 1, as
  * for a one-hot slot, learn better (soil types of covertype). */
 static int scale_choose(const struct shape *s)
 {
     if (s->distinct == 2)
         return SCALE_MINMAX;
-    return s->distinct > 50 && 2 * (uint64_t)s->often <= s->count ? SCALE_QUANTILE : SCALE_STANDARD;
+    return s->distinct > 50 && 4 * (uint64_t)s->often <= s->count ? SCALE_QUANTILE : SCALE_STANDARD;
 }
 
 /* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would

@@ -105,8 +105,8 @@ static void test_auto(void)
     is_int(chosen(3, 0), SCALE_STANDARD, "three values");
     is_int(chosen(50, 0), SCALE_STANDARD, "50 values");
     is_int(chosen(51, 0), SCALE_QUANTILE, "51 values");
-    is_int(chosen(400, 200), SCALE_QUANTILE, "half of the rows alike");
-    is_int(chosen(400, 201), SCALE_STANDARD, "more than half");
+    is_int(chosen(400, 100), SCALE_QUANTILE, "a quarter of the rows alike");
+    is_int(chosen(400, 101), SCALE_STANDARD, "more than a quarter");
 }
 
 static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
