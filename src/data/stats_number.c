@@ -59,9 +59,9 @@ static struct shape shape_of(const float *sorted, uint32_t count)
  * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
  * (Gorishniy et al., 2021, use them for every column), and on columns without a tail they cost
  * nothing. Where one value holds more than a quarter of the rows, ranks would press the others
- * together, and the distance from that value is what counts (capital-gain of the adult data, counts
- * of otto). Few values leave nothing to spread. Of two values the rare one would stand ten deviations away: 0 and 1, as
- * for a one-hot slot, learn better (soil types of covertype). */
+ * together, and the distance from that value is what counts (capital-gain of the adult data,
+ * counts of otto). Few values leave nothing to spread. Of two values the rare one would stand ten
+ * deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of covertype). */
 static int scale_choose(const struct shape *s)
 {
     if (s->distinct == 2)

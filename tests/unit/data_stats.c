@@ -182,8 +182,14 @@ static void test_quantile(void)
         v[i] = i % 2 ? 0 : expf((float)(i * 7 % ROWS) / 300);
     struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
     struct table *t = one_column(s, v, ROWS);
+    is_int(s->numbers[0].scale, SCALE_STANDARD, "no ranks where one value holds half of the rows");
+    table_drop(t);
+    schema_free(s);
+    s = schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"quantile\"}"),
+                    TASK_REGRESSION);
+    t = one_column(s, v, ROWS);
     const struct number_slot *n = &s->numbers[0];
-    is_int(n->scale, SCALE_QUANTILE, "a skewed column goes by rank");
+    is_int(n->scale, SCALE_QUANTILE, "unless they are asked for");
     is_int(n->quantile_count, 100, "one knot for 30 rows");
     apply_all(s, t);
     is_near(get_number(t, 1, 0), -0.6745, 0.02, "half of the rows stand at a quarter");
@@ -204,6 +210,14 @@ static void test_quantile(void)
     column_apply(s, rows_at(&t->rows, 0), 3);
     is_near(get_number(t, 0, 0), -5.2, 1e-6, "below all");
     is_near(get_number(t, 2, 0), 5.2, 1e-6, "above all");
+    table_drop(t);
+    schema_free(s);
+
+    for (int i = 1; i < ROWS; i += 2)
+        v[i] = expf((float)(i * 11 % ROWS) / 300);
+    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    t = one_column(s, v, ROWS);
+    is_int(s->numbers[0].scale, SCALE_QUANTILE, "a skewed column goes by rank");
     table_drop(t);
     schema_free(s);
 }
