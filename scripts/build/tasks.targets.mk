@@ -1,0 +1,39 @@
+# Tasks: what one does with the build.
+#   make demo test full bench sanitize coverage install
+GRADS := $(patsubst tests/grad/%.c,$(BUILD)/grad/%,$(sort $(wildcard tests/grad/*.c)))
+
+demo:
+	scripts/demo.sh
+test:
+	scripts/test.sh
+full:
+	scripts/test.sh --full
+bench:
+	scripts/bench.sh
+check:
+	scripts/check_floors.sh && scripts/check_style.sh && scripts/check_catalogue.sh
+sanitize:
+	$(MAKE) BUILD=build/asan SAN=address OPT='-O1 -g' all units
+	for t in build/asan/unit/*; do [ ! -x "$$t" ] || "$$t" || exit 1; done
+
+# A binary of one's own name, mode and folder; DESTDIR for packagers.
+install: all
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
+	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/doc/dnn'
+	install -m 755 $(BUILD)/dnn '$(DESTDIR)$(PREFIX)/bin/dnn'
+	$(BUILD)/dnn completion bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn'
+	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn'
+	install -m 644 README.md '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md'
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/dnn' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn' \
+	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn' '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md'
+
+# Lines and branches that the unit and shell tests reach (gcov, no other tool).
+coverage:
+	$(MAKE) BUILD=build/cov OPT='-O0 -g' EXTRA_CFLAGS='--coverage' all units
+	-find build/cov -name '*.gcda' -delete
+	for t in build/cov/unit/*; do [ ! -x "$$t" ] || "$$t" >/dev/null 2>&1; done; \
+	for t in tests/golden/*.sh tests/robust/*.sh tests/learn/*.sh; do DNN=$$PWD/build/cov/dnn $$t >/dev/null 2>&1; done; \
+	scripts/coverage.sh build/cov
+
+.PHONY: demo test full bench check sanitize install uninstall coverage
