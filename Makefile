@@ -1,5 +1,5 @@
 # dnn - one C binary that trains and applies deep networks from CSV files. `make help` lists the targets.
-#   make              build/dnn (CPU; kernels join when nvcc is found)
+#   make              build/dnn
 #   make test | full  the tests; make demo | bench | fuzz | sanitize | coverage | check
 #   make install PREFIX=/usr/local DESTDIR=
 # BUILD=dir keeps several builds apart (sanitizers, the double-precision gradient build).

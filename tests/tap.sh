@@ -30,7 +30,7 @@ ok() { # ok STATUS NAME [detail]
 check() { # check NAME command...: passes when the command succeeds
     local name=$1
     shift
-    if "$@" >check.out 2>&1; then ok 0 "$name"; else ok 1 "$name" "$* -> $(head -n 5 check.out)"; fi
+    if "$@" >"$WORK/check.out" 2>&1; then ok 0 "$name"; else ok 1 "$name" "$* -> $(head -n 5 "$WORK/check.out")"; fi
 }
 run() { # status in STATUS, standard output in ./out, standard error in ./err
     STATUS=0

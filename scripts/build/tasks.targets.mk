@@ -1,6 +1,5 @@
 # Tasks: what one does with the build.
 #   make demo test full bench sanitize coverage install
-GRADS := $(patsubst tests/grad/%.c,$(BUILD)/grad/%,$(sort $(wildcard tests/grad/*.c)))
 
 demo:
 	scripts/demo.sh
