@@ -235,7 +235,7 @@ bad "J10 deeper than 32" E1105 ":1:" "32"
 perl -e 'print "[" x 500000' >c.json
 bad "J10 half a million brackets" E1105 ":1:"
 perl -e 'print "{\"model\": {\"layers\": [0", ",0" x 520000, "]}}"' >c.json
-run bash -c "ulimit -v 200000; exec timeout 10 '$DNN' check c.json"
+run bash -c "$(limit 200000) exec timeout 10 '$DNN' check c.json"
 is_exit 78 "J11 1 MiB of [0,0,..: refused, in little memory"
 { printf '\xef\xbb\xbf'; cat good.json; } >c.json
 run dnn train c.json

@@ -279,8 +279,7 @@ awk 'BEGIN { printf "age,visits,city,converted"; for (i = 5; i <= 65537; i++) pr
 bad "C21 65,537 columns" E1214 ":1"
 err_has 65536 "C21 the limit is named"
 (
-    ulimit -v 700000
-    yes 'an endless line ' | tr -d '\n' | run dnn predict old.dnn - -o out.csv
+    eval "$(limit 700000)"
     yes 'an endless line ' | tr -d '\n' | "$DNN" predict old.dnn - -o out.csv 2>err
     [ $? -eq 65 ] && grep -q E1214 err
 )

@@ -88,7 +88,7 @@ refused "M03 a bit in the weights" E1503 f.dnn
 
 for length in 18446744073709551615 9223372036854775807 9223372036854775800 1048577 $((size + 1)) $((size - 7)) 0 1; do
     perl -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, 0, 8) = pack "Q<", shift; open my $o, ">:raw", "f.dnn"; print $o $b' "$length"
-    run bash -c "ulimit -v 400000; exec timeout 5 '$DNN' verify f.dnn"
+    run bash -c "$(limit 400000) exec timeout 5 '$DNN' verify f.dnn"
     is_exit 76 "M04 a header length of $length"
 done
 for shape in '[4398046511105]' '[9223372036854775807,2]' '[4611686018427387904,4]' '[18446744073709551615]' '[-1]' '[1e3]' '[1.5]' '["2"]' '[[2]]' 2; do
@@ -158,10 +158,10 @@ ok $? "M16 indices of the schema out of range: no crash" "$bad"
 rm -f x.out
 
 truncate -s 1T sparse.dnn 2>/dev/null || truncate -s 100G sparse.dnn
-run bash -c "ulimit -v 400000; exec timeout 5 '$DNN' verify sparse.dnn"
+run bash -c "$(limit 400000) exec timeout 5 '$DNN' verify sparse.dnn"
 is_exit 76 "M13 a sparse file of 1 TiB: at once"
 { cat m.dnn; } >sparse.dnn && truncate -s 1T sparse.dnn
-run bash -c "ulimit -v 400000; exec timeout 5 '$DNN' predict sparse.dnn leads.csv"
+run bash -c "$(limit 400000) exec timeout 5 '$DNN' predict sparse.dnn leads.csv"
 is_exit 76 "M13 with a header that is right: too"
 rm -f sparse.dnn
 mkfifo pipe.dnn
