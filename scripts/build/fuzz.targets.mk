@@ -26,4 +26,5 @@ $(FUZZ_DIR)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_OBJECTS)
 fuzz-build: $(FUZZ_TARGETS)
 fuzz:
 	tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
+.SECONDARY: $(FUZZ_OBJECTS)
 .PHONY: fuzz fuzz-build
