@@ -145,7 +145,8 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
         network_step(t->network, now);
         if (now->bad_steps > 0 || now->bad) {
-            now->tried -= now->good; /* the last bad one: finite ones may have followed it */
+            now->tried -=
+                now->good + now->bad_steps - 1; /* the first one, when they stand together */
             training_diverged(t, now, "a gradient", e);
             return FAILED;
         }
@@ -207,9 +208,8 @@ static bool undefined(const struct training *t, struct err *e)
             "the metric %s of the validation rows is not a number after epoch %lld",
             t->history.metric->name, (long long)t->history.epochs + 1);
     return err_help(
-        e,
-        "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold "
-        "one class only, choose another train.early_stopping.metric or split");
+        e, "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold "
+           "one class only, choose another train.early_stopping.metric or split");
 }
 
 static void keep_best(struct training *t)

@@ -2,6 +2,7 @@
 #include "run/training.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -411,23 +412,22 @@ bool training_stopped(struct training *t, struct err *e)
 bool training_diverged(struct training *t, const struct step *now, const char *what, struct err *e)
 {
     const struct train_options *o = &t->config->train;
-    char room[512];
-    err_set(e, ERR_DIVERGED,
-            "training diverged: %s is not finite (epoch %lld, step %lld, learning rate %.3g)", what,
-            (long long)t->history.epochs + 1, (long long)now->tried, now->lr);
+    char room[512], kept[600] = "no checkpoint had been written yet";
     if (t->checkpoint)
-        err_expected(e, "the last good checkpoint is kept: \"%s\"", quoted(t->checkpoint, room));
-    else
-        err_expected(e, "no checkpoint had been written yet");
+        snprintf(kept, sizeof kept, "the last good checkpoint is kept: \"%s\"",
+                 quoted(t->checkpoint, room));
+    err_set(e, ERR_DIVERGED,
+            "training diverged: %s is not finite (epoch %lld, step %lld, learning rate %.3g); %s",
+            what, (long long)t->history.epochs + 1, (long long)now->tried, now->lr, kept);
     if (o->clip_norm > 0)
         return err_help(
             e,
-            "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g), or give "
-            "the schedule a warmup",
+            "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g), "
+            "or give the schedule a warmup",
             o->optimizer.learning_rate, o->clip_norm);
     return err_help(
         e,
-        "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to 1.0; look for "
-        "extreme values in the data or the target",
+        "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to 1.0; "
+        "look for extreme values in the data or the target",
         o->optimizer.learning_rate);
 }

@@ -24,14 +24,10 @@ is_exit 0 "N02 the same with train.clip_norm: it goes through"
 rm -f m.dnn*
 # some good epochs, then a cliff: the checkpoint of the good ones stays
 run dnn train v.json -o m.dnn --json --set train.checkpoint.every_s=0 --set train.schedule.warmup=0.9 \
-    --set 'train.optimizer={"type":"sgd","learning_rate":900,"momentum":0.9}'
+    --set 'train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}' --set train.early_stopping.patience=0
 is_exit 80 "N01 a rate that grows until it blows up: 80"
-if ls m.dnn.ckpt-* >/dev/null 2>&1; then
-    out_has '"exit":80' "as JSON too"
-    out_has 'm.dnn.ckpt-' "the last good checkpoint is named"
-else
-    skip "N01 the last good checkpoint is named" "it diverged in the first epoch"
-fi
+out_has '"exit":80' "as JSON too"
+out_has "$(ls m.dnn.ckpt-* | tail -n 1)" "the last good checkpoint is named, and there"
 rm -f m.dnn*
 
 { echo a,b,c,y; tail -n +2 d.csv | sed 's/,[01]$/,1/'; } >one.csv
