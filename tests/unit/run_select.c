@@ -45,7 +45,8 @@ static struct answer ask(const char *word, int fallback, const char *name, const
         char config[512];
         snprintf(
             config, sizeof config,
-            "{\"task\":\"binary\",\"data\":{\"train\":\"t.csv\",\"target\":\"y\",\"columns\":{\"x\":\"numeric\"}},"
+            "{\"task\":\"binary\",\"data\":{\"train\":\"t.csv\",\"target\":\"y\","
+                 "\"columns\":{\"x\":\"numeric\"}},"
             "\"backend\":{\"name\":\"%s\",\"fallback\":\"%s\",\"precision\":\"%s\"}}",
             word, fallback ? "none" : "cpu", strcmp(word, "dnn") == 0 ? "bf16" : "auto");
         struct err e = {0};
@@ -95,7 +96,8 @@ int main(void)
        "dnn_gpu falls back to the CPU");
     is_string(
         a.said,
-        "dnn: warning: dnn_gpu: requested but unavailable (this build has no GPU kernels); using CPU\n",
+        "dnn: warning: dnn_gpu: requested but unavailable (this build has no GPU kernels); "
+              "using CPU\n",
         "with one loud warning");
     a = ask("dnn_gpu", 1, NULL, NULL);
     ok(!a.good && a.id == ERR_NO_GPU && a.exit == 69, "fallback none: 69");
