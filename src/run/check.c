@@ -57,7 +57,8 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
 static uint64_t largest_batch(const struct training *t, bool training)
 {
     uint64_t room = memory_available(), largest = 0;
-    for (uint32_t rows = 1; rows <= (1u << 20); rows *= 2) {
+    uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
+    for (uint32_t rows = 1; rows <= most; rows *= 2) {
         struct network_options o = training_network(t);
         struct network_bytes need;
         struct err e = {0};

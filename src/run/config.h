@@ -11,6 +11,8 @@
 #include "model/optim.h"
 #include "model/schedule.h"
 
+#define TRAIN_BATCH_MOST 65536 /* rows of train.batch_size */
+
 struct early_options {
     char *metric; /* "auto": see metric.h */
     int64_t patience;
