@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -106,7 +107,11 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
 const char *cli_disk_note(const char *output)
 {
     static char note[1200];
-    if (output && strcmp(output, "-") != 0 && file_exists(output))
+    struct stat st;
+    bool there = output && strcmp(output, "-") != 0 && stat(output, &st) == 0;
+    if (there && !S_ISREG(st.st_mode))
+        return NULL; /* a pipe or a device keeps what it was given */
+    if (there)
         snprintf(note, sizeof note, "nothing was written; %s is unchanged", text_quote_z(output));
     else
         snprintf(note, sizeof note, "nothing was written");

@@ -24,7 +24,8 @@ int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
 struct overrides cli_overrides(const struct args *a);
 int cli_progress(const struct args *a); /* enum progress_style */
 void cli_drop(const void *list);        /* frees a list of args_list */
-/* "X is unchanged" or "nothing was written", for cli_fail; rotating buffer. */
+/* "X is unchanged" or "nothing was written", for cli_fail; NULL when the output is a pipe or a
+ * device. The next call overwrites it. */
 const char *cli_disk_note(const char *output);
 
 void help_overview(struct text *out);
