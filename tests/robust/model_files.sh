@@ -6,7 +6,7 @@
 make_leads leads.csv 120
 cat >tiny.json <<'JSON'
 {"task": "binary", "data": {"train": "leads.csv", "target": "converted", "columns": {"age": "numeric", "city": "categorical"}},
- "model": {"preset": "mlp", "hidden": [2]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 1}}
+ "model": {"preset": "mlp", "hidden": [2], "activation": "relu"}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 1}}
 JSON
 "$DNN" train tiny.json -o m.dnn --quiet --progress none || { echo "Bail out! no model"; exit 1; }
 size=$(wc -c <m.dnn)
