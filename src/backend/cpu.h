@@ -89,7 +89,7 @@ static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, ui
 
 /* Behind norm2's scratch pointer: the sum of the shards' weights, then a partial sum a tile, then
  * the summed gradient. */
-enum { CPU_SUM_TILE = 4096 };
+enum { CPU_SUM_TILE = 2048 };
 double *cpu_norm2_weight(void *scratch);
 const real *cpu_norm2_sums(void *scratch, uint64_t n);
 

@@ -85,43 +85,70 @@ void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)
     a->now->bad = !isfinite(square) || !isfinite(weight);
 }
 
-/* --- tiles of an optimiser --- */
+/* --- tiles of an optimiser ---
+ *
+ * Groups are cut into pieces: of a weight, 16 rows or a multiple, otherwise a run of parameters. A
+ * tile is as many neighbouring pieces as make CPU_SUM_TILE parameters. */
 
-struct range { const struct group *group; uint64_t begin, end; }; /* of the arena */
+struct piece { const struct group *group; uint64_t begin, end; }; /* of the arena */
 
-static uint64_t tile_rows(const struct group *g)
+static uint64_t piece_size(const struct group *g)
 {
+    if (!g->in || !g->out)
+        return CPU_SUM_TILE;
     uint64_t rows = (CPU_SUM_TILE / g->out + LANES / 2) / LANES * LANES;
-    return rows ? rows : LANES;
+    return (rows ? rows : LANES) * g->out;
 }
 
-static uint64_t tile_size(const struct group *g)
+/* The piece behind p; from {groups, begin, begin} the first one. False at the end. */
+static bool next_piece(const struct grads *from, struct piece *p)
 {
-    return g->in && g->out ? tile_rows(g) * g->out : CPU_SUM_TILE;
+    const struct group *last = from->groups + from->group_count;
+    while (p->group < last && p->end == p->group->end)
+        if (++p->group < last)
+            p->end = p->group->begin;
+    if (p->group == last)
+        return false;
+    p->begin = p->end;
+    uint64_t left = p->group->end - p->begin, size = piece_size(p->group);
+    p->end = p->begin + (left < size ? left : size);
+    return true;
+}
+
+static struct piece before_all(const struct grads *from)
+{
+    return (struct piece){from->groups, from->groups->begin, from->groups->begin};
+}
+
+/* Goes over the pieces of one tile: true for each, in turn. *filled counts what the tile holds. */
+static bool piece_of_tile(const struct grads *from, struct piece *p, uint64_t *filled)
+{
+    if (*filled >= CPU_SUM_TILE || !next_piece(from, p))
+        return false;
+    *filled += p->end - p->begin;
+    return true;
 }
 
 static unsigned param_tiles(const struct grads *from)
 {
-    uint64_t tiles = 0;
-    for (uint32_t i = 0; i < from->group_count; i++) {
-        const struct group *g = &from->groups[i];
-        tiles += (g->end - g->begin + tile_size(g) - 1) / tile_size(g);
+    struct piece p = before_all(from);
+    unsigned tiles = 0;
+    for (uint64_t filled = 0; piece_of_tile(from, &p, &filled); filled = 0) {
+        while (piece_of_tile(from, &p, &filled))
+            ;
+        tiles++;
     }
-    return (unsigned)tiles;
+    return tiles;
 }
 
-static struct range param_tile(const struct grads *from, uint64_t tile)
+/* Stands before the first piece of the tile. */
+static struct piece tile_start(const struct grads *from, uint32_t tile)
 {
-    const struct group *g = from->groups;
-    uint64_t tiles;
-    while (tile >= (tiles = (g->end - g->begin + tile_size(g) - 1) / tile_size(g))) {
-        tile -= tiles;
-        g++;
-    }
-    struct range r = {g, g->begin + tile * tile_size(g), g->begin + (tile + 1) * tile_size(g)};
-    if (r.end > g->end)
-        r.end = g->end;
-    return r;
+    struct piece p = before_all(from);
+    while (tile--)
+        for (uint64_t filled = 0; piece_of_tile(from, &p, &filled);)
+            ;
+    return p;
 }
 
 /* --- the shadow: panels of w, then panels of its transpose (see cpu_dense.c) --- */
@@ -135,7 +162,10 @@ static void refresh_rows(const struct vec *vec, real *shadow, const real *p, con
         uint32_t width = g->out - j < PANEL ? g->out - j : PANEL;
         real *to = panels + (size_t)j * g->in + first * width;
         for (uint64_t i = first; i < first + rows; i++, to += width)
-            memcpy(to, w + i * g->out + j, width * sizeof *to);
+            if (width == PANEL) /* of fixed size: no call */
+                memcpy(to, w + i * g->out + j, PANEL * sizeof *to);
+            else
+                memcpy(to, w + i * g->out + j, width * sizeof *to);
     }
     for (uint64_t i = first, next; i < first + rows; i = next) {
         uint64_t panel = i / PANEL * PANEL;
@@ -146,7 +176,7 @@ static void refresh_rows(const struct vec *vec, real *shadow, const real *p, con
     }
 }
 
-static void refresh_range(const struct vec *vec, void *shadow, const real *p, const struct range *r)
+static void refresh_piece(const struct vec *vec, void *shadow, const real *p, const struct piece *r)
 {
     const struct group *g = r->group;
     if (shadow && g->in && g->out)
@@ -170,8 +200,8 @@ void machine_refresh(struct machine *m, void *shadow, const real *p, const struc
                      uint32_t count)
 {
     for (uint32_t i = 0; shadow && i < count; i++) {
-        struct range r = {&groups[i], groups[i].begin, groups[i].end};
-        refresh_range(m->vec, shadow, p, &r);
+        struct piece r = {&groups[i], groups[i].begin, groups[i].end};
+        refresh_piece(m->vec, shadow, p, &r);
     }
 }
 
@@ -183,21 +213,21 @@ const void *machine_shadow_of(const struct machine *m, const void *shadow, uint6
 
 /* --- optimisers --- */
 
-/* False when the tile is to be left alone: the step is a bad one. */
-static bool update_of(struct update *u, struct range *r, const struct grads *from,
-                      const struct step *now, real *p, double clip, const struct slice *s)
+/* The factor that divides by the weight of the step, and clips. */
+static real scale_of(const struct grads *from, const struct step *now, double clip)
 {
-    *r = param_tile(from, s->tile);
-    if (now->bad)
-        return false;
     double weight = weight_of(from), scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
-    *u = (struct update){.p = p + r->begin, .g = from->g + r->begin,
-                         .n = (size_t)(r->end - r->begin), .scale = (real)scale,
-                         .lr = (real)(now->lr * r->group->lr),
-                         .decay = (real)(now->weight_decay * r->group->weight_decay)};
-    return true;
+    return (real)scale;
+}
+
+static struct update update_of(const struct piece *r, const struct grads *from,
+                               const struct step *now, real *p, real scale)
+{
+    return (struct update){.p = p + r->begin, .g = from->g + r->begin, .n = r->end - r->begin,
+                           .scale = scale, .lr = (real)(now->lr * r->group->lr),
+                           .decay = (real)(now->weight_decay * r->group->weight_decay)};
 }
 
 unsigned cpu_sgd_tiles(const struct op_sgd *a)
@@ -207,15 +237,18 @@ unsigned cpu_sgd_tiles(const struct op_sgd *a)
 
 void cpu_sgd(const struct op_sgd *a, const struct slice *s)
 {
-    struct update u;
-    struct range r;
-    if (!update_of(&u, &r, &a->from, a->now, a->p, a->clip, s))
+    if (a->now->bad)
         return;
-    u.m1 = a->m ? a->m + r.begin : NULL;
-    u.beta1 = a->momentum;
-    u.flag = a->nesterov != 0;
-    s->m->vec->sgd(&u);
-    refresh_range(s->m->vec, a->shadow, a->p, &r);
+    struct piece r = tile_start(&a->from, s->tile);
+    real scale = scale_of(&a->from, a->now, a->clip);
+    for (uint64_t filled = 0; piece_of_tile(&a->from, &r, &filled);) {
+        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        u.m1 = a->m ? a->m + r.begin : NULL;
+        u.beta1 = a->momentum;
+        u.flag = a->nesterov != 0;
+        s->m->vec->sgd(&u);
+        refresh_piece(s->m->vec, a->shadow, a->p, &r);
+    }
 }
 
 unsigned cpu_rmsprop_tiles(const struct op_rmsprop *a)
@@ -225,15 +258,18 @@ unsigned cpu_rmsprop_tiles(const struct op_rmsprop *a)
 
 void cpu_rmsprop(const struct op_rmsprop *a, const struct slice *s)
 {
-    struct update u;
-    struct range r;
-    if (!update_of(&u, &r, &a->from, a->now, a->p, a->clip, s))
+    if (a->now->bad)
         return;
-    u.m2 = a->v + r.begin;
-    u.beta2 = a->decay;
-    u.epsilon = (real)a->epsilon;
-    s->m->vec->rmsprop(&u);
-    refresh_range(s->m->vec, a->shadow, a->p, &r);
+    struct piece r = tile_start(&a->from, s->tile);
+    real scale = scale_of(&a->from, a->now, a->clip);
+    for (uint64_t filled = 0; piece_of_tile(&a->from, &r, &filled);) {
+        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        u.m2 = a->v + r.begin;
+        u.beta2 = a->decay;
+        u.epsilon = (real)a->epsilon;
+        s->m->vec->rmsprop(&u);
+        refresh_piece(s->m->vec, a->shadow, a->p, &r);
+    }
 }
 
 unsigned cpu_adam_tiles(const struct op_adam *a)
@@ -243,23 +279,28 @@ unsigned cpu_adam_tiles(const struct op_adam *a)
 
 void cpu_adam(const struct op_adam *a, const struct slice *s)
 {
-    struct update u;
-    struct range r;
-    if (!update_of(&u, &r, &a->from, a->now, a->p, a->clip, s))
+    if (a->now->bad)
         return;
-    double t = (double)a->now->applied + 1, lr = a->now->lr * r.group->lr;
-    u.m1 = a->m1 + r.begin;
-    u.m2 = a->m2 + r.begin;
-    u.beta1 = a->beta1;
-    u.beta2 = a->beta2;
-    u.epsilon = (real)a->epsilon;
-    u.step = (real)(lr / (1 - pow(a->beta1, t)));
-    u.root = (real)(1 / sqrt(1 - pow(a->beta2, t)));
-    u.flag = a->decoupled != 0;
-    if (u.flag)
-        u.decay = (real)(lr * a->now->weight_decay * r.group->weight_decay);
-    s->m->vec->adam(&u);
-    refresh_range(s->m->vec, a->shadow, a->p, &r);
+    struct piece r = tile_start(&a->from, s->tile);
+    real scale = scale_of(&a->from, a->now, a->clip);
+    double t = (double)a->now->applied + 1;
+    double bias1 = 1 - pow(a->beta1, t), bias2 = 1 - pow(a->beta2, t);
+    for (uint64_t filled = 0; piece_of_tile(&a->from, &r, &filled);) {
+        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        double lr = a->now->lr * r.group->lr;
+        u.m1 = a->m1 + r.begin;
+        u.m2 = a->m2 + r.begin;
+        u.beta1 = a->beta1;
+        u.beta2 = a->beta2;
+        u.epsilon = (real)a->epsilon;
+        u.step = (real)(lr / bias1);
+        u.root = (real)(1 / sqrt(bias2));
+        u.flag = a->decoupled != 0;
+        if (u.flag)
+            u.decay = (real)(lr * a->now->weight_decay * r.group->weight_decay);
+        s->m->vec->adam(&u);
+        refresh_piece(s->m->vec, a->shadow, a->p, &r);
+    }
 }
 
 void cpu_advance(const struct op_advance *a, const struct slice *s)

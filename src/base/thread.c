@@ -1,13 +1,15 @@
 /* thread.c - see thread.h.
  *
- * One word, the ticket, says how many tiles the current round has and which is the next one:
- * (tiles << 32) | next. Whoever adds one to it has claimed the tile that stood there, in whatever
- * round it belongs to at that moment, so that a worker that was away for a while cannot take a tile
- * of a round that is over: its claim is either void or one of the running round. The caller claims
- * like everybody else and at the end waits only for tiles that others have claimed: a worker that
- * never got a processor costs nothing. When a claimed tile is late, because its worker lost the
- * processor in the middle of it, the caller sleeps (which gives the processor away) and then works
- * alone for a while: a busy machine must not be slower than one thread. */
+ * The tiles of a round are cut into one run of neighbours for each thread, so that a thread meets the
+ * same tiles, and their data in its own cache, in every repetition. One word for each run, the
+ * ticket, says where it ends and which tile is next: (end << 32) | next. Whoever adds one to it has
+ * claimed the tile that stood there, in whatever round it belongs to at that moment, so that a
+ * worker that was away for a while cannot take a tile of a round that is over: its claim is either
+ * void or one of the running round. A thread whose run is done takes tiles from the others'. The
+ * caller claims like everybody else and at the end waits only for tiles that others have claimed: a
+ * worker that never got a processor costs nothing. When a claimed tile is late, because its worker
+ * lost the processor in the middle of it, the caller sleeps (which gives the processor away) and
+ * then works alone for a while: a busy machine must not be slower than one thread. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -36,6 +38,10 @@ static const double ALONE_LEAST = 1e-3, ALONE_MOST = 16e-3, FORGET = 0.1;
 
 typedef void work_fn(void *context, unsigned round, unsigned tile, unsigned thread);
 
+struct run {
+    _Alignas(64) _Atomic uint64_t ticket;
+};
+
 static struct {
     unsigned count; /* with the caller; 0 before threads_start */
     pthread_t *workers;
@@ -46,7 +52,8 @@ static struct {
     unsigned round;
     /* working alone after a late tile */
     double alone_until, alone_for, last_late;
-    _Alignas(64) _Atomic uint64_t ticket;
+    struct run *runs; /* one for each thread that was asked for, so that it never changes */
+    unsigned run_count;
     /* tiles of this round that are finished; the caller's futex */
     _Alignas(64) _Atomic uint32_t done;
     _Atomic uint32_t caller_sleeps;
@@ -81,18 +88,29 @@ static bool tiles_left(uint64_t ticket)
     return (uint32_t)ticket < (uint32_t)(ticket >> 32);
 }
 
-/* Claims and does tiles until the round has none left. */
-static void do_tiles(unsigned thread)
+static uint32_t do_run(struct run *run, unsigned thread)
 {
-    while (tiles_left(atomic_load_explicit(&pool.ticket, memory_order_relaxed))) {
-        uint64_t ticket = atomic_fetch_add_explicit(&pool.ticket, 1, memory_order_acq_rel);
+    uint32_t done = 0;
+    while (tiles_left(atomic_load_explicit(&run->ticket, memory_order_relaxed))) {
+        uint64_t ticket = atomic_fetch_add_explicit(&run->ticket, 1, memory_order_acq_rel);
         if (!tiles_left(ticket))
-            return;
+            break;
         pool.work(pool.context, pool.round, (uint32_t)ticket, thread);
+        done++;
         atomic_fetch_add(&pool.done, 1);
         if (atomic_load(&pool.caller_sleeps))
             futex_wake(&pool.done);
     }
+    return done;
+}
+
+/* Claims and does tiles, its own first, until the round has none left; returns how many it did. */
+static uint32_t do_tiles(unsigned thread)
+{
+    uint32_t done = 0;
+    for (unsigned i = 0; i < pool.run_count; i++)
+        done += do_run(&pool.runs[(thread + i) % pool.run_count], thread);
+    return done;
 }
 
 static void *worker_main(void *number)
@@ -118,13 +136,12 @@ static void *worker_main(void *number)
     return NULL;
 }
 
-/* The caller's end of a round: everything that others claimed is done when this returns. */
-static void wait_for_claimed(uint32_t tiles)
+/* The caller's end of a round: everything that others claimed is done when this returns. A tile may
+ * take twice as long elsewhere as `each`, the time the caller's own took; beyond that its thread has
+ * lost the processor, and it is the more likely to lose it again. */
+static void wait_for_claimed(uint32_t tiles, double began, double each)
 {
     uint32_t done = atomic_load(&pool.done);
-    if (done == tiles)
-        return;
-    double began = clock_now();
     while (done != tiles) {
         if (clock_now() - began < SPIN) {
             pause_briefly();
@@ -138,7 +155,7 @@ static void wait_for_claimed(uint32_t tiles)
         done = atomic_load(&pool.done);
     }
     double now = clock_now();
-    if (now - began > LATE) {
+    if (now - began > LATE + 2 * each) {
         pool.alone_for = now - pool.last_late > FORGET ? ALONE_LEAST : pool.alone_for * 2;
         if (pool.alone_for > ALONE_MOST)
             pool.alone_for = ALONE_MOST;
@@ -164,12 +181,20 @@ static void run_round(work_fn *work, void *context, unsigned round, uint32_t til
     pool.context = context;
     pool.round = round;
     atomic_store_explicit(&pool.done, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool.ticket, (uint64_t)tiles << 32, memory_order_release);
+    for (unsigned i = 0; i < pool.count; i++) {
+        uint64_t first = (uint64_t)tiles * i / pool.count;
+        uint64_t end = (uint64_t)tiles * (i + 1) / pool.count;
+        atomic_store_explicit(&pool.runs[i].ticket, end << 32 | first, memory_order_release);
+    }
     atomic_fetch_add(&pool.published, 1);
     if (atomic_load(&pool.sleepers))
         futex_wake(&pool.published);
-    do_tiles(0);
-    wait_for_claimed(tiles);
+    double began = clock_now();
+    uint32_t own = do_tiles(0);
+    if (atomic_load(&pool.done) != tiles) {
+        double now = clock_now();
+        wait_for_claimed(tiles, now, own ? (now - began) / own : FORGET);
+    }
 }
 
 struct plain_work {
@@ -241,6 +266,8 @@ void threads_start(unsigned wanted)
     if (wanted == 1)
         return;
     pool.workers = mem_alloc(wanted - 1, sizeof *pool.workers);
+    pool.runs = mem_zero(wanted, sizeof *pool.runs);
+    pool.run_count = wanted;
     /* signals are for the caller: a worker inherits the mask it is born with */
     sigset_t all, before;
     sigfillset(&all);
@@ -263,7 +290,9 @@ void threads_stop(void)
     for (unsigned i = 1; i < pool.count; i++)
         pthread_join(pool.workers[i - 1], NULL);
     mem_free(pool.workers);
+    mem_free(pool.runs);
     pool.workers = NULL;
+    pool.runs = NULL;
     pool.count = 0;
     atomic_store(&pool.stop, false);
 }
