@@ -32,7 +32,7 @@ if [ $full = yes ]; then
     {
         find build/asan/unit -type f -perm -u+x | sort
         find build/tsan/unit -type f -perm -u+x -name '*thread*' -o -path '*tsan/unit*' -name '*machine*' -perm -u+x -type f | sort
-        find tests/fault tests/fuzz -name '*.sh' -perm -u+x | sort
+        find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
     } >>$list
 fi
 [ -z "$pattern" ] || { grep -e "$pattern" $list >$list.some || true; mv $list.some $list; }

@@ -1,9 +1,6 @@
-/* cpu_dense.c - dense layers, forward and back, over a strip of rows.
- *
- * The shadow of a weight [in][out] at offset o of the arena stands at 2 o of the shadow: first w in
- * panels of PANEL columns, then its transpose in panels, in * out each. Without a shadow (a foreign
- * caller) w is read in place, and transposed panel by panel into scratch: the same sums in the same
- * order. */
+/* cpu_dense.c - dense layers, forward and back, over a strip of rows. The weight is read where it
+ * stands, [in][out]: on the way back the lanes are rows of the batch, so that its transpose is not
+ * needed, and no copy of it has to be kept fresh (two threads would have to exchange it). */
 #include <assert.h>
 #include <string.h>
 
@@ -22,28 +19,35 @@ static bool needs_z(uint32_t act)
     return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
 }
 
-/* b is [k][n] as it stands (packed NULL) or in panels. Blocks of k continue in c: the same chain of
- * sums. */
-static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b,
-                       const real *packed)
+/* Rows of w whose distance is a multiple of this fall into a few sets of the first cache: their
+ * panel is made dense before it is read many times. */
+enum { CACHE_STEP = 512, DENSE_ROWS = 24 };
+
+/* b is [k][n]. Blocks of k continue in c: the same chain of sums. */
+static void product_of(const struct slice *s, struct product p, uint32_t n, const real *b)
 {
-    real *c = p.c;
+    real *c = p.c, *dense = s->scratch;
     const real *a = p.a, *bias = p.bias;
     uint32_t k = p.k, act = p.act;
-    bool add = p.add;
+    bool pack = false && n * sizeof *b % CACHE_STEP == 0 && p.rows >= DENSE_ROWS;
     for (uint32_t j = 0; j < n; j += PANEL) {
         p.width = panel_width(n, j);
-        p.ldb = packed ? p.width : n;
         p.c = c + j;
         p.bias = bias ? bias + j : NULL;
-        const real *panel = packed ? packed + (size_t)j * k : b + j;
         for (uint32_t at = 0; at < k; at += BLOCK_K) {
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
-            p.b = panel + (size_t)at * p.ldb;
-            p.add = add || at > 0;
+            p.b = b + (size_t)at * n + j;
+            p.ldb = n;
+            if (pack) {
+                for (size_t i = 0; i < p.k; i++) /* a multiple of PANEL columns: all of them full */
+                    memcpy(dense + i * PANEL, p.b + i * n, PANEL * sizeof *dense);
+                p.b = dense;
+                p.ldb = PANEL;
+            }
+            p.add = at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
-            vec->product(&p);
+            s->m->vec->product(&p);
         }
     }
 }
@@ -89,7 +93,7 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bias = a->b,
                             .rows = s->rows, .k = a->in, .lda = a->ldx, .ldc = ldz,
                             .act = fused ? a->act : (uint32_t)ACT_NONE};
-        product_of(vec, p, a->out, a->w, a->shadow);
+        product_of(s, p, a->out, a->w);
     }
     if (fused && !a->z)
         return;
@@ -97,80 +101,70 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         vec->act(y + (size_t)r * a->ldy, z + (size_t)r * ldz, a->out, a->act, (real)a->slope);
 }
 
-/* Panel by panel: dz = dy act' and db (= or +=) its column sums, with a dense copy that dw (= or
- * +=) x' dz reads in one stream. */
-static void weight_gradient(const struct op_dense_back *a, const struct slice *s, real *dz)
+/* Columns of dz that are turned at a time. */
+enum { TURN_COLUMNS = 1024 };
+
+/* In scratch: a dense panel of dz, and its transpose. */
+static size_t panel_elements(uint32_t rows)
+{
+    return ((size_t)rows + LANES - 1) / LANES * LANES * PANEL;
+}
+
+/* Where OpenBLAS serves: dw (= or +=) x' dz, dx (= or +=) dz w'. */
+static void guest_back(const struct op_dense_back *a, const struct slice *s, const real *dz,
+                       real *dw, bool add)
+{
+    if (dw)
+        blas_product(s->m->blas, &(struct blas_product){
+            .c = dw, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = dz, .m = a->in,
+            .n = a->out, .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
+            .a_across = true, .add = add});
+    if (a->dx)
+        blas_product(s->m->blas, &(struct blas_product){
+            .c = act_real(a->dx) + (size_t)s->row0 * a->lddx, .a = dz, .b = a->w, .m = s->rows,
+            .n = a->in, .k = a->out, .lda = a->lddy, .ldb = a->out, .ldc = a->lddx,
+            .b_across = true, .add = a->add_dx != 0});
+}
+
+/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense copy;
+ * then dx (= or +=) dz w' from the transposed one. */
+void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
-    size_t shard = s->shard * a->shard_stride;
+    size_t shard = s->shard * a->shard_stride, first = s->row0;
+    real *dz = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
+    bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
     const struct act *by = needs_z(a->act) ? a->z : a->y;
     uint32_t ldby = needs_z(a->act) ? a->ldz : a->ldy;
-    bool add = !s->first || a->more, guest = a->dw && s->m->blas && a->out > NARROW;
-    struct deltas d = {.copy = s->scratch, .rows = s->rows, .ld = a->lddy, .ldby = ldby,
-                       .kind = a->act, .slope = (real)a->slope, .add = add};
-    struct outer o = {.a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = s->scratch,
-                      .rows = s->rows, .m = a->in, .lda = a->ldx, .ldc = a->out, .add = add};
+    real *copy = s->scratch, *turned = a->dx && !guest ? copy + panel_elements(s->rows) : NULL;
+    assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
+    struct deltas d = {.copy = copy, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
+                       .room = TURN_COLUMNS, .slope = (real)a->slope, .add = add};
+    struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
+                      .lda = a->ldx, .ldc = a->out, .add = add};
+    struct across x = {.dz = turned, .rows = s->rows, .in = a->in, .ldw = a->out, .lddx = a->lddx,
+                       .room = TURN_COLUMNS, .add = a->add_dx != 0};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
         d.dz = dz + j;
-        d.by = a->act == ACT_NONE ? d.dz : act_read(by) + (size_t)s->row0 * ldby + j;
+        d.by = a->act == ACT_NONE ? d.dz : act_read(by) + first * ldby + j;
         d.sums = a->db ? a->db + shard + j : NULL;
+        d.turned = turned ? turned + (size_t)(j % TURN_COLUMNS) * LANES : NULL;
         vec->deltas(&d);
-        if (!a->dw || guest)
-            continue;
-        o.c = a->dw + shard + j;
-        if (o.width <= NARROW)
-            vec->narrow_outer(&o);
-        else
-            vec->outer(&o);
-    }
-    if (guest)
-        blas_product(s->m->blas, &(struct blas_product){.c = a->dw + shard, .a = o.a, .b = dz,
-                                                        .m = a->in, .n = a->out, .k = s->rows,
-                                                        .lda = a->ldx, .ldb = a->lddy,
-                                                        .ldc = a->out, .a_across = true,
-                                                        .add = add});
-}
-
-/* dx (= or +=) dz w' */
-static void input_gradient(const struct op_dense_back *a, const struct slice *s, const real *dz)
-{
-    const struct vec *vec = s->m->vec;
-    real *dx = act_real(a->dx) + (size_t)s->row0 * a->lddx;
-    struct product p = {.c = dx, .a = dz, .rows = s->rows, .k = a->out, .lda = a->lddy,
-                        .ldc = a->lddx, .add = a->add_dx != 0};
-    if (s->m->blas && a->out > NARROW) {
-        blas_product(s->m->blas, &(struct blas_product){.c = dx, .a = dz, .b = a->w, .m = s->rows,
-                                                        .n = a->in, .k = a->out, .lda = a->lddy,
-                                                        .ldb = a->out, .ldc = a->lddx,
-                                                        .b_across = true, .add = a->add_dx != 0});
-        return;
-    }
-    if (a->shadow) {
-        product_of(vec, p, a->in, NULL, (const real *)a->shadow + (size_t)a->in * a->out);
-        return;
-    }
-    real *panel = s->scratch;
-    uint32_t block = (uint32_t)(CPU_SCRATCH / sizeof(real) / PANEL);
-    for (uint32_t i = 0; i < a->in; i += PANEL) {
-        p.width = p.ldb = panel_width(a->in, i);
-        p.c = dx + i;
-        for (uint32_t k = 0; k < a->out; k += block) {
-            p.k = a->out - k < block ? a->out - k : block;
-            vec->transpose(panel, a->w + (size_t)i * a->out + k, p.width, p.k, a->out, p.width);
-            p.a = dz + k;
-            p.b = panel;
-            p.add = a->add_dx || k > 0;
-            vec->product(&p);
+        if (dw && !guest) {
+            o.c = dw + j;
+            (o.width <= NARROW ? vec->narrow_outer : vec->outer)(&o);
+        }
+        uint32_t end = j + d.width;
+        if (turned && (end == a->out || end % TURN_COLUMNS == 0)) {
+            uint32_t begin = (end - 1) / TURN_COLUMNS * TURN_COLUMNS;
+            x.dx = act_real(a->dx) + first * a->lddx;
+            x.w = a->w + begin;
+            x.out = end - begin;
+            vec->across(&x);
+            x.add = true;
         }
     }
-}
-
-void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
-{
-    assert((size_t)s->rows * PANEL * sizeof(real) <= CPU_SCRATCH);
-    real *dz = act_real(a->dy) + (size_t)s->row0 * a->lddy;
-    weight_gradient(a, s, dz);
-    if (a->dx)
-        input_gradient(a, s, dz);
+    if (guest)
+        guest_back(a, s, dz, dw, add);
 }

@@ -15,8 +15,7 @@
 #include "backend/ops.h"
 #include "base/real.h"
 
-/* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. A packed matrix is
- * its panels one after the other, each dense. */
+/* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. */
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
 
 /* c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself (add), the
@@ -27,7 +26,7 @@ struct product {
     uint32_t rows, k, width; /* width: columns of the panel, at most PANEL */
     uint32_t lda, ldb, ldc;
     bool add;
-    uint32_t act;            /* ACT_NONE or ACT_RELU */
+    uint32_t act; /* ACT_NONE or ACT_RELU */
 };
 /* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; bt is
  * [width][k]. */
@@ -36,20 +35,28 @@ struct narrow {
     const real *a, *bt, *bias;
     uint32_t rows, k, width, lda, ldc;
 };
-/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is packed:
- * [rows][width]. */
+/* dz *= act'(by); copy = dz, [rows up to a multiple of 16][PANEL]; sums[j] (= or +=) the sum of
+ * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz. One panel. */
+struct deltas {
+    real *dz, *copy;
+    real *sums, *turned; /* NULL: not wanted */
+    const real *by;
+    uint32_t rows, width, ld, ldby, kind, room;
+    real slope;
+    bool add;
+};
+/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is [rows][PANEL]. */
 struct outer {
     real *c;
     const real *a, *b;
     uint32_t rows, m, width, lda, ldc;
     bool add;
 };
-/* dz *= act'(by); copy = dz, dense; sums[j] (= or +=) the sum of column j. One panel. */
-struct deltas {
-    real *dz, *copy, *sums;  /* sums NULL: not wanted */
-    const real *by;
-    uint32_t rows, width, ld, ldby, kind;
-    real slope;
+/* dx[r][i] (= or +=) sum over j of dz[r][j] w[i][j]; dz as deltas turned it. */
+struct across {
+    real *dx;
+    const real *w, *dz;
+    uint32_t rows, in, out, ldw, lddx, room;
     bool add;
 };
 struct shuffle { uint64_t seed; uint32_t epoch, model, n; };
@@ -81,8 +88,8 @@ struct vec {
     void (*product)(const struct product *p);
     void (*narrow)(const struct narrow *p);
     void (*outer)(const struct outer *p);
-    /* width <= NARROW, b in place with ld = width */
-    void (*narrow_outer)(const struct outer *p);
+    void (*narrow_outer)(const struct outer *p); /* for at most NARROW columns */
+    void (*across)(const struct across *p);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */
@@ -107,9 +114,6 @@ struct vec {
     void (*adam)(const struct update *u);
     void (*rmsprop)(const struct update *u);
     void (*sgd)(const struct update *u);
-    /* to[j][i] = from[i][j]: rows x width at ld from, ld to */
-    void (*transpose)(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from,
-                      uint32_t ld_to);
 };
 
 extern const struct vec vec_c;

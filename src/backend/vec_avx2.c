@@ -9,6 +9,7 @@
 #define VEC_NAME avx2
 #define BLOCK_ROWS 6
 #define BLOCK_VECS 1
+#define BLOCK_ACROSS 4
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct { __m256 a, b; } v16;
@@ -131,7 +132,7 @@ static inline void transpose_eight(real *to, const real *from, size_t ld_from, s
                 0x31));
     }
 }
-static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
 {
     for (size_t i = 0; i < LANES; i += 8)
         for (size_t j = 0; j < LANES; j += 8)

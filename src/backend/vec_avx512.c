@@ -9,6 +9,7 @@
 #define VEC_NAME avx512
 #define BLOCK_ROWS 8
 #define BLOCK_VECS 2
+#define BLOCK_ACROSS 8
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m512 v16;
@@ -66,7 +67,7 @@ static inline real v_sum(v16 a)
     return _mm_cvtss_f32(_mm_add_ss(q, _mm_shuffle_ps(q, q, 1)));
 }
 /* Four rounds of exchanges: of lanes, of pairs of lanes, of quarters, of halves. */
-static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
 {
     __m512 a[16], b[16];
     for (int i = 0; i < 16; i++)

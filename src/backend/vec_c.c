@@ -8,6 +8,7 @@
 #define VEC_NAME c
 #define BLOCK_ROWS 4
 #define BLOCK_VECS 1
+#define BLOCK_ACROSS 4
 #define INLINE static inline
 
 typedef struct { real v[LANES]; } v16;
@@ -147,7 +148,7 @@ static inline real v_sum(v16 a) /* halves added: the order of the vector units *
             a.v[i] += a.v[i + n];
     return a.v[0];
 }
-static inline void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
+INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t ld_to)
 {
     for (size_t j = 0; j < LANES; j++)
         for (size_t i = 0; i < LANES; i++)

@@ -5,11 +5,6 @@
 
 #include "base/rng.h"
 
-static inline size_t run_size(size_t i, size_t n)
-{
-    return i >= n ? 0 : n - i < LANES ? n - i : LANES;
-}
-
 /* for runs of n: full vectors, then the rest */
 #define RUN(i, n, size) for (size_t i = 0, size; (size = run_size(i, n)) > 0; i += LANES)
 #define GET(p, size) ((size) == LANES ? v_load(p) : v_load_n(p, size))
@@ -66,12 +61,12 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
-/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it,
- * and its column sums. */
+/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it (0
+ * past the end of rows and columns), its column sums, and for `across` its transpose. */
 INLINE void deltas_run(const struct deltas *d, uint32_t kind)
 {
     for (uint32_t j = 0; j < d->width; j += LANES) {
-        size_t size = d->width - j < LANES ? d->width - j : LANES;
+        size_t size = run_size(j, d->width);
         v16 sum = d->sums && d->add ? GET(d->sums + j, size) : v_set(0), slope = v_set(d->slope);
         real *dz = d->dz + j, *copy = d->copy + j;
         const real *by = d->by + j;
@@ -82,14 +77,21 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind)
                                      : v_mul(v, act_slope(GET(by, size), kind, slope));
                 put(dz, v, size);
             }
-            put(copy, v, size);
+            v_store(copy, v);
             sum = v_add(sum, v);
             dz += d->ld;
             by += d->ldby;
-            copy += d->width;
+            copy += PANEL;
         }
         if (d->sums)
             put(d->sums + j, sum, size);
+        if (!d->turned)
+            continue;
+        for (uint32_t r = d->rows; r % LANES; r++, copy += PANEL)
+            v_store(copy, v_set(0));
+        for (uint32_t r = 0; r < d->rows; r += LANES)
+            transpose_block(d->turned + (size_t)r * d->room + (size_t)j * LANES,
+                            d->copy + (size_t)r * PANEL + j, PANEL, LANES);
     }
 }
 

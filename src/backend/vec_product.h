@@ -4,11 +4,10 @@
 #ifndef DNN_BACKEND_VEC_PRODUCT_H
 #define DNN_BACKEND_VEC_PRODUCT_H
 
-/* Lanes of vector v of a panel of `width` columns. */
-INLINE size_t lanes_of(uint32_t width, int v)
+/* How many of n things a vector that begins at i takes. */
+static inline size_t run_size(size_t i, size_t n)
 {
-    size_t at = (size_t)v * LANES;
-    return width <= at ? 0 : width - at < LANES ? width - at : LANES;
+    return i >= n ? 0 : n - i < LANES ? n - i : LANES;
 }
 
 INLINE v16 part_of(const real *p, size_t lanes)
@@ -73,7 +72,7 @@ static void product(const struct product *p)
     for (; column + BLOCK_VECS * LANES <= p->width; column += BLOCK_VECS * LANES)
         product_columns(p, column, BLOCK_VECS, LANES);
     for (; column < p->width; column += LANES) {
-        size_t tail = lanes_of(p->width - column, 0);
+        size_t tail = run_size(column, p->width);
         if (tail == LANES)
             product_columns(p, column, 1, LANES);
         else
@@ -143,7 +142,7 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
                 sum[m][v] = v_fma(x, y[v], sum[m][v]);
         }
         a += p->lda;
-        b += p->width;
+        b += PANEL;
     }
     for (int m = 0; m < M; m++)
         for (int v = 0; v < V; v++) {
@@ -174,7 +173,7 @@ static void outer(const struct outer *p)
     for (; column + BLOCK_VECS * LANES <= p->width; column += BLOCK_VECS * LANES)
         outer_columns(p, column, BLOCK_VECS, LANES);
     for (; column < p->width; column += LANES)
-        outer_columns(p, column, 1, lanes_of(p->width - column, 0));
+        outer_columns(p, column, 1, run_size(column, p->width));
 }
 
 /* The lanes are 16 rows i of c: few columns, so the vectors run down the columns of c. */
@@ -191,7 +190,7 @@ INLINE void narrow_outer_width(const struct outer *p, const int W)
             sum[j] = v_load(column);
         }
         const real *a = p->a + i, *b = p->b;
-        for (uint32_t r = 0; r < p->rows; r++, a += p->lda, b += W) {
+        for (uint32_t r = 0; r < p->rows; r++, a += p->lda, b += PANEL) {
             v16 x = n == LANES ? v_load(a) : v_load_n(a, n);
             for (int j = 0; j < W; j++)
                 sum[j] = v_fma(x, v_set(b[j]), sum[j]);
@@ -214,18 +213,77 @@ static void narrow_outer(const struct outer *p)
     }
 }
 
-/* Whole blocks of 16 x 16 in registers, the edges one by one. */
-static void transpose(real *to, const real *from, uint32_t rows, uint32_t width, uint32_t ld_from,
-                      uint32_t ld_to)
+/* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of panel
+ * v and row m go to sums[v][m], vectors over the 16 rows. */
+INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, size_t apart,
+                         uint32_t out, const int M, const int V)
 {
-    uint32_t whole_rows = rows / LANES * LANES, whole = width / LANES * LANES;
-    for (uint32_t i = 0; i < whole_rows; i += LANES)
-        for (uint32_t j = 0; j < whole; j += LANES)
-            transpose_block(to + (size_t)j * ld_to + i, from + (size_t)i * ld_from + j, ld_from,
-                            ld_to);
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = i < whole_rows ? whole : 0; j < width; j++)
-            to[(size_t)j * ld_to + i] = from[(size_t)i * ld_from + j];
+    v16 sum[8][2];
+    for (int m = 0; m < M; m++)
+        for (int v = 0; v < V; v++)
+            sum[m][v] = v_set(0);
+    for (uint32_t j = 0; j < out; j++) {
+        v16 d[2];
+        for (int v = 0; v < V; v++)
+            d[v] = v_load(dz + (size_t)v * apart);
+        for (int m = 0; m < M; m++) {
+            v16 x = v_set(w[(size_t)m * ldw + j]);
+            for (int v = 0; v < V; v++)
+                sum[m][v] = v_fma(x, d[v], sum[m][v]);
+        }
+        dz += LANES;
+    }
+    for (int m = 0; m < M; m++)
+        for (int v = 0; v < V; v++)
+            v_store(sums + (v * LANES + m) * LANES, sum[m][v]);
+}
+
+/* A block of 16 columns of dx, from `sums`, for up to 16 rows. */
+INLINE void across_put(const struct across *p, const real *sums, uint32_t row, uint32_t i)
+{
+    real turned[LANES * LANES];
+    size_t columns = run_size(i, p->in), rows = run_size(row, p->rows);
+    transpose_block(turned, sums, LANES, LANES);
+    for (size_t r = 0; r < rows; r++) {
+        real *dx = p->dx + (row + r) * p->lddx + i;
+        v16 v = v_load(turned + r * LANES);
+        if (p->add)
+            v = v_add(part_of(dx, columns), v);
+        if (columns == LANES)
+            v_store(dx, v);
+        else
+            v_store_n(dx, v, columns);
+    }
+}
+
+INLINE void across_panels(const struct across *p, uint32_t row, uint32_t i, const int V)
+{
+    real sums[2 * LANES * LANES];
+    const real *w = p->w + (size_t)i * p->ldw, *dz = p->dz + (size_t)row * p->room;
+    const size_t apart = (size_t)LANES * p->room, columns = run_size(i, p->in);
+    size_t m = 0;
+    for (; m + BLOCK_ACROSS <= columns; m += BLOCK_ACROSS)
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, p->out, BLOCK_ACROSS, V);
+    for (; m < columns; m++)
+        across_block(sums + m * LANES, w + m * p->ldw, p->ldw, dz, apart, p->out, 1, V);
+    for (; m < LANES; m++)
+        for (int v = 0; v < V; v++)
+            v_store(sums + ((size_t)v * LANES + m) * LANES, v_set(0));
+    for (int v = 0; v < V; v++)
+        across_put(p, sums + v * LANES * LANES, row + (uint32_t)v * LANES, i);
+}
+
+/* The lanes are rows of dz, which stands in panels of 16 rows, [rows / 16][room][16]; so w is read as
+ * it is, and each block of 16 x 16 is turned around once at the end. */
+static void across(const struct across *p)
+{
+    for (uint32_t i = 0; i < p->in; i += LANES) {
+        uint32_t row = 0;
+        for (; row + (BLOCK_VECS - 1) * LANES < p->rows; row += BLOCK_VECS * LANES)
+            across_panels(p, row, i, BLOCK_VECS);
+        if (row < p->rows)
+            across_panels(p, row, i, 1);
+    }
 }
 
 #endif

@@ -10,6 +10,7 @@ const struct vec TABLE(VEC_NAME) = {
     .narrow = narrow,
     .outer = outer,
     .narrow_outer = narrow_outer,
+    .across = across,
     .deltas = deltas,
     .act = act,
     .act_back = act_back,
@@ -25,5 +26,4 @@ const struct vec TABLE(VEC_NAME) = {
     .adam = adam,
     .rmsprop = rmsprop,
     .sgd = sgd,
-    .transpose = transpose,
 };

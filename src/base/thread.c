@@ -1,7 +1,7 @@
 /* thread.c - see thread.h.
  *
- * The tiles of a round are cut into one run of neighbours for each thread, so that a thread meets the
- * same tiles, and their data in its own cache, in every repetition. One word for each run, the
+ * The tiles of a round are cut into one run of neighbours for each thread, so that a thread meets
+ * the same tiles, and their data in its own cache, in every repetition. One word for each run, the
  * ticket, says where it ends and which tile is next: (end << 32) | next. Whoever adds one to it has
  * claimed the tile that stood there, in whatever round it belongs to at that moment, so that a
  * worker that was away for a while cannot take a tile of a round that is over: its claim is either
@@ -137,8 +137,8 @@ static void *worker_main(void *number)
 }
 
 /* The caller's end of a round: everything that others claimed is done when this returns. A tile may
- * take twice as long elsewhere as `each`, the time the caller's own took; beyond that its thread has
- * lost the processor, and it is the more likely to lose it again. */
+ * take twice as long elsewhere as `each`, the time the caller's own took; beyond that its thread
+ * has lost the processor, and it is the more likely to lose it again. */
 static void wait_for_claimed(uint32_t tiles, double began, double each)
 {
     uint32_t done = atomic_load(&pool.done);

@@ -1,5 +1,6 @@
 /* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the
  * golden rows. */
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -17,11 +18,22 @@ static const struct arg_option evaluate_options_table[] = {
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
+/* The value with its 95 % interval; "-" where it is not defined. */
+static void metric_row(const char *name, double value, const struct interval *i, struct text *out)
+{
+    if (isnan(value))
+        text_printf(out, "%-10s -\n", name);
+    else if (isnan(i->low) || isnan(i->high))
+        text_printf(out, "%-10s %.6g\n", name, value);
+    else
+        text_printf(out, "%-10s %-10.6g (%.4g to %.4g)\n", name, value, i->low, i->high);
+}
+
 static void result_text(const struct evaluate_result *r, struct text *out)
 {
     text_printf(out, "rows       %llu\n", (unsigned long long)r->rows);
     for (uint32_t i = 0; i < r->metrics.count; i++)
-        text_printf(out, "%-10s %.6g\n", r->metrics.m[i].type->name, r->metrics.m[i].value);
+        metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
     for (size_t i = 0; i < r->gate_count; i++)
         text_printf(out, "gate %s: %s (%.6g)\n", text_quote_z(r->gates[i].text),
                     r->gates[i].pass ? "met" : "NOT met", r->gates[i].value);

@@ -1,5 +1,6 @@
 /* cmd_train.c - `dnn train`: CSV in, model file out. */
-#include <stdlib.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -27,11 +28,15 @@ static void summary(const struct train_result *r, const char *output)
         text_clear(&line);
         text_printf(&line, "%-8s", names[i]);
         for (uint32_t k = 0; k < all[i]->count; k++)
-            text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
+            if (!isnan(all[i]->m[k].value)) /* not defined: left out */
+                text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
         log_line("%s", line.data);
     }
     text_free(&line);
-    log_line("%lld epochs (%s), best %lld, %.2f s; model %s", (long long)r->epochs, r->stopped,
+    log_line("%lld epochs (%s), best %lld, %.2f s; model %s", (long long)r->epochs,
+             strcmp(r->stopped, "patience") == 0     ? "no better since"
+             : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
+                                                     : "all",
              (long long)r->best_epoch, r->total_s, text_quote_z(output));
 }
 

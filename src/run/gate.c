@@ -18,8 +18,8 @@ static bool refuse(const char *text, int task, const char *why, struct err *e)
     metric_names(task, names, sizeof names);
     err_set(e, ERR_OPTION_VALUE, "--require: \"%s\" %s", text_quote_z(text), why);
     return err_expected(
-        e, "METRIC OPERATOR NUMBER, such as '%s>=0.5'; operators >= > <= <; metrics %s",
-        metric_default(task)->name, names);
+        e, "METRIC OPERATOR NUMBER, such as '%s%s0.5'; operators >= > <= <; metrics %s",
+        metric_default(task)->name, metric_default(task)->higher ? ">=" : "<=", names);
 }
 
 static const char *skip_blanks(const char *c)

@@ -15,7 +15,7 @@ static bool is_input(const char *output, const char *input, const char *what, st
         return false;
     char shown[256];
     text_escape(shown, sizeof shown, input, strlen(input));
-    err_at(e, ERR_OUTPUT_IS_INPUT, output, 0, 0, "the output is %s \"%s\"", what, shown);
+    err_at(e, ERR_SAME_FILE, output, 0, 0, "the output is %s \"%s\"", what, shown);
     err_help(e, "choose another output; the input is untouched");
     return true;
 }
@@ -84,7 +84,7 @@ bool output_check(const struct config *c, const char *model, struct err *e)
     if (any_input(c, model, e) || (metrics && any_input(c, metrics, e)))
         return false;
     if (metrics && (strcmp(metrics, model) == 0 || file_same(metrics, model))) {
-        err_at(e, ERR_OUTPUT_IS_INPUT, metrics, 0, 0, "output.metrics is the model's own file");
+        err_at(e, ERR_SAME_FILE, metrics, 0, 0, "output.metrics is the model's own file");
         return err_help(e, "give output.metrics another name");
     }
     return replaceable(model, e) && probe(model, e);

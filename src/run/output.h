@@ -5,7 +5,7 @@
 
 #include "run/config.h"
 
-/* The model and output.metrics: neither is an input or the other (OUTPUT_IS_INPUT, 64), the folder
+/* The model and output.metrics: neither is an input or the other (SAME_FILE, 64), the folder
  * can be written to (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn
  * model (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, struct err *e);

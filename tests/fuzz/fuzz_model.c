@@ -1,5 +1,6 @@
-/* fuzz_model.c - any bytes as a model file, as they are and with the hash mended, so that the fuzzer gets behind the hash to
- * schema, config, weights and golden rows. Whatever loads must be whole: planned, counted, finite. */
+/* fuzz_model.c - any bytes as a model file, as they are and with the hash mended, so that the
+ * fuzzer gets behind the hash to schema, config, weights and golden rows. Whatever loads must be
+ * whole: planned, counted, finite. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

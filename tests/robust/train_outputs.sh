@@ -39,7 +39,7 @@ for target in d.csv c.json; do
     before=$(digest $target)
     run dnn train c.json -o $target
     is_exit 64 "L06 the output is the input $target: 64"
-    err_has 'error[E1020]'
+    err_has 'error[E1007]'
     is "$(digest $target)" "$before" "$target is untouched"
 done
 ln d.csv hard.dnn

@@ -316,9 +316,9 @@ static void resolved(void)
     o.set_count = 1;
     o.threads = 3;
     o.batch_size = 32;
-    c = make(
-        "\"output\": {\"model\": \"m.dnn\"}, \"train\": {\"time_limit_s\": 9}, \"backend\": {\"device\": \"0\"}",
-        &o, &e);
+    c = make("\"output\": {\"model\": \"m.dnn\"}, \"train\": {\"time_limit_s\": 9}, \"backend\": "
+             "{\"device\": \"0\"}",
+             &o, &e);
     text_clear(&one);
     if (ok(c, "a config to write")) {
         config_resolved(c, NULL, true, &one);
