@@ -19,17 +19,13 @@ static bool needs_z(uint32_t act)
     return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
 }
 
-/* Rows of w whose distance is a multiple of this fall into a few sets of the first cache: their
- * panel is made dense before it is read many times. */
-enum { CACHE_STEP = 512, DENSE_ROWS = 24 };
-
 /* b is [k][n]. Blocks of k continue in c: the same chain of sums. */
-static void product_of(const struct slice *s, struct product p, uint32_t n, const real *b)
+static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b)
 {
-    real *c = p.c, *dense = s->scratch;
+    real *c = p.c;
     const real *a = p.a, *bias = p.bias;
     uint32_t k = p.k, act = p.act;
-    bool pack = false && n * sizeof *b % CACHE_STEP == 0 && p.rows >= DENSE_ROWS;
+    p.ldb = n;
     for (uint32_t j = 0; j < n; j += PANEL) {
         p.width = panel_width(n, j);
         p.c = c + j;
@@ -38,16 +34,9 @@ static void product_of(const struct slice *s, struct product p, uint32_t n, cons
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
             p.b = b + (size_t)at * n + j;
-            p.ldb = n;
-            if (pack) {
-                for (size_t i = 0; i < p.k; i++) /* a multiple of PANEL columns: all of them full */
-                    memcpy(dense + i * PANEL, p.b + i * n, PANEL * sizeof *dense);
-                p.b = dense;
-                p.ldb = PANEL;
-            }
             p.add = at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
-            s->m->vec->product(&p);
+            vec->product(&p);
         }
     }
 }
@@ -93,7 +82,7 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
         struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bias = a->b,
                             .rows = s->rows, .k = a->in, .lda = a->ldx, .ldc = ldz,
                             .act = fused ? a->act : (uint32_t)ACT_NONE};
-        product_of(s, p, a->out, a->w);
+        product_of(vec, p, a->out, a->w);
     }
     if (fused && !a->z)
         return;
@@ -126,8 +115,8 @@ static void guest_back(const struct op_dense_back *a, const struct slice *s, con
             .b_across = true, .add = a->add_dx != 0});
 }
 
-/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense copy;
- * then dx (= or +=) dz w' from the transposed one. */
+/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense
+ * copy; then dx (= or +=) dz w' from the transposed one. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;

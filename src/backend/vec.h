@@ -45,7 +45,8 @@ struct deltas {
     real slope;
     bool add;
 };
-/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is [rows][PANEL]. */
+/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is [rows][PANEL].
+ * */
 struct outer {
     real *c;
     const real *a, *b;

@@ -213,8 +213,8 @@ static void narrow_outer(const struct outer *p)
     }
 }
 
-/* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of panel
- * v and row m go to sums[v][m], vectors over the 16 rows. */
+/* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of
+ * panel v and row m go to sums[v][m], vectors over the 16 rows. */
 INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, size_t apart,
                          uint32_t out, const int M, const int V)
 {
@@ -243,6 +243,10 @@ INLINE void across_put(const struct across *p, const real *sums, uint32_t row, u
 {
     real turned[LANES * LANES];
     size_t columns = run_size(i, p->in), rows = run_size(row, p->rows);
+    if (columns == LANES && rows == LANES && !p->add) {
+        transpose_block(p->dx + (size_t)row * p->lddx + i, sums, LANES, p->lddx);
+        return;
+    }
     transpose_block(turned, sums, LANES, LANES);
     for (size_t r = 0; r < rows; r++) {
         real *dx = p->dx + (row + r) * p->lddx + i;
@@ -273,8 +277,8 @@ INLINE void across_panels(const struct across *p, uint32_t row, uint32_t i, cons
         across_put(p, sums + v * LANES * LANES, row + (uint32_t)v * LANES, i);
 }
 
-/* The lanes are rows of dz, which stands in panels of 16 rows, [rows / 16][room][16]; so w is read as
- * it is, and each block of 16 x 16 is turned around once at the end. */
+/* The lanes are rows of dz, which stands in panels of 16 rows, [rows / 16][room][16]; so w is read
+ * as it is, and each block of 16 x 16 is turned around once at the end. */
 static void across(const struct across *p)
 {
     for (uint32_t i = 0; i < p->in; i += LANES) {
