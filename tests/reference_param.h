@@ -1,4 +1,5 @@
-/* reference_param.h - the operations on parameters once more, naively and in double: see reference.h. */
+/* reference_param.h - the operations on parameters once more, naively and in double: see
+ * reference.h. */
 #ifndef DNN_TESTS_REFERENCE_PARAM_H
 #define DNN_TESTS_REFERENCE_PARAM_H
 
