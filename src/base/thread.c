@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ struct run {
 static struct {
     unsigned count; /* with the caller; 0 before threads_start */
     pthread_t *workers;
-    bool running; /* a round is being worked on: no second caller */
+    atomic_flag running; /* a round is being worked on: no second caller */
     /* of the current round: stable from its publication until its last tile is done */
     work_fn *work;
     void *context;
@@ -60,7 +61,7 @@ static struct {
     _Alignas(64) _Atomic uint32_t published; /* counts rounds; the workers' futex */
     _Atomic uint32_t sleepers;
     _Atomic bool stop;
-} pool;
+} pool = {.running = ATOMIC_FLAG_INIT};
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen)
 {
@@ -211,11 +212,18 @@ static void plain_tile(void *context, unsigned round, unsigned tile, unsigned th
 
 static void begin(void)
 {
-    if (pool.running)
-        log_warning("bug: the threads were called from inside their own work");
-    pool.running = true;
+    /* by a second thread or from inside a tile: going on would change the work under the workers */
+    if (atomic_flag_test_and_set_explicit(&pool.running, memory_order_acquire)) {
+        log_warning("bug: the threads were called while they work for another caller");
+        abort();
+    }
     if (pool.count > 1)
         fesetenv(FE_DFL_ENV);
+}
+
+static void end(void)
+{
+    atomic_flag_clear_explicit(&pool.running, memory_order_release);
 }
 
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
@@ -224,7 +232,7 @@ void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsi
     struct plain_work plain = {work, context};
     begin();
     run_round(plain_tile, &plain, 0, tiles);
-    pool.running = false;
+    end();
 }
 
 void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, unsigned round),
@@ -234,7 +242,7 @@ void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, uns
     begin();
     for (unsigned round = 0; round < rounds; round++)
         run_round(work, context, round, tiles_of(context, round));
-    pool.running = false;
+    end();
 }
 
 static int start_worker(unsigned thread)
@@ -268,10 +276,14 @@ void threads_start(unsigned wanted)
     pool.workers = mem_alloc(wanted - 1, sizeof *pool.workers);
     pool.runs = mem_zero(wanted, sizeof *pool.runs);
     pool.run_count = wanted;
-    /* signals are for the caller: a worker inherits the mask it is born with */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* signals are for the caller: a worker inherits the mask it is born with; but a crash is its
+     * own, and tells of itself through the same handler */
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigdelset(&others, crashes[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     int failed = 0;
     while (pool.count < wanted && (failed = start_worker(pool.count)) == 0)
         pool.count++;
