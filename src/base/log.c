@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define MESSAGE_MOST 4096
@@ -173,4 +175,17 @@ void log_raw(const char *level, const char *line)
     memcpy(cut, line, sizeof cut - 4);
     memcpy(cut + sizeof cut - 4, "...", 4);
     emit(level, "", cut);
+}
+
+void log_object(const char *object)
+{
+    struct iovec parts[2] = {{.iov_base = (void *)(uintptr_t)object, .iov_len = strlen(object)},
+                             {.iov_base = (void *)(uintptr_t) "\n", .iov_len = 1}};
+    void (*clear)(void) = atomic_load(&clear_bar);
+    int saved = errno;
+    if (clear)
+        clear();
+    ssize_t n = writev(STDERR_FILENO, parts, 2);
+    (void)n; /* nobody listens: not a reason to fail */
+    errno = saved;
 }

@@ -22,6 +22,8 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finished line without prefix or newline, as src/cli and progress print it; always shown. */
 void log_raw(const char *level, const char *line);
+/* A finished JSON object as a line of its own, in either format. */
+void log_object(const char *object);
 /* Called before any log line is written, to take a progress bar off the terminal; NULL: none. */
 void log_on_line(void (*clear)(void));
 

@@ -97,8 +97,15 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         plain.json = false;
         cli_json(&plain, &o, false);
     }
-    if (!a || !a->json)
-        error_text(e);
+    if (!a || !a->json) {
+        if (log_json()) {
+            struct json_out o = {0};
+            error_json(e, &o);
+            log_object(o.text.data);
+            text_free(&o.text);
+        } else
+            error_text(e);
+    }
     if (disk_note && (!a || !a->json))
         log_note("%s", disk_note);
     return code;
@@ -140,7 +147,7 @@ int cli_json(const struct args *a, struct json_out *o, bool to_stderr)
     text_char(&o->text, '\n');
     if (to_stderr) {
         o->text.data[o->text.length - 1] = '\0';
-        log_raw("result", o->text.data);
+        log_object(o->text.data);
     } else {
         struct args plain = a ? *a : (struct args){0};
         plain.json = false; /* a failure to print is told in words */
@@ -223,6 +230,10 @@ static bool set_log(const struct args *a, struct err *e)
         }
     }
     const char *debug = getenv("DEBUG");
+    if (debug && *debug && strcmp(debug, "true") != 0 && strcmp(debug, "false") != 0) {
+        err_set(e, ERR_ENVIRONMENT, "DEBUG is \"%s\"", text_quote_z(debug));
+        return err_expected(e, "true or false");
+    }
     if (debug && strcmp(debug, "true") == 0)
         level = 3;
     if (args_value(a, "quiet"))
@@ -235,7 +246,7 @@ static bool set_log(const struct args *a, struct err *e)
     return true;
 }
 
-static int no_command(const char *word)
+static int no_command(const char *word, int argc, char **argv)
 {
     struct err e = {0};
     const char *known[32];
@@ -253,7 +264,10 @@ static int no_command(const char *word)
         else
             err_help(&e, "`dnn help` lists the commands");
     }
-    return cli_fail(NULL, &e, NULL);
+    struct args a = {0};
+    for (int i = 1; i < argc; i++)
+        a.json |= strcmp(argv[i], "--json") == 0;
+    return cli_fail(&a, &e, NULL);
 }
 
 static int run_command(const struct command *c, int argc, char **argv)
@@ -290,7 +304,7 @@ int cli_main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0) {
         if (argc > 3 || (argc == 3 && strcmp(argv[2], "--json") != 0))
-            return no_command(argv[2]);
+            return no_command(argv[2], argc, argv);
         return version_run(argc == 3);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -300,5 +314,5 @@ int cli_main(int argc, char **argv)
         return code;
     }
     const struct command *c = command_find(argv[1]);
-    return c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1]);
+    return c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1], argc, argv);
 }

@@ -1,6 +1,7 @@
 /* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the
  * golden rows. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -17,6 +18,16 @@ static const struct arg_option evaluate_options_table[] = {
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+/* A value for people; rotating buffers, two at a time. */
+static const char *shown(double value)
+{
+    static char buffers[2][32];
+    static int turn;
+    char *out = buffers[turn ^= 1];
+    snprintf(out, sizeof buffers[0], "%.6g", value);
+    return isnan(value) ? "undefined" : out;
+}
 
 /* The value with its 95 % interval; "-" where it is not defined. */
 static void metric_row(const char *name, double value, const struct interval *i, struct text *out)
@@ -35,8 +46,8 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     for (uint32_t i = 0; i < r->metrics.count; i++)
         metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
     for (size_t i = 0; i < r->gate_count; i++)
-        text_printf(out, "gate %s: %s (%.6g)\n", text_quote_z(r->gates[i].text),
-                    r->gates[i].pass ? "met" : "NOT met", r->gates[i].value);
+        text_printf(out, "gate %s: %s (%s)\n", text_quote_z(r->gates[i].text),
+                    r->gates[i].pass ? "met" : "NOT met", shown(r->gates[i].value));
 }
 
 static int evaluate_command(struct args *a)
@@ -77,8 +88,8 @@ static int evaluate_command(struct args *a)
         if (code == EXIT_DONE && !r.passed) {
             for (size_t i = 0; i < r.gate_count; i++)
                 if (!r.gates[i].pass)
-                    log_warning("gate not met: %s, measured %.6g", text_quote_z(r.gates[i].text),
-                                r.gates[i].value);
+                    log_warning("gate not met: %s, measured %s", text_quote_z(r.gates[i].text),
+                                shown(r.gates[i].value));
             code = EXIT_GATE;
         }
     }

@@ -152,11 +152,30 @@ static char *model_name(const char *path)
     return out.data;
 }
 
-static bool write_config(const struct args *a, const char *output, const struct text *json,
-                         struct err *e)
+/* A slip of the hand must not cost a model or a data file: what is there is replaced only when it
+ * looks like JSON, or is empty. */
+static bool may_replace(const char *output, struct err *e)
+{
+    struct file f;
+    char head[64];
+    size_t got = 0;
+    if (strcmp(output, "-") == 0 || !file_exists(output))
+        return true;
+    if (!file_open(&f, output, e))
+        return false;
+    bool ours = !f.seekable || file_read(&f, head, sizeof head, &got, e);
+    file_close(&f);
+    size_t i = 0;
+    while (i < got && strchr(" \t\r\n", head[i]))
+        i++;
+    if (!ours || (i < got && head[i] != '{'))
+        return err_at(e, ERR_FILE_CREATE, output, 0, 0, "exists and is not a config: not replaced");
+    return true;
+}
+
+static bool write_config(const char *output, const struct text *json, struct err *e)
 {
     struct outfile o;
-    (void)a;
     if (!outfile_open(&o, output, e))
         return false;
     if (!outfile_write(&o, json->data, json->length, e)) {
@@ -205,6 +224,8 @@ static int init_command(struct args *a)
                 text_quote_z(output));
         return cli_fail(a, &e, "nothing was written");
     }
+    if (output && !may_replace(output, &e))
+        return cli_fail(a, &e, cli_disk_note(output));
     struct overrides o = cli_overrides(a);
     struct infer_request q = {
         .path = a->positionals[0], .target = target, .encoding = -1, .header = -1};
@@ -219,12 +240,16 @@ static int init_command(struct args *a)
         if (strcmp(encoding, data_encoding_names[i]) == 0)
             q.encoding = i;
     struct text json = {0};
-    struct infer *found = infer_file(&q, &e);
+    for (size_t i = 0; i < q.id_count + q.ignored_count; i++)
+        if (strcmp(i < q.id_count ? q.ids[i] : q.ignored[i - q.id_count], target) == 0)
+            err_set(&e, ERR_OPTION_CONFLICT, "column \"%s\" is the target and is also --%s",
+                    text_quote_z(target), i < q.id_count ? "id" : "ignore");
+    struct infer *found = e.id ? NULL : infer_file(&q, &e);
     if (found)
         take_task(found, set_value(&o, "task"));
     int code = EXIT_DONE;
     if (!found || !make_config(a, found, &o, &json, &e) ||
-        !write_config(a, output ? output : "-", &json, &e))
+        !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
         tell(found, target);
