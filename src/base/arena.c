@@ -12,7 +12,6 @@ struct chunk {
 struct arena {
     size_t standard;      /* bytes of an ordinary chunk */
     struct chunk *filling; /* the ordinary chunk in use, those that are full behind it */
-    struct chunk *spare;   /* ordinary chunks that a reset emptied */
     struct chunk *large;   /* chunks of their own size */
 };
 
@@ -53,13 +52,7 @@ void *arena_alloc(struct arena *a, size_t count, size_t size)
     }
     struct chunk *c = a->filling;
     if (!c || c->room - c->used < whole) {
-        c = a->spare;
-        if (c) {
-            a->spare = c->next;
-            c->next = a->filling;
-        } else {
-            c = chunk_new(a->standard, a->filling);
-        }
+        c = chunk_new(a->standard, a->filling);
         a->filling = c;
     }
     return take(c, bytes);
@@ -82,25 +75,11 @@ static void free_list(struct chunk *c)
     }
 }
 
-void arena_reset(struct arena *a)
-{
-    free_list(a->large);
-    a->large = NULL;
-    while (a->filling) {
-        struct chunk *c = a->filling;
-        a->filling = c->next;
-        c->used = 0;
-        c->next = a->spare;
-        a->spare = c;
-    }
-}
-
 void arena_free(struct arena *a)
 {
     if (!a)
         return;
     free_list(a->filling);
-    free_list(a->spare);
     free_list(a->large);
     mem_free(a);
 }

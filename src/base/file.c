@@ -166,6 +166,12 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+const char *file_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 char *file_join(const char *folder_of, const char *path)
 {
     const char *slash = folder_of ? strrchr(folder_of, '/') : NULL;

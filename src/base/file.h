@@ -39,6 +39,8 @@ bool file_slurp(const char *path, size_t most, enum err_id too_long, char **byte
                 struct err *e);
 bool file_same(const char *a, const char *b); /* both exist and are one inode */
 bool file_exists(const char *path);
+/* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
+const char *file_base_name(const char *path);
 /* path relative to the folder that the file folder_of lies in; mem_free */
 char *file_join(const char *folder_of, const char *path);
 
@@ -57,9 +59,6 @@ struct outfile {
 bool outfile_open(struct outfile *o, const char *path, struct err *e);
 bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
 bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
-/* Overwrites earlier bytes (hash of a header). Only for a regular file. */
-bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length,
-                   struct err *e);
 /* Flush, fsync, close, rename, fsync of the folder: true means durable. Frees o in either case. */
 bool outfile_commit(struct outfile *o, struct err *e);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */

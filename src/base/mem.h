@@ -32,7 +32,6 @@ struct arena;
 struct arena *arena_new(size_t chunk_bytes);
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 char *arena_string(struct arena *a, const char *text, size_t length);
-void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 
 #endif

@@ -63,12 +63,6 @@ void outfile_abort_all(void)
 
 /* --- where the bytes go --- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The file that a chain of symbolic links ends at, existing or not: a new string, NULL with errno
  * set. */
 static char *follow_links(const char *path)
@@ -118,7 +112,7 @@ static char *temp_name(const char *path, unsigned turn)
     char tail[48];
     int n = snprintf(tail, sizeof tail, turn ? ".dnn-tmp-%lx-%u" : ".dnn-tmp-%lx",
                      (unsigned long)getpid(), turn);
-    const char *name = base_name(path);
+    const char *name = file_base_name(path);
     size_t most = NAME_MAX - 1 - (size_t)n, length = strlen(name);
     struct text t = {0};
     text_add(&t, path, (size_t)(name - path));
@@ -190,7 +184,7 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
         bool there = stat(target, &st) == 0;
         if (!there && errno == ENAMETOOLONG)
             error = errno; /* now, not when the file is renamed after hours of work */
-        else if (!*base_name(target) || (there && S_ISDIR(st.st_mode)))
+        else if (!*file_base_name(target) || (there && S_ISDIR(st.st_mode)))
             error = *target ? EISDIR : ENOENT;
         else if (there && !S_ISREG(st.st_mode))
             error = sys_open(target, O_WRONLY, 0, &o->fd);
@@ -267,23 +261,13 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct e
     return true;
 }
 
-bool outfile_patch(struct outfile *o, uint64_t offset, const void *bytes, size_t length,
-                   struct err *e)
-{
-    if (!outfile_flush(o, e))
-        return false;
-    size_t done;
-    int error = sys_write(o->fd, bytes, length, offset, &done);
-    return error ? write_failed(o, error, length - done, "cannot be written", e) : true;
-}
-
 /* --- the end --- */
 
 /* The new name is durable once the folder is synced. A file system that cannot sync a folder is not
  * asked twice. */
 static int sync_folder(const char *path)
 {
-    size_t head = (size_t)(base_name(path) - path);
+    size_t head = (size_t)(file_base_name(path) - path);
     char *folder = head ? mem_string_n(path, head) : mem_string(".");
     int fd, error = sys_open(folder, O_RDONLY | O_DIRECTORY, 0, &fd);
     mem_free(folder);

@@ -305,11 +305,6 @@ void csv_close(struct csv *c)
     mem_free(c);
 }
 
-uint64_t csv_bytes(const struct csv *c)
-{
-    return c->bytes;
-}
-
 uint64_t csv_size(const struct csv *c)
 {
     return c->at + 1 >= c->path_count ? c->size : 0;

@@ -108,7 +108,6 @@ void csv_close(struct csv *c);
 struct csv_notes { bool numbers; size_t first, second; };
 struct csv_notes csv_notes(const struct csv *c);
 bool csv_notes_text(const struct csv_notes *n, char *out, size_t size);
-uint64_t csv_bytes(const struct csv *c);       /* read so far */
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */
 
 /* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped

@@ -22,7 +22,6 @@ static bool write_all(const char *path)
     bool good = true;
     for (size_t at = 0; good && at < BYTES; at += 700)
         good = outfile_write(&o, data + at, 700, &e);
-    good = good && (!o.temp || outfile_patch(&o, 1000, data + 1000, 64, &e));
     if (good)
         return outfile_commit(&o, &e);
     outfile_abort(&o);
