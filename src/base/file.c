@@ -160,6 +160,13 @@ bool file_same(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool file_is_input(const char *path)
+{
+    struct stat x, y;
+    return fstat(0, &x) == 0 && S_ISREG(x.st_mode) && stat(path, &y) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 bool file_exists(const char *path)
 {
     struct stat st;

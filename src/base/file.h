@@ -38,6 +38,7 @@ void file_close(struct file *f);
 bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
                 struct err *e);
 bool file_same(const char *a, const char *b); /* both exist and are one inode */
+bool file_is_input(const char *path); /* is the regular file that standard input reads */
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
 const char *file_base_name(const char *path);

@@ -57,6 +57,12 @@ static int predict_command(struct args *a)
         err_set(&e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
         err_help(&e, "add --no-header, or leave --columns out");
         code = cli_fail(a, &e, NULL);
+    } else if (q.on_bad_row == BAD_ROW_STOP && (q.rejects || q.max_bad_rows >= 0)) {
+        err_set(&e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip",
+                q.rejects ? "--rejects" : "--max-bad-rows");
+        err_help(&e, "add --on-bad-row skip or null, or leave %s out: the first bad row stops",
+                 q.rejects ? "--rejects" : "--max-bad-rows");
+        code = cli_fail(a, &e, NULL);
     } else if (!predict_run(&q, &r, &e))
         code = cli_fail(a, &e, strcmp(q.output, "-") == 0 ? NULL : cli_disk_note(q.output));
     else if (a->json) {

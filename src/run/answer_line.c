@@ -103,6 +103,27 @@ static bool take_named(struct answer_line *l, const struct binding *b, const cha
     }
 }
 
+/* Two columns of one name: whoever reads the answers by name would get one of them. */
+static bool check_clash(const struct answer_line *l, const struct binding *b, size_t first,
+                        struct err *e)
+{
+    static const char prefix[] = "probability_";
+    size_t cut = sizeof prefix - 1;
+    bool classes = l->schema->task != TASK_REGRESSION;
+    for (size_t i = first; i < l->cell_count; i++) {
+        const char *name = b->names[l->cells[i]];
+        bool label = classes && strncmp(name, prefix, cut) == 0 &&
+                     vocab_find(l->schema->labels, name + cut, strlen(name + cut)) != UINT32_MAX;
+        if (!label && strcmp(name, "prediction") != 0)
+            continue;
+        err_set(e, ERR_OPTION_CONFLICT,
+                "--passthrough repeats the input's column \"%s\", and the output has its own of "
+                "that name", text_quote_z(name));
+        return err_help(e, "rename the input's column, or leave it out of --passthrough");
+    }
+    return true;
+}
+
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
                       const char *passthrough, bool tsv, const char *null_text, struct err *e)
 {
@@ -111,12 +132,15 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].type == COLUMN_ID && b->cell_of[i] >= 0)
             take_cell(l, (uint32_t)b->cell_of[i]);
+    size_t ids = l->cell_count;
     if (passthrough && strcmp(passthrough, "all") == 0) {
         for (uint32_t i = 0; i < b->cells; i++)
             take_cell(l, i);
     } else if (passthrough && !take_named(l, b, passthrough, e)) {
         return false;
     }
+    if (!check_clash(l, b, ids, e))
+        return false;
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
     for (uint32_t i = 0; i < l->outputs; i++) {

@@ -14,6 +14,7 @@
 #define GROUP_LEAST 64u
 #define TILES 32u                       /* of a full group */
 #define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
+#define DRIFT_NAMED 3u                  /* columns in a note on drift */
 #define NAMED_MOST 5                    /* ignored columns in a note */
 
 /* --- opening --- */
@@ -331,21 +332,45 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
     return true;
 }
 
+typedef void say_fn(const char *format, ...);
+
+/* A line for each column, or one for all where there are many. */
+static void note_columns(const struct stream *t, const uint64_t *counts, uint64_t least,
+                         uint64_t most, say_fn *say, const char *of_one, const char *of_many)
+{
+    struct text names = {0};
+    uint64_t columns = 0, sum = 0;
+    for (size_t i = 0; i < t->schema->column_count; i++) {
+        if (counts[i] < least || counts[i] > most)
+            continue;
+        sum += counts[i];
+        if (++columns <= DRIFT_NAMED)
+            text_printf(&names, "%s\"%s\"", columns > 1 ? ", " : "",
+                        text_quote_z(t->schema->columns[i].name));
+    }
+    if (columns > DRIFT_NAMED)
+        say("%llu columns (%s and %llu more): %llu %s", (unsigned long long)columns, names.data,
+            (unsigned long long)(columns - DRIFT_NAMED), (unsigned long long)sum, of_many);
+    for (size_t i = 0; columns <= DRIFT_NAMED && i < t->schema->column_count; i++)
+        if (counts[i] >= least && counts[i] <= most)
+            say("column \"%s\": %llu %s", text_quote_z(t->schema->columns[i].name),
+                (unsigned long long)counts[i], counts[i] == 1 ? of_one : of_many);
+    text_free(&names);
+}
+
 /* A few numbers beyond the range are the rule in a large file: they are worth a note from one row
  * in a hundred on. */
 static void note_drift(const struct stream *t)
 {
-    for (size_t i = 0; i < t->schema->column_count; i++) {
-        const char *name = text_quote_z(t->schema->columns[i].name);
-        unsigned long long unknown = t->drift->unknown[i], outside = t->drift->outside[i];
-        void (*say)(const char *format, ...) = outside * 100 >= t->rows ? log_note : log_info;
-        if (unknown)
-            log_note("column \"%s\": %llu cell%s with a category that training did not see", name,
-                     unknown, unknown == 1 ? "" : "s");
-        if (outside)
-            say("column \"%s\": %llu number%s outside the range of training", name, outside,
-                outside == 1 ? "" : "s");
-    }
+    static const char cell[] = "cell with a category that training did not see",
+                      cells[] = "cells with a category that training did not see",
+                      number[] = "number outside the range of training",
+                      numbers[] = "numbers outside the range of training";
+    uint64_t often = t->rows / 100 + (t->rows % 100 != 0);
+    often = often ? often : 1;
+    note_columns(t, t->drift->unknown, 1, UINT64_MAX, log_note, cell, cells);
+    note_columns(t, t->drift->outside, often, UINT64_MAX, log_note, number, numbers);
+    note_columns(t, t->drift->outside, 1, often - 1, log_info, number, numbers);
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");

@@ -102,6 +102,14 @@ refused "L04 a --set of the wrong type" "train.epochs" check leads.json --set tr
 refused "L04 a backend that is none" "E1" train leads.json --backend tpu
 refused "L05 quiet and verbose" "--quiet and --verbose contradict" train leads.json --quiet --verbose
 refused "L05 --columns with a header" "--no-header" predict m.dnn new.csv --columns a,b
+refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on-bad-row" predict m.dnn new.csv --rejects x.out
+refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" predict m.dnn new.csv --max-bad-rows 3
+{ head -n 1 new.csv | sed 's/$/,prediction,probability_yes,probability_no more/'; sed '1d; s/$/,1,2,3/' new.csv; } >clash.csv
+refused "L05 a passthrough of an output's name" 'column "prediction"' predict m.dnn clash.csv --passthrough prediction
+refused "L05 and of a probability" 'column "probability_yes"' predict m.dnn clash.csv --passthrough "probability_yes"
+refused "L05 among all" 'E1005' predict m.dnn clash.csv --passthrough all
+run dnn predict m.dnn clash.csv --passthrough "probability_no more"
+is_exit 0 "L05 another name that begins so"
 refused "L05 --on without --better-than" "--better-than" evaluate m.dnn leads.csv --on auc
 refused "L05 --by without --better-than" "--better-than" evaluate m.dnn leads.csv --by 0.1
 refused "L05 too many arguments" '"x.json"' train leads.json x.json
@@ -121,6 +129,13 @@ for output in new.csv ./new.csv "$WORK/new.csv" hard.csv soft.csv m.dnn; do
     run dnn predict m.dnn new.csv -o x.out --rejects "$output" --on-bad-row skip
     is_exit 64 "L06 the rejects ${output##*/} are an input"
 done
+"$DNN" predict m.dnn - -o new.csv <new.csv 2>err
+is $? 64 "L06 the output is what standard input reads"
+"$DNN" predict m.dnn -o soft.csv <hard.csv 2>err
+is $? 64 "L06 under another name"
+"$DNN" predict m.dnn - -o x.out --rejects new.csv --on-bad-row skip <new.csv 2>err
+is $? 64 "L06 the rejects are what standard input reads"
+err_has "that standard input reads" "L06 it says so"
 rm hard.csv soft.csv
 run dnn predict m.dnn new.csv -o x.out --rejects x.out --on-bad-row skip
 is_exit 64 "L06 output and rejects are one file"
