@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "data/csv_room.h"
 #include "data/scan.h"
@@ -185,12 +186,16 @@ static bool open_file(struct csv *c, struct err *e)
     if (!csv_fill(c, CSV_BLOCK_BYTES, e))
         return false;
     c->cr = csv_sniff_cr(c, c->pending->bytes, c->pending_used);
+    log_debug("%s: opened%s, lines end with %s", c->shown[c->at],
+              c->file.seekable ? "" : " (not a regular file)", c->cr ? "CR" : "LF or CR LF");
     return csv_header_read(c, e);
 }
 
 static bool close_file(struct csv *c, struct err *e)
 {
     bool same = file_unchanged(&c->file, e);
+    log_debug("%s: read; %llu bytes and %llu blocks so far", c->shown[c->at],
+              (unsigned long long)c->bytes, (unsigned long long)c->index);
     file_close(&c->file);
     c->open = false;
     c->at++;

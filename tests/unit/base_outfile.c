@@ -75,10 +75,10 @@ static void fault(const char *kind, int nth, int want, bool replaced)
 
 static void faults(void)
 {
-    /* 700,000 bytes are 3 buffers of 256 KiB; the patch is the 4th write. */
-    for (int i = 1; i <= 4; i++)
+    /* 700,000 bytes are 3 buffers of 256 KiB */
+    for (int i = 1; i <= 3; i++)
         fault("write", i, 74, false);
-    fault("write", 5, 0, true);
+    fault("write", 4, 0, true);
     fault("fsync", 1, 74, false);
     fault("fsync", 2, 74, true); /* the folder's: the file is in place */
     fault("fsync", 3, 0, true);
@@ -114,7 +114,7 @@ static void faults(void)
 static void kills(void)
 {
     static const char *const kinds[] = {"write", "fsync", "rename", "close", "open"};
-    static const int counts[] = {4, 2, 1, 2, 2};
+    static const int counts[] = {3, 2, 1, 2, 2};
     char path[600];
     snprintf(path, sizeof path, "%s", scratch("out"));
     for (size_t k = 0; k < 5; k++)

@@ -92,7 +92,8 @@ static void look(void *context, unsigned tile, unsigned thread)
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     if (!sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGINT) ||
-        !sigismember(&blocked, SIGUSR1))
+        !sigismember(&blocked, SIGUSR1) || sigismember(&blocked, SIGSEGV) ||
+        sigismember(&blocked, SIGABRT))
         atomic_fetch_add(&s->bad_signals, 1);
     volatile double tiny = 2.2250738585072014e-308; /* the smallest normal number */
     if (fegetround() != FE_TONEAREST || !(tiny / 4 > 0))
@@ -106,7 +107,7 @@ static void workers_are_quiet(void)
     while (atomic_load(&s.others) == 0 && clock_now() < until)
         threads_run(64, look, &s);
     ok(atomic_load(&s.others) > 0, "a worker takes tiles too");
-    is_int(atomic_load(&s.bad_signals), 0, "workers block all signals");
+    is_int(atomic_load(&s.bad_signals), 0, "workers block all signals but those of a crash");
     is_int(atomic_load(&s.bad_modes), 0, "workers round to nearest and keep small numbers");
     sigset_t mine;
     pthread_sigmask(SIG_SETMASK, NULL, &mine);
@@ -157,8 +158,31 @@ static void a_late_worker_does_no_harm(void)
     ok(true, "the same sums in 200 runs");
 }
 
+static void call_again(void *context, unsigned tile, unsigned thread)
+{
+    (void)tile;
+    (void)thread;
+    threads_run(1, call_again, context);
+}
+
+static void a_second_caller_is_a_bug(void)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        threads_run(1, call_again, NULL);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "a second caller is a bug: it stops");
+}
+
 int main(void)
 {
+    a_second_caller_is_a_bug();
     is_int(count_with_fault("thread:2", 4), 2, "the second worker cannot be had: two threads");
     is_int(count_with_fault("thread:1+", 8), 1, "none can be had: one thread");
     is_int(threads_count(), 1, "one thread before the start");

@@ -331,7 +331,8 @@ static void every_byte(void)
             modelfile_free(f);
         }
     ok(others == 0,
-       "every bit is seen by the hash; with one that fits, %zu are refused, %zu another sound model, "
+       "every bit is seen by the hash; with one that fits, %zu are refused, %zu another sound "
+       "model, "
        "%zu otherwise",
        refusals, loaded, others);
     for (size_t cut = 0; cut < length; cut++)

@@ -303,7 +303,8 @@ static void other_rows(void)
     case_close(&b);
 }
 
-/* Fewer rows than a batch, a last batch of one row, one row in all: the loss is finite and falls. */
+/* Fewer rows than a batch, a last batch of one row, one row in all: the loss is finite and falls.
+ */
 static void awkward(void)
 {
     static const struct {

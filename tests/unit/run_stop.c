@@ -9,6 +9,7 @@
 
 #include "base/exitcode.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "run/lock.h"
 #include "run/stop.h"
 #include "scratch.h"
@@ -114,6 +115,28 @@ static int crash(void)
     return 2;
 }
 
+static void crash_elsewhere(void *context, unsigned tile, unsigned thread)
+{
+    (void)context;
+    (void)tile;
+    if (thread)
+        raise(SIGSEGV);
+    usleep(1000);
+}
+
+/* The worker's crash is told of as the caller's would be. */
+static int crash_of_a_worker(void)
+{
+    if (!freopen(scratch("crash.txt"), "w", stderr))
+        return 1;
+    stop_install();
+    stop_phase("a worker's tile", false);
+    threads_start(2);
+    for (int i = 0; i < 5000; i++)
+        threads_run(16, crash_elsewhere, NULL);
+    return 2;
+}
+
 static void flags(void)
 {
     ok(!stop_wanted() && stop_exit() == 0 && strcmp(stop_name(), "") == 0,
@@ -170,6 +193,11 @@ int main(void)
     char *text = scratch_get("crash.txt", &length);
     ok(text && strstr(text, "SIGSEGV") && strstr(text, "a test") && strstr(text, DNN_VERSION),
        "it says signal, phase and version");
+    free(text);
+    status = forked(crash_of_a_worker);
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "and so does a worker's");
+    text = scratch_get("crash.txt", &length);
+    ok(text && strstr(text, "SIGSEGV") && strstr(text, "a worker's tile"), "it says the same");
     free(text);
 #else
     tap_skip("a crash ends by its own signal", "the sanitizer reports it");
