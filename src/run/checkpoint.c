@@ -3,15 +3,17 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "base/sys.h"
 #include "base/tensorfile.h"
 #include "base/text.h"
 #include "model/modelfile.h"
@@ -265,13 +267,32 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static DIR *folder_open(const char *output)
+/* NULL with an errno when it cannot be listed. Opened through base/sys, so that faults reach it. */
+static DIR *folder_open(const char *output, int *error)
 {
     size_t head = (size_t)(base_name(output) - output);
     char *folder = head ? mem_string_n(output, head) : mem_string(".");
-    DIR *d = opendir(folder);
+    DIR *d = NULL;
+    int fd;
+    *error = sys_open(folder, O_RDONLY | O_DIRECTORY, 0, &fd);
+    if (!*error) {
+        d = fdopendir(fd);
+        if (!d) {
+            *error = errno;
+            sys_close(fd);
+        }
+    }
     mem_free(folder);
     return d;
+}
+
+/* The next entry; NULL at the end (*error 0) or when it cannot be read. */
+static struct dirent *folder_next(DIR *d, int *error)
+{
+    errno = 0;
+    struct dirent *entry = readdir(d);
+    *error = entry ? 0 : errno;
+    return entry;
 }
 
 /* The step in ".ckpt-000000001234" and nothing behind it, -1 for any other tail. */
@@ -295,29 +316,40 @@ static int by_step(const void *a, const void *b, const void *context)
     return *x < *y ? -1 : *x > *y;
 }
 
-struct checkpoint_list checkpoint_find(const char *output)
+static bool no_list(const char *output, int error, struct err *e)
 {
-    struct checkpoint_list l = {0};
+    return err_errno(e, output, error, false,
+                     "the folder of the output cannot be searched for checkpoints");
+}
+
+bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e)
+{
+    *l = (struct checkpoint_list){0};
     size_t room = 0;
-    DIR *d = folder_open(output);
+    int error;
+    DIR *d = folder_open(output, &error);
     if (!d)
-        return l;
+        return error == ENOENT || no_list(output, error, e);
     const char *name = base_name(output);
     size_t length = strlen(name);
-    for (struct dirent *entry; (entry = readdir(d));) {
+    for (struct dirent *entry; (entry = folder_next(d, &error));) {
         int64_t step =
             strncmp(entry->d_name, name, length) == 0 ? step_of(entry->d_name + length) : -1;
         if (step < 0)
             continue;
-        if (l.count == room) {
+        if (l->count == room) {
             room = room ? 2 * room : 16;
-            l.steps = mem_grow(l.steps, room, sizeof *l.steps);
+            l->steps = mem_grow(l->steps, room, sizeof *l->steps);
         }
-        l.steps[l.count++] = step;
+        l->steps[l->count++] = step;
     }
     closedir(d);
-    sort_stable(l.steps, l.count, sizeof *l.steps, by_step, NULL);
-    return l;
+    if (error) {
+        checkpoint_list_free(l);
+        return no_list(output, error, e);
+    }
+    sort_stable(l->steps, l->count, sizeof *l->steps, by_step, NULL);
+    return true;
 }
 
 void checkpoint_list_free(struct checkpoint_list *l)
@@ -343,15 +375,16 @@ static bool is_leftover(const char *entry, const char *name)
 unsigned checkpoint_sweep(const char *output)
 {
     unsigned removed = 0;
-    DIR *d = folder_open(output);
+    int error;
+    DIR *d = folder_open(output, &error);
     if (!d)
         return 0;
     const char *name = base_name(output);
-    for (struct dirent *entry; (entry = readdir(d));) {
+    for (struct dirent *entry; (entry = folder_next(d, &error));) {
         if (!is_leftover(entry->d_name, name))
             continue;
         char *path = file_join(output, entry->d_name);
-        removed += unlink(path) == 0;
+        removed += sys_unlink(path) == 0;
         mem_free(path);
     }
     closedir(d);

@@ -110,19 +110,34 @@ static bool fits(const struct checkpoint *c, const char *config, const char *dat
     return what->length == 0;
 }
 
+/* Damaged, or no file at all: it will never be read. Anything else may pass or be mended, and to
+ * start afresh because of it would lose the training. */
+static bool is_damaged(const struct err *why)
+{
+    return err_exit(why) == EXIT_FORMAT || why->id == ERR_FILE_MISSING;
+}
+
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e)
 {
-    struct checkpoint_list l = checkpoint_find(k->output);
+    struct checkpoint_list l;
     struct text what = {0};
     char *foreign = NULL, *foreign_what = NULL;
+    bool readable = true;
     *c = NULL;
     *path = NULL;
-    for (size_t i = l.count; i-- > 0;) {
+    if (!checkpoint_find(k->output, &l, e))
+        return err_help(e, "leave out --resume to start afresh");
+    for (size_t i = l.count; readable && i-- > 0;) {
         char *name = checkpoint_path(k->output, l.steps[i]);
         struct err why = {0};
         struct checkpoint *found = checkpoint_load(name, &why);
-        if (!found) {
+        if (!found && !*c && !is_damaged(&why)) {
+            *e = why;
+            err_help(e, "make the checkpoint readable, or move it away to go on from the one "
+                        "before it");
+            readable = false;
+        } else if (!found) {
             char shown[256];
             text_escape(shown, sizeof shown, name, strlen(name));
             log_warning("%s: %s; passed over", shown, why.what);
@@ -141,7 +156,7 @@ bool resume_find(struct keeper *k, const char *config, const char *data, struct 
         checkpoint_free(found);
         mem_free(name);
     }
-    bool good = *c || !foreign || other(foreign, foreign_what, e);
+    bool good = readable && (*c || !foreign || other(foreign, foreign_what, e));
     mem_free(foreign);
     mem_free(foreign_what);
     text_free(&what);

@@ -23,7 +23,10 @@ static const char *quoted(const char *path, char room[512])
 
 static void note_existing(const struct training *t)
 {
-    struct checkpoint_list l = checkpoint_find(t->output);
+    struct checkpoint_list l;
+    struct err e = {0};
+    if (!checkpoint_find(t->output, &l, &e))
+        log_note("%s", e.what);
     if (l.count) {
         char *path = checkpoint_path(t->output, l.steps[l.count - 1]), room[512];
         log_note("%zu checkpoint%s of an earlier training %s left as %s; --resume would go on from "

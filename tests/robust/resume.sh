@@ -56,6 +56,36 @@ for damage in cut flipped empty foreign; do
     is "$(digest m.dnn)" "$want" "the same bytes"
     rm -f m.dnn.ckpt-*
 done
+# one that could not be read is no damaged one: nothing starts afresh behind anybody's back
+cp kept/* .
+opens=$(DNN_FAULT=count "$DNN" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* open=\([0-9]*\).*/\1/p')
+bad="" refused=0
+for error in EMFILE EACCES; do
+    for ((n = 1; n <= opens; n++)); do
+        rm -f m.dnn*
+        cp kept/* .
+        STATUS=0
+        DNN_FAULT=open:$n:$error "$DNN" train c.json --resume --progress none >out 2>err || STATUS=$?
+        grep -q 'starts afresh' err && bad+="open:$n:$error: started afresh; "
+        grep -q 'passed over' err && [ $STATUS -eq 0 ] && ! grep -q 'resuming at step' err && bad+="open:$n:$error: passed over; "
+        grep -Eq 'searched for checkpoints|ckpt-.*cannot be opened|make the checkpoint readable' err && refused=$((refused + 1))
+    done
+done
+[ -z "$bad" ] && [ "${opens:-0}" -gt 0 ] && [ $refused -ge 4 ]
+ok $? "a folder or checkpoint that could not be opened: an error" "$opens opens, $refused refused; $bad"
+rm -f m.dnn*
+cp kept/* .
+reads=$(DNN_FAULT=count "$DNN" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* read=\([0-9]*\).*/\1/p')
+bad=""
+for ((n = 1; n <= reads; n++)); do
+    rm -f m.dnn*
+    cp kept/* .
+    DNN_FAULT=read:$n+:EIO "$DNN" train c.json --resume --progress none >out 2>err
+    grep -q 'starts afresh' err && bad+="read:$n+:EIO; "
+done
+[ -z "$bad" ] && [ "${reads:-0}" -gt 0 ]
+ok $? "a disk that cannot be read from some moment on: never afresh" "$reads reads; $bad"
+rm -f m.dnn*
 run dnn train c.json --resume --progress none
 is_exit 0 "none at all: it starts afresh"
 err_has "no checkpoint to resume from" "with a note"

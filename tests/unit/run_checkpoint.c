@@ -216,7 +216,8 @@ static void find(void)
     checkpoint_free(c);
     mem_free(path);
     keeper_clear(&k);
-    struct checkpoint_list l = checkpoint_find(k.output);
+    struct checkpoint_list l;
+    checkpoint_find(k.output, &l, &e);
     ok(l.count == 3 && l.steps[0] == 300 && l.steps[2] == 400, "only ours are removed");
     checkpoint_list_free(&l);
     ok(!resume_find(&k, config, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER &&
@@ -229,6 +230,12 @@ static void find(void)
        "the key that differs is named");
     log_setup(LOG_NOTE, false);
     keeper_release(&k);
+    k.output = scratch("nowhere/f.dnn");
+    err_clear(&e);
+    ok(resume_find(&k, config, data, &c, &path, &e) && !c, "a folder that is not there has none");
+    k.output = scratch("f.dnn.ckpt-12/f.dnn");
+    ok(!resume_find(&k, config, data, &c, &path, &e) && e.id != ERR_NONE && !c,
+       "one that cannot be listed is an error, not an empty one");
 }
 
 static void keep(void)
@@ -241,7 +248,8 @@ static void keep(void)
         if (!keeper_save(&k, &c, &e))
             break;
     }
-    struct checkpoint_list l = checkpoint_find(k.output);
+    struct checkpoint_list l;
+    checkpoint_find(k.output, &l, &e);
     ok(l.count == 3 && l.steps[0] == 5 && l.steps[1] == 40 && l.steps[2] == 50,
        "the newest two of ours, and what was there");
     checkpoint_list_free(&l);

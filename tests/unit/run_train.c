@@ -101,7 +101,9 @@ static bool exists(const char *name)
 
 static size_t checkpoints(const char *output)
 {
-    struct checkpoint_list l = checkpoint_find(scratch(output));
+    struct checkpoint_list l;
+    struct err why = {0};
+    checkpoint_find(scratch(output), &l, &why);
     size_t count = l.count;
     checkpoint_list_free(&l);
     return count;
