@@ -250,8 +250,10 @@ struct grads {
     const struct group *groups;
 };
 struct op_norm2 { struct step *now; struct grads from; void *scratch; };
-/* clip > 0: gradients are scaled by min(1, clip / gnorm); then norm2 must stand before. Nothing is
- * touched when now->bad. */
+/* The optimisers: a norm2 of the same gradient stands right before; the machine puts one in where it
+ * is left out, since it is norm2 that finds a step which is not finite. Nothing is touched when
+ * now->bad. clip > 0: gradients are scaled by min(1, clip / gnorm). A step whose rows weigh nothing
+ * has the gradient 0. */
 struct op_sgd {
     real *p, *m;               /* m NULL: no momentum */
     void *shadow;
@@ -260,9 +262,13 @@ struct op_sgd {
     double momentum, clip;
     uint32_t nesterov, pad;
 };
-struct op_rmsprop { real *p,
-                   *v; void *shadow; struct grads from; const struct step *now; double decay,
-                   epsilon, clip; };
+struct op_rmsprop {
+    real *p, *v;
+    void *shadow;
+    struct grads from;
+    const struct step *now;
+    double decay, epsilon, clip;
+};
 struct op_adam {
     real *p, *m1, *m2;
     void *shadow;
@@ -272,7 +278,8 @@ struct op_adam {
     uint32_t decoupled, pad;   /* 1: AdamW */
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
- * `consumed`, takes the next lr from the table: hyper[tried - first]. */
+ * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays). A bad
+ * step adds nothing to the sums of the epoch. */
 struct op_advance {
     struct step *now;
     const double *part_loss, *part_weight;

@@ -2,6 +2,7 @@
  * any vector code; a step that is not finite leaves nothing behind; playing takes no memory. */
 #include "tap.h"
 
+#include <fenv.h>
 #include <stdlib.h>
 
 #include "base/fault.h"
@@ -18,11 +19,14 @@ static struct machine *open_with(const char *core, const char *blas)
     return machine_open(&o, &e);
 }
 
+static int rounding = FE_TONEAREST;
+
 /* The parameters after three epochs; caller mem_frees. */
 static real *trained(struct machine *m, uint32_t batch, uint32_t micro, bool recorded,
                      bool own_norm, double *loss)
 {
     struct net *n = net_new(m, batch, micro, own_norm);
+    fesetround(rounding);
     double first = net_epoch(n, recorded);
     uint64_t before = mem_in_use(), peak = mem_peak();
     net_epoch(n, recorded);
@@ -89,6 +93,11 @@ static void same_bytes(const char *best)
         mem_free(got);
         machine_close(with);
     }
+    rounding = FE_UPWARD; /* as a library might have left it */
+    real *rounded = trained(m, 200, 1, true, true, &other);
+    ok(memcmp(rounded, want, n * sizeof *rounded) == 0, "the same bytes: another rounding mode before");
+    rounding = FE_TONEAREST;
+    mem_free(rounded);
     /* a batch in two parts: batch norm sees each by itself and the sums have another order, so only
      * nearly the same */
     real *halves = trained(m, 100, 2, true, true, &other);
