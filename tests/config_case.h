@@ -1,4 +1,4 @@
-/* config_case.h - a small config for the tests of the config: made, and one of its settings found. */
+/* config_case.h - a small config for the tests of the config, and one setting of it by name. */
 #ifndef DNN_CONFIG_CASE_H
 #define DNN_CONFIG_CASE_H
 

@@ -217,8 +217,7 @@ static void begin(void)
         log_warning("bug: the threads were called while they work for another caller");
         abort();
     }
-    if (pool.count > 1)
-        fesetenv(FE_DFL_ENV);
+    fesetenv(FE_DFL_ENV); /* a library may have switched small numbers off */
 }
 
 static void end(void)

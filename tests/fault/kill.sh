@@ -1,6 +1,6 @@
 #!/bin/bash
 # kill.sh - kill -9 at 50 seeded moments and at every step of writing: what is on the disk is whole, and --resume ends in the bytes
-# of a training that was never stopped. Ids: S06 S12 F12 F13 F14 X02. KILLS=n changes the number, SEED=n the moments.
+# of a training that was never stopped. Ids: S06 S12 F12 F14 X02. KILLS=n changes the number, SEED=n the moments.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 KILLS=${KILLS:-50}
@@ -34,7 +34,7 @@ for ((i = 0; i < KILLS; i++)); do
     [ "$(digest part.dnn)" = "$want" ] || other=$((other + 1))
     rm -f part.dnn
 done
-is $lost 0 "S06 $KILLS kills: every resume goes through ($finished trainings were over before)"
+is $lost 0 "S06 X02 $KILLS kills: every resume goes through ($finished trainings were over before)"
 is $torn 0 "no half-written model was ever seen"
 is $other 0 "every model has the bytes of the one that nobody stopped"
 cmp -s <(sed 's/"rows_per_s.*//' w.jsonl) <(sed 's/"rows_per_s.*//' m.jsonl)

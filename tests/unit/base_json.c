@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 static const char *const accepted[] = {
-    /* section 2: any value at the top, blanks around everything, a byte-order mark */
+    /* section 2: any value at the top, blanks around everything; J12 a byte-order mark */
     "0",
     "-0",
     "\"\"",
@@ -73,12 +73,13 @@ struct refusal {
     const char *what; /* a part of the sentence */
 };
 static const struct refusal refused[] = {
+    /* J03 empty */
     {"", ERR_JSON_SYNTAX, 1, 1, "holds no value"},
     {" \n ", ERR_JSON_SYNTAX, 2, 2, "holds no value"},
     {"\xef\xbb\xbf", ERR_JSON_SYNTAX, 1, 1, "holds no value"},
     {"\xef\xbb\xbf\xef\xbb\xbf[]", ERR_JSON_SYNTAX, 1, 1, "unexpected"},
     {"\xff\xfe{", ERR_JSON_SYNTAX, 1, 1, "\\xff"},
-    /* structure */
+    /* J03 cut off, J01 structure */
     {"{", ERR_JSON_SYNTAX, 1, 2, "ends inside the object opened at line 1"},
     {"[\n1,\n{\n", ERR_JSON_SYNTAX, 4, 1, "ends inside the object opened at line 3"},
     {"[", ERR_JSON_SYNTAX, 1, 2, "ends inside the list opened at line 1"},
@@ -102,6 +103,7 @@ static const struct refusal refused[] = {
     {"{\"a\":}", ERR_JSON_SYNTAX, 1, 6, "unexpected \"}\""},
     {"{\"a\"::1}", ERR_JSON_SYNTAX, 1, 6, "unexpected \":\""},
     {"]", ERR_JSON_SYNTAX, 1, 1, "unexpected \"]\""},
+    /* J02 text behind the value */
     {"{}{}", ERR_JSON_SYNTAX, 1, 3, "after the end of the value"},
     {"[1] x", ERR_JSON_SYNTAX, 1, 5, "after the end of the value"},
     {"1\n2", ERR_JSON_SYNTAX, 2, 1, "after the end of the value"},
@@ -111,7 +113,7 @@ static const struct refusal refused[] = {
     {"// x\n1", ERR_JSON_SYNTAX, 1, 1, "unexpected \"/\""},
     {"[1, /* x */ 2]", ERR_JSON_SYNTAX, 1, 5, "unexpected \"/\""},
     {"# x", ERR_JSON_SYNTAX, 1, 1, "unexpected \"#\""},
-    /* words */
+    /* J01 words */
     {"True", ERR_JSON_SYNTAX, 1, 1, "unexpected \"T\""},
     {"tru", ERR_JSON_SYNTAX, 1, 1, "unexpected \"t\""},
     {"[nul]", ERR_JSON_SYNTAX, 1, 2, "unexpected \"n\""},
@@ -119,7 +121,7 @@ static const struct refusal refused[] = {
     {"NaN", ERR_JSON_SYNTAX, 1, 1, "unexpected \"N\""},
     {"-Infinity", ERR_JSON_SYNTAX, 1, 2, "unexpected \"I\""},
     {"undefined", ERR_JSON_SYNTAX, 1, 1, "unexpected \"u\""},
-    /* numbers */
+    /* J09 numbers */
     {"01", ERR_JSON_SYNTAX, 1, 2, "begin with a zero"},
     {"-01", ERR_JSON_SYNTAX, 1, 3, "begin with a zero"},
     {"00", ERR_JSON_SYNTAX, 1, 2, "begin with a zero"},
@@ -140,7 +142,7 @@ static const struct refusal refused[] = {
     {"{\"a\": 1e309}", ERR_JSON_NUMBER, 1, 7, "too large"},
     {"[-1e309]", ERR_JSON_NUMBER, 1, 2, "too large"},
     {"1.7976931348623159e308", ERR_JSON_NUMBER, 1, 1, "too large"},
-    /* strings */
+    /* J09 strings */
     {"\"abc", ERR_JSON_SYNTAX, 1, 5, "ends inside the string opened at line 1"},
     {"[\"abc]", ERR_JSON_SYNTAX, 1, 7, "ends inside the string"},
     {"\"\\", ERR_JSON_SYNTAX, 1, 3, "ends inside the string"},
@@ -169,7 +171,7 @@ static const struct refusal refused[] = {
     {"\"\xf4\x90\x80\x80\"", ERR_JSON_STRING, 1, 2, "UTF-8"},
     {"\"\x80\"", ERR_JSON_STRING, 1, 2, "UTF-8"},
     {"\"\xc3\xa9\xe2\x82\"", ERR_JSON_STRING, 1, 4, "UTF-8"},
-    /* keys */
+    /* J04 keys */
     {"{\"a\":1,\n\"b\":2,\n\"a\":3}", ERR_JSON_DUPLICATE, 3, 1, "line 1 and at line 3"},
     {"{\"a\":1,\"\\u0061\":3}", ERR_JSON_DUPLICATE, 1, 8, "\"a\" stands twice"},
     {"{\"\":1,\"\":3}", ERR_JSON_DUPLICATE, 1, 7, "\"\" stands twice"},
@@ -202,7 +204,7 @@ static void grammar(void)
            "and so does json_parse");
     }
     struct err e = {0};
-    ok(!json_valid("[1]\0", 4, "a", &e) && e.column == 4, "a NUL after the value is refused");
+    ok(!json_valid("[1]\0", 4, "a", &e) && e.column == 4, "J02 a NUL after the value is refused");
     err_clear(&e);
     ok(!json_valid("\"a\0b\"", 5, "a", &e) && e.id == ERR_JSON_STRING, "a NUL inside a string");
     err_clear(&e);
@@ -231,7 +233,7 @@ static void limits(void)
         text_printf(&t, "%s\"k%d\":%d", i ? "," : "", i, i);
     text_char(&t, '}');
     struct json_doc *doc = json_parse(t.data, t.length, "a", &e);
-    ok(doc && json_count(json_root(doc)) == 10000, "10,000 keys");
+    ok(doc && json_count(json_root(doc)) == 10000, "J17 10,000 keys");
     if (doc) {
         int64_t v = 0;
         ok(json_integer(json_get(json_root(doc), "k9999"), &v) && v == 9999, "the last of them");
@@ -254,7 +256,7 @@ static void limits(void)
     text_char(&t, '"');
     ok(json_valid(t.data, t.length, "a", &e), "1 MiB");
     text_char(&t, ' ');
-    ok(!json_valid(t.data, t.length, "a", &e) && e.id == ERR_JSON_LIMIT, "a byte more");
+    ok(!json_valid(t.data, t.length, "a", &e) && e.id == ERR_JSON_LIMIT, "J10 a byte more");
     err_clear(&e);
 
     text_clear(&t);
@@ -268,7 +270,7 @@ static void limits(void)
     err_clear(&e);
     doc = json_parse(t.data, t.length, "a", &e);
     ok(doc && json_count(json_root(doc)) == (t.length - 1) / 2, "and whole");
-    ok(mem_in_use() - before < ((uint64_t)64 << 20), "its tree stays below 64 MiB");
+    ok(mem_in_use() - before < ((uint64_t)64 << 20), "J11 its tree stays below 64 MiB");
     json_free(doc);
     is_int(mem_in_use(), before, "nothing is left behind");
     text_free(&t);

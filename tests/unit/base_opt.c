@@ -255,6 +255,7 @@ struct refusal {
 };
 static const struct refusal refused[] = {
     {"[]", ERR_CONFIG_TYPE, 1, 1, "`train`: expected an object, got list", "", ""},
+    /* J05 unknown keys */
     {"{\n \"cuont\": 1}", ERR_CONFIG_KEY, 2, 2, "unknown key \"train.cuont\"", "flag, count, limit",
      "did you mean `count`?"},
     {"{\"Count\": 1}", ERR_CONFIG_KEY, 1, 2, "unknown key \"train.Count\"", "",
@@ -268,6 +269,7 @@ static const struct refusal refused[] = {
      "one of sizes, optimizer, deep", "did you mean `optimizer`?"},
     {"{\"net\": {\"optimizer\": {\"beta\": 1}}}", ERR_CONFIG_KEY, 1, 24,
      "\"train.net.optimizer.beta\"", "one of betas", "did you mean `betas`?"},
+    /* J06 another type */
     {"{\"net\": 3}", ERR_CONFIG_TYPE, 1, 9, "`train.net`: expected an object, got number", "", ""},
     {"{\"net\": null}", ERR_CONFIG_TYPE, 1, 9, "`train.net`: expected an object, got null", "", ""},
     {"{\"flag\": 1}", ERR_CONFIG_TYPE, 1, 10, "`train.flag`: expected true or false, got 1", "",
@@ -275,6 +277,7 @@ static const struct refusal refused[] = {
     {"{\"flag\": null}", ERR_CONFIG_TYPE, 1, 10, "expected true or false, got null", "", ""},
     {"{\"count\": \"7\"}", ERR_CONFIG_TYPE, 1, 11, "`train.count`: expected an integer, got string",
      "", ""},
+    /* J08 a fraction, J07 out of range */
     {"{\"count\": 3.5}", ERR_CONFIG_TYPE, 1, 11, "expected an integer, got 3.5", "", ""},
     {"{\"count\": 0}", ERR_CONFIG_RANGE, 1, 11,
      "`train.count`: 0 is out of range, allowed: 1 to 65536", "", ""},

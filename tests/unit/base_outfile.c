@@ -79,6 +79,8 @@ static void faults(void)
     for (int i = 1; i <= 3; i++)
         fault("write", i, 74, false);
     fault("write", 4, 0, true);
+    /* F13 power loss: the file is on the disk before it gets its name, and the name before we say
+     * so */
     fault("fsync", 1, 74, false);
     fault("fsync", 2, 74, true); /* the folder's: the file is in place */
     fault("fsync", 3, 0, true);

@@ -158,6 +158,30 @@ static void a_late_worker_does_no_harm(void)
     ok(true, "the same sums in 200 runs");
 }
 
+static void small_numbers(void *context, unsigned tile, unsigned thread)
+{
+    (void)tile;
+    (void)thread;
+    volatile double tiny = 2.2250738585072014e-308;
+    if (!(tiny / 4 > 0))
+        atomic_fetch_add((_Atomic unsigned *)context, 1);
+}
+
+/* Some library has told the processor to take numbers below the normal ones as zero. */
+static void a_library_does_no_harm(void)
+{
+#if defined(__x86_64__)
+    _Atomic unsigned lost = 0;
+    __builtin_ia32_ldmxcsr(0x9fc0); /* the default, flush to zero, denormals are zero */
+    small_numbers(&lost, 0, 0);
+    unsigned before = atomic_exchange(&lost, 0);
+    threads_run(64, small_numbers, &lost);
+    ok(before == 1 && atomic_load(&lost) == 0, "N17 flush to zero is switched off for the work");
+#else
+    tap_skip("N17 flush to zero is switched off for the work", "not this processor");
+#endif
+}
+
 static void call_again(void *context, unsigned tile, unsigned thread)
 {
     (void)tile;
@@ -197,6 +221,7 @@ int main(void)
         is_int(threads_count(), counts[i], "a second start changes nothing");
         every_tile_once(counts[i]);
         a_late_worker_does_no_harm();
+        a_library_does_no_harm();
         if (counts[i] > 1)
             workers_are_quiet();
         threads_stop();

@@ -99,7 +99,9 @@ static void errors(void)
     refused("{\"preset\": 3}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": \"mpl\"}", ERR_CONFIG_WORD, "\"mpl\"", 12);
     refused("{\"preset\": \"tabm\"}", ERR_CONFIG_WORD, "\"tabm\"", 12);
+    /* J05 an unknown key */
     refused("{\"preset\": \"mlp\", \"hiden\": [3]}", ERR_CONFIG_KEY, "model.hiden", 19);
+    /* J07 out of range, J06 another type */
     refused("{\"preset\": \"mlp\", \"hidden\": [0]}", ERR_CONFIG_RANGE, "model.hidden", 30);
     refused("{\"preset\": \"mlp\", \"hidden\": 5}", ERR_CONFIG_TYPE, "model.hidden", 29);
     refused("{\"preset\": \"mlp\", \"dropout\": 1.0}", ERR_CONFIG_RANGE, "model.dropout", 30);
@@ -128,8 +130,10 @@ static void errors(void)
             "`model.layers.0.layers`", 44);
     refused("{\"layers\": [{\"type\": \"residual\", \"layers\": [{\"type\": \"x\"}]}]}",
             ERR_CONFIG_WORD, "`model.layers.0.layers.0.type`", 54);
+    /* J13 contradictions */
     refused("{\"preset\": \"mlp\", \"layers\": []}", ERR_CONFIG_CONFLICT, "`model.preset`", 29);
     struct err e = {0};
+    /* J14 more parameters than can be */
     ok(!plan("{\"layers\": [{\"type\": \"dense\", \"units\": 16777216}, {\"type\": \"dense\", "
              "\"units\": 16777216}]}",
              4, 1, true, &e) &&

@@ -222,6 +222,7 @@ static void hostile(void)
     refused((struct change){.name = "kind", .meta = "checkpoint"}, ERR_MODEL_FOREIGN, "checkpoint");
     refused((struct change){.name = "format"}, ERR_MODEL_HEADER, "format");
     refused((struct change){.name = "format", .meta = "1x"}, ERR_MODEL_HEADER, "format");
+    /* M10 a newer format */
     refused((struct change){.name = "format", .meta = "4"}, ERR_MODEL_NEWER, "format 4");
     refused((struct change){.name = "config"}, ERR_MODEL_TENSOR, "config");
     refused((struct change){.name = "config", .meta = "{\"task\":"}, ERR_MODEL_CONFIG, "config");
@@ -250,6 +251,7 @@ static void hostile(void)
     refused((struct change){.name = "plan"}, ERR_MODEL_CONFIG, "plan");
     refused((struct change){.name = "plan", .meta = "{\"backend\":\"cpu\"}"}, ERR_MODEL_CONFIG,
             "plan");
+    /* M07 a tensor is missing, M08 another shape */
     refused((struct change){.name = "weights.params", .drop = true}, ERR_MODEL_TENSOR,
             "weights.params");
     refused(
@@ -260,6 +262,7 @@ static void hostile(void)
         (struct change){
             .name = "weights.params", .data = doubles, .type = DTYPE_F64, .rank = 1, .dims = {200}},
         ERR_MODEL_TENSOR, "weights.params");
+    /* M09 a weight that is no number, a negative variance */
     refused((struct change){.name = "weights.params", .put = true, .at = 3, .number = NAN},
             ERR_MODEL_NONFINITE, "number 3");
     refused((struct change){.name = "weights.params", .put = true, .at = 0, .number = INFINITY},
@@ -331,13 +334,13 @@ static void every_byte(void)
             modelfile_free(f);
         }
     ok(others == 0,
-       "every bit is seen by the hash; with one that fits, %zu are refused, %zu another sound "
+       "M03 every bit is seen by the hash; with one that fits, %zu are refused, %zu another sound "
        "model, "
        "%zu otherwise",
        refusals, loaded, others);
     for (size_t cut = 0; cut < length; cut++)
         others += !refuses(good, cut);
-    ok(others == 0, "cut short anywhere: refused");
+    ok(others == 0, "M02 cut short anywhere: refused");
     mem_free(bytes);
     free(good);
 }

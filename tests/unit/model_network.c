@@ -155,7 +155,7 @@ static void threads(void)
         threads_start(i + 1);
         begin(&cases[i]);
         ok(case_train(&cases[i], 3, 0.01, 0.01), "three epochs with %u threads", i + 1);
-        ok(same_state(&cases[0], &cases[i]), "%u threads leave the same bytes as one", i + 1);
+        ok(same_state(&cases[0], &cases[i]), "N15 %u threads leave the same bytes as one", i + 1);
     }
     for (unsigned i = 0; i < 3; i++)
         case_close(&cases[i]);
@@ -326,7 +326,7 @@ static void awkward(void)
         network_step(c.network, &last);
         ok(good && last.bad_steps == 0 && last.epoch_weight > 0 && isfinite(last.epoch_loss) &&
                last.epoch_loss < first.epoch_loss,
-           "%u rows, %u micro-batches, %llu in all: the loss falls from %.3f to %.3f", c.rows,
+           "N08 %u rows, %u micro-batches, %llu in all: the loss falls from %.3f to %.3f", c.rows,
            c.micro, (unsigned long long)c.count, first.epoch_loss, last.epoch_loss);
         real *logits = mem_alloc(c.count * c.outputs, sizeof *logits);
         good = network_answer(c.network, &c.source, 0, c.count, logits, &c.e);

@@ -46,10 +46,12 @@ struct refusal {
     const char *what, *hint; /* parts of the sentence, and of what is expected or of the help */
 };
 static const struct refusal refused[] = {
+    /* J05 unknown keys */
     {"\"tarin\": {}", ERR_CONFIG_KEY, 2, 1, "unknown key \"tarin\"", "did you mean `train`?"},
     {"\"Train\": {}", ERR_CONFIG_KEY, 2, 1, "unknown key \"Train\"", "did you mean `train`?"},
     {"\"train\": {\"epoch\": 3}", ERR_CONFIG_KEY, 2, 11, "\"train.epoch\"",
      "did you mean `epochs`?"},
+    /* J07 out of range, J08 a fraction, J06 another type */
     {"\"train\": {\"epochs\": 0}", ERR_CONFIG_RANGE, 2, 21, "`train.epochs`: 0", ""},
     {"\"train\": {\"epochs\": 2.5}", ERR_CONFIG_TYPE, 2, 21, "expected an integer, got 2.5", ""},
     {"\"train\": {\"epochs\": true}", ERR_CONFIG_TYPE, 2, 21, "expected an integer, got true", ""},
@@ -65,6 +67,7 @@ static const struct refusal refused[] = {
      ""},
     {"\"train\": {\"schedule\": 3}", ERR_CONFIG_TYPE, 2, 23, "`train.schedule`: expected an object",
      ""},
+    /* J13 contradictions */
     {"\"train\": {\"loss\": {\"type\": \"mse\"}}", ERR_CONFIG_CONFLICT, 2, 28, "`task`",
      "cross_entropy"},
     {"\"train\": {\"loss\": {\"type\": \"soft_f1\"}}", ERR_CONFIG_WORD, 2, 28, "\"soft_f1\"", ""},

@@ -1,6 +1,6 @@
 /* run_train.c - whole trainings, in this process: what they reach, what they refuse, how they end,
- * and that a resumed one ends in the bytes of one that was never stopped. Ids: F05 F06 F11 L06 M17
- * N03 N08 N14 N15 S01 S03 S09. */
+ * and that a resumed one ends in the bytes of one that was never stopped. Ids: F06 F07 F11 L06 M17
+ * N01 N03 N08 N15 S01 S02 S03 S04 S09. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
