@@ -76,6 +76,7 @@ static void add_near(const struct schema *s, const char *const *names, size_t co
     for (size_t i = 0; i < missing_count && told < MOST_NEAR; i++) {
         const char *want = s->columns[missing[i]].name;
         const char *near = text_nearest(want, free_names, known);
+        near = near ? near : text_nearest(want, names, count);
         if (near)
             text_printf(help, "%s\"%s\" for \"%s\"", told++ ? ", " : "did you mean ",
                         text_quote_z(near), text_quote_z(want));
@@ -83,6 +84,18 @@ static void add_near(const struct schema *s, const char *const *names, size_t co
     if (told)
         text_char(help, '?');
     mem_free(free_names);
+}
+
+/* No name is near: those that the file has. */
+static void help_names(const char *const *names, size_t count, struct err *e)
+{
+    struct text list = {0};
+    for (size_t i = 0; i < count && i < MOST_NAMED; i++)
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(names[i]));
+    if (count > MOST_NAMED)
+        text_printf(&list, " and %zu more", count - MOST_NAMED);
+    err_help(e, "columns are matched by name; the file has %s", list.data);
+    text_free(&list);
 }
 
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
@@ -109,7 +122,7 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     else if (s->fitted)
         err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
     else
-        err_help(e, "columns are matched by name; `dnn inspect DATA.csv` lists those of the file");
+        help_names(names, count, e);
     text_free(&list);
     text_free(&help);
     return false;

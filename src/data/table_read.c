@@ -289,6 +289,14 @@ static bool say_unlabelled(const struct load *l, struct err *e)
     return err_help(e, "take these rows out of the training data");
 }
 
+/* A column that is missing is missing in a file. */
+static bool in_file(const struct opt_strings *files, struct err *e)
+{
+    if (e->id == ERR_MODEL_COLUMN && !e->file[0] && strlen(files->items[0]) < sizeof e->file)
+        memcpy(e->file, files->items[0], strlen(files->items[0]) + 1);
+    return false;
+}
+
 /* The files of one part. method: how its rows are split, -1 when their part is known. */
 static bool read_files(struct table_raw *raw, struct schema *s, const struct opt_strings *files,
                        int part, int method, bool (*stop)(void), struct err *e)
@@ -300,7 +308,7 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct opt
     uint64_t before = raw->table->rows.count;
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
-                schema_bind(s, names, count, true, &binding, e);
+                (schema_bind(s, names, count, true, &binding, e) || in_file(files, e));
     if (good) {
         l.request = (struct table_request){
             .schema = s, .dialect = &s->dialect, .binding = &binding, .method = method};

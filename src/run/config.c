@@ -13,16 +13,17 @@
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
-static const char *const absent[] = {
+const char *const config_absent[] = {
     "ensemble",   "calibrate",    "threshold",      "tune",         "data.sequence",
-    "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain"};
+    "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain",
+    NULL};
 
 static void drop_absent(struct json_doc *doc)
 {
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
-        const struct json *v = json_path(json_root(doc), absent[i]);
+    for (size_t i = 0; config_absent[i]; i++) {
+        const struct json *v = json_path(json_root(doc), config_absent[i]);
         if (v && json_kind(v) == JSON_NULL)
-            json_remove(doc, absent[i]);
+            json_remove(doc, config_absent[i]);
     }
 }
 
@@ -152,22 +153,6 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     return good;
 }
 
-/* A value without a place in the file came from a --set: then the command line is wrong and not the
- * file. */
-static void blame_set(struct err *e)
-{
-    bool of_one_key = e->id == ERR_CONFIG_KEY || e->id == ERR_CONFIG_TYPE ||
-                      e->id == ERR_CONFIG_RANGE || e->id == ERR_CONFIG_WORD ||
-                      e->id == ERR_JSON_DUPLICATE;
-    if (!of_one_key || e->line > 0)
-        return;
-    char what[sizeof e->what];
-    snprintf(what, sizeof what, "--set: %.900s", e->what);
-    memcpy(e->what, what, sizeof what);
-    e->id = ERR_SET_VALUE;
-    e->file[0] = '\0';
-}
-
 /* --- files --- */
 
 static void join(char **path, const char *config)
@@ -231,17 +216,15 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
 {
     static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
     o = o ? o : &none;
+    config_note_sets(c, o);
     for (size_t i = 0; i < o->set_count; i++)
         if (!config_set(c->doc, o->sets[i], e))
             return false;
     if (json_kind(json_root(c->doc)) == JSON_OBJECT)
         drop_absent(c->doc);
     c->model.doc = c->doc;
-    if (!opt_read(config_table, c->doc, json_root(c->doc), "", c, e)) {
-        if (o->set_count)
-            blame_set(e);
-        return false;
-    }
+    if (!opt_read(config_table, c->doc, json_root(c->doc), "", c, e))
+        return config_blame(c, e);
     struct setting_list l = {0};
     settings_collect(&l, config_table, "", c, c->doc, "config");
     opt_each(config_table, "", c, join_row, c);
@@ -252,11 +235,7 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
                 apply(c, o, &l, e);
     c->settings = l.items;
     c->setting_count = l.count;
-    if (!good || config_check(c, e))
-        return good;
-    if (o->set_count)
-        blame_set(e);
-    return false;
+    return (good && config_check(c, e)) || config_blame(c, e);
 }
 
 static struct config *finish(struct json_doc *doc, const char *path, const struct overrides *o,
@@ -290,6 +269,9 @@ void config_free(struct config *c)
         return;
     opt_release(config_table, c);
     settings_free(c->settings, c->setting_count);
+    for (size_t i = 0; i < c->set_count; i++)
+        mem_free(c->sets[i]);
+    mem_free(c->sets);
     json_free(c->doc);
     mem_free(c->path);
     mem_free(c);

@@ -66,6 +66,8 @@ struct config {
     struct output_options output;
     struct setting *settings;
     size_t setting_count;
+    char **sets; /* keys that a --set gave, in order */
+    size_t set_count;
 };
 
 /* What the command line says. Strings NULL and numbers -1 when not given. */
@@ -80,6 +82,11 @@ struct config *config_load(const char *path, const struct overrides *o, struct e
 struct config *config_parse(const char *text, size_t length, const char *name,
                             const struct overrides *o, struct err *e);
 void config_free(struct config *c);
+/* An error about a key that a --set gave names that --set instead of the file; where the value
+ * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
+bool config_blame(const struct config *c, struct err *e);
+/* A column that the data lack: the key that names it, and where that stands. Returns false. */
+bool config_blame_column(const struct config *c, struct err *e);
 /* One "path.to.key=VALUE" put into doc: VALUE is read as JSON if that gives the key's type, else as
  * a string. File names are relative to the config's folder, as in the config. E10. */
 bool config_set(struct json_doc *doc, const char *set, struct err *e);
@@ -102,6 +109,9 @@ enum backend_word config_backend(const struct backend_options *b, enum job job,
  * memory). */
 void config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json);
+/* Whether the config inside the model file `path` is one that this build could have written: read as
+ * strictly as a config file. E1530. */
+bool config_stored(const char *text, const char *path, struct err *e);
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
 /* false: no such key; out then names the nearest */
 bool config_key_help(const char *key, struct text *out);

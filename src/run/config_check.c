@@ -142,9 +142,22 @@ static bool check_optimizer(const struct config *c, struct err *e)
     return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
 }
 
+/* The target is what is learned and never an input, whatever "columns" says. */
+static bool check_target(const struct config *c, struct err *e)
+{
+    const struct json *entry = json_get(c->data.columns, c->data.target);
+    if (!entry)
+        return true;
+    json_fail(c->doc, entry, e, ERR_CONFIG_COLUMNS,
+              "column \"%s\" is the target and cannot be listed in `data.columns`",
+              text_quote_z(c->data.target));
+    return err_help(e, "leave it out of \"columns\"; data.target names it");
+}
+
 bool config_check(struct config *c, struct err *e)
 {
-    return data_options_settle(&c->data, c->task, c->doc, e) && check_loss(c, e) &&
+    return data_options_settle(&c->data, c->task, c->doc, e) && check_target(c, e) &&
+           check_loss(c, e) &&
            check_metric(c, e) && check_optimizer(c, e) && check_useful(c, e) &&
            model_check(&c->model, e);
 }

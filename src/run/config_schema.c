@@ -1,7 +1,70 @@
 /* config_schema.c - JSON Schema (draft 2020-12) of the config, for editors, from the tables. */
+#include <string.h>
+
 #include "model/layer.h"
 #include "model/model.h"
 #include "run/config_table.h"
+#include "run/metric.h"
+
+/* What the program checks beyond the rows of its tables. */
+static const struct {
+    const char *path, *json;
+} rules[] = {
+    {"properties.data.properties.delimiter.enum", "[\",\",\";\",\"\\t\",\"|\"]"},
+    {"properties.data.properties.train.minItems", "1"},
+    {"properties.data.properties.train.minLength", "1"},
+    {"properties.data.properties.train.items.minLength", "1"},
+    {"properties.data.properties.valid.items.minLength", "1"},
+    {"properties.data.properties.test.items.minLength", "1"},
+    {"properties.data.properties.valid.minLength", "1"},
+    {"properties.data.properties.test.minLength", "1"},
+    {"properties.data.properties.target.minLength", "1"},
+    {"properties.train.properties.optimizer.properties.betas.minItems", "2"},
+    {"properties.train.properties.optimizer.properties.betas.maxItems", "2"},
+    {"properties.backend.properties.device.pattern",
+     "\"^(auto|(cuda:)?[0-9]{1,4}|(GPU|MIG)-[0-9a-fA-FGPU/-]{1,75})$\""},
+};
+
+static bool put_rules(struct json_doc *doc, struct err *e)
+{
+    bool good = true;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        good = good && json_set(doc, rules[i].path, rules[i].json, e);
+    return good;
+}
+
+/* Keys of the contract that may be null and nothing else. */
+static bool put_absent(struct json_doc *doc, struct err *e)
+{
+    bool good = true;
+    for (size_t i = 0; config_absent[i]; i++) {
+        struct text path = {0};
+        for (const char *key = config_absent[i]; *key;) {
+            size_t length = strcspn(key, ".");
+            text_put(&path, path.length ? ".properties." : "properties.");
+            text_add(&path, key, length);
+            key += length + (key[length] == '.');
+        }
+        good = good && json_set(doc, path.data, "{\"type\":\"null\"}", e);
+        text_free(&path);
+    }
+    return good;
+}
+
+static bool put_metrics(struct json_doc *doc, struct err *e)
+{
+    struct json_out names = {0};
+    json_open(&names, NULL, '[');
+    json_put_string(&names, NULL, "auto");
+    for (const struct metric_type *t = metric_types; t->name; t++)
+        json_put_string(&names, NULL, t->name);
+    json_close(&names, ']');
+    bool good =
+        json_set(doc, "properties.train.properties.early_stopping.properties.metric.enum",
+                 names.text.data, e);
+    text_free(&names.text);
+    return good;
+}
 
 void config_schema(struct text *json)
 {
@@ -19,7 +82,7 @@ void config_schema(struct text *json)
     json_close(&out, '}');
     struct err e = {0};
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "schema", &e);
-    if (doc) {
+    if (doc && put_rules(doc, &e) && put_metrics(doc, &e) && put_absent(doc, &e)) {
         json_write(json, json_root(doc), 2);
         text_char(json, '\n');
     }

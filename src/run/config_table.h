@@ -7,6 +7,8 @@
 
 extern const struct option config_table[]; /* the whole config, into struct config */
 extern const struct option backend_options_table[];
+/* Keys that may only be null, NULL-terminated. */
+extern const char *const config_absent[];
 extern const char *const backend_job_names[JOBS]; /* "train", "predict", "evaluate" */
 
 /* --- settings --- */
@@ -26,6 +28,11 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
  * set. batch: the key that --batch-size means is predict_batch_size. */
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
                         struct setting_list *l, struct err *e);
+
+/* Fills c->sets. */
+void config_note_sets(struct config *c, const struct overrides *o);
+/* The --set whose key the sentence names in quotes, or NULL. */
+const char *config_set_of(const struct config *c, const char *what);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/config.h"
 
 static const char *const type_names[] = {
     [COLUMN_NUMERIC] = "numeric",   [COLUMN_CATEGORICAL] = "categorical",
@@ -36,7 +37,7 @@ static bool looks_like_model(const char *path, bool *model, struct err *e)
 static bool open_model(struct inspect *i, struct err *e)
 {
     i->model = modelfile_load(i->path, e);
-    if (!i->model)
+    if (!i->model || !config_stored(i->model->config_text, i->path, e))
         return false;
     i->features = schema_features(i->model->schema);
     struct model_options o = modelfile_model(i->model);

@@ -123,7 +123,7 @@ static bool have_weights(struct training *t, struct err *e)
     return good;
 }
 
-bool training_load(struct training *t, struct err *e)
+static bool load(struct training *t, struct err *e)
 {
     const struct config *c = t->config;
     if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, -1, &t->backend, e))
@@ -156,6 +156,11 @@ bool training_load(struct training *t, struct err *e)
     t->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
     return true;
+}
+
+bool training_load(struct training *t, struct err *e)
+{
+    return load(t, e) || config_blame(t->config, e) || config_blame_column(t->config, e);
 }
 
 /* --- plan, network, weights --- */

@@ -273,6 +273,40 @@ with '"epochs": 2' '"epochs": 2, "loss": {"class_weights": {"maybe": 2}}'
 run dnn check c.json
 is_exit 78 "J13 a weight for a label that the data lack"
 err_has E1321 "J13 E1321"
+with '"age": "numeric"' '"age": "numeric", "converted": "numeric"'
+bad "J13 the target as a feature" E1312 ":6:" converted
+
+# who gave the value is named, and not the file
+given() { # given NAME EXIT ID TEXT ARGUMENT...
+    local name=$1 code=$2 id=$3 text=$4
+    shift 4
+    run dnn check good.json "$@"
+    is_exit $code "J13 $name"
+    err_has "error[$id]: --set $text" "J13 $name: the --set is named"
+    err_lacks "good.json" "J13 $name: the file is not"
+}
+given "a --set that the task contradicts" 78 E1311 'train.loss.type:' --set train.loss.type=mse
+given "a --set without effect" 78 E1311 'train.optimizer.momentum:' --set train.optimizer.momentum=0.5
+given "a --set that leaves no rows" 78 E1311 'data.split.valid:' --set data.split.valid=0.9
+given "a --set out of range" 64 E1008 'train.epochs: 0 is out of range' --set train.seed=1 --set train.epochs=0
+given "a --set of an unknown device" 64 E1008 'backend.device:' --set backend.device=xx
+given "a --set of an unknown type" 64 E1008 'data.columns.age.type:' --set data.columns.age.type=foo
+given "a --set of another type" 64 E1008 'data.columns.lead_id:' --set data.columns.lead_id=foo
+given "a --set of no file" 64 E1008 'data.train:' --set data.train=
+given "a --set of a split without its column" 78 E1313 'data.split.method:' --set data.split.method=group
+given "a --set of a label that the data lack" 78 E1321 'train.loss.class_weights:' --set 'train.loss.class_weights={"maybe":2}'
+given "a --set that makes the target a feature" 78 E1312 'data.columns.converted:' --set data.columns.converted=numeric
+with '"age": "numeric"' '"ages": "numeric"'
+run dnn check c.json
+is_exit 65 "J13 a column that the data lack"
+err_has 'leads.csv: the data lack the column "ages", which `data.columns` names (c.json:6:' "J13 with file and key"
+err_has 'did you mean "age" for "ages"' "J13 with the nearest name"
+run dnn check good.json --set data.target=Converted
+is_exit 65 "J13 a target that the data lack"
+err_has 'which --set data.target names' "J13 the --set is named"
+err_has 'did you mean "converted"' "J13 with the nearest name"
+run dnn check good.json --set data.columns.zzzzzz=numeric
+err_has 'the file has "lead_id", "age"' "J13 no name is near: the names of the file"
 with '"task": "binary",' ''
 bad "J13 no task" E1305 "" task
 with '"target": "converted",' ''
