@@ -250,8 +250,8 @@ struct grads {
     const struct group *groups;
 };
 struct op_norm2 { struct step *now; struct grads from; void *scratch; };
-/* The optimisers: a norm2 of the same gradient stands right before; the machine puts one in where it
- * is left out, since it is norm2 that finds a step which is not finite. Nothing is touched when
+/* The optimisers: a norm2 of the same gradient stands right before; the machine puts one in where
+ * it is left out, since it is norm2 that finds a step which is not finite. Nothing is touched when
  * now->bad. clip > 0: gradients are scaled by min(1, clip / gnorm). A step whose rows weigh nothing
  * has the gradient 0. */
 struct op_sgd {

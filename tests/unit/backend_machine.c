@@ -95,7 +95,8 @@ static void same_bytes(const char *best)
     }
     rounding = FE_UPWARD; /* as a library might have left it */
     real *rounded = trained(m, 200, 1, true, true, &other);
-    ok(memcmp(rounded, want, n * sizeof *rounded) == 0, "the same bytes: another rounding mode before");
+    ok(memcmp(rounded, want, n * sizeof *rounded) == 0,
+       "the same bytes: another rounding mode before");
     rounding = FE_TONEAREST;
     mem_free(rounded);
     /* a batch in two parts: batch norm sees each by itself and the sums have another order, so only
