@@ -76,6 +76,18 @@ int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t 
     return 0;
 }
 
+int sys_truncate(int fd, uint64_t length)
+{
+    int error = fault_hit(FAULT_WRITE);
+    if (error)
+        return error;
+    int rc;
+    do
+        rc = ftruncate(fd, (off_t)length);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 ? 0 : errno;
+}
+
 int sys_fsync(int fd)
 {
     int error = fault_hit(FAULT_FSYNC);

@@ -14,6 +14,7 @@ int sys_open(const char *path, int flags, mode_t mode, int *fd);
 int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got);
 /* All bytes; after a failure *done tells how many went out. */
 int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t *done);
+int sys_truncate(int fd, uint64_t length); /* counted as a write */
 int sys_fsync(int fd);
 int sys_rename(const char *from, const char *to);
 int sys_unlink(const char *path);

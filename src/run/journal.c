@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,9 +50,8 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
         j->length = (uint64_t)st.st_size;
         return true;
     }
-    if (ftruncate(j->fd, (off_t)length) != 0)
-        return err_errno(e, j->path, errno, true, "cannot be cut to its length");
-    return true;
+    int error = sys_truncate(j->fd, length);
+    return error ? err_errno(e, j->path, error, true, "cannot be cut to its length") : true;
 }
 
 bool journal_line(struct journal *j, const char *line, struct err *e)
@@ -80,7 +78,7 @@ bool journal_sync(struct journal *j, struct err *e)
 void journal_close(struct journal *j)
 {
     if (j->path && j->made)
-        unlink(j->path); /* the training never began */
+        sys_unlink(j->path); /* the training never began */
     if (j->path)
         sys_close(j->fd); /* the last lines were synced */
     mem_free(j->path);

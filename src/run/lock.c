@@ -62,9 +62,8 @@ static int write_line(int fd)
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
     int n = snprintf(line, sizeof line, "pid %ld on %s since %s\n", (long)getpid(), host, when);
     size_t done;
-    if (ftruncate(fd, 0) != 0)
-        return errno;
-    return sys_write(fd, line, (size_t)n, 0, &done);
+    int error = sys_truncate(fd, 0);
+    return error ? error : sys_write(fd, line, (size_t)n, 0, &done);
 }
 
 static bool refused(const char *path, int fd, struct err *e)
