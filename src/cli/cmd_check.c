@@ -1,8 +1,6 @@
 /* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
 #include <string.h>
 
-#include <string.h>
-
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -35,7 +33,9 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 (unsigned long long)r->largest_batch_predict);
     text_printf(out, "backend     %s (requested %s: %s), %u threads, BLAS %s\n", r->backend.used,
                 r->backend.requested, r->backend.reason, r->backend.threads, r->backend.blas_core);
-    text_printf(out, "time        about %.3g s\n", r->seconds);
+    text_printf(out, "time        at most about %.3g s (%lld epochs%s)\n", r->seconds,
+                (long long)c->train.epochs,
+                c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
     text_put(out, "settings    (those not at their default)\n");
     for (size_t i = 0; i < c->setting_count; i++)
         if (strcmp(c->settings[i].from, "default") != 0 &&

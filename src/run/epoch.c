@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/memory.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -223,6 +224,16 @@ static void keep_best(struct training *t)
     network_get(t->network, &t->best);
 }
 
+/* Seconds of the whole training, all runs together, as the first epoch of this run foretells: the
+ * most it may take. */
+static double foretell(const struct training *t, double epoch_s)
+{
+    double limit = t->config->train.time_limit_s;
+    double all = training_seconds(t) +
+                 epoch_s * (double)(t->config->train.epochs - t->history.epochs);
+    return limit > 0 && all > limit ? limit : all;
+}
+
 /* All steps are done: what did they bring? */
 static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
 {
@@ -245,7 +256,8 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
     double seconds = clock_now() - r->epoch_began;
     progress_epoch(t->progress, t->history.epochs, loss, metric, best, rows_per_second(r), seconds);
     r->epochs_seconds += seconds;
-    r->epochs_here++;
+    if (r->epochs_here++ == 0)
+        t->backend.cpu_s = foretell(t, seconds);
     return write_line(r, now, loss, &valid, e) ? GO_ON : FAILED;
 }
 

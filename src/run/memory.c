@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "run/select.h"
 
 enum { SMALL_FILE = 1 << 16 };
 

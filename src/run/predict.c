@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "run/answer_line.h"
+#include "run/memory.h"
 #include "run/stop.h"
 
 struct writer {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 
+static const double MEMORY_FRACTION = 0.9; /* the default of config_table.c */
 static const char *const words[] = {
     [BACKEND_AUTO] = "auto", [BACKEND_GPU] = "dnn_gpu", [BACKEND_CPU] = "dnn_cpu"};
 
@@ -39,8 +40,29 @@ static void say_precision(const struct backend_options *b)
                  text_quote_z(b->precision));
 }
 
+/* Keys that a config may carry for the machines that have a GPU: here they change nothing. */
+static void say_unused(const struct backend_options *b)
+{
+    const struct {
+        const char *key;
+        bool set;
+    } keys[] = {{"device", b->device && strcmp(b->device, "auto") != 0},
+                {"deterministic", !b->deterministic},
+                {"autotune", !b->autotune},
+                {"memory_limit_gb", b->memory_limit_gb > 0},
+                {"memory_fraction", b->memory_fraction < MEMORY_FRACTION ||
+                                        b->memory_fraction > MEMORY_FRACTION}};
+    struct text names = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (keys[i].set)
+            text_printf(&names, "%sbackend.%s", names.length ? ", " : "", keys[i].key);
+    if (names.length)
+        log_note("for GPUs alone, without effect on the CPU: %s", names.data);
+    text_free(&names);
+}
+
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
-                    size_t count, double work_s, struct selection *s, struct err *e)
+                    size_t count, struct selection *s, struct err *e)
 {
     const char *from = "default", *kind = kind_wanted();
     enum backend_word word = config_backend(b, job, settings, count, &from);
@@ -51,7 +73,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .device = "cpu",
                             .threads = threads_count(),
                             .precision = "fp32",
-                            .cpu_s = work_s,
+                            .cpu_s = -1,
                             .gpu_s = -1};
     snprintf(s->blas_core, sizeof s->blas_core, "%s", info.blas_core);
     bool other_kind = kind && strcmp(kind, "cuda") != 0;
@@ -74,6 +96,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         log_line("auto: using CPU (%s)", s->reason);
     }
     say_precision(b);
+    if (job == JOB_TRAIN) /* later it is the model's config, and nobody's wish any more */
+        say_unused(b);
     return true;
 }
 

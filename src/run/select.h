@@ -14,15 +14,16 @@ struct selection {
     char device[96]; /* "cpu" */
     char driver[32]; /* "" */
     unsigned threads;
-    char blas_core[32];
+    char blas_core[32];    /* "none": no BLAS serves */
     const char *precision; /* "fp32" */
-    double cpu_s, gpu_s;   /* estimates; negative: not made */
+    /* Estimates of the whole job, of a training as if early stopping never came; negative: not
+     * made. */
+    double cpu_s, gpu_s;
 };
-/* work_s: estimated seconds of the job on the CPU, negative when not known. Logs the contract's
- * lines. */
+/* Logs the contract's lines. The estimates are made by whoever has seen the data (check, train),
+ * and blas_core becomes the plan's, once there is one: what serves, not what was found. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
-                    size_t count, double work_s, struct selection *s, struct err *e);
+                    size_t count, struct selection *s, struct err *e);
 void select_write(const struct selection *s, const char *key, struct json_out *out); /* BACKEND */
-void memory_write(const char *key, struct json_out *out);                            /* MEMORY */
 
 #endif

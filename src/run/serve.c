@@ -3,6 +3,7 @@
  * rows. */
 #include "run/serve.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     s->has_options =
         backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
     if (!s->has_options ||
-        !select_backend(&s->options, job, s->settings, s->setting_count, -1, &s->backend, e)) {
+        !select_backend(&s->options, job, s->settings, s->setting_count, &s->backend, e)) {
         serve_close(s);
         return false;
     }
@@ -76,6 +77,7 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     }
     machine_plan(s->machine, rows, 1, &s->plan);
     machine_obey(s->machine, &s->plan);
+    snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
     s->network = network_new(&o, s->machine, &s->plan, e);
     if (!s->network)
         return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/memory.h"
 #include "run/stop.h"
 #include "run/training.h"
 

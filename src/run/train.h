@@ -35,7 +35,7 @@ struct check_result {
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
-    double seconds;       /* estimated time of the training */
+    double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
     struct text warnings; /* one a line */
     struct text resolved; /* config with every default */
 };

@@ -126,7 +126,7 @@ static bool have_weights(struct training *t, struct err *e)
 static bool load(struct training *t, struct err *e)
 {
     const struct config *c = t->config;
-    if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, -1, &t->backend, e))
+    if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &t->backend, e))
         return false;
     /* The machine comes before the threads: it may load a library that must find the process alone.
      */
@@ -286,6 +286,7 @@ bool training_build(struct training *t, struct err *e)
         obey(t, &c->plan, t->checkpoint);
     else
         machine_obey(t->machine, &t->plan);
+    snprintf(t->backend.blas_core, sizeof t->backend.blas_core, "%s", t->plan.blas_core);
     bool good = network_make(t, e);
     if (good && c) {
         good = take_over(t, c, t->checkpoint, e);

@@ -54,7 +54,7 @@ static struct answer ask(const char *word, int fallback, const char *name, const
         struct config *c = config_parse(config, strlen(config), "c.json", &o, &e);
         struct selection s = {0};
         a.good =
-            c && select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, -1, &s, &e);
+            c && select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &s, &e);
         a.id = (int)e.id;
         a.exit = (int)err_exit(&e);
         a.warnings = log_warnings();
