@@ -11,15 +11,23 @@ make_config c.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep
 run dnn train c.json -o m.dnn --progress none
 is_exit 0 "a training without faults"
 want=$(digest m.dnn)
+# what stands there before is another model: a training that ends well must have replaced it
+run dnn train c.json -o m.dnn --progress none --set train.seed=99
+is_exit 0 "a training with another seed"
+[ "$(digest m.dnn)" != "$want" ]
+ok $? "gives another model"
 cp m.dnn before.dnn
 DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
 count_of() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" counts; }
 
-# sweep KIND ERRNO CODES STEP: fails every STEP-th call; CODES are the exits that may follow
+# sweep KIND ERRNO CODES STEP LEAST: fails every STEP-th call; CODES are the exits that may follow, LEAST is how many of the
+# faults must make the training fail, or "all". A training that ends well all the same leaves the model of one without faults.
 sweep() {
-    local kind=$1 error=$2 codes=$3 step=$4 n bad="" total hit=0
+    local kind=$1 error=$2 codes=$3 step=$4 least=$5 n bad="" total hit=0 tried=0
     total=$(count_of "$kind")
+    [ "${total:-0}" -gt 0 ] || bad="no call of this kind was counted; "
     for ((n = 1; n <= total; n += step)); do
+        tried=$((tried + 1))
         cp before.dnn m.dnn
         local fault=$kind:$n${error:+:$error}
         STATUS=0
@@ -32,27 +40,32 @@ sweep() {
             [ -z "$(find . -name '.*dnn-tmp-*')" ] || bad+="$fault: a temporary file is left; "
             [ ! -e m.dnn.lock ] || bad+="$fault: the lock is left; "
             "$DNN" train c.json -o m.dnn --resume --progress none >/dev/null 2>err || bad+="$fault: resume: $(tail -n 2 err); "
+        else
+            "$DNN" verify m.dnn >out 2>err || bad+="$fault: exit 0, but the model cannot be loaded: $(tail -n 2 err); "
         fi
         [ "$(digest m.dnn)" = "$want" ] || bad+="$fault: other bytes; "
         rm -f m.dnn.ckpt-* m.dnn.lock
     done
     [ -z "$bad" ]
     ok $? "$kind${error:+ ($error)}: $hit of $total calls make a training fail, cleanly" "$bad"
+    [ "$least" != all ] || least=$tried
+    [ $hit -ge "$least" ]
+    ok $? "$kind${error:+ ($error)}: the faults are noticed" "$hit made a training fail, expected at least $least"
 }
-sweep write ENOSPC "74 73" 1   # F01
-sweep write EFBIG "74 73" 3    # F04
-sweep write EDQUOT "74 73" 3
-sweep fsync EIO "74" 1         # F02 F03
-sweep fsync ENOSPC "74" 2
-sweep rename EXDEV "74" 1      # F08
-sweep rename EACCES "73" 2
-sweep close EIO "74 73" 1
-sweep open EMFILE "71 73 66" 1 # F10
-sweep open EACCES "77 73" 1
-sweep read EIO "74 76" 1
-sweep unlink EIO "74" 1
-sweep thread EAGAIN "71" 1     # X08: fewer threads, the same bytes
-sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1))
+sweep write ENOSPC "74 73" 1 all # F01
+sweep write EFBIG "74 73" 3 all # F04
+sweep write EDQUOT "74 73" 3 all
+sweep fsync EIO "74" 1 all # F02 F03
+sweep fsync ENOSPC "74" 2 all
+sweep rename EXDEV "74" 1 all # F08
+sweep rename EACCES "73" 2 all
+sweep close EIO "74 73" 1 3
+sweep open EMFILE "71 73 66" 1 8 # F10
+sweep open EACCES "77 73" 1 8
+sweep read EIO "74 76" 1 4
+sweep unlink EIO "74" 1 0 # what cannot be removed is a warning
+sweep thread EAGAIN "71" 1 0 # X08: fewer threads, the same bytes
+sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1)) all
 
 # F09 interrupted and short calls are repeated: EINTR through the wrappers is invisible
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
