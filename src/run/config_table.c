@@ -115,7 +115,7 @@ static const struct option train_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct backend_options, field)
 
-#define NO_GPU "Without effect in this build, which has no GPU kernels."
+#define NO_GPU " (no effect here: this build has no GPU kernels)."
 
 const struct option backend_options_table[] = {
     {.key = "name",
@@ -123,7 +123,7 @@ const struct option backend_options_table[] = {
      .offset = AT(name),
      .standard = "\"auto\"",
      .words = backend_names,
-     .help = "Where computing happens: dnn_cpu, dnn_gpu or auto. This build has the CPU alone: "
+     .help = "Where computing happens: dnn_cpu, dnn_gpu or auto (this build has the CPU alone). "
              "auto is dnn_cpu, and fallback says what becomes of dnn_gpu. dnn is the old word for "
              "dnn_cpu."},
     {.key = "train",
@@ -151,7 +151,7 @@ const struct option backend_options_table[] = {
      .type = OPT_STRING,
      .offset = AT(device),
      .standard = "\"auto\"",
-     .help = "Which GPU: auto, a number, cuda:N, a UUID or a MIG UUID. " NO_GPU},
+     .help = "Which GPU: auto, a number, cuda:N, a UUID or a MIG UUID" NO_GPU},
     {.key = "fallback",
      .type = OPT_WORD,
      .offset = AT(fallback),
@@ -171,14 +171,14 @@ const struct option backend_options_table[] = {
      .type = OPT_BOOL,
      .offset = AT(deterministic),
      .standard = "true",
-     .help = "Same seed, config and data give the same bytes. The CPU always works so; on a GPU "
-             "false lets timings choose. " NO_GPU},
+     .help = "On a GPU: the same bytes from the same seed, config and data, or (false) what "
+             "timings choose" NO_GPU " The CPU always gives the same bytes."},
     {.key = "autotune",
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help = "Whether timings may choose between kernels of a GPU. It counts only with "
-             "\"deterministic\": false. " NO_GPU},
+     .help = "Whether timings may choose between kernels of a GPU" NO_GPU
+             " It counts only with \"deterministic\": false."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
@@ -186,8 +186,8 @@ const struct option backend_options_table[] = {
      .standard = "null",
      .low = 0,
      .high = 1000000,
-     .help = "The most GiB of GPU memory to use; null: what memory_fraction says. The smaller of "
-             "the two counts. " NO_GPU},
+     .help = "The most GiB of GPU memory to use; null: what memory_fraction says" NO_GPU
+             " The smaller of the two counts."},
     {.key = "memory_fraction",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -195,7 +195,7 @@ const struct option backend_options_table[] = {
      .standard = "0.9",
      .low = 0,
      .high = 1,
-     .help = "The most of a GPU's memory to use, as a share of all of it. " NO_GPU},
+     .help = "The most of a GPU's memory to use, as a share of all of it" NO_GPU},
     {.key = "predict_batch_size",
      .type = OPT_INT,
      .offset = AT(predict_batch_size),
