@@ -124,7 +124,7 @@ static void config_text(const struct infer *found, const char *target, const cha
     json_close(o, '}');
 }
 
-static void tell(const struct infer *found, const char *target)
+static void tell(const struct infer *found, const char *target, bool task_given)
 {
     if (found->note[0])
         log_note("%s", found->note);
@@ -133,6 +133,10 @@ static void tell(const struct infer *found, const char *target)
         if (c->reason[0] && strcmp(c->name, target) != 0)
             log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type],
                      c->reason);
+        if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
+            strcmp(c->name, target) == 0)
+            log_note("column \"%s\": %llu classes; for numbers as such use --set "
+                     "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
         if (c->note[0])
             log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
     }
@@ -252,7 +256,7 @@ static int init_command(struct args *a)
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
-        tell(found, target);
+        tell(found, target, set_value(&o, "task") != NULL);
     infer_free(found);
     text_free(&json);
     cli_drop(q.ids);

@@ -14,7 +14,7 @@
 struct drift *drift_new(const struct schema *s)
 {
     size_t columns = s->column_count ? s->column_count : 1;
-    struct drift *d = mem_alloc(1, sizeof *d);
+    struct drift *d = mem_zero(1, sizeof *d);
     d->unknown = mem_zero(columns, sizeof *d->unknown);
     d->outside = mem_zero(columns, sizeof *d->outside);
     d->missing = mem_zero(columns, sizeof *d->missing);
@@ -23,6 +23,7 @@ struct drift *drift_new(const struct schema *s)
 
 void drift_add(struct drift *into, const struct drift *from, size_t columns)
 {
+    into->vanished += from->vanished;
     for (size_t i = 0; i < columns; i++) {
         into->unknown[i] += from->unknown[i];
         into->outside[i] += from->outside[i];
@@ -64,6 +65,7 @@ struct row {
     const struct schema *s;
     unsigned char *out;
     struct drift *drift;
+    uint64_t *vanished;
     struct cell_where where;
 };
 
@@ -96,6 +98,8 @@ static inline void put_number(const struct row *r, size_t column, uint32_t slot,
     const struct number_slot *n = r->s->numbers + slot;
     float v = (float)(value - n->offset);
     put_float(r->out + 4 * (size_t)slot, v);
+    if (v == 0 && value != n->offset && r->vanished)
+        ++*r->vanished; /* never of the short numbers of cell_run.h, which have no exponent */
     if (r->drift && (v < n->low || v > n->high))
         r->drift->outside[column]++;
 }
@@ -109,6 +113,15 @@ static bool missing_number(const struct row *r, size_t column)
     return true;
 }
 
+/* 1e-400 is no 0, though its double is. */
+static bool says_zero(const struct csv_cell *cell)
+{
+    for (uint32_t i = 0; i < cell->length && cell->text[i] != 'e' && cell->text[i] != 'E'; i++)
+        if (cell->text[i] >= '1' && cell->text[i] <= '9')
+            return false;
+    return true;
+}
+
 static inline bool read_number(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value;
@@ -118,6 +131,8 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
     if (result != NUMBER_OK)
         return cell_say_number(&r->where, column, cell, result);
     put_number(r, column, r->s->columns[column].number, value);
+    if (value == 0 && r->vanished && !says_zero(cell))
+        ++*r->vanished;
     return true;
 }
 
@@ -219,7 +234,7 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e)
 {
-    struct row r = {s, out, s->fitted ? d : NULL, {s, b, block, cells, record, e}};
+    struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL, {s, b, block, cells, record, e}};
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
     put_blank(s, out);

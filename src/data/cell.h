@@ -13,6 +13,7 @@ struct drift {
     uint64_t *unknown;      /* unseen categories */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
+    uint64_t vanished;      /* numbers of any column too small for float32: they are read as 0 */
 };
 struct drift *drift_new(const struct schema *s);
 void drift_add(struct drift *into, const struct drift *from, size_t columns);
@@ -22,7 +23,8 @@ void drift_free(struct drift *d);
  * evaluate), else it is not read. Errors carry file, line, column, name, the quoted text; a record
  * with too few or too many cells is one. With a fitted schema categories become slots; unseen
  * values follow `unknown`. With one that is not fitted they become provisional ids (data/stats.h),
- * and new values go into the columns' vocabularies. d may be NULL. */
+ * and new values go into the columns' vocabularies. d may be NULL; without a fit only `vanished` is
+ * counted. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);

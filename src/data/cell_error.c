@@ -100,6 +100,10 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
 {
     char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
     double v;
+    char nearly[64];
+    if (number_nearly(cell->text, cell->length, decimal, nearly, sizeof nearly))
+        return err_help(w->e, "write %s: a number begins with a digit or -, and has digits on both "
+                        "sides of its point", nearly);
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
         return err_help(w->e,
                         "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",

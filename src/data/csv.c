@@ -96,9 +96,9 @@ static bool not_converted(struct csv *c, struct err *why, struct err *e)
             line += b == end;
         }
     err_at(e, why->id, c->shown[c->at], line, column, "%s", why->what);
-    err_expected(e, "text in %s, which is what data.encoding says",
-                 c->dialect.encoding == ENCODING_CP1252 ? "cp1252" : "latin1");
-    return err_help(e, "set data.encoding to \"latin1\" or \"utf-8\" if the file was saved so");
+    err_expected(e, "text in %s, which is what %s says", data_encoding_names[c->dialect.encoding],
+                 c->dialect.said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model");
+    return csv_encoding_help(&c->dialect, "\"latin1\" or \"utf-8\"", e);
 }
 
 /* Bytes in UTF-8: decoded piece by piece. */

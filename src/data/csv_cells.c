@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "data/csv_room.h"
 #include "data/scan.h"
 
 /* The first byte that is not text: NUL or not UTF-8; size when there is none. */
@@ -60,8 +61,9 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
     } else {
         err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
                byte);
-        err_expected(e, "UTF-8, which is what data.encoding says");
-        err_help(e, "set data.encoding to \"latin1\" or \"cp1252\" if the file was saved so");
+        err_expected(e, "UTF-8, which is what %s says",
+                     out->dialect.said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model");
+        csv_encoding_help(&out->dialect, "\"latin1\" or \"cp1252\"", e);
     }
     size_t stop = line_end(b, at);
     while (stop > at && (b->bytes[stop - 1] == '\n' || b->bytes[stop - 1] == '\r'))

@@ -41,7 +41,12 @@ static bool check_delimiter(const struct csv *c, const struct csv_block *b,
     err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1,
            "found 1 column; did you mean delimiter \"%s\"?", delimiter_name(best));
     err_excerpt(e, cell->text, cell->length);
-    return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
+    if (c->dialect.said == CSV_SAID_BY_CONFIG)
+        return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
+    if (c->dialect.said == CSV_SAID_BY_MODEL_OR_IO && (best == ',' || best == '\t'))
+        return err_help(e, "give --io %s", best == ',' ? "csv" : "tsv");
+    return err_help(e, "write the file with \"%s\", as the training file was",
+                    delimiter_name(c->dialect.delimiter));
 }
 
 /* --- equal names --- */
@@ -109,8 +114,10 @@ static bool looks_like_data(const struct csv *c)
 static bool header_help(const struct csv *c, struct err *e, const char *otherwise)
 {
     if (looks_like_data(c))
-        return err_help(e, "if the file has no header line, set \"header\": false in data "
-                           "(predict: --no-header)");
+        return err_help(e, c->dialect.said == CSV_SAID_BY_CONFIG
+                               ? "if the file has no header line, set \"header\": false in data "
+                                 "(predict: --no-header)"
+                               : "if the file has no header line, give --no-header");
     return err_help(e, "%s", otherwise);
 }
 

@@ -53,6 +53,9 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
 /* Do lines end with a bare CR? */
 bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size);
 
+/* The way out of a byte that the encoding does not have. */
+bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct err *e);
+
 /* csv_header.c: the names, from the first record pending; taken off when it is a header. Called at
  * the start of each file; those after the first are compared. */
 bool csv_header_read(struct csv *c, struct err *e);

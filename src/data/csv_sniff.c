@@ -96,6 +96,15 @@ static const char *wide_text(const char *bytes, size_t length)
     return NULL;
 }
 
+bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct err *e)
+{
+    const char *name = data_encoding_names[d->encoding];
+    if (d->said == CSV_SAID_BY_CONFIG)
+        return err_help(e, "set data.encoding to %s if the file was saved so", others);
+    return err_help(e, "the encoding of the training file counts, %s: convert this one, "
+                    "iconv -f ENCODING -t %s", name, name);
+}
+
 bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e)
 {
     const char *wide = wide_text(c->head, c->head_used);
@@ -110,7 +119,7 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
         return true;
     if (c->convert) {
         err_at(e, ERR_CSV_ENCODING, path, 1, 1, "begins with the byte-order mark of UTF-8");
-        return err_help(e, "set data.encoding to \"utf-8\"");
+        return csv_encoding_help(&c->dialect, "\"utf-8\"", e);
     }
     *skip = 3;
     return true;

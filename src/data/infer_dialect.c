@@ -173,10 +173,10 @@ static bool read_head(const char *path, struct head *h, struct err *e)
     struct file f;
     if (!file_open(&f, path, e))
         return false;
-    bool good = f.seekable;
+    bool good = f.seekable && strcmp(path, "-") != 0;
     if (!good) {
         err_at(e, ERR_INFER_PIPE, f.path, 0, 0, "cannot be read a second time");
-        err_help(e, "save the data as a file first");
+        err_help(e, "init looks at the data more than once: give a file");
     }
     h->bytes = mem_alloc(HEAD_BYTES, 1);
     good = good && file_read(&f, h->bytes, HEAD_BYTES, &h->size, e);

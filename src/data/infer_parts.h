@@ -22,6 +22,7 @@ struct watch {
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
     uint64_t others;            /* no number, no date, not in the list */
+    uint64_t nearly;            /* of others: numbers but for a '+' or a digit before the point */
     uint64_t words, bytes;      /* of cells that are others */
     uint64_t odd_commas;        /* of `commas`: not three digits behind it, so no thousands */
     bool steps;                 /* each whole number is one more than the one before */

@@ -88,7 +88,8 @@ static void see_number(struct watch *w, const char *text, size_t length, double 
     double seconds;
     if (comma) {
         w->commas++;
-        w->odd_commas += text + length - point != 4;
+        const char *digit = text + (*text == '-');
+        w->odd_commas += text + length - point != 4 || (*digit == '0');
     } else if (point) {
         w->points++;
     } else {
@@ -103,8 +104,11 @@ static void see_number(struct watch *w, const char *text, size_t length, double 
 static void see_other(struct watch *w, const char *text, size_t length)
 {
     bool inside = false;
+    char as[64];
     if (!w->others)
         w->other = mem_string_n(text, length);
+    w->nearly += number_nearly(text, length, '.', as, sizeof as) ||
+                 number_nearly(text, length, ',', as, sizeof as);
     w->others++;
     w->bytes += length;
     for (size_t i = 0; i < length; i++) {

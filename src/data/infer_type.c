@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "data/number.h"
 
 /* --- cells of one column, once it is known what means missing --- */
 
@@ -144,6 +145,16 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
     bool unique = n->distinct == n->present || w->capped;
     c->type = COLUMN_CATEGORICAL;
+    if (w->nearly && !w->dates && w->nearly + n->numbers == n->present) {
+        char as[64] = "0.5";
+        if (w->other && !number_nearly(w->other, strlen(w->other), '.', as, sizeof as))
+            number_nearly(w->other, strlen(w->other), ',', as, sizeof as);
+        set_aside(c, COLUMN_IGNORE, w->other && w->other[0] == '+'
+                  ? "numbers with a plus sign: dnn reads %s, not %s"
+                  : "numbers without a digit before or behind the point: dnn reads %s, not %s", as,
+                  w->other ? w->other : ".5");
+        return;
+    }
     if (n->present < 20)
         return;
     if (named_like_id(c->name) && distinct > 0.5 * present)

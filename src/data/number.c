@@ -178,3 +178,27 @@ enum number_result number_parse(const char *text, size_t length, char decimal, d
     return number_short(text, length, decimal, value) ? NUMBER_OK
                                                       : long_decimal(text, length, decimal, value);
 }
+
+bool number_nearly(const char *text, size_t length, char decimal, char *out, size_t room)
+{
+    size_t at = 0, n = 0;
+    double value;
+    if (length == 0 || length + 3 > room)
+        return false;
+    if (text[0] == '-')
+        out[n++] = text[at++];
+    else if (text[0] == '+')
+        at++;
+    if (at < length && text[at] == decimal)
+        out[n++] = '0';
+    while (at < length && (is_digit(text[at]) || text[at] == decimal)) {
+        out[n++] = text[at++];
+        if (out[n - 1] == decimal && !(at < length && is_digit(text[at])))
+            n--; /* "5." */
+    }
+    memcpy(out + n, text + at, length - at);
+    n += length - at;
+    out[n] = '\0';
+    return (n != length || memcmp(out, text, n) != 0) &&
+           number_parse(out, n, decimal, &value) == NUMBER_OK;
+}

@@ -86,6 +86,18 @@ static void add_near(const struct schema *s, const char *const *names, size_t co
     mem_free(free_names);
 }
 
+/* Names from missing[*at] on while they fit; *at is then the first that did not. */
+static void list_missing(const struct schema *s, const uint32_t *missing, size_t count,
+                         size_t most_bytes, size_t *at, struct text *list)
+{
+    for (size_t first = *at; *at < count; (*at)++) {
+        const char *name = text_quote_z(s->columns[missing[*at]].name);
+        if (*at > first && list->length + strlen(name) + 4 > most_bytes)
+            return;
+        text_printf(list, "%s\"%s\"", *at > first ? ", " : "", name);
+    }
+}
+
 /* No name is near: those that the file has. */
 static void help_names(const char *const *names, size_t count, struct err *e)
 {
@@ -102,18 +114,30 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
                            const struct binding *b, const uint32_t *missing, size_t missing_count,
                            struct err *e)
 {
-    struct text list = {0}, help = {0};
-    for (size_t i = 0; i < missing_count && i < MOST_NAMED; i++)
-        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(s->columns[missing[i]].name));
-    if (missing_count > MOST_NAMED)
-        text_printf(&list, " and %zu more", missing_count - MOST_NAMED);
-    err_set(e, ERR_MODEL_COLUMN, missing_count == 1 ? "the data lack the column %s"
-                                                    : "the data lack the columns %s", list.data);
+    struct text list = {0}, more = {0}, help = {0};
+    size_t at = 0;
+    list_missing(s, missing, missing_count, sizeof e->what - 64, &at, &list);
+    if (at < missing_count) {
+        text_put(&more, "also ");
+        list_missing(s, missing, missing_count, sizeof e->expected - 64, &at, &more);
+    }
+    if (at < missing_count)
+        text_printf(&more, " and %zu more", missing_count - at);
+    if (missing_count == 1)
+        err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s", list.data);
+    else
+        err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s%s", missing_count, list.data,
+                more.length ? ", ..." : "");
+    if (more.length)
+        err_expected(e, "%s", more.data);
+    text_free(&more);
     add_near(s, names, count, b, missing, missing_count, &help);
     if (help.length)
         err_help(e, "%s", help.data);
     else if (count == 1)
-        err_help(e, "the file has one column: check \"delimiter\" in the config");
+        err_help(e, s->fitted
+                        ? "the file has one column: is its delimiter that of the training file?"
+                        : "the file has one column: check \"delimiter\" in the config");
     else if (b->extra == count && s->dialect.header)
         err_help(e, s->fitted ? "if the file has no header line, give --no-header, and --columns "
                                 "a,b,c with the names"

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "data/stats.h"
 #include "data/table_read.h"
@@ -184,6 +186,25 @@ static void count_bytes(const struct table_raw *raw)
         raw->chunk_count * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
 }
 
+/* What is wrong with all rows together is wrong with the files: with those of training, or, of a
+ * label that training lacks, with all. */
+static bool in_files(const struct data_options *o, struct err *e)
+{
+    const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
+    int last = e->id == ERR_LABEL_UNSEEN ? PART_TEST : PART_TRAIN;
+    struct text names = {0};
+    if (e->id == ERR_NONE || e->file[0])
+        return false;
+    for (int part = PART_TRAIN; part <= last; part++)
+        for (size_t i = 0; i < lists[part]->count && i < 2; i++)
+            text_printf(&names, "%s%s", names.length ? ", " : "",
+                        i ? "..." : lists[part]->items[0]);
+    if (names.length && names.length < sizeof e->file)
+        memcpy(e->file, names.data, names.length + 1);
+    text_free(&names);
+    return false;
+}
+
 static bool load(struct table_raw *raw, struct schema *s, const struct data_options *o,
                  uint64_t seed, bool (*stop)(void), struct err *e)
 {
@@ -191,11 +212,14 @@ static bool load(struct table_raw *raw, struct schema *s, const struct data_opti
     if (!table_read(raw, s, o, stop, e))
         return false;
     t->file_rows = t->rows.count;
+    if (t->vanished)
+        log_note("%llu number%s too small for float32 and read as 0: scale the column if they "
+                 "matter", (unsigned long long)t->vanished, t->vanished == 1 ? " is" : "s are");
     if (!split(raw, s, &o->split, seed, e))
-        return false;
+        return in_files(o, e);
     t->target = spill_flat(&raw->target);
     if ((stop && stop()) || !stats_fit(s, t, e))
-        return false;
+        return in_files(o, e);
     leak_check(s, t);
     apply(s, t);
     count_bytes(raw);

@@ -138,7 +138,7 @@ static bool parse_record(struct table_block *b, const struct table_request *q, s
 {
     const struct schema *s = &b->schema;
     unsigned char *out = b->records + b->rows * s->format.stride;
-    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, out, NULL, w->e)) {
+    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, out, &b->drift, w->e)) {
         if (w->e->id != ERR_CSV_LABEL_MISSING)
             return false;
         if (b->unlabelled < UNLABELLED_SHOWN)
@@ -240,7 +240,7 @@ void table_block_clear(struct table_block *b)
     mem_free(b->sample_ends);
     b->sample_ends = NULL;
     b->sample_rows = 0;
-    b->rows = b->blank_lines = b->unlabelled = 0;
+    b->rows = b->blank_lines = b->unlabelled = b->drift.vanished = 0;
     b->failed = false;
     err_clear(&b->error);
 }

@@ -188,6 +188,7 @@ static bool append(struct load *l, struct err *e)
     for (unsigned i = 0; i < l->used; i++) {
         struct table_block *b = l->blocks + i;
         t->blank_lines += b->blank_lines;
+        t->vanished += b->drift.vanished;
         add_unlabelled(l, b);
         if (b->failed) {
             *e = b->error;

@@ -47,6 +47,7 @@ struct table_block {
     struct text sample;        /* the first rows, when they are wanted */
     uint64_t *sample_ends;
     uint32_t sample_rows;
+    struct drift drift;        /* vanished only */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *path;

@@ -120,6 +120,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     }
     if (q->no_header)
         t->dialect.header = false;
+    t->dialect.said = q->labelled ? CSV_SAID_BY_MODEL : CSV_SAID_BY_MODEL_OR_IO;
     t->drift = drift_new(t->schema);
     uint64_t row_bytes =
         t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));
@@ -371,6 +372,9 @@ static void note_drift(const struct stream *t)
     note_columns(t, t->drift->unknown, 1, UINT64_MAX, log_note, cell, cells);
     note_columns(t, t->drift->outside, often, UINT64_MAX, log_note, number, numbers);
     note_columns(t, t->drift->outside, 1, often - 1, log_info, number, numbers);
+    if (t->drift->vanished)
+        log_note("%llu number%s too small for float32 and read as 0",
+                 (unsigned long long)t->drift->vanished, t->drift->vanished == 1 ? " is" : "s are");
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");

@@ -235,6 +235,20 @@ for form in 0 -0 1 -1 007 1.0 -1.50 1e5 1E5 1e+5 1e-5 1.25e10 0.000001 123456789
     with_line 17 "$form,1,Oslo,no" plain.csv >x.csv
     good "C19 a number: $form"
 done
+for form in .5=0.5 -.5=-0.5 5.=5 +1=1 +.5e3=0.5e3; do
+    with_line 17 "${form%=*},1,Oslo,no" plain.csv >x.csv
+    run dnn train c.json -o old.dnn
+    is_exit 65 "C19 nearly a number: ${form%=*}"
+    err_has "help: write ${form#*=}:" "C19 and how to write it"
+done
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 200; i++) printf ".%03d,+%d,%d\n", i + 1, i * 7 % 90, i % 7 + 1 }' >near.csv
+run dnn init near.csv --target y -o near.json
+err_has 'column "a": ignore: numbers without a digit before' "C19 init says why such a column stays out"
+err_has 'dnn reads 0.001, not .001' "C19 with an example"
+err_has 'column "b": ignore: numbers with a plus sign' "C19 and of one with a plus sign"
+err_has 'column "y": 7 classes; for numbers as such use --set task=regression' "init says that numbers are taken as classes"
+run dnn init near.csv --target y --set task=multiclass -o near.json
+err_lacks "7 classes" "but not to who chose the task"
 number "C19 with blanks in quotes, what helps is to take them out" '" 1"' blank
 with_line 17 '?,1,Oslo,no' plain.csv >x.csv
 run dnn train c.json -o new.dnn --set 'data.missing=["","?"]'
@@ -250,6 +264,10 @@ done
 for form in 1e-46 -1e-46 1e-400 "0.$(printf '0%.0s' $(seq 400))1"; do
     with_line 17 "$form,1,Oslo,no" plain.csv >x.csv
     good "C20 below float32 becomes 0: ${form:0:20}"
+    run dnn check c.json
+    err_has "1 number is too small for float32" "C20 which is said"
+    run dnn predict old.dnn x.csv
+    err_has "1 number is too small for float32" "C20 in prediction too"
 done
 with_line 17 '3.4028234e38,1,Oslo,no' plain.csv >x.csv
 run dnn check c.json
@@ -289,6 +307,12 @@ is_exit 65 "C21 /dev/zero"
 [ ! -e out.csv ]
 ok $? "C21 no output"
 
+cp plain.csv x.csv
+run dnn train c.json -o old.dnn --set data.split.method=hash --set data.split.column=city --set data.split.valid=0.000001 --set data.split.test=0
+err_has "error[E1230]: x.csv: " "a split without rows names the file"
+sed '2,$s/^[0-9]*//' plain.csv >x.csv
+run dnn train c.json -o old.dnn
+err_has "error[E1231]: x.csv: " "a column without values names the file"
 { sed '17s/[a-z]*$//; 30s/[a-z]*$/NA/' plain.csv; for i in 1 2 3 4 5 6; do echo "$i,1,Oslo,"; done; } >x.csv
 bad "C23 rows without a label" E1217 ""
 err_has "8 rows" "C23 their number"

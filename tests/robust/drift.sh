@@ -88,6 +88,36 @@ is_exit 0 "D06 numbers far outside the training range"
 err_has 'column "age": ' "D06 are counted in a note"
 err_has "2" "D06 with their number"
 
+# many columns: one line of notes, and every missing one is named
+awk 'BEGIN { for (c = 0; c < 40; c++) printf "feature_%02d,", c; print "y"
+    for (r = 0; r < 60; r++) { for (c = 0; c < 40; c++) printf "%d,", r * (c + 7) % 31; print r % 2 ? "no" : "yes" } }' >wide.csv
+{ printf '{"task": "binary", "data": {"train": "wide.csv", "target": "y", "columns": {"feature_00": "numeric"'
+  for i in $(seq -w 1 39); do printf ', "feature_%s": "numeric"' "$i"; done
+  printf '}}, "model": {"preset": "mlp", "hidden": [4]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 1}}'; } >wide.json
+run dnn train wide.json -o wide.dnn
+is_exit 0 "D06 a wide model"
+sed '2,$s/\([0-9]\),/99\1,/g' wide.csv >far.csv
+run dnn predict wide.dnn far.csv -o x.out
+err_has '40 columns ("feature_00", "feature_01", "feature_02" and 37 more)' "D06 many columns are one note"
+is "$(grep -c 'outside the range' err)" 1 "D06 and one only"
+printf 'feature_00,z\n1,2\n' >few.csv
+run dnn predict wide.dnn few.csv -o x.out
+for i in $(seq -w 1 39); do grep -qF "\"feature_$i\"" err || echo "$i"; done >lacking
+is "$(cat lacking)" "" "D01 all of 39 missing columns are named"
+# what is wrong with predict's input is mended by predict's options
+tr , '\t' <wide.csv >wide.tsv
+run dnn predict wide.dnn wide.tsv
+is_exit 65 "D03 another delimiter"
+err_has "help: give --io tsv" "D03 the option that reads it"
+run dnn predict wide.dnn wide.tsv --io tsv
+is_exit 0 "D03 and it does"
+run dnn evaluate wide.dnn wide.tsv
+err_has 'as the training file was' "D03 evaluate: what the model says counts"
+err_lacks "in data" "D03 not a config"
+printf 'feature_00,\xe9\n1,2\n' >latin.csv
+run dnn predict wide.dnn latin.csv
+err_has "the encoding of the training file counts, utf-8" "D03 another encoding"
+
 sed '3s/^\([^,]*\),[^,]*,/\1,young,/' flat.csv >text.csv
 printf 'before\n' >x.out
 run dnn predict m.dnn text.csv -o x.out

@@ -59,6 +59,8 @@ static void test_dialect(void)
     dialect("one column", "a\n1\n2\n", NULL, ',', true, '.', 1);
     dialect("a decimal comma", "a;b;c\n1,5;2,5;3\n4;5,25;6,1\n", NULL, ';', true, ',', 3);
     dialect("without a header too", "1,5;2,5;3,5\n4,25;5,25;6,1\n", NULL, ';', false, ',', 3);
+    dialect("a decimal comma with three places", "a;b\n0,001;x\n0,284;y\n", NULL, ';', true, ',',
+            2);
     dialect("thousands are no decimals", "a;b\n\"1,500\";x\n\"2,000\";y\n", NULL, ';', true, '.',
             2);
     dialect("quoted delimiters", "a;b\n\"x,y,z\";\"1,2\"\n\"p,q,r\";\"3,4\"\n", NULL, ';', true,
