@@ -234,7 +234,8 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e)
 {
-    struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL, {s, b, block, cells, record, e}};
+    struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
+                    {s, b, block, cells, record, e}};
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
     put_blank(s, out);
