@@ -40,7 +40,7 @@ static int help_run(struct args *a)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "help [COMMAND|KEY|E1203|keys|errors]",
+    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors]",
     .summary = "Show the page of a command, a config key or an error.",
     .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n",
     .most = 1,

@@ -93,6 +93,20 @@ static bool error_page(const char *word, struct text *out, struct err *e)
     return true;
 }
 
+/* "E12": the ids of a family. */
+static bool error_family(const char *word, struct text *out, struct err *e)
+{
+    const struct err_info *info;
+    bool any = false;
+    int family = (word[1] - '0') * 10 + (word[2] - '0');
+    for (size_t i = 0; (info = err_info_at(i)); i++)
+        if ((int)info->id / 100 == family) {
+            text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
+            any = true;
+        }
+    return any || err_set(e, ERR_USAGE, "there is no family of errors \"%s\"", word);
+}
+
 bool help_topic(const char *word, struct text *out, struct err *e)
 {
     const struct command *c = command_find(word);
@@ -100,6 +114,8 @@ bool help_topic(const char *word, struct text *out, struct err *e)
         help_command(c, out);
         return true;
     }
+    if (word[0] == 'E' && strlen(word) == 3 && strspn(word + 1, "0123456789") == 2)
+        return error_family(word, out, e);
     if (word[0] == 'E' && isdigit((unsigned char)word[1]))
         return error_page(word, out, e);
     struct text page = {0};

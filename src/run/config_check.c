@@ -24,9 +24,7 @@ bool config_placed(const struct config *c, const char *key, struct err *e)
 
 /* --- keys that do nothing beside another --- */
 
-static const struct {
-    const char *key, *beside, *words;
-} useful[] = {
+const struct config_belonging config_belongings[] = {
     {"train.optimizer.momentum", "train.optimizer.type", "sgd rmsprop"},
     {"train.optimizer.nesterov", "train.optimizer.type", "sgd"},
     {"train.optimizer.betas", "train.optimizer.type", "adam adamw"},
@@ -42,10 +40,9 @@ static const struct {
     {"train.loss.delta", "train.loss.type", "huber"},
     {"train.loss.q", "train.loss.type", "quantile"},
     {"train.loss.class_weights", "train.loss.type", "cross_entropy focal"},
-};
+    {NULL, NULL, NULL}};
 
-/* "sgd" in "sgd rmsprop" */
-static bool listed(const char *words, const char *word, size_t length)
+bool config_listed(const char *words, const char *word, size_t length)
 {
     for (const char *w = words; *w; w += strcspn(w, " "), w += *w == ' ')
         if (strcspn(w, " ") == length && strncmp(w, word, length) == 0)
@@ -72,26 +69,26 @@ static bool is_default(const struct option *row, const char *value_json)
  * left out. */
 static bool check_useful(const struct config *c, struct err *e)
 {
-    for (size_t i = 0; i < sizeof useful / sizeof *useful; i++) {
-        const struct option *row = opt_find(config_table, useful[i].key);
-        const struct setting *s = settings_find(c->settings, c->setting_count, useful[i].key);
+    for (const struct config_belonging *b = config_belongings; b->key; b++) {
+        const struct option *row = opt_find(config_table, b->key);
+        const struct setting *s = settings_find(c->settings, c->setting_count, b->key);
         const struct setting *beside =
-            settings_find(c->settings, c->setting_count, useful[i].beside);
+            settings_find(c->settings, c->setting_count, b->beside);
         if (!row || !s || !beside || strcmp(s->from, "default") == 0)
             continue;
         const char *word = beside->value + 1; /* a string in quotes */
         size_t length = strcspn(word, "\"");
-        if (strcmp(useful[i].beside, "train.loss.type") == 0) { /* auto has become a loss by now */
+        if (strcmp(b->beside, "train.loss.type") == 0) { /* auto has become a loss by now */
             word = loss_names[c->train.loss.kind];
             length = strlen(word);
         }
-        if (listed(useful[i].words, word, length) || is_default(row, s->value))
+        if (config_listed(b->words, word, length) || is_default(row, s->value))
             continue;
-        json_fail(c->doc, node(c, useful[i].key), e, ERR_CONFIG_CONFLICT,
-                  "`%s` has no effect when `%s` is \"%.*s\"", useful[i].key, useful[i].beside,
+        json_fail(c->doc, node(c, b->key), e, ERR_CONFIG_CONFLICT,
+                  "`%s` has no effect when `%s` is \"%.*s\"", b->key, b->beside,
                   (int)length, word);
-        return err_help(e, "it belongs to: %s; leave the key out, or change `%s`", useful[i].words,
-                        useful[i].beside);
+        return err_help(e, "it belongs to: %s; leave the key out, or change `%s`", b->words,
+                        b->beside);
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "model/layer.h"
 #include "model/model.h"
 #include "run/config_table.h"
+#include "run/metric.h"
 
 /* --- one row --- */
 
@@ -137,6 +138,129 @@ static void put_columns(struct text *out)
     put_options(out, column_categorical_table);
 }
 
+/* Every layer with its options. */
+static void put_layers(struct text *out)
+{
+    text_put(out, "\"layers\": [{\"type\": TYPE, ...}, ...]\n");
+    wrap(out, "The network spelled out, in \"model\" instead of a preset; a last dense layer to the "
+              "answers is added. `dnn help TYPE` has examples.", "    ");
+    for (const struct layer_type *const *t = layer_types; *t; t++) {
+        text_printf(out, "\n%s\n", (*t)->name);
+        wrap(out, (*t)->summary, "    ");
+        for (const struct option *row = (*t)->options; row->key; row++)
+            if (strcmp(row->key, "type") != 0 && strcmp(row->key, "layers") != 0) {
+                struct text line = {0};
+                text_printf(&line, "%s: ", row->key);
+                put_kind(&line, row);
+                wrap(out, line.data, "        ");
+                text_free(&line);
+            }
+        if ((*t)->nests)
+            text_put(out, "        layers: the layers inside; required\n");
+    }
+}
+
+static bool put_metric(struct text *out, const char *name)
+{
+    const struct metric_type *m = metric_types;
+    while (m->name && strcmp(m->name, name) != 0)
+        m++;
+    if (!m->name)
+        return false;
+    text_printf(out, "%s\n    a metric of", m->name);
+    bool any = false;
+    for (int task = 0; task_names[task]; task++)
+        if (m->tasks & (1u << task)) {
+            text_printf(out, "%s %s", any ? "," : "", task_names[task]);
+            any = true;
+        }
+    text_printf(out, "; %s is better\n", m->higher ? "higher" : "lower");
+    struct text help = {0};
+    text_printf(&help, "%s. `dnn evaluate` shows it; train.early_stopping.metric and --require "
+                       "take its name.", m->help);
+    wrap(out, help.data, "    ");
+    text_free(&help);
+    return true;
+}
+
+static bool put_variable(struct text *out, const char *name)
+{
+    const struct config_variable *v = config_variable_find(name);
+    if (!v)
+        return false;
+    text_printf(out, "%s\n", v->name);
+    wrap(out, v->words, "    ");
+    wrap(out, v->help, "    ");
+    return true;
+}
+
+static bool put_environment(struct text *out)
+{
+    wrap(out, "Environment variables stand between the command line and the config: an option or "
+              "--set wins over them, they win over the config. An empty one counts as not set; a "
+              "value that is none of the words is exit 64. `dnn check` shows where each value "
+              "came from. Of those that name a backend the first one set wins, in this order.", "");
+    for (const struct config_variable *v = config_variables; v->name; v++) {
+        text_char(out, '\n');
+        put_variable(out, v->name);
+    }
+    return true;
+}
+
+/* --- a word of an option --- */
+
+static bool has_word(const struct option *row, const char *word)
+{
+    for (size_t i = 0; row->words && row->words[i]; i++)
+        if (strcmp(row->words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* What belongs to the word of a key: the keys that have an effect with it. */
+static void put_belonging(struct text *out, const char *key, const char *word)
+{
+    for (const struct config_belonging *b = config_belongings; b->key; b++)
+        if (strcmp(b->beside, key) == 0 && config_listed(b->words, word, strlen(word))) {
+            text_char(out, '\n');
+            put_row(out, b->key, opt_find(config_table, b->key));
+        }
+}
+
+/* Rows of a table that stands in the config without being keys of it. */
+static size_t put_table_word(struct text *out, const char *where, const struct option *table,
+                             const char *word, size_t found)
+{
+    for (const struct option *row = table; row->key; row++)
+        if (strcmp(row->key, "type") != 0 && strcmp(row->key, "preset") != 0 &&
+            has_word(row, word)) {
+            struct text key = {0};
+            text_printf(&key, "%s%s of %s", found++ ? "\n" : "", row->key, where);
+            put_row(out, key.data, row);
+            text_free(&key);
+        }
+    return found;
+}
+
+static size_t put_other_words(struct text *out, const char *word, size_t found)
+{
+    found = put_table_word(out, "a numeric column", column_numeric_table, word, found);
+    found = put_table_word(out, "a categorical column", column_categorical_table, word, found);
+    struct text where = {0};
+    for (size_t i = 0; i < preset_count(); i++) {
+        text_clear(&where);
+        text_printf(&where, "the preset %s", presets[i].name);
+        found = put_table_word(out, where.data, presets[i].options, word, found);
+    }
+    for (const struct layer_type *const *t = layer_types; *t; t++) {
+        text_clear(&where);
+        text_printf(&where, "the layer %s", (*t)->name);
+        found = put_table_word(out, where.data, (*t)->options, word, found);
+    }
+    text_free(&where);
+    return found;
+}
+
 /* --- finding --- */
 
 struct search {
@@ -170,9 +294,10 @@ static void look(const char *key, const struct option *row, void *context)
     struct search *s = context;
     size_t n = strlen(s->word), length = strlen(key);
     if (s->values) {
-        for (size_t i = 0; row->words && row->words[i]; i++)
-            if (strcmp(row->words[i], s->word) == 0)
-                hit(s, key, row);
+        if (has_word(row, s->word)) {
+            hit(s, key, row);
+            put_belonging(s->out, key, s->word);
+        }
         return;
     }
     bool below = strncmp(key, s->word, n) == 0 && (key[n] == '.' || key[n] == '\0');
@@ -180,6 +305,8 @@ static void look(const char *key, const struct option *row, void *context)
     if (below || ends)
         hit(s, key, row);
     know(s, row->key);
+    for (size_t i = 0; row->words && row->words[i]; i++)
+        know(s, row->words[i]);
     const char *last = strrchr(row->key, '.');
     if (last)
         know(s, last + 1);
@@ -196,6 +323,10 @@ static void look_model(struct search *s)
     }
     for (const struct layer_type *const *t = layer_types; *t; t++)
         know(s, (*t)->name);
+    for (const struct config_variable *v = config_variables; v->name; v++)
+        know(s, v->name);
+    for (const struct metric_type *m = metric_types; m->name; m++)
+        know(s, m->name);
 }
 
 bool config_key_help(const char *key, struct text *out)
@@ -207,13 +338,22 @@ bool config_key_help(const char *key, struct text *out)
         put_models(out);
     if (found && strcmp(key, "data.columns") == 0)
         put_columns(out);
-    found = found || put_preset(out, key) || put_layer(out, key) || put_column(out, key);
+    if (!found && (strcmp(key, "layers") == 0 || strcmp(key, "model.layers") == 0)) {
+        put_layers(out);
+        found = true;
+    }
+    if (!found && strcmp(key, "environment") == 0)
+        found = put_environment(out);
+    found = found || put_preset(out, key) || put_layer(out, key) || put_column(out, key) ||
+            put_variable(out, key);
     if (!found) {
         look_model(&s);
         s.values = true;
-        if (!s.found)
+        if (!s.found) {
             config_keys(look, &s);
-        found = s.found > 0;
+            s.found = put_other_words(out, key, s.found);
+        }
+        found = s.found > 0 || put_metric(out, key);
     }
     if (!found) {
         const char *dot = strrchr(key, '.');

@@ -29,6 +29,19 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
 bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
                         struct setting_list *l, struct err *e);
 
+/* --- for help --- */
+struct config_variable {
+    const char *name, *words, *help;
+};
+extern const struct config_variable config_variables[]; /* name NULL ends it */
+const struct config_variable *config_variable_find(const char *name);
+/* Keys that have an effect beside some words of another key alone: `words` with blanks between. */
+struct config_belonging {
+    const char *key, *beside, *words;
+};
+extern const struct config_belonging config_belongings[]; /* key NULL ends it */
+bool config_listed(const char *words, const char *word, size_t length); /* "sgd" in "sgd rmsprop" */
+
 /* Fills c->sets. */
 void config_note_sets(struct config *c, const struct overrides *o);
 /* The --set whose key the sentence names in quotes, or NULL. */

@@ -104,6 +104,7 @@ signed "M08 an activation that is unknown" E1530 's/(\\"type\\":\\")relu/$1rolu/
 signed "M08 layers that do not fit the weights" E1531 's/(\\"units\\":)2\b/${1}200/'
 signed "M08 a config that is no JSON" E1530 's/(\"config\":\")\{/$1!/'
 signed "M08 an option that is unknown" E1530 's/\\"units\\"/\\"unitz\\"/'
+signed "M08 an unknown key outside the model" E1530 's/\\"epochs\\"/\\"epochz\\"/'
 signed "M08 a task with other labels" "E1510|E1530|E1531" 's/\\"task\\":\\"binary\\"/\\"task\\":\\"regression\\"/'
 signed "M10 a newer format" E1506 's/"format":"1"/"format":"2"/'
 run dnn verify s.dnn

@@ -209,8 +209,10 @@ static void setting_keys(void)
 
     set_bad("train.epochs", "no key and value");
     set_bad("=3", "no key and value");
-    set_bad("train.epochs=10x", "`train.epochs`: expected an integer, got string");
+    set_bad("train.epochs=10x", "--set train.epochs: expected an integer, got string");
     set_bad("train.epochs=-1", "-1 is out of range");
+    set_bad("data.train=", "--set data.train: the name of a file is empty");
+    set_bad("backend.device=x", "--set backend.device: \"x\" is no device");
     set_bad("train.epochs=", "expected an integer");
     set_bad("train.epoch=3", "unknown key \"train.epoch\"");
     set_bad("train.epochs.x=3", "expected an integer, got object");

@@ -1,0 +1,41 @@
+/* config_variable.c - the environment variables: one row each, for `dnn help environment`. */
+#include <string.h>
+
+#include "run/config_table.h"
+
+const struct config_variable config_variables[] = {
+    {"DNN_TRAIN_GPU", "true or false",
+     "The backend of training: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
+    {"DNN_PREDICT_GPU", "true or false",
+     "The backend of predicting: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
+    {"DNN_EVALUATE_GPU", "true or false",
+     "The backend of evaluating: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
+    {"MODEL_BACKEND", "dnn, dnn_cpu, dnn_gpu or auto",
+     "The backend of every job, as backend.name; dnn is the old word for dnn_cpu. It wins over "
+     "ALL_GPU."},
+    {"ALL_GPU", "true or false",
+     "The backend of every job: true is dnn_gpu, false is dnn_cpu. It wins over GPU_BACKEND."},
+    {"GPU_BACKEND", "auto, cuda, rocm, mps or cpu",
+     "Which kind of GPU may serve; cpu is dnn_cpu for every job. A kind that this build does not "
+     "have is exit 69, or the CPU where backend.fallback says so."},
+    {"GPU_DEVICE_ID", "auto, a number such as 0, cuda:0, a UUID GPU-... or MIG-...",
+     "Which GPU, as backend.device."},
+    {"GPU_MEMORY_LIMIT_GB", "a number of GiB, more than 0",
+     "The most GPU memory to use, as backend.memory_limit_gb."},
+    {"GPU_BATCH_SIZE", "a number of rows from 1 to 1048576",
+     "The rows that are predicted at once, as backend.predict_batch_size."},
+    {"CUDA_VISIBLE_DEVICES", "as the driver reads it",
+     "Which GPUs the driver shows; empty or -1: none."},
+    {"LOG_LEVEL", "error, warning, info or debug",
+     "How much is told: as --verbosity 0 to 3. An option on the command line wins."},
+    {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
+    {"NO_COLOR", "anything", "Nothing is coloured, with it or without."},
+    {NULL, NULL, NULL}};
+
+const struct config_variable *config_variable_find(const char *name)
+{
+    for (const struct config_variable *v = config_variables; v->name; v++)
+        if (strcmp(v->name, name) == 0)
+            return v;
+    return NULL;
+}
