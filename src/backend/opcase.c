@@ -44,6 +44,9 @@ void opcase_name(const struct opcase *c, char *text, size_t room)
         snprintf(text + length, room - (size_t)length, ", pad %u", c->pad);
 }
 
+/* Bytes behind the last row, of the pattern: nobody may write there. */
+enum { SLACK = 64, PATTERN = 0x5a };
+
 static size_t size_of(const struct opdata *d, enum opbuffer_type type)
 {
     switch (type) {
@@ -78,7 +81,7 @@ static struct opbuffer *add_buffer(struct opdata *d, const char *name, enum opbu
     struct opbuffer *b = &d->buffers[d->count++];
     *b = (struct opbuffer){.name = name, .type = type, .rows = rows, .width = width, .ld = ld};
     struct err e = {0};
-    b->memory = machine_alloc(d->machine, rows * ld * size_of(d, type) + 64, &e);
+    b->memory = machine_alloc(d->machine, rows * ld * size_of(d, type) + SLACK, &e);
     d->bytes += (double)(rows * width * size_of(d, type));
     return b;
 }
@@ -91,8 +94,8 @@ static size_t elements(const struct opbuffer *b)
 static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool numbers)
 {
     size_t size = size_of(d, b->type), count = elements(b);
-    unsigned char *host = mem_alloc(count + 1, size);
-    memset(host, 0x5a, (count + 1) * size); /* about 1.5e16 as floats */
+    unsigned char *host = mem_alloc(count * size + SLACK, 1);
+    memset(host, PATTERN, count * size + SLACK); /* about 1.5e16 as floats */
     for (size_t i = 0; numbers && i < count; i++) {
         if (i % b->ld >= b->width)
             continue;
@@ -103,7 +106,7 @@ static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool 
         else
             memcpy(host + i * size, &r, size);
     }
-    machine_upload(d->machine, b->memory, host, count * size);
+    machine_upload(d->machine, b->memory, host, count * size + SLACK);
     mem_free(host);
 }
 
@@ -139,6 +142,7 @@ void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type,
 {
     struct opbuffer *b = add_buffer(d, name, type, 1, count, count);
     b->written = written;
+    fill(d, b, 0, false);
     machine_upload(d->machine, b->memory, values, count * size_of(d, type));
     return b->memory;
 }
@@ -215,11 +219,14 @@ static double buffer_difference(const struct opdata *a, const struct opdata *b, 
     for (size_t r = 0; r < buffer->rows; r++)
         for (size_t k = 0; k < buffer->width; k++) {
             double x = value_at(a, &a->buffers[i], of_a, r, k), y = value_at(b, buffer, of_b, r, k);
-            if (isnan(x) != isnan(y))
-                worst = INFINITY;
-            else if (fabs(x - y) > worst)
-                worst = fabs(x - y);
-            if (fabs(y) > largest)
+            double d = fabs(x - y);
+            if (x == y || (isnan(x) && isnan(y)))
+                d = 0; /* infinities of one sign too */
+            else if (!isfinite(x) || !isfinite(y))
+                d = INFINITY;
+            if (!(d <= worst))
+                worst = d;
+            if (isfinite(y) && fabs(y) > largest)
                 largest = fabs(y);
         }
     mem_free(of_a);
@@ -234,7 +241,7 @@ double opcase_difference(const struct opdata *a, const struct opdata *b, const c
     for (unsigned i = 0; i < b->count; i++) {
         bool compared = b->buffers[i].written && b->buffers[i].type != BUFFER_BYTES;
         double d = compared ? buffer_difference(a, b, i) : 0;
-        if (d > worst) {
+        if (!(d <= worst)) {
             worst = d;
             *where = b->buffers[i].name;
         }
@@ -255,6 +262,33 @@ bool opcase_same(const struct opdata *a, const struct opdata *b, const char **wh
         mem_free(of_b);
         if (!same) {
             *where = b->buffers[i].name;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_pattern(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != PATTERN)
+            return false;
+    return true;
+}
+
+bool opcase_inside(const struct opdata *d, const char **where)
+{
+    for (unsigned i = 0; i < d->count; i++) {
+        const struct opbuffer *b = &d->buffers[i];
+        size_t size = size_of(d, b->type), count = elements(b);
+        unsigned char *host = mem_alloc(count * size + SLACK, 1);
+        machine_download(d->machine, host, b->memory, count * size + SLACK);
+        bool good = is_pattern(host + count * size, SLACK);
+        for (size_t at = b->width; good && at < count; at += b->ld)
+            good = is_pattern(host + at * size, (b->ld - b->width) * size);
+        mem_free(host);
+        if (!good) {
+            *where = b->name;
             return false;
         }
     }

@@ -8,7 +8,8 @@
  *     }
  *
  * Two instances of a case with the same seed have the same inputs. Everything written starts as a
- * pattern, so that an untouched or an overstepped place shows. */
+ * pattern, so that an untouched place shows; the pattern also stands between width and ld and
+ * behind the last row, where opcase_inside looks for it. */
 #ifndef DNN_BACKEND_OPCASE_H
 #define DNN_BACKEND_OPCASE_H
 
@@ -78,11 +79,13 @@ void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);
 void opcase_free(struct opdata *d);
 /* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names
- * the buffer. Infinite when one is not a number and the other is. What has no type (a step, a
- * shadow) is left to opcase_same. */
+ * the buffer. Infinite when one is not finite and the other is something else. What has no type (a
+ * step, a shadow) is left to opcase_same. */
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
 /* All written buffers, bit for bit, with what lies between width and ld. */
 bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);
+/* Nothing was written between width and ld, or behind the last row, of any buffer. */
+bool opcase_inside(const struct opdata *d, const char **where);
 
 /* --- for the lists of cases (opcase_*.c) --- */
 
