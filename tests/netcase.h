@@ -162,8 +162,8 @@ static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, dou
     uint64_t step = (uint64_t)c->rows * c->micro;
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
     for (uint32_t i = 0; i < epochs; i++) {
-        network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1);
-        if (!network_train(c->network, steps, &c->e))
+        if (!network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1, &c->e) ||
+            !network_train(c->network, steps, &c->e))
             return false;
     }
     return true;

@@ -41,7 +41,7 @@ void network_source(struct network *n, const struct source *from)
 
 /* Entries behind the last repeat it: the recording knows the room, not the count, and so outlives a
  * shorter epoch. */
-static void put_table(struct network *n, const struct hyper *table, uint32_t count)
+static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {
     if (!n->table || count > n->table_room) {
         if (n->routine)
@@ -49,21 +49,25 @@ static void put_table(struct network *n, const struct hyper *table, uint32_t cou
         n->routine = NULL;
         machine_release(n->m, n->table);
         n->table_room = count;
-        n->table = machine_alloc(n->m, (size_t)count * sizeof *table, NULL);
+        n->table = machine_alloc(n->m, (size_t)count * sizeof *table, e);
+        if (!n->table)
+            return false;
     }
     struct hyper *filled = mem_alloc(n->table_room, sizeof *filled);
     for (uint32_t i = 0; i < n->table_room; i++)
         filled[i] = table[i < count ? i : count - 1];
-    if (n->table)
-        machine_upload(n->m, n->table, filled, n->table_room * sizeof *filled);
+    machine_upload(n->m, n->table, filled, n->table_room * sizeof *filled);
     mem_free(filled);
+    return true;
 }
 
-void network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count)
+bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
+                   struct err *e)
 {
     struct step now;
+    if (!put_table(n, table, count, e))
+        return false;
     machine_download(n->m, &now, n->now, sizeof now);
-    put_table(n, table, count);
     machine_upload(n->m, n->first, &now.tried, sizeof now.tried);
     now.epoch = epoch;
     now.row0 = 0;
@@ -72,6 +76,7 @@ void network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     now.lr = table[0].lr;
     now.weight_decay = table[0].weight_decay;
     machine_upload(n->m, n->now, &now, sizeof now);
+    return true;
 }
 
 static void issue_micro(struct network *n, uint32_t micro)

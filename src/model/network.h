@@ -49,8 +49,10 @@ void network_get(struct network *n, struct network_state *s);
  * features may be NULL. */
 void network_source(struct network *n, const struct source *from);
 /* Begins an epoch at its first row: hyper-parameters for `count` >= 1 steps from step->tried on;
- * clears the epoch's sums. To go on inside an epoch, put the state once more after it. */
-void network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count);
+ * clears the epoch's sums. To go on inside an epoch, put the state once more after it. False when
+ * the machine has no room for the table. */
+bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
+                   struct err *e);
 /* The next `steps` steps; the routine is recorded at the first call. Returns after the machine is
  * done. */
 bool network_train(struct network *n, uint32_t steps, struct err *e);

@@ -78,7 +78,8 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     struct hyper still[1] = {{.lr = 0, .weight_decay = 0}};
     double step_s = 0, row_s = 0;
     int64_t steps = 0;
-    network_epoch(t->network, 0, still, 1);
+    if (!network_epoch(t->network, 0, still, 1, e))
+        return false;
     for (uint32_t stretch = 1; step_s < TRIAL && steps < t->steps; stretch *= 2) {
         int64_t left = t->steps - steps;
         uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;

@@ -46,7 +46,7 @@ static double rate(const struct training *t, int64_t step)
 }
 
 /* The learning rates of the rest of an epoch, from step `tried` of the training on. */
-static void epoch_begin(struct run *r, int64_t done)
+static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
     struct training *t = r->t;
     const struct train_options *o = &t->config->train;
@@ -55,13 +55,16 @@ static void epoch_begin(struct run *r, int64_t done)
                                             .weight_decay = o->optimizer.weight_decay};
     struct network_state s = {0};
     network_step(t->network, &s.now);
-    network_epoch(t->network, (uint32_t)t->history.epochs, r->table, (uint32_t)(t->steps - done));
+    if (!network_epoch(t->network, (uint32_t)t->history.epochs, r->table,
+                       (uint32_t)(t->steps - done), e))
+        return false;
     /* inside an epoch, after a resume: its sums and its place in the order are put back */
     if (done > 0)
         network_put(t->network, &s);
     r->epoch_began = clock_now();
     r->step_seconds = 0;
     r->steps_here = 0;
+    return true;
 }
 
 static void say_status(const struct run *r, const struct step *now)
@@ -278,10 +281,8 @@ bool epochs_run(struct training *t, struct err *e)
         network_step(t->network, &now);
         v = look_around(&r, &now, e);
         int64_t done = now.tried - t->history.epochs * t->steps;
-        if (v == GO_ON && done < t->steps) {
-            epoch_begin(&r, done);
-            v = steps_run(&r, done, &now, e);
-        }
+        if (v == GO_ON && done < t->steps)
+            v = epoch_begin(&r, done, e) ? steps_run(&r, done, &now, e) : FAILED;
         if (v == GO_ON)
             v = epoch_end(&r, &now, e);
     }

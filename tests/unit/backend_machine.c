@@ -105,14 +105,20 @@ static void same_bytes(const char *best)
     ok(fabs(loss - other) < 0.1, "accumulated over two micro-batches: loss %g and %g", loss, other);
     mem_free(halves);
     struct machine *guest = open_with(best, "always");
-    real *got = trained(guest, 200, 1, true, true, &other);
+    struct plan plan;
+    machine_plan(guest, 200, 1, &plan);
     struct cpu_info info;
     cpu_describe(&info, true);
-    double far = difference(got, want, n);
-    ok(far < 0.1 && fabs(loss - other) < 1e-3,
-       "with %s (%s %s): parameters within %g, loss %g and %g", info.blas, info.blas_core,
-       info.blas_reason, far, loss, other);
-    mem_free(got);
+    if (strcmp(plan.blas_core, "none") == 0) {
+        tap_skip("with OpenBLAS", "there is none that serves here");
+    } else {
+        real *got = trained(guest, 200, 1, true, true, &other);
+        double far = difference(got, want, n);
+        ok(far < 0.1 && fabs(loss - other) < 1e-3,
+           "with %s (%s): parameters within %g, loss %g and %g", info.blas, info.blas_core, far,
+           loss, other);
+        mem_free(got);
+    }
     machine_close(guest);
     mem_free(want);
     machine_close(m);

@@ -225,14 +225,14 @@ static void resumed(void)
     begin(&b);
     begin(&c);
     struct hyper table[4] = {{0.01, 0}, {0.008, 0}, {0.006, 0}, {0.004, 0}};
-    network_epoch(a.network, 0, table, 4);
+    network_epoch(a.network, 0, table, 4, &a.e);
     ok(network_train(a.network, 4, &a.e), "four steps at once");
-    network_epoch(b.network, 0, table, 4);
+    network_epoch(b.network, 0, table, 4, &b.e);
     ok(network_train(b.network, 2, &b.e), "two steps");
     network_get(b.network, &b.state);
     struct network_state kept = c.state;
     network_put(c.network, &b.state);
-    network_epoch(c.network, 0, table + 2, 2);
+    network_epoch(c.network, 0, table + 2, 2, &c.e);
     network_put(c.network, &b.state);
     ok(network_train(c.network, 2, &c.e), "two more in another network");
     c.state = kept;
@@ -274,7 +274,7 @@ static void memory(void)
     model_init(m, 1, 0, c.state.params, c.state.buffers);
     network_put(c.network, &c.state);
     network_source(c.network, &c.source);
-    network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1);
+    network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
     ok(network_train(c.network, 1, &c.e), "the first step");
     uint64_t steady = mem_in_use();
     ok(network_train(c.network, 10, &c.e) && mem_in_use() == steady, "further steps take nothing");
@@ -295,7 +295,7 @@ static void other_rows(void)
     b.source.count = 300;
     network_source(b.network, &b.source);
     for (int i = 0; i < 2; i++) {
-        network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0}, 1);
+        network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0}, 1, &a.e);
         ok(network_train(i ? b.network : a.network, 1, i ? &b.e : &a.e), "300 rows");
     }
     ok(same_state(&a, &b), "the same bytes as a network that never saw more");

@@ -134,7 +134,7 @@ static void trajectory(const char *optim, double most)
     bool good = true;
     double g[NUMBERS + 1];
     for (int epoch = 0; epoch < STEPS; epoch++) { /* one step each, as the batch holds all rows */
-        network_epoch(c.network, (uint32_t)epoch, &table[epoch], 1);
+        network_epoch(c.network, (uint32_t)epoch, &table[epoch], 1, &c.e);
         good = good && network_train(c.network, 1, &c.e);
         gradient(&c, r.p, g);
         clip(g, most);
@@ -152,7 +152,7 @@ static void counters(void)
     make(&c, "{\"type\": \"sgd\", \"momentum\": 0}", 0);
     struct hyper rates[4] = {{0.1, 0}, {0.05, 0}, {0.02, 0}, {0.01, 0}};
     struct step now;
-    network_epoch(c.network, 0, rates, 4);
+    network_epoch(c.network, 0, rates, 4, &c.e);
     ok(network_train(c.network, 2, &c.e), "two steps");
     network_step(c.network, &now);
     is_near(now.lr, 0.02, 0, "the third rate of the table is next");
@@ -162,7 +162,7 @@ static void counters(void)
     network_step(c.network, &now);
     is_int(now.tried, 4, "four steps were tried");
     is_int((int64_t)now.row0, 4 * ROWS, "the position has moved on");
-    network_epoch(c.network, 1, rates, 2);
+    network_epoch(c.network, 1, rates, 2, &c.e);
     network_step(c.network, &now);
     is_int((int64_t)now.row0, 0, "an epoch begins at its first row");
     is_near(now.lr, 0.1, 0, "and at the first rate of its table");
