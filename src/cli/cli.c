@@ -265,7 +265,7 @@ static int no_command(const char *word, int argc, char **argv)
             err_help(&e, "`dnn help` lists the commands");
     }
     struct args a = {0};
-    for (int i = 1; i < argc; i++)
+    for (int i = 2; i < argc; i++) /* behind the word that is no command */
         a.json |= strcmp(argv[i], "--json") == 0;
     return cli_fail(&a, &e, NULL);
 }
