@@ -157,7 +157,7 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
 
 static void join(char **path, const char *config)
 {
-    if (!*path || strcmp(*path, "-") == 0)
+    if (!*path || !**path || strcmp(*path, "-") == 0) /* an empty name stays one, to be refused */
         return;
     char *joined = file_join(config, *path);
     mem_free(*path);

@@ -142,8 +142,8 @@ static void put_columns(struct text *out)
 static void put_layers(struct text *out)
 {
     text_put(out, "\"layers\": [{\"type\": TYPE, ...}, ...]\n");
-    wrap(out, "The network spelled out, in \"model\" instead of a preset; a last dense layer to the "
-              "answers is added. `dnn help TYPE` has examples.", "    ");
+    wrap(out, "The network spelled out, in \"model\" instead of a preset; a last dense layer to "
+              "the answers is added. `dnn help TYPE` has examples.", "    ");
     for (const struct layer_type *const *t = layer_types; *t; t++) {
         text_printf(out, "\n%s\n", (*t)->name);
         wrap(out, (*t)->summary, "    ");
