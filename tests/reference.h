@@ -288,8 +288,6 @@ static void ref_bnorm_sums(const struct op_bnorm_sums *a)
         a->sums[a->width + j] = (real)product;
         a->dgamma[j] = (real)(product + (a->more ? (double)a->dgamma[j] : 0));
         a->dbeta[j] = (real)(sum + (a->more ? (double)a->dbeta[j] : 0));
-        for (uint32_t s = 1; s < a->shards && !a->more; s++)
-            a->dgamma[s * a->shard_stride + j] = a->dbeta[s * a->shard_stride + j] = 0;
     }
 }
 

@@ -26,7 +26,7 @@ struct net {
     struct group groups[GROUPS];
     uint64_t n, at[GROUPS]; /* table, w1, b1, gamma, beta, w2, b2, lgamma, lbeta, w3, b3 */
     real *p, *m1, *m2, *g, *running, *stats, *row_stats, *target, *weight;
-    void *shadow, *norm_scratch, *embed_scratch;
+    void *shadow, *norm_scratch;
     double *part_loss, *part_weight;
     int32_t *ids;
     struct step *now;
@@ -74,11 +74,12 @@ static void net_parameters(struct net *n)
     static const uint32_t out[GROUPS] = {7 * DIM, WIDE, WIDE, WIDE, WIDE, NEXT, NEXT, NEXT, NEXT,
                                          CLASSES, CLASSES};
     for (int i = 0; i < GROUPS; i++) {
+        bool whole = i == 0 || i == 3 || i == 4; /* embedding, batch norm: not sharded */
         n->at[i] = n->n;
         n->n += (uint64_t)(in[i] ? in[i] : 1) * out[i];
         n->groups[i] = (struct group){.begin = n->at[i], .end = n->n, .lr = 1,
                                       .weight_decay = in[i] ? 1 : 0, .in = in[i],
-                                      .out = in[i] ? out[i] : 0, .shards = i ? n->shards : 1};
+                                      .out = in[i] ? out[i] : 0, .shards = whole ? 1 : n->shards};
     }
     n->p = net_alloc(n, n->n, sizeof(real));
     n->m1 = net_alloc(n, n->n, sizeof(real));
@@ -110,7 +111,6 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro, bo
     net_parameters(n);
     n->onehot = (struct onehot_column){0, NUMBERS, WORDS};
     n->embed = (struct embed_column){1, NUMBERS + WORDS, DIM, 7, n->at[0]};
-    n->embed_scratch = net_alloc(n, embed_back_scratch(batch), 1);
     n->running = net_alloc(n, 2 * WIDE, sizeof(real));
     n->stats = net_alloc(n, 4 * WIDE, sizeof(real)); /* mean, inv, sums */
     n->row_stats = net_alloc(n, 2 * batch, sizeof(real));
@@ -130,7 +130,7 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro, bo
 
 static void net_free(struct net *n)
 {
-    void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->norm_scratch, n->embed_scratch,
+    void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->norm_scratch,
                       n->running, n->stats, n->row_stats, n->target, n->weight, n->ids,
                       n->part_loss, n->part_weight, n->now, n->x, n->z1, n->h1, n->r1, n->d1, n->z2,
                       n->y2, n->l2, n->y3, n->dy3, n->dl2, n->dy2, n->dd1, n->dh1, n->dz1, n->dx};
@@ -158,7 +158,7 @@ static void net_forward(struct net *n, uint32_t micro)
             n->at[1]), .rows = b, .in = INPUT, .out = WIDE, .ldx = WIDE, .ldy = WIDE});
     op_bnorm_stats(m, &(struct op_bnorm_stats){.mean = n->stats, .inv = n->stats + WIDE,
                                                .running = n->running, .x = n->z1,
-                                               .weight = n->weight, .now = n->now,
+                                               .now = n->now,
                                                .count = NET_ROWS, .rows = b, .width = WIDE,
                                                .ld = WIDE, .micro = micro, .momentum = 0.1,
                                                .epsilon = 1e-5});
@@ -224,9 +224,9 @@ static void net_backward(struct net *n, uint32_t micro)
                                                  .mean = n->stats,
                                              .inv = n->stats + WIDE, .now = n->now,
                                                  .count = NET_ROWS,
-                                             .shard_stride = n->n, .rows = b, .width = WIDE,
+                                             .rows = b, .width = WIDE,
                                                  .ldx = WIDE, .lddy = WIDE,
-                                             .micro = micro, .more = more, .shards = n->shards});
+                                             .micro = micro, .more = more});
     op_bnorm_back(m, &(struct op_bnorm_back){.dx = n->dz1, .dy = n->dh1, .x = n->z1,
                                              .mean = n->stats, .inv = n->stats + WIDE,
                                              .gamma = n->p + n->at[3], .sums = n->stats + 2 * WIDE,
@@ -241,7 +241,7 @@ static void net_backward(struct net *n, uint32_t micro)
                                              .more = more});
     op_embed_back(m, &(struct op_embed_back){.grads = n->g, .dx = n->dx, .ids = n->ids,
                                              .columns = &n->embed, .now = n->now,
-                                             .scratch = n->embed_scratch, .rows = b, .ld = WIDE,
+                                             .rows = b, .ld = WIDE,
                                              .ids_ld = 2, .column_count = 1, .more = more});
 }
 

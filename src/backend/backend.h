@@ -106,9 +106,7 @@ void routine_drop(struct machine *m, struct routine *r);
 /* All issued work is done. False with the machine's first failure. */
 bool machine_wait(struct machine *m, struct err *e);
 
-/* Scratch and kept memory of ops that need some. */
-size_t embed_back_scratch(uint32_t rows);                 /* bytes for one column */
-size_t norm2_scratch(uint64_t n);                         /* bytes */
+size_t norm2_scratch(uint64_t n); /* bytes of op_norm2's scratch */
 
 const char *op_name(enum op_id op);
 const char *op_text(enum op_id op);

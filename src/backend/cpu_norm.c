@@ -53,7 +53,7 @@ void cpu_bnorm_stats(const struct op_bnorm_stats *a, const struct slice *s)
         a->mean[j] = (real)m;
         a->inv[j] = (real)(1 / sqrt(v / rows + a->epsilon));
         if (!isfinite(m) || !isfinite(v))
-            continue; /* the step is a bad one: it leaves nothing behind */
+            continue; /* a bad step; its other columns move, but it ends the training anyway */
         double keep = 1 - a->momentum;
         mean[j] = (real)(keep * (double)mean[j] + a->momentum * m);
         variance[j] = (real)(keep * (double)variance[j] + a->momentum * v / (rows - 1));
@@ -110,8 +110,6 @@ void cpu_bnorm_sums(const struct op_bnorm_sums *a, const struct slice *s)
         real *dgamma = a->dgamma + j, *dbeta = a->dbeta + j;
         *dgamma = (a->more ? *dgamma : 0) + (real)product[j - begin];
         *dbeta = (a->more ? *dbeta : 0) + (real)sum[j - begin];
-        for (uint32_t shard = 1; shard < a->shards && !a->more; shard++)
-            dgamma[shard * a->shard_stride] = dbeta[shard * a->shard_stride] = 0;
     }
 }
 

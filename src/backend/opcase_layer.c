@@ -165,8 +165,7 @@ static void make_embed_back(const struct opcase *c, struct opdata *d)
         .grads = opdata_output(d, "grads", BUFFER_REAL, 1, size, 0, true), .dx = act_input(d, "dx",
                 c, c->in * c->out, 1),
         .ids = ids_of(d, c), .columns = columns, .now = step_of(d),
-        .scratch = opdata_host(d, c->in, embed_back_scratch(c->rows)), .rows = c->rows,
-            .ld = c->in * c->out + c->pad,
+        .rows = c->rows, .ld = c->in * c->out + c->pad,
         .ids_ld = c->in, .column_count = c->in, .more = c->flags & CASE_MORE ? 1 : 0};
     d->flops = (double)c->rows * c->in * c->out;
 }

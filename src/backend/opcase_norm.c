@@ -52,8 +52,7 @@ static void make_bnorm_stats(const struct opcase *c, struct opdata *d)
         .mean = opdata_output(d, "mean", BUFFER_REAL, 1, c->in, 0, false),
         .inv = opdata_output(d, "inv", BUFFER_REAL, 1, c->in, 0, false), .running = near_one(d,
                 "running", 2 * c->in, c->in, true),
-        .x = act_input(d, "x", c, c->in, 2), .weight = opdata_input(d, "weight", BUFFER_REAL,
-                c->rows, 1, 0, 1),
+        .x = act_input(d, "x", c, c->in, 2),
         .now = step_of(d), .count = count_of(c), .rows = c->rows, .width = c->in,
             .ld = c->in + c->pad, .momentum = 0.1,
         .epsilon = 1e-5};
@@ -83,18 +82,15 @@ static const struct opcase cases_bnorm_sums[] = {NORMS(OP_bnorm_sums, 0),
 
 static void make_bnorm_sums(const struct opcase *c, struct opdata *d)
 {
-    uint32_t shards = plan_shards(c->rows);
-    real *g = opdata_shards(d, "dgamma dbeta", 2 * c->in, shards, true);
+    real *g = opdata_shards(d, "dgamma dbeta", 2 * c->in, 1, true);
     d->arguments.bnorm_sums = (struct op_bnorm_sums){
         .sums = opdata_output(d, "sums", BUFFER_REAL, 2, c->in, 0, false), .dgamma = g,
             .dbeta = g + c->in,
         .dy = act_input(d, "dy", c, c->in, 1), .x = act_input(d, "x", c, c->in, 2),
         .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1), .inv = near_one(d, "inv",
                 c->in, 0, false),
-        .now = step_of(d), .count = count_of(c), .shard_stride = 2 * c->in, .rows = c->rows,
-            .width = c->in,
-        .ldx = c->in + c->pad, .lddy = c->in + c->pad, .more = c->flags & CASE_MORE ? 1 : 0,
-            .shards = shards};
+        .now = step_of(d), .count = count_of(c), .rows = c->rows, .width = c->in,
+        .ldx = c->in + c->pad, .lddy = c->in + c->pad, .more = c->flags & CASE_MORE ? 1 : 0};
 }
 OPCASES(bnorm_sums);
 

@@ -15,6 +15,7 @@
 #ifndef DNN_BACKEND_OPS_H
 #define DNN_BACKEND_OPS_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,9 @@
 
 struct act; /* activations: the machine knows the element type */
 
-/* What changes from step to step; one entry per model, in machine memory. Written only by loss_*,
- * norm2 and advance. */
+/* What changes from step to step; one entry per model, in machine memory. On the machine written
+ * only by norm2 (gnorm, bad) and advance; the model sets it between steps, at the start of an epoch
+ * and when a state is put back. Its bytes stand in comparisons: no holes. */
 struct step {
     uint64_t seed;
     int64_t tried, applied;    /* steps begun, steps whose update went through */
@@ -38,6 +40,26 @@ struct step {
     int64_t bad, good;
     int64_t bad_steps;         /* in this epoch */
 };
+#define STEP_AT(member, at)                                                                        \
+    static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
+STEP_AT(seed, 0);
+STEP_AT(tried, 8);
+STEP_AT(applied, 16);
+STEP_AT(epoch, 24);
+STEP_AT(model, 28);
+STEP_AT(row0, 32);
+STEP_AT(lr, 40);
+STEP_AT(weight_decay, 48);
+STEP_AT(gnorm, 56);
+STEP_AT(weight, 64);
+STEP_AT(loss, 72);
+STEP_AT(epoch_weight, 80);
+STEP_AT(epoch_loss, 88);
+STEP_AT(bad, 96);
+STEP_AT(good, 104);
+STEP_AT(bad_steps, 112);
+#undef STEP_AT
+static_assert(sizeof(struct step) == 120, "struct step has no holes");
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
 struct hyper { double lr, weight_decay; };
@@ -74,7 +96,7 @@ struct op_gather {
     const struct source *from;
     const struct step *now;
     uint32_t rows, ld, micro;  /* this micro-batch begins at now->row0 + micro * rows */
-    uint32_t unordered;        /* reserved, 0 */
+    uint32_t pad;
 };
 
 /* ids column, first output column, width */
@@ -101,7 +123,6 @@ struct op_embed_back {
     const int32_t *ids;
     const struct embed_column *columns;
     const struct step *now;
-    void *scratch;             /* need: embed_back_scratch(rows) bytes a column */
     uint32_t rows, ld, ids_ld, column_count, more, pad;
 };
 
@@ -162,14 +183,11 @@ struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ld
 
 struct op_bnorm_stats {
     real *mean, *inv;          /* [width] of this batch */
-    /* [2][width] mean, variance: moved by `momentum` unless the step has no valid row */
+    /* [2][width] mean, variance: moved by `momentum` where two rows or more are valid */
     real *running;
     const struct act *x;
-    /* [rows]; rows of weight 0 past the end do not count: valid rows are known from now and source
-     * count */
-    const real *weight;
     const struct step *now;
-    uint64_t count;            /* source count, to know the valid rows */
+    uint64_t count;            /* source count: with now it tells the valid rows */
     uint32_t rows, width, ld, micro;
     double momentum, epsilon;
 };
@@ -184,12 +202,12 @@ struct op_bnorm {
 };
 struct op_bnorm_sums {
     real *sums;                /* [2][width]: sum dy, sum dy * xhat over the valid rows */
-    real *dgamma, *dbeta;      /* not sharded: shard 0 only, the others are zeroed */
+    real *dgamma, *dbeta;      /* not sharded: their group has one shard */
     const struct act *dy, *x;
     const real *mean, *inv;
     const struct step *now;
-    uint64_t count, shard_stride;
-    uint32_t rows, width, ldx, lddy, micro, more, shards, pad;
+    uint64_t count;
+    uint32_t rows, width, ldx, lddy, micro, more;
 };
 struct op_bnorm_back {
     struct act *dx;

@@ -121,15 +121,9 @@ void features_backward(const struct model *m, struct pass *p, const struct act *
                                                 .ids = p->ids,
                                                 .columns = p->embed,
                                                 .now = p->now,
-                                                .scratch = p->scratch,
                                                 .rows = p->rows,
                                                 .ld = m->width,
                                                 .ids_ld = p->ids_ld,
                                                 .column_count = m->embed_count,
                                                 .more = p->more});
-}
-
-size_t features_scratch(const struct model *m)
-{
-    return m->training ? m->embed_count * embed_back_scratch(m->rows) : 0;
 }

@@ -16,7 +16,5 @@ void features_init(const struct model *m, uint64_t seed, uint32_t model_number, 
 void features_forward(const struct model *m, struct pass *p, const struct source *from,
                       real *target);
 void features_backward(const struct model *m, struct pass *p, const struct act *dx);
-size_t
-features_scratch(const struct model *m); /* bytes of pass.scratch that features_backward needs */
 
 #endif

@@ -57,7 +57,6 @@ struct pass {
     uint32_t rows, shards, micro;
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
     bool exact;          /* row-independent products */
-    void *scratch;       /* machine memory, as planned */
     /* the batch */
     int32_t *ids;
     uint32_t ids_ld;

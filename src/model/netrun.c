@@ -22,7 +22,6 @@ static struct pass pass_of(struct network *n, const struct model *m, const struc
         .weight = b->weight,
         .onehot = n->onehot,
         .embed = n->embed,
-        .scratch = n->scratch,
     };
 }
 

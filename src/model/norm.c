@@ -81,7 +81,6 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
                                                       .inv = inv,
                                                       .running = p->buffers + l->buffer,
                                                       .x = x,
-                                                      .weight = p->weight,
                                                       .now = p->now,
                                                       .count = p->count,
                                                       .rows = p->rows,
@@ -120,14 +119,12 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
                                                 .inv = inv,
                                                 .now = p->now,
                                                 .count = p->count,
-                                                .shard_stride = p->shard_stride,
                                                 .rows = p->rows,
                                                 .width = l->in,
                                                 .ldx = l->in,
                                                 .lddy = l->in,
                                                 .micro = p->micro,
-                                                .more = p->more,
-                                                .shards = 1});
+                                                .more = p->more});
     if (dx)
         op_bnorm_back(p->m, &(struct op_bnorm_back){.dx = dx,
                                                     .dy = dy,
