@@ -88,11 +88,11 @@ const struct command command_train = {
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
                 "  dnn train leads.json -o leads.dnn --resume --json\n",
-    .notes = "The model is written aside, synced and renamed over the old one, so a nightly job may "
-             "name the same file each time. Checkpoints lie beside it and go when it is written. "
-             "SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a fifth of a second "
-             "after the first on (timeout(1) sends each twice), ends at once. Same seed, config and "
-             "data: the same bytes, whatever the threads.",
+    .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
+             "may name the same file each time. Checkpoints lie beside it and go when it is "
+             "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a fifth "
+             "of a second after the first on (timeout(1) sends each twice), ends at once. Same "
+             "seed, config and data: the same bytes, whatever the threads.",
     .options = train_options_table,
     .computes = true,
     .has_config = true,

@@ -109,8 +109,8 @@ enum backend_word config_backend(const struct backend_options *b, enum job job,
  * memory). */
 void config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json);
-/* Whether the config inside the model file `path` is one that this build could have written: read as
- * strictly as a config file. E1530. */
+/* Whether the config inside the model file `path` is one that this build could have written: read
+ * as strictly as a config file. E1530. */
 bool config_stored(const char *text, const char *path, struct err *e);
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
 /* false: no such key; out then names the nearest */
