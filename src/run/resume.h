@@ -21,8 +21,9 @@ void keeper_release(struct keeper *k); /* forgets them; the files stay */
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged
  * ones are named in a warning and passed over. All that fit become ours. *c NULL and true: there is
  * none. One that could not be read (permission, descriptors, the disk) before a fitting one was
- * found, or a folder that cannot be listed, is an error: what is there is not known. CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs.
- * *path (mem_free) is set with *c. */
+ * found, or a folder that cannot be listed, is an error: what is there is not known.
+ * CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs. *path
+ * (mem_free) is set with *c. */
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on
