@@ -294,3 +294,30 @@ bool opcase_inside(const struct opdata *d, const char **where)
     }
     return true;
 }
+
+/* --- what the cases of layers and losses share --- */
+
+struct step *opdata_step(struct opdata *d)
+{
+    struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3,
+                       .lr = 0.01, .weight_decay = 0.1};
+    return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
+}
+
+/* How many rows of the batch are data. */
+uint64_t opcase_count(const struct opcase *c)
+{
+    return c->flags & CASE_ONE_ROW ? 1 : c->flags & CASE_RAGGED ? c->rows - c->rows / 3 : c->rows;
+}
+
+struct act *opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
+                             uint32_t width, double scale)
+{
+    return opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale);
+}
+
+struct act *opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
+                              uint32_t width, bool fill)
+{
+    return opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill);
+}

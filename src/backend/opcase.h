@@ -101,6 +101,14 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
 void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
                     size_t count, bool written);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
+/* The step every case of layers and losses runs in: row0 0, 100 steps tried. */
+struct step *opdata_step(struct opdata *d);
+/* Activations of a case: rows x width, ld = width + the case's pad. */
+struct act *opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
+                             uint32_t width, double scale);
+struct act *opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
+                              uint32_t width, bool fill);
+uint64_t opcase_count(const struct opcase *c); /* how many rows of the batch are data */
 /* the next of this instance's stream */
 uint64_t opdata_random(struct opdata *d, uint64_t below);
 

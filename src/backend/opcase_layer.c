@@ -3,32 +3,6 @@
 
 #include "backend/opcase.h"
 
-/* The step every case runs in: row0 as the flags say, 100 steps tried. */
-static struct step *step_of(struct opdata *d)
-{
-    struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3,
-                       .lr = 0.01, .weight_decay = 0.1};
-    return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
-}
-
-/* How many rows of the batch are data. */
-static uint64_t count_of(const struct opcase *c)
-{
-    return c->flags & CASE_ONE_ROW ? 1 : c->flags & CASE_RAGGED ? c->rows - c->rows / 3 : c->rows;
-}
-
-static struct act *act_input(struct opdata *d, const char *name, const struct opcase *c,
-                             uint32_t width, double scale)
-{
-    return opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale);
-}
-
-static struct act *act_output(struct opdata *d, const char *name, const struct opcase *c,
-                              uint32_t width, bool fill)
-{
-    return opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill);
-}
-
 /* --- batches: in numbers (every third with an indicator), out categories --- */
 
 static const struct opcase cases_gather[] = {
@@ -41,7 +15,7 @@ static const struct opcase cases_gather[] = {
 
 static void make_gather(const struct opcase *c, struct opdata *d)
 {
-    uint32_t records = c->flags & (CASE_RAGGED | CASE_ONE_ROW) ? (uint32_t)count_of(c)
+    uint32_t records = c->flags & (CASE_RAGGED | CASE_ONE_ROW) ? (uint32_t)opcase_count(c)
         : 3 * c->rows;
     struct source *from = opdata_host(d, 1, sizeof *from);
     struct features *features = opdata_host(d, 1, sizeof *features);
@@ -84,11 +58,11 @@ static void make_gather(const struct opcase *c, struct opdata *d)
                                 .features = features};
     uint32_t width = c->in + features->indicator_count;
     d->arguments.gather = (struct op_gather){
-        .x = act_output(d, "x", c, width, false), .ids = opdata_output(d, "ids", BUFFER_INT,
+        .x = opdata_act_output(d, "x", c, width, false), .ids = opdata_output(d, "ids", BUFFER_INT,
                 c->rows, c->out, 0, false),
         .target = opdata_output(d, "target", BUFFER_REAL, c->rows, 1, 0, false),
         .weight = opdata_output(d, "weight", BUFFER_REAL, c->rows, 1, 0, false), .from = from,
-            .now = step_of(d),
+            .now = opdata_step(d),
         .rows = c->rows, .ld = width + c->pad};
 }
 OPCASES(gather);
@@ -115,7 +89,7 @@ static void make_onehot(const struct opcase *c, struct opdata *d)
         columns[k] = (struct onehot_column){k, width, 2 + 3 * k};
         width += 2 + 3 * k;
     }
-    d->arguments.onehot = (struct op_onehot){.x = act_output(d, "x", c, width, false),
+    d->arguments.onehot = (struct op_onehot){.x = opdata_act_output(d, "x", c, width, false),
                                              .ids = ids_of(d, c), .columns = columns,
                                              .rows = c->rows, .ld = width + c->pad, .ids_ld = c->in,
                                              .column_count = c->in};
@@ -143,7 +117,7 @@ static void make_embed(const struct opcase *c, struct opdata *d)
     uint64_t size;
     struct embed_column *columns = tables_of(d, c, &size);
     d->arguments.embed = (struct op_embed){
-        .x = act_output(d, "x", c, c->in * c->out, false), .ids = ids_of(d, c),
+        .x = opdata_act_output(d, "x", c, c->in * c->out, false), .ids = ids_of(d, c),
         .params = opdata_input(d, "params", BUFFER_REAL, 1, size, 0, 1), .columns = columns,
             .rows = c->rows,
         .ld = c->in * c->out + c->pad, .ids_ld = c->in, .column_count = c->in};
@@ -161,12 +135,17 @@ static void make_embed_back(const struct opcase *c, struct opdata *d)
 {
     uint64_t size;
     struct embed_column *columns = tables_of(d, c, &size);
-    d->arguments.embed_back = (struct op_embed_back){
-        .grads = opdata_output(d, "grads", BUFFER_REAL, 1, size, 0, true), .dx = act_input(d, "dx",
-                c, c->in * c->out, 1),
-        .ids = ids_of(d, c), .columns = columns, .now = step_of(d),
-        .rows = c->rows, .ld = c->in * c->out + c->pad,
-        .ids_ld = c->in, .column_count = c->in, .more = c->flags & CASE_MORE ? 1 : 0};
+    d->arguments.embed_back =
+        (struct op_embed_back){.grads = opdata_output(d, "grads", BUFFER_REAL, 1, size, 0, true),
+                               .dx = opdata_act_input(d, "dx", c, c->in * c->out, 1),
+                               .ids = ids_of(d, c),
+                               .columns = columns,
+                               .now = opdata_step(d),
+                               .rows = c->rows,
+                               .ld = c->in * c->out + c->pad,
+                               .ids_ld = c->in,
+                               .column_count = c->in,
+                               .more = c->flags & CASE_MORE ? 1 : 0};
     d->flops = (double)c->rows * c->in * c->out;
 }
 OPCASES(embed_back);
@@ -216,14 +195,21 @@ static void make_dense(const struct opcase *c, struct opdata *d)
 {
     real *w = opdata_input(d, "w", BUFFER_REAL, c->in, c->out, 0, 0.3);
     d->arguments.dense = (struct op_dense){
-        .y = act_output(d, "y", c, c->out, false), .z = c->flags & CASE_KEEP_Z ? act_output(d, "z",
-                c, c->out, false) : NULL,
-        .x = act_input(d, "x", c, c->in, 1), .w = w,
+        .y = opdata_act_output(d, "y", c, c->out, false),
+        .z = c->flags & CASE_KEEP_Z ? opdata_act_output(d, "z", c, c->out, false) : NULL,
+        .x = opdata_act_input(d, "x", c, c->in, 1),
+        .w = w,
         .b = c->flags & CASE_BARE ? NULL : opdata_input(d, "b", BUFFER_REAL, 1, c->out, 0, 1),
-            .shadow = shadow_of(d, c, w),
-        .rows = c->rows, .in = c->in, .out = c->out, .ldx = c->in + c->pad, .ldy = c->out + c->pad,
-            .ldz = c->out + c->pad,
-        .act = c->kind, .exact = 1, .slope = 0.2};
+        .shadow = shadow_of(d, c, w),
+        .rows = c->rows,
+        .in = c->in,
+        .out = c->out,
+        .ldx = c->in + c->pad,
+        .ldy = c->out + c->pad,
+        .ldz = c->out + c->pad,
+        .act = c->kind,
+        .exact = 1,
+        .slope = 0.2};
     d->flops = 2.0 * c->rows * c->in * c->out;
 }
 OPCASES(dense);
@@ -254,18 +240,29 @@ static void make_dense_back(const struct opcase *c, struct opdata *d)
     real *w = opdata_input(d, "w", BUFFER_REAL, c->in, c->out, 0, 0.3);
     real *g = opdata_shards(d, "dw db", n, shards, true);
     bool bare = c->flags & CASE_BARE;
-    d->arguments.dense_back = (struct op_dense_back){
-        .dx = bare ? NULL : act_output(d, "dx", c, c->in, true), .dw = g,
-            .db = g + (size_t)c->in * c->out,
-        .dy = act_output(d, "dy", c, c->out, true), .y = act_input(d, "y", c, c->out, 0.6),
-            .z = act_input(d, "z", c, c->out, 1),
-        .x = act_input(d, "x", c, c->in, 1), .w = w, .shadow = shadow_of(d, c, w),
-            .shard_stride = n, .rows = c->rows,
-        .in = c->in, .out = c->out, .ldx = c->in + c->pad, .ldy = c->out + c->pad,
-            .ldz = c->out + c->pad,
-        .lddx = c->in + c->pad, .lddy = c->out + c->pad, .act = c->kind,
-            .add_dx = c->flags & CASE_ADD ? 1 : 0,
-        .more = c->flags & CASE_MORE ? 1 : 0, .slope = 0.2};
+    d->arguments.dense_back =
+        (struct op_dense_back){.dx = bare ? NULL : opdata_act_output(d, "dx", c, c->in, true),
+                               .dw = g,
+                               .db = g + (size_t)c->in * c->out,
+                               .dy = opdata_act_output(d, "dy", c, c->out, true),
+                               .y = opdata_act_input(d, "y", c, c->out, 0.6),
+                               .z = opdata_act_input(d, "z", c, c->out, 1),
+                               .x = opdata_act_input(d, "x", c, c->in, 1),
+                               .w = w,
+                               .shadow = shadow_of(d, c, w),
+                               .shard_stride = n,
+                               .rows = c->rows,
+                               .in = c->in,
+                               .out = c->out,
+                               .ldx = c->in + c->pad,
+                               .ldy = c->out + c->pad,
+                               .ldz = c->out + c->pad,
+                               .lddx = c->in + c->pad,
+                               .lddy = c->out + c->pad,
+                               .act = c->kind,
+                               .add_dx = c->flags & CASE_ADD ? 1 : 0,
+                               .more = c->flags & CASE_MORE ? 1 : 0,
+                               .slope = 0.2};
     d->flops = (bare ? 2.0 : 4.0) * c->rows * c->in * c->out;
 }
 OPCASES(dense_back);
@@ -283,8 +280,8 @@ static const struct opcase cases_act_back[] = {ACTS(OP_act_back)};
 
 static void make_act(const struct opcase *c, struct opdata *d)
 {
-    d->arguments.act = (struct op_act){.y = act_output(d, "y", c, c->in, false),
-                                       .x = act_input(d, "x", c, c->in, 3), .rows = c->rows,
+    d->arguments.act = (struct op_act){.y = opdata_act_output(d, "y", c, c->in, false),
+                                       .x = opdata_act_input(d, "x", c, c->in, 3), .rows = c->rows,
                                        .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad,
                                        .act = c->kind, .slope = 0.3};
 }
@@ -292,12 +289,17 @@ OPCASES(act);
 
 static void make_act_back(const struct opcase *c, struct opdata *d)
 {
-    d->arguments.act_back = (struct op_act_back){
-        .dx = act_output(d, "dx", c, c->in, true), .dy = act_input(d, "dy", c, c->in, 1),
-            .x = act_input(d, "x", c, c->in, 2),
-        .rows = c->rows, .width = c->in, .ldx = c->in + c->pad, .lddx = c->in + c->pad,
-            .lddy = c->in + c->pad, .act = c->kind,
-        .add_dx = c->flags & CASE_ADD ? 1 : 0, .slope = 0.3};
+    d->arguments.act_back = (struct op_act_back){.dx = opdata_act_output(d, "dx", c, c->in, true),
+                                                 .dy = opdata_act_input(d, "dy", c, c->in, 1),
+                                                 .x = opdata_act_input(d, "x", c, c->in, 2),
+                                                 .rows = c->rows,
+                                                 .width = c->in,
+                                                 .ldx = c->in + c->pad,
+                                                 .lddx = c->in + c->pad,
+                                                 .lddy = c->in + c->pad,
+                                                 .act = c->kind,
+                                                 .add_dx = c->flags & CASE_ADD ? 1 : 0,
+                                                 .slope = 0.3};
 }
 OPCASES(act_back);
 
@@ -313,8 +315,8 @@ static const struct opcase cases_dropout[] = {
 static void make_dropout(const struct opcase *c, struct opdata *d)
 {
     d->arguments.dropout = (struct op_dropout){
-        .y = act_output(d, "y", c, c->in, true), .x = act_input(d, "x", c, c->in, 1),
-            .now = step_of(d), .rows = c->rows,
+        .y = opdata_act_output(d, "y", c, c->in, true), .x = opdata_act_input(d, "x", c, c->in, 1),
+            .now = opdata_step(d), .rows = c->rows,
         .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad, .layer = c->kind,
             .micro = c->flags & CASE_MORE ? 2 : 0,
         .threshold = 1288490189 /* 0.3 * 2^32 */, .add = c->flags & CASE_ADD ? 1 : 0,
@@ -330,10 +332,14 @@ static const struct opcase cases_add[] = {
 
 static void make_add(const struct opcase *c, struct opdata *d)
 {
-    d->arguments.add = (struct op_add){.y = act_output(d, "y", c, c->in, false),
-                                       .a = act_input(d, "a", c, c->in, 1),
-                                       .b = c->flags & CASE_BARE ? NULL : act_input(d, "b", c,
-            c->in, 1), .rows = c->rows, .width = c->in, .ldy = c->in + c->pad,
-                                       .lda = c->in + c->pad, .ldb = c->in + c->pad};
+    d->arguments.add =
+        (struct op_add){.y = opdata_act_output(d, "y", c, c->in, false),
+                        .a = opdata_act_input(d, "a", c, c->in, 1),
+                        .b = c->flags & CASE_BARE ? NULL : opdata_act_input(d, "b", c, c->in, 1),
+                        .rows = c->rows,
+                        .width = c->in,
+                        .ldy = c->in + c->pad,
+                        .lda = c->in + c->pad,
+                        .ldb = c->in + c->pad};
 }
 OPCASES(add);

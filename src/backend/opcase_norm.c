@@ -3,32 +3,6 @@
 
 #include "backend/opcase.h"
 
-/* The step every case runs in: row0 as the flags say, 100 steps tried. */
-static struct step *step_of(struct opdata *d)
-{
-    struct step now = {.seed = 0x9e3779b97f4a7c15u, .tried = 100, .applied = 97, .epoch = 3,
-                       .lr = 0.01, .weight_decay = 0.1};
-    return opdata_values(d, "now", BUFFER_BYTES, &now, sizeof now, false);
-}
-
-/* How many rows of the batch are data. */
-static uint64_t count_of(const struct opcase *c)
-{
-    return c->flags & CASE_ONE_ROW ? 1 : c->flags & CASE_RAGGED ? c->rows - c->rows / 3 : c->rows;
-}
-
-static struct act *act_input(struct opdata *d, const char *name, const struct opcase *c,
-                             uint32_t width, double scale)
-{
-    return opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale);
-}
-
-static struct act *act_output(struct opdata *d, const char *name, const struct opcase *c,
-                              uint32_t width, bool fill)
-{
-    return opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill);
-}
-
 /* --- normalisation --- */
 
 /* 1 + 0.2 normal: what stands for variances, 1/deviations and gammas */
@@ -52,8 +26,8 @@ static void make_bnorm_stats(const struct opcase *c, struct opdata *d)
         .mean = opdata_output(d, "mean", BUFFER_REAL, 1, c->in, 0, false),
         .inv = opdata_output(d, "inv", BUFFER_REAL, 1, c->in, 0, false), .running = near_one(d,
                 "running", 2 * c->in, c->in, true),
-        .x = act_input(d, "x", c, c->in, 2),
-        .now = step_of(d), .count = count_of(c), .rows = c->rows, .width = c->in,
+        .x = opdata_act_input(d, "x", c, c->in, 2),
+        .now = opdata_step(d), .count = opcase_count(c), .rows = c->rows, .width = c->in,
             .ld = c->in + c->pad, .momentum = 0.1,
         .epsilon = 1e-5};
 }
@@ -66,7 +40,7 @@ static void make_bnorm(const struct opcase *c, struct opdata *d)
 {
     bool bare = c->flags & CASE_BARE;
     d->arguments.bnorm = (struct op_bnorm){
-        .y = act_output(d, "y", c, c->in, false), .x = act_input(d, "x", c, c->in, 2),
+        .y = opdata_act_output(d, "y", c, c->in, false), .x = opdata_act_input(d, "x", c, c->in, 2),
         .mean = bare ? NULL : opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1),
             .inv = bare ? NULL : near_one(d, "inv", c->in, 0, false),
         .running = near_one(d, "running", 2 * c->in, c->in, false), .gamma = near_one(d, "gamma",
@@ -86,10 +60,10 @@ static void make_bnorm_sums(const struct opcase *c, struct opdata *d)
     d->arguments.bnorm_sums = (struct op_bnorm_sums){
         .sums = opdata_output(d, "sums", BUFFER_REAL, 2, c->in, 0, false), .dgamma = g,
             .dbeta = g + c->in,
-        .dy = act_input(d, "dy", c, c->in, 1), .x = act_input(d, "x", c, c->in, 2),
+        .dy = opdata_act_input(d, "dy", c, c->in, 1), .x = opdata_act_input(d, "x", c, c->in, 2),
         .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1), .inv = near_one(d, "inv",
                 c->in, 0, false),
-        .now = step_of(d), .count = count_of(c), .rows = c->rows, .width = c->in,
+        .now = opdata_step(d), .count = opcase_count(c), .rows = c->rows, .width = c->in,
         .ldx = c->in + c->pad, .lddy = c->in + c->pad, .more = c->flags & CASE_MORE ? 1 : 0};
 }
 OPCASES(bnorm_sums);
@@ -99,16 +73,22 @@ static const struct opcase cases_bnorm_back[] = {NORMS(OP_bnorm_back, 0),
 
 static void make_bnorm_back(const struct opcase *c, struct opdata *d)
 {
-    d->arguments.bnorm_back = (struct op_bnorm_back){
-        .dx = act_output(d, "dx", c, c->in, true), .dy = act_input(d, "dy", c, c->in, 1),
-            .x = act_input(d, "x", c, c->in, 2),
-        .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1), .inv = near_one(d, "inv",
-                c->in, 0, false),
-        .gamma = near_one(d, "gamma", c->in, 0, false), .sums = opdata_input(d, "sums", BUFFER_REAL,
-                2, c->in, 0, 5),
-        .now = step_of(d), .count = count_of(c), .rows = c->rows, .width = c->in,
-            .ldx = c->in + c->pad,
-        .lddx = c->in + c->pad, .lddy = c->in + c->pad, .add_dx = c->flags & CASE_ADD ? 1 : 0};
+    d->arguments.bnorm_back =
+        (struct op_bnorm_back){.dx = opdata_act_output(d, "dx", c, c->in, true),
+                               .dy = opdata_act_input(d, "dy", c, c->in, 1),
+                               .x = opdata_act_input(d, "x", c, c->in, 2),
+                               .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1),
+                               .inv = near_one(d, "inv", c->in, 0, false),
+                               .gamma = near_one(d, "gamma", c->in, 0, false),
+                               .sums = opdata_input(d, "sums", BUFFER_REAL, 2, c->in, 0, 5),
+                               .now = opdata_step(d),
+                               .count = opcase_count(c),
+                               .rows = c->rows,
+                               .width = c->in,
+                               .ldx = c->in + c->pad,
+                               .lddx = c->in + c->pad,
+                               .lddy = c->in + c->pad,
+                               .add_dx = c->flags & CASE_ADD ? 1 : 0};
 }
 OPCASES(bnorm_back);
 
@@ -119,14 +99,17 @@ static void make_lnorm(const struct opcase *c, struct opdata *d)
 {
     bool bare = c->flags & CASE_BARE;
     d->arguments.lnorm = (struct op_lnorm){
-        .y = act_output(d, "y", c, c->in, false), .mean = bare ? NULL : opdata_output(d, "mean",
-                BUFFER_REAL, 1, c->rows, 0, false),
+        .y = opdata_act_output(d, "y", c, c->in, false),
+        .mean = bare ? NULL : opdata_output(d, "mean", BUFFER_REAL, 1, c->rows, 0, false),
         .inv = bare ? NULL : opdata_output(d, "inv", BUFFER_REAL, 1, c->rows, 0, false),
-            .x = act_input(d, "x", c, c->in, 2),
-        .gamma = near_one(d, "gamma", c->in, 0, false), .beta = opdata_input(d, "beta", BUFFER_REAL,
-                1, c->in, 0, 1),
-        .rows = c->rows, .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad,
-            .epsilon = 1e-5};
+        .x = opdata_act_input(d, "x", c, c->in, 2),
+        .gamma = near_one(d, "gamma", c->in, 0, false),
+        .beta = opdata_input(d, "beta", BUFFER_REAL, 1, c->in, 0, 1),
+        .rows = c->rows,
+        .width = c->in,
+        .ldx = c->in + c->pad,
+        .ldy = c->in + c->pad,
+        .epsilon = 1e-5};
 }
 OPCASES(lnorm);
 
@@ -137,9 +120,9 @@ static void make_lnorm_back(const struct opcase *c, struct opdata *d)
 {
     real *g = opdata_shards(d, "dgamma dbeta", 2 * c->in, plan_shards(c->rows), true);
     d->arguments.lnorm_back = (struct op_lnorm_back){
-        .dx = act_output(d, "dx", c, c->in, true), .dgamma = g, .dbeta = g + c->in,
-            .dy = act_input(d, "dy", c, c->in, 1),
-        .x = act_input(d, "x", c, c->in, 2), .mean = opdata_input(d, "mean", BUFFER_REAL, 1,
+        .dx = opdata_act_output(d, "dx", c, c->in, true), .dgamma = g, .dbeta = g + c->in,
+            .dy = opdata_act_input(d, "dy", c, c->in, 1),
+        .x = opdata_act_input(d, "x", c, c->in, 2), .mean = opdata_input(d, "mean", BUFFER_REAL, 1,
                 c->rows, 0, 0.3),
         .inv = near_one(d, "inv", c->rows, 0, false), .gamma = near_one(d, "gamma", c->in, 0,
                 false), .shard_stride = 2 * c->in,
@@ -155,7 +138,7 @@ OPCASES(lnorm_back);
 static real *weights_of(struct opdata *d, const struct opcase *c)
 {
     real *values = opdata_host(d, c->rows, sizeof *values);
-    for (size_t i = 0; i < count_of(c); i++)
+    for (size_t i = 0; i < opcase_count(c); i++)
         values[i] = (real)opdata_random(d, 4) / 2; /* some rows weigh nothing */
     return opdata_values(d, "weight", BUFFER_REAL, values, c->rows, false);
 }
@@ -178,10 +161,10 @@ static void make_loss_class(const struct opcase *c, struct opdata *d)
         target[i] = (real)opdata_random(d, c->in);
     bool focal = c->flags & CASE_SECOND;
     d->arguments.loss_class = (struct op_loss_class){
-        .dlogits = c->flags & CASE_BARE ? NULL : act_output(d, "dlogits", c, c->in, false),
+        .dlogits = c->flags & CASE_BARE ? NULL : opdata_act_output(d, "dlogits", c, c->in, false),
         .part_loss = opdata_output(d, "part_loss", BUFFER_DOUBLE, 1, shards, 0, true),
         .part_weight = opdata_output(d, "part_weight", BUFFER_DOUBLE, 1, shards, 0, true),
-        .logits = act_input(d, "logits", c, c->in, 3), .target = opdata_values(d, "target",
+        .logits = opdata_act_input(d, "logits", c, c->in, 3), .target = opdata_values(d, "target",
                 BUFFER_REAL, target, c->rows, false),
         .weight = weights_of(d, c), .rows = c->rows, .classes = c->in, .ld = c->in + c->pad,
             .ldd = c->in + c->pad,
@@ -203,10 +186,10 @@ static void make_loss_value(const struct opcase *c, struct opdata *d)
 {
     uint32_t shards = plan_shards(c->rows);
     d->arguments.loss_value = (struct op_loss_value){
-        .dy = c->flags & CASE_BARE ? NULL : act_output(d, "dy", c, 1, false),
+        .dy = c->flags & CASE_BARE ? NULL : opdata_act_output(d, "dy", c, 1, false),
         .part_loss = opdata_output(d, "part_loss", BUFFER_DOUBLE, 1, shards, 0, true),
         .part_weight = opdata_output(d, "part_weight", BUFFER_DOUBLE, 1, shards, 0, true),
-            .y = act_input(d, "y", c, 1, 2),
+            .y = opdata_act_input(d, "y", c, 1, 2),
         .target = opdata_input(d, "target", BUFFER_REAL, c->rows, 1, 0, 2), .weight = weights_of(d,
                 c), .rows = c->rows,
         .ld = 1 + c->pad, .ldd = 1 + c->pad, .kind = c->kind, .more = c->flags & CASE_MORE ? 1 : 0,

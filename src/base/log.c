@@ -6,9 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define MESSAGE_MOST 4096
@@ -177,15 +175,7 @@ void log_raw(const char *level, const char *line)
     emit(level, "", cut);
 }
 
-void log_object(const char *object)
+void log_object(const char *line, size_t length)
 {
-    struct iovec parts[2] = {{.iov_base = (void *)(uintptr_t)object, .iov_len = strlen(object)},
-                             {.iov_base = (void *)(uintptr_t) "\n", .iov_len = 1}};
-    void (*clear)(void) = atomic_load(&clear_bar);
-    int saved = errno;
-    if (clear)
-        clear();
-    ssize_t n = writev(STDERR_FILENO, parts, 2);
-    (void)n; /* nobody listens: not a reason to fail */
-    errno = saved;
+    put_out(line, length);
 }

@@ -6,6 +6,7 @@
 #define DNN_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_ERROR = 0, LOG_WARNING = 1, LOG_NOTE = 1, LOG_INFO = 2, LOG_DEBUG = 3 };
 
@@ -22,8 +23,8 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finished line without prefix or newline, as src/cli and progress print it; always shown. */
 void log_raw(const char *level, const char *line);
-/* A finished JSON object as a line of its own, in either format. */
-void log_object(const char *object);
+/* A finished JSON object with its newline, as it is, in either format. */
+void log_object(const char *line, size_t length);
 /* Called before any log line is written, to take a progress bar off the terminal; NULL: none. */
 void log_on_line(void (*clear)(void));
 

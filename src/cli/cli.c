@@ -101,7 +101,8 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         if (log_json()) {
             struct json_out o = {0};
             error_json(e, &o);
-            log_object(o.text.data);
+            text_char(&o.text, '\n');
+            log_object(o.text.data, o.text.length);
             text_free(&o.text);
         } else
             error_text(e);
@@ -146,8 +147,7 @@ int cli_json(const struct args *a, struct json_out *o, bool to_stderr)
     int code = EXIT_DONE;
     text_char(&o->text, '\n');
     if (to_stderr) {
-        o->text.data[o->text.length - 1] = '\0';
-        log_object(o->text.data);
+        log_object(o->text.data, o->text.length);
     } else {
         struct args plain = a ? *a : (struct args){0};
         plain.json = false; /* a failure to print is told in words */

@@ -80,11 +80,6 @@ static struct act *z_of(const struct layer *l, const struct pass *p)
     return p->training && needs_z(l->fused_act) ? pass_act(p, l->z) : NULL;
 }
 
-static const void *shadow_of(const struct layer *l, const struct pass *p)
-{
-    return p->shadow ? machine_shadow_of(p->m, p->shadow, l->w) : NULL;
-}
-
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct dense_spec *s = l->spec;
@@ -93,7 +88,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
                           .x = x,
                           .w = p->params + l->w,
                           .b = s->bias ? p->params + l->b : NULL,
-                          .shadow = shadow_of(l, p),
+                          .shadow = pass_shadow(p, l->w),
                           .rows = p->rows,
                           .in = l->in,
                           .out = l->out,
@@ -119,7 +114,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                 .z = z_of(l, p),
                                                 .x = x,
                                                 .w = p->params + l->w,
-                                                .shadow = shadow_of(l, p),
+                                                .shadow = pass_shadow(p, l->w),
                                                 .shard_stride = p->shard_stride,
                                                 .rows = p->rows,
                                                 .in = l->in,

@@ -68,6 +68,11 @@ static inline struct act *pass_act(const struct pass *p, uint64_t at)
 {
     return act_at(p->m, p->acts, at);
 }
+/* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
+static inline const void *pass_shadow(const struct pass *p, uint64_t at)
+{
+    return p->shadow ? machine_shadow_of(p->m, p->shadow, at) : NULL;
+}
 
 struct layer_type {
     const char *name, *summary;

@@ -64,11 +64,6 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
                      init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), seed, model, l->position, 0);
 }
 
-static const void *shadow_of(const struct layer *l, const struct pass *p)
-{
-    return p->shadow ? machine_shadow_of(p->m, p->shadow, l->w) : NULL;
-}
-
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct act *f = layer_list_forward(l->children, l->child_count, p, x), *straight = x;
@@ -77,7 +72,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
         op_dense(p->m, &(struct op_dense){.y = projected,
                                           .x = x,
                                           .w = p->params + l->w,
-                                          .shadow = shadow_of(l, p),
+                                          .shadow = pass_shadow(p, l->w),
                                           .rows = p->rows,
                                           .in = l->in,
                                           .out = l->out,
@@ -109,7 +104,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                     .y = pass_act(p, l->z),
                                                     .x = x,
                                                     .w = p->params + l->w,
-                                                    .shadow = shadow_of(l, p),
+                                                    .shadow = pass_shadow(p, l->w),
                                                     .shard_stride = p->shard_stride,
                                                     .rows = p->rows,
                                                     .in = l->in,

@@ -261,16 +261,10 @@ char *checkpoint_path(const char *output, int64_t step)
     return t.data;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* NULL with an errno when it cannot be listed. Opened through base/sys, so that faults reach it. */
 static DIR *folder_open(const char *output, int *error)
 {
-    size_t head = (size_t)(base_name(output) - output);
+    size_t head = (size_t)(file_base_name(output) - output);
     char *folder = head ? mem_string_n(output, head) : mem_string(".");
     DIR *d = NULL;
     int fd;
@@ -330,7 +324,7 @@ bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *
     DIR *d = folder_open(output, &error);
     if (!d)
         return error == ENOENT || no_list(output, error, e);
-    const char *name = base_name(output);
+    const char *name = file_base_name(output);
     size_t length = strlen(name);
     for (struct dirent *entry; (entry = folder_next(d, &error));) {
         int64_t step =
@@ -379,7 +373,7 @@ unsigned checkpoint_sweep(const char *output)
     DIR *d = folder_open(output, &error);
     if (!d)
         return 0;
-    const char *name = base_name(output);
+    const char *name = file_base_name(output);
     for (struct dirent *entry; (entry = folder_next(d, &error));) {
         if (!is_leftover(entry->d_name, name))
             continue;
