@@ -17,7 +17,6 @@ enum { INPUT = NUMBERS + WORDS + DIM, GROUPS = 11 };
 struct net {
     struct machine *m;
     uint32_t batch, micro, shards;
-    bool own_norm; /* norm2 is issued, not left to the machine */
     unsigned char *records[1];
     struct source source;
     struct features features;
@@ -26,7 +25,7 @@ struct net {
     struct group groups[GROUPS];
     uint64_t n, at[GROUPS]; /* table, w1, b1, gamma, beta, w2, b2, lgamma, lbeta, w3, b3 */
     real *p, *m1, *m2, *g, *running, *stats, *row_stats, *target, *weight;
-    void *shadow, *norm_scratch;
+    void *shadow, *sums;
     double *part_loss, *part_weight;
     int32_t *ids;
     struct step *now;
@@ -86,7 +85,7 @@ static void net_parameters(struct net *n)
     n->m2 = net_alloc(n, n->n, sizeof(real));
     n->g = net_alloc(n, n->n * n->shards, sizeof(real));
     n->shadow = net_alloc(n, machine_shadow_bytes(n->m, n->groups, GROUPS, n->n) + 1, 1);
-    n->norm_scratch = net_alloc(n, norm2_scratch(n->n), 1);
+    n->sums = net_alloc(n, norm2_sums(n->n), 1);
     for (uint64_t i = 0; i < n->n; i++)
         n->p[i] = (real)(0.3 * rng_normal(3, i, 0, 0, RNG_INIT));
     for (uint64_t i = 0; i < WIDE; i++)
@@ -96,7 +95,7 @@ static void net_parameters(struct net *n)
     machine_refresh(n->m, n->shadow, n->p, n->groups, GROUPS);
 }
 
-static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro, bool own_norm)
+static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
 {
     struct net *n = mem_zero(1, sizeof *n);
     struct plan plan;
@@ -105,7 +104,6 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro, bo
     n->m = m;
     n->batch = batch;
     n->micro = micro;
-    n->own_norm = own_norm;
     n->shards = plan.shards;
     net_records(n);
     net_parameters(n);
@@ -130,7 +128,7 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro, bo
 
 static void net_free(struct net *n)
 {
-    void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->norm_scratch,
+    void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->sums,
                       n->running, n->stats, n->row_stats, n->target, n->weight, n->ids,
                       n->part_loss, n->part_weight, n->now, n->x, n->z1, n->h1, n->r1, n->d1, n->z2,
                       n->y2, n->l2, n->y3, n->dy3, n->dl2, n->dy2, n->dd1, n->dh1, n->dz1, n->dx};
@@ -253,10 +251,9 @@ static void net_step(struct net *n)
     }
     struct grads from = {.g = n->g, .part_weight = n->part_weight, .shard_stride = n->n, .n = n->n,
                          .shards = n->shards, .group_count = GROUPS, .groups = n->groups};
-    if (n->own_norm)
-        op_norm2(n->m, &(struct op_norm2){.now = n->now, .from = from, .scratch = n->norm_scratch});
+    op_norm2(n->m, &(struct op_norm2){.now = n->now, .sums = n->sums, .from = from});
     op_adam(n->m, &(struct op_adam){.p = n->p, .m1 = n->m1, .m2 = n->m2, .shadow = n->shadow,
-                                    .from = from, .now = n->now, .beta1 = 0.9, .beta2 = 0.999,
+                                    .from = from, .sums = n->sums, .now = n->now, .beta1 = 0.9, .beta2 = 0.999,
                                     .epsilon = 1e-8, .clip = 1, .decoupled = 1});
     op_advance(n->m, &(struct op_advance){.now = n->now, .part_loss = n->part_loss,
                                           .part_weight = n->part_weight,

@@ -106,7 +106,7 @@ void routine_drop(struct machine *m, struct routine *r);
 /* All issued work is done. False with the machine's first failure. */
 bool machine_wait(struct machine *m, struct err *e);
 
-size_t norm2_scratch(uint64_t n); /* bytes of op_norm2's scratch */
+size_t norm2_sums(uint64_t n); /* bytes of op_norm2's sums */
 
 const char *op_name(enum op_id op);
 const char *op_text(enum op_id op);

@@ -51,12 +51,6 @@ struct machine {
     unsigned scratch_threads;
     struct routine *taking;    /* being recorded, NULL otherwise */
     struct routine *plain;     /* holds the one operation that runs at once */
-    /* the last norm2 issued: an optimiser that reads the same gradient gets the sums it left
-     * behind */
-    struct op_norm2 summed;
-    bool has_summed;
-    void *own_scratch;         /* for a norm2 put in by the machine */
-    size_t own_scratch_bytes;
     struct err failure;
 };
 
@@ -84,13 +78,5 @@ static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, ui
     uint64_t left = begin < count ? count - begin : 0;
     return left < rows ? (uint32_t)left : rows;
 }
-
-/* --- parameters: tiles of the optimisers, the sums of norm2 --- */
-
-/* Behind norm2's scratch pointer: the sum of the shards' weights, then a partial sum a tile, then
- * the summed gradient. */
-enum { CPU_SUM_TILE = 2048 };
-double *cpu_norm2_weight(void *scratch);
-const real *cpu_norm2_sums(void *scratch, uint64_t n);
 
 #endif

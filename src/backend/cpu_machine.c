@@ -79,8 +79,6 @@ struct routine {
     size_t byte_count, byte_room;
     struct round *rounds;
     uint32_t round_count, round_room;
-    void **scratch;        /* of the norm2s that the machine put in */
-    uint32_t scratch_count;
 };
 
 static const void *arguments_of(const struct routine *r, uint32_t op)
@@ -214,9 +212,6 @@ static void routine_free(struct routine *r)
     mem_free(r->ops);
     mem_free(r->bytes);
     mem_free(r->rounds);
-    for (uint32_t i = 0; i < r->scratch_count; i++)
-        mem_free(r->scratch[i]);
-    mem_free(r->scratch);
     mem_free(r);
 }
 
@@ -230,7 +225,6 @@ void machine_record(struct machine *m)
 {
     assert(m->taking == NULL);
     m->taking = routine_new(m);
-    m->has_summed = false;
 }
 
 struct routine *machine_stop(struct machine *m)
@@ -238,14 +232,14 @@ struct routine *machine_stop(struct machine *m)
     struct routine *r = m->taking;
     assert(r);
     m->taking = NULL;
-    m->has_summed = false;
     have_scratch(m);
     arrange(r);
     return r;
 }
 
-static void take_or_run(struct machine *m, enum op_id op, const void *arguments)
+void machine_issue(struct machine *m, enum op_id op, const void *arguments)
 {
+    assert((unsigned)op < OP_COUNT);
     if (m->taking) {
         take(m->taking, op, arguments);
         return;
@@ -255,69 +249,6 @@ static void take_or_run(struct machine *m, enum op_id op, const void *arguments)
     take(m->plain, op, arguments);
     arrange(m->plain);
     machine_play(m, m->plain, 1);
-}
-
-/* --- an optimiser reads the sums of the norm2 before it; when there is none, the machine puts one
- * in --- */
-
-/* A recorded norm2 keeps its scratch as long as the routine lives; one that runs at once may share
- * the machine's. */
-static void *sum_scratch(struct machine *m, size_t bytes)
-{
-    struct routine *r = m->taking;
-    if (r) {
-        r->scratch = mem_grow(r->scratch, r->scratch_count + 1, sizeof *r->scratch);
-        return r->scratch[r->scratch_count++] = mem_zero(1, bytes);
-    }
-    if (bytes > m->own_scratch_bytes) {
-        mem_free(m->own_scratch);
-        m->own_scratch = mem_zero(1, bytes);
-        m->own_scratch_bytes = bytes;
-    }
-    return m->own_scratch;
-}
-
-static void sum_first(struct machine *m, struct grads *from, const struct step *now)
-{
-    const struct grads *last = &m->summed.from;
-    if (!m->has_summed || last->g != from->g || last->n != from->n ||
-        last->part_weight != from->part_weight) {
-        struct op_norm2 norm = {.from = *from, .scratch = sum_scratch(m, norm2_scratch(from->n))};
-        /* the optimiser only reads it, norm2 writes gnorm and bad */
-        memcpy(&norm.now, &now, sizeof now);
-        machine_issue(m, OP_norm2, &norm);
-    }
-    void *scratch = m->summed.scratch;
-    from->g = cpu_norm2_sums(scratch, from->n);
-    from->part_weight = cpu_norm2_weight(scratch);
-    from->shards = 1;
-}
-
-void machine_issue(struct machine *m, enum op_id op, const void *arguments)
-{
-    assert((unsigned)op < OP_COUNT);
-    switch ((int)op) {
-    case OP_norm2:
-        memcpy(&m->summed, arguments, sizeof m->summed);
-        m->has_summed = true;
-        take_or_run(m, op, arguments);
-        break;
-#define OPTIMISER(name)                                                                            \
-    case OP_##name: {                                                                              \
-        struct op_##name a;                                                                        \
-        memcpy(&a, arguments, sizeof a);                                                           \
-        sum_first(m, &a.from, a.now);                                                              \
-        take_or_run(m, op, &a);                                                                    \
-        m->has_summed = false;                                                                     \
-        break;                                                                                     \
-    }
-        OPTIMISER(sgd)
-        OPTIMISER(rmsprop)
-        OPTIMISER(adam)
-    default:
-        m->has_summed = m->has_summed && op == OP_advance; /* the gradient may be another one now */
-        take_or_run(m, op, arguments);
-    }
 }
 
 /* --- the machine --- */
@@ -347,7 +278,6 @@ void machine_close(struct machine *m)
     routine_free(m->plain);
     routine_free(m->taking);
     mem_free(m->scratch);
-    mem_free(m->own_scratch);
     mem_free(m);
 }
 

@@ -1,38 +1,34 @@
 /* cpu_optim.c - the end of a step: norm of the gradient, optimisers, counters.
  *
- * norm2 sums the shards in order into its scratch, so that the gradient is read once and the
- * optimiser reads one array; the machine sees to it that an optimiser always stands behind a norm2
- * of its gradient (cpu_machine.c), which is also what keeps a step that is not finite away from the
- * weights. Both go over the same tiles, so that a thread meets its own part of everything again. */
+ * norm2 sums the shards in order, so that the gradient is read once and the optimiser reads one
+ * array. Both go over the same tiles, so that a thread meets its own part of everything again. */
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu.h"
 
+enum { SUM_TILE = 2048 };
+
 static size_t sum_tiles(uint64_t n)
 {
-    return (size_t)((n + CPU_SUM_TILE - 1) / CPU_SUM_TILE);
+    return (size_t)((n + SUM_TILE - 1) / SUM_TILE);
 }
 
-/* scratch: the weight, a partial sum a tile, then, on a line of its own, the summed gradient */
+/* What norm2 leaves behind: the sum of the shards' weights, a partial sum a tile, then, on a line
+ * of its own, the summed gradient. */
 static size_t parts_bytes(uint64_t n)
 {
     return ((1 + sum_tiles(n)) * sizeof(double) + 63) / 64 * 64;
 }
 
-size_t norm2_scratch(uint64_t n)
+size_t norm2_sums(uint64_t n)
 {
     return parts_bytes(n) + (size_t)n * sizeof(real);
 }
 
-double *cpu_norm2_weight(void *scratch)
+static real *summed(void *sums, uint64_t n)
 {
-    return scratch;
-}
-
-const real *cpu_norm2_sums(void *scratch, uint64_t n)
-{
-    return (const real *)(void *)((char *)scratch + parts_bytes(n));
+    return (real *)(void *)((char *)sums + parts_bytes(n));
 }
 
 static double weight_of(const struct grads *from)
@@ -53,13 +49,13 @@ struct piece { const struct group *group; uint64_t begin, end; };
 
 static uint64_t tile_end(const struct grads *from, uint32_t tile)
 {
-    uint64_t end = ((uint64_t)tile + 1) * CPU_SUM_TILE;
+    uint64_t end = ((uint64_t)tile + 1) * SUM_TILE;
     return end < from->n ? end : from->n;
 }
 
 static struct piece first_piece(uint32_t tile)
 {
-    return (struct piece){.end = (uint64_t)tile * CPU_SUM_TILE};
+    return (struct piece){.end = (uint64_t)tile * SUM_TILE};
 }
 
 /* The piece that begins where p ends; false when that is the end of the tile. */
@@ -79,21 +75,21 @@ static bool next_piece(const struct grads *from, uint64_t tile_end, struct piece
 void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
 {
     uint64_t end = tile_end(&a->from, s->tile);
-    real *sums = act_real((struct act *)(uintptr_t)cpu_norm2_sums(a->scratch, a->from.n));
-    double square = 0;
+    real *g = summed(a->sums, a->from.n);
+    double square = 0, *parts = (double *)a->sums + 1;
     for (struct piece p = first_piece(s->tile); next_piece(&a->from, end, &p);) {
         uint32_t shards = p.group->shards < a->from.shards ? p.group->shards : a->from.shards;
-        square += s->m->vec->sum_shards(sums + p.begin, a->from.g + p.begin, a->from.shard_stride,
+        square += s->m->vec->sum_shards(g + p.begin, a->from.g + p.begin, a->from.shard_stride,
                                         shards, (size_t)(p.end - p.begin));
     }
-    cpu_norm2_weight(a->scratch)[1 + s->tile] = square;
+    parts[s->tile] = square;
 }
 
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)
 {
     (void)s;
     double weight = weight_of(&a->from), square = 0;
-    double *parts = cpu_norm2_weight(a->scratch) + 1;
+    double *parts = (double *)a->sums + 1;
     for (size_t t = 0; t < sum_tiles(a->from.n); t++)
         square += parts[t];
     parts[-1] = weight;
@@ -132,19 +128,24 @@ const void *machine_shadow_of(const struct machine *m, const void *shadow, uint6
 
 /* --- optimisers --- */
 
-/* The factor that divides by the weight of the step, and clips. */
-static real scale_of(const struct grads *from, const struct step *now, double clip)
+static const real *gradient_of(const void *sums, uint64_t n)
 {
-    double weight = weight_of(from), scale = weight > 0 ? 1 / weight : 0;
+    return (const real *)(const void *)((const char *)sums + parts_bytes(n));
+}
+
+/* The factor that divides by the weight of the step, and clips. */
+static real scale_of(const void *sums, const struct step *now, double clip)
+{
+    double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
     return (real)scale;
 }
 
-static struct update update_of(const struct piece *r, const struct grads *from,
-                               const struct step *now, real *p, real scale)
+static struct update update_of(const struct piece *r, const real *g, const struct step *now,
+                               real *p, real scale)
 {
-    return (struct update){.p = p + r->begin, .g = from->g + r->begin, .n = r->end - r->begin,
+    return (struct update){.p = p + r->begin, .g = g + r->begin, .n = r->end - r->begin,
                            .scale = scale, .lr = (real)(now->lr * r->group->lr),
                            .decay = (real)(now->weight_decay * r->group->weight_decay)};
 }
@@ -159,9 +160,10 @@ void cpu_sgd(const struct op_sgd *a, const struct slice *s)
     if (a->now->bad)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
-    real scale = scale_of(&a->from, a->now, a->clip);
+    real scale = scale_of(a->sums, a->now, a->clip);
+    const real *g = gradient_of(a->sums, a->from.n);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        struct update u = update_of(&r, g, a->now, a->p, scale);
         u.m1 = a->m ? a->m + r.begin : NULL;
         u.beta1 = a->momentum;
         u.flag = a->nesterov != 0;
@@ -179,9 +181,10 @@ void cpu_rmsprop(const struct op_rmsprop *a, const struct slice *s)
     if (a->now->bad)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
-    real scale = scale_of(&a->from, a->now, a->clip);
+    real scale = scale_of(a->sums, a->now, a->clip);
+    const real *g = gradient_of(a->sums, a->from.n);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        struct update u = update_of(&r, g, a->now, a->p, scale);
         u.m2 = a->v + r.begin;
         u.beta2 = a->decay;
         u.epsilon = (real)a->epsilon;
@@ -199,11 +202,12 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
     if (a->now->bad)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
-    real scale = scale_of(&a->from, a->now, a->clip);
+    real scale = scale_of(a->sums, a->now, a->clip);
+    const real *g = gradient_of(a->sums, a->from.n);
     double t = (double)a->now->applied + 1;
     double bias1 = 1 - pow(a->beta1, t), bias2 = 1 - pow(a->beta2, t);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
-        struct update u = update_of(&r, &a->from, a->now, a->p, scale);
+        struct update u = update_of(&r, g, a->now, a->p, scale);
         double lr = a->now->lr * r.group->lr;
         u.m1 = a->m1 + r.begin;
         u.m2 = a->m2 + r.begin;

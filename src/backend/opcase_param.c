@@ -51,6 +51,12 @@ static void *shadow_of(struct opdata *d, const struct grads *from)
                                                                0, false) : NULL;
 }
 
+/* Room for the sums: their layout is the machine's own affair. */
+static void *sums_of(struct opdata *d, const struct grads *from)
+{
+    return opdata_output(d, "sums", BUFFER_BYTES, 1, norm2_sums(from->n), 0, false);
+}
+
 static const struct opcase cases_norm2[] = {
     {.op = OP_norm2, .rows = 4, .in = 1000, .out = 128, .gate = 1e-5},
     {.op = OP_norm2, .rows = 1, .in = 1, .gate = 1e-5},
@@ -63,11 +69,20 @@ static const struct opcase cases_norm2[] = {
 static void make_norm2(const struct opcase *c, struct opdata *d)
 {
     struct grads from = grads_of(d);
-    d->arguments.norm2 = (struct op_norm2){.now = step_of(d, true), .from = from,
-                                           .scratch = opdata_host(d, norm2_scratch(from.n), 1)};
+    d->arguments.norm2 = (struct op_norm2){.now = step_of(d, true), .sums = sums_of(d, &from),
+                                           .from = from};
     d->flops = (double)(c->rows + 2) * (double)from.n;
 }
 OPCASES(norm2);
+
+/* What an optimiser finds when its turn comes: the sums of a norm2, and what that made of the
+ * step. */
+static const void *summed(struct opdata *d, const struct grads *from, struct step *now)
+{
+    void *sums = sums_of(d, from);
+    op_norm2(d->machine, &(struct op_norm2){.now = now, .sums = sums, .from = *from});
+    return sums;
+}
 
 static real *state(struct opdata *d, const char *name, uint64_t n)
 {
@@ -94,10 +109,11 @@ static void make_sgd(const struct opcase *c, struct opdata *d)
 {
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
+    struct step *now = step_of(d, false);
     d->arguments.sgd = (struct op_sgd){
         .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m = c->flags & CASE_BARE ? NULL
             : state(d, "m", n),
-        .shadow = shadow_of(d, &from), .from = from, .now = step_of(d, false), .momentum = 0.9,
+        .shadow = shadow_of(d, &from), .from = from, .sums = summed(d, &from, now), .now = now, .momentum = 0.9,
         .clip = c->flags & CASE_CLIP ? 0.5 : 0, .nesterov = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 4.0 * (double)n;
 }
@@ -107,10 +123,11 @@ static void make_rmsprop(const struct opcase *c, struct opdata *d)
 {
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
+    struct step *now = step_of(d, false);
     d->arguments.rmsprop = (struct op_rmsprop){
         .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .v = state(d, "v", n),
             .shadow = shadow_of(d, &from),
-        .from = from, .now = step_of(d, false), .decay = 0.9, .epsilon = 1e-8,
+        .from = from, .sums = summed(d, &from, now), .now = now, .decay = 0.9, .epsilon = 1e-8,
             .clip = c->flags & CASE_CLIP ? 0.5 : 0};
     d->flops = 8.0 * (double)n;
 }
@@ -120,10 +137,11 @@ static void make_adam(const struct opcase *c, struct opdata *d)
 {
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
+    struct step *now = step_of(d, false);
     d->arguments.adam = (struct op_adam){
         .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m1 = state(d, "m1", n),
             .m2 = state(d, "m2", n),
-        .shadow = shadow_of(d, &from), .from = from, .now = step_of(d, false), .beta1 = 0.9,
+        .shadow = shadow_of(d, &from), .from = from, .sums = summed(d, &from, now), .now = now, .beta1 = 0.9,
             .beta2 = 0.999, .epsilon = 1e-8,
         .clip = c->flags & CASE_CLIP ? 0.5 : 0, .decoupled = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 14.0 * (double)n;

@@ -267,15 +267,16 @@ struct grads {
     uint32_t shards, group_count;
     const struct group *groups;
 };
-struct op_norm2 { struct step *now; struct grads from; void *scratch; };
-/* The optimisers: a norm2 of the same gradient stands right before; the machine puts one in where
- * it is left out, since it is norm2 that finds a step which is not finite. Nothing is touched when
- * now->bad. clip > 0: gradients are scaled by min(1, clip / gnorm). A step whose rows weigh nothing
- * has the gradient 0. */
+/* sums: what the machine keeps of the gradient that it has summed, for the optimiser of this step. */
+struct op_norm2 { struct step *now; void *sums; struct grads from; };
+/* The optimisers: `sums` are those of a norm2 of the same gradient, issued before; it also finds a
+ * step which is not finite. Nothing is touched when now->bad. clip > 0: gradients are scaled by
+ * min(1, clip / gnorm). A step whose rows weigh nothing has the gradient 0. */
 struct op_sgd {
     real *p, *m;               /* m NULL: no momentum */
     void *shadow;
     struct grads from;
+    const void *sums;
     const struct step *now;
     double momentum, clip;
     uint32_t nesterov, pad;
@@ -284,6 +285,7 @@ struct op_rmsprop {
     real *p, *v;
     void *shadow;
     struct grads from;
+    const void *sums;
     const struct step *now;
     double decay, epsilon, clip;
 };
@@ -291,6 +293,7 @@ struct op_adam {
     real *p, *m1, *m2;
     void *shadow;
     struct grads from;
+    const void *sums;
     const struct step *now;    /* bias corrections from applied + 1 */
     double beta1, beta2, epsilon, clip;
     uint32_t decoupled, pad;   /* 1: AdamW */

@@ -32,7 +32,7 @@ struct network {
     struct onehot_column *onehot;
     struct embed_column *embed;
     real *params, *buffers, *grads, *m1, *m2;
-    void *shadow, *norm_scratch;
+    void *shadow, *sums;
     struct netbatch train, answer;
     double *part_loss, *part_weight; /* [shards] */
     struct step *now, *answer_now;

@@ -108,7 +108,7 @@ static void issue_step(struct network *n)
                       .group_count = m->group_count,
                       .groups = n->groups};
     optim_issue(n->o.optim, &p, n->params, n->shadow, n->m1, n->m2, &g, n->now, n->o.clip_norm,
-                n->norm_scratch);
+                n->sums);
     op_advance(n->m, &(struct op_advance){.now = n->now,
                                           .part_loss = n->part_loss,
                                           .part_weight = n->part_weight,

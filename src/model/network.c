@@ -40,7 +40,7 @@ bool network_need(const struct network_options *o, const struct machine *m, stru
         b->gradients = net_grads(train, shards) * sizeof(real);
         b->state = optim_states(o->optim) * train->params * sizeof(real);
         b->activations += batch_bytes(train, m);
-        b->scratch = norm2_scratch(train->params);
+        b->scratch = norm2_sums(train->params);
     }
     b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     model_free(train);
@@ -134,7 +134,7 @@ static bool take_training(struct network *n, struct err *e)
     unsigned states = optim_states(n->o.optim);
     n->m1 = states > 0 ? take(n, m->params, sizeof(real), &good, e) : NULL;
     n->m2 = states > 1 ? take(n, m->params, sizeof(real), &good, e) : NULL;
-    n->norm_scratch = take(n, norm2_scratch(m->params), 1, &good, e);
+    n->sums = take(n, norm2_sums(m->params), 1, &good, e);
     n->part_loss = take(n, n->shards, sizeof(double), &good, e);
     n->part_weight = take(n, n->shards, sizeof(double), &good, e);
     n->now = take(n, 1, sizeof *n->now, &good, e);
@@ -174,7 +174,7 @@ void network_free(struct network *n)
     }
     void *const blocks[] = {
         n->groups,      n->onehot, n->embed,      n->params,  n->buffers,      n->grads,
-        n->m1,          n->m2,     n->shadow,     n->norm_scratch, n->part_loss,
+        n->m1,          n->m2,     n->shadow,     n->sums, n->part_loss,
         n->part_weight, n->now,    n->answer_now, n->table,   n->first,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)

@@ -204,15 +204,16 @@ struct group *optim_groups(const struct optim_options *o, const struct model *m)
 
 void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
                  real *m1, real *m2, const struct grads *g, struct step *now, double clip,
-                 void *norm_scratch)
+                 void *sums)
 {
-    op_norm2(p->m, &(struct op_norm2){.now = now, .from = *g, .scratch = norm_scratch});
+    op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g});
     switch ((enum optim_kind)o->kind) {
     case OPTIM_SGD:
         op_sgd(p->m, &(struct op_sgd){.p = params,
                                       .m = m1,
                                       .shadow = shadow,
                                       .from = *g,
+                                      .sums = sums,
                                       .now = now,
                                       .momentum = o->momentum,
                                       .clip = clip,
@@ -223,6 +224,7 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
                                               .v = m1,
                                               .shadow = shadow,
                                               .from = *g,
+                                              .sums = sums,
                                               .now = now,
                                               .decay = o->decay,
                                               .epsilon = o->epsilon,
@@ -235,6 +237,7 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
                                         .m2 = m2,
                                         .shadow = shadow,
                                         .from = *g,
+                                        .sums = sums,
                                         .now = now,
                                         .beta1 = o->betas.items[0],
                                         .beta2 = o->betas.items[1],

@@ -27,9 +27,9 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
                    double *weight_decay);
 /* The model's groups with these factors; mem_free. o NULL: factors of 1. */
 struct group *optim_groups(const struct optim_options *o, const struct model *m);
-/* norm2, then the update. norm_scratch: norm2_scratch(n) bytes. */
+/* norm2, then the update. sums: norm2_sums(n) bytes. */
 void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
                  real *m1, real *m2, const struct grads *g, struct step *now, double clip,
-                 void *norm_scratch);
+                 void *sums);
 
 #endif

@@ -23,9 +23,9 @@ static int rounding = FE_TONEAREST;
 
 /* The parameters after three epochs; caller mem_frees. */
 static real *trained(struct machine *m, uint32_t batch, uint32_t micro, bool recorded,
-                     bool own_norm, double *loss)
+                     double *loss)
 {
-    struct net *n = net_new(m, batch, micro, own_norm);
+    struct net *n = net_new(m, batch, micro);
     fesetround(rounding);
     double first = net_epoch(n, recorded);
     uint64_t before = mem_in_use(), peak = mem_peak();
@@ -42,7 +42,7 @@ static real *trained(struct machine *m, uint32_t batch, uint32_t micro, bool rec
 
 static size_t net_size(struct machine *m)
 {
-    struct net *n = net_new(m, 64, 1, true);
+    struct net *n = net_new(m, 64, 1);
     size_t size = (size_t)n->n;
     net_free(n);
     return size;
@@ -61,22 +61,18 @@ static void same_bytes(const char *best)
     struct machine *m = open_with(best, "none");
     size_t n = net_size(m);
     double loss, other;
-    real *want = trained(m, 200, 1, false, true, &loss);
-    struct { const char *how; bool recorded, own_norm; } ways[] = {
-        {"plain again", false, true}, {"recorded", true, true}, {"norm2 by the machine", true,
-                false},
-        {"norm2 by the machine, plain", false, false}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        real *got = trained(m, 200, 1, ways[i].recorded, ways[i].own_norm, &other);
+    real *want = trained(m, 200, 1, false, &loss);
+    for (int recorded = 0; recorded < 2; recorded++) {
+        real *got = trained(m, 200, 1, recorded, &other);
         ok(memcmp(got, want, n * sizeof *got) == 0 && loss == other, "the same bytes: %s",
-           ways[i].how);
+           recorded ? "recorded" : "plain again");
         mem_free(got);
     }
     static const unsigned counts[] = {2, 3, 8};
     for (size_t i = 0; i < 3; i++) {
         threads_start(counts[i]);
         for (int recorded = 0; recorded < 2; recorded++) {
-            real *got = trained(m, 200, 1, recorded, true, &other);
+            real *got = trained(m, 200, 1, recorded, &other);
             ok(memcmp(got, want, n * sizeof *got) == 0 && loss == other,
                "the same bytes: %u threads%s", counts[i], recorded ? ", recorded" : "");
             mem_free(got);
@@ -88,20 +84,20 @@ static void same_bytes(const char *best)
         struct machine *with = open_with(cores[i], "none");
         if (!with)
             continue;
-        real *got = trained(with, 200, 1, true, true, &other);
+        real *got = trained(with, 200, 1, true, &other);
         ok(memcmp(got, want, n * sizeof *got) == 0, "the same bytes: %s", cores[i]);
         mem_free(got);
         machine_close(with);
     }
     rounding = FE_UPWARD; /* as a library might have left it */
-    real *rounded = trained(m, 200, 1, true, true, &other);
+    real *rounded = trained(m, 200, 1, true, &other);
     ok(memcmp(rounded, want, n * sizeof *rounded) == 0,
        "the same bytes: another rounding mode before");
     rounding = FE_TONEAREST;
     mem_free(rounded);
     /* a batch in two parts: batch norm sees each by itself and the sums have another order, so only
      * nearly the same */
-    real *halves = trained(m, 100, 2, true, true, &other);
+    real *halves = trained(m, 100, 2, true, &other);
     ok(fabs(loss - other) < 0.1, "accumulated over two micro-batches: loss %g and %g", loss, other);
     mem_free(halves);
     struct machine *guest = open_with(best, "always");
@@ -112,7 +108,7 @@ static void same_bytes(const char *best)
     if (strcmp(plan.blas_core, "none") == 0) {
         tap_skip("with OpenBLAS", "there is none that serves here");
     } else {
-        real *got = trained(guest, 200, 1, true, true, &other);
+        real *got = trained(guest, 200, 1, true, &other);
         double far = difference(got, want, n);
         ok(far < 0.1 && fabs(loss - other) < 1e-3,
            "with %s (%s): parameters within %g, loss %g and %g", info.blas, info.blas_core, far,
@@ -127,45 +123,42 @@ static void same_bytes(const char *best)
 static void bad_step(void)
 {
     struct machine *m = open_with("", "none");
-    for (int own = 0; own < 2; own++) {
-        struct net *n = net_new(m, 200, 1, own);
-        net_epoch(n, true);
-        size_t bytes = (size_t)n->n * sizeof(real);
-        real *p = mem_copy(n->p, bytes), *m1 = mem_copy(n->m1, bytes), *m2 = mem_copy(n->m2, bytes);
-        float was, nan = __builtin_nanf("");
-        memcpy(&was, n->records[0], 4);
-        memcpy(n->records[0], &nan, 4);
-        n->source.shuffle = 0; /* record 0 is in the first batch */
-        n->now->row0 = 0;
-        machine_play(m, n->routine, 1);
-        ok(memcmp(p, n->p, bytes) == 0 && memcmp(m1, n->m1, bytes) == 0 && memcmp(m2, n->m2,
-                bytes) == 0, "a step that is not finite changes no parameter");
-        is_int(n->now->bad, 1, "and is marked");
-        is_int(n->now->bad_steps, 1, "and counted");
-        is_int(n->now->tried, 6, "as tried");
-        is_int(n->now->applied, 5, "not as applied");
-        ok(isfinite(n->now->epoch_loss), "and leaves the loss of the epoch alone");
-        bool finite = true;
-        for (int i = 0; i < 2 * WIDE; i++)
-            finite = finite && isfinite(n->running[i]);
-        ok(finite, "and the running statistics");
-        memcpy(n->records[0], &was, 4);
-        machine_play(m, n->routine, 1);
-        ok(n->now->bad == 0 && n->now->applied == 6 && memcmp(p, n->p, bytes) != 0,
-           "the next one goes on");
-        mem_free(p);
-        mem_free(m1);
-        mem_free(m2);
-        net_free(n);
-    }
+    struct net *n = net_new(m, 200, 1);
+    net_epoch(n, true);
+    size_t bytes = (size_t)n->n * sizeof(real);
+    real *p = mem_copy(n->p, bytes), *m1 = mem_copy(n->m1, bytes), *m2 = mem_copy(n->m2, bytes);
+    float was, nan = __builtin_nanf("");
+    memcpy(&was, n->records[0], 4);
+    memcpy(n->records[0], &nan, 4);
+    n->source.shuffle = 0; /* record 0 is in the first batch */
+    n->now->row0 = 0;
+    machine_play(m, n->routine, 1);
+    ok(memcmp(p, n->p, bytes) == 0 && memcmp(m1, n->m1, bytes) == 0 && memcmp(m2, n->m2,
+            bytes) == 0, "a step that is not finite changes no parameter");
+    is_int(n->now->bad, 1, "and is marked");
+    is_int(n->now->bad_steps, 1, "and counted");
+    is_int(n->now->tried, 6, "as tried");
+    is_int(n->now->applied, 5, "not as applied");
+    ok(isfinite(n->now->epoch_loss), "and leaves the loss of the epoch alone");
+    bool finite = true;
+    for (int i = 0; i < 2 * WIDE; i++)
+        finite = finite && isfinite(n->running[i]);
+    ok(finite, "and the running statistics");
+    memcpy(n->records[0], &was, 4);
+    machine_play(m, n->routine, 1);
+    ok(n->now->bad == 0 && n->now->applied == 6 && memcmp(p, n->p, bytes) != 0,
+       "the next one goes on");
+    mem_free(p);
+    mem_free(m1);
+    mem_free(m2);
+    net_free(n);
     machine_close(m);
 }
 
 static void two_networks(void)
 {
     struct machine *m = open_with("", "none");
-    struct net *a = net_new(m, 200, 1, false), *b = net_new(m, 64, 1, false),
-        *c = net_new(m, 200, 1, false);
+    struct net *a = net_new(m, 200, 1), *b = net_new(m, 64, 1), *c = net_new(m, 200, 1);
     net_epoch(a, true);
     net_epoch(b, true);
     net_epoch(a, true);
