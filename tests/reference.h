@@ -241,19 +241,19 @@ static void ref_bnorm_stats(const struct op_bnorm_stats *a)
 {
     size_t n = valid_rows(a->now, a->count, a->rows, a->micro);
     for (size_t j = 0; j < a->width; j++) {
-        real *mean = &a->running[j], *variance = &a->running[a->width + j];
+        const real *from = a->micro ? a->moved : a->running;
+        double mean = (double)from[j], variance = (double)from[a->width + j];
         double m = 0, v = 0;
         for (size_t r = 0; r < n; r++)
             m += (double)reads(a->x)[r * a->ld + j] / (double)n;
         for (size_t r = 0; r < n; r++)
             v += pow((double)reads(a->x)[r * a->ld + j] - m, 2) / (double)n;
         if (n < 2) {
-            m = (double)*mean;
-            v = (double)*variance;
+            m = mean;
+            v = variance;
         } else {
-            *mean = (real)((1 - a->momentum) * (double)*mean + a->momentum * m);
-            *variance = (real)((1 - a->momentum) * (double)*variance + a->momentum * v
-                               * (double)n / ((double)n - 1));
+            mean = (1 - a->momentum) * mean + a->momentum * m;
+            variance = (1 - a->momentum) * variance + a->momentum * v * (double)n / ((double)n - 1);
         }
         a->mean[j] = (real)m;
         a->inv[j] = (real)(1 / sqrt(v + a->epsilon));
@@ -270,6 +270,8 @@ static void ref_bnorm(const struct op_bnorm *a)
             double x = (double)reads(a->x)[r * a->ldx + j];
             writes(a->y)[r * a->ldy + j] = (real)((x - mean) * inv * (double)a->gamma[j]
                                                   + (double)a->beta[j]);
+        a->moved[j] = (real)mean;
+        a->moved[a->width + j] = (real)variance;
         }
 }
 

@@ -42,7 +42,7 @@ static double ref_norm(const struct grads *from)
 static void ref_norm2(const struct op_norm2 *a)
 {
     a->now->gnorm = ref_norm(&a->from);
-    a->now->bad = !isfinite(a->now->gnorm);
+    a->now->bad = !isfinite(a->now->gnorm) || (a->halt && a->now->bad_steps > 0);
 }
 
 static double ref_clip(const struct grads *from, double clip)
@@ -108,6 +108,10 @@ static void ref_advance(const struct op_advance *a)
         now->loss += a->part_loss[s];
         now->weight += a->part_weight[s];
     }
+    if (a->norms)
+        a->norms[now->tried - *a->first] = now->gnorm;
+    for (uint64_t i = 0; i < a->buffer_count && !now->bad; i++)
+        a->buffers[i] = a->moved[i];
     now->tried++;
     now->row0 += a->consumed;
     now->bad_steps += now->bad;

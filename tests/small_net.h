@@ -24,7 +24,7 @@ struct net {
     struct embed_column embed;
     struct group groups[GROUPS];
     uint64_t n, at[GROUPS]; /* table, w1, b1, gamma, beta, w2, b2, lgamma, lbeta, w3, b3 */
-    real *p, *m1, *m2, *g, *running, *stats, *row_stats, *target, *weight;
+    real *p, *m1, *m2, *g, *running, *moved, *stats, *row_stats, *target, *weight;
     void *shadow, *sums;
     double *part_loss, *part_weight;
     int32_t *ids;
@@ -110,6 +110,7 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
     n->onehot = (struct onehot_column){0, NUMBERS, WORDS};
     n->embed = (struct embed_column){1, NUMBERS + WORDS, DIM, 7, n->at[0]};
     n->running = net_alloc(n, 2 * WIDE, sizeof(real));
+    n->moved = net_alloc(n, 2 * WIDE, sizeof(real));
     n->stats = net_alloc(n, 4 * WIDE, sizeof(real)); /* mean, inv, sums */
     n->row_stats = net_alloc(n, 2 * batch, sizeof(real));
     n->target = net_alloc(n, batch, sizeof(real));
@@ -129,7 +130,7 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
 static void net_free(struct net *n)
 {
     void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->sums,
-                      n->running, n->stats, n->row_stats, n->target, n->weight, n->ids,
+                      n->running, n->moved, n->stats, n->row_stats, n->target, n->weight, n->ids,
                       n->part_loss, n->part_weight, n->now, n->x, n->z1, n->h1, n->r1, n->d1, n->z2,
                       n->y2, n->l2, n->y3, n->dy3, n->dl2, n->dy2, n->dd1, n->dh1, n->dz1, n->dx};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -155,8 +156,8 @@ static void net_forward(struct net *n, uint32_t micro)
                                    .b = n->p + n->at[2], .shadow = machine_shadow_of(m, n->shadow,
             n->at[1]), .rows = b, .in = INPUT, .out = WIDE, .ldx = WIDE, .ldy = WIDE});
     op_bnorm_stats(m, &(struct op_bnorm_stats){.mean = n->stats, .inv = n->stats + WIDE,
-                                               .running = n->running, .x = n->z1,
-                                               .now = n->now,
+                                               .moved = n->moved, .running = n->running,
+                                               .x = n->z1, .now = n->now,
                                                .count = NET_ROWS, .rows = b, .width = WIDE,
                                                .ld = WIDE, .micro = micro, .momentum = 0.1,
                                                .epsilon = 1e-5});
@@ -255,7 +256,8 @@ static void net_step(struct net *n)
     op_adam(n->m, &(struct op_adam){.p = n->p, .m1 = n->m1, .m2 = n->m2, .shadow = n->shadow,
                                     .from = from, .sums = n->sums, .now = n->now, .beta1 = 0.9, .beta2 = 0.999,
                                     .epsilon = 1e-8, .clip = 1, .decoupled = 1});
-    op_advance(n->m, &(struct op_advance){.now = n->now, .part_loss = n->part_loss,
+    op_advance(n->m, &(struct op_advance){.now = n->now, .buffers = n->running, .moved = n->moved,
+                                          .buffer_count = 2 * WIDE, .part_loss = n->part_loss,
                                           .part_weight = n->part_weight,
                                           .consumed = (uint64_t)n->batch * n->micro,
                                           .shards = n->shards});

@@ -42,21 +42,21 @@ void cpu_bnorm_stats(const struct op_bnorm_stats *a, const struct slice *s)
             double d = (double)x[r * a->ld + j] - sum[j - begin];
             square[j - begin] += d * d;
         }
-    real *mean = a->running, *variance = a->running + a->width;
+    const real *from = a->micro ? a->moved : a->running;
     for (uint32_t j = begin; j < end; j++) {
-        double m = sum[j - begin], v = square[j - begin];
-        if (rows <= 1) {
-            a->mean[j] = mean[j];
-            a->inv[j] = (real)(1 / sqrt((double)variance[j] + a->epsilon));
-            continue;
+        double m = sum[j - begin], v = square[j - begin], keep = 1 - a->momentum;
+        double mean = (double)from[j], variance = (double)from[a->width + j];
+        if (rows > 1) {
+            a->mean[j] = (real)m;
+            a->inv[j] = (real)(1 / sqrt(v / rows + a->epsilon));
+            mean = keep * mean + a->momentum * m;
+            variance = keep * variance + a->momentum * v / (rows - 1);
+        } else {
+            a->mean[j] = from[j];
+            a->inv[j] = (real)(1 / sqrt(variance + a->epsilon));
         }
-        a->mean[j] = (real)m;
-        a->inv[j] = (real)(1 / sqrt(v / rows + a->epsilon));
-        if (!isfinite(m) || !isfinite(v))
-            continue; /* a bad step; its other columns move, but it ends the training anyway */
-        double keep = 1 - a->momentum;
-        mean[j] = (real)(keep * (double)mean[j] + a->momentum * m);
-        variance[j] = (real)(keep * (double)variance[j] + a->momentum * v / (rows - 1));
+        a->moved[j] = (real)mean;
+        a->moved[a->width + j] = (real)variance;
     }
 }
 

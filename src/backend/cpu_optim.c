@@ -94,7 +94,7 @@ void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)
         square += parts[t];
     parts[-1] = weight;
     a->now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
-    a->now->bad = !isfinite(square) || !isfinite(weight);
+    a->now->bad = !isfinite(square) || !isfinite(weight) || (a->halt && a->now->bad_steps > 0);
 }
 
 /* This machine keeps no private copy of the weights. */
@@ -234,12 +234,19 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
     }
     now->loss = loss;
     now->weight = weight;
+    if (a->norms && a->first) {
+        int64_t at = now->tried - *a->first;
+        if (at >= 0 && at < (int64_t)a->table_count)
+            a->norms[at] = now->gnorm;
+    }
     now->tried++;
     now->row0 += a->consumed;
     if (now->bad) {
         now->bad_steps++;
         now->good = 0;
     } else {
+        if (a->buffer_count)
+            memcpy(a->buffers, a->moved, a->buffer_count * sizeof *a->buffers);
         now->epoch_loss += loss;
         now->epoch_weight += weight;
         now->applied++;

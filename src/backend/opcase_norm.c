@@ -18,17 +18,20 @@ static real *near_one(struct opdata *d, const char *name, size_t n, size_t from,
 #define NORMS(OP, f)                                                                               \
     NORM(OP, 256, 128, 0, f), NORM(OP, 100, 70, 3, (f) | CASE_RAGGED), NORM(OP, 9, 1, 0, f),       \
         NORM(OP, 20, 17, 0, (f) | CASE_ONE_ROW)
-static const struct opcase cases_bnorm_stats[] = {NORMS(OP_bnorm_stats, 0)};
+static const struct opcase cases_bnorm_stats[] = {NORMS(OP_bnorm_stats, 0),
+                                                  NORMS(OP_bnorm_stats, CASE_MORE)};
 
 static void make_bnorm_stats(const struct opcase *c, struct opdata *d)
 {
+    uint32_t second = c->flags & CASE_MORE ? 1 : 0; /* micro-batch */
     d->arguments.bnorm_stats = (struct op_bnorm_stats){
         .mean = opdata_output(d, "mean", BUFFER_REAL, 1, c->in, 0, false),
-        .inv = opdata_output(d, "inv", BUFFER_REAL, 1, c->in, 0, false), .running = near_one(d,
-                "running", 2 * c->in, c->in, true),
+        .inv = opdata_output(d, "inv", BUFFER_REAL, 1, c->in, 0, false), .moved = near_one(d,
+                "moved", 2 * c->in, c->in, true),
+        .running = near_one(d, "running", 2 * c->in, c->in, false),
         .x = opdata_act_input(d, "x", c, c->in, 2),
-        .now = opdata_step(d), .count = opcase_count(c), .rows = c->rows, .width = c->in,
-            .ld = c->in + c->pad, .momentum = 0.1,
+        .now = opdata_step(d), .count = opcase_count(c) + (second ? c->rows : 0),
+        .rows = c->rows, .width = c->in, .ld = c->in + c->pad, .micro = second, .momentum = 0.1,
         .epsilon = 1e-5};
 }
 OPCASES(bnorm_stats);

@@ -62,6 +62,7 @@ static const struct opcase cases_norm2[] = {
     {.op = OP_norm2, .rows = 1, .in = 1, .gate = 1e-5},
     {.op = OP_norm2, .rows = 16, .in = 9000, .out = 3, .gate = 1e-5},
     {.op = OP_norm2, .rows = 4, .in = 5000, .out = 3, .flags = CASE_BAD, .gate = 1e-5},
+    {.op = OP_norm2, .rows = 2, .in = 50, .out = 3, .flags = CASE_SECOND, .gate = 1e-5},
 };
 
 /* Of the step only gnorm and bad are compared: its bytes hold them exactly where the order of the
@@ -70,7 +71,8 @@ static void make_norm2(const struct opcase *c, struct opdata *d)
 {
     struct grads from = grads_of(d);
     d->arguments.norm2 = (struct op_norm2){.now = step_of(d, true), .sums = sums_of(d, &from),
-                                           .from = from};
+                                           .from = from,
+                                           .halt = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = (double)(c->rows + 2) * (double)from.n;
 }
 OPCASES(norm2);
@@ -150,8 +152,9 @@ OPCASES(adam);
 
 static const struct opcase cases_advance[] = {
     {.op = OP_advance, .rows = 1, .in = 1},
-    {.op = OP_advance, .rows = 16, .in = 1, .flags = CASE_BAD},
-    {.op = OP_advance, .rows = 4, .in = 1, .flags = CASE_BARE},
+    {.op = OP_advance, .rows = 16, .in = 70, .flags = CASE_BAD},
+    {.op = OP_advance, .rows = 2, .in = 70},
+    {.op = OP_advance, .rows = 4, .in = 0, .flags = CASE_BARE},
 };
 
 static void make_advance(const struct opcase *c, struct opdata *d)
@@ -166,11 +169,16 @@ static void make_advance(const struct opcase *c, struct opdata *d)
     for (int i = 0; i < 8; i++)
         table[i] = (struct hyper){0.5 + i, 0.25 * i};
     *first = 98;
+    bool bare = c->flags & CASE_BARE;
     d->arguments.advance = (struct op_advance){
-        .now = step_of(d, true), .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
+        .now = step_of(d, true),
+        .buffers = bare ? NULL : opdata_output(d, "buffers", BUFFER_REAL, 1, c->in, 0, true),
+        .norms = bare ? NULL : opdata_output(d, "norms", BUFFER_DOUBLE, 1, 8, 0, true),
+        .moved = bare ? NULL : opdata_input(d, "moved", BUFFER_REAL, 1, c->in, 0, 1),
+        .buffer_count = c->in, .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
                                                             c->rows, false),
         .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weight, c->rows, false),
-        .table = c->flags & CASE_BARE ? NULL : table, .first = first, .consumed = 256,
+        .table = bare ? NULL : table, .first = first, .consumed = 256,
             .shards = c->rows, .table_count = 8};
 }
 OPCASES(advance);

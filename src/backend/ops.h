@@ -136,7 +136,7 @@ struct op_dense {
     struct act *y;             /* [rows][ldy] */
     struct act *z;             /* NULL when not kept */
     const struct act *x;       /* [rows][ldx] */
-    const real *w;             /* [in][out] */
+    const real *w;             /* [in + hot.width][out] */
     const real *b;             /* [out] or NULL */
     const void *shadow;        /* the machine's private copy of w, or NULL */
     uint32_t rows, in, out, ldx, ldy, ldz;
@@ -183,8 +183,11 @@ struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ld
 
 struct op_bnorm_stats {
     real *mean, *inv;          /* [width] of this batch */
-    /* [2][width] mean, variance: moved by `momentum` where two rows or more are valid */
-    real *running;
+    /* [2][width] mean, variance: where the running ones will stand once the step goes through
+     * (advance). Moved by `momentum` where two rows or more are valid, the first micro-batch from
+     * `running`, each further one from where the one before it left off. */
+    real *moved;
+    const real *running;
     const struct act *x;
     const struct step *now;
     uint64_t count;            /* source count: with now it tells the valid rows */
@@ -267,8 +270,10 @@ struct grads {
     uint32_t shards, group_count;
     const struct group *groups;
 };
-/* sums: what the machine keeps of the gradient that it has summed, for the optimiser of this step. */
-struct op_norm2 { struct step *now; void *sums; struct grads from; };
+/* sums: what the machine keeps of the gradient that it has summed, for the optimiser of this step.
+ * halt 1: whatever follows a bad step of the epoch is bad as well, so that nothing moves until
+ * somebody has looked (without a loss scale a bad step ends the training). */
+struct op_norm2 { struct step *now; void *sums; struct grads from; uint32_t halt, pad; };
 /* The optimisers: `sums` are those of a norm2 of the same gradient, issued before; it also finds a
  * step which is not finite. Nothing is touched when now->bad. clip > 0: gradients are scaled by
  * min(1, clip / gnorm). A step whose rows weigh nothing has the gradient 0. */
@@ -299,8 +304,10 @@ struct op_adam {
     uint32_t decoupled, pad;   /* 1: AdamW */
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
- * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays). A bad
- * step adds nothing to the sums of the epoch. */
+ * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), writes
+ * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and puts what batch_norm
+ * moved into the running buffers. A bad step adds nothing to the sums of the epoch and moves no
+ * buffer. */
 struct op_advance {
     struct step *now;
     const double *part_loss, *part_weight;
@@ -311,3 +318,7 @@ struct op_advance {
 };
 
 #endif
+    real *buffers;             /* [buffer_count]: becomes `moved` */
+    double *norms;             /* [table_count] */
+    const real *moved;
+    uint64_t buffer_count;

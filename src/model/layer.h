@@ -50,6 +50,7 @@ uint64_t plan_reals(struct planner *p, uint64_t count);
 struct pass {
     struct machine *m;
     real *params, *grads, *buffers, *reals;
+    real *moved; /* training: the buffers as they will be once the step goes through */
     void *shadow, *acts;
     const struct step *now;
     uint64_t shard_stride; /* of grads */

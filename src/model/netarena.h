@@ -32,6 +32,8 @@ struct network {
     struct onehot_column *onehot;
     struct embed_column *embed;
     real *params, *buffers, *grads, *m1, *m2;
+    real *moved;   /* what becomes the buffers with the optimiser's step */
+    double *norms; /* [table_room]: gradient norms of the epoch's steps */
     void *shadow, *sums;
     struct netbatch train, answer;
     double *part_loss, *part_weight; /* [shards] */

@@ -42,14 +42,16 @@ void network_source(struct network *n, const struct source *from)
  * shorter epoch. */
 static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {
-    if (!n->table || count > n->table_room) {
+    if (!n->norms || count > n->table_room) {
         if (n->routine)
             routine_drop(n->m, n->routine);
         n->routine = NULL;
         machine_release(n->m, n->table);
+        machine_release(n->m, n->norms);
         n->table_room = count;
         n->table = machine_alloc(n->m, (size_t)count * sizeof *table, e);
-        if (!n->table)
+        n->norms = n->table ? machine_alloc(n->m, (size_t)count * sizeof *n->norms, e) : NULL;
+        if (!n->norms)
             return false;
     }
     struct hyper *filled = mem_alloc(n->table_room, sizeof *filled);
@@ -83,6 +85,7 @@ static void issue_micro(struct network *n, uint32_t micro)
     const struct model *m = n->model;
     struct pass p = pass_of(n, m, &n->train);
     p.grads = n->grads;
+    p.moved = n->moved;
     p.shard_stride = net_shard_stride(m);
     p.now = n->now;
     p.count = n->source.count;
@@ -110,11 +113,15 @@ static void issue_step(struct network *n)
     optim_issue(n->o.optim, &p, n->params, n->shadow, n->m1, n->m2, &g, n->now, n->o.clip_norm,
                 n->sums);
     op_advance(n->m, &(struct op_advance){.now = n->now,
+                                          .buffers = n->buffers,
+                                          .norms = n->norms,
+                                          .moved = n->moved,
                                           .part_loss = n->part_loss,
                                           .part_weight = n->part_weight,
                                           .table = n->table,
                                           .first = n->first,
                                           .consumed = (uint64_t)n->o.micro * m->rows,
+                                          .buffer_count = m->buffers,
                                           .shards = n->shards,
                                           .table_count = n->table_room});
 }
@@ -134,6 +141,11 @@ bool network_train(struct network *n, uint32_t steps, struct err *e)
 void network_step(struct network *n, struct step *now)
 {
     machine_download(n->m, now, n->now, sizeof *now);
+}
+
+void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms)
+{
+    machine_download(n->m, norms, n->norms + first, count * sizeof *norms);
 }
 
 /* --- answers --- */

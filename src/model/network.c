@@ -36,6 +36,7 @@ bool network_need(const struct network_options *o, const struct machine *m, stru
     b->weights = (train->params + train->buffers) * sizeof(real);
     b->activations = batch_bytes(answer, m);
     if (o->training) {
+        b->weights += train->buffers * sizeof(real);
         b->weights += machine_shadow_bytes(m, train->groups, train->group_count, train->params);
         b->gradients = net_grads(train, shards) * sizeof(real);
         b->state = optim_states(o->optim) * train->params * sizeof(real);
@@ -131,6 +132,7 @@ static bool take_training(struct network *n, struct err *e)
     if (shadow)
         n->shadow = take(n, shadow, 1, &good, e);
     n->grads = take(n, net_grads(m, n->shards), sizeof(real), &good, e);
+    n->moved = take(n, m->buffers, sizeof(real), &good, e);
     unsigned states = optim_states(n->o.optim);
     n->m1 = states > 0 ? take(n, m->params, sizeof(real), &good, e) : NULL;
     n->m2 = states > 1 ? take(n, m->params, sizeof(real), &good, e) : NULL;
@@ -176,6 +178,7 @@ void network_free(struct network *n)
         n->groups,      n->onehot, n->embed,      n->params,  n->buffers,      n->grads,
         n->m1,          n->m2,     n->shadow,     n->sums, n->part_loss,
         n->part_weight, n->now,    n->answer_now, n->table,   n->first,
+        n->moved,       n->norms,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);

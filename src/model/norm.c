@@ -79,6 +79,7 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
         inv = mean + l->in;
         op_bnorm_stats(p->m, &(struct op_bnorm_stats){.mean = mean,
                                                       .inv = inv,
+                                                      .moved = p->moved + l->buffer,
                                                       .running = p->buffers + l->buffer,
                                                       .x = x,
                                                       .now = p->now,

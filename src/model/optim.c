@@ -206,7 +206,7 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
                  real *m1, real *m2, const struct grads *g, struct step *now, double clip,
                  void *sums)
 {
-    op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g});
+    op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g, .halt = 1});
     switch ((enum optim_kind)o->kind) {
     case OPTIM_SGD:
         op_sgd(p->m, &(struct op_sgd){.p = params,
