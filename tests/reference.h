@@ -145,6 +145,17 @@ static void ref_embed_back(const struct op_embed_back *a)
     }
 }
 
+/* Whether the one-hot input of row r that stands at row i of w is 1. */
+static bool ref_hot(const struct hot_inputs *hot, size_t r, size_t i)
+{
+    for (uint32_t k = 0; k < hot->column_count; k++) {
+        const struct onehot_column *c = &hot->columns[k];
+        if (i >= c->at && i < c->at + c->count)
+            return hot->ids[r * hot->ids_ld + c->id] == (int32_t)(i - c->at);
+    }
+    return false;
+}
+
 static void ref_dense(const struct op_dense *a)
 {
     for (size_t r = 0; r < a->rows; r++)
@@ -152,6 +163,8 @@ static void ref_dense(const struct op_dense *a)
             double sum = a->b ? (double)a->b[j] : 0;
             for (size_t k = 0; k < a->in; k++)
                 sum += (double)reads(a->x)[r * a->ldx + k] * (double)a->w[k * a->out + j];
+            for (size_t k = a->in; k < a->in + a->hot.width; k++)
+                sum += ref_hot(&a->hot, r, k) ? (double)a->w[k * a->out + j] : 0;
             if (a->z)
                 writes(a->z)[r * a->ldz + j] = (real)sum;
             writes(a->y)[r * a->ldy + j] = (real)ref_act(sum, a->act, a->slope);
@@ -170,7 +183,8 @@ static void ref_dense_back(const struct op_dense_back *a)
                                                     a->slope)));
         }
     uint32_t shards = a->rows / 64 < 1 ? 1 : a->rows / 64 > 16 ? 16 : a->rows / 64;
-    for (size_t i = 0; i < (size_t)a->in * a->out + a->out; i++)
+    size_t rows_of_w = a->in + a->hot.width;
+    for (size_t i = 0; i < rows_of_w * a->out + a->out; i++)
         for (uint32_t s = 1; s < shards && !a->more; s++)
             a->dw[s * a->shard_stride + i] = 0; /* all of it goes to shard 0: only the sum counts */
     for (size_t j = 0; j < a->out; j++) {
@@ -178,10 +192,11 @@ static void ref_dense_back(const struct op_dense_back *a)
         for (size_t r = 0; r < a->rows; r++)
             bias += (double)reads(a->dy)[r * a->lddy + j];
         a->db[j] = (real)bias;
-        for (size_t i = 0; i < a->in; i++) {
+        for (size_t i = 0; i < rows_of_w; i++) {
             double sum = a->more ? (double)a->dw[i * a->out + j] : 0;
             for (size_t r = 0; r < a->rows; r++)
-                sum += (double)reads(a->dy)[r * a->lddy + j] * (double)reads(a->x)[r * a->ldx + i];
+                sum += (double)reads(a->dy)[r * a->lddy + j] *
+                    (i < a->in ? (double)reads(a->x)[r * a->ldx + i] : ref_hot(&a->hot, r, i));
             a->dw[i * a->out + j] = (real)sum;
         }
     }
@@ -255,6 +270,8 @@ static void ref_bnorm_stats(const struct op_bnorm_stats *a)
             mean = (1 - a->momentum) * mean + a->momentum * m;
             variance = (1 - a->momentum) * variance + a->momentum * v * (double)n / ((double)n - 1);
         }
+        a->moved[j] = (real)mean;
+        a->moved[a->width + j] = (real)variance;
         a->mean[j] = (real)m;
         a->inv[j] = (real)(1 / sqrt(v + a->epsilon));
     }
@@ -270,8 +287,6 @@ static void ref_bnorm(const struct op_bnorm *a)
             double x = (double)reads(a->x)[r * a->ldx + j];
             writes(a->y)[r * a->ldy + j] = (real)((x - mean) * inv * (double)a->gamma[j]
                                                   + (double)a->beta[j]);
-        a->moved[j] = (real)mean;
-        a->moved[a->width + j] = (real)variance;
         }
 }
 

@@ -18,7 +18,7 @@ struct slice {
     struct machine *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
-enum { CPU_STRIP = 64, CPU_VERSION = 1 };
+enum { CPU_STRIP = 64, CPU_VERSION = 2 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
 #define ALL(name, text)                                                                            \

@@ -19,12 +19,14 @@ static bool needs_z(uint32_t act)
     return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
 }
 
-/* b is [k][n]. Blocks of k continue in c: the same chain of sums. */
+/* b is [k][n]. Blocks of k continue in c: the same chain of sums, which begins with what stands
+ * there when p.add says so. */
 static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b)
 {
     real *c = p.c;
     const real *a = p.a, *bias = p.bias;
     uint32_t k = p.k, act = p.act;
+    bool add = p.add;
     p.ldb = n;
     for (uint32_t j = 0; j < n; j += PANEL) {
         p.width = panel_width(n, j);
@@ -34,7 +36,7 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
             p.b = b + (size_t)at * n + j;
-            p.add = at > 0;
+            p.add = add || at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
             vec->product(&p);
         }
@@ -43,7 +45,7 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
 
 /* At most NARROW outputs: the columns of w as rows, in scratch. */
 static void narrow_of(const struct vec *vec, const struct op_dense *a, const struct slice *s,
-                      real *c, uint32_t ldc)
+                      real *c, uint32_t ldc, bool started)
 {
     real *bt = s->scratch;
     for (uint32_t k = 0; k < a->in; k++)
@@ -51,18 +53,29 @@ static void narrow_of(const struct vec *vec, const struct op_dense *a, const str
             bt[(size_t)j * a->in + k] = a->w[(size_t)k * a->out + j];
     struct narrow n = {.c = c, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bt = bt,
                        .bias = a->b, .rows = s->rows, .k = a->in, .width = a->out, .lda = a->ldx,
-                       .ldc = ldc};
+                       .ldc = ldc, .add = started};
     vec->narrow(&n);
 }
 
-/* In training, where OpenBLAS serves: z = b, then z += x w. */
-static void guest_dense(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz)
+/* z = the bias and the rows of w that the ids say. */
+static void hot_start(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz)
 {
-    for (uint32_t r = 0; r < s->rows && a->b; r++)
+    struct hot_rows h = {.z = z, .bias = a->b, .hot = &a->hot, .row0 = s->row0, .rows = s->rows,
+                         .out = a->out, .ldz = ldz};
+    memcpy(&h.w, &a->w, sizeof h.w); /* only read */
+    s->m->vec->hot(&h);
+}
+
+/* In training, where OpenBLAS serves: z = b, then z += x w. */
+static void guest_dense(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz,
+                        bool started)
+{
+    for (uint32_t r = 0; r < s->rows && a->b && !started; r++)
         memcpy(z + (size_t)r * ldz, a->b, a->out * sizeof *z);
     blas_product(s->m->blas, &(struct blas_product){
         .c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = a->w, .m = s->rows,
-        .n = a->out, .k = a->in, .lda = a->ldx, .ldb = a->out, .ldc = ldz, .add = a->b != NULL});
+        .n = a->out, .k = a->in, .lda = a->ldx, .ldb = a->out, .ldc = ldz,
+        .add = started || a->b != NULL});
 }
 
 void cpu_dense(const struct op_dense *a, const struct slice *s)
@@ -72,15 +85,21 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
     real *z = a->z ? act_real(a->z) + (size_t)s->row0 * a->ldz : y;
     uint32_t ldz = a->z ? a->ldz : a->ldy;
     bool fused = a->act == ACT_NONE || (a->act == ACT_RELU && !a->z);
-    if (s->m->blas && !a->exact && a->out > NARROW) {
-        guest_dense(a, s, z, ldz);
+    bool started = a->hot.column_count > 0;
+    if (started)
+        hot_start(a, s, z, ldz);
+    if (started && a->in == 0) {
+        fused = fused && a->act == ACT_NONE;
+    } else if (s->m->blas && !a->exact && a->out > NARROW) {
+        guest_dense(a, s, z, ldz, started);
         fused = fused && a->act == ACT_NONE;
     } else if (a->out <= NARROW && a->in <= CPU_SCRATCH / sizeof(real) / NARROW) {
-        narrow_of(vec, a, s, z, ldz);
+        narrow_of(vec, a, s, z, ldz, started);
         fused = fused && a->act == ACT_NONE;
     } else {
-        struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bias = a->b,
-                            .rows = s->rows, .k = a->in, .lda = a->ldx, .ldc = ldz,
+        struct product p = {.c = z, .a = act_read(a->x) + (size_t)s->row0 * a->ldx,
+                            .bias = started ? NULL : a->b, .rows = s->rows, .k = a->in,
+                            .lda = a->ldx, .ldc = ldz, .add = started,
                             .act = fused ? a->act : (uint32_t)ACT_NONE};
         product_of(vec, p, a->out, a->w);
     }
@@ -103,7 +122,7 @@ static size_t panel_elements(uint32_t rows)
 static void guest_back(const struct op_dense_back *a, const struct slice *s, const real *dz,
                        real *dw, bool add)
 {
-    if (dw)
+    if (dw && a->in)
         blas_product(s->m->blas, &(struct blas_product){
             .c = dw, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = dz, .m = a->in,
             .n = a->out, .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
@@ -113,6 +132,16 @@ static void guest_back(const struct op_dense_back *a, const struct slice *s, con
             .c = act_real(a->dx) + (size_t)s->row0 * a->lddx, .a = dz, .b = a->w, .m = s->rows,
             .n = a->in, .k = a->out, .lda = a->lddy, .ldb = a->out, .ldc = a->lddx,
             .b_across = true, .add = a->add_dx != 0});
+}
+
+/* dw of the ids' rows. The first strip of a shard clears them all: one run of memory. */
+static void hot_end(const struct op_dense_back *a, const struct slice *s, real *dz, real *dw,
+                    bool add)
+{
+    if (!add)
+        memset(dw + (size_t)a->in * a->out, 0, (size_t)a->hot.width * a->out * sizeof *dw);
+    s->m->vec->hot_back(&(struct hot_rows){.z = dz, .w = dw, .hot = &a->hot, .row0 = s->row0,
+                                           .rows = s->rows, .out = a->out, .ldz = a->lddy});
 }
 
 /* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense
@@ -156,4 +185,6 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     }
     if (guest)
         guest_back(a, s, dz, dw, add);
+    if (dw && a->hot.column_count)
+        hot_end(a, s, dz, dw, add);
 }

@@ -37,7 +37,8 @@ enum opcase_flag {
     CASE_ONE_ROW = 128, /* it ends behind the first row */
     CASE_SECOND = 256, /* focal, decoupled, Nesterov */
     CASE_BAD = 512,    /* the step is a bad one */
-    CASE_CLIP = 1024
+    CASE_CLIP = 1024,
+    CASE_HOT = 2048    /* with one-hot inputs that stay ids */
 };
 
 union op_arguments {

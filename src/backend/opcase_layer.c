@@ -67,13 +67,25 @@ static void make_gather(const struct opcase *c, struct opdata *d)
 }
 OPCASES(gather);
 
-/* in categories of 2, 5, 8, ... values; out is the dimension of an embedding */
-static int32_t *ids_of(struct opdata *d, const struct opcase *c)
+/* categories of 2, 5, 8, ... values: `in` of a case; its out is the dimension of an embedding */
+static int32_t *ids_of(struct opdata *d, const struct opcase *c, uint32_t categories)
 {
-    int32_t *ids = opdata_host(d, (size_t)c->rows * c->in, sizeof *ids);
-    for (size_t i = 0; i < (size_t)c->rows * c->in; i++)
-        ids[i] = (int32_t)opdata_random(d, 2 + 3 * (i % c->in));
-    return opdata_values(d, "ids", BUFFER_INT, ids, (size_t)c->rows * c->in, false);
+    size_t count = (size_t)c->rows * categories;
+    int32_t *ids = opdata_host(d, count, sizeof *ids);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = (int32_t)opdata_random(d, 2 + 3 * (i % categories));
+    return opdata_values(d, "ids", BUFFER_INT, ids, count, false);
+}
+
+/* Their 0/1 columns, from column `width` on, which moves behind them. */
+static struct onehot_column *columns_of(struct opdata *d, uint32_t categories, uint32_t *width)
+{
+    struct onehot_column *columns = opdata_host(d, categories, sizeof *columns);
+    for (uint32_t k = 0; k < categories; k++) {
+        columns[k] = (struct onehot_column){k, *width, 2 + 3 * k};
+        *width += 2 + 3 * k;
+    }
+    return columns;
 }
 
 static const struct opcase cases_onehot[] = {
@@ -83,14 +95,10 @@ static const struct opcase cases_onehot[] = {
 
 static void make_onehot(const struct opcase *c, struct opdata *d)
 {
-    struct onehot_column *columns = opdata_host(d, c->in, sizeof *columns);
     uint32_t width = 0;
-    for (uint32_t k = 0; k < c->in; k++) {
-        columns[k] = (struct onehot_column){k, width, 2 + 3 * k};
-        width += 2 + 3 * k;
-    }
+    const struct onehot_column *columns = columns_of(d, c->in, &width);
     d->arguments.onehot = (struct op_onehot){.x = opdata_act_output(d, "x", c, width, false),
-                                             .ids = ids_of(d, c), .columns = columns,
+                                             .ids = ids_of(d, c, c->in), .columns = columns,
                                              .rows = c->rows, .ld = width + c->pad, .ids_ld = c->in,
                                              .column_count = c->in};
 }
@@ -117,7 +125,7 @@ static void make_embed(const struct opcase *c, struct opdata *d)
     uint64_t size;
     struct embed_column *columns = tables_of(d, c, &size);
     d->arguments.embed = (struct op_embed){
-        .x = opdata_act_output(d, "x", c, c->in * c->out, false), .ids = ids_of(d, c),
+        .x = opdata_act_output(d, "x", c, c->in * c->out, false), .ids = ids_of(d, c, c->in),
         .params = opdata_input(d, "params", BUFFER_REAL, 1, size, 0, 1), .columns = columns,
             .rows = c->rows,
         .ld = c->in * c->out + c->pad, .ids_ld = c->in, .column_count = c->in};
@@ -138,7 +146,7 @@ static void make_embed_back(const struct opcase *c, struct opdata *d)
     d->arguments.embed_back =
         (struct op_embed_back){.grads = opdata_output(d, "grads", BUFFER_REAL, 1, size, 0, true),
                                .dx = opdata_act_input(d, "dx", c, c->in * c->out, 1),
-                               .ids = ids_of(d, c),
+                               .ids = ids_of(d, c, c->in),
                                .columns = columns,
                                .now = opdata_step(d),
                                .rows = c->rows,
@@ -170,6 +178,25 @@ static const void *shadow_of(struct opdata *d, const struct opcase *c, const rea
     return machine_shadow_of(d->machine, shadow, 0);
 }
 
+enum { HOT_CATEGORIES = 5 };
+
+/* One id in ten is one that its column does not have. */
+static struct hot_inputs hot_of(struct opdata *d, const struct opcase *c)
+{
+    if (!(c->flags & CASE_HOT))
+        return (struct hot_inputs){0};
+    uint32_t end = c->in;
+    struct hot_inputs hot = {.columns = columns_of(d, HOT_CATEGORIES, &end),
+                             .ids_ld = HOT_CATEGORIES, .column_count = HOT_CATEGORIES};
+    hot.width = end - c->in;
+    size_t count = (size_t)c->rows * HOT_CATEGORIES;
+    int32_t *ids = opdata_host(d, count, sizeof *ids);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = (int32_t)opdata_random(d, (2 + 3 * (i % HOT_CATEGORIES)) * 10 / 9 + 1) - 1;
+    hot.ids = opdata_values(d, "ids", BUFFER_INT, ids, count, false);
+    return hot;
+}
+
 #define DENSE(r, i, o, k, f, p)                                                                    \
     {.op = OP_dense, .rows = r, .in = i, .out = o, .kind = k, .flags = f, .pad = p, .gate = 1e-5}
 static const struct opcase cases_dense[] = {
@@ -189,11 +216,17 @@ static const struct opcase cases_dense[] = {
     DENSE(64, 31, 32, ACT_ELU, CASE_SHADOW, 0),
     DENSE(64, 8, 16, ACT_SELU, CASE_SHADOW, 0),
     DENSE(64, 8, 130, ACT_MISH, CASE_SHADOW | CASE_KEEP_Z, 0),
+    DENSE(256, 6, 128, ACT_RELU, CASE_HOT, 0),
+    DENSE(100, 300, 150, ACT_GELU, CASE_HOT | CASE_KEEP_Z, 3),
+    DENSE(100, 9, 2, ACT_TANH, CASE_HOT | CASE_BARE, 1),
+    DENSE(9, 0, 33, ACT_RELU, CASE_HOT, 0),
+    DENSE(9, 0, 3, ACT_NONE, CASE_HOT, 0),
 };
 
 static void make_dense(const struct opcase *c, struct opdata *d)
 {
-    real *w = opdata_input(d, "w", BUFFER_REAL, c->in, c->out, 0, 0.3);
+    struct hot_inputs hot = hot_of(d, c);
+    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + hot.width, c->out, 0, 0.3);
     d->arguments.dense = (struct op_dense){
         .y = opdata_act_output(d, "y", c, c->out, false),
         .z = c->flags & CASE_KEEP_Z ? opdata_act_output(d, "z", c, c->out, false) : NULL,
@@ -201,6 +234,7 @@ static void make_dense(const struct opcase *c, struct opdata *d)
         .w = w,
         .b = c->flags & CASE_BARE ? NULL : opdata_input(d, "b", BUFFER_REAL, 1, c->out, 0, 1),
         .shadow = shadow_of(d, c, w),
+        .hot = hot,
         .rows = c->rows,
         .in = c->in,
         .out = c->out,
@@ -231,25 +265,31 @@ static const struct opcase cases_dense_back[] = {
     BACK(130, 19, 3, ACT_LEAKY_RELU, CASE_SHADOW, 2),
     BACK(64, 31, 32, ACT_ELU, CASE_SHADOW | CASE_MORE, 0),
     BACK(64, 8, 17, ACT_SELU, CASE_SHADOW, 0),
+    BACK(256, 6, 128, ACT_RELU, CASE_HOT, 0),
+    BACK(200, 30, 150, ACT_GELU, CASE_HOT | CASE_MORE | CASE_ADD, 3),
+    BACK(200, 9, 2, ACT_NONE, CASE_HOT, 1),
+    BACK(9, 0, 33, ACT_TANH, CASE_HOT | CASE_BARE, 0),
 };
 
 static void make_dense_back(const struct opcase *c, struct opdata *d)
 {
     uint32_t shards = plan_shards(c->rows);
-    size_t n = (size_t)c->in * c->out + c->out;
-    real *w = opdata_input(d, "w", BUFFER_REAL, c->in, c->out, 0, 0.3);
+    struct hot_inputs hot = hot_of(d, c);
+    size_t weights = (size_t)(c->in + hot.width) * c->out, n = weights + c->out;
+    real *w = opdata_input(d, "w", BUFFER_REAL, c->in + hot.width, c->out, 0, 0.3);
     real *g = opdata_shards(d, "dw db", n, shards, true);
     bool bare = c->flags & CASE_BARE;
     d->arguments.dense_back =
         (struct op_dense_back){.dx = bare ? NULL : opdata_act_output(d, "dx", c, c->in, true),
                                .dw = g,
-                               .db = g + (size_t)c->in * c->out,
+                               .db = g + weights,
                                .dy = opdata_act_output(d, "dy", c, c->out, true),
                                .y = opdata_act_input(d, "y", c, c->out, 0.6),
                                .z = opdata_act_input(d, "z", c, c->out, 1),
                                .x = opdata_act_input(d, "x", c, c->in, 1),
                                .w = w,
                                .shadow = shadow_of(d, c, w),
+                               .hot = hot,
                                .shard_stride = n,
                                .rows = c->rows,
                                .in = c->in,

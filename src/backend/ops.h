@@ -126,6 +126,16 @@ struct op_embed_back {
     uint32_t rows, ld, ids_ld, column_count, more, pad;
 };
 
+/* One-hot inputs of a dense layer that are never written out: every column adds the row at + id of
+ * w to z. The rows of all columns stand right behind the `in` rows of x; an id that its column does
+ * not have adds nothing. */
+struct hot_inputs {
+    const int32_t *ids;        /* [rows][ids_ld] */
+    const struct onehot_column *columns;
+    uint32_t ids_ld, column_count; /* 0 columns: there are none */
+    uint32_t width, pad;       /* rows of w that belong to them */
+};
+
 enum act_kind {
     ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH,
         ACT_SIGMOID, ACT_MISH };
@@ -139,6 +149,7 @@ struct op_dense {
     const real *w;             /* [in + hot.width][out] */
     const real *b;             /* [out] or NULL */
     const void *shadow;        /* the machine's private copy of w, or NULL */
+    struct hot_inputs hot;
     uint32_t rows, in, out, ldx, ldy, ldz;
     uint32_t act;              /* enum act_kind */
     /* prediction and validation: the row-independent product; a row's bits do not depend on its
@@ -154,6 +165,7 @@ struct op_dense_back {
     const struct act *x;
     const real *w;
     const void *shadow;
+    struct hot_inputs hot;     /* they have no dx */
     uint64_t shard_stride;
     uint32_t rows, in, out, ldx, ldy, ldz, lddx, lddy;
     uint32_t act, add_dx, more, pad;
@@ -305,20 +317,20 @@ struct op_adam {
 };
 /* Sums part_loss and part_weight into the step and the epoch, counts the step, moves row0 by
  * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), writes
- * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and puts what batch_norm
- * moved into the running buffers. A bad step adds nothing to the sums of the epoch and moves no
- * buffer. */
+ * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and puts what
+ * batch_norm moved into the running buffers. A bad step adds nothing to the sums of the epoch and
+ * moves no buffer. */
 struct op_advance {
     struct step *now;
+    real *buffers;             /* [buffer_count]: becomes `moved` */
+    double *norms;             /* [table_count] */
+    const real *moved;
     const double *part_loss, *part_weight;
     const struct hyper *table;
     const int64_t *first;      /* tried at the start of the table */
     uint64_t consumed;         /* rows of a whole applied step */
+    uint64_t buffer_count;
     uint32_t shards, table_count;
 };
 
 #endif
-    real *buffers;             /* [buffer_count]: becomes `moved` */
-    double *norms;             /* [table_count] */
-    const real *moved;
-    uint64_t buffer_count;

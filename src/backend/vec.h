@@ -1,10 +1,10 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_layer.h, vec_param.h) is compiled three times over 16 lanes: as
- * plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the source's, so all
- * three give the same bits. Every product is a chain of fused multiply-adds in the order of k, for
- * each output by itself: the bits of a row depend on that row alone, not on its place, its
- * neighbours or the blocking. In the gradient build (real is double) only the plain C one
- * exists. */
+ * (vec_math.h, vec_product.h, vec_layer.h, vec_hot.h, vec_param.h) is compiled three times over 16
+ * lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the
+ * source's, so all three give the same bits. Every product is a chain of fused multiply-adds in the
+ * order of k, for each output by itself: the bits of a row depend on that row alone, not on its
+ * place, its neighbours or the blocking. In the gradient build (real is double) only the plain C
+ * one exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -28,12 +28,13 @@ struct product {
     bool add;
     uint32_t act; /* ACT_NONE or ACT_RELU */
 };
-/* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; bt is
- * [width][k]. */
+/* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; start as above; bt
+ * is [width][k]. */
 struct narrow {
     real *c;
     const real *a, *bt, *bias;
     uint32_t rows, k, width, lda, ldc;
+    bool add;
 };
 /* dz *= act'(by); copy = dz, [rows up to a multiple of 16][PANEL]; sums[j] (= or +=) the sum of
  * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz. One panel. */
@@ -59,6 +60,14 @@ struct across {
     const real *w, *dz;
     uint32_t rows, in, out, ldw, lddx, room;
     bool add;
+};
+/* forward: z[r] = bias (0 where NULL) + the row at + id of w for every column; back: those rows of
+ * w += z[r], row by row. */
+struct hot_rows {
+    real *z, *w;
+    const real *bias;
+    const struct hot_inputs *hot;
+    uint32_t row0, rows, out, ldz; /* row0: of the ids */
 };
 struct shuffle { uint64_t seed; uint32_t epoch, model, n; };
 struct softmax {
@@ -91,6 +100,8 @@ struct vec {
     void (*outer)(const struct outer *p);
     void (*narrow_outer)(const struct outer *p); /* for at most NARROW columns */
     void (*across)(const struct across *p);
+    void (*hot)(const struct hot_rows *h);
+    void (*hot_back)(const struct hot_rows *h);
     void (*deltas)(const struct deltas *d);
     void (*act)(real *y, const real *x, size_t n, uint32_t kind, real slope);
     /* dx (= or +=) dy * act'; `by` is z for gelu, silu, mish, else y or z as from_x says */

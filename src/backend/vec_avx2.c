@@ -142,6 +142,7 @@ INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t l
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
 #include "backend/vec_layer.h"
+#include "backend/vec_hot.h"
 #include "backend/vec_param.h"
 #include "backend/vec_table.h"
 #endif

@@ -100,8 +100,10 @@ INLINE void narrow_width(const struct narrow *p, const int W)
             for (int j = 0; j < W; j++)
                 sum[j] = v_fma(x, v_load_n(p->bt + (size_t)j * p->k + k, n), sum[j]);
         }
-        for (int j = 0; j < W; j++)
-            p->c[(size_t)row * p->ldc + (size_t)j] = v_sum(sum[j]) + (p->bias ? p->bias[j] : 0);
+        for (int j = 0; j < W; j++) {
+            real *c = &p->c[(size_t)row * p->ldc + (size_t)j];
+            *c = v_sum(sum[j]) + (p->add ? *c : p->bias ? p->bias[j] : 0);
+        }
     }
 }
 

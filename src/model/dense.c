@@ -80,19 +80,33 @@ static struct act *z_of(const struct layer *l, const struct pass *p)
     return p->training && needs_z(l->fused_act) ? pass_act(p, l->z) : NULL;
 }
 
+/* The inputs that come as ids: the others stand in x, and have a gradient. */
+static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
+{
+    if (!l->hot_columns)
+        return (struct hot_inputs){0};
+    return (struct hot_inputs){.ids = p->ids,
+                               .columns = p->onehot,
+                               .ids_ld = p->ids_ld,
+                               .column_count = l->hot_columns,
+                               .width = l->hot_width};
+}
+
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct dense_spec *s = l->spec;
+    uint32_t held = l->in - l->hot_width;
     struct op_dense op = {.y = pass_act(p, l->y),
                           .z = z_of(l, p),
                           .x = x,
                           .w = p->params + l->w,
                           .b = s->bias ? p->params + l->b : NULL,
                           .shadow = pass_shadow(p, l->w),
+                          .hot = hot_of(l, p),
                           .rows = p->rows,
-                          .in = l->in,
+                          .in = held,
                           .out = l->out,
-                          .ldx = l->in,
+                          .ldx = held,
                           .ldy = l->out,
                           .ldz = l->out,
                           .act = l->fused_act,
@@ -106,6 +120,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                      struct act *dx, bool add)
 {
     const struct dense_spec *s = l->spec;
+    uint32_t held = l->in - l->hot_width;
     op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
                                                 .dw = p->grads + l->w,
                                                 .db = s->bias ? p->grads + l->b : NULL,
@@ -115,14 +130,15 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                 .x = x,
                                                 .w = p->params + l->w,
                                                 .shadow = pass_shadow(p, l->w),
+                                                .hot = hot_of(l, p),
                                                 .shard_stride = p->shard_stride,
                                                 .rows = p->rows,
-                                                .in = l->in,
+                                                .in = held,
                                                 .out = l->out,
-                                                .ldx = l->in,
+                                                .ldx = held,
                                                 .ldy = l->out,
                                                 .ldz = l->out,
-                                                .lddx = l->in,
+                                                .lddx = held,
                                                 .lddy = l->out,
                                                 .act = l->fused_act,
                                                 .add_dx = add,

@@ -23,24 +23,30 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
     m->onehot = mem_zero((size_t)categories + 1, sizeof *m->onehot);
     m->embed = mem_zero((size_t)categories + 1, sizeof *m->embed);
     m->outputs = f->outputs;
-    uint64_t at = (uint64_t)f->format.numbers + f->indicator_count;
-    for (uint32_t i = 0; i < categories; i++) {
-        const struct feature_category *c = &f->categories[i];
-        uint32_t width = c->encode == CATEGORY_EMBEDDING ? c->dim : c->count;
+    uint64_t at = (uint64_t)f->format.numbers + f->indicator_count, held = at;
+    /* the embedded ones, then the 0/1 columns */
+    for (uint32_t i = 0; i < 2 * categories; i++) {
+        uint32_t id = i % categories;
+        const struct feature_category *c = &f->categories[id];
+        bool embedded = c->encode == CATEGORY_EMBEDDING;
+        if (embedded != (i < categories))
+            continue;
+        uint32_t width = embedded ? c->dim : c->count;
         if (at + width > MOST_WIDTH)
             return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
                            (unsigned long long)MOST_WIDTH);
-        if (c->encode == CATEGORY_EMBEDDING)
+        if (embedded)
             m->embed[m->embed_count++] = (struct embed_column){
-                .id = i,
+                .id = id,
                 .at = (uint32_t)at,
                 .dim = c->dim,
                 .count = c->count,
                 .table = plan_params(p, (uint64_t)c->count * c->dim, PARAM_EMBEDDING, 0, 0, false)};
         else
             m->onehot[m->onehot_count++] =
-                (struct onehot_column){.id = i, .at = (uint32_t)at, .count = c->count};
+                (struct onehot_column){.id = id, .at = (uint32_t)at, .count = c->count};
         at += width;
+        held += embedded ? width : 0;
     }
     if (at == 0)
         return err_set(e, ERR_CONFIG_EMPTY,
@@ -49,11 +55,17 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
         return err_set(e, ERR_CONFIG_SIZE,
                        "the features make a row of %llu numbers; at most %llu are allowed",
                        (unsigned long long)at, (unsigned long long)MOST_WIDTH);
+    struct layer *first = m->layers[0];
+    if (first->type == &layer_dense) {
+        first->hot_width = (uint32_t)(at - held);
+        first->hot_columns = m->onehot_count;
+    }
     m->width = (uint32_t)at;
+    m->held = m->width - first->hot_width;
     m->embed_params = p->params;
-    m->x = plan_acts(p, m->width);
+    m->x = plan_acts(p, m->held);
     if (p->training && m->embed_count)
-        m->dx = plan_acts(p, m->width);
+        m->dx = plan_acts(p, m->held);
     return true;
 }
 
@@ -93,14 +105,14 @@ void features_forward(const struct model *m, struct pass *p, const struct source
                                         .from = from,
                                         .now = p->now,
                                         .rows = p->rows,
-                                        .ld = m->width,
+                                        .ld = m->held,
                                         .micro = p->micro});
-    if (m->onehot_count)
+    if (m->held == m->width && m->onehot_count)
         op_onehot(p->m, &(struct op_onehot){.x = x,
                                             .ids = p->ids,
                                             .columns = p->onehot,
                                             .rows = p->rows,
-                                            .ld = m->width,
+                                            .ld = m->held,
                                             .ids_ld = p->ids_ld,
                                             .column_count = m->onehot_count});
     if (m->embed_count)
@@ -109,7 +121,7 @@ void features_forward(const struct model *m, struct pass *p, const struct source
                                           .params = p->params,
                                           .columns = p->embed,
                                           .rows = p->rows,
-                                          .ld = m->width,
+                                          .ld = m->held,
                                           .ids_ld = p->ids_ld,
                                           .column_count = m->embed_count});
 }
@@ -122,7 +134,7 @@ void features_backward(const struct model *m, struct pass *p, const struct act *
                                                 .columns = p->embed,
                                                 .now = p->now,
                                                 .rows = p->rows,
-                                                .ld = m->width,
+                                                .ld = m->held,
                                                 .ids_ld = p->ids_ld,
                                                 .column_count = m->embed_count,
                                                 .more = p->more});

@@ -1,6 +1,7 @@
 /* features.h - the first stage: a record's numbers, "was missing" indicators and categories side by
- * side in one flat row x: numbers, indicators, then every category in schema order as 0/1 columns
- * or as a row of its embedding table. */
+ * side in one flat row x: numbers, indicators, rows of embedding tables, then 0/1 columns, both in
+ * the order of the schema. A dense layer that stands first takes ids for the 0/1 columns, which are
+ * then never written out: x ends before them. */
 #ifndef DNN_MODEL_FEATURES_H
 #define DNN_MODEL_FEATURES_H
 

@@ -104,6 +104,9 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
+    /* the first layer, dense: the last hot_width of its inputs are these 0/1 columns of the batch,
+     * and come as ids */
+    uint32_t hot_width, hot_columns;
     uint64_t params;          /* how many, children included */
     uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
     uint64_t buffer, real_at; /* offsets */

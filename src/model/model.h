@@ -27,7 +27,8 @@ struct model {
     struct features features; /* copied */
     struct layer **layers;    /* the output layer is the last */
     uint32_t layer_count;
-    uint32_t width; /* of x: numbers, indicators, one-hot, embeddings */
+    uint32_t width; /* what a row has: numbers, indicators, embeddings, one-hot columns */
+    uint32_t held;  /* columns of x: all, or without the one-hot ones, which stay ids */
     struct onehot_column *onehot;
     struct embed_column *embed;
     uint32_t onehot_count, embed_count;
