@@ -157,3 +157,11 @@ void err_excerpt(struct err *e, const char *text, size_t length)
     if (e)
         text_escape(e->excerpt, sizeof e->excerpt, text, length);
 }
+
+void err_more(struct err *e, const char *text)
+{
+    static struct text kept;
+    text_clear(&kept);
+    text_put(&kept, text);
+    e->more = kept.data;
+}

@@ -32,6 +32,7 @@ struct err {
     char excerpt[256];  /* the user's own text, escaped and cut; "" when none */
     char expected[512]; /* "" when none */
     char help[512];     /* "" when none */
+    const char *more;   /* a list that `what` has no room for goes on here; NULL mostly */
 };
 
 struct err_info {
@@ -53,6 +54,9 @@ bool err_errno(struct err *e, const char *file, int errnum, bool writing, const 
 bool err_expected(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_help(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void err_excerpt(struct err *e, const char *text, size_t length);
+/* What follows `what`, of any length: a list that must be told whole. One copy is kept for the
+ * process; it lasts until the next call. */
+void err_more(struct err *e, const char *text);
 void err_clear(struct err *e);
 
 /* The row of errors.def; NULL for an unknown number. Rows are walked by err_info_at(0..), NULL at

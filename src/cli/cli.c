@@ -55,7 +55,10 @@ static void error_json(const struct err *e, struct json_out *o)
         json_put_int(o, "column", e->column);
     else
         json_put_null(o, "column");
-    json_put_string(o, "message", e->what);
+    struct text message = {0};
+    text_printf(&message, "%s%s", e->what, e->more ? e->more : "");
+    json_put_string(o, "message", message.data);
+    text_free(&message);
     json_put_string(o, "expected", e->expected[0] ? e->expected : NULL);
     json_put_string(o, "help", e->help[0] ? e->help : NULL);
     json_close(o, '}');
@@ -72,7 +75,12 @@ static void error_text(const struct err *e)
     if (e->file[0] && e->line && e->column)
         text_printf(&line, ":%lld", (long long)e->column);
     text_printf(&line, "%s%s", e->file[0] ? ": " : "", e->what);
-    log_raw("error", line.data);
+    if (e->more) { /* longer than a line of the log */
+        text_printf(&line, "%s\n", e->more);
+        log_object(line.data, line.length);
+    } else {
+        log_raw("error", line.data);
+    }
     const struct { const char *lead, *text; } more[] = {
         {"  | ", e->excerpt}, {"  = expected: ", e->expected}, {"  = help: ", e->help}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-enum { MOST_NAMED = 12, MOST_NEAR = 4 };
+enum { MOST_NAMED = 12, MOST_NEAR = 4, MOST_COMPARED = 64 };
 
 static bool reads_split(const struct schema *s, uint32_t column)
 {
@@ -63,39 +63,32 @@ static bool check_width(const struct schema *s, const char *const *names, size_t
                        "--columns a,b,c");
 }
 
-/* Names of the file that are not bound, for "did you mean". */
+/* Names of the file that the schema does not have, for "did you mean"; each is told once. */
 static void add_near(const struct schema *s, const char *const *names, size_t count,
-                     const struct binding *b, const uint32_t *missing, size_t missing_count,
+                     const bool *listed, const uint32_t *missing, size_t missing_count,
                      struct text *help)
 {
     const char **free_names = mem_alloc(count ? count : 1, sizeof *free_names);
     size_t known = 0, told = 0;
     for (size_t i = 0; i < count; i++)
-        if (b->column_of[i] == UINT32_MAX)
+        if (!listed[i])
             free_names[known++] = names[i];
-    for (size_t i = 0; i < missing_count && told < MOST_NEAR; i++) {
+    for (size_t i = 0; i < missing_count && i < MOST_COMPARED && told < MOST_NEAR; i++) {
         const char *want = s->columns[missing[i]].name;
         const char *near = text_nearest(want, free_names, known);
-        near = near ? near : text_nearest(want, names, count);
-        if (near)
-            text_printf(help, "%s\"%s\" for \"%s\"", told++ ? ", " : "did you mean ",
-                        text_quote_z(near), text_quote_z(want));
+        if (!near)
+            continue;
+        text_printf(help, "%s\"%s\" for \"%s\"", told++ ? ", " : "did you mean ",
+                    text_quote_z(near), text_quote_z(want));
+        for (size_t k = 0; k < known; k++)
+            if (free_names[k] == near) {
+                free_names[k] = free_names[--known];
+                break;
+            }
     }
     if (told)
         text_char(help, '?');
     mem_free(free_names);
-}
-
-/* Names from missing[*at] on while they fit; *at is then the first that did not. */
-static void list_missing(const struct schema *s, const uint32_t *missing, size_t count,
-                         size_t most_bytes, size_t *at, struct text *list)
-{
-    for (size_t first = *at; *at < count; (*at)++) {
-        const char *name = text_quote_z(s->columns[missing[*at]].name);
-        if (*at > first && list->length + strlen(name) + 4 > most_bytes)
-            return;
-        text_printf(list, "%s\"%s\"", *at > first ? ", " : "", name);
-    }
 }
 
 /* No name is near: those that the file has. */
@@ -110,28 +103,25 @@ static void help_names(const char *const *names, size_t count, struct err *e)
     text_free(&list);
 }
 
+/* All of them are named: those that `what` has no room for go on in `more`. */
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
-                           const struct binding *b, const uint32_t *missing, size_t missing_count,
-                           struct err *e)
+                           const struct binding *b, const bool *listed, const uint32_t *missing,
+                           size_t missing_count, struct err *e)
 {
-    struct text list = {0}, more = {0}, help = {0};
-    size_t at = 0;
-    list_missing(s, missing, missing_count, sizeof e->what - 64, &at, &list);
-    if (at < missing_count) {
-        text_put(&more, "also ");
-        list_missing(s, missing, missing_count, sizeof e->expected - 64, &at, &more);
+    struct text list = {0}, rest = {0}, help = {0};
+    for (size_t i = 0; i < missing_count; i++) {
+        const char *name = text_quote_z(s->columns[missing[i]].name);
+        bool fits = !rest.length && list.length + strlen(name) + 64 < sizeof e->what;
+        text_printf(fits ? &list : &rest, "%s\"%s\"", i ? ", " : "", name);
     }
-    if (at < missing_count)
-        text_printf(&more, " and %zu more", missing_count - at);
     if (missing_count == 1)
         err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s", list.data);
     else
-        err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s%s", missing_count, list.data,
-                more.length ? ", ..." : "");
-    if (more.length)
-        err_expected(e, "%s", more.data);
-    text_free(&more);
-    add_near(s, names, count, b, missing, missing_count, &help);
+        err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s", missing_count, list.data);
+    if (rest.length)
+        err_more(e, rest.data);
+    text_free(&rest);
+    add_near(s, names, count, listed, missing, missing_count, &help);
     if (help.length)
         err_help(e, "%s", help.data);
     else if (count == 1)
@@ -152,6 +142,37 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     return false;
 }
 
+/* Then a number may still mean nothing, and each cell is looked up. */
+static bool numbers_may_miss(const struct schema *s)
+{
+    for (size_t i = 0; i < s->missing.count; i++) {
+        const char *m = s->missing.items[i];
+        m += *m == '-';
+        if (*m >= '0' && *m <= '9')
+            return true;
+    }
+    return false;
+}
+
+static void find_runs(const struct schema *s, struct binding *b)
+{
+    struct number_run *run = NULL;
+    if (numbers_may_miss(s))
+        return;
+    b->runs = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->runs);
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        if (s->columns[i].type != COLUMN_NUMERIC || b->cell_of[i] < 0) {
+            run = NULL;
+            continue;
+        }
+        if (!run || run->count == NUMBER_RUN_MOST) {
+            run = b->runs + b->run_count++;
+            *run = (struct number_run){.column = i};
+        }
+        run->count++;
+    }
+}
+
 bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
                  struct binding *b, struct err *e)
 {
@@ -166,23 +187,31 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
         b->column_of[i] = UINT32_MAX;
     }
     uint32_t *missing = mem_alloc(s->column_count ? s->column_count : 1, sizeof *missing);
-    size_t missing_count = 0, listed = 0;
+    bool *listed = mem_zero(count ? count : 1, sizeof *listed); /* names that the schema has */
+    size_t missing_count = 0;
+    b->extra = (uint32_t)count;
     for (uint32_t i = 0; i < s->column_count; i++) {
         const char *name = s->columns[i].name;
         uint32_t cell = vocab_find(known, name, strlen(name));
         bool reads = cell != UINT32_MAX && s->columns[i].type != COLUMN_IGNORE;
-        listed += cell != UINT32_MAX;
+        if (cell != UINT32_MAX) {
+            listed[cell] = true;
+            b->extra--;
+        }
         b->cell_of[i] = reads ? (int32_t)cell : -1;
         if (reads)
             b->column_of[cell] = i;
         else if (needed(s, i, need_target))
             missing[missing_count++] = i;
     }
-    b->extra = (uint32_t)(count - listed);
-    bool good = !missing_count || report_missing(s, names, count, b, missing, missing_count, e);
+    bool good = !missing_count ||
+                report_missing(s, names, count, b, listed, missing, missing_count, e);
     vocab_free(known);
     mem_free(missing);
-    if (!good)
+    mem_free(listed);
+    if (good)
+        find_runs(s, b);
+    else
         binding_free(b);
     return good;
 }
@@ -191,6 +220,9 @@ void binding_free(struct binding *b)
 {
     mem_free(b->cell_of);
     mem_free(b->column_of);
+    mem_free(b->runs);
     b->cell_of = NULL;
     b->column_of = NULL;
+    b->runs = NULL;
+    b->run_count = 0;
 }

@@ -1,4 +1,6 @@
-/* config_blame.c - who is to blame for a value: the file, or a --set of the command line. */
+/* config_blame.c - who is to blame for a value: a place in the file, a --set of the command line,
+ * the environment, or nobody: a default. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +56,16 @@ const char *config_set_of(const struct config *c, const char *what)
     return NULL;
 }
 
+/* Put behind the help. */
+__attribute__((format(printf, 2, 3))) static void help_add(struct err *e, const char *format, ...)
+{
+    size_t used = strlen(e->help);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->help + used, sizeof e->help - used, format, args);
+    va_end(args);
+}
+
 bool config_blame(const struct config *c, struct err *e)
 {
     bool alone = e->id == ERR_CONFIG_KEY || e->id == ERR_CONFIG_TYPE || e->id == ERR_CONFIG_RANGE ||
@@ -65,8 +77,12 @@ bool config_blame(const struct config *c, struct err *e)
     if (!c->set_count || (!alone && !together) || (alone && e->line > 0))
         return false;
     const char *path = config_set_of(c, e->what);
-    if (!path && (together || e->line > 0))
+    if (!path && (together || e->line > 0)) {
+        const char *other = config_set_of(c, e->help); /* the other of two keys */
+        if (other)
+            help_add(e, " (--set %s)", text_quote_z(other));
         return false;
+    }
     char what[sizeof e->what], lead[256];
     const char *rest = e->what;
     snprintf(lead, sizeof lead, "`%s`: ", path ? path : "");
@@ -82,50 +98,160 @@ bool config_blame(const struct config *c, struct err *e)
     return false;
 }
 
-/* --- columns that the data lack --- */
+/* --- data that do not fit a value --- */
 
-/* The key that names the column, and the value that stands there. */
-static const struct json *column_key(const struct config *c, const char *quoted, const char **key)
+/* What data.columns says of the column whose name a message shows, NULL when nothing. */
+static const struct json *column_entry(const struct config *c, const char *shown, size_t length)
 {
-    const struct json *root = json_root(c->doc), *v = json_path(root, *key = "data.target");
-    if (v && strcmp(text_quote_z(json_string(v)), quoted) == 0)
-        return v;
-    v = json_path(root, *key = "data.split.column");
-    if (v && strcmp(text_quote_z(json_string(v)), quoted) == 0)
-        return v;
-    *key = "data.columns";
-    const struct json *list = json_path(root, *key);
-    for (v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
-        if (strcmp(text_quote_z(json_key(v)), quoted) == 0)
+    const struct json *list = json_path(json_root(c->doc), "data.columns");
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const char *name = text_quote_z(json_key(v));
+        if (strlen(name) == length && strncmp(name, shown, length) == 0)
             return v;
+    }
     return NULL;
 }
 
-bool config_blame_column(const struct config *c, struct err *e)
+/* "leads.json:11:17", "--set", "MODEL_BACKEND", "default": where the value of key stands, v, came
+ * from. */
+static void put_origin(const struct config *c, const char *key, const struct json *v,
+                       struct text *out)
+{
+    const struct setting *s = settings_find(c->settings, c->setting_count, key);
+    int64_t line = 0, column = 0;
+    char room[512];
+    if (v)
+        json_place(c->doc, v, &line, &column);
+    if (line > 0 && (!s || strcmp(s->from, "config") == 0)) {
+        text_escape(room, sizeof room, json_name(c->doc), strlen(json_name(c->doc)));
+        text_printf(out, "%s:%lld:%lld", room, (long long)line, (long long)column);
+    } else {
+        text_put(out, s && strcmp(s->from, "config") != 0 ? s->from : v ? "--set" : "default");
+    }
+}
+
+/* The key that names the column that lacks, and the value that stands there. */
+static const struct json *naming(const struct config *c, const char *shown, size_t length,
+                                 const char **key)
+{
+    static const char *const keys[] = {"data.target", "data.split.column"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct json *v = json_path(json_root(c->doc), *key = keys[i]);
+        const char *name = v ? json_string(v) : NULL;
+        if (name && strlen(text_quote_z(name)) == length &&
+            strncmp(text_quote_z(name), shown, length) == 0)
+            return v;
+    }
+    *key = "data.columns";
+    return column_entry(c, shown, length);
+}
+
+static void blame_missing(const struct config *c, struct err *e)
 {
     const char *open = strchr(e->what, '"'), *key;
-    if (e->id != ERR_MODEL_COLUMN || !open)
-        return false;
-    char *name = mem_string_n(open + 1, strcspn(open + 1, "\""));
-    const struct json *v = column_key(c, name, &key);
+    if (!open || e->more) /* the list goes on: nothing can stand behind it */
+        return;
+    const struct json *v = naming(c, open + 1, strcspn(open + 1, "\""), &key);
     size_t used = strlen(e->what);
-    if (v && used < sizeof e->what) {
-        struct text path = {0};
-        int64_t line, column;
-        json_place(c->doc, v, &line, &column);
-        text_printf(&path, "`%s%s%s`", key, strcmp(key, "data.columns") == 0 ? "." : "",
-                    strcmp(key, "data.columns") == 0 ? name : "");
-        const char *set = line > 0 ? NULL : config_set_of(c, path.data);
-        char room[512];
-        text_escape(room, sizeof room, json_name(c->doc), strlen(json_name(c->doc)));
-        if (set)
-            snprintf(e->what + used, sizeof e->what - used, ", which --set %s names",
-                     text_quote_z(set));
-        else if (line > 0)
-            snprintf(e->what + used, sizeof e->what - used, ", which `%s` names (%s:%lld:%lld)",
-                     key, room, (long long)line, (long long)column);
-        text_free(&path);
+    struct text from = {0};
+    if (!v)
+        return;
+    put_origin(c, "", v, &from);
+    if (strcmp(from.data, "--set") == 0) {
+        char path[128];
+        snprintf(path, sizeof path, "`%s%s%.*s`", key, strcmp(key, "data.columns") == 0 ? "." : "",
+                 strcmp(key, "data.columns") == 0 ? (int)strcspn(open + 1, "\"") : 0, open + 1);
+        const char *set = config_set_of(c, path);
+        snprintf(e->what + used, sizeof e->what - used, ", which --set %s names",
+                 text_quote_z(set ? set : key));
+    } else {
+        snprintf(e->what + used, sizeof e->what - used, ", which `%s` names (%s)", key, from.data);
     }
-    mem_free(name);
+    text_free(&from);
+}
+
+/* The values that an error of the data is about. "*" is the entry of the column that the message
+ * names. Of those that a file shows beside the error, only a --set is told. */
+static const struct {
+    enum err_id id;
+    const char *key;
+    bool always;
+} about[] = {{ERR_POSITIVE_UNSEEN, "data.positive", true},
+             {ERR_LABEL_COUNT, "task", true},
+             {ERR_LABEL_UNSEEN, "data.split.method", true},
+             {ERR_SPLIT_EMPTY, "data.split.valid", true},
+             {ERR_SPLIT_EMPTY, "data.split.test", true},
+             {ERR_SPLIT_TIME, "data.split.method", true},
+             {ERR_CSV_PART, "data.split.column", true},
+             {ERR_CSV_DELIMITER, "data.delimiter", true},
+             {ERR_COLUMN_EMPTY, "*", true},
+             {ERR_CATEGORY_LIMIT, "*", true},
+             {ERR_CSV_MISSING_VALUE, "*impute", true},
+             {ERR_CSV_UNKNOWN_CATEGORY, "*unknown", true},
+             {ERR_CSV_WEIGHT, "*", true},
+             {ERR_CSV_ENCODING, "data.encoding", false},
+             {ERR_CSV_NUMBER, "data.decimal", false},
+             {ERR_CSV_NUMBER, "*", false},
+             {ERR_CSV_DATE, "*", false}};
+
+static void blame_value(const struct config *c, const char *key, bool always, struct err *e)
+{
+    const struct json *v;
+    struct text path = {0}, from = {0};
+    if (key[0] == '*') {
+        static const char lead[] = "column \"";
+        const char *shown = strstr(e->what, lead);
+        size_t length = shown ? strcspn(shown += sizeof lead - 1, "\"") : 0;
+        v = shown ? column_entry(c, shown, length) : NULL;
+        if (!v)
+            return;
+        text_printf(&path, "data.columns.%.*s", (int)length, shown);
+        if (key[1]) {
+            text_printf(&path, ".%s", key + 1);
+            v = json_get(v, key + 1) ? json_get(v, key + 1) : v;
+        }
+    } else {
+        v = json_path(json_root(c->doc), key);
+        text_put(&path, key);
+    }
+    put_origin(c, key, v, &from);
+    if (always || strcmp(from.data, "--set") == 0)
+        help_add(e, e->help[0] ? " (`%s`: %s)" : "see `%s` (%s)", path.data, from.data);
+    text_free(&path);
+    text_free(&from);
+}
+
+/* A file of the config that cannot be read: which key names it. */
+static void blame_file(const struct config *c, struct err *e)
+{
+    const struct {
+        const char *key;
+        const struct opt_strings *files;
+    } parts[] = {{"data.train", &c->data.train},
+                 {"data.valid", &c->data.valid},
+                 {"data.test", &c->data.test}};
+    char room[sizeof e->file];
+    for (size_t p = 0; p < sizeof parts / sizeof *parts && e->file[0]; p++)
+        for (size_t i = 0; i < parts[p].files->count; i++) {
+            const char *path = parts[p].files->items[i];
+            text_escape(room, sizeof room, path, strlen(path));
+            if (strcmp(room, e->file) == 0) {
+                help_add(e, "%s", e->help[0] ? "" : "the config names this file");
+                blame_value(c, parts[p].key, true, e);
+                return;
+            }
+        }
+}
+
+bool config_blame_data(const struct config *c, struct err *e)
+{
+    if (e->id == ERR_MODEL_COLUMN)
+        blame_missing(c, e);
+    if (e->id / 100 == 16)
+        blame_file(c, e);
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        if (e->id == about[i].id &&
+            (e->id != ERR_SPLIT_EMPTY || strstr(e->help, about[i].key + sizeof "data")))
+            blame_value(c, about[i].key, about[i].always, e);
     return false;
 }

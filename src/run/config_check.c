@@ -148,7 +148,7 @@ static bool check_target(const struct config *c, struct err *e)
     json_fail(c->doc, entry, e, ERR_CONFIG_COLUMNS,
               "column \"%s\" is the target and cannot be listed in `data.columns`",
               text_quote_z(c->data.target));
-    return err_help(e, "leave it out of \"columns\"; data.target names it");
+    return err_help(e, "leave it out of `data.columns`; `data.target` names it");
 }
 
 bool config_check(struct config *c, struct err *e)

@@ -160,7 +160,7 @@ static bool load(struct training *t, struct err *e)
 
 bool training_load(struct training *t, struct err *e)
 {
-    return load(t, e) || config_blame(t->config, e) || config_blame_column(t->config, e);
+    return load(t, e) || config_blame(t->config, e) || config_blame_data(t->config, e);
 }
 
 /* --- plan, network, weights --- */

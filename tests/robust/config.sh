@@ -296,6 +296,23 @@ given "a --set of no file" 64 E1008 'data.train:' --set data.train=
 given "a --set of a split without its column" 78 E1313 'data.split.method:' --set data.split.method=group
 given "a --set of a label that the data lack" 78 E1321 'train.loss.class_weights:' --set 'train.loss.class_weights={"maybe":2}'
 given "a --set that makes the target a feature" 78 E1312 'data.columns.converted:' --set data.columns.converted=numeric
+# an error of the data says where the value came from that the data do not fit
+origin() { # origin NAME ORIGIN ARGUMENT...
+    local name=$1 text=$2
+    shift 2
+    run dnn check "$@"
+    err_has "$text)" "J13 $name"
+}
+printf 'age,city,converted\n1,a,no\n2,b,yes\n' >three.csv
+origin "a positive label of --set" '(`data.positive`: --set' good.json --set data.positive=maybe
+with '"target": "converted"' '"target": "converted", "positive": "maybe"'
+origin "a positive label of the file" '(`data.positive`: c.json:5:40' c.json
+origin "a task of --set" 'set "positive" to null (--set task' c.json --set task=regression
+origin "a file of --set" '(`data.train`: --set' good.json --set data.train=none.csv
+origin "a share that is nobody's" '(`data.split.valid`: default' good.json --set data.train=three.csv
+origin "a delimiter of --set" '(`data.delimiter`: --set' good.json --set 'data.delimiter=;'
+origin "a type of --set" '(`data.columns.visits`: --set' good.json --set data.columns.visits=datetime
+origin "a rule of --set" '(`data.columns.age.impute`: --set' good.json --set data.columns.age.impute=error
 with '"age": "numeric"' '"ages": "numeric"'
 run dnn check c.json
 is_exit 65 "J13 a column that the data lack"

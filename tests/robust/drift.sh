@@ -104,6 +104,20 @@ printf 'feature_00,z\n1,2\n' >few.csv
 run dnn predict wide.dnn few.csv -o x.out
 for i in $(seq -w 1 39); do grep -qF "\"feature_$i\"" err || echo "$i"; done >lacking
 is "$(cat lacking)" "" "D01 all of 39 missing columns are named"
+{ printf '{"task": "binary", "data": {"train": "lacks.csv", "target": "y", "columns": {"a": "numeric"'
+  for i in $(seq 1000 2999); do printf ', "column_of_no_file_%s": "numeric"' "$i"; done
+  echo '}}}'; } >lacks.json
+{ echo a,z,y; for i in $(seq 30); do echo "$i,1,$((i % 2))"; done; } >lacks.csv
+run dnn train lacks.json -o x.dnn
+is "$(grep -o '"column_of_no_file_[0-9]*"' err | sort -u | wc -l)" 2000 "D01 2,000 missing columns are named, every one"
+run dnn train lacks.json -o x.dnn --json
+is "$(grep -o 'column_of_no_file_[0-9]*' out | sort -u | wc -l)" 2000 "D01 and in JSON"
+# a name that is bound, or that the config ignores, is not the one that was meant
+printf 'age,city_,visits,y\n1,2,3,0\n2,3,4,1\n' >bound.csv
+echo '{"task": "binary", "data": {"train": "bound.csv", "target": "y", "columns": {"age": "numeric", "ages": "numeric",
+ "city": "numeric", "citys": "numeric", "visits": "ignore", "visit": "numeric"}}}' >bound.json
+run dnn train bound.json -o x.dnn
+err_has '= help: did you mean "city_" for "city"?' "D01 of the names in the file those that are free, each once"
 # what is wrong with predict's input is mended by predict's options
 tr , '\t' <wide.csv >wide.tsv
 run dnn predict wide.dnn wide.tsv
