@@ -23,10 +23,12 @@ void cpu_dropout(const struct op_dropout *a, const struct slice *s)
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
                         .step = (uint32_t)a->now->tried, .threshold = a->threshold,
                         .scale = (real)a->scale};
-    for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
+    bool whole = a->ldx == a->width && a->ldy == a->width; /* rows without gaps: one run */
+    size_t step = whole ? s->rows : 1;
+    for (size_t row = s->row0; row < s->row0 + s->rows; row += step) {
         uint64_t element = ((uint64_t)a->micro * a->rows + row) * a->width;
-        s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx, a->width,
-                           element, &keep, a->add != 0);
+        s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx,
+                           step * a->width, element, &keep, a->add != 0);
     }
 }
 

@@ -343,13 +343,14 @@ static void make_act_back(const struct opcase *c, struct opdata *d)
 }
 OPCASES(act_back);
 
-/* kind: the layer's number */
+/* kind: the layer's number; CASE_SECOND: numbers of elements beyond 32 bits */
 static const struct opcase cases_dropout[] = {
     {.op = OP_dropout, .rows = 256, .in = 128, .kind = 1, .gate = 1e-6},
     {.op = OP_dropout, .rows = 100, .in = 37, .kind = 65535, .pad = 3, .flags = CASE_ADD,
      .gate = 1e-6},
     {.op = OP_dropout, .rows = 10, .in = 1, .kind = 7, .flags = CASE_MORE, .gate = 1e-6},
     {.op = OP_dropout, .rows = 65, .in = 66, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 65, .in = 67, .flags = CASE_SECOND, .gate = 1e-6},
 };
 
 static void make_dropout(const struct opcase *c, struct opdata *d)
@@ -358,7 +359,7 @@ static void make_dropout(const struct opcase *c, struct opdata *d)
         .y = opdata_act_output(d, "y", c, c->in, true), .x = opdata_act_input(d, "x", c, c->in, 1),
             .now = opdata_step(d), .rows = c->rows,
         .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad, .layer = c->kind,
-            .micro = c->flags & CASE_MORE ? 2 : 0,
+            .micro = c->flags & CASE_SECOND ? 0x7ffffff1u : c->flags & CASE_MORE ? 2 : 0,
         .threshold = 1288490189 /* 0.3 * 2^32 */, .add = c->flags & CASE_ADD ? 1 : 0,
             .scale = 1 / 0.7};
 }

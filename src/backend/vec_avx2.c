@@ -10,6 +10,7 @@
 #define BLOCK_ROWS 6
 #define BLOCK_VECS 1
 #define BLOCK_ACROSS 4
+#define DRAWS 2
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct { __m256 a, b; } v16;
@@ -138,11 +139,51 @@ INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t l
         for (size_t j = 0; j < LANES; j += 8)
             transpose_eight(to + j * ld_to + i, from + i * ld_from + j, ld_from, ld_to);
 }
+/* Eight words of 64 bits. */
+typedef struct { __m256i a, b; } w8;
+static inline w8 w_set(uint32_t x)
+{
+    return (w8){_mm256_set1_epi32((int)x), _mm256_set1_epi32((int)x)};
+}
+/* In each half, counters 0 and 1 stand in even places, 2 and 3 in odd ones: what w_put leaves is in
+ * order. */
+static inline w8 w_counters(uint64_t first)
+{
+    __m256i from = _mm256_set1_epi64x((long long)first);
+    return (w8){_mm256_add_epi64(from, _mm256_setr_epi64x(0, 2, 1, 3)),
+                _mm256_add_epi64(from, _mm256_setr_epi64x(4, 6, 5, 7))};
+}
+static inline w8 w_mul(w8 x, w8 y)
+{
+    return (w8){_mm256_mul_epu32(x.a, y.a), _mm256_mul_epu32(x.b, y.b)};
+}
+static inline w8 w_high(w8 x) { return (w8){_mm256_srli_epi64(x.a, 32),
+                                            _mm256_srli_epi64(x.b, 32)}; }
+static inline w8 w_left24(w8 x) { return (w8){_mm256_slli_epi64(x.a, 24),
+                                              _mm256_slli_epi64(x.b, 24)}; }
+static inline w8 w_xor(w8 x, w8 y, w8 z)
+{
+    return (w8){_mm256_xor_si256(_mm256_xor_si256(x.a, y.a), z.a),
+                _mm256_xor_si256(_mm256_xor_si256(x.b, y.b), z.b)};
+}
+static inline void half_put(uint32_t *bits, __m256i c0, __m256i c1, __m256i c2, __m256i c3)
+{
+    __m256i low = _mm256_blend_epi32(c0, _mm256_slli_epi64(c1, 32), 0xaa);
+    __m256i high = _mm256_blend_epi32(c2, _mm256_slli_epi64(c3, 32), 0xaa);
+    _mm256_storeu_si256((__m256i_u *)(void *)bits, _mm256_unpacklo_epi64(low, high));
+    _mm256_storeu_si256((__m256i_u *)(void *)(bits + 8), _mm256_unpackhi_epi64(low, high));
+}
+static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
+{
+    half_put(bits, c0.a, c1.a, c2.a, c3.a);
+    half_put(bits + 16, c0.b, c1.b, c2.b, c3.b);
+}
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
 #include "backend/vec_layer.h"
 #include "backend/vec_hot.h"
+#include "backend/vec_dropout.h"
 #include "backend/vec_param.h"
 #include "backend/vec_table.h"
 #endif

@@ -10,6 +10,7 @@
 #define BLOCK_ROWS 8
 #define BLOCK_VECS 2
 #define BLOCK_ACROSS 8
+#define DRAWS 4
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m512 v16;
@@ -93,11 +94,33 @@ INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t l
         v_store(to + (size_t)(12 + q) * ld_to, _mm512_shuffle_f32x4(x1, y1, 0xdd));
     }
 }
+/* Eight words of 64 bits. */
+typedef __m512i w8;
+static inline w8 w_set(uint32_t x) { return _mm512_set1_epi32((int)x); }
+/* Counters 0 to 3 stand in even places, 4 to 7 in odd ones: what w_put leaves is in order. */
+static inline w8 w_counters(uint64_t first)
+{
+    return _mm512_add_epi64(_mm512_set1_epi64((long long)first),
+                            _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7));
+}
+static inline w8 w_mul(w8 a, w8 b) { return _mm512_mul_epu32(a, b); }
+static inline w8 w_high(w8 a) { return _mm512_srli_epi64(a, 32); }
+static inline w8 w_left24(w8 a) { return _mm512_slli_epi64(a, 24); }
+static inline w8 w_xor(w8 a, w8 b, w8 c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
+static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
+{
+    const _MM_PERM_ENUM even_up = (_MM_PERM_ENUM)0xa0;
+    w8 low = _mm512_mask_shuffle_epi32(c0, 0xaaaa, c1, even_up);
+    w8 high = _mm512_mask_shuffle_epi32(c2, 0xaaaa, c3, even_up);
+    _mm512_storeu_si512(bits, _mm512_unpacklo_epi64(low, high));
+    _mm512_storeu_si512(bits + 16, _mm512_unpackhi_epi64(low, high));
+}
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
 #include "backend/vec_layer.h"
 #include "backend/vec_hot.h"
+#include "backend/vec_dropout.h"
 #include "backend/vec_param.h"
 #include "backend/vec_table.h"
 #endif

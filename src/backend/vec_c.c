@@ -9,6 +9,7 @@
 #define BLOCK_ROWS 4
 #define BLOCK_VECS 1
 #define BLOCK_ACROSS 4
+#define DRAWS 2
 #define INLINE static inline
 
 typedef struct { real v[LANES]; } v16;
@@ -155,9 +156,37 @@ INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t l
             to[j * ld_to + i] = from[i * ld_from + j];
 }
 
+/* Eight words of 64 bits. */
+typedef struct { uint64_t v[8]; } w8;
+#define WORDS(name, parameters, expression)                                                        \
+    static inline w8 name parameters                                                               \
+    {                                                                                              \
+        w8 r;                                                                                      \
+        for (uint32_t i = 0; i < 8; i++)                                                           \
+            r.v[i] = expression;                                                                   \
+        return r;                                                                                  \
+    }
+WORDS(w_set, (uint32_t x), x)
+WORDS(w_counters, (uint64_t first), first + i)
+WORDS(w_mul, (w8 a, w8 b), (a.v[i] & 0xffffffffu) * (b.v[i] & 0xffffffffu))
+WORDS(w_high, (w8 a), a.v[i] >> 32)
+WORDS(w_left24, (w8 a), a.v[i] << 24)
+WORDS(w_xor, (w8 a, w8 b, w8 c), a.v[i] ^ b.v[i] ^ c.v[i])
+/* Words in the order of counters: four of each. */
+static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
+{
+    for (size_t i = 0; i < 8; i++) {
+        bits[4 * i] = (uint32_t)c0.v[i];
+        bits[4 * i + 1] = (uint32_t)c1.v[i];
+        bits[4 * i + 2] = (uint32_t)c2.v[i];
+        bits[4 * i + 3] = (uint32_t)c3.v[i];
+    }
+}
+
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
 #include "backend/vec_layer.h"
 #include "backend/vec_hot.h"
+#include "backend/vec_dropout.h"
 #include "backend/vec_param.h"
 #include "backend/vec_table.h"

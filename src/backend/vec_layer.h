@@ -1,9 +1,7 @@
-/* vec_layer.h - activations, dropout, normalisation and the classification loss over 16 lanes.
+/* vec_layer.h - activations, normalisation and the classification loss over 16 lanes.
  * Included by the vec_*.c. */
 #ifndef DNN_BACKEND_VEC_LAYER_H
 #define DNN_BACKEND_VEC_LAYER_H
-
-#include "base/rng.h"
 
 /* for runs of n: full vectors, then the rest */
 #define RUN(i, n, size) for (size_t i = 0, size; (size = run_size(i, n)) > 0; i += LANES)
@@ -110,68 +108,6 @@ static void add_run(real *y, const real *a, const real *b, size_t n)
 {
     RUN(i, n, size)
         put(y + i, v_add(GET(a + i, size), GET(b + i, size)), size);
-}
-
-/* --- dropout: Philox4x32-10 (see base/rng.h), 16 counters at a time --- */
-
-enum { BITS = 4 * LANES };
-
-/* The bits of elements 4 * counter .. 4 * counter + 63. */
-static void philox_block(uint32_t *bits, uint64_t counter, const struct keep *keep)
-{
-    uint32_t c[4][LANES], k0 = (uint32_t)keep->seed, k1 = (uint32_t)(keep->seed >> 32);
-    for (int i = 0; i < LANES; i++) {
-        uint64_t at = counter + (uint32_t)i;
-        c[0][i] = (uint32_t)at;
-        c[1][i] = keep->stream ^ (uint32_t)(at >> 32) << 24;
-        c[2][i] = keep->step;
-        c[3][i] = RNG_DROPOUT;
-    }
-    for (int round = 0; round < 10; round++) {
-        for (int i = 0; i < LANES; i++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * c[0][i], p1 = (uint64_t)0xCD9E8D57u * c[2][i];
-            c[0][i] = (uint32_t)(p1 >> 32) ^ c[1][i] ^ k0;
-            c[2][i] = (uint32_t)(p0 >> 32) ^ c[3][i] ^ k1;
-            c[1][i] = (uint32_t)p1;
-            c[3][i] = (uint32_t)p0;
-        }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < 4; j++)
-            bits[4 * i + j] = c[j][i];
-}
-
-static void dropout(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep,
-                    bool add)
-{
-    uint32_t bits[BITS + LANES];
-    v16 scale = v_set(keep->scale), zero = v_set(0);
-    size_t skip = (size_t)(element & 3), left = 0;
-    uint64_t counter = element >> 2;
-    const uint32_t *next = bits;
-    RUN(i, n, size) {
-        if (left < size) { /* the last few move down, and a new block follows them */
-            uint32_t kept[LANES];
-            for (size_t k = 0; k < left; k++)
-                kept[k] = next[k];
-            uint32_t block[BITS];
-            philox_block(block, counter, keep);
-            counter += LANES;
-            for (size_t k = 0; k < left; k++)
-                bits[k] = kept[k];
-            for (size_t k = skip; k < BITS; k++)
-                bits[left + k - skip] = block[k];
-            left += BITS - skip;
-            skip = 0;
-            next = bits;
-        }
-        v16 v = v_pick(v_at_least(next, keep->threshold), v_mul(GET(x + i, size), scale), zero);
-        put(y + i, add ? v_add(GET(y + i, size), v) : v, size);
-        next += size;
-        left -= size;
-    }
 }
 
 /* --- positions of the shuffled order: rng_permute of base/rng.h, 16 at a time --- */
