@@ -208,18 +208,6 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
 
 /* --- one record --- */
 
-/* Then a number may still mean nothing, and each cell is looked up. */
-static bool numbers_may_miss(const struct schema *s)
-{
-    for (size_t i = 0; i < s->missing.count; i++) {
-        const char *m = s->missing.items[i];
-        m += *m == '-';
-        if (*m >= '0' && *m <= '9')
-            return true;
-    }
-    return false;
-}
-
 static void put_blank(const struct schema *s, unsigned char *out)
 {
     memset(out + s->format.at_missing, 0, 4 * (size_t)s->format.words);
@@ -228,6 +216,62 @@ static void put_blank(const struct schema *s, unsigned char *out)
     else
         put_int(out + s->format.at_target, -1);
     put_float(out + s->format.at_weight, 1);
+}
+
+static bool read_cell(const struct row *r, size_t column, bool labelled,
+                      const struct csv_cell *cell)
+{
+    switch ((enum column_type)r->s->columns[column].type) {
+    case COLUMN_NUMERIC: return read_number(r, column, cell);
+    case COLUMN_DATETIME: return read_date(r, column, cell);
+    case COLUMN_CATEGORICAL: return read_category(r, column, cell);
+    case COLUMN_WEIGHT: /* predictions do without */
+        return (r->s->fitted && !labelled) || read_weight(r, column, cell);
+    case COLUMN_TARGET: return !labelled || read_target(r, column, cell);
+    case COLUMN_ID:
+    case COLUMN_GROUP:
+    case COLUMN_IGNORE:
+    case COLUMN_SPLIT: break;
+    }
+    return true;
+}
+
+/* The numbers of a run that cell_run.h read; read_number counts its own. */
+static void count_outside(const struct row *r, const struct number_run *run, uint64_t read)
+{
+    uint32_t first = r->s->columns[run->column].number;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct number_slot *n = r->s->numbers + first + i;
+        float v;
+        memcpy(&v, r->out + 4 * (size_t)(first + i), sizeof v);
+        r->drift->outside[run->column + i] += (read >> i & 1) && (v < n->low || v > n->high);
+    }
+}
+
+/* The short plain numbers of a run together, then the others one by one. */
+static bool read_run(const struct row *r, const struct number_run *run, cell_run_fn *read)
+{
+    const struct binding *b = r->where.b;
+    const struct csv_cells *cells = r->where.cells;
+    uint32_t first = r->s->columns[run->column].number;
+    const struct cell_run numbers = {
+        .cell_of = b->cell_of + run->column,
+        .cells = cells->cells + cells->records[r->where.record].first_cell,
+        .slots = r->s->numbers + first,
+        .count = run->count,
+        .decimal = r->s->decimal,
+        .out = r->out + 4 * (size_t)first};
+    uint64_t bad = read(&numbers), seen = ~bad;
+    bool good = true;
+    for (; bad && good; bad &= bad - 1) {
+        size_t column = run->column + (size_t)__builtin_ctzll(bad);
+        good = read_number(r, column, cell_at(b, cells, r->where.record, column));
+        if (!good) /* as if those behind it had not been read */
+            seen &= (bad & -bad) - 1;
+    }
+    if (r->drift)
+        count_outside(r, run, seen);
+    return good;
 }
 
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
@@ -239,27 +283,16 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
     put_blank(s, out);
-    const struct cell_run run = {s, b->cell_of, cells->cells + cells->records[record].first_cell,
-                                 out, r.drift};
-    cell_run_fn *plain_numbers = numbers_may_miss(s) ? NULL : cell_run_choose();
+    cell_run_fn *read = cell_run_choose();
+    const struct number_run *run = b->runs, *end = run + b->run_count;
     bool good = true;
-    for (size_t i = 0; good; i++) {
-        i = plain_numbers ? plain_numbers(&run, i) : i;
-        if (i == s->column_count)
-            break;
-        const struct csv_cell *cell = cell_at(b, cells, record, i);
-        switch ((enum column_type)s->columns[i].type) {
-        case COLUMN_NUMERIC: good = read_number(&r, i, cell); break;
-        case COLUMN_DATETIME: good = read_date(&r, i, cell); break;
-        case COLUMN_CATEGORICAL: good = read_category(&r, i, cell); break;
-        case COLUMN_WEIGHT: /* predictions do without */
-            good = (s->fitted && !labelled) || read_weight(&r, i, cell);
-            break;
-        case COLUMN_TARGET: good = !labelled || read_target(&r, i, cell); break;
-        case COLUMN_ID:
-        case COLUMN_GROUP:
-        case COLUMN_IGNORE:
-        case COLUMN_SPLIT: break;
+    for (size_t i = 0; i < s->column_count && good;) {
+        if (run < end && run->column == i) {
+            good = read_run(&r, run, read);
+            i += run++->count;
+        } else {
+            good = read_cell(&r, i, labelled, cell_at(b, cells, record, i));
+            i++;
         }
     }
     return good;

@@ -5,12 +5,20 @@
 
 #include "data/number_short.h"
 
-#define number_read number_short
-#include "data/cell_run_loop.h"
-
-size_t cell_run_plain(const struct cell_run *r, size_t column)
+uint64_t cell_run_plain(const struct cell_run *r)
 {
-    return cell_run_loop(r, column);
+    uint64_t bad = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct csv_cell *cell = r->cells + r->cell_of[i];
+        double value;
+        if (!number_short(cell->text, cell->length, r->decimal, &value)) {
+            bad |= UINT64_C(1) << i;
+            continue;
+        }
+        float v = (float)(value - r->slots[i].offset);
+        memcpy(r->out + 4 * i, &v, sizeof v);
+    }
+    return bad;
 }
 
 static cell_run_fn *choose(void)
@@ -18,7 +26,7 @@ static cell_run_fn *choose(void)
 #if defined(__x86_64__)
     const char *said = getenv("DNN_CPU");
     bool named = said && *said && strcmp(said, "avx512") != 0;
-    if (!named && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (!named && cell_run_has_avx512())
         return cell_run_avx512;
 #endif
     return cell_run_plain;

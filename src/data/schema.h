@@ -106,11 +106,17 @@ void schema_layout(struct schema *s);
  * weight, the ids and what the split reads; for predictions (fitted, no target) the ids. A
  * weight is bound wherever it is present: -1 means weight 1. Nothing is to be freed after a
  * failure. */
+#define NUMBER_RUN_MOST 64
+struct number_run {
+    uint32_t column, count; /* numeric columns with a cell, side by side, at most NUMBER_RUN_MOST */
+};
 struct binding {
     int32_t *cell_of;      /* by schema column: cell, or -1 */
     uint32_t *column_of;   /* by cell: schema column, or UINT32_MAX when ignored */
     size_t cells;          /* in a record */
     uint32_t extra;        /* columns not in the schema */
+    struct number_run *runs; /* none when a text that means missing may look like a number */
+    size_t run_count;
     const char *const *names; /* of the cells, borrowed */
 };
 bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,

@@ -1,5 +1,5 @@
-/* table.h - the training data in memory: raw records in 4 MiB chunks (never doubled), then fitted
- * and applied in place. */
+/* table.h - the training data in memory: raw records in chunks of 4 to 8 MiB (never doubled), then
+ * fitted and applied in place. */
 #ifndef DNN_DATA_TABLE_H
 #define DNN_DATA_TABLE_H
 

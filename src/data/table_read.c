@@ -10,7 +10,7 @@
 #include "data/scan.h"
 #include "data/stats.h"
 
-#define CHUNK_BYTES ((size_t)4 << 20)
+#define CHUNK_BYTES ((size_t)4 << 20) /* at least: base/mem gives them huge pages */
 #define BLOCKS_A_THREAD 4
 #define BLOCKS_MOST 64
 #define OFFSET_BYTES ((size_t)64 << 10) /* of the file's beginning, for schema_offsets_decide */
@@ -343,7 +343,7 @@ bool table_read(struct table_raw *raw, struct schema *s, const struct data_optio
     const struct opt_strings *files[PARTS] = {&o->train, &o->valid, &o->test};
     int method = o->split.method;
     t->rows.format = s->format;
-    while ((size_t)2 << t->rows.shift <= CHUNK_BYTES / s->format.stride)
+    while (((size_t)s->format.stride << t->rows.shift) < CHUNK_BYTES)
         t->rows.shift++;
     raw->key.size = method == SPLIT_GROUP || method == SPLIT_HASH ? sizeof(uint64_t) : 0;
     raw->time.size = method == SPLIT_TIME ? sizeof(double) : 0;
