@@ -142,6 +142,37 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     return false;
 }
 
+/* Then a number may still mean nothing, and each cell is looked up. */
+static bool numbers_may_miss(const struct schema *s)
+{
+    for (size_t i = 0; i < s->missing.count; i++) {
+        const char *m = s->missing.items[i];
+        m += *m == '-';
+        if (*m >= '0' && *m <= '9')
+            return true;
+    }
+    return false;
+}
+
+static void find_runs(const struct schema *s, struct binding *b)
+{
+    struct number_run *run = NULL;
+    if (numbers_may_miss(s))
+        return;
+    b->runs = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->runs);
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        if (s->columns[i].type != COLUMN_NUMERIC || b->cell_of[i] < 0) {
+            run = NULL;
+            continue;
+        }
+        if (!run || run->count == NUMBER_RUN_MOST) {
+            run = b->runs + b->run_count++;
+            *run = (struct number_run){.column = i};
+        }
+        run->count++;
+    }
+}
+
 bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
                  struct binding *b, struct err *e)
 {
@@ -178,7 +209,9 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
     vocab_free(known);
     mem_free(missing);
     mem_free(listed);
-    if (!good)
+    if (good)
+        find_runs(s, b);
+    else
         binding_free(b);
     return good;
 }
@@ -187,6 +220,9 @@ void binding_free(struct binding *b)
 {
     mem_free(b->cell_of);
     mem_free(b->column_of);
+    mem_free(b->runs);
     b->cell_of = NULL;
     b->column_of = NULL;
+    b->runs = NULL;
+    b->run_count = 0;
 }
