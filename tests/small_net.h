@@ -85,7 +85,9 @@ static void net_parameters(struct net *n)
     n->m2 = net_alloc(n, n->n, sizeof(real));
     n->g = net_alloc(n, n->n * n->shards, sizeof(real));
     n->shadow = net_alloc(n, machine_shadow_bytes(n->m, n->groups, GROUPS, n->n) + 1, 1);
-    n->sums = net_alloc(n, norm2_sums(n->n), 1);
+    struct need need;
+    machine_need(n->m, OP_norm2, &(struct op_norm2){.from = {.n = n->n}}, &need);
+    n->sums = net_alloc(n, (size_t)need.kept, 1);
     for (uint64_t i = 0; i < n->n; i++)
         n->p[i] = (real)(0.3 * rng_normal(3, i, 0, 0, RNG_INIT));
     for (uint64_t i = 0; i < WIDE; i++)
@@ -141,10 +143,9 @@ static void net_free(struct net *n)
     mem_free(n);
 }
 
-static void net_forward(struct net *n, uint32_t micro)
+static void net_forward(struct net *n, struct machine *m, uint32_t micro)
 {
     uint32_t b = n->batch;
-    struct machine *m = n->m;
     op_gather(m, &(struct op_gather){.x = n->x, .ids = n->ids, .target = n->target,
                                      .weight = n->weight, .from = &n->source, .now = n->now,
                                      .rows = b, .ld = WIDE, .micro = micro});
@@ -188,10 +189,9 @@ static void net_forward(struct net *n, uint32_t micro)
                                              .more = micro > 0});
 }
 
-static void net_backward(struct net *n, uint32_t micro)
+static void net_backward(struct net *n, struct machine *m, uint32_t micro)
 {
     uint32_t b = n->batch, more = micro > 0;
-    struct machine *m = n->m;
     op_dense_back(m, &(struct op_dense_back){.dx = n->dl2, .dw = n->g + n->at[9],
                                              .db = n->g + n->at[10], .dy = n->dy3, .x = n->l2,
                                              .w = n->p + n->at[9], .shadow = machine_shadow_of(m,
@@ -244,19 +244,29 @@ static void net_backward(struct net *n, uint32_t micro)
                                              .ids_ld = 2, .column_count = 1, .more = more});
 }
 
-static void net_step(struct net *n)
+static void net_step(void *net, struct machine *m)
 {
+    struct net *n = net;
     for (uint32_t micro = 0; micro < n->micro; micro++) {
-        net_forward(n, micro);
-        net_backward(n, micro);
+        net_forward(n, m, micro);
+        net_backward(n, m, micro);
     }
     struct grads from = {.g = n->g, .part_weight = n->part_weight, .shard_stride = n->n, .n = n->n,
                          .shards = n->shards, .group_count = GROUPS, .groups = n->groups};
-    op_norm2(n->m, &(struct op_norm2){.now = n->now, .sums = n->sums, .from = from});
-    op_adam(n->m, &(struct op_adam){.p = n->p, .m1 = n->m1, .m2 = n->m2, .shadow = n->shadow,
-                                    .from = from, .sums = n->sums, .now = n->now, .beta1 = 0.9, .beta2 = 0.999,
-                                    .epsilon = 1e-8, .clip = 1, .decoupled = 1});
-    op_advance(n->m, &(struct op_advance){.now = n->now, .buffers = n->running, .moved = n->moved,
+    op_norm2(m, &(struct op_norm2){.now = n->now, .sums = n->sums, .from = from});
+    op_adam(m, &(struct op_adam){.p = n->p,
+                                 .m1 = n->m1,
+                                 .m2 = n->m2,
+                                 .shadow = n->shadow,
+                                 .from = from,
+                                 .sums = n->sums,
+                                 .now = n->now,
+                                 .beta1 = 0.9,
+                                 .beta2 = 0.999,
+                                 .epsilon = 1e-8,
+                                 .clip = 1,
+                                 .decoupled = 1});
+    op_advance(m, &(struct op_advance){.now = n->now, .buffers = n->running, .moved = n->moved,
                                           .buffer_count = 2 * WIDE, .part_loss = n->part_loss,
                                           .part_weight = n->part_weight,
                                           .consumed = (uint64_t)n->batch * n->micro,
@@ -270,15 +280,12 @@ static double net_epoch(struct net *n, bool recorded)
     n->now->row0 = 0;
     n->now->epoch++;
     n->now->epoch_loss = n->now->epoch_weight = 0;
-    if (recorded && !n->routine) {
-        machine_record(n->m);
-        net_step(n);
-        n->routine = machine_stop(n->m);
-    }
+    if (recorded && !n->routine)
+        n->routine = machine_record(n->m, net_step, n);
     if (recorded)
         machine_play(n->m, n->routine, steps);
     for (uint32_t i = 0; !recorded && i < steps; i++)
-        net_step(n);
+        net_step(n, n->m);
     return n->now->epoch_loss / n->now->epoch_weight;
 }
 

@@ -46,6 +46,8 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
         field = "backend";
     else if (strncmp(a->core, b->core, sizeof a->core) != 0)
         field = "core";
+    else if (strncmp(a->blas, b->blas, sizeof a->blas) != 0)
+        field = "blas";
     else if (strncmp(a->blas_core, b->blas_core, sizeof a->blas_core) != 0)
         field = "blas_core";
     else if (strncmp(a->precision, b->precision, sizeof a->precision) != 0)

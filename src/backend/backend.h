@@ -2,10 +2,11 @@
  * file above src/backend includes anything else of this folder but ops.h.
  *
  *     struct machine *m = machine_open(&options, &e);
- *     machine_record(m); network_step(net, m); struct routine *r = machine_stop(m);
- *     machine_play(m, r, 100); machine_wait(m, &e);
+ *     struct routine *r = machine_record(m, network_issue_step, network);
+ *     machine_play(m, r, 100); good = machine_wait(m, MACHINE_PATIENCE, &e);
  *
- * The first failure sticks in the machine; machine_wait reports it. One thread drives a machine. */
+ * The first failure sticks in the machine: nothing more is issued, and machine_wait reports it. One
+ * thread drives a machine. */
 #ifndef DNN_BACKEND_BACKEND_H
 #define DNN_BACKEND_BACKEND_H
 
@@ -36,7 +37,8 @@ enum op_id {
 struct plan {
     char backend[16];    /* "cpu" */
     char core[24];       /* instruction set our own code uses: c, avx2, avx512 */
-    char blas_core[32];  /* OpenBLAS core type, "none" when it does not serve */
+    char blas[32];       /* "OpenBLAS 0.3.21", "none" when it does not serve */
+    char blas_core[32];  /* its core type, or "none" */
     char precision[8];   /* fp32 */
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
@@ -52,23 +54,56 @@ struct machine;
 struct routine;
 
 struct machine_options {
-    const char *backend;       /* "cpu" */
-    bool blas;                 /* OpenBLAS may serve (training) */
+    const char *backend;       /* "cpu"; NULL: the same */
+    bool blas;                 /* OpenBLAS may serve (training), if blas_prepare found it */
 };
+/* NULL with an error: no such machine in this build, or what it needs is not there. */
 struct machine *machine_open(const struct machine_options *o, struct err *e);
 void machine_close(struct machine *m);
-/* Fills core, blas_core, shards, strip for this batch. */
-void machine_plan(struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
+/* Fills the plan for this batch: what the machine chooses, or was told to obey. */
+void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
+/* As far as this machine can: machine_plan tells afterwards what it made of it. */
 void machine_obey(struct machine *m, const struct plan *plan);
 const char *machine_name(const struct machine *m);
 
-/* Memory. Cleared. Out of device memory returns NULL with an error; the CPU never returns NULL
- * (base/mem). */
+/* --- memory --- */
+
+/* Cleared. Out of device memory returns NULL with an error; the CPU never returns NULL
+ * (base/mem). Released in any order, also after a failure; NULL does nothing. */
 void *machine_alloc(struct machine *m, size_t bytes, struct err *e);
 void machine_release(struct machine *m, void *memory);
+/* Host memory that transfers are fast from and to. Cleared. */
+void *machine_host_alloc(struct machine *m, size_t bytes, struct err *e);
+void machine_host_release(struct machine *m, void *memory);
+/* Host memory handed over for reading: the address at which operations read it, NULL with an error.
+ * It must live and stay as it is until it is disowned, once for each adopt. The CPU reads it in
+ * place; a device copies or maps it. NULL, of no bytes, is NULL without an error. */
+const void *machine_adopt(struct machine *m, const void *host, size_t bytes, struct err *e);
+void machine_disown(struct machine *m, const void *adopted);
+/* What can still be had, in bytes; 0: not known. */
+uint64_t machine_bytes_free(struct machine *m);
+
+/* --- transfers --- */
+
+/* A slot is a line of transfers: they are begun in their order, and the memory on both sides is
+ * theirs until machine_fence(slot) returns. Then they are done, and what is issued from now on sees
+ * them; transfers begun later come after what was issued before them. */
+enum { MACHINE_SLOTS = 4 };
+void machine_send(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+/* After a failure `to` is cleared. */
+void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+void machine_fence(struct machine *m, uint32_t slot);
+/* One transfer in slot 0 and its fence. */
 void machine_upload(struct machine *m, void *to, const void *from, size_t bytes);
 void machine_download(struct machine *m, void *to, const void *from, size_t bytes);
+void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                          size_t width, size_t ld);
+
 size_t machine_act_bytes(const struct machine *m);  /* of one activation */
+static inline struct act *act_at(const struct machine *m, void *base, size_t elements)
+{
+    return (struct act *)((char *)base + elements * machine_act_bytes(m));
+}
 /* The private copy of the weights (0: none), and building it from p after init, resume or load. */
 size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                             uint64_t n);
@@ -76,12 +111,8 @@ void machine_refresh(struct machine *m, void *shadow, const real *p, const struc
                      uint32_t count);
 /* of the matrix at that offset */
 const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
-static inline struct act *act_at(const struct machine *m, void *base, size_t elements)
-{
-    return (struct act *)((char *)base + elements * machine_act_bytes(m));
-}
-void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
-                          size_t width, size_t ld);
+
+/* --- operations --- */
 
 /* Issue one operation: run at once, or taken down while recording. */
 void machine_issue(struct machine *m, enum op_id op, const void *arguments);
@@ -97,16 +128,36 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments);
 #undef ALL
 #undef ONE
 
-/* Recording: ops between record and stop are taken down, not run. Played any number of times; the
- * arguments' memory must live. */
-void machine_record(struct machine *m);
-struct routine *machine_stop(struct machine *m);
+/* Something that issues operations. It reads only what does not change while a routine made of it
+ * lives. */
+typedef void machine_issuer(void *context, struct machine *m);
+/* Takes down what issuer(context, m) issues, without running it; NULL after a failure. The memory
+ * that the arguments name, and the context, must live as long as the routine. */
+struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *context);
 void machine_play(struct machine *m, struct routine *r, uint32_t times);
-void routine_drop(struct machine *m, struct routine *r);
-/* All issued work is done. False with the machine's first failure. */
-bool machine_wait(struct machine *m, struct err *e);
+void routine_drop(struct machine *m, struct routine *r); /* NULL does nothing */
+/* All issued work is done. False with the machine's first failure, which may be that it took longer
+ * than so many seconds. */
+#define MACHINE_PATIENCE 600.0 /* without an end for so long: it hangs */
+bool machine_wait(struct machine *m, double seconds, struct err *e);
 
-size_t norm2_sums(uint64_t n); /* bytes of op_norm2's sums */
+/* Memory that an operation asks for beside its arguments, in bytes. scratch: while it runs, the
+ * machine's own, one block as large as the largest wish. kept: the caller's, named in the
+ * arguments, from this operation to those that read it. */
+struct need { uint64_t scratch, kept; };
+void machine_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
+/* Of all that issuer(context, m) issues: the largest scratch, the sum of kept. Nothing is run;
+ * addresses in arguments need not be real. */
+void machine_measure(struct machine *m, machine_issuer *issuer, void *context, struct need *n);
+
+/* Since the machine was opened. */
+struct machine_counts {
+    uint64_t operations;       /* run at once */
+    uint64_t routines;         /* recorded */
+    uint64_t plays;            /* of routines; several times in a row are one */
+    uint64_t allocations;
+};
+void machine_count(const struct machine *m, struct machine_counts *counts);
 
 const char *op_name(enum op_id op);
 const char *op_text(enum op_id op);
@@ -119,7 +170,11 @@ struct cpu_info {
     char blas_core[32];
     char blas_reason[128]; /* why it does not serve, "" when it does */
 };
-void cpu_describe(struct cpu_info *info, bool load_blas);
+void cpu_describe(struct cpu_info *info);
+/* Opens OpenBLAS for so many callers at once, where it is to serve: where our own products do, this
+ * does nothing. It reads the environment, and changes it, as a whole: before the pool starts. Once
+ * in a process; cpu_describe tells what came of it, and machines opened later may use it. */
+void blas_prepare(unsigned threads);
 
 #ifdef __cplusplus
 }

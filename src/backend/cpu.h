@@ -3,8 +3,8 @@
 #ifndef DNN_BACKEND_CPU_H
 #define DNN_BACKEND_CPU_H
 
-#include "backend/backend.h"
 #include "backend/cpu_blas.h"
+#include "backend/machine.h"
 #include "backend/vec.h"
 
 /* ROW ops get rows [row0, row0 + rows) of one shard; `first` is set for the first strip of the
@@ -15,7 +15,8 @@ struct slice {
     bool first;
     unsigned thread;
     void *scratch;       /* CPU_SCRATCH bytes of this thread */
-    struct machine *m;
+    void *shared;        /* what the operation's NEED asks for, of all threads */
+    const struct cpu *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
 enum { CPU_STRIP = 64, CPU_VERSION = 2 };
@@ -25,6 +26,7 @@ enum { CPU_STRIP = 64, CPU_VERSION = 2 };
     void cpu_##name(const struct op_##name *a, const struct slice *s);                             \
     unsigned cpu_##name##_tiles(const struct op_##name *a);
 #define ONE(name, text) ROW(name, text)
+#define NEED(name) void cpu_##name##_need(const struct op_##name *a, struct need *n);
 #include "backend/ops.def"
 #undef ROW
 #undef ALL
@@ -42,17 +44,31 @@ static inline const real *act_read(const struct act *a)
     return (const real *)(const void *)a;
 }
 
-struct machine {
-    struct machine_options options;
+struct cpu {
+    struct machine head;
     const struct vec *vec;
     const struct blas *blas;   /* NULL: our own products serve */
-    struct plan plan;          /* obeyed; batch 0: none yet */
+    const struct blas *guest;  /* what may serve here, and does unless a plan says otherwise */
     char *scratch;             /* CPU_SCRATCH bytes a thread */
     unsigned scratch_threads;
-    struct routine *taking;    /* being recorded, NULL otherwise */
-    struct routine *plain;     /* holds the one operation that runs at once */
-    struct err failure;
+    void *shared;              /* the largest scratch that an operation asked for */
+    uint64_t shared_bytes;
+    struct cpu_routine *taking; /* being recorded, NULL otherwise */
+    struct cpu_routine *plain;  /* holds the one operation that runs at once */
 };
+
+/* --- routines: cpu_routine.c --- */
+
+struct cpu_routine *cpu_routine_new(struct cpu *m);
+void cpu_routine_free(struct cpu_routine *r); /* NULL does nothing */
+void cpu_issue(struct machine *m, enum op_id op, const void *arguments);
+void cpu_record(struct machine *m);
+struct routine *cpu_stop(struct machine *m);
+void cpu_play(struct machine *m, struct routine *r, uint32_t times);
+void cpu_drop(struct machine *m, struct routine *r);
+void cpu_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
+/* Scratch for as many threads as there are now, and shared scratch of so many bytes. */
+void cpu_reserve(struct cpu *m, uint64_t shared);
 
 /* --- rows, shards, strips: from the number of rows alone --- */
 

@@ -4,19 +4,22 @@
  * opened. */
 #include "backend/cpu_blas.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "backend/backend.h"
 #include "base/thread.h"
 
 static struct blas guest;
-static char reason[128];
-static bool tried;
+static char reason[128] = "not loaded";
+static bool tried, serves;
 
-bool blas_wanted(const struct vec *vec)
+/* Where our own vector code exists it is faster (cpu_blas.h). */
+static bool wanted(const struct vec *vec)
 {
     const char *wish = getenv("DNN_BLAS");
     if (wish && strcmp(wish, "none") == 0)
@@ -105,15 +108,30 @@ static bool open_library(unsigned threads)
     return true;
 }
 
-const struct blas *blas_load(unsigned threads, const char **why)
+void blas_prepare(unsigned threads)
 {
-    static bool loaded;
-    if (!tried)
-        loaded = open_library(threads);
+    const struct vec *vec = vec_choose();
+    if (tried)
+        return;
+    if (!vec || !wanted(vec)) {
+        snprintf(reason, sizeof reason, "our own products serve");
+        return;
+    }
+    assert(threads_count() == 1); /* its constructor reads what this changes */
     tried = true;
-    if (why)
-        *why = reason;
-    return loaded ? &guest : NULL;
+    serves = open_library(threads);
+    if (serves)
+        reason[0] = '\0';
+}
+
+const struct blas *blas_guest(void)
+{
+    return serves ? &guest : NULL;
+}
+
+const char *blas_reason(void)
+{
+    return reason;
 }
 
 void blas_product(const struct blas *blas, const struct blas_product *p)

@@ -19,11 +19,10 @@ struct blas {
     char version[32];   /* "OpenBLAS 0.3.21" */
     char core[32];
 };
-/* Loads it on the first call, for `threads` callers at once; NULL when it cannot serve, with the
- * reason. Not thread-safe. */
-const struct blas *blas_load(unsigned threads, const char **reason);
-/* By the rule above; does not load. */
-bool blas_wanted(const struct vec *vec);
+/* What blas_prepare opened (backend.h); NULL when it was not called or nothing may serve. */
+const struct blas *blas_guest(void);
+/* Why not; "" when it serves. */
+const char *blas_reason(void);
 
 /* c[m][n] (= or +=) a b, either one transposed: a is [m][k] (or [k][m]), b is [k][n] (or
  * [n][k]). */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backend/cpu.h"
-#include "base/thread.h"
 
 static const struct vec *const tables[] = {
 #ifdef VEC_X86
@@ -73,18 +72,14 @@ static void processor_name(char *name, size_t room)
 #endif
 }
 
-void cpu_describe(struct cpu_info *info, bool load_blas)
+void cpu_describe(struct cpu_info *info)
 {
     memset(info, 0, sizeof *info);
     const struct vec *vec = vec_choose();
-    const char *reason = vec && blas_wanted(vec) ? "not loaded" : "our own products serve";
-    const struct blas *blas = NULL;
-    if (load_blas && vec && blas_wanted(vec))
-        blas = blas_load(threads_count(), &reason);
+    const struct blas *blas = blas_guest();
     snprintf(info->core, sizeof info->core, "%s", vec ? vec->name : "none");
     processor_name(info->model, sizeof info->model);
     snprintf(info->blas, sizeof info->blas, "%s", blas ? blas->version : "none");
     snprintf(info->blas_core, sizeof info->blas_core, "%s", blas ? blas->core : "none");
-    if (!blas)
-        snprintf(info->blas_reason, sizeof info->blas_reason, "%s", reason);
+    snprintf(info->blas_reason, sizeof info->blas_reason, "%s", blas_reason());
 }

@@ -14,21 +14,14 @@ static size_t sum_tiles(uint64_t n)
     return (size_t)((n + SUM_TILE - 1) / SUM_TILE);
 }
 
-/* What norm2 leaves behind: the sum of the shards' weights, a partial sum a tile, then, on a line
- * of its own, the summed gradient. */
-static size_t parts_bytes(uint64_t n)
-{
-    return ((1 + sum_tiles(n)) * sizeof(double) + 63) / 64 * 64;
-}
+/* What norm2 leaves behind: the sum of the shards' weights, and on the next line the summed
+ * gradient. Its scratch is a partial sum a tile. */
+enum { SUMS_AT = 64 };
 
-size_t norm2_sums(uint64_t n)
+void cpu_norm2_need(const struct op_norm2 *a, struct need *n)
 {
-    return parts_bytes(n) + (size_t)n * sizeof(real);
-}
-
-static real *summed(void *sums, uint64_t n)
-{
-    return (real *)(void *)((char *)sums + parts_bytes(n));
+    n->scratch = sum_tiles(a->from.n) * sizeof(double);
+    n->kept = SUMS_AT + a->from.n * sizeof(real);
 }
 
 static double weight_of(const struct grads *from)
@@ -75,8 +68,8 @@ static bool next_piece(const struct grads *from, uint64_t tile_end, struct piece
 void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
 {
     uint64_t end = tile_end(&a->from, s->tile);
-    real *g = summed(a->sums, a->from.n);
-    double square = 0, *parts = (double *)a->sums + 1;
+    real *g = (real *)(void *)((char *)a->sums + SUMS_AT);
+    double square = 0, *parts = s->shared;
     for (struct piece p = first_piece(s->tile); next_piece(&a->from, end, &p);) {
         uint32_t shards = p.group->shards < a->from.shards ? p.group->shards : a->from.shards;
         square += s->m->vec->sum_shards(g + p.begin, a->from.g + p.begin, a->from.shard_stride,
@@ -87,50 +80,20 @@ void cpu_norm2(const struct op_norm2 *a, const struct slice *s)
 
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s)
 {
-    (void)s;
     double weight = weight_of(&a->from), square = 0;
-    double *parts = (double *)a->sums + 1;
+    const double *parts = s->shared;
     for (size_t t = 0; t < sum_tiles(a->from.n); t++)
         square += parts[t];
-    parts[-1] = weight;
+    *(double *)a->sums = weight;
     a->now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
     a->now->bad = !isfinite(square) || !isfinite(weight) || (a->halt && a->now->bad_steps > 0);
 }
 
-/* This machine keeps no private copy of the weights. */
-size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
-                            uint64_t n)
-{
-    (void)m;
-    (void)groups;
-    (void)count;
-    (void)n;
-    return 0;
-}
-
-void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
-                     uint32_t count)
-{
-    (void)m;
-    (void)shadow;
-    (void)p;
-    (void)groups;
-    (void)count;
-}
-
-const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
-{
-    (void)m;
-    (void)shadow;
-    (void)offset;
-    return NULL;
-}
-
 /* --- optimisers --- */
 
-static const real *gradient_of(const void *sums, uint64_t n)
+static const real *gradient_of(const void *sums)
 {
-    return (const real *)(const void *)((const char *)sums + parts_bytes(n));
+    return (const real *)(const void *)((const char *)sums + SUMS_AT);
 }
 
 /* The factor that divides by the weight of the step, and clips. */
@@ -161,7 +124,7 @@ void cpu_sgd(const struct op_sgd *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums, a->from.n);
+    const real *g = gradient_of(a->sums);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
         struct update u = update_of(&r, g, a->now, a->p, scale);
         u.m1 = a->m ? a->m + r.begin : NULL;
@@ -182,7 +145,7 @@ void cpu_rmsprop(const struct op_rmsprop *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums, a->from.n);
+    const real *g = gradient_of(a->sums);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {
         struct update u = update_of(&r, g, a->now, a->p, scale);
         u.m2 = a->v + r.begin;
@@ -203,7 +166,7 @@ void cpu_adam(const struct op_adam *a, const struct slice *s)
         return;
     uint64_t end = tile_end(&a->from, s->tile);
     real scale = scale_of(a->sums, a->now, a->clip);
-    const real *g = gradient_of(a->sums, a->from.n);
+    const real *g = gradient_of(a->sums);
     double t = (double)a->now->applied + 1;
     double bias1 = 1 - pow(a->beta1, t), bias2 = 1 - pow(a->beta2, t);
     for (struct piece r = first_piece(s->tile); next_piece(&a->from, end, &r);) {

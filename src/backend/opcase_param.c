@@ -54,7 +54,9 @@ static void *shadow_of(struct opdata *d, const struct grads *from)
 /* Room for the sums: their layout is the machine's own affair. */
 static void *sums_of(struct opdata *d, const struct grads *from)
 {
-    return opdata_output(d, "sums", BUFFER_BYTES, 1, norm2_sums(from->n), 0, false);
+    struct need need;
+    machine_need(d->machine, OP_norm2, &(struct op_norm2){.from = *from}, &need);
+    return opdata_output(d, "sums", BUFFER_BYTES, 1, (size_t)need.kept, 0, false);
 }
 
 static const struct opcase cases_norm2[] = {
@@ -112,11 +114,15 @@ static void make_sgd(const struct opcase *c, struct opdata *d)
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
     struct step *now = step_of(d, false);
-    d->arguments.sgd = (struct op_sgd){
-        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m = c->flags & CASE_BARE ? NULL
-            : state(d, "m", n),
-        .shadow = shadow_of(d, &from), .from = from, .sums = summed(d, &from, now), .now = now, .momentum = 0.9,
-        .clip = c->flags & CASE_CLIP ? 0.5 : 0, .nesterov = c->flags & CASE_SECOND ? 1 : 0};
+    d->arguments.sgd = (struct op_sgd){.p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true),
+                                       .m = c->flags & CASE_BARE ? NULL : state(d, "m", n),
+                                       .shadow = shadow_of(d, &from),
+                                       .from = from,
+                                       .sums = summed(d, &from, now),
+                                       .now = now,
+                                       .momentum = 0.9,
+                                       .clip = c->flags & CASE_CLIP ? 0.5 : 0,
+                                       .nesterov = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 4.0 * (double)n;
 }
 OPCASES(sgd);
@@ -140,12 +146,18 @@ static void make_adam(const struct opcase *c, struct opdata *d)
     uint64_t n = params_of(c);
     struct grads from = grads_of(d);
     struct step *now = step_of(d, false);
-    d->arguments.adam = (struct op_adam){
-        .p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true), .m1 = state(d, "m1", n),
-            .m2 = state(d, "m2", n),
-        .shadow = shadow_of(d, &from), .from = from, .sums = summed(d, &from, now), .now = now, .beta1 = 0.9,
-            .beta2 = 0.999, .epsilon = 1e-8,
-        .clip = c->flags & CASE_CLIP ? 0.5 : 0, .decoupled = c->flags & CASE_SECOND ? 1 : 0};
+    d->arguments.adam = (struct op_adam){.p = opdata_output(d, "p", BUFFER_REAL, 1, n, 0, true),
+                                         .m1 = state(d, "m1", n),
+                                         .m2 = state(d, "m2", n),
+                                         .shadow = shadow_of(d, &from),
+                                         .from = from,
+                                         .sums = summed(d, &from, now),
+                                         .now = now,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.999,
+                                         .epsilon = 1e-8,
+                                         .clip = c->flags & CASE_CLIP ? 0.5 : 0,
+                                         .decoupled = c->flags & CASE_SECOND ? 1 : 0};
     d->flops = 14.0 * (double)n;
 }
 OPCASES(adam);

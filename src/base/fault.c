@@ -31,7 +31,7 @@ static const struct {
     [FAULT_READ] = {"read", EIO},      [FAULT_WRITE] = {"write", ENOSPC},
     [FAULT_FSYNC] = {"fsync", EIO},    [FAULT_RENAME] = {"rename", EIO},
     [FAULT_CLOSE] = {"close", EIO},    [FAULT_UNLINK] = {"unlink", EIO},
-    [FAULT_THREAD] = {"thread", EAGAIN},
+    [FAULT_THREAD] = {"thread", EAGAIN}, [FAULT_PLAY] = {"play", EIO},
 };
 
 static const struct {

@@ -35,7 +35,8 @@ static void version_json(const struct cpu_info *cpu, const char *csv, struct jso
 int version_run(bool json)
 {
     struct cpu_info cpu;
-    cpu_describe(&cpu, true);
+    blas_prepare(threads_available());
+    cpu_describe(&cpu);
     char csv[16];
     snprintf(csv, sizeof csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
     if (json) {

@@ -12,6 +12,7 @@ void plan_write(const struct plan *p, struct json_out *out)
 {
     json_put_string(out, "backend", p->backend);
     json_put_string(out, "core", p->core);
+    json_put_string(out, "blas", p->blas);
     json_put_string(out, "blas_core", p->blas_core);
     json_put_string(out, "precision", p->precision);
     json_put_int(out, "batch", p->batch);
@@ -42,12 +43,20 @@ static bool read_count(const struct json *object, const char *key, uint32_t *to)
     return true;
 }
 
+/* Plans of earlier files do not tell which OpenBLAS it was. */
+static bool read_blas(const struct json *object, struct plan *p)
+{
+    memcpy(p->blas, "none", sizeof "none");
+    return !json_get(object, "blas") || read_word(object, "blas", p->blas, sizeof p->blas);
+}
+
 bool plan_read(const struct json *object, struct plan *p)
 {
     *p = (struct plan){0};
     return json_kind(object) == JSON_OBJECT &&
            read_word(object, "backend", p->backend, sizeof p->backend) &&
            read_word(object, "core", p->core, sizeof p->core) &&
+           read_blas(object, p) &&
            read_word(object, "blas_core", p->blas_core, sizeof p->blas_core) &&
            read_word(object, "precision", p->precision, sizeof p->precision) &&
            read_count(object, "batch", &p->batch) && read_count(object, "micro", &p->micro) &&

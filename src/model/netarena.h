@@ -1,4 +1,4 @@
-/* netarena.h - inside a network: its arenas. Private to network.c and netrun.c. */
+/* netarena.h - inside a network: its arenas. Private to network.c, netrun.c and nonfinite.c. */
 #ifndef DNN_MODEL_NETARENA_H
 #define DNN_MODEL_NETARENA_H
 
@@ -15,6 +15,7 @@ struct netbatch {
  * one netbatch. */
 enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
 struct netshape {
+    struct network *network;
     struct model *model;
     struct routine *routine; /* recorded at first use */
 };
@@ -45,6 +46,10 @@ struct network {
     struct source source, answer_source;
     struct routine *routine;
 };
+
+/* One way of a micro-batch through the training plan, and its loss (netrun.c). */
+struct pass net_train_pass(struct network *n, uint32_t micro);
+void net_issue_loss(struct network *n, struct pass *p, const struct act *logits);
 
 /* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in
  * front. */

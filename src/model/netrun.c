@@ -80,29 +80,43 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     return true;
 }
 
-static void issue_micro(struct network *n, uint32_t micro)
+struct pass net_train_pass(struct network *n, uint32_t micro)
 {
-    const struct model *m = n->model;
-    struct pass p = pass_of(n, m, &n->train);
+    struct pass p = pass_of(n, n->model, &n->train);
     p.grads = n->grads;
     p.moved = n->moved;
-    p.shard_stride = net_shard_stride(m);
+    p.shard_stride = net_shard_stride(n->model);
     p.now = n->now;
     p.count = n->source.count;
     p.micro = micro;
     p.more = micro > 0;
-    const struct act *logits = model_forward(m, &p, &n->source, n->train.target);
-    loss_issue(n->o.loss, &p, logits, pass_act(&p, m->dlogits), n->train.target, m->outputs,
+    return p;
+}
+
+void net_issue_loss(struct network *n, struct pass *p, const struct act *logits)
+{
+    const struct model *m = n->model;
+    loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), n->train.target, m->outputs,
                n->part_loss, n->part_weight);
+}
+
+static void issue_micro(struct network *n, struct machine *machine, uint32_t micro)
+{
+    const struct model *m = n->model;
+    struct pass p = net_train_pass(n, micro);
+    p.m = machine;
+    net_issue_loss(n, &p, model_forward(m, &p, &n->source, n->train.target));
     model_backward(m, &p);
 }
 
-static void issue_step(struct network *n)
+static void issue_step(void *network, struct machine *machine)
 {
+    struct network *n = network;
     const struct model *m = n->model;
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
-        issue_micro(n, micro);
+        issue_micro(n, machine, micro);
     struct pass p = pass_of(n, m, &n->train);
+    p.m = machine;
     struct grads g = {.g = n->grads,
                       .part_weight = n->part_weight,
                       .shard_stride = net_shard_stride(m),
@@ -112,7 +126,7 @@ static void issue_step(struct network *n)
                       .groups = n->groups};
     optim_issue(n->o.optim, &p, n->params, n->shadow, n->m1, n->m2, &g, n->now, n->o.clip_norm,
                 n->sums);
-    op_advance(n->m, &(struct op_advance){.now = n->now,
+    op_advance(machine, &(struct op_advance){.now = n->now,
                                           .buffers = n->buffers,
                                           .norms = n->norms,
                                           .moved = n->moved,
@@ -128,14 +142,10 @@ static void issue_step(struct network *n)
 
 bool network_train(struct network *n, uint32_t steps, struct err *e)
 {
-    if (!n->routine) {
-        machine_record(n->m);
-        issue_step(n);
-        n->routine = machine_stop(n->m);
-    }
-    if (n->routine)
-        machine_play(n->m, n->routine, steps);
-    return machine_wait(n->m, e);
+    if (!n->routine)
+        n->routine = machine_record(n->m, issue_step, n);
+    machine_play(n->m, n->routine, steps);
+    return machine_wait(n->m, MACHINE_PATIENCE, e);
 }
 
 void network_step(struct network *n, struct step *now)
@@ -150,9 +160,13 @@ void network_norms(struct network *n, uint32_t first, uint32_t count, double *no
 
 /* --- answers --- */
 
-static void issue_answer(struct network *n, const struct model *m)
+static void issue_answer(void *shape, struct machine *machine)
 {
+    const struct netshape *s = shape;
+    struct network *n = s->network;
+    const struct model *m = s->model;
     struct pass p = pass_of(n, m, &n->answer);
+    p.m = machine;
     p.now = n->answer_now;
     p.exact = true;
     model_forward(m, &p, &n->answer_source, n->answer.target);
@@ -177,16 +191,12 @@ bool network_answer(struct network *n, const struct source *from, uint64_t row0,
     for (uint64_t done = 0; done < count;) {
         struct netshape *s = shape_for(n, count - done);
         const struct model *m = s->model;
-        if (!s->routine) {
-            machine_record(n->m);
-            issue_answer(n, m);
-            s->routine = machine_stop(n->m);
-        }
+        if (!s->routine)
+            s->routine = machine_record(n->m, issue_answer, s);
         struct step now = {.row0 = row0 + done};
         machine_upload(n->m, n->answer_now, &now, sizeof now);
-        if (s->routine)
-            machine_play(n->m, s->routine, 1);
-        if (!machine_wait(n->m, e))
+        machine_play(n->m, s->routine, 1);
+        if (!machine_wait(n->m, MACHINE_PATIENCE, e))
             return false;
         uint64_t rows = count - done < m->rows ? count - done : m->rows;
         machine_act_download(n->m, logits + done * m->outputs,

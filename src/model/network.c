@@ -16,6 +16,14 @@ static uint64_t batch_bytes(const struct model *m, const struct machine *machine
            (uint64_t)m->rows * m->features.format.categories * sizeof(int32_t);
 }
 
+/* Bytes that norm2 keeps for the optimiser. */
+static uint64_t net_sums(const struct machine *machine, const struct model *m)
+{
+    struct need need;
+    machine_need(machine, OP_norm2, &(struct op_norm2){.from = {.n = m->params}}, &need);
+    return need.kept;
+}
+
 static uint32_t answer_rows(const struct network_options *o)
 {
     return o->training && o->rows < NET_ANSWER_ROWS ? NET_ANSWER_ROWS : o->rows;
@@ -41,7 +49,7 @@ bool network_need(const struct network_options *o, const struct machine *m, stru
         b->gradients = net_grads(train, shards) * sizeof(real);
         b->state = optim_states(o->optim) * train->params * sizeof(real);
         b->activations += batch_bytes(train, m);
-        b->scratch = norm2_sums(train->params);
+        b->scratch = net_sums(m, train);
     }
     b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     model_free(train);
@@ -101,6 +109,7 @@ static bool plan_shapes(struct network *n, struct err *e)
     uint32_t rows = answer_rows(&n->o);
     do {
         struct netshape *s = &n->shapes[n->shape_count];
+        s->network = n;
         s->model = model_plan(n->o.model, n->o.features, rows, 1, false, e);
         if (!s->model)
             return false;
@@ -136,7 +145,7 @@ static bool take_training(struct network *n, struct err *e)
     unsigned states = optim_states(n->o.optim);
     n->m1 = states > 0 ? take(n, m->params, sizeof(real), &good, e) : NULL;
     n->m2 = states > 1 ? take(n, m->params, sizeof(real), &good, e) : NULL;
-    n->sums = take(n, norm2_sums(m->params), 1, &good, e);
+    n->sums = take(n, net_sums(n->m, m), 1, &good, e);
     n->part_loss = take(n, n->shards, sizeof(double), &good, e);
     n->part_weight = take(n, n->shards, sizeof(double), &good, e);
     n->now = take(n, 1, sizeof *n->now, &good, e);

@@ -57,8 +57,8 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
  * done. */
 bool network_train(struct network *n, uint32_t steps, struct err *e);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
-/* The gradient norms of `count` steps of this epoch, from its step `first` on: the first step of the
- * table that network_epoch was given is 0. */
+/* The gradient norms of `count` steps of this epoch, from its step `first` on: the first step of
+ * the table that network_epoch was given is 0. */
 void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms);
 
 /* --- answers: exact (row-independent) forward; also during training, with the weights as they are

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hostmem.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "run/memory.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -46,7 +46,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     r->activations_bytes = need.activations + need.scratch;
     uint64_t training =
         before + r->weights_bytes + r->activations_bytes + score_bytes(t) + WRITING;
-    uint64_t peak = memory_peak();
+    uint64_t peak = hostmem_peak();
     r->host_bytes = peak > training ? peak : training;
     uint64_t named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;
     r->other_bytes = r->host_bytes > named ? r->host_bytes - named : 0;
@@ -56,7 +56,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
 /* The largest power of two of rows whose network fits in what the machine has left. */
 static uint64_t largest_batch(const struct training *t, bool training)
 {
-    uint64_t room = memory_available(), largest = 0;
+    uint64_t room = machine_bytes_free(t->machine), largest = 0;
     uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
     for (uint32_t rows = 1; rows <= most; rows *= 2) {
         struct network_options o = training_network(t);
@@ -125,7 +125,7 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     if (!training_load(t, e))
         return false;
     double load_s = clock_now() - began;
-    uint64_t before = memory_now();
+    uint64_t before = hostmem_now();
     if (!training_build(t, e))
         return false;
     for (int p = 0; p < PARTS; p++)

@@ -1,117 +1,12 @@
-/* memory.c - see memory.h. getrusage's ru_maxrss would count the process that called exec as well;
- * VmHWM does not. */
+/* memory.c - see memory.h. */
 #include "run/memory.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
-
-#include "base/err.h"
-#include "base/file.h"
-#include "base/mem.h"
-#include "base/text.h"
-
-enum { SMALL_FILE = 1 << 16 };
-
-/* The number behind `key` in a file of "key: number kB" lines, in bytes. */
-static bool number_behind(const char *path, const char *key, uint64_t *bytes)
-{
-    struct err e = {0};
-    char *text;
-    size_t length;
-    if (!file_slurp(path, SMALL_FILE, ERR_FILE_READ, &text, &length, &e))
-        return false;
-    char *at = strstr(text, key);
-    unsigned long long kib = 0;
-    bool found = at && sscanf(at + strlen(key), "%*[: \t]%llu", &kib) == 1;
-    *bytes = kib * 1024;
-    mem_free(text);
-    return found;
-}
-
-/* A file with one number; "max" and what is missing are no limit. */
-static bool number_in(const char *path, uint64_t *value)
-{
-    struct err e = {0};
-    char *text;
-    size_t length;
-    int64_t n;
-    if (!file_slurp(path, SMALL_FILE, ERR_FILE_READ, &text, &length, &e))
-        return false;
-    text[strcspn(text, "\n")] = '\0';
-    bool good = text_to_int(text, &n) && n >= 0;
-    *value = good ? (uint64_t)n : 0;
-    mem_free(text);
-    return good;
-}
-
-uint64_t memory_peak(void)
-{
-    uint64_t bytes;
-    if (number_behind("/proc/self/status", "VmHWM", &bytes))
-        return bytes;
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
-
-uint64_t memory_now(void)
-{
-    uint64_t bytes;
-    return number_behind("/proc/self/status", "VmRSS", &bytes) ? bytes : 0;
-}
-
-/* This process's folder below /sys/fs/cgroup, of the unified hierarchy. */
-static bool group_file(const char *name, uint64_t *value)
-{
-    struct err e = {0};
-    char *text;
-    size_t length;
-    bool good = false;
-    if (!file_slurp("/proc/self/cgroup", SMALL_FILE, ERR_FILE_READ, &text, &length, &e))
-        return false;
-    char *at = strstr(text, "0::/");
-    if (at) {
-        at += 4;
-        at[strcspn(at, "\n")] = '\0';
-        struct text path = {0};
-        text_printf(&path, "/sys/fs/cgroup/%s%s%s", at, *at ? "/" : "", name);
-        good = number_in(path.data, value);
-        text_free(&path);
-    }
-    mem_free(text);
-    if (!good) { /* inside a container the mount is the group itself */
-        struct text path = {0};
-        text_printf(&path, "/sys/fs/cgroup/%s", name);
-        good = number_in(path.data, value);
-        text_free(&path);
-    }
-    return good;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a == 0 || (b && b < a) ? b : a;
-}
-
-uint64_t memory_available(void)
-{
-    uint64_t least = 0, bytes, used;
-    if (number_behind("/proc/meminfo", "MemAvailable", &bytes))
-        least = bytes;
-    if (group_file("memory.max", &bytes) && group_file("memory.current", &used))
-        least = less(least, bytes > used ? bytes - used : 1);
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        number_behind("/proc/self/status", "VmSize", &used))
-        least = less(least, limit.rlim_cur > used ? limit.rlim_cur - used : 1);
-    return least;
-}
+#include "base/hostmem.h"
 
 void memory_write(const char *key, struct json_out *out)
 {
     json_open(out, key, '{');
-    json_put_int(out, "host_peak_bytes", (int64_t)memory_peak());
+    json_put_int(out, "host_peak_bytes", (int64_t)hostmem_peak());
     json_put_int(out, "device_allocated_bytes", 0);
     json_put_int(out, "device_peak_bytes", 0);
     json_put_int(out, "device_free_bytes", 0);

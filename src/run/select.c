@@ -66,16 +66,14 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
 {
     const char *from = "default", *kind = kind_wanted();
     enum backend_word word = config_backend(b, job, settings, count, &from);
-    struct cpu_info info;
-    cpu_describe(&info, job == JOB_TRAIN);
     *s = (struct selection){.requested = words[word],
                             .used = "dnn_cpu",
                             .device = "cpu",
                             .threads = threads_count(),
+                            .blas_core = "none",
                             .precision = "fp32",
                             .cpu_s = -1,
                             .gpu_s = -1};
-    snprintf(s->blas_core, sizeof s->blas_core, "%s", info.blas_core);
     bool other_kind = kind && strcmp(kind, "cuda") != 0;
     if (word == BACKEND_CPU) {
         snprintf(s->reason, sizeof s->reason, "GPU disabled");

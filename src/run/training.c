@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "run/memory.h"
 #include "run/output.h"
 #include "run/stop.h"
 
@@ -128,13 +127,13 @@ static bool load(struct training *t, struct err *e)
     const struct config *c = t->config;
     if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &t->backend, e))
         return false;
-    /* The machine comes before the threads: it may load a library that must find the process alone.
-     */
+    unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
+    blas_prepare(threads); /* finds the process alone, and must */
+    threads_start((unsigned)c->backend.threads);
     struct machine_options options = {.backend = "cpu", .blas = true};
     t->machine = machine_open(&options, e);
     if (!t->machine)
         return false;
-    threads_start((unsigned)c->backend.threads);
     t->backend.threads = threads_count();
 
     stop_phase("reading the data", true);
@@ -183,7 +182,7 @@ static bool enough_memory(const struct training *t, const struct network_options
     struct network_bytes need;
     if (!network_need(o, t->machine, &need, e))
         return false;
-    uint64_t free_bytes = memory_available();
+    uint64_t free_bytes = machine_bytes_free(t->machine);
     if (free_bytes && need.total > free_bytes) {
         err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
                 text_bytes(need.total), text_bytes(free_bytes));

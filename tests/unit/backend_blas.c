@@ -11,7 +11,6 @@
 #include "backend/backend.h"
 #include "backend/cpu_blas.h"
 #include "base/log.h"
-#include "base/thread.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LIMITED false /* a sanitizer needs all the addresses there are */
@@ -37,10 +36,9 @@ static int with_little_space(void)
     struct rlimit limit = {300u << 20, 300u << 20};
     setrlimit(RLIMIT_AS, &limit);
     setenv("DNN_BLAS", "always", 1);
-    threads_start(2);
     struct cpu_info info;
-    cpu_describe(&info, true);
-    threads_stop();
+    blas_prepare(2);
+    cpu_describe(&info);
     return strcmp(info.blas, "none") == 0 && strstr(info.blas_reason, "address-space") ? 0 : 1;
 }
 
@@ -50,7 +48,8 @@ static int with_an_old_core(void)
     setenv("OPENBLAS_CORETYPE", "Prescott", 1);
     setenv("OPENBLAS_NUM_THREADS", "9999", 1);
     struct cpu_info info;
-    cpu_describe(&info, true);
+    blas_prepare(1);
+    cpu_describe(&info);
     if (strcmp(info.blas, "none") == 0)
         return 2;
     return strcasecmp(info.blas_core, "Prescott") != 0 ? 0 : 1;
@@ -60,7 +59,8 @@ static int not_wanted(void)
 {
     setenv("DNN_BLAS", "none", 1);
     struct cpu_info info;
-    cpu_describe(&info, true);
+    blas_prepare(1);
+    cpu_describe(&info);
     return strcmp(info.blas, "none") == 0 && info.blas_reason[0] ? 0 : 1;
 }
 
@@ -69,8 +69,8 @@ static int products(void)
 {
     enum { M = 37, N = 21, K = 29 };
     setenv("DNN_BLAS", "always", 1);
-    const char *reason;
-    const struct blas *blas = blas_load(1, &reason);
+    blas_prepare(1);
+    const struct blas *blas = blas_guest();
     if (!blas)
         return 2;
     static real a[M * K], b[K * N], c[M * N];

@@ -28,7 +28,37 @@ static void fill(real *to, size_t count, uint64_t seed, double scale)
         to[i] = (real)(scale * rng_normal(seed, i, 0, 0, RNG_TEST));
 }
 
-/* dense, layer norm, batch norm with running statistics, one after the other; y is [rows][out]. */
+/* One answer on its way: y and x are [rows][ld]. */
+struct answer {
+    const struct layer *l;
+    uint32_t rows, ld;
+    const real *p;
+    const void *shadow;
+    struct act *x, *y;
+};
+
+/* dense, layer norm, batch norm with running statistics, one after the other. */
+static void issue_answer(void *context, struct machine *m)
+{
+    const struct answer *c = context;
+    const struct layer *l = c->l;
+    uint32_t rows = c->rows, ld = c->ld;
+    const real *b = c->p + (size_t)l->in * l->out, *gamma = b + l->out, *beta = gamma + l->out,
+        *running = beta + l->out;
+    struct act *o = c->y;
+    op_dense(m, &(struct op_dense){.y = o, .x = c->x, .w = c->p, .b = b, .rows = rows, .in = l->in,
+                                   .out = l->out, .shadow = c->shadow, .ldx = ld, .ldy = ld,
+                                   .act = l->act == ACT_GELU ? ACT_NONE : l->act, .exact = 1,
+                                   .slope = 0.1});
+    op_act(m, &(struct op_act){.y = o, .x = o, .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
+                               .act = l->act == ACT_GELU ? ACT_GELU : ACT_NONE});
+    op_lnorm(m, &(struct op_lnorm){.y = o, .x = o, .gamma = gamma, .beta = beta, .rows = rows,
+                                   .width = l->out, .ldx = ld, .ldy = ld, .epsilon = 1e-5});
+    op_bnorm(m, &(struct op_bnorm){.y = o, .x = o, .running = running, .gamma = gamma, .beta = beta,
+                                   .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
+                                   .epsilon = 1e-5});
+}
+
 static void answer(struct machine *m, const struct layer *l, uint32_t rows, uint32_t ld,
                    bool shadowed, const real *p, const real *x, real *y)
 {
@@ -37,26 +67,13 @@ static void answer(struct machine *m, const struct layer *l, uint32_t rows, uint
     machine_refresh(m, shadow, p, &g, 1);
     real *in = take(m, (size_t)rows * ld, sizeof *in), *out = take(m, (size_t)rows * ld,
             sizeof *out);
-    const real *b = p + g.end, *gamma = b + l->out, *beta = gamma + l->out,
-        *running = beta + l->out;
     for (uint32_t r = 0; r < rows; r++)
         memcpy(in + (size_t)r * ld, x + (size_t)r * l->in, l->in * sizeof *in);
-    struct act *a = (struct act *)(void *)in, *o = (struct act *)(void *)out;
-    machine_record(m);
-    op_dense(m, &(struct op_dense){.y = o, .x = a, .w = p, .b = b, .rows = rows, .in = l->in,
-                                   .out = l->out, .shadow = shadow ? machine_shadow_of(m, shadow,
-            0) : NULL, .ldx = ld, .ldy = ld, .act = l->act == ACT_GELU ? ACT_NONE : l->act,
-                                   .exact = 1, .slope = 0.1});
-    op_act(m, &(struct op_act){.y = o, .x = o, .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
-                               .act = l->act == ACT_GELU ? ACT_GELU : ACT_NONE});
-    op_lnorm(m, &(struct op_lnorm){.y = o, .x = o, .gamma = gamma, .beta = beta, .rows = rows,
-                                   .width = l->out, .ldx = ld, .ldy = ld, .epsilon = 1e-5});
-    op_bnorm(m, &(struct op_bnorm){.y = o, .x = o, .running = running, .gamma = gamma, .beta = beta,
-                                   .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
-                                   .epsilon = 1e-5});
-    struct routine *r = machine_stop(m);
+    struct answer c = {l, rows, ld, p, shadow ? machine_shadow_of(m, shadow, 0) : NULL,
+                       (struct act *)(void *)in, (struct act *)(void *)out};
+    struct routine *r = machine_record(m, issue_answer, &c);
     machine_play(m, r, 1);
-    machine_act_download(m, y, o, rows, l->out, ld);
+    machine_act_download(m, y, c.y, rows, l->out, ld);
     routine_drop(m, r);
     machine_release(m, in);
     machine_release(m, out);

@@ -15,7 +15,9 @@ static struct machine *open_with(const char *core, const char *blas)
     struct err e = {0};
     setenv("DNN_CPU", core, 1);
     setenv("DNN_BLAS", blas, 1);
-    struct machine_options o = {.backend = "cpu", .blas = true};
+    struct machine_options o = {.backend = "cpu", .blas = strcmp(blas, "always") == 0};
+    if (o.blas)
+        blas_prepare(1);
     return machine_open(&o, &e);
 }
 
@@ -104,7 +106,7 @@ static void same_bytes(const char *best)
     struct plan plan;
     machine_plan(guest, 200, 1, &plan);
     struct cpu_info info;
-    cpu_describe(&info, true);
+    cpu_describe(&info);
     if (strcmp(plan.blas_core, "none") == 0) {
         tap_skip("with OpenBLAS", "there is none that serves here");
     } else {
@@ -193,7 +195,7 @@ static void plans(void)
     is_int(plan_shards(100000), 16, "of many");
     is_string(machine_name(m), "cpu", "name");
     struct err e = {0};
-    ok(machine_wait(m, &e), "nothing went wrong");
+    ok(machine_wait(m, 1, &e), "nothing went wrong");
     machine_close(m);
     setenv("DNN_CPU", "abacus", 1);
     struct machine_options o = {.backend = "cpu"};
@@ -207,7 +209,7 @@ int main(void)
 {
     struct cpu_info info;
     setenv("DNN_CPU", "", 1);
-    cpu_describe(&info, false);
+    cpu_describe(&info);
     ok(info.core[0] && info.model[0], "%s on %s", info.core, info.model);
     same_bytes("");
     bad_step();

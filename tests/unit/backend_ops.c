@@ -112,15 +112,20 @@ static void against_reference(struct machine *m, const struct opcase *c, const c
     opcase_free(theirs);
 }
 
+static void issue_case(void *data, struct machine *m)
+{
+    struct opdata *d = data;
+    machine_issue(m, d->of->op, &d->arguments);
+}
+
 /* One case on one machine, recorded or not; the caller frees. */
 static struct opdata *issued(struct machine *m, const struct opcase *c, bool recorded)
 {
     struct opdata *d = opcase_make(c, m, 43);
-    if (recorded)
-        machine_record(m);
-    machine_issue(m, c->op, &d->arguments);
+    if (!recorded)
+        issue_case(d, m);
     if (recorded) {
-        struct routine *r = machine_stop(m);
+        struct routine *r = machine_record(m, issue_case, d);
         uint64_t before = mem_in_use();
         machine_play(m, r, 1);
         if (mem_in_use() != before)

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     is_int(scratch_again("kill:write:2", "b", NULL, NULL), 128 + 9, "a kill");
     notes("count",
           "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 "
-          "thread=0\n",
+          "thread=0 play=0\n",
           "counts at the end");
     notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
           "no number");

@@ -1,0 +1,294 @@
+/* cpu_routine.c - the CPU's routines: taking operations down, and playing them.
+ *
+ * A routine is a list of operations and the rounds they make. Neighbouring ROW operations over the
+ * same rows are one round: its tiles are the row shards, and each shard is played strip by strip
+ * through all of them, forward, loss and back, while the strip is in the cache. An ALL operation is
+ * a round of its own tiles, a ONE operation a round of one tile, which the caller does without
+ * asking anybody. Everything follows from shapes, so the threads leave no trace in the result. An
+ * operation that is issued outside a recording is a routine of one, played at once. */
+#include <assert.h>
+#include <fenv.h>
+#include <string.h>
+
+#include "backend/cpu.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+/* --- the table of operations --- */
+
+enum op_kind { KIND_ROW, KIND_ALL, KIND_ONE };
+struct op_entry {
+    enum op_kind kind;
+    size_t size;
+    void (*run)(const void *arguments, const struct slice *s);
+    uint32_t (*rows)(const void *arguments);   /* of a ROW */
+    unsigned (*tiles)(const void *arguments);  /* of an ALL */
+};
+
+#define RUN_OF(name)                                                                               \
+    static void run_##name(const void *arguments, const struct slice *s)                           \
+    {                                                                                              \
+        cpu_##name(arguments, s);                                                                  \
+    }
+#define ROW(name, text)                                                                            \
+    RUN_OF(name)                                                                                   \
+    static uint32_t rows_##name(const void *arguments)                                             \
+    {                                                                                              \
+        const struct op_##name *a = arguments;                                                     \
+        return a->rows;                                                                            \
+    }
+#define ALL(name, text)                                                                            \
+    RUN_OF(name)                                                                                   \
+    static unsigned tiles_##name(const void *arguments)                                            \
+    {                                                                                              \
+        return cpu_##name##_tiles(arguments);                                                      \
+    }
+#define ONE(name, text) RUN_OF(name)
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+
+static const struct op_entry entries[OP_COUNT] = {
+#define ROW(name, text) {KIND_ROW, sizeof(struct op_##name), run_##name, rows_##name, NULL},
+#define ALL(name, text) {KIND_ALL, sizeof(struct op_##name), run_##name, NULL, tiles_##name},
+#define ONE(name, text) {KIND_ONE, sizeof(struct op_##name), run_##name, NULL, NULL},
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
+typedef void need_of(const void *arguments, struct need *n);
+#define ROW(name, text)
+#define ALL(name, text)
+#define ONE(name, text)
+#define NEED(name)                                                                                 \
+    static void need_##name(const void *arguments, struct need *n)                                 \
+    {                                                                                              \
+        cpu_##name##_need(arguments, n);                                                           \
+    }
+#include "backend/ops.def"
+static need_of *const needs[OP_COUNT] = {
+#define NEED(name) [OP_##name] = need_##name,
+#include "backend/ops.def"
+};
+#undef ROW
+#undef ALL
+#undef ONE
+
+void cpu_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
+{
+    (void)m;
+    if (needs[op])
+        needs[op](arguments, n);
+}
+
+/* --- routines --- */
+
+struct taken { enum op_id op; size_t at; }; /* arguments stand at `at` in the bytes */
+struct round {
+    uint32_t first, count; /* operations */
+    enum op_kind kind;
+    bool end;              /* the second half of norm2 */
+    uint32_t rows;         /* of ROW operations */
+    unsigned tiles;
+};
+struct cpu_routine {
+    struct routine head;
+    struct cpu *m;
+    uint64_t shared;       /* scratch of the operation that asks for most */
+    struct taken *ops;
+    uint32_t op_count, op_room;
+    unsigned char *bytes;
+    size_t byte_count, byte_room;
+    struct round *rounds;
+    uint32_t round_count, round_room;
+};
+
+static const void *arguments_of(const struct cpu_routine *r, uint32_t op)
+{
+    return r->bytes + r->ops[op].at;
+}
+
+static void take(struct cpu_routine *r, enum op_id op, const void *arguments)
+{
+    size_t size = (entries[op].size + 15) / 16 * 16;
+    if (r->op_count == r->op_room) {
+        r->op_room = r->op_room ? 2 * r->op_room : 16;
+        r->ops = mem_grow(r->ops, r->op_room, sizeof *r->ops);
+    }
+    if (r->byte_count + size > r->byte_room) {
+        r->byte_room = 2 * (r->byte_count + size);
+        r->bytes = mem_grow(r->bytes, r->byte_room, 1);
+    }
+    memcpy(r->bytes + r->byte_count, arguments, entries[op].size);
+    r->ops[r->op_count++] = (struct taken){op, r->byte_count};
+    r->byte_count += size;
+}
+
+static struct round *add_round(struct cpu_routine *r)
+{
+    if (r->round_count == r->round_room) {
+        r->round_room = r->round_room ? 2 * r->round_room : 16;
+        r->rounds = mem_grow(r->rounds, r->round_room, sizeof *r->rounds);
+    }
+    return &r->rounds[r->round_count++];
+}
+
+/* Operations become rounds. */
+static void arrange(struct cpu_routine *r)
+{
+    r->round_count = 0;
+    r->shared = 0;
+    for (uint32_t i = 0; i < r->op_count; i++) {
+        const struct op_entry *e = &entries[r->ops[i].op];
+        const void *arguments = arguments_of(r, i);
+        struct need need = {0};
+        cpu_need(&r->m->head, r->ops[i].op, arguments, &need);
+        if (need.scratch > r->shared)
+            r->shared = need.scratch;
+        uint32_t rows = e->kind == KIND_ROW ? e->rows(arguments) : 0;
+        struct round *last = r->round_count ? &r->rounds[r->round_count - 1] : NULL;
+        if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == rows) {
+            last->count++;
+            continue;
+        }
+        unsigned tiles = e->kind == KIND_ROW   ? plan_shards(rows)
+                         : e->kind == KIND_ALL ? e->tiles(arguments)
+                                               : 1;
+        *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .rows = rows,
+                                       .tiles = tiles};
+        if (r->ops[i].op == OP_norm2)
+            *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
+                                           .tiles = 1};
+    }
+}
+
+static void play_shard(const struct cpu_routine *r, const struct round *round, struct slice *s)
+{
+    const struct cpu *m = r->m;
+    uint32_t begin = cpu_shard_begin(round->rows, round->tiles, s->shard);
+    uint32_t end = cpu_shard_begin(round->rows, round->tiles, s->shard + 1);
+    uint32_t strip =
+        cpu_strip_rows(end - begin, m->head.plan.strip ? m->head.plan.strip : CPU_STRIP);
+    s->first = true;
+    for (uint32_t row = begin; row < end; row += strip) {
+        s->row0 = row;
+        s->rows = end - row < strip ? end - row : strip;
+        for (uint32_t i = round->first; i < round->first + round->count; i++)
+            entries[r->ops[i].op].run(arguments_of(r, i), s);
+        s->first = false;
+    }
+}
+
+static void play_tile(void *context, unsigned number, unsigned tile, unsigned thread)
+{
+    const struct cpu_routine *r = context;
+    const struct round *round = &r->rounds[number % r->round_count];
+    struct slice s = {.tile = tile, .thread = thread, .m = r->m,
+                      .scratch = r->m->scratch + (size_t)thread * CPU_SCRATCH,
+                      .shared = r->m->shared};
+    if (round->kind == KIND_ROW) {
+        s.shard = tile;
+        play_shard(r, round, &s);
+    } else if (round->end) {
+        cpu_norm2_end(arguments_of(r, round->first), &s);
+    } else {
+        entries[r->ops[round->first].op].run(arguments_of(r, round->first), &s);
+    }
+}
+
+static unsigned round_tiles(void *context, unsigned number)
+{
+    const struct cpu_routine *r = context;
+    return r->rounds[number % r->round_count].tiles;
+}
+
+/* The pool may have been started, or started anew, since the machine was opened. */
+void cpu_reserve(struct cpu *m, uint64_t shared)
+{
+    unsigned threads = threads_count();
+    if (threads > m->scratch_threads) {
+        mem_free(m->scratch);
+        m->scratch = mem_alloc(threads, CPU_SCRATCH);
+        m->scratch_threads = threads;
+    }
+    if (shared > m->shared_bytes) {
+        mem_free(m->shared);
+        m->shared = mem_alloc((size_t)shared, 1);
+        m->shared_bytes = shared;
+    }
+}
+
+static void play(struct cpu_routine *r, uint32_t times)
+{
+    if (!r->round_count)
+        return;
+    cpu_reserve(r->m, r->shared);
+    fesetenv(FE_DFL_ENV);
+    uint32_t most = UINT32_MAX / r->round_count;
+    for (uint32_t left = times, now; left; left -= now) {
+        now = left < most ? left : most;
+        threads_run_rounds(now * r->round_count, round_tiles, play_tile, r);
+    }
+}
+
+void cpu_play(struct machine *m, struct routine *r, uint32_t times)
+{
+    assert(!((struct cpu *)m)->taking);
+    play((struct cpu_routine *)r, times);
+}
+
+struct cpu_routine *cpu_routine_new(struct cpu *m)
+{
+    struct cpu_routine *r = mem_zero(1, sizeof *r);
+    r->m = m;
+    return r;
+}
+
+void cpu_routine_free(struct cpu_routine *r)
+{
+    if (!r)
+        return;
+    mem_free(r->ops);
+    mem_free(r->bytes);
+    mem_free(r->rounds);
+    mem_free(r);
+}
+
+void cpu_drop(struct machine *m, struct routine *r)
+{
+    (void)m;
+    cpu_routine_free((struct cpu_routine *)r);
+}
+
+void cpu_record(struct machine *m)
+{
+    struct cpu *cpu = (struct cpu *)m;
+    cpu->taking = cpu_routine_new(cpu);
+}
+
+struct routine *cpu_stop(struct machine *m)
+{
+    struct cpu *cpu = (struct cpu *)m;
+    struct cpu_routine *r = cpu->taking;
+    cpu->taking = NULL;
+    arrange(r);
+    cpu_reserve(cpu, r->shared);
+    return &r->head;
+}
+
+void cpu_issue(struct machine *m, enum op_id op, const void *arguments)
+{
+    struct cpu *cpu = (struct cpu *)m;
+    if (cpu->taking) {
+        take(cpu->taking, op, arguments);
+        return;
+    }
+    cpu->plain->op_count = 0;
+    cpu->plain->byte_count = 0;
+    take(cpu->plain, op, arguments);
+    arrange(cpu->plain);
+    play(cpu->plain, 1);
+}

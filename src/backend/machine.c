@@ -1,0 +1,312 @@
+/* machine.c - the door: finds the kind of machine, hands every call on to it, and keeps what all
+ * kinds share. */
+#include "backend/machine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/text.h"
+
+/* --- kinds of machines --- */
+
+enum { TYPES_MOST = 8 };
+static const struct machine_type *types[TYPES_MOST] = {&machine_cpu};
+
+void machine_register(const struct machine_type *type)
+{
+    size_t i = 0;
+    while (types[i] && types[i] != type)
+        i++;
+    assert(i < TYPES_MOST - 1);
+    types[i] = type;
+}
+
+struct machine *machine_open(const struct machine_options *o, struct err *e)
+{
+    const char *name = o->backend ? o->backend : machine_cpu.name;
+    size_t i = 0;
+    while (types[i] && strcmp(types[i]->name, name) != 0)
+        i++;
+    if (!types[i]) {
+        struct text known = {0};
+        for (i = 0; types[i]; i++)
+            text_printf(&known, "%s%s", i ? ", " : "", types[i]->name);
+        err_set(e, ERR_BACKEND_UNKNOWN, "this build has no machine \"%s\"", text_quote_z(name));
+        err_expected(e, "one of %s", known.data);
+        text_free(&known);
+        return NULL;
+    }
+    struct machine *m = types[i]->open(o, e);
+    if (m)
+        m->type = types[i];
+    return m;
+}
+
+void machine_close(struct machine *m)
+{
+    if (m)
+        m->type->close(m);
+}
+
+const char *machine_name(const struct machine *m)
+{
+    return m->type->name;
+}
+
+void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    snprintf(plan->backend, sizeof plan->backend, "%s", m->type->name);
+    plan->batch = batch;
+    plan->micro = micro;
+    plan->shards = plan_shards(batch);
+    m->type->plan(m, batch, micro, plan);
+}
+
+void machine_obey(struct machine *m, const struct plan *plan)
+{
+    m->type->obey(m, plan);
+    m->plan = *plan;
+}
+
+void machine_count(const struct machine *m, struct machine_counts *counts)
+{
+    *counts = m->counts;
+}
+
+/* --- failure --- */
+
+void machine_fail(struct machine *m, const struct err *e)
+{
+    if (m->failure.id == ERR_NONE)
+        m->failure = *e;
+}
+
+static bool failed(const struct machine *m)
+{
+    return m->failure.id != ERR_NONE;
+}
+
+/* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would. */
+static bool struck(struct machine *m)
+{
+    int error = fault_hit(FAULT_PLAY);
+    if (!error)
+        return false;
+    struct err e = {0};
+    err_set(&e, ERR_MACHINE_FAULT, "the machine \"%s\" failed: %s", m->type->name, strerror(error));
+    machine_fail(m, &e);
+    return true;
+}
+
+bool machine_wait(struct machine *m, double seconds, struct err *e)
+{
+    if (!failed(m) && !m->type->wait(m, seconds)) {
+        struct err late = {0};
+        err_set(&late, ERR_MACHINE_FAULT, "the machine \"%s\" has not answered for %.0f seconds",
+                m->type->name, seconds);
+        machine_fail(m, &late); /* unless it has said why by itself */
+    }
+    if (!failed(m))
+        return true;
+    *e = m->failure;
+    return false;
+}
+
+/* --- memory --- */
+
+static bool refused(const struct machine *m, struct err *e)
+{
+    if (failed(m))
+        *e = m->failure;
+    return failed(m);
+}
+
+void *machine_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    if (refused(m, e))
+        return NULL;
+    m->counts.allocations++;
+    return m->type->alloc(m, bytes ? bytes : 1, e);
+}
+
+void machine_release(struct machine *m, void *memory)
+{
+    if (memory)
+        m->type->release(m, memory);
+}
+
+void *machine_host_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    if (refused(m, e))
+        return NULL;
+    m->counts.allocations++;
+    return m->type->host_alloc(m, bytes ? bytes : 1, e);
+}
+
+void machine_host_release(struct machine *m, void *memory)
+{
+    if (memory)
+        m->type->host_release(m, memory);
+}
+
+const void *machine_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+{
+    return refused(m, e) || !host ? NULL : m->type->adopt(m, host, bytes, e);
+}
+
+void machine_disown(struct machine *m, const void *adopted)
+{
+    if (adopted)
+        m->type->disown(m, adopted);
+}
+
+uint64_t machine_bytes_free(struct machine *m)
+{
+    return failed(m) ? 0 : m->type->bytes_free(m);
+}
+
+/* --- transfers --- */
+
+void machine_send(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
+{
+    assert(slot < MACHINE_SLOTS);
+    if (!failed(m) && bytes)
+        m->type->upload(m, slot, to, from, bytes);
+}
+
+void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
+{
+    assert(slot < MACHINE_SLOTS);
+    if (failed(m))
+        memset(to, 0, bytes);
+    else if (bytes)
+        m->type->download(m, slot, to, from, bytes);
+}
+
+void machine_fence(struct machine *m, uint32_t slot)
+{
+    assert(slot < MACHINE_SLOTS);
+    if (!failed(m))
+        m->type->fence(m, slot);
+}
+
+void machine_upload(struct machine *m, void *to, const void *from, size_t bytes)
+{
+    machine_send(m, 0, to, from, bytes);
+    machine_fence(m, 0);
+}
+
+void machine_download(struct machine *m, void *to, const void *from, size_t bytes)
+{
+    machine_fetch(m, 0, to, from, bytes);
+    machine_fence(m, 0);
+}
+
+void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                          size_t width, size_t ld)
+{
+    if (failed(m))
+        memset(to, 0, rows * width * sizeof *to);
+    else
+        m->type->act_download(m, to, from, rows, width, ld);
+}
+
+size_t machine_act_bytes(const struct machine *m)
+{
+    return m->type->act_bytes(m);
+}
+
+size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
+                            uint64_t n)
+{
+    return m->type->shadow_bytes(m, groups, count, n);
+}
+
+void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
+                     uint32_t count)
+{
+    if (!failed(m) && shadow)
+        m->type->refresh(m, shadow, p, groups, count);
+}
+
+const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
+{
+    return m->type->shadow_of(m, shadow, offset);
+}
+
+/* --- operations and routines --- */
+
+void machine_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
+{
+    *n = (struct need){0};
+    m->type->need(m, op, arguments, n);
+}
+
+static void measure(struct machine *m, enum op_id op, const void *arguments)
+{
+    struct need n;
+    machine_need(m, op, arguments, &n);
+    if (n.scratch > m->measured.scratch)
+        m->measured.scratch = n.scratch;
+    m->measured.kept += n.kept;
+}
+
+void machine_measure(struct machine *m, machine_issuer *issuer, void *context, struct need *n)
+{
+    assert(!m->recording && !m->measuring);
+    m->measured = (struct need){0};
+    m->measuring = true;
+    issuer(context, m);
+    m->measuring = false;
+    *n = m->measured;
+}
+
+void machine_issue(struct machine *m, enum op_id op, const void *arguments)
+{
+    assert((unsigned)op < OP_COUNT);
+    if (m->measuring) {
+        measure(m, op, arguments);
+        return;
+    }
+    if (failed(m) || (!m->recording && struck(m)))
+        return;
+    m->counts.operations += !m->recording;
+    m->type->issue(m, op, arguments);
+}
+
+struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *context)
+{
+    assert(!m->recording && !m->measuring);
+    if (failed(m))
+        return NULL;
+    m->recording = true;
+    m->type->record(m);
+    issuer(context, m);
+    struct routine *r = m->type->stop(m);
+    m->recording = false;
+    if (r) {
+        r->machine = m;
+        r->issuer = issuer;
+        r->context = context;
+        m->counts.routines++;
+    }
+    return r;
+}
+
+void machine_play(struct machine *m, struct routine *r, uint32_t times)
+{
+    assert(!m->recording && !m->measuring && (!r || r->machine == m));
+    if (!r || !times || failed(m) || struck(m))
+        return;
+    m->counts.plays++;
+    m->type->play(m, r, times);
+}
+
+void routine_drop(struct machine *m, struct routine *r)
+{
+    if (r)
+        m->type->drop(m, r);
+}

@@ -1,0 +1,81 @@
+/* machine.h - behind the door: what a machine is made of. One struct machine_type says what a kind
+ * of machine does; a machine is a struct of its own that begins with struct machine, and its
+ * routines begin with struct routine. What all kinds share - the list of types, the first failure,
+ * counters, recording - is machine.c's. Private to src/backend, and to tests that bring a machine.
+ *
+ * Every member of a type is set, and after the first failure none is called but close, release,
+ * host_release, disown, drop, and those that only tell sizes or plans. */
+#ifndef DNN_BACKEND_MACHINE_H
+#define DNN_BACKEND_MACHINE_H
+
+#include "backend/backend.h"
+
+struct machine_type {
+    const char *name; /* as in struct machine_options and struct plan */
+    /* NULL with an error. close is given what open gave, NULL never. */
+    struct machine *(*open)(const struct machine_options *o, struct err *e);
+    void (*close)(struct machine *m);
+
+    /* memory: see backend.h */
+    void *(*alloc)(struct machine *m, size_t bytes, struct err *e);
+    void (*release)(struct machine *m, void *memory);
+    void *(*host_alloc)(struct machine *m, size_t bytes, struct err *e);
+    void (*host_release)(struct machine *m, void *memory);
+    const void *(*adopt)(struct machine *m, const void *host, size_t bytes, struct err *e);
+    void (*disown)(struct machine *m, const void *adopted);
+    uint64_t (*bytes_free)(struct machine *m);
+
+    /* transfers: begun in order within a slot, done at its fence */
+    void (*upload)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+    void (*download)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+    void (*act_download)(struct machine *m, real *to, const struct act *from, size_t rows,
+                         size_t width, size_t ld);
+    void (*fence)(struct machine *m, uint32_t slot);
+    /* False when the work is not done within so many seconds; a failure goes to machine_fail. */
+    bool (*wait)(struct machine *m, double seconds);
+
+    /* Operations between record and stop are taken down, others are run. stop: m->recording is
+     * still set. */
+    void (*issue)(struct machine *m, enum op_id op, const void *arguments);
+    void (*record)(struct machine *m);
+    struct routine *(*stop)(struct machine *m);
+    void (*play)(struct machine *m, struct routine *r, uint32_t times);
+    void (*drop)(struct machine *m, struct routine *r);
+    void (*need)(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
+
+    void (*plan)(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
+    void (*obey)(struct machine *m, const struct plan *plan);
+
+    size_t (*act_bytes)(const struct machine *m);
+    size_t (*shadow_bytes)(const struct machine *m, const struct group *groups, uint32_t count,
+                           uint64_t n);
+    void (*refresh)(struct machine *m, void *shadow, const real *p, const struct group *groups,
+                    uint32_t count);
+    const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
+};
+
+struct machine {
+    const struct machine_type *type;
+    struct err failure;        /* the first */
+    struct plan plan;          /* the one obeyed; batch 0: none yet */
+    struct machine_counts counts;
+    bool recording;
+    bool measuring;
+    struct need measured;
+};
+struct routine {
+    struct machine *machine;
+    machine_issuer *issuer;    /* what was recorded, to be compared by a machine that lists */
+    void *context;
+};
+
+/* The first failure sticks: nothing more is issued, and machine_wait reports it. */
+void machine_fail(struct machine *m, const struct err *e);
+/* What arguments are made of: bytes of struct op_NAME. */
+size_t op_size(enum op_id op);
+/* Another kind of machine, found by its name from now on; for tests. The type must live. */
+void machine_register(const struct machine_type *type);
+
+extern const struct machine_type machine_cpu;
+
+#endif
