@@ -130,6 +130,7 @@ static int verify_command(struct args *a)
         json_put_int(&out, "rows", (int64_t)r.rows);
         json_put_number(&out, "largest_difference", r.largest_difference);
         json_put_bool(&out, "pass", r.pass);
+        select_write(&r.backend, "backend", &out);
         json_close(&out, '}');
         code = cli_json(a, &out, false);
     } else {

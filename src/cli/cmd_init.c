@@ -31,6 +31,46 @@ static const char *set_value(const struct overrides *o, const char *key)
     return NULL;
 }
 
+/* The texts of a --set data.missing: a list, or one. false: none was given. */
+static bool take_missing(const struct overrides *o, struct opt_strings *list)
+{
+    const char *value = set_value(o, "data.missing");
+    struct err e = {0};
+    if (!value)
+        return false;
+    struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
+    const struct json *v = doc ? json_root(doc) : NULL;
+    bool of_list = v && json_kind(v) == JSON_LIST;
+    list->items = mem_zero(of_list ? json_count(v) + 1 : 1, sizeof *list->items);
+    for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
+        if (json_kind(one) == JSON_STRING)
+            list->items[list->count++] = mem_string(json_string(one));
+    if (!of_list)
+        list->items[list->count++] =
+            mem_string(v && json_kind(v) == JSON_STRING ? json_string(v) : value);
+    json_free(doc);
+    return true;
+}
+
+static void drop_missing(struct opt_strings *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mem_free(list->items[i]);
+    mem_free(list->items);
+}
+
+/* Whether a --set says what a column is. */
+static bool column_given(const struct overrides *o, const char *name)
+{
+    static const char lead[] = "data.columns.";
+    size_t n = sizeof lead - 1, length = strlen(name);
+    for (size_t i = 0; i < o->set_count; i++)
+        if (strncmp(o->sets[i], lead, n) == 0 && strncmp(o->sets[i] + n, name, length) == 0 &&
+            strchr("=.", o->sets[i][n + length]))
+            return true;
+    return false;
+}
+
 /* A task that the user names decides what else is written: the split, the positive label. */
 static void take_task(struct infer *found, const char *word)
 {
@@ -124,13 +164,14 @@ static void config_text(const struct infer *found, const char *target, const cha
     json_close(o, '}');
 }
 
-static void tell(const struct infer *found, const char *target, bool task_given)
+static void tell(const struct infer *found, const char *target, const struct overrides *o)
 {
+    bool task_given = set_value(o, "task") != NULL;
     if (found->note[0])
         log_note("%s", found->note);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->reason[0] && strcmp(c->name, target) != 0)
+        if (c->reason[0] && strcmp(c->name, target) != 0 && !column_given(o, c->name))
             log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type],
                      c->reason);
         if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
@@ -189,8 +230,23 @@ static bool write_config(const char *output, const struct text *json, struct err
     return outfile_commit(&o, e);
 }
 
+/* Whether a column is left to learn from. */
+static bool has_feature(const struct config *c)
+{
+    static const char *const features[] = {"numeric", "categorical", "datetime"};
+    const struct json *list = c->data.columns;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const struct json *member = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
+        const char *type = member ? json_string(member) : NULL;
+        for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
+            if (strcmp(type, features[i]) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool make_config(const struct args *a, const struct infer *found, const struct overrides *o,
-                        struct text *json, struct err *e)
+                        struct text *json, bool *barren, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
     char *path = path_from(output, data), *model = model_name(data);
@@ -206,6 +262,7 @@ static bool make_config(const struct args *a, const struct infer *found, const s
     if (config) {
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
+        *barren = !has_feature(config);
     }
     config_free(config);
     text_free(&draft.text);
@@ -243,6 +300,9 @@ static int init_command(struct args *a)
     for (int i = 0; encoding && data_encoding_names[i]; i++)
         if (strcmp(encoding, data_encoding_names[i]) == 0)
             q.encoding = i;
+    struct opt_strings missing = {0};
+    if (take_missing(&o, &missing))
+        q.missing = &missing;
     struct text json = {0};
     for (size_t i = 0; i < q.id_count + q.ignored_count; i++)
         if (strcmp(i < q.id_count ? q.ids[i] : q.ignored[i - q.id_count], target) == 0)
@@ -252,12 +312,17 @@ static int init_command(struct args *a)
     if (found)
         take_task(found, set_value(&o, "task"));
     int code = EXIT_DONE;
-    if (!found || !make_config(a, found, &o, &json, &e) ||
+    bool barren = false;
+    if (!found || !make_config(a, found, &o, &json, &barren, &e) ||
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
-        tell(found, target, set_value(&o, "task") != NULL);
+        tell(found, target, &o);
+    if (code == EXIT_DONE && barren) /* the config is there to be mended */
+        log_warning("no column is left to learn from, and `dnn train` will refuse this config "
+                    "(E1312): give one a type, as in --set data.columns.NAME=categorical");
     infer_free(found);
+    drop_missing(&missing);
     text_free(&json);
     cli_drop(q.ids);
     cli_drop(q.ignored);

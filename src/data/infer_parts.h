@@ -19,6 +19,7 @@ enum { INFER_ANYWHERE = 13, INFER_MISSING = 32 };
 struct watch {
     uint64_t cells;             /* all of them */
     uint64_t absent[INFER_MISSING]; /* cells by text that may mean missing */
+    uint64_t given, given_seen; /* cells in the user's list; which of its first 64 texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
     uint64_t others;            /* no number, no date, not in the list */
@@ -44,6 +45,7 @@ struct scan {
     size_t count;
     struct watch *watches;
     uint64_t rows;
+    const struct opt_strings *missing; /* the user's list; NULL: to be found out */
     uint32_t sample_most, samples; /* every sample_step-th row */
     uint64_t sample_step;
 };

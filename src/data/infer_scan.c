@@ -129,13 +129,29 @@ static int missing_index(const char *text, size_t length)
     return -1;
 }
 
-static float see(struct watch *w, const char *text, size_t length, uint64_t hash)
+/* Whether the user said that this text means missing. */
+static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
+                     size_t length)
+{
+    for (size_t i = 0; missing && i < missing->count; i++)
+        if (strlen(missing->items[i]) == length && memcmp(missing->items[i], text, length) == 0) {
+            w->given++;
+            w->given_seen |= i < 64 ? UINT64_C(1) << i : 0;
+            return true;
+        }
+    return false;
+}
+
+static float see(struct watch *w, const struct opt_strings *missing, const char *text,
+                 size_t length, uint64_t hash)
 {
     double value;
     w->cells++;
     if (hash_add(w, hash))
         keep_example(w, text, length);
     keep_text(w, text, length);
+    if (is_given(w, missing, text, length))
+        return NAN;
     if (number_parse(text, length, '.', &value) == NUMBER_OK) {
         see_number(w, text, length, value, false);
         return (float)value;
@@ -178,7 +194,7 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
         for (size_t c = first; c < end; c++) {
             struct watch *w = &t->scan->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number = see(w, cells[c].text, cells[c].length, hash ? hash : 1);
+            float number = see(w, t->scan->missing, cells[c].text, cells[c].length, hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
             w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);
@@ -258,6 +274,7 @@ static bool see_block(struct scan *s, const struct csv_block *b, struct csv_cell
 
 static void watch_all(const struct infer_request *r, struct scan *s)
 {
+    s->missing = r->missing;
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
     most = most < 4096 ? 4096 : most;
     s->watches = mem_zero(s->count, sizeof *s->watches);

@@ -18,7 +18,8 @@ struct counts {
 
 static struct counts count_cells(const struct watch *w, const bool *means_missing, char decimal)
 {
-    struct counts c = {.distinct = w->distinct};
+    struct counts c = {.missing = w->given,
+                       .distinct = w->distinct - (uint64_t)__builtin_popcountll(w->given_seen)};
     for (int i = 0; i < INFER_MISSING; i++) {
         if (!w->absent[i])
             continue;

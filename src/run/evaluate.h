@@ -38,6 +38,7 @@ struct verify_result {
     uint64_t rows;
     double largest_difference;
     bool pass, bits;
+    struct selection backend;
 };
 /* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the
  * target's deviations. bits: the machine is one of the kind that trained, and equality of bits was

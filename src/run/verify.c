@@ -124,6 +124,7 @@ bool verify_run(const char *model, const struct overrides *o, struct verify_resu
             if (!(d <= r->largest_difference))
                 r->largest_difference = d;
         }
+        r->backend = s.backend;
         r->pass = r->bits ? same : r->largest_difference <= BOUND;
     }
     mem_free(records);

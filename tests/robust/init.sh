@@ -1,0 +1,74 @@
+#!/bin/bash
+# init.sh - what `dnn init` writes, and what it says: paths seen from the config's folder, what --set fixes, columns set aside.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+make_leads leads.csv 200
+has() { grep -qF -- "$1" "$2"; ok $? "$3" "$(head -n 30 "$2")"; }
+
+# the config lies in another folder: its file names count from there
+mkdir -p jobs/night data
+cp leads.csv data/in.csv
+for place in 'leads.csv c.json "leads.csv"' 'leads.csv jobs/c.json "../leads.csv"' 'data/in.csv jobs/night/c.json "../../data/in.csv"' \
+    'data/in.csv data/c.json "in.csv"' "$WORK/data/in.csv jobs/c.json \"$WORK/data/in.csv\"" "data/in.csv $WORK/jobs/c.json \"../data/in.csv\""; do
+    read -r data config name <<<"$place"
+    run dnn init "$data" --target converted -o "$config" --set train.epochs=1
+    is_exit 0 "init $data -o $config"
+    has "\"train\": $name" "$config" "  names $name"
+    run dnn train "$config" -o m.dnn -q
+    is_exit 0 "  and trains"
+done
+ln -s data/in.csv linked.csv
+run dnn init linked.csv --target converted -o jobs/c.json --set train.epochs=1
+run dnn train jobs/c.json -o m.dnn -q
+is_exit 0 "a linked file is found again"
+
+# what --set says of the reading is not guessed
+{ echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv
+run dnn init odd.csv --target y
+has '"missing": [""]' out "texts that usually mean nothing alone are found out"
+run dnn init odd.csv --target y --set 'data.missing=["-999","n.v."]' --set data.decimal=,
+has '"missing": ["-999", "n.v."]' out "a list of data.missing is taken"
+has '"b": "numeric"' out "  and decides what a column is"
+run dnn init odd.csv --target y --set data.missing=n.v. --set data.decimal=,
+has '"b": "numeric"' out "so does one text"
+run dnn init odd.csv --target y --set 'data.missing=[1]'
+is_exit 64 "a list of others is refused"
+tr ';' '\t' <odd.csv >odd.tsv
+run dnn init odd.tsv --target y --set 'data.delimiter=\t'
+is_exit 0 "a tab as a shell gives it"
+has '"delimiter": "\t"' out "  is written"
+{ echo 'city,n,y'; for i in $(seq 30); do printf 'K\xf6ln,%d,%d\nOslo,2,1\n' "$((i % 9))" "$((i % 2))"; done; } >latin.csv
+run dnn init latin.csv --target y --set data.encoding=latin1
+has '"encoding": "latin1"' out "an encoding that was given is kept"
+
+# columns set aside
+{ echo a,b,y; for i in $(seq 60); do echo "k,r$i,$((i % 2))"; done; } >aside.csv
+run dnn init aside.csv --target y -o aside.json
+is_exit 0 "nothing to learn from: the config is written, to be mended"
+err_has 'warning: no column is left to learn from'
+err_has 'note: column "b": ignore: every cell is different'
+run dnn train aside.json -o aside.dnn
+is_exit 78 "  train refuses it"
+err_has 'error[E1312]: aside.json:12:'
+run dnn init aside.csv --target y --set data.columns.b=categorical -o aside.json
+err_lacks 'warning: no column'
+err_lacks 'column "b"' "of a column that was given no reason is told"
+run dnn train aside.json -o aside.dnn --set train.epochs=1 -q
+is_exit 0 "  and it trains"
+awk 'BEGIN { print "customer_id,story,short,code,half,y"
+    for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
+run dnn init story.csv --target y
+err_has 'column "customer_id": id: its name and its 160 values are those of an identifier'
+err_has 'column "story": ignore: free text'
+err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
+err_has 'column "half": ignore: numbers without a digit before or behind the point: dnn reads 0.1, not .1'
+
+# what stands at the output's name
+run dnn init leads.csv --target converted -o leads.csv
+is_exit 64 "the data file is not replaced"
+printf '\n  {"task": "binary"}' >own.json
+run dnn init leads.csv --target converted -o own.json
+is_exit 0 "a config is"
+run dnn init leads.csv --target converted -o m.dnn
+is_exit 73 "a model is not"
+done_testing
