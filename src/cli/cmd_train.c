@@ -43,7 +43,8 @@ static void summary(const struct train_result *r, const char *output)
 /* A training that ended in its middle may have left a checkpoint: its message says so. */
 static bool says_what_is_kept(const struct err *e)
 {
-    return e->id == ERR_STOPPED || e->id == ERR_INTERRUPTED || e->id == ERR_DIVERGED;
+    return e->id == ERR_STOPPED || e->id == ERR_INTERRUPTED || e->id == ERR_DIVERGED ||
+           e->id == ERR_METRIC_UNDEFINED;
 }
 
 static int train_command(struct args *a)

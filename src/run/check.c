@@ -39,7 +39,8 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         return false;
     const struct model *m = network_model(t->network);
     uint64_t state = (m->params + m->buffers) * sizeof(real);
-    uint64_t copies = (2 + optim_states(&o.optim[0])) * state;
+    /* the best weights; the last good state, and the one that a checkpoint is made of */
+    uint64_t copies = (3 + 2 * optim_states(o.optim)) * state;
     r->parameters = m->trained;
     r->encoded_bytes = t->table->bytes;
     r->weights_bytes = need.weights + need.gradients + need.state + copies;
@@ -84,7 +85,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
         int64_t left = t->steps - steps;
         uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
         double began = clock_now();
-        if (!network_train(t->network, now, e))
+        if (!step_train(t->stepper, now, e))
             return false;
         if (stop_wanted())
             return training_stopped(t, e);
@@ -98,7 +99,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
         from.index = t->table->index[PART_VALID];
         from.count = valid;
         double began = clock_now();
-        bool good = network_answer(t->network, &from, 0, sample, logits, e);
+        bool good = step_answer(t->stepper, &from, 0, sample, logits, e);
         row_s = (clock_now() - began) / (double)sample;
         mem_free(logits);
         if (!good)

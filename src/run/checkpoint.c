@@ -111,6 +111,10 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     tensor_add(w, "sums", DTYPE_F64, 1, &sum_count, sums);
     tensor_add(w, "times", DTYPE_F64, 1, &one, &c->seconds);
     tensor_add(w, "config", DTYPE_U8, 1, &length, c->config);
+    double norms[NORMS_MOST];
+    uint64_t norm_count = c->norms ? norms_pack(c->norms, norms) : 0;
+    if (norm_count)
+        tensor_add(w, "norms", DTYPE_F64, 1, &norm_count, norms);
     uint64_t shape[2] = {(uint64_t)c->epochs, HISTORY_WIDTH};
     if (c->epochs)
         tensor_add(w, "history", DTYPE_F64, 2, shape, history);
@@ -176,6 +180,19 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     return good || broken(f, e, "its plan cannot be read");
 }
 
+static bool take_norms(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+{
+    const struct tensor *t = tensor_find(f, "norms");
+    if (!t)
+        return true;
+    t = tensor_need(f, "norms", DTYPE_F64, UINT64_MAX, e);
+    if (!t)
+        return false;
+    c->norms = mem_zero(1, sizeof *c->norms);
+    return norms_unpack(c->norms, t->data, t->count) ||
+           broken(f, e, "its gradient norms contradict each other");
+}
+
 static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
@@ -229,7 +246,8 @@ struct checkpoint *checkpoint_load(const char *path, struct err *e)
     if (!f)
         return NULL;
     struct checkpoint *c = mem_zero(1, sizeof *c);
-    bool good = take_meta(f, c, e) && take_state(f, c, e) && take_weights(f, c, e);
+    bool good =
+        take_meta(f, c, e) && take_state(f, c, e) && take_norms(f, c, e) && take_weights(f, c, e);
     tensor_close(f);
     if (good)
         return c;
@@ -248,6 +266,7 @@ void checkpoint_free(struct checkpoint *c)
     mem_free(c->best_params);
     mem_free(c->best_buffers);
     mem_free(c->rows);
+    mem_free(c->norms);
     mem_free(c->config);
     mem_free(c);
 }

@@ -4,14 +4,16 @@
  *
  * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
  * absent), counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric,
- * learning rate), times (F64: seconds used), config (U8: the portable resolved config). Metadata:
- * kind, format, plan, data (hash of schema and encoded rows), journal (length of output.metrics).
+ * learning rate), norms (F64: norms.h; may be absent), times (F64: seconds used), config (U8: the
+ * portable resolved config). Metadata: kind, format, plan, data (hash of schema and encoded rows),
+ * journal (length of output.metrics).
  */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 
 #include "backend/backend.h"
 #include "run/history.h"
+#include "run/norms.h"
 
 #define CHECKPOINT_FORMAT 1
 
@@ -23,7 +25,8 @@ struct checkpoint {
     uint64_t param_count, buffer_count;
     struct history_row *rows; /* of the finished epochs */
     int64_t epochs;
-    double seconds; /* used so far, over all runs */
+    struct norms *norms; /* NULL: none */
+    double seconds;      /* used so far, over all runs */
     uint64_t journal;
     char *config; /* JSON text */
     char data[65];

@@ -2,10 +2,12 @@
  * progress line are looked at some twenty times a second; validation; early stopping; checkpoints.
  * How long a stretch is leaves no trace in the result: a step depends on its number alone. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/nonfinite.h"
 #include "run/memory.h"
 #include "run/stop.h"
 #include "run/training.h"
@@ -16,6 +18,7 @@ static const double STRETCH = 0.05; /* seconds of steps between two looks */
 struct run {
     struct training *t;
     struct hyper *table;   /* [t->steps] */
+    double *norms;         /* [t->steps] */
     uint32_t stretch;      /* steps */
     double epochs_seconds; /* of the epochs finished in this process */
     int64_t epochs_here;
@@ -130,15 +133,46 @@ static enum verdict look_around(struct run *r, const struct step *now, struct er
     return checkpoint_due(r, now) && !training_checkpoint(t, e) ? FAILED : GO_ON;
 }
 
+/* What the stretch of steps behind step `done` of the epoch says: finite, and not exploding?
+ * `begin`: the epoch's step that its table begins with. */
+static bool steps_good(struct run *r, const struct step *now, int64_t begin, int64_t done,
+                       uint32_t steps, struct err *e)
+{
+    struct training *t = r->t;
+    int64_t first = t->history.epochs * t->steps + done;
+    char what[256];
+    uint32_t good = now->bad_steps < steps ? steps - (uint32_t)now->bad_steps : 0;
+    if (t->config->train.clip_norm <= 0) {
+        network_norms(t->network, (uint32_t)(done - begin), good, r->norms);
+        for (uint32_t i = 0; i < good; i++)
+            if (norms_add(&t->norms, r->norms[i])) {
+                snprintf(what, sizeof what,
+                         "the norm of the gradient was above %d times its running median of %.3g "
+                         "for %d steps, at last %.3g",
+                         NORMS_FACTOR, t->norms.median, NORMS_ROW, r->norms[i]);
+                return training_diverged(t, first + i + 1, what, e);
+            }
+    }
+    if (now->bad_steps > 0) {
+        char where[160];
+        network_nonfinite(t->network, where, sizeof where);
+        snprintf(what, sizeof what, "%s is not finite", where);
+        return training_diverged(t, first + good + 1, what, e);
+    }
+    return isfinite(now->epoch_loss) ||
+           training_diverged(t, now->tried, "the loss is not finite", e);
+}
+
 /* The steps of an epoch from `done` on. */
 static enum verdict steps_run(struct run *r, int64_t done, struct step *now, struct err *e)
 {
     struct training *t = r->t;
+    const int64_t begin = done;
     while (done < t->steps) {
         int64_t left = t->steps - done;
         uint32_t steps = left < (int64_t)r->stretch ? (uint32_t)left : r->stretch;
         double began = clock_now();
-        if (!network_train(t->network, steps, e))
+        if (!step_train(t->stepper, steps, e))
             return FAILED;
         double took = clock_now() - began;
         done += steps;
@@ -148,16 +182,8 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         wish = wish > 4.0 * steps ? 4.0 * steps : wish;
         r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
         network_step(t->network, now);
-        if (now->bad_steps > 0 || now->bad) {
-            now->tried -=
-                now->good + now->bad_steps - 1; /* the first one, when they stand together */
-            training_diverged(t, now, "a gradient", e);
+        if (!steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
-        }
-        if (!isfinite(now->epoch_loss)) {
-            training_diverged(t, now, "the loss", e);
-            return FAILED;
-        }
         show(r, now, done);
         enum verdict v = done < t->steps ? look_around(r, now, e) : GO_ON;
         if (v != GO_ON)
@@ -206,14 +232,19 @@ static bool validate(struct training *t, double *metric, struct metrics *all, st
     return true;
 }
 
-static bool undefined(const struct training *t, struct err *e)
+/* The metric has no value: because of the answers, or because of the rows? */
+static bool undefined(struct training *t, const struct step *now, struct err *e)
 {
+    char kept[600];
+    if (!score_finite(&t->score, PART_VALID, e))
+        return e->id == ERR_NONE &&
+               training_diverged(t, now->tried, "an answer to a validation row is not finite", e);
+    training_keep_last(t, kept, sizeof kept);
     err_set(e, ERR_METRIC_UNDEFINED,
-            "the metric %s of the validation rows is not a number after epoch %lld",
-            t->history.metric->name, (long long)t->history.epochs + 1);
-    return err_help(
-        e, "if training diverged, lower train.optimizer.learning_rate; if the validation rows hold "
-           "one class only, choose another train.early_stopping.metric or split");
+            "the metric %s is not defined on the validation rows after epoch %lld; %s",
+            t->history.metric->name, (long long)t->history.epochs + 1, kept);
+    return err_help(e, "choose another train.early_stopping.metric, or validation rows on which "
+                       "it is defined: auc and pr_auc need both classes, r2 values that differ");
 }
 
 static void keep_best(struct training *t)
@@ -249,9 +280,11 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
         return FAILED;
     }
     if (t->history.metric && !isfinite(metric)) {
-        undefined(t, e);
+        undefined(t, now, e);
         return FAILED;
     }
+    if (!training_epoch_ended(t, e))
+        return FAILED;
     double last = rate(t, (t->history.epochs + 1) * t->steps - 1);
     bool best = history_add(&t->history, (struct history_row){loss, metric, last});
     if (best && t->history.metric)
@@ -268,6 +301,7 @@ bool epochs_run(struct training *t, struct err *e)
 {
     struct run r = {.t = t, .stretch = 1};
     r.table = mem_alloc((size_t)t->steps, sizeof *r.table);
+    r.norms = mem_alloc((size_t)t->steps, sizeof *r.norms);
     stop_phase("training", false);
     enum verdict v = GO_ON;
     t->stopped = "epochs";
@@ -287,5 +321,6 @@ bool epochs_run(struct training *t, struct err *e)
             v = epoch_end(&r, &now, e);
     }
     mem_free(r.table);
+    mem_free(r.norms);
     return v != FAILED;
 }

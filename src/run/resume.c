@@ -14,6 +14,9 @@ enum { NAMED_MOST = 8 };
 static const char *const irrelevant[] = {"train.checkpoint", "train.time_limit_s", "output",
                                          "backend"};
 
+/* What may be changed on the way: the training goes on, but to other bytes. */
+static const char *const negotiable[] = {"train.optimizer.learning_rate", "train.clip_norm"};
+
 struct differences {
     struct text *out;
     unsigned count;
@@ -63,18 +66,20 @@ static void compare(struct differences *d, const struct json *a, const struct js
             differ(d, json_key(y));
 }
 
-static struct json_doc *parse(const char *text)
+static struct json_doc *parse(const char *text, bool strict)
 {
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "config", &e);
     for (size_t i = 0; doc && i < sizeof irrelevant / sizeof irrelevant[0]; i++)
         json_remove(doc, irrelevant[i]);
+    for (size_t i = 0; doc && !strict && i < sizeof negotiable / sizeof negotiable[0]; i++)
+        json_remove(doc, negotiable[i]);
     return doc;
 }
 
-void resume_differences(const char *one, const char *other, struct text *out)
+static void find_differences(const char *one, const char *other, bool strict, struct text *out)
 {
-    struct json_doc *a = parse(one), *b = parse(other);
+    struct json_doc *a = parse(one, strict), *b = parse(other, strict);
     struct differences d = {.out = out};
     if (a && b)
         compare(&d, json_root(a), json_root(b));
@@ -86,6 +91,11 @@ void resume_differences(const char *one, const char *other, struct text *out)
     json_free(b);
 }
 
+void resume_differences(const char *one, const char *other, struct text *out)
+{
+    find_differences(one, other, true, out);
+}
+
 /* --- the newest one that fits --- */
 
 static bool other(const char *path, const char *what, struct err *e)
@@ -95,12 +105,12 @@ static bool other(const char *path, const char *what, struct err *e)
     return err_help(e, "put back what differs, or leave out --resume to start afresh");
 }
 
-/* True when it fits; else what differs is in *what. */
-static bool fits(const struct checkpoint *c, const char *config, const char *data,
+/* True when it fits; else what differs is in *what. strict: in all that decides the bytes. */
+static bool fits(const struct checkpoint *c, const char *config, const char *data, bool strict,
                  struct text *what)
 {
     struct text keys = {0};
-    resume_differences(c->config, config, &keys);
+    find_differences(c->config, config, strict, &keys);
     text_clear(what);
     if (keys.length)
         text_printf(what, "the config differs in %s", keys.data);
@@ -110,6 +120,16 @@ static bool fits(const struct checkpoint *c, const char *config, const char *dat
     return what->length == 0;
 }
 
+static void note_changes(const struct checkpoint *c, const char *config)
+{
+    struct text keys = {0};
+    resume_differences(c->config, config, &keys);
+    log_note("going on with another %s than the checkpoint was written with: the result is not "
+             "that of a run that was not stopped",
+             keys.data);
+    text_free(&keys);
+}
+
 /* Damaged, or no file at all: it will never be read. Anything else may pass or be mended, and to
  * start afresh because of it would lose the training. */
 static bool is_damaged(const struct err *why)
@@ -117,49 +137,81 @@ static bool is_damaged(const struct err *why)
     return err_exit(why) == EXIT_FORMAT || why->id == ERR_FILE_MISSING;
 }
 
+/* What a search has found: the newest that fits, and the newest that is whole and does not. */
+struct found {
+    struct checkpoint *c;
+    char *path, *foreign;
+    struct text foreign_what;
+};
+
+static void set_foreign(struct found *f, char *path, const struct text *what)
+{
+    if (f->foreign)
+        return;
+    f->foreign = mem_string(path);
+    text_put(&f->foreign_what, what->data);
+}
+
+/* Newest first. Older ones that fit are ours as well, and go when the model is written. False: one
+ * could not be read. */
+static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
+                   const char *data, bool strict, struct found *f, struct err *e)
+{
+    struct text what = {0};
+    bool readable = true;
+    for (size_t i = l->count; readable && i-- > 0;) {
+        char *path = checkpoint_path(k->output, l->steps[i]);
+        struct err why = {0};
+        struct checkpoint *c = checkpoint_load(path, &why);
+        if (!c && !f->c && !is_damaged(&why)) {
+            *e = why;
+            readable = err_help(e, "make the checkpoint readable, or move it away to go on from "
+                                   "the one before it");
+        } else if (!c && strict) {
+            char shown[256];
+            text_escape(shown, sizeof shown, path, strlen(path));
+            log_warning("%s: %s; passed over", shown, why.what);
+        } else if (c && !fits(c, config, data, strict, &what)) {
+            set_foreign(f, path, &what);
+        } else if (c) {
+            keeper_own(k, l->steps[i]);
+            if (!f->c) {
+                f->c = c;
+                f->path = path;
+                continue;
+            }
+        }
+        checkpoint_free(c);
+        mem_free(path);
+    }
+    text_free(&what);
+    return readable;
+}
+
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e)
 {
     struct checkpoint_list l;
-    struct text what = {0};
-    char *foreign = NULL, *foreign_what = NULL;
-    bool readable = true;
+    struct found f = {0};
     *c = NULL;
     *path = NULL;
     if (!checkpoint_find(k->output, &l, e))
         return err_help(e, "leave out --resume to start afresh");
-    for (size_t i = l.count; readable && i-- > 0;) {
-        char *name = checkpoint_path(k->output, l.steps[i]);
-        struct err why = {0};
-        struct checkpoint *found = checkpoint_load(name, &why);
-        if (!found && !*c && !is_damaged(&why)) {
-            *e = why;
-            err_help(e, "make the checkpoint readable, or move it away to go on from the one "
-                        "before it");
-            readable = false;
-        } else if (!found) {
-            char shown[256];
-            text_escape(shown, sizeof shown, name, strlen(name));
-            log_warning("%s: %s; passed over", shown, why.what);
-        } else if (fits(found, config, data, &what)) {
-            keeper_own(k, l.steps[i]);
-            if (!*c) { /* the newest; older ones that fit are ours as well, and go when the model is
-                          written */
-                *c = found;
-                *path = name;
-                continue;
-            }
-        } else if (!foreign) {
-            foreign = mem_string(name);
-            foreign_what = mem_string(what.data);
-        }
-        checkpoint_free(found);
-        mem_free(name);
+    bool good = search(k, &l, config, data, true, &f, e);
+    if (good && !f.c && f.foreign) {
+        mem_free(f.foreign);
+        text_clear(&f.foreign_what);
+        f.foreign = NULL;
+        good = search(k, &l, config, data, false, &f, e);
+        if (f.c)
+            note_changes(f.c, config);
     }
-    bool good = readable && (*c || !foreign || other(foreign, foreign_what, e));
-    mem_free(foreign);
-    mem_free(foreign_what);
-    text_free(&what);
+    if (good && !f.c && f.foreign)
+        good = other(f.foreign, f.foreign_what.data, e);
+    *c = f.c;
+    *path = f.path;
+    mem_free(f.foreign);
+    text_free(&f.foreign_what);
     checkpoint_list_free(&l);
     return good;
 }
@@ -193,14 +245,27 @@ static void drop(const struct keeper *k, int64_t step)
     mem_free(path);
 }
 
-bool keeper_save(struct keeper *k, const struct checkpoint *c, struct err *e)
+static bool is_ours(const struct keeper *k, int64_t step)
 {
-    char *path = checkpoint_path(k->output, c->now.tried);
+    for (size_t i = 0; i < k->count; i++)
+        if (k->steps[i] == step)
+            return true;
+    return false;
+}
+
+bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+{
+    *name = c->now.tried;
+    char *path = checkpoint_path(k->output, *name);
+    while (!is_ours(k, *name) && file_exists(path)) {
+        mem_free(path);
+        path = checkpoint_path(k->output, ++*name);
+    }
     bool good = checkpoint_save(c, path, e);
     mem_free(path);
     if (!good)
         return false;
-    keeper_own(k, c->now.tried);
+    keeper_own(k, *name);
     while ((int64_t)k->count > k->keep) {
         drop(k, k->steps[0]);
         memmove(k->steps, k->steps + 1, --k->count * sizeof *k->steps);

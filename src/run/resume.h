@@ -13,8 +13,10 @@ struct keeper {
     size_t count, room;
 };
 void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
-/* Writes one, durable; then deletes our oldest beyond `keep`. A failing deletion is a warning. */
-bool keeper_save(struct keeper *k, const struct checkpoint *c, struct err *e);
+/* Writes one, durable; then deletes our oldest beyond `keep`. A failing deletion is a warning.
+ * *name: the number in its file name, that of its step, or the next one that is free where a
+ * checkpoint of another training has it: what is not ours is left. */
+bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 void keeper_clear(struct keeper *k);   /* deletes all of ours: the model is there */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
@@ -23,7 +25,9 @@ void keeper_release(struct keeper *k); /* forgets them; the files stay */
  * none. One that could not be read (permission, descriptors, the disk) before a fitting one was
  * found, or a folder that cannot be listed, is an error: what is there is not known.
  * CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs. *path
- * (mem_free) is set with *c. */
+ * (mem_free) is set with *c. Where no other fits, train.optimizer.learning_rate and train.clip_norm
+ * may differ, which a note says: they are what a training that diverged needs changed before it can
+ * go on. */
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on

@@ -1,6 +1,7 @@
 /* score.c - see score.h. */
 #include "run/score.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -100,7 +101,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y, s
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
-        good = !stop_wanted() && network_answer(j->network, &from, at, rows, logits, e);
+        good = !stop_wanted() && step_answer(j->stepper, &from, at, rows, logits, e);
         if (!good)
             break;
         truth_read(j, part, at, rows, &t);
@@ -140,6 +141,23 @@ bool score_metrics(const struct score_job *j, enum part part, struct metrics *m,
         metrics_of(y, m);
     tally_free(y);
     return good;
+}
+
+bool score_finite(const struct score_job *j, enum part part, struct err *e)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs;
+    struct source from = source_of(j, j->table->index[part], count);
+    real *logits = mem_alloc(most * outputs, sizeof *logits);
+    bool finite = true;
+    for (uint64_t at = 0; finite && at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        finite = step_answer(j->stepper, &from, at, rows, logits, e);
+        for (uint64_t i = 0; finite && i < rows * outputs; i++)
+            finite = isfinite(logits[i]);
+    }
+    mem_free(logits);
+    return finite;
 }
 
 void score_class_counts(const struct score_job *j, double *counts)
@@ -199,7 +217,7 @@ bool score_first(const struct score_job *j, uint32_t count, real *logits, struct
     for (uint32_t i = 0; i < count; i++)
         index[i] = i;
     struct source from = source_of(j, index, count);
-    bool good = count == 0 || network_answer(j->network, &from, 0, count, logits, e);
+    bool good = count == 0 || step_answer(j->stepper, &from, 0, count, logits, e);
     mem_free(index);
     return good;
 }

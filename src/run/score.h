@@ -5,11 +5,11 @@
 #define DNN_RUN_SCORE_H
 
 #include "data/table.h"
-#include "model/network.h"
 #include "run/metric.h"
+#include "run/step.h"
 
 struct score_job {
-    struct network *network;
+    struct stepper *stepper;
     const struct table *table;
     const struct schema *schema;
     const struct features *features;
@@ -19,6 +19,8 @@ struct score_job {
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e);
 bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
+/* No answer to the part is infinite or NaN; also false when it could not be asked (e says why). */
+bool score_finite(const struct score_job *j, enum part part, struct err *e);
 /* What always answering the training rows' class shares (or mean) would reach on a part. */
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
 /* Logits [count][outputs] of the table's first rows, in table order. */

@@ -1,6 +1,5 @@
 /* train_save.c - the end of a training: the best weights, what they reach, golden rows, the model
  * file. */
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -49,14 +48,6 @@ static bool make_golden(const struct training *t, struct golden *g, struct err *
     return score_first(&t->score, sample->rows, g->logits, e);
 }
 
-static bool all_finite(const real *values, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
-}
-
 static bool write_model(struct training *t, struct train_result *r, struct err *e)
 {
     const struct model *m = network_model(t->network);
@@ -72,9 +63,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
                           .buffers = s.buffers,
                           .param_count = m->params,
                           .buffer_count = m->buffers};
-    bool good = make_golden(t, &f.golden, e);
-    if (good && !(all_finite(s.params, m->params) && all_finite(s.buffers, m->buffers)))
-        good = training_diverged(t, &s.now, "a weight", e);
+    bool good = training_finite(t, &s, e) && make_golden(t, &f.golden, e);
     write_metrics(r, &metrics);
     f.metrics_text = metrics.data;
     stop_phase("writing the model", false);

@@ -12,7 +12,7 @@
 #include "run/output.h"
 #include "run/stop.h"
 
-static const char *quoted(const char *path, char room[512])
+const char *training_quoted(const char *path, char room[512])
 {
     text_escape(room, 512, path, strlen(path));
     return room;
@@ -31,7 +31,7 @@ static void note_existing(const struct training *t)
         log_note("%zu checkpoint%s of an earlier training %s left as %s; --resume would go on from "
                  "\"%s\"",
                  l.count, l.count > 1 ? "s" : "", l.count > 1 ? "are" : "is",
-                 l.count > 1 ? "they are" : "it is", quoted(path, room));
+                 l.count > 1 ? "they are" : "it is", training_quoted(path, room));
         mem_free(path);
     }
     checkpoint_list_free(&l);
@@ -171,6 +171,7 @@ struct network_options training_network(const struct training *t)
                                     .features = t->features,
                                     .rows = (uint32_t)o->batch_size,
                                     .micro = (uint32_t)o->grad_accumulation,
+                                    .steps = (uint32_t)t->steps,
                                     .training = true,
                                     .loss = &o->loss,
                                     .optim = &o->optimizer,
@@ -232,6 +233,9 @@ static bool take_over(struct training *t, const struct checkpoint *c, const char
         t->best.buffers =
             m->buffers ? mem_copy(c->best_buffers, m->buffers * sizeof *c->best_buffers) : NULL;
     }
+    if (c->norms)
+        t->norms = *c->norms;
+    t->checkpoint_step = c->now.tried;
     t->used = c->seconds;
     return true;
 }
@@ -256,7 +260,7 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
         log_warning(
             "\"%s\" was computed on another kind of machine (%s differs): the result is as good, "
             "but not the same bytes as that of a run that was not stopped",
-            quoted(path, room), differs);
+            training_quoted(path, room), differs);
     machine_obey(t->machine, &t->plan);
 }
 
@@ -268,7 +272,8 @@ static bool network_make(struct training *t, struct err *e)
     t->network = network_new(&o, t->machine, &t->plan, e);
     if (!t->network)
         return false;
-    t->score.network = t->network;
+    t->stepper = step_open(t->network, t->machine);
+    t->score.stepper = t->stepper;
     t->source = (struct source){.rows = t->table->rows,
                                 .index = t->table->index[PART_TRAIN],
                                 .count = t->table->count[PART_TRAIN],
@@ -276,8 +281,7 @@ static bool network_make(struct training *t, struct err *e)
                                 .classes = t->classes,
                                 .class_weight = t->class_weight,
                                 .features = t->features};
-    network_source(t->network, &t->source);
-    return true;
+    return network_source(t->network, &t->source, e);
 }
 
 bool training_build(struct training *t, struct err *e)
@@ -323,10 +327,11 @@ bool training_build(struct training *t, struct err *e)
 void training_close(struct training *t)
 {
     progress_close(t->progress);
+    step_close(t->stepper);
     network_free(t->network);
     machine_close(t->machine);
-    mem_free(t->best.params);
-    mem_free(t->best.buffers);
+    training_state_free(&t->best);
+    training_state_free(&t->last);
     history_release(&t->history);
     for (uint32_t i = 0; t->labels && i < t->classes; i++)
         mem_free(t->labels[i]);
@@ -341,110 +346,4 @@ void training_close(struct training *t)
     journal_close(&t->journal);
     lock_drop(&t->lock);
     *t = (struct training){0};
-}
-
-/* --- state and its checkpoint --- */
-
-void training_state(const struct training *t, struct network_state *s)
-{
-    const struct model *m = network_model(t->network);
-    unsigned states = optim_states(&t->config->train.optimizer);
-    *s = (struct network_state){.params = mem_zero(m->params, sizeof *s->params)};
-    if (m->buffers)
-        s->buffers = mem_zero(m->buffers, sizeof *s->buffers);
-    if (states > 0)
-        s->m1 = mem_zero(m->params, sizeof *s->m1);
-    if (states > 1)
-        s->m2 = mem_zero(m->params, sizeof *s->m2);
-}
-
-void training_state_free(struct network_state *s)
-{
-    mem_free(s->params);
-    mem_free(s->buffers);
-    mem_free(s->m1);
-    mem_free(s->m2);
-    *s = (struct network_state){0};
-}
-
-double training_seconds(const struct training *t)
-{
-    return t->used + clock_now() - t->began;
-}
-
-bool training_checkpoint(struct training *t, struct err *e)
-{
-    const struct model *m = network_model(t->network);
-    struct network_state s;
-    if (!journal_sync(&t->journal, e))
-        return false;
-    training_state(t, &s);
-    network_get(t->network, &s);
-    struct checkpoint c = {.plan = t->plan,
-                           .now = s.now,
-                           .params = s.params,
-                           .buffers = s.buffers,
-                           .m1 = s.m1,
-                           .m2 = s.m2,
-                           .best_params = t->best.params,
-                           .best_buffers = t->best.buffers,
-                           .param_count = m->params,
-                           .buffer_count = m->buffers,
-                           .rows = t->history.rows,
-                           .epochs = t->history.epochs,
-                           .seconds = training_seconds(t),
-                           .journal = t->journal.length,
-                           .config = t->config_text};
-    memcpy(c.data, t->table->sha256, sizeof c.data);
-    bool good = keeper_save(&t->keeper, &c, e);
-    training_state_free(&s);
-    if (good) {
-        mem_free(t->checkpoint);
-        t->checkpoint = checkpoint_path(t->output, c.now.tried);
-        t->checkpoint_at = clock_now();
-        log_info("checkpoint at step %lld", (long long)c.now.tried);
-    }
-    return good;
-}
-
-bool training_stopped(struct training *t, struct err *e)
-{
-    enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
-    struct step now = {0};
-    char room[512];
-    if (t->network)
-        network_step(t->network, &now);
-    if (now.tried > 0 && t->output && !training_checkpoint(t, e))
-        return false;
-    if (t->checkpoint) {
-        err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
-                quoted(t->checkpoint, room));
-        return err_help(e, "the same command with --resume goes on from there");
-    }
-    err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
-            stop_name());
-    return false;
-}
-
-bool training_diverged(struct training *t, const struct step *now, const char *what, struct err *e)
-{
-    const struct train_options *o = &t->config->train;
-    char room[512], kept[600] = "no checkpoint had been written yet";
-    if (t->checkpoint)
-        snprintf(kept, sizeof kept, "the last good checkpoint is kept: \"%s\"",
-                 quoted(t->checkpoint, room));
-    err_set(e, ERR_DIVERGED,
-            "training diverged: %s is not finite (epoch %lld, step %lld, learning rate %.3g); %s",
-            what, (long long)t->history.epochs + 1, (long long)now->tried, now->lr, kept);
-    if (o->clip_norm > 0)
-        return err_help(
-            e,
-            "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g), "
-            "or give the schedule a warmup",
-            o->optimizer.learning_rate, o->clip_norm);
-    return err_help(
-        e,
-        "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to 1.0; "
-        "look for extreme values in the data or the target",
-        o->optimizer.learning_rate);
 }

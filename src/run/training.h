@@ -1,5 +1,5 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * train_save.c, check.c.
+ * training_state.c, train_save.c, check.c.
  *
  *     training_open   outputs probed, lock taken, machine and threads started
  *     training_load   the table, what the network sees of it, the portable config
@@ -34,6 +34,7 @@ struct training {
     struct keeper keeper;
     char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
     double checkpoint_at; /* clock_now() of it, or of the start */
+    int64_t checkpoint_step;
 
     struct machine *machine;
     struct schema *schema;
@@ -46,10 +47,13 @@ struct training {
 
     struct plan plan;
     struct network *network;
+    struct stepper *stepper;
     struct source source; /* training rows */
     struct score_job score;
     struct history history;
     struct network_state best; /* weights of the best epoch; NULL before, or if nothing validates */
+    struct network_state last; /* as the last epoch of this run left everything; NULL before */
+    struct norms norms;        /* of the gradients of all steps */
     int64_t steps;             /* of an epoch */
     struct progress *progress;
     const char *stopped; /* why the epochs ended */
@@ -61,6 +65,8 @@ bool training_load(struct training *t, struct err *e);
 bool training_build(struct training *t, struct err *e);
 void training_close(struct training *t);
 
+/* A path for a message, escaped and cut. */
+const char *training_quoted(const char *path, char room[512]);
 /* The network's whole state as host arrays, owned by the caller. */
 void training_state(const struct training *t, struct network_state *s);
 void training_state_free(struct network_state *s);
@@ -71,8 +77,18 @@ bool training_checkpoint(struct training *t, struct err *e);
 /* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
  * INTERRUPTED). False. */
 bool training_stopped(struct training *t, struct err *e);
-/* The step is not finite: fills e (DIVERGED), names what to change. False. */
-bool training_diverged(struct training *t, const struct step *now, const char *what, struct err *e);
+/* All weights and buffers are finite; else DIVERGED. */
+bool training_finite(struct training *t, const struct network_state *s, struct err *e);
+/* Keeps the state at the end of an epoch in t->last, for training_keep_last; false when it is not
+ * finite. */
+bool training_epoch_ended(struct training *t, struct err *e);
+/* What went wrong came after the last good state. Writes that as a checkpoint, unless a newer one
+ * is on the disk, and says into text what is kept: "the last good checkpoint is kept: ..". False:
+ * there is none to go on from. */
+bool training_keep_last(struct training *t, char *text, size_t room);
+/* Step number `step` ended it: `what`, as "the loss is not finite". Keeps the last good state,
+ * fills e (DIVERGED), names what to change. False. */
+bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e);
 
 bool epochs_run(struct training *t, struct err *e);
 bool train_save(struct training *t, struct train_result *r, struct err *e);

@@ -18,6 +18,7 @@ is_exit 80 "N01 a learning rate that blows up: 80"
 err_has 'error[E1901]'
 err_has "lower train.optimizer.learning_rate (now 20)" "what to change"
 err_has "step " "and the step"
+err_has " of layer " "N01 and the layer where it began"
 is "$(digest m.dnn)" "$before" "the model from before is untouched"
 run dnn train v.json -o m.dnn --set "$sgd" --set train.clip_norm=0.001
 is_exit 0 "N02 the same with train.clip_norm: it goes through"
@@ -28,6 +29,28 @@ run dnn train v.json -o m.dnn --json --set train.checkpoint.every_s=0 --set trai
 is_exit 80 "N01 a rate that grows until it blows up: 80"
 out_has '"exit":80' "as JSON too"
 out_has "$(ls m.dnn.ckpt-* | tail -n 1)" "the last good checkpoint is named, and there"
+rm -f m.dnn*
+# the same, long before a checkpoint is due
+cliff='train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
+cliff() { run dnn train v.json -o m.dnn --set train.schedule.warmup=0.9 --set train.early_stopping.patience=0 --set "$@"; }
+cliff "$cliff"
+is_exit 80 "N01 before the first checkpoint is due: 80"
+err_has "the last good checkpoint is kept: \"$(ls m.dnn.ckpt-*)\"" "N01 the end of the epoch before is kept"
+err_has "go on with --resume" "and how to go on"
+cp m.dnn.ckpt-* kept.ckpt
+cliff train.optimizer.learning_rate=0.01 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.9 --resume
+is_exit 0 "N01 it goes on at a lower rate"
+err_has "resuming at step"
+err_has "going on with another train.optimizer.learning_rate" "which a note says"
+no_leftovers m.dnn "and the checkpoint is gone"
+# without --resume whatever stands there stays
+cp kept.ckpt "m.dnn.ckpt-000000000007"
+cp kept.ckpt "m.dnn.ckpt-000000000014"
+old=$(digest kept.ckpt)
+run dnn train v.json -o m.dnn --set train.checkpoint.every_s=0 --set train.checkpoint.keep=1
+is_exit 0 "a training afresh, with checkpoints after each epoch"
+is "$(digest m.dnn.ckpt-000000000007) $(digest m.dnn.ckpt-000000000014) $(ls m.dnn.ckpt-* | wc -l)" "$old $old 2" \
+    "the checkpoints that were there are left, also where a step has their name"
 rm -f m.dnn*
 
 { echo a,b,c,y; tail -n +2 d.csv | sed 's/,[01]$/,1/'; } >one.csv

@@ -18,6 +18,7 @@ static char data[65];
 static real reals[6][PARAMS];
 static struct history_row rows[EPOCHS];
 static char config_copy[512];
+static struct norms norms;
 
 static struct checkpoint sample(int64_t step)
 {
@@ -38,6 +39,7 @@ static struct checkpoint sample(int64_t step)
                            .buffer_count = BUFFERS,
                            .rows = rows,
                            .epochs = EPOCHS,
+                           .norms = &norms,
                            .seconds = 12.5,
                            .journal = 4711,
                            .config = config_copy};
@@ -91,17 +93,19 @@ static void round_trip(void)
        "buffers too");
     ok(memcmp(&b->now, &c.now, sizeof c.now) == 0, "every counter and sum of the step");
     ok(b->epochs == EPOCHS && memcmp(b->rows, rows, sizeof rows) == 0, "the history, NaN included");
+    ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
     ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
     ok(b->seconds == 12.5 && b->journal == 4711 && strcmp(b->config, config) == 0 &&
            strcmp(b->data, data) == 0,
        "time, journal, config, data");
     checkpoint_free(b);
     c.m1 = c.m2 = c.best_params = c.best_buffers = c.buffers = NULL;
+    c.norms = NULL;
     c.buffer_count = 0;
     c.epochs = 0;
     ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL,
        "without moments, buffers, epochs");
-    ok(b && !b->m1 && !b->m2 && !b->best_params && b->buffer_count == 0 && b->epochs == 0,
+    ok(b && !b->m1 && !b->m2 && !b->best_params && !b->norms && b->buffer_count == 0 && b->epochs == 0,
        "they are absent");
     checkpoint_free(b);
     mem_free(path);
@@ -243,15 +247,21 @@ static void keep(void)
     struct err e = {0};
     struct keeper k = {.output = scratch("k.dnn"), .keep = 2};
     write_one(k.output, 5, NULL, 'a'); /* somebody else's */
+    scratch_put("k.dnn.ckpt-000000000040", "old", 3);
+    scratch_put("k.dnn.ckpt-000000000041", "old", 3);
+    int64_t name = 0;
     for (int64_t step = 10; step <= 50; step += 10) {
         struct checkpoint c = sample(step);
-        if (!keeper_save(&k, &c, &e))
+        if (!keeper_save(&k, &c, &name, &e))
             break;
     }
     struct checkpoint_list l;
     checkpoint_find(k.output, &l, &e);
-    ok(l.count == 3 && l.steps[0] == 5 && l.steps[1] == 40 && l.steps[2] == 50,
+    ok(l.count == 5 && l.steps[0] == 5 && l.steps[3] == 42 && l.steps[4] == 50,
        "the newest two of ours, and what was there");
+    ok(scratch_holds("k.dnn.ckpt-000000000040", "old", 3) &&
+           scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
+       "a checkpoint that was there is not replaced: ours has the next free name");
     checkpoint_list_free(&l);
     scratch_put(".k.dnn.dnn-tmp-1a2b", "x", 1);
     scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-1a2b", "x", 1);
@@ -261,13 +271,49 @@ static void keep(void)
     keeper_release(&k);
 }
 
+/* A training that diverged goes on at another rate, but never from there while one of its own is
+ * left. */
+static void other_rate(void)
+{
+    static const char slow[] = "{\"train\":{\"optimizer\":{\"learning_rate\":0.1}}}";
+    static const char fast[] = "{\"train\":{\"optimizer\":{\"learning_rate\":20}},\"more\":1}";
+    static const char lower[] = "{\"train\":{\"optimizer\":{\"learning_rate\":1},"
+                                "\"clip_norm\":1},\"more\":1}";
+    struct err e = {0};
+    struct keeper k = {.output = scratch("d.dnn"), .keep = 2};
+    struct checkpoint *c;
+    char *path;
+    memset(data, 'a', 64);
+    write_one(k.output, 600, fast, 'a');
+    ok(!resume_find(&k, slow, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER,
+       "another key stays another training");
+    err_clear(&e);
+    log_setup(LOG_ERROR, false);
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 600 && k.count == 1,
+       "N01 learning rate and clipping may differ");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    write_one(k.output, 300, lower, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 1,
+       "an older one of the same rate comes first");
+    checkpoint_free(c);
+    mem_free(path);
+    log_setup(LOG_NOTE, false);
+    keeper_release(&k);
+}
+
 int main(void)
 {
     scratch_make();
+    for (int i = 0; i < 150; i++)
+        norms_add(&norms, 1 + i % 3);
     round_trip();
     refused();
     differences();
     find();
     keep();
+    other_rate();
     return done();
 }

@@ -217,11 +217,28 @@ static void diverging(void)
     ok(!train("regression", "r.csv", wild, "", "d.dnn", false) && err_exit(&e) == 80,
        "N01 a wild learning rate: 80");
     ok(strstr(e.help, "learning_rate") && strstr(e.help, "clip_norm") &&
-           strstr(e.what, "no checkpoint"),
-       "what to change, and that no checkpoint was written yet");
+           strstr(e.help, "start again") && strstr(e.what, "no epoch had ended") &&
+           strstr(e.what, " of layer ") && checkpoints("d.dnn") == 0,
+       "N01 where it began, what to change, and that nothing can be kept yet");
     ok(scratch_holds("d.dnn", before, length), "the model from before is untouched");
     free(before);
     ok(!exists("d.dnn.lock"), "and the lock is gone");
+    static const char late[] =
+        "\"epochs\":60,\"optimizer\":{\"type\":\"sgd\",\"learning_rate\":%g,"
+        "\"momentum\":0.9},\"schedule\":{\"warmup\":0.95},"
+        "\"early_stopping\":{\"patience\":0},\"checkpoint\":{\"every_s\":1000}";
+    char options[512];
+    snprintf(options, sizeof options, late, 5.0);
+    ok(!train("regression", "r.csv", options, "", "late.dnn", false) && err_exit(&e) == 80 &&
+           strstr(e.what, "the last good checkpoint is kept: \"") &&
+           strstr(e.what, "late.dnn.ckpt-") && strstr(e.help, "--resume") &&
+           checkpoints("late.dnn") == 1,
+       "N01 after some epochs, long before the first checkpoint is due: the last epoch's end is "
+       "kept");
+    snprintf(options, sizeof options, late, 0.01);
+    ok(train("regression", "r.csv", options, "", "late.dnn", true) && exists("late.dnn") &&
+           checkpoints("late.dnn") == 0,
+       "N01 at a lower rate it goes on from there, to its end");
 }
 
 static void outputs(void)

@@ -1,0 +1,185 @@
+/* training_state.c - what a training has reached: its state on the host, checkpoints of it, and
+ * what is kept when it ends badly. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/nonfinite.h"
+#include "run/stop.h"
+#include "run/training.h"
+
+void training_state(const struct training *t, struct network_state *s)
+{
+    const struct model *m = network_model(t->network);
+    unsigned states = optim_states(&t->config->train.optimizer);
+    *s = (struct network_state){.params = mem_zero(m->params, sizeof *s->params)};
+    if (m->buffers)
+        s->buffers = mem_zero(m->buffers, sizeof *s->buffers);
+    if (states > 0)
+        s->m1 = mem_zero(m->params, sizeof *s->m1);
+    if (states > 1)
+        s->m2 = mem_zero(m->params, sizeof *s->m2);
+}
+
+void training_state_free(struct network_state *s)
+{
+    mem_free(s->params);
+    mem_free(s->buffers);
+    mem_free(s->m1);
+    mem_free(s->m2);
+    *s = (struct network_state){0};
+}
+
+double training_seconds(const struct training *t)
+{
+    return t->used + clock_now() - t->began;
+}
+
+static bool write_checkpoint(struct training *t, const struct network_state *s,
+                             struct norms *norms, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    int64_t name;
+    if (!journal_sync(&t->journal, e))
+        return false;
+    struct checkpoint c = {.plan = t->plan,
+                           .now = s->now,
+                           .params = s->params,
+                           .buffers = s->buffers,
+                           .m1 = s->m1,
+                           .m2 = s->m2,
+                           .best_params = t->best.params,
+                           .best_buffers = t->best.buffers,
+                           .param_count = m->params,
+                           .buffer_count = m->buffers,
+                           .rows = t->history.rows,
+                           .epochs = t->history.epochs,
+                           .norms = norms,
+                           .seconds = training_seconds(t),
+                           .journal = t->journal.length,
+                           .config = t->config_text};
+    memcpy(c.data, t->table->sha256, sizeof c.data);
+    if (!keeper_save(&t->keeper, &c, &name, e))
+        return false;
+    mem_free(t->checkpoint);
+    t->checkpoint = checkpoint_path(t->output, name);
+    t->checkpoint_at = clock_now();
+    t->checkpoint_step = c.now.tried;
+    log_info("checkpoint at step %lld", (long long)c.now.tried);
+    return true;
+}
+
+bool training_checkpoint(struct training *t, struct err *e)
+{
+    struct network_state s;
+    training_state(t, &s);
+    network_get(t->network, &s);
+    bool good = training_finite(t, &s, e) && write_checkpoint(t, &s, &t->norms, e);
+    training_state_free(&s);
+    return good;
+}
+
+/* Looked at in an arena of its own, so that a bad state does not take the place of the good one. */
+bool training_epoch_ended(struct training *t, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state now = {.params = mem_alloc(m->params, sizeof *now.params)};
+    if (m->buffers)
+        now.buffers = mem_alloc(m->buffers, sizeof *now.buffers);
+    network_get(t->network, &now);
+    bool good = training_finite(t, &now, e);
+    training_state_free(&now);
+    if (!good)
+        return false;
+    if (!t->last.params)
+        training_state(t, &t->last);
+    network_get(t->network, &t->last);
+    return true;
+}
+
+bool training_stopped(struct training *t, struct err *e)
+{
+    enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
+    struct step now = {0};
+    char room[512];
+    if (t->network)
+        network_step(t->network, &now);
+    if (now.tried > 0 && t->output && !training_checkpoint(t, e))
+        return false;
+    if (t->checkpoint) {
+        err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
+                training_quoted(t->checkpoint, room));
+        return err_help(e, "the same command with --resume goes on from there");
+    }
+    err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
+            stop_name());
+    return false;
+}
+
+/* The norms stay out: those of another learning rate are of another size. */
+bool training_keep_last(struct training *t, char *text, size_t room)
+{
+    struct err e = {0};
+    char shown[512];
+    bool newer = t->last.params && t->output && t->last.now.tried > t->checkpoint_step;
+    if (newer && !write_checkpoint(t, &t->last, NULL, &e))
+        log_warning("the last good state, after step %lld, is lost: %s",
+                    (long long)t->last.now.tried, e.what);
+    if (t->checkpoint)
+        snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
+                 training_quoted(t->checkpoint, shown));
+    else
+        snprintf(text, room, "%s",
+                 newer ? "no checkpoint could be written"
+                       : "no epoch had ended well before: there is no checkpoint to keep");
+    return t->checkpoint != NULL;
+}
+
+bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    int64_t first = t->history.epochs * t->steps;
+    double rate = o->optimizer.learning_rate *
+                  schedule_factor(&o->schedule, step > 0 ? step - 1 : 0, o->epochs * t->steps,
+                                  t->steps);
+    char kept[600];
+    bool again = training_keep_last(t, kept, sizeof kept);
+    err_set(e, ERR_DIVERGED,
+            "training diverged: %s (epoch %lld, step %lld, learning rate %.3g); %s", what,
+            (long long)t->history.epochs + (step > first), (long long)step, rate, kept);
+    const char *then = again ? "and go on with --resume" : "and start again";
+    if (o->clip_norm > 0)
+        return err_help(e,
+                        "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now "
+                        "%.3g), %s",
+                        o->optimizer.learning_rate, o->clip_norm, then);
+    return err_help(e,
+                    "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to "
+                    "1.0, %s; look for extreme values in the data or the target",
+                    o->optimizer.learning_rate, then);
+}
+
+/* The first value that is not finite; count: there is none. */
+static uint64_t not_finite(const real *values, uint64_t count)
+{
+    uint64_t i = 0;
+    while (i < count && isfinite(values[i]))
+        i++;
+    return i;
+}
+
+bool training_finite(struct training *t, const struct network_state *s, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    uint64_t at = not_finite(s->params, m->params);
+    char where[160] = "a running statistic of batch_norm", what[200];
+    if (at == m->params && not_finite(s->buffers, m->buffers) == m->buffers)
+        return true;
+    if (at < m->params)
+        model_name_weight(m, at, where, sizeof where);
+    snprintf(what, sizeof what, "%s is not finite", where);
+    return training_diverged(t, s->now.tried, what, e);
+}

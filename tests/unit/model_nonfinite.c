@@ -1,0 +1,110 @@
+/* model_nonfinite.c - a step that is not finite: where it began is named, and the weights stay as
+ * the first such step met them, whatever follows it. Ids: N01. */
+#include <math.h>
+
+#include "model/nonfinite.h"
+#include "netcase.h"
+#include "tap.h"
+
+#define NET                                                                                        \
+    "{\"layers\": [{\"type\": \"dense\", \"units\": 12}, {\"type\": \"tanh\"}, "                   \
+    "{\"type\": \"batch_norm\"}, "                                                                 \
+    "{\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 12}, "                 \
+    "{\"type\": \"sigmoid\"}]}, {\"type\": \"dense\", \"units\": 5}]}"
+
+static void begin(struct netcase *c, uint32_t micro)
+{
+    *c = (struct netcase){.model = NET, .numbers = 4, .outputs = 1, .rows = 40, .micro = micro,
+                          .count = 400, .seed = 3};
+    ok(case_make(c), "made");
+    case_fill(c);
+    ok(case_open(c), "opened");
+}
+
+static void train(struct netcase *c, uint32_t steps)
+{
+    struct hyper table[16];
+    for (int i = 0; i < 16; i++)
+        table[i] = (struct hyper){0.01, 0};
+    network_epoch(c->network, 0, table, 16, &c->e);
+    network_train(c->network, steps, &c->e);
+}
+
+/* `value` stands in the weights from `at` on, `count` times. */
+static void named(uint64_t (*at)(const struct model *m), unsigned count, double value,
+                  const char *expected)
+{
+    struct netcase c;
+    char text[160];
+    begin(&c, 2);
+    const struct model *m = network_model(c.network);
+    network_get(c.network, &c.state);
+    for (unsigned i = 0; i < count; i++)
+        c.state.params[at(m) + i] = (real)value;
+    network_put(c.network, &c.state);
+    train(&c, 1);
+    network_nonfinite(c.network, text, sizeof text);
+    is_string(text, expected, "N01 the layer is named");
+    model_name_weight(m, at(m), text, sizeof text);
+    ok(strstr(text, strstr(expected, "layer")) != NULL, "and that of a weight: %s", text);
+    case_close(&c);
+}
+
+static uint64_t first(const struct model *m)
+{
+    return m->layers[0]->w;
+}
+static uint64_t norm(const struct model *m)
+{
+    return m->layers[2]->w;
+}
+static uint64_t inner(const struct model *m)
+{
+    return m->layers[3]->children[0]->w;
+}
+static uint64_t output(const struct model *m)
+{
+    return m->layers[m->layer_count - 1]->w;
+}
+
+/* Finite layers, a target that no loss can take. */
+static void loss(void)
+{
+    struct netcase c;
+    char text[160];
+    begin(&c, 1);
+    for (uint64_t row = 0; row < c.count; row++)
+        case_target(&c, row, row == 130 ? (double)INFINITY : 1);
+    real *before = mem_alloc(network_model(c.network)->params, sizeof *before);
+    train(&c, 3);
+    network_get(c.network, &c.state);
+    size_t bytes = network_model(c.network)->params * sizeof(real);
+    memcpy(before, c.state.params, bytes);
+    train(&c, 10);
+    network_nonfinite(c.network, text, sizeof text);
+    is_string(text, "the loss", "N01 the loss, where every layer is finite");
+    network_get(c.network, &c.state);
+    is_int(c.state.now.bad_steps, 7, "N01 the fourth step is bad, and with it all that follow");
+    struct netcase d;
+    begin(&d, 1);
+    for (uint64_t row = 0; row < d.count; row++)
+        case_target(&d, row, row == 130 ? (double)INFINITY : 1);
+    train(&d, 3);
+    train(&d, 3);
+    network_get(d.network, &d.state);
+    ok(memcmp(c.state.params, d.state.params, bytes) == 0,
+       "N01 the weights are those that the first bad step met");
+    mem_free(before);
+    case_close(&c);
+    case_close(&d);
+}
+
+int main(void)
+{
+    named(first, 1, (double)NAN, "a weight of layer 1 of 8 (dense)");
+    named(inner, 1, (double)INFINITY, "a weight of layer 5 of 8 (dense)");
+    named(norm, 12, 3e38, "the output of layer 3 of 8 (batch_norm)");
+    named(output, 5, 3e38, "the output of layer 8 of 8 (dense)");
+    loss();
+    return done();
+}
