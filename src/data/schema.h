@@ -109,6 +109,7 @@ void schema_layout(struct schema *s);
 #define NUMBER_RUN_MOST 64
 struct number_run {
     uint32_t column, count; /* numeric columns with a cell, side by side, at most NUMBER_RUN_MOST */
+    bool together;          /* in the file too, in this order */
 };
 struct binding {
     int32_t *cell_of;      /* by schema column: cell, or -1 */
@@ -133,6 +134,7 @@ struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w
 void schema_saved_free(struct schema_saved *k);
 /* Hostile input: every index is checked, E15. */
 struct schema *schema_load(const struct tensor_file *f, struct err *e);
+bool schema_tensor(const char *name); /* whether schema_save writes tensors of that name */
 /* For inspect; members without braces. */
 void schema_write_json(const struct schema *s, struct json_out *out);
 

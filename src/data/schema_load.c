@@ -31,29 +31,27 @@ struct texts {
     uint64_t count;
 };
 
-static bool texts_open(const struct loading *l, const char *name, uint64_t most, struct texts *t)
+static bool texts_open(const struct loading *l, const char *in_offsets, const char *in_bytes,
+                       uint64_t most, struct texts *t)
 {
-    char full[48];
-    snprintf(full, sizeof full, "schema.%s_offsets", name);
-    const struct tensor *offsets = tensor_need(l->file, full, DTYPE_I64, UINT64_MAX, l->e);
+    const struct tensor *offsets = tensor_need(l->file, in_offsets, DTYPE_I64, UINT64_MAX, l->e);
     if (!offsets)
         return false;
     t->offsets = offsets->data;
     t->count = offsets->count - 1;
     if (offsets->count < 1 || t->count > most || t->offsets[0] != 0)
-        return damaged(l, full, "has a wrong count or beginning");
+        return damaged(l, in_offsets, "has a wrong count or beginning");
     for (uint64_t i = 0; i < t->count; i++)
         if (t->offsets[i + 1] < t->offsets[i])
-            return damaged(l, full, "goes backwards");
-    snprintf(full, sizeof full, "schema.%s_bytes", name);
-    const struct tensor *bytes = tensor_need(l->file, full, DTYPE_U8, UINT64_MAX, l->e);
+            return damaged(l, in_offsets, "goes backwards");
+    const struct tensor *bytes = tensor_need(l->file, in_bytes, DTYPE_U8, UINT64_MAX, l->e);
     if (!bytes)
         return false;
     t->bytes = bytes->data;
     if (bytes->count != (uint64_t)t->offsets[t->count] + 1 || t->bytes[bytes->count - 1] != '\0')
-        return damaged(l, full, "is not as long as its offsets say");
+        return damaged(l, in_bytes, "is not as long as its offsets say");
     if (memchr(t->bytes, '\0', bytes->count) != t->bytes + bytes->count - 1)
-        return damaged(l, full, "has a NUL byte inside");
+        return damaged(l, in_bytes, "has a NUL byte inside");
     return true;
 }
 
@@ -97,7 +95,7 @@ static bool within(int64_t value, int64_t low, int64_t high)
 
 static bool load_settings(const struct loading *l)
 {
-    static const char name[] = "schema.settings";
+    static const char name[] = SAVED_IN_SETTINGS;
     struct schema *s = l->schema;
     const struct tensor *t = tensor_need(l->file, name, DTYPE_I64, SAVED_SETTINGS, l->e);
     if (!t)
@@ -141,7 +139,7 @@ static bool column_valid(const int64_t *v)
 static bool load_names(const struct loading *l, uint64_t count)
 {
     struct texts names;
-    if (!texts_open(l, "names", CSV_MOST_COLUMNS, &names))
+    if (!texts_open(l, SAVED_IN_NAMES, CSV_MOST_COLUMNS, &names))
         return false;
     if (names.count != count)
         return damaged(l, "schema.names_offsets", "does not have one name a column");
@@ -173,13 +171,13 @@ static bool check_roles(const struct loading *l)
     if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
         s->columns[s->target].type == COLUMN_TARGET)
         return true;
-    return damaged(l, "schema.columns",
+    return damaged(l, SAVED_IN_COLUMNS,
                    "does not have one target, features, and at most one weight");
 }
 
 static bool load_columns(const struct loading *l)
 {
-    static const char name[] = "schema.columns";
+    static const char name[] = SAVED_IN_COLUMNS;
     struct schema *s = l->schema;
     const struct tensor *t = tensor_need(l->file, name, DTYPE_I64, UINT64_MAX, l->e);
     if (!t)
@@ -205,7 +203,7 @@ static bool load_columns(const struct loading *l)
     }
     struct texts categories;
     if (!check_roles(l) || !load_names(l, count) ||
-        !texts_open(l, "categories", UINT64_MAX, &categories))
+        !texts_open(l, SAVED_IN_CATEGORIES, UINT64_MAX, &categories))
         return false;
     if (categories.count != values)
         return damaged(l, "schema.categories_offsets", "has another count than the columns say");
@@ -225,7 +223,7 @@ static bool load_labels(const struct loading *l)
 {
     struct schema *s = l->schema;
     struct texts labels, missing;
-    if (!texts_open(l, "labels", VOCAB_MOST, &labels))
+    if (!texts_open(l, SAVED_IN_LABELS, VOCAB_MOST, &labels))
         return false;
     uint64_t least = s->task == TASK_REGRESSION ? 0 : 2;
     uint64_t most = s->task == TASK_MULTICLASS ? VOCAB_MOST : least;
@@ -239,7 +237,7 @@ static bool load_labels(const struct loading *l)
     }
     if (s->task == TASK_BINARY)
         s->positive = mem_string(vocab_text(s->labels, 1, NULL));
-    if (!texts_open(l, "missing", 10000, &missing))
+    if (!texts_open(l, SAVED_IN_MISSING, 10000, &missing))
         return false;
     s->missing.items = mem_zero(missing.count + 1, sizeof *s->missing.items);
     for (uint64_t i = 0; i < missing.count; i++) {
@@ -277,7 +275,7 @@ static bool number_valid(const double *v)
 
 static bool load_quantiles(const struct loading *l, uint64_t knots)
 {
-    static const char name[] = "schema.quantiles";
+    static const char name[] = SAVED_IN_QUANTILES;
     if (!knots)
         return !tensor_find(l->file, name) || damaged(l, name, "belongs to no column");
     const struct tensor *t = tensor_need(l->file, name, DTYPE_F32, knots, l->e);
@@ -298,7 +296,7 @@ static bool load_quantiles(const struct loading *l, uint64_t knots)
 
 static bool load_numbers(const struct loading *l)
 {
-    static const char name[] = "schema.numbers";
+    static const char name[] = SAVED_IN_NUMBERS;
     struct schema *s = l->schema;
     uint64_t knots = 0;
     if (!s->number_count)
@@ -328,12 +326,12 @@ static bool load_numbers(const struct loading *l)
 
 static bool load_target(const struct loading *l)
 {
-    const struct tensor *t = tensor_need(l->file, "schema.target", DTYPE_F64, 2, l->e);
+    const struct tensor *t = tensor_need(l->file, SAVED_IN_TARGET, DTYPE_F64, 2, l->e);
     if (!t)
         return false;
     const double *v = t->data;
     if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
-        return damaged(l, "schema.target", "is not a finite center and a positive scale");
+        return damaged(l, SAVED_IN_TARGET, "is not a finite center and a positive scale");
     l->schema->target_center = v[0];
     l->schema->target_scale = v[1];
     return true;
@@ -351,4 +349,13 @@ struct schema *schema_load(const struct tensor_file *f, struct err *e)
     }
     schema_free(l.schema);
     return NULL;
+}
+
+bool schema_tensor(const char *name)
+{
+    static const char *const names[] = {SAVED_TENSORS};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }

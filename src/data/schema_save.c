@@ -43,19 +43,15 @@ static void texts_of_vocab(struct texts *t, const struct vocab *v)
     }
 }
 
-static void texts_save(struct texts *t, const char *name, struct tensor_writer *w)
+static void texts_save(struct texts *t, const char *in_offsets, const char *in_bytes,
+                       struct tensor_writer *w)
 {
-    struct text full = {0};
     if (!t->offsets)
         t->offsets = mem_zero(1, sizeof *t->offsets);
     text_char(&t->bytes, '\0');
     const uint64_t offsets = t->count + 1, bytes = t->bytes.length;
-    text_printf(&full, "schema.%s_offsets", name);
-    tensor_add(w, full.data, DTYPE_I64, 1, &offsets, t->offsets);
-    text_clear(&full);
-    text_printf(&full, "schema.%s_bytes", name);
-    tensor_add(w, full.data, DTYPE_U8, 1, &bytes, t->bytes.data);
-    text_free(&full);
+    tensor_add(w, in_offsets, DTYPE_I64, 1, &offsets, t->offsets);
+    tensor_add(w, in_bytes, DTYPE_U8, 1, &bytes, t->bytes.data);
 }
 
 static void save_settings(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
@@ -70,10 +66,10 @@ static void save_settings(const struct schema *s, struct schema_saved *k, struct
     k->settings[SAVED_TARGET] = s->target;
     k->settings[SAVED_FILE_COLUMNS] = s->file_columns;
     const uint64_t settings = SAVED_SETTINGS, two = 2;
-    tensor_add(w, "schema.settings", DTYPE_I64, 1, &settings, k->settings);
+    tensor_add(w, SAVED_IN_SETTINGS, DTYPE_I64, 1, &settings, k->settings);
     k->target[0] = s->target_center;
     k->target[1] = s->target_scale;
-    tensor_add(w, "schema.target", DTYPE_F64, 1, &two, k->target);
+    tensor_add(w, SAVED_IN_TARGET, DTYPE_F64, 1, &two, k->target);
 }
 
 static void save_columns(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
@@ -97,7 +93,7 @@ static void save_columns(const struct schema *s, struct schema_saved *k, struct 
         texts_of_vocab(&k->categories, c->vocab);
     }
     const uint64_t dims[2] = {s->column_count, SAVED_COLUMN};
-    tensor_add(w, "schema.columns", DTYPE_I64, 2, dims, k->columns);
+    tensor_add(w, SAVED_IN_COLUMNS, DTYPE_I64, 2, dims, k->columns);
 }
 
 static void save_numbers(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
@@ -124,9 +120,9 @@ static void save_numbers(const struct schema *s, struct schema_saved *k, struct 
     }
     const uint64_t dims[2] = {s->number_count, SAVED_NUMBER};
     if (s->number_count)
-        tensor_add(w, "schema.numbers", DTYPE_F64, 2, dims, k->numbers);
+        tensor_add(w, SAVED_IN_NUMBERS, DTYPE_F64, 2, dims, k->numbers);
     if (knots)
-        tensor_add(w, "schema.quantiles", DTYPE_F32, 1, &knots, k->quantiles);
+        tensor_add(w, SAVED_IN_QUANTILES, DTYPE_F32, 1, &knots, k->quantiles);
 }
 
 struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w)
@@ -140,10 +136,10 @@ struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
         texts_of_vocab(&k->labels, s->labels);
-    texts_save(&k->names, "names", w);
-    texts_save(&k->missing, "missing", w);
-    texts_save(&k->labels, "labels", w);
-    texts_save(&k->categories, "categories", w);
+    texts_save(&k->names, SAVED_IN_NAMES, w);
+    texts_save(&k->missing, SAVED_IN_MISSING, w);
+    texts_save(&k->labels, SAVED_IN_LABELS, w);
+    texts_save(&k->categories, SAVED_IN_CATEGORIES, w);
     return k;
 }
 

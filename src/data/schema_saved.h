@@ -14,6 +14,21 @@
 #ifndef DNN_DATA_SCHEMA_SAVED_H
 #define DNN_DATA_SCHEMA_SAVED_H
 
+/* The names, for the writer, the reader and schema_tensor. */
+#define SAVED_IN_SETTINGS "schema.settings"
+#define SAVED_IN_COLUMNS "schema.columns"
+#define SAVED_IN_NUMBERS "schema.numbers"
+#define SAVED_IN_QUANTILES "schema.quantiles"
+#define SAVED_IN_TARGET "schema.target"
+#define SAVED_TEXTS(T) "schema." T "_offsets", "schema." T "_bytes"
+#define SAVED_IN_NAMES SAVED_TEXTS("names")
+#define SAVED_IN_MISSING SAVED_TEXTS("missing")
+#define SAVED_IN_LABELS SAVED_TEXTS("labels")
+#define SAVED_IN_CATEGORIES SAVED_TEXTS("categories")
+#define SAVED_TENSORS                                                                       \
+    SAVED_IN_SETTINGS, SAVED_IN_COLUMNS, SAVED_IN_NUMBERS, SAVED_IN_QUANTILES, SAVED_IN_TARGET, \
+        SAVED_IN_NAMES, SAVED_IN_MISSING, SAVED_IN_LABELS, SAVED_IN_CATEGORIES
+
 enum saved_setting {
     SAVED_LAYOUT, /* SAVED_LAYOUT_NOW */
     SAVED_TASK, SAVED_DELIMITER, SAVED_HEADER, SAVED_TSV, SAVED_ENCODING, SAVED_DECIMAL,

@@ -22,12 +22,17 @@ struct layer;
 enum param_kind { PARAM_WEIGHT, PARAM_BIAS, PARAM_NORM, PARAM_EMBEDDING, PARAM_KINDS };
 extern const char *const param_kind_names[]; /* NULL-terminated */
 
+struct span {
+    uint64_t begin, end;
+};
 /* Collects what layers need. Offsets are in elements and multiples of 16, so that rows of a matrix
  * begin at cache lines; what lies between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
+    struct span *gaps;        /* between parameters */
+    uint32_t gap_count, gap_room;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
     uint64_t acts;     /* kept activations and gradients of activations, elements of struct act */

@@ -76,6 +76,8 @@ struct model *model_plan(const struct model_options *o, const struct features *f
     m->flops = p.flops;
     m->groups = p.groups;
     m->kinds = p.kinds;
+    m->gaps = p.gaps;
+    m->gap_count = p.gap_count;
     m->group_count = p.group_count;
     m->has_bnorm = has_type(m->layers, m->layer_count, &layer_batch_norm);
     if (good)
@@ -92,6 +94,7 @@ void model_free(struct model *m)
     features_release(m);
     mem_free(m->groups);
     mem_free(m->kinds);
+    mem_free(m->gaps);
     mem_free(m);
 }
 
@@ -102,6 +105,15 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
     init_constant(buffers, m->buffers, 0);
     layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
     features_init(m, seed, model_number, params);
+}
+
+uint64_t model_gap(const struct model *m, const real *params)
+{
+    for (uint32_t i = 0; i < m->gap_count; i++)
+        for (uint64_t k = m->gaps[i].begin; k < m->gaps[i].end; k++)
+            if (!(params[k] >= 0 && params[k] <= 0))
+                return k;
+    return UINT64_MAX;
 }
 
 uint64_t model_unsound(const struct model *m, const real *buffers)

@@ -35,6 +35,8 @@ struct model {
     uint64_t embed_params;    /* embedding tables stand first in the parameter arena */
     uint64_t params, buffers; /* sizes of the arenas */
     uint64_t trained;         /* parameters, without the gaps of the arena */
+    struct span *gaps;        /* where nothing but 0 stands */
+    uint32_t gap_count;
     struct group *groups;     /* factors 1; optim_groups makes the optimiser's */
     uint8_t *kinds;           /* enum param_kind of each */
     uint32_t group_count;
@@ -54,6 +56,8 @@ void model_free(struct model *m);
 /* Host arrays of m->params and m->buffers reals, cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,
                 real *buffers);
+/* The first number between two parameters that is not 0, or UINT64_MAX. */
+uint64_t model_gap(const struct model *m, const real *params);
 /* The first buffer that training cannot have left there, or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
 /* features, layers: gather and the encoders fill x, then the list. Returns the logits. */

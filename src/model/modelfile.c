@@ -1,5 +1,6 @@
 /* modelfile.c - writing a model. */
 #include "model/modelfile.h"
+#include "model/modelfile_tensors.h"
 
 #include <string.h>
 
@@ -86,10 +87,10 @@ static void add_meta(const struct modelfile *f, struct tensor_writer *w)
     tensor_meta(w, "kind", "model");
     tensor_meta(w, "format", format.data);
     if (strlen(f->config_text) <= META_MOST) {
-        tensor_meta(w, "config", f->config_text);
+        tensor_meta(w, IN_CONFIG, f->config_text);
     } else {
         const uint64_t length = strlen(f->config_text);
-        tensor_add(w, "config", DTYPE_U8, 1, &length, f->config_text);
+        tensor_add(w, IN_CONFIG, DTYPE_U8, 1, &length, f->config_text);
     }
     json_open(&plan, NULL, '{');
     plan_write(&f->plan, &plan);
@@ -115,13 +116,13 @@ bool modelfile_save(const struct modelfile *f, const char *path, char digest[65]
     add_meta(f, w);
     struct schema_saved *kept = schema_save(f->schema, w);
     float *floats[3] = {
-        add_reals(w, "weights.params", f->params, 1, &f->param_count),
-        add_reals(w, "weights.buffers", f->buffers, 1, &f->buffer_count),
-        add_reals(w, "golden.logits", g->logits, 2, logits),
+        add_reals(w, IN_PARAMS, f->params, 1, &f->param_count),
+        add_reals(w, IN_BUFFERS, f->buffers, 1, &f->buffer_count),
+        add_reals(w, IN_GOLDEN_LOGITS, g->logits, 2, logits),
     };
     if (g->count) {
-        tensor_add(w, "golden.offsets", DTYPE_I64, 1, &offsets, g->offsets);
-        tensor_add(w, "golden.text", DTYPE_U8, 1, &text, text ? g->text : "");
+        tensor_add(w, IN_GOLDEN_OFFSETS, DTYPE_I64, 1, &offsets, g->offsets);
+        tensor_add(w, IN_GOLDEN_TEXT, DTYPE_U8, 1, &text, text ? g->text : "");
     }
     bool good = tensor_write(w, path, digest, e);
     for (int i = 0; i < 3; i++)

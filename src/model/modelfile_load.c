@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "model/modelfile.h"
+#include "model/modelfile_tensors.h"
 
 struct loading {
     const struct tensor_file *file;
@@ -76,7 +77,7 @@ static bool load_config(const struct loading *l)
     struct err inner = {0};
     const char *metrics = tensor_file_meta(l->file, "metrics"),
                *plan = tensor_file_meta(l->file, "plan");
-    f->config_text = long_text(l, "config");
+    f->config_text = long_text(l, IN_CONFIG);
     if (!f->config_text)
         return false;
     f->config = json_parse(f->config_text, strlen(f->config_text), "config", &inner);
@@ -100,31 +101,11 @@ static bool load_config(const struct loading *l)
 
 static bool belongs(const char *name)
 {
-    static const char *const names[] = {
-        "config",
-        "golden.logits",
-        "golden.offsets",
-        "golden.text",
-        "schema.columns",
-        "schema.categories_bytes",
-        "schema.categories_offsets",
-        "schema.labels_bytes",
-        "schema.labels_offsets",
-        "schema.missing_bytes",
-        "schema.missing_offsets",
-        "schema.names_bytes",
-        "schema.names_offsets",
-        "schema.numbers",
-        "schema.quantiles",
-        "schema.settings",
-        "schema.target",
-        "weights.buffers",
-        "weights.params",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    static const char *const names[] = {MODELFILE_TENSORS};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    return false;
+    return schema_tensor(name);
 }
 
 static bool check_names(const struct loading *l)
@@ -178,9 +159,14 @@ static bool load_weights(const struct loading *l, uint32_t *outputs)
     *outputs = m->outputs;
     f->param_count = m->params;
     f->buffer_count = m->buffers;
-    bool good = load_reals(l, "weights.params", m->params, &f->params) &&
-                load_reals(l, "weights.buffers", m->buffers, &f->buffers);
-    uint64_t wrong = good ? model_unsound(m, f->buffers) : UINT64_MAX;
+    bool good = load_reals(l, IN_PARAMS, m->params, &f->params) &&
+                load_reals(l, IN_BUFFERS, m->buffers, &f->buffers);
+    uint64_t wrong = good ? model_gap(m, f->params) : UINT64_MAX;
+    if (wrong != UINT64_MAX)
+        good = err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
+                      "tensor \"" IN_PARAMS "\": number %llu belongs to no parameter of this "
+                      "network and is not 0", (unsigned long long)wrong);
+    wrong = good ? model_unsound(m, f->buffers) : UINT64_MAX;
     if (wrong != UINT64_MAX)
         good = err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
                       "tensor \"weights.buffers\": number %llu is a negative variance",
@@ -194,9 +180,9 @@ static bool load_weights(const struct loading *l, uint32_t *outputs)
 static bool load_golden(const struct loading *l, uint32_t outputs)
 {
     struct golden *g = &l->f->golden;
-    const struct tensor *logits = tensor_find(l->file, "golden.logits");
-    const struct tensor *offsets = tensor_find(l->file, "golden.offsets");
-    const struct tensor *text = tensor_find(l->file, "golden.text");
+    const struct tensor *logits = tensor_find(l->file, IN_GOLDEN_LOGITS);
+    const struct tensor *offsets = tensor_find(l->file, IN_GOLDEN_OFFSETS);
+    const struct tensor *text = tensor_find(l->file, IN_GOLDEN_TEXT);
     if (!logits && !offsets && !text)
         return true;
     if (!logits || !offsets || !text || logits->type != DTYPE_F32 || offsets->type != DTYPE_I64 ||
@@ -218,7 +204,7 @@ static bool load_golden(const struct loading *l, uint32_t outputs)
     g->cells = (uint32_t)cells;
     g->text = mem_string_n(text->data, text->count);
     g->offsets = mem_copy(offsets->data, offsets->count * sizeof *g->offsets);
-    return load_reals(l, "golden.logits", logits->count, &g->logits);
+    return load_reals(l, IN_GOLDEN_LOGITS, logits->count, &g->logits);
 }
 
 /* --- the file --- */

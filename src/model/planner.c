@@ -33,6 +33,16 @@ static struct group *add_group(struct planner *p, enum param_kind kind)
     return g;
 }
 
+/* From `begin` to the end of what is taken. */
+static void add_gap(struct planner *p, uint64_t begin)
+{
+    if (p->gap_count == p->gap_room) {
+        p->gap_room = p->gap_room ? 2 * p->gap_room : 16;
+        p->gaps = mem_grow(p->gaps, p->gap_room, sizeof *p->gaps);
+    }
+    p->gaps[p->gap_count++] = (struct span){begin, p->params};
+}
+
 uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
                      uint32_t out, bool sharded)
 {
@@ -42,6 +52,8 @@ uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, ui
     if (p->too_large)
         return 0;
     p->trained += count;
+    if (at + count < p->params)
+        add_gap(p, at + count);
     struct group *g = add_group(p, kind);
     g->begin = at;
     g->end = in ? at + count : p->params;
