@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "model/network.h"
 
-enum { CASE_CATEGORIES = 8 };
+enum { CASE_CATEGORIES = 8, CASE_STEPS = 64 };
 
 struct netcase {
     /* set by the test */
@@ -37,6 +37,8 @@ struct netcase {
     struct machine *machine;
     struct plan plan;
     struct network *network;
+    struct routine *step;
+    const char *backend; /* NULL: the CPU */
     struct network_state state;
     struct err e;
 };
@@ -128,7 +130,7 @@ static inline bool case_make(struct netcase *c)
 
 static inline bool case_open(struct netcase *c)
 {
-    c->machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c->e);
+    c->machine = machine_open(&(struct machine_options){.backend = c->backend}, &c->e);
     if (!c->machine)
         return false;
     machine_plan(c->machine, c->rows, c->micro, &c->plan);
@@ -137,6 +139,7 @@ static inline bool case_open(struct netcase *c)
                                           .features = &c->features,
                                           .rows = c->rows,
                                           .micro = c->micro,
+                                          .steps = CASE_STEPS,
                                           .training = true,
                                           .loss = &c->loss_options,
                                           .optim = &c->optim_options,
@@ -152,8 +155,41 @@ static inline bool case_open(struct netcase *c)
     c->state.now = (struct step){.seed = c->seed};
     model_init(m, c->seed, 0, c->state.params, c->state.buffers);
     network_put(c->network, &c->state);
-    network_source(c->network, &c->source);
-    return true;
+    return network_source(c->network, &c->source, &c->e);
+}
+
+/* So many steps of the epoch that has begun, recorded at the first call. */
+static inline bool case_steps(struct netcase *c, uint32_t steps)
+{
+    if (!c->step)
+        c->step = machine_record(c->machine, network_issue_step, c->network);
+    machine_play(c->machine, c->step, steps);
+    return machine_wait(c->machine, 10, &c->e);
+}
+
+/* Logits of positions row0.. of `from`, by a network on the case's machine; recorded in each call
+ * where it comes in many batches. */
+static inline bool case_answer(struct netcase *c, struct network *n, const struct source *from,
+                               uint64_t row0, uint64_t count, real *logits)
+{
+    bool good = network_answer_source(n, from, &c->e);
+    for (uint64_t done = 0, rows; good && done < count; done += rows) {
+        uint32_t most;
+        struct netshape *shape = network_shape(n, count - done, &most);
+        network_answer_from(n, row0 + done);
+        if (done % 3) {
+            struct routine *r = machine_record(c->machine, network_issue_answer, shape);
+            machine_play(c->machine, r, 1);
+            routine_drop(c->machine, r);
+        } else {
+            network_issue_answer(shape, c->machine);
+        }
+        good = machine_wait(c->machine, 10, &c->e);
+        rows = count - done < most ? count - done : most;
+        network_logits(shape, (uint32_t)rows, logits + done * c->outputs);
+    }
+    network_answer_end(n);
+    return good;
 }
 
 /* So many epochs at one learning rate. */
@@ -163,7 +199,7 @@ static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, dou
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
     for (uint32_t i = 0; i < epochs; i++) {
         if (!network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1, &c->e) ||
-            !network_train(c->network, steps, &c->e))
+            !case_steps(c, steps))
             return false;
     }
     return true;
@@ -171,6 +207,8 @@ static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, dou
 
 static inline void case_close(struct netcase *c)
 {
+    if (c->machine)
+        routine_drop(c->machine, c->step);
     network_free(c->network);
     machine_close(c->machine);
     for (int i = 0; i < 3; i++)

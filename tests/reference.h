@@ -254,7 +254,7 @@ static void ref_add(const struct op_add *a)
 
 static void ref_bnorm_stats(const struct op_bnorm_stats *a)
 {
-    size_t n = valid_rows(a->now, a->count, a->rows, a->micro);
+    size_t n = valid_rows(a->now, a->from->count, a->rows, a->micro);
     for (size_t j = 0; j < a->width; j++) {
         const real *from = a->micro ? a->moved : a->running;
         double mean = (double)from[j], variance = (double)from[a->width + j];
@@ -292,7 +292,7 @@ static void ref_bnorm(const struct op_bnorm *a)
 
 static void ref_bnorm_sums(const struct op_bnorm_sums *a)
 {
-    size_t n = valid_rows(a->now, a->count, a->rows, a->micro);
+    size_t n = valid_rows(a->now, a->from->count, a->rows, a->micro);
     for (size_t j = 0; j < a->width; j++) {
         double sum = 0, product = 0;
         for (size_t r = 0; r < n; r++) {
@@ -310,7 +310,7 @@ static void ref_bnorm_sums(const struct op_bnorm_sums *a)
 
 static void ref_bnorm_back(const struct op_bnorm_back *a)
 {
-    size_t n = valid_rows(a->now, a->count, a->rows, a->micro);
+    size_t n = valid_rows(a->now, a->from->count, a->rows, a->micro);
     for (size_t r = 0; r < a->rows; r++)
         for (size_t j = 0; j < a->width; j++) {
             real *dx = &writes(a->dx)[r * a->lddx + j];

@@ -159,7 +159,7 @@ static void net_forward(struct net *n, struct machine *m, uint32_t micro)
     op_bnorm_stats(m, &(struct op_bnorm_stats){.mean = n->stats, .inv = n->stats + WIDE,
                                                .moved = n->moved, .running = n->running,
                                                .x = n->z1, .now = n->now,
-                                               .count = NET_ROWS, .rows = b, .width = WIDE,
+                                               .from = &n->source, .rows = b, .width = WIDE,
                                                .ld = WIDE, .micro = micro, .momentum = 0.1,
                                                .epsilon = 1e-5});
     op_bnorm(m, &(struct op_bnorm){.y = n->h1, .x = n->z1, .mean = n->stats, .inv = n->stats + WIDE,
@@ -222,14 +222,14 @@ static void net_backward(struct net *n, struct machine *m, uint32_t micro)
                                              .dbeta = n->g + n->at[4], .dy = n->dh1, .x = n->z1,
                                                  .mean = n->stats,
                                              .inv = n->stats + WIDE, .now = n->now,
-                                                 .count = NET_ROWS,
+                                                 .from = &n->source,
                                              .rows = b, .width = WIDE,
                                                  .ldx = WIDE, .lddy = WIDE,
                                              .micro = micro, .more = more});
     op_bnorm_back(m, &(struct op_bnorm_back){.dx = n->dz1, .dy = n->dh1, .x = n->z1,
                                              .mean = n->stats, .inv = n->stats + WIDE,
                                              .gamma = n->p + n->at[3], .sums = n->stats + 2 * WIDE,
-                                             .now = n->now, .count = NET_ROWS, .rows = b,
+                                             .now = n->now, .from = &n->source, .rows = b,
                                              .width = WIDE, .ldx = WIDE, .lddx = WIDE, .lddy = WIDE,
                                              .micro = micro});
     op_dense_back(m, &(struct op_dense_back){.dx = n->dx, .dw = n->g + n->at[1],

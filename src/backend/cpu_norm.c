@@ -29,7 +29,7 @@ unsigned cpu_bnorm_stats_tiles(const struct op_bnorm_stats *a)
 void cpu_bnorm_stats(const struct op_bnorm_stats *a, const struct slice *s)
 {
     uint32_t begin = s->tile * COLUMNS, end = tile_end(a->width, begin);
-    uint32_t rows = cpu_valid_rows(a->now, a->count, a->rows, a->micro);
+    uint32_t rows = cpu_valid_rows(a->now, a->from->count, a->rows, a->micro);
     double sum[COLUMNS] = {0}, square[COLUMNS] = {0};
     const real *x = act_read(a->x);
     for (size_t r = 0; r < rows && rows > 1; r++)
@@ -94,7 +94,7 @@ unsigned cpu_bnorm_sums_tiles(const struct op_bnorm_sums *a)
 void cpu_bnorm_sums(const struct op_bnorm_sums *a, const struct slice *s)
 {
     uint32_t begin = s->tile * COLUMNS, end = tile_end(a->width, begin);
-    uint32_t rows = cpu_valid_rows(a->now, a->count, a->rows, a->micro);
+    uint32_t rows = cpu_valid_rows(a->now, a->from->count, a->rows, a->micro);
     double sum[COLUMNS] = {0}, product[COLUMNS] = {0};
     const real *x = act_read(a->x), *dy = act_read(a->dy);
     for (size_t r = 0; r < rows; r++)
@@ -117,7 +117,7 @@ void cpu_bnorm_sums(const struct op_bnorm_sums *a, const struct slice *s)
  * end dx = 0. */
 void cpu_bnorm_back(const struct op_bnorm_back *a, const struct slice *s)
 {
-    uint32_t rows = cpu_valid_rows(a->now, a->count, a->rows, a->micro);
+    uint32_t rows = cpu_valid_rows(a->now, a->from->count, a->rows, a->micro);
     real share = rows > 1 ? 1 / (real)rows : 0;
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
         real *dx = act_real(a->dx) + row * a->lddx;

@@ -153,6 +153,13 @@ void *opdata_host(struct opdata *d, size_t count, size_t size)
     return d->host[d->host_count++] = mem_zero(count ? count : 1, size);
 }
 
+const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes)
+{
+    struct err e = {0};
+    assert(d->adopted_count < sizeof d->adopted / sizeof *d->adopted);
+    return d->adopted[d->adopted_count++] = machine_adopt(d->machine, host, bytes, &e);
+}
+
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed)
 {
     struct opdata *d = mem_zero(1, sizeof *d);
@@ -169,6 +176,8 @@ void opcase_free(struct opdata *d)
         return;
     for (unsigned i = 0; i < d->count; i++)
         machine_release(d->machine, d->buffers[i].memory);
+    for (unsigned i = 0; i < d->adopted_count; i++)
+        machine_disown(d->machine, d->adopted[i]);
     for (unsigned i = 0; i < d->host_count; i++)
         mem_free(d->host[i]);
     mem_free(d);

@@ -70,8 +70,9 @@ struct opdata {
     struct opbuffer buffers[OPBUFFERS];
     unsigned count;
     double flops, bytes;      /* of one issue */
-    void *host[8];            /* what the arguments point to on the host */
-    unsigned host_count;
+    void *host[8];            /* what it was made of */
+    const void *adopted[8];   /* what of that the machine reads */
+    unsigned host_count, adopted_count;
 };
 
 const struct opcase *opcase_at(size_t index); /* NULL at the end */
@@ -102,6 +103,8 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
 void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
                     size_t count, bool written);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
+/* Such memory as operations may read it; no longer to be changed. */
+const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes);
 /* The step every case of layers and losses runs in: row0 0, 100 steps tried. */
 struct step *opdata_step(struct opdata *d);
 /* Activations of a case: rows x width, ld = width + the case's pad. */

@@ -17,14 +17,12 @@ static void make_gather(const struct opcase *c, struct opdata *d)
 {
     uint32_t records = c->flags & (CASE_RAGGED | CASE_ONE_ROW) ? (uint32_t)opcase_count(c)
         : 3 * c->rows;
-    struct source *from = opdata_host(d, 1, sizeof *from);
-    struct features *features = opdata_host(d, 1, sizeof *features);
+    struct features features = {.format = rowfmt_make(c->in, c->out)};
     uint32_t *indicators = opdata_host(d, c->in, sizeof *indicators), *index = opdata_host(d,
             records, sizeof *index);
     float *class_weight = opdata_host(d, c->kind, sizeof *class_weight);
-    unsigned char **chunk = opdata_host(d, 1, sizeof *chunk);
-    struct rowfmt f = rowfmt_make(c->in, c->out);
-    unsigned char *bytes = *chunk = opdata_host(d, records, f.stride);
+    struct rowfmt f = features.format;
+    unsigned char *bytes = opdata_host(d, records, f.stride);
     for (uint32_t i = 0; i < records; i++) {
         unsigned char *record = bytes + (size_t)i * f.stride;
         for (uint32_t k = 0; k < c->in; k++) {
@@ -49,21 +47,31 @@ static void make_gather(const struct opcase *c, struct opdata *d)
     for (uint32_t k = 0; k < c->kind; k++)
         class_weight[k] = 1 + (float)k;
     for (uint32_t k = 0; k < c->in; k += 3)
-        indicators[features->indicator_count++] = k;
-    features->format = f;
-    features->indicators = indicators;
-    *from = (struct source){.rows = {f, chunk, 63, records}, .index = index, .count = records,
-                            .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0, .classes = c->kind,
-                            .class_weight = c->kind > 2 ? class_weight : NULL,
-                                .features = features};
-    uint32_t width = c->in + features->indicator_count;
+        indicators[features.indicator_count++] = k;
+    const void *pointed =
+        opdata_adopt(d, indicators, features.indicator_count * sizeof *indicators);
+    memcpy(&features.indicators, &pointed, sizeof pointed);
+    const void *chunk = opdata_adopt(d, bytes, (size_t)records * f.stride);
+    struct source from = {
+        .rows = {f, opdata_values(d, "chunks", BUFFER_BYTES, &chunk, sizeof chunk, false), 63,
+                 records},
+        .index = opdata_adopt(d, index, records * sizeof *index),
+        .count = records,
+        .shuffle = c->flags & CASE_SHUFFLE ? 1 : 0,
+        .classes = c->kind,
+        .class_weight =
+            c->kind > 2 ? opdata_adopt(d, class_weight, c->kind * sizeof *class_weight) : NULL,
+        .features = opdata_values(d, "features", BUFFER_BYTES, &features, sizeof features, false)};
+    uint32_t width = c->in + features.indicator_count;
     d->arguments.gather = (struct op_gather){
-        .x = opdata_act_output(d, "x", c, width, false), .ids = opdata_output(d, "ids", BUFFER_INT,
-                c->rows, c->out, 0, false),
+        .x = opdata_act_output(d, "x", c, width, false),
+        .ids = opdata_output(d, "ids", BUFFER_INT, c->rows, c->out, 0, false),
         .target = opdata_output(d, "target", BUFFER_REAL, c->rows, 1, 0, false),
-        .weight = opdata_output(d, "weight", BUFFER_REAL, c->rows, 1, 0, false), .from = from,
-            .now = opdata_step(d),
-        .rows = c->rows, .ld = width + c->pad};
+        .weight = opdata_output(d, "weight", BUFFER_REAL, c->rows, 1, 0, false),
+        .from = opdata_values(d, "from", BUFFER_BYTES, &from, sizeof from, false),
+        .now = opdata_step(d),
+        .rows = c->rows,
+        .ld = width + c->pad};
 }
 OPCASES(gather);
 
@@ -78,14 +86,15 @@ static int32_t *ids_of(struct opdata *d, const struct opcase *c, uint32_t catego
 }
 
 /* Their 0/1 columns, from column `width` on, which moves behind them. */
-static struct onehot_column *columns_of(struct opdata *d, uint32_t categories, uint32_t *width)
+static const struct onehot_column *columns_of(struct opdata *d, uint32_t categories,
+                                              uint32_t *width)
 {
     struct onehot_column *columns = opdata_host(d, categories, sizeof *columns);
     for (uint32_t k = 0; k < categories; k++) {
         columns[k] = (struct onehot_column){k, *width, 2 + 3 * k};
         *width += 2 + 3 * k;
     }
-    return columns;
+    return opdata_adopt(d, columns, categories * sizeof *columns);
 }
 
 static const struct opcase cases_onehot[] = {
@@ -104,7 +113,8 @@ static void make_onehot(const struct opcase *c, struct opdata *d)
 }
 OPCASES(onehot);
 
-static struct embed_column *tables_of(struct opdata *d, const struct opcase *c, uint64_t *size)
+static const struct embed_column *tables_of(struct opdata *d, const struct opcase *c,
+                                            uint64_t *size)
 {
     struct embed_column *columns = opdata_host(d, c->in, sizeof *columns);
     *size = 7; /* something stands before the first table */
@@ -112,7 +122,7 @@ static struct embed_column *tables_of(struct opdata *d, const struct opcase *c, 
         columns[k] = (struct embed_column){k, k * c->out, c->out, 2 + 3 * k, *size};
         *size += (uint64_t)(2 + 3 * k) * c->out;
     }
-    return columns;
+    return opdata_adopt(d, columns, c->in * sizeof *columns);
 }
 
 static const struct opcase cases_embed[] = {
@@ -123,7 +133,7 @@ static const struct opcase cases_embed[] = {
 static void make_embed(const struct opcase *c, struct opdata *d)
 {
     uint64_t size;
-    struct embed_column *columns = tables_of(d, c, &size);
+    const struct embed_column *columns = tables_of(d, c, &size);
     d->arguments.embed = (struct op_embed){
         .x = opdata_act_output(d, "x", c, c->in * c->out, false), .ids = ids_of(d, c, c->in),
         .params = opdata_input(d, "params", BUFFER_REAL, 1, size, 0, 1), .columns = columns,
@@ -142,7 +152,7 @@ static const struct opcase cases_embed_back[] = {
 static void make_embed_back(const struct opcase *c, struct opdata *d)
 {
     uint64_t size;
-    struct embed_column *columns = tables_of(d, c, &size);
+    const struct embed_column *columns = tables_of(d, c, &size);
     d->arguments.embed_back =
         (struct op_embed_back){.grads = opdata_output(d, "grads", BUFFER_REAL, 1, size, 0, true),
                                .dx = opdata_act_input(d, "dx", c, c->in * c->out, 1),

@@ -14,6 +14,13 @@ static real *near_one(struct opdata *d, const char *name, size_t n, size_t from,
     return opdata_values(d, name, BUFFER_REAL, values, n, written);
 }
 
+/* Only its count is read here. */
+static const struct source *source_of(struct opdata *d, uint64_t count)
+{
+    struct source from = {.count = count};
+    return opdata_values(d, "from", BUFFER_BYTES, &from, sizeof from, false);
+}
+
 #define NORM(OP, r, i, p, f) {.op = OP, .rows = r, .in = i, .pad = p, .flags = f, .gate = 1e-5}
 #define NORMS(OP, f)                                                                               \
     NORM(OP, 256, 128, 0, f), NORM(OP, 100, 70, 3, (f) | CASE_RAGGED), NORM(OP, 9, 1, 0, f),       \
@@ -30,7 +37,7 @@ static void make_bnorm_stats(const struct opcase *c, struct opdata *d)
                 "moved", 2 * c->in, c->in, true),
         .running = near_one(d, "running", 2 * c->in, c->in, false),
         .x = opdata_act_input(d, "x", c, c->in, 2),
-        .now = opdata_step(d), .count = opcase_count(c) + (second ? c->rows : 0),
+        .now = opdata_step(d), .from = source_of(d, opcase_count(c) + (second ? c->rows : 0)),
         .rows = c->rows, .width = c->in, .ld = c->in + c->pad, .micro = second, .momentum = 0.1,
         .epsilon = 1e-5};
 }
@@ -60,14 +67,21 @@ static const struct opcase cases_bnorm_sums[] = {NORMS(OP_bnorm_sums, 0),
 static void make_bnorm_sums(const struct opcase *c, struct opdata *d)
 {
     real *g = opdata_shards(d, "dgamma dbeta", 2 * c->in, 1, true);
-    d->arguments.bnorm_sums = (struct op_bnorm_sums){
-        .sums = opdata_output(d, "sums", BUFFER_REAL, 2, c->in, 0, false), .dgamma = g,
-            .dbeta = g + c->in,
-        .dy = opdata_act_input(d, "dy", c, c->in, 1), .x = opdata_act_input(d, "x", c, c->in, 2),
-        .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1), .inv = near_one(d, "inv",
-                c->in, 0, false),
-        .now = opdata_step(d), .count = opcase_count(c), .rows = c->rows, .width = c->in,
-        .ldx = c->in + c->pad, .lddy = c->in + c->pad, .more = c->flags & CASE_MORE ? 1 : 0};
+    d->arguments.bnorm_sums =
+        (struct op_bnorm_sums){.sums = opdata_output(d, "sums", BUFFER_REAL, 2, c->in, 0, false),
+                               .dgamma = g,
+                               .dbeta = g + c->in,
+                               .dy = opdata_act_input(d, "dy", c, c->in, 1),
+                               .x = opdata_act_input(d, "x", c, c->in, 2),
+                               .mean = opdata_input(d, "mean", BUFFER_REAL, 1, c->in, 0, 1),
+                               .inv = near_one(d, "inv", c->in, 0, false),
+                               .now = opdata_step(d),
+                               .from = source_of(d, opcase_count(c)),
+                               .rows = c->rows,
+                               .width = c->in,
+                               .ldx = c->in + c->pad,
+                               .lddy = c->in + c->pad,
+                               .more = c->flags & CASE_MORE ? 1 : 0};
 }
 OPCASES(bnorm_sums);
 
@@ -85,7 +99,7 @@ static void make_bnorm_back(const struct opcase *c, struct opdata *d)
                                .gamma = near_one(d, "gamma", c->in, 0, false),
                                .sums = opdata_input(d, "sums", BUFFER_REAL, 2, c->in, 0, 5),
                                .now = opdata_step(d),
-                               .count = opcase_count(c),
+                               .from = source_of(d, opcase_count(c)),
                                .rows = c->rows,
                                .width = c->in,
                                .ldx = c->in + c->pad,

@@ -41,12 +41,13 @@ static struct grads grads_of(struct opdata *d)
     return (struct grads){.g = g, .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE,
                                                                weights, c->rows, false),
                           .shard_stride = n, .n = n, .shards = c->rows, .group_count = count,
-                          .groups = groups};
+                          .groups = opdata_adopt(d, groups, count * sizeof *groups)};
 }
 
 static void *shadow_of(struct opdata *d, const struct grads *from)
 {
-    size_t bytes = machine_shadow_bytes(d->machine, from->groups, from->group_count, from->n);
+    const struct group *groups = d->host[0]; /* grads_of made them first */
+    size_t bytes = machine_shadow_bytes(d->machine, groups, from->group_count, from->n);
     return bytes && d->of->flags & CASE_SHADOW ? opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes,
                                                                0, false) : NULL;
 }
@@ -190,7 +191,8 @@ static void make_advance(const struct opcase *c, struct opdata *d)
         .buffer_count = c->in, .part_loss = opdata_values(d, "part_loss", BUFFER_DOUBLE, loss,
                                                             c->rows, false),
         .part_weight = opdata_values(d, "part_weight", BUFFER_DOUBLE, weight, c->rows, false),
-        .table = bare ? NULL : table, .first = first, .consumed = 256,
+        .table = bare ? NULL : opdata_adopt(d, table, 8 * sizeof *table),
+        .first = opdata_adopt(d, first, sizeof *first), .consumed = 256,
             .shards = c->rows, .table_count = 8};
 }
 OPCASES(advance);

@@ -76,7 +76,9 @@ struct group {
     uint32_t pad;
 };
 
-/* Where rows come from: the encoded table, or a buffer of parsed rows. */
+/* Where rows come from: the encoded table, or a buffer of parsed rows. What an operation is given
+ * stands in machine memory, and so does all that it points to: the chunks, the list of them, index,
+ * class_weight, features and its indicators (its categories are not read). */
 struct source {
     struct rows rows;
     const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
@@ -202,7 +204,7 @@ struct op_bnorm_stats {
     const real *running;
     const struct act *x;
     const struct step *now;
-    uint64_t count;            /* source count: with now it tells the valid rows */
+    const struct source *from; /* with now it tells the valid rows */
     uint32_t rows, width, ld, micro;
     double momentum, epsilon;
 };
@@ -221,7 +223,7 @@ struct op_bnorm_sums {
     const struct act *dy, *x;
     const real *mean, *inv;
     const struct step *now;
-    uint64_t count;
+    const struct source *from;
     uint32_t rows, width, ldx, lddy, micro, more;
 };
 struct op_bnorm_back {
@@ -229,7 +231,7 @@ struct op_bnorm_back {
     const struct act *dy, *x;
     const real *mean, *inv, *gamma, *sums;
     const struct step *now;
-    uint64_t count;
+    const struct source *from;
     uint32_t rows, width, ldx, lddx, lddy, micro, add_dx, pad;
 };
 struct op_lnorm {

@@ -59,7 +59,7 @@ struct pass {
     void *shadow, *acts;
     const struct step *now;
     uint64_t shard_stride; /* of grads */
-    uint64_t count;        /* valid positions of the source */
+    const struct source *from; /* machine memory */
     uint32_t rows, shards, micro;
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
     bool exact;          /* row-independent products */

@@ -121,10 +121,9 @@ uint64_t model_unsound(const struct model *m, const real *buffers)
     return layer_list_unsound(m->layers, m->layer_count, buffers);
 }
 
-struct act *model_forward(const struct model *m, struct pass *p, const struct source *from,
-                          real *target)
+struct act *model_forward(const struct model *m, struct pass *p, real *target)
 {
-    features_forward(m, p, from, target);
+    features_forward(m, p, p->from, target);
     return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->x));
 }
 

@@ -61,8 +61,7 @@ uint64_t model_gap(const struct model *m, const real *params);
 /* The first buffer that training cannot have left there, or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
 /* features, layers: gather and the encoders fill x, then the list. Returns the logits. */
-struct act *model_forward(const struct model *m, struct pass *p, const struct source *from,
-                          real *target);
+struct act *model_forward(const struct model *m, struct pass *p, real *target);
 /* dlogits stand at m->dlogits of p's activations. */
 void model_backward(const struct model *m, struct pass *p);
 uint64_t model_flops(const struct model *m); /* multiply-adds x 2 of one row, forward */

@@ -2,6 +2,7 @@
 #ifndef DNN_MODEL_NETARENA_H
 #define DNN_MODEL_NETARENA_H
 
+#include "model/netsource.h"
 #include "model/network.h"
 
 /* A batch on its way through one plan. All machine memory, one block each. */
@@ -17,7 +18,6 @@ enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
 struct netshape {
     struct network *network;
     struct model *model;
-    struct routine *routine; /* recorded at first use */
 };
 
 struct network {
@@ -42,13 +42,15 @@ struct network {
     struct hyper *table;
     uint32_t table_room;
     int64_t *first;
-    /* what recorded routines point to */
-    struct source source, answer_source;
-    struct routine *routine;
+    struct hyper *host_table; /* [table_room], of host memory that transfers like */
+    struct features *features; /* as gather reads them */
+    uint32_t *indicators;
+    struct netsource source, answer_source;
 };
 
-/* One way of a micro-batch through the training plan, and its loss (netrun.c). */
-struct pass net_train_pass(struct network *n, uint32_t micro);
+/* One way of a micro-batch through the training plan, and its loss (netrun.c), on the network's
+ * machine or one that takes its part. */
+struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, const struct act *logits);
 
 /* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in

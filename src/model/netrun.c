@@ -1,14 +1,12 @@
 /* netrun.c - the two ways a network is used: whole training steps, and batches of answers. Both are
- * recorded once and then played. */
-#include <string.h>
-
-#include "base/mem.h"
+ * functions that issue operations, for a machine to run or to record. */
 #include "model/netarena.h"
 
-static struct pass pass_of(struct network *n, const struct model *m, const struct netbatch *b)
+static struct pass pass_of(struct network *n, struct machine *machine, const struct model *m,
+                           const struct netbatch *b)
 {
     return (struct pass){
-        .m = n->m,
+        .m = machine,
         .params = n->params,
         .buffers = n->buffers,
         .reals = b->reals,
@@ -27,38 +25,20 @@ static struct pass pass_of(struct network *n, const struct model *m, const struc
 
 /* --- training --- */
 
-void network_source(struct network *n, const struct source *from)
+bool network_source(struct network *n, const struct source *from, struct err *e)
 {
-    bool same_count = from->count == n->source.count;
-    n->source = *from;
-    n->source.features = &n->model->features;
-    if (n->routine && !same_count) { /* the count went into the recording */
-        routine_drop(n->m, n->routine);
-        n->routine = NULL;
-    }
+    return netsource_put(&n->source, n->m, from, n->features, e);
 }
 
-/* Entries behind the last repeat it: the recording knows the room, not the count, and so outlives a
- * shorter epoch. */
+/* Entries behind the last repeat it: what is recorded knows the room, not the count. */
 static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {
-    if (!n->norms || count > n->table_room) {
-        if (n->routine)
-            routine_drop(n->m, n->routine);
-        n->routine = NULL;
-        machine_release(n->m, n->table);
-        machine_release(n->m, n->norms);
-        n->table_room = count;
-        n->table = machine_alloc(n->m, (size_t)count * sizeof *table, e);
-        n->norms = n->table ? machine_alloc(n->m, (size_t)count * sizeof *n->norms, e) : NULL;
-        if (!n->norms)
-            return false;
-    }
-    struct hyper *filled = mem_alloc(n->table_room, sizeof *filled);
+    if (count > n->table_room)
+        return err_set(e, ERR_BUG, "an epoch of %u steps in a network made for %u", count,
+                       n->table_room);
     for (uint32_t i = 0; i < n->table_room; i++)
-        filled[i] = table[i < count ? i : count - 1];
-    machine_upload(n->m, n->table, filled, n->table_room * sizeof *filled);
-    mem_free(filled);
+        n->host_table[i] = table[i < count ? i : count - 1];
+    machine_upload(n->m, n->table, n->host_table, n->table_room * sizeof *table);
     return true;
 }
 
@@ -80,14 +60,14 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     return true;
 }
 
-struct pass net_train_pass(struct network *n, uint32_t micro)
+struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
 {
-    struct pass p = pass_of(n, n->model, &n->train);
+    struct pass p = pass_of(n, m, n->model, &n->train);
     p.grads = n->grads;
     p.moved = n->moved;
     p.shard_stride = net_shard_stride(n->model);
     p.now = n->now;
-    p.count = n->source.count;
+    p.from = n->source.at;
     p.micro = micro;
     p.more = micro > 0;
     return p;
@@ -103,20 +83,18 @@ void net_issue_loss(struct network *n, struct pass *p, const struct act *logits)
 static void issue_micro(struct network *n, struct machine *machine, uint32_t micro)
 {
     const struct model *m = n->model;
-    struct pass p = net_train_pass(n, micro);
-    p.m = machine;
-    net_issue_loss(n, &p, model_forward(m, &p, &n->source, n->train.target));
+    struct pass p = net_train_pass(n, machine, micro);
+    net_issue_loss(n, &p, model_forward(m, &p, n->train.target));
     model_backward(m, &p);
 }
 
-static void issue_step(void *network, struct machine *machine)
+void network_issue_step(void *network, struct machine *machine)
 {
     struct network *n = network;
     const struct model *m = n->model;
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
         issue_micro(n, machine, micro);
-    struct pass p = pass_of(n, m, &n->train);
-    p.m = machine;
+    struct pass p = pass_of(n, machine, m, &n->train);
     struct grads g = {.g = n->grads,
                       .part_weight = n->part_weight,
                       .shard_stride = net_shard_stride(m),
@@ -140,14 +118,6 @@ static void issue_step(void *network, struct machine *machine)
                                           .table_count = n->table_room});
 }
 
-bool network_train(struct network *n, uint32_t steps, struct err *e)
-{
-    if (!n->routine)
-        n->routine = machine_record(n->m, issue_step, n);
-    machine_play(n->m, n->routine, steps);
-    return machine_wait(n->m, MACHINE_PATIENCE, e);
-}
-
 void network_step(struct network *n, struct step *now)
 {
     machine_download(n->m, now, n->now, sizeof *now);
@@ -160,48 +130,50 @@ void network_norms(struct network *n, uint32_t first, uint32_t count, double *no
 
 /* --- answers --- */
 
-static void issue_answer(void *shape, struct machine *machine)
+void network_issue_answer(void *shape, struct machine *machine)
 {
     const struct netshape *s = shape;
     struct network *n = s->network;
     const struct model *m = s->model;
-    struct pass p = pass_of(n, m, &n->answer);
-    p.m = machine;
+    struct pass p = pass_of(n, machine, m, &n->answer);
+    p.from = n->answer_source.at;
     p.now = n->answer_now;
     p.exact = true;
-    model_forward(m, &p, &n->answer_source, n->answer.target);
+    model_forward(m, &p, n->answer.target);
 }
 
-/* The smallest shape that holds so many rows, else the largest. */
-static struct netshape *shape_for(struct network *n, uint64_t rows)
+bool network_answer_source(struct network *n, const struct source *from, struct err *e)
+{
+    struct source plain = *from;
+    plain.shuffle = 0;
+    plain.class_weight = NULL;
+    return netsource_put(&n->answer_source, n->m, &plain, n->features, e);
+}
+
+void network_answer_end(struct network *n)
+{
+    netsource_end(&n->answer_source, n->m);
+}
+
+struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most)
 {
     unsigned i = 0;
     while (i + 1 < n->shape_count && n->shapes[i + 1].model->rows >= rows)
         i++;
+    *most = n->shapes[i].model->rows;
     return &n->shapes[i];
 }
 
-bool network_answer(struct network *n, const struct source *from, uint64_t row0, uint64_t count,
-                    real *logits, struct err *e)
+void network_answer_from(struct network *n, uint64_t row0)
 {
-    n->answer_source = *from;
-    n->answer_source.shuffle = 0;
-    n->answer_source.class_weight = NULL;
-    n->answer_source.features = &n->shapes[0].model->features;
-    for (uint64_t done = 0; done < count;) {
-        struct netshape *s = shape_for(n, count - done);
-        const struct model *m = s->model;
-        if (!s->routine)
-            s->routine = machine_record(n->m, issue_answer, s);
-        struct step now = {.row0 = row0 + done};
-        machine_upload(n->m, n->answer_now, &now, sizeof now);
-        machine_play(n->m, s->routine, 1);
-        if (!machine_wait(n->m, MACHINE_PATIENCE, e))
-            return false;
-        uint64_t rows = count - done < m->rows ? count - done : m->rows;
-        machine_act_download(n->m, logits + done * m->outputs,
-                             act_at(n->m, n->answer.acts, m->logits), rows, m->outputs, m->outputs);
-        done += rows;
-    }
-    return true;
+    struct step now = {.row0 = row0};
+    machine_upload(n->m, n->answer_now, &now, sizeof now);
+}
+
+void network_logits(const struct netshape *s, uint32_t rows, real *logits)
+{
+    struct network *n = s->network;
+    uint32_t outputs = s->model->outputs;
+    machine_act_download(n->m, logits, act_at(n->m, n->answer.acts, s->model->logits), rows,
+                         outputs, outputs);
 }

@@ -29,32 +29,75 @@ static uint32_t answer_rows(const struct network_options *o)
     return o->training && o->rows < NET_ANSWER_ROWS ? NET_ANSWER_ROWS : o->rows;
 }
 
-bool network_need(const struct network_options *o, const struct machine *m, struct network_bytes *b,
+static bool plan_shapes(struct network *n, struct err *e)
+{
+    uint32_t rows = answer_rows(&n->o);
+    do {
+        struct netshape *s = &n->shapes[n->shape_count];
+        s->network = n;
+        s->model = model_plan(n->o.model, n->o.features, rows, 1, false, e);
+        if (!s->model)
+            return false;
+        n->shape_count++;
+        rows /= 8;
+    } while (n->shape_count < NET_SHAPES && rows >= 8);
+    return true;
+}
+
+static bool plan_all(struct network *n, struct err *e)
+{
+    if (!plan_shapes(n, e))
+        return false;
+    if (n->o.training)
+        n->model = model_plan(n->o.model, n->o.features, n->o.rows, n->shards, true, e);
+    n->table_room = n->o.steps ? n->o.steps : 1;
+    return n->model || !n->o.training;
+}
+
+static void drop_plans(struct network *n)
+{
+    for (unsigned i = 0; i < n->shape_count; i++)
+        model_free(n->shapes[i].model);
+    model_free(n->model);
+}
+
+/* Scratch of the operations that it will issue; the arenas they are issued on are nowhere. */
+static uint64_t scratch_need(struct network *n)
+{
+    static max_align_t nowhere;
+    struct need step = {0}, answer;
+    n->params = n->buffers = n->grads = n->moved = (real *)(void *)&nowhere;
+    n->train.acts = n->answer.acts = &nowhere;
+    n->train.reals = n->answer.reals = (real *)(void *)&nowhere;
+    if (n->model)
+        machine_measure(n->m, network_issue_step, n, &step);
+    machine_measure(n->m, network_issue_answer, &n->shapes[0], &answer);
+    return step.scratch > answer.scratch ? step.scratch : answer.scratch;
+}
+
+bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
                   struct err *e)
 {
-    uint32_t shards = o->training ? plan_shards(o->rows) : 1;
-    struct model *train = model_plan(o->model, o->features, o->rows, shards, o->training, e);
-    struct model *answer =
-        train ? model_plan(o->model, o->features, answer_rows(o), 1, false, e) : NULL;
-    if (!answer) {
-        model_free(train);
-        return false;
-    }
+    struct network n = {.o = *o, .m = m, .shards = o->training ? plan_shards(o->rows) : 1};
+    bool good = plan_all(&n, e);
     *b = (struct network_bytes){0};
-    b->weights = (train->params + train->buffers) * sizeof(real);
-    b->activations = batch_bytes(answer, m);
-    if (o->training) {
-        b->weights += train->buffers * sizeof(real);
-        b->weights += machine_shadow_bytes(m, train->groups, train->group_count, train->params);
-        b->gradients = net_grads(train, shards) * sizeof(real);
-        b->state = optim_states(o->optim) * train->params * sizeof(real);
-        b->activations += batch_bytes(train, m);
-        b->scratch = net_sums(m, train);
+    if (good) {
+        const struct model *train = n.model, *model = network_model(&n);
+        b->weights = (model->params + model->buffers) * sizeof(real);
+        b->activations = batch_bytes(n.shapes[0].model, m);
+        b->scratch = scratch_need(&n);
+        if (train) {
+            b->weights += train->buffers * sizeof(real);
+            b->weights += machine_shadow_bytes(m, train->groups, train->group_count, train->params);
+            b->gradients = net_grads(train, n.shards) * sizeof(real) + net_sums(m, train);
+            b->state = optim_states(o->optim) * train->params * sizeof(real) +
+                       n.table_room * (2 * sizeof *n.table + sizeof *n.norms);
+            b->activations += batch_bytes(train, m);
+        }
+        b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     }
-    b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
-    model_free(train);
-    model_free(answer);
-    return true;
+    drop_plans(&n);
+    return good;
 }
 
 /* --- allocation --- */
@@ -104,19 +147,16 @@ static void *sent(struct network *n, const void *from, size_t count, size_t size
     return memory;
 }
 
-static bool plan_shapes(struct network *n, struct err *e)
+static bool take_features(struct network *n, struct err *e)
 {
-    uint32_t rows = answer_rows(&n->o);
-    do {
-        struct netshape *s = &n->shapes[n->shape_count];
-        s->network = n;
-        s->model = model_plan(n->o.model, n->o.features, rows, 1, false, e);
-        if (!s->model)
-            return false;
-        n->shape_count++;
-        rows /= 8;
-    } while (n->shape_count < NET_SHAPES && rows >= 8);
-    return true;
+    const struct features *f = &network_model(n)->features;
+    struct features as_read = *f;
+    bool good = true;
+    n->indicators = sent(n, f->indicators, f->indicator_count, sizeof *f->indicators, &good, e);
+    as_read.indicators = n->indicators;
+    as_read.categories = NULL;
+    n->features = sent(n, &as_read, 1, sizeof as_read, &good, e);
+    return good && netsource_open(&n->answer_source, n->m, e);
 }
 
 static bool take_weights(struct network *n, struct err *e)
@@ -128,7 +168,7 @@ static bool take_weights(struct network *n, struct err *e)
     n->params = take(n, m->params, sizeof(real), &good, e);
     n->buffers = take(n, m->buffers, sizeof(real), &good, e);
     n->answer_now = take(n, 1, sizeof *n->answer_now, &good, e);
-    return good && take_batch(n, n->shapes[0].model, &n->answer, e);
+    return good && take_features(n, e) && take_batch(n, n->shapes[0].model, &n->answer, e);
 }
 
 static bool take_training(struct network *n, struct err *e)
@@ -150,6 +190,11 @@ static bool take_training(struct network *n, struct err *e)
     n->part_weight = take(n, n->shards, sizeof(double), &good, e);
     n->now = take(n, 1, sizeof *n->now, &good, e);
     n->first = take(n, 1, sizeof *n->first, &good, e);
+    n->table = take(n, n->table_room, sizeof *n->table, &good, e);
+    n->norms = take(n, n->table_room, sizeof *n->norms, &good, e);
+    if (good)
+        n->host_table = machine_host_alloc(n->m, n->table_room * sizeof *n->host_table, e);
+    good = good && n->host_table && netsource_open(&n->source, n->m, e);
     return good && take_batch(n, m, &n->train, e);
 }
 
@@ -160,11 +205,7 @@ struct network *network_new(const struct network_options *o, struct machine *m,
     n->o = *o;
     n->m = m;
     n->shards = plan && o->training ? plan->shards : 1;
-    bool good = plan_shapes(n, e);
-    if (good && o->training) {
-        n->model = model_plan(o->model, o->features, o->rows, n->shards, true, e);
-        good = n->model != NULL;
-    }
+    bool good = plan_all(n, e);
     good = good && take_weights(n, e) && (!o->training || take_training(n, e));
     if (good)
         return n;
@@ -176,17 +217,13 @@ void network_free(struct network *n)
 {
     if (!n)
         return;
-    if (n->routine)
-        routine_drop(n->m, n->routine);
-    for (unsigned i = 0; i < n->shape_count; i++) {
-        if (n->shapes[i].routine)
-            routine_drop(n->m, n->shapes[i].routine);
-        model_free(n->shapes[i].model);
-    }
+    netsource_close(&n->source, n->m);
+    netsource_close(&n->answer_source, n->m);
+    machine_host_release(n->m, n->host_table);
     void *const blocks[] = {
         n->groups,      n->onehot, n->embed,      n->params,  n->buffers,      n->grads,
         n->m1,          n->m2,     n->shadow,     n->sums, n->part_loss,
-        n->part_weight, n->now,    n->answer_now, n->table,   n->first,
+        n->part_weight, n->features, n->indicators, n->now,    n->answer_now, n->table,   n->first,
         n->moved,       n->norms,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
@@ -194,7 +231,7 @@ void network_free(struct network *n)
     give_batch(n, &n->train);
     give_batch(n, &n->answer);
     mem_free(n->host_groups);
-    model_free(n->model);
+    drop_plans(n);
     mem_free(n);
 }
 
@@ -207,14 +244,14 @@ const struct model *network_model(const struct network *n)
 
 static void put(struct network *n, void *to, const void *from, uint64_t count, size_t size)
 {
-    if (to && from && count)
-        machine_upload(n->m, to, from, (size_t)count * size);
+    if (to && from)
+        machine_send(n->m, 0, to, from, (size_t)count * size);
 }
 
 static void get(struct network *n, void *to, const void *from, uint64_t count, size_t size)
 {
-    if (to && from && count)
-        machine_download(n->m, to, from, (size_t)count * size);
+    if (to && from)
+        machine_fetch(n->m, 0, to, from, (size_t)count * size);
 }
 
 void network_put(struct network *n, const struct network_state *s)
@@ -225,6 +262,7 @@ void network_put(struct network *n, const struct network_state *s)
     put(n, n->m1, s->m1, m->params, sizeof(real));
     put(n, n->m2, s->m2, m->params, sizeof(real));
     put(n, n->now, &s->now, 1, sizeof s->now);
+    machine_fence(n->m, 0);
     if (n->shadow && s->params)
         machine_refresh(n->m, n->shadow, n->params, n->host_groups, m->group_count);
 }
@@ -237,4 +275,5 @@ void network_get(struct network *n, struct network_state *s)
     get(n, s->m1, n->m1, m->params, sizeof(real));
     get(n, s->m2, n->m2, m->params, sizeof(real));
     get(n, &s->now, n->now, 1, sizeof s->now);
+    machine_fence(n->m, 0);
 }

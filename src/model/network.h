@@ -1,6 +1,5 @@
-/* network.h - a model on a machine: arenas, and the routines that are recorded - one whole training
- * step, batches of answers. Used by run/train and run/predict; the only callers of model_forward
- * and model_backward. */
+/* network.h - a model on a machine: arenas, and what it issues - whole training steps, batches of
+ * answers. run/step plays it; the only caller of model_forward and model_backward. */
 #ifndef DNN_MODEL_NETWORK_H
 #define DNN_MODEL_NETWORK_H
 
@@ -15,6 +14,7 @@ struct network_options {
     const struct features *features;
     uint32_t rows;  /* of a micro-batch; answers come in batches of at least as many */
     uint32_t micro; /* micro-batches of a step (train.grad_accumulation) */
+    uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
     const struct loss_options *loss; /* training; resolved */
     const struct optim_options *optim;
@@ -24,7 +24,7 @@ struct network_options {
 struct network_bytes {
     uint64_t weights, gradients, state, activations, scratch, total;
 };
-bool network_need(const struct network_options *o, const struct machine *m, struct network_bytes *b,
+bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
                   struct err *e);
 
 /* Borrows the options' pointers until network_free. Plan of the machine must be set (machine_obey)
@@ -45,17 +45,15 @@ void network_put(struct network *n, const struct network_state *s);
 void network_get(struct network *n, struct network_state *s);
 
 /* --- training --- */
-/* The rows to train on; its arrays live in host memory (the CPU machine reads them in place).
- * features may be NULL. */
-void network_source(struct network *n, const struct source *from);
+/* The rows to train on, in host memory that must live and stay as it is; the machine reads it in
+ * place or copies it. Its features are not read: they are the network's. False: no room. */
+bool network_source(struct network *n, const struct source *from, struct err *e);
 /* Begins an epoch at its first row: hyper-parameters for `count` >= 1 steps from step->tried on;
  * clears the epoch's sums. To go on inside an epoch, put the state once more after it. False when
- * the machine has no room for the table. */
+ * the network was made for fewer steps. */
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e);
-/* The next `steps` steps; the routine is recorded at the first call. Returns after the machine is
- * done. */
-bool network_train(struct network *n, uint32_t steps, struct err *e);
+void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* The gradient norms of `count` steps of this epoch, from its step `first` on: the first step of
  * the table that network_epoch was given is 0. */
@@ -63,9 +61,16 @@ void network_norms(struct network *n, uint32_t first, uint32_t count, double *no
 
 /* --- answers: exact (row-independent) forward; also during training, with the weights as they are
  * --- */
-/* Logits [count][outputs] of positions row0.. of `from` (no shuffle); any count, played in batches.
- * A row's logits depend on the weights and that row alone. */
-bool network_answer(struct network *n, const struct source *from, uint64_t row0, uint64_t count,
-                    real *logits, struct err *e);
+/* The rows to answer for, in their order, as network_source takes them. */
+bool network_answer_source(struct network *n, const struct source *from, struct err *e);
+void network_answer_end(struct network *n); /* the rows are the caller's alone again */
+/* Answers come in batches of a few shapes, so that one row does not cost a whole batch: the
+ * smallest one that holds so many rows, else the largest. *most: how many it holds. */
+struct netshape;
+struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most);
+void network_answer_from(struct network *n, uint64_t row0); /* where the next batch begins */
+void network_issue_answer(void *shape, struct machine *m);  /* a batch: machine_issuer */
+/* Logits [rows][outputs] of that batch. A row's logits depend on the weights and that row alone. */
+void network_logits(const struct netshape *s, uint32_t rows, real *logits);
 
 #endif

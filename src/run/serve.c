@@ -81,6 +81,7 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     s->network = network_new(&o, s->machine, &s->plan, e);
     if (!s->network)
         return false;
+    s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
     network_put(s->network, &state);
     mem_free(s->file->params); /* the network has its own */
@@ -101,11 +102,12 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
     s->chunk = records;
     s->source.rows.count = count;
     s->source.count = count;
-    return network_answer(s->network, &s->source, 0, count, logits, e);
+    return step_answer(s->stepper, &s->source, 0, count, logits, e);
 }
 
 void serve_close(struct serve *s)
 {
+    step_close(s->stepper);
     network_free(s->network);
     if (s->machine)
         machine_close(s->machine);

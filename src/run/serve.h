@@ -4,8 +4,8 @@
 #define DNN_RUN_SERVE_H
 
 #include "model/modelfile.h"
-#include "model/network.h"
 #include "run/select.h"
+#include "run/step.h"
 
 struct serve {
     struct modelfile *file;
@@ -22,6 +22,7 @@ struct serve {
     struct model_options model;
     struct machine *machine;
     struct network *network;
+    struct stepper *stepper;
     struct plan plan;
     struct source source;
     unsigned char *chunk;

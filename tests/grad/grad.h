@@ -27,7 +27,7 @@ static inline double grad_step(struct netcase *c, const real *params, double lr)
     s.params = (real *)(uintptr_t)params; /* only read */
     network_put(c->network, &s);
     if (!network_epoch(c->network, 0, &(struct hyper){lr, 0}, 1, &c->e) ||
-        !network_train(c->network, 1, &c->e))
+        !case_steps(c, 1))
         ok(false, "a step: %s", c->e.what);
     struct step now;
     network_step(c->network, &now);

@@ -9,7 +9,7 @@
 static double score(struct netcase *c)
 {
     real *logits = mem_alloc(c->count * c->outputs, sizeof *logits);
-    ok(network_answer(c->network, &c->source, 0, c->count, logits, &c->e), "answers");
+    ok(case_answer(c, c->network, &c->source, 0, c->count, logits), "answers");
     double sum = 0;
     for (uint64_t row = 0; row < c->count; row++) {
         const real *y = logits + row * c->outputs;
@@ -172,15 +172,15 @@ static void answers(void)
     ok(case_train(&c, 2, 0.01, 0), "trained");
     real *all = mem_alloc(count * outputs, sizeof *all),
          *some = mem_alloc(count * outputs, sizeof *some);
-    ok(network_answer(c.network, &c.source, 0, count, all, &c.e), "all at once");
+    ok(case_answer(&c, c.network, &c.source, 0, count, all), "all at once");
     bool same = true;
     for (uint64_t row = 0; row < count; row += 37)
-        same = same && network_answer(c.network, &c.source, row, 1, some, &c.e) &&
+        same = same && case_answer(&c, c.network, &c.source, row, 1, some) &&
                memcmp(some, all + row * outputs, outputs * sizeof *some) == 0;
     ok(same, "one by one");
     for (uint64_t row = 0, step = 1; row < count; row += step, step = step * 2 + 1) {
         uint64_t n = count - row < step ? count - row : step;
-        same = same && network_answer(c.network, &c.source, row, n, some, &c.e) &&
+        same = same && case_answer(&c, c.network, &c.source, row, n, some) &&
                memcmp(some, all + row * outputs, n * outputs * sizeof *some) == 0;
     }
     ok(same, "in pieces of 1, 3, 7, ..");
@@ -193,7 +193,7 @@ static void answers(void)
         struct network *n = network_new(&o, c.machine, NULL, &c.e);
         network_put(n, &c.state);
         memset(some, 0, count * outputs * sizeof *some);
-        ok(network_answer(n, &c.source, 0, count, some, &c.e) &&
+        ok(case_answer(&c, n, &c.source, 0, count, some) &&
                memcmp(some, all, count * outputs * sizeof *some) == 0,
            "a network for answers alone, in batches of %u", batches[i]);
         network_free(n);
@@ -203,7 +203,7 @@ static void answers(void)
         index[i] = (uint32_t)(count - 1 - i);
     struct source backward = c.source;
     backward.index = index;
-    ok(network_answer(c.network, &backward, 0, count, some, &c.e), "in another order");
+    ok(case_answer(&c, c.network, &backward, 0, count, some), "in another order");
     for (uint64_t row = 0; row < count; row++)
         same = same && memcmp(some + row * outputs, all + (count - 1 - row) * outputs,
                               outputs * sizeof *some) == 0;
@@ -226,15 +226,15 @@ static void resumed(void)
     begin(&c);
     struct hyper table[4] = {{0.01, 0}, {0.008, 0}, {0.006, 0}, {0.004, 0}};
     network_epoch(a.network, 0, table, 4, &a.e);
-    ok(network_train(a.network, 4, &a.e), "four steps at once");
+    ok(case_steps(&a, 4), "four steps at once");
     network_epoch(b.network, 0, table, 4, &b.e);
-    ok(network_train(b.network, 2, &b.e), "two steps");
+    ok(case_steps(&b, 2), "two steps");
     network_get(b.network, &b.state);
     struct network_state kept = c.state;
     network_put(c.network, &b.state);
     network_epoch(c.network, 0, table + 2, 2, &c.e);
     network_put(c.network, &b.state);
-    ok(network_train(c.network, 2, &c.e), "two more in another network");
+    ok(case_steps(&c, 2), "two more in another network");
     c.state = kept;
     ok(same_state(&a, &c), "the same bytes");
     case_close(&a);
@@ -264,25 +264,33 @@ static void memory(void)
        (unsigned long long)need.total);
     uint64_t start = mem_in_use();
     c.network = network_new(&c.options, c.machine, &c.plan, &c.e);
-    double took = (double)(mem_in_use() - start);
-    ok(took >= (double)need.total && took < (double)need.total + 65536,
-       "taken: %.0f, with plans and small blocks", took);
     const struct model *m = network_model(c.network);
     c.state.params = mem_zero(m->params, sizeof(real));
     c.state.buffers = mem_zero(m->buffers, sizeof(real));
     c.state.now.seed = 1;
     model_init(m, 1, 0, c.state.params, c.state.buffers);
     network_put(c.network, &c.state);
-    network_source(c.network, &c.source);
+    ok(network_source(c.network, &c.source, &c.e), "the rows");
     network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
-    ok(network_train(c.network, 1, &c.e), "the first step");
+    ok(case_steps(&c, 1), "the first step");
     uint64_t steady = mem_in_use();
-    ok(network_train(c.network, 10, &c.e) && mem_in_use() == steady, "further steps take nothing");
+    double took = (double)(steady - start - (m->params + m->buffers) * sizeof(real));
+    ok(took >= (double)need.total && took < (double)need.total + 65536,
+       "taken: %.0f, with plans and small blocks", took);
+    struct machine_counts before_them, after;
+    machine_count(c.machine, &before_them);
+    ok(case_steps(&c, 10) && mem_in_use() == steady, "further steps take nothing");
+    c.source.count = 500;
+    ok(network_source(c.network, &c.source, &c.e) && case_steps(&c, 1), "nor do fewer rows");
+    machine_count(c.machine, &after);
+    ok(after.allocations == before_them.allocations && after.routines == before_them.routines &&
+           after.plays == before_them.plays + 2,
+       "the machine was asked for no memory and recorded nothing again");
     case_close(&c);
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
 }
 
-/* Another number of rows, other rates, fewer steps: the recording is made anew where it must be. */
+/* Another number of rows, other rates, fewer steps: what was recorded stays right. */
 static void other_rows(void)
 {
     struct netcase a, b;
@@ -290,13 +298,13 @@ static void other_rows(void)
     begin(&b);
     ok(case_train(&a, 1, 0.01, 0), "all rows");
     a.source.count = 300;
-    network_source(a.network, &a.source);
+    ok(network_source(a.network, &a.source, &a.e), "the rows");
     network_put(a.network, &b.state);
     b.source.count = 300;
-    network_source(b.network, &b.source);
+    ok(network_source(b.network, &b.source, &b.e), "the rows");
     for (int i = 0; i < 2; i++) {
         network_epoch(i ? b.network : a.network, 0, &(struct hyper){0.01, 0}, 1, &a.e);
-        ok(network_train(i ? b.network : a.network, 1, i ? &b.e : &a.e), "300 rows");
+        ok(case_steps(i ? &b : &a, 1), "300 rows");
     }
     ok(same_state(&a, &b), "the same bytes as a network that never saw more");
     case_close(&a);
@@ -329,7 +337,7 @@ static void awkward(void)
            "N08 %u rows, %u micro-batches, %llu in all: the loss falls from %.3f to %.3f", c.rows,
            c.micro, (unsigned long long)c.count, first.epoch_loss, last.epoch_loss);
         real *logits = mem_alloc(c.count * c.outputs, sizeof *logits);
-        good = network_answer(c.network, &c.source, 0, c.count, logits, &c.e);
+        good = case_answer(&c, c.network, &c.source, 0, c.count, logits);
         for (uint64_t k = 0; k < c.count * c.outputs; k++)
             good = good && isfinite(logits[k]);
         ok(good, "  and its answers are finite");

@@ -27,7 +27,7 @@ static void train(struct netcase *c, uint32_t steps)
     for (int i = 0; i < 16; i++)
         table[i] = (struct hyper){0.01, 0};
     network_epoch(c->network, 0, table, 16, &c->e);
-    network_train(c->network, steps, &c->e);
+    case_steps(c, steps);
 }
 
 /* `value` stands in the weights from `at` on, `count` times. */

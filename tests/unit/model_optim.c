@@ -135,7 +135,7 @@ static void trajectory(const char *optim, double most)
     double g[NUMBERS + 1];
     for (int epoch = 0; epoch < STEPS; epoch++) { /* one step each, as the batch holds all rows */
         network_epoch(c.network, (uint32_t)epoch, &table[epoch], 1, &c.e);
-        good = good && network_train(c.network, 1, &c.e);
+        good = good && case_steps(&c, 1);
         gradient(&c, r.p, g);
         clip(g, most);
         update(&c.optim_options, &r, g, epoch + 1, table[epoch].lr, 0.1);
@@ -153,12 +153,12 @@ static void counters(void)
     struct hyper rates[4] = {{0.1, 0}, {0.05, 0}, {0.02, 0}, {0.01, 0}};
     struct step now;
     network_epoch(c.network, 0, rates, 4, &c.e);
-    ok(network_train(c.network, 2, &c.e), "two steps");
+    ok(case_steps(&c, 2), "two steps");
     network_step(c.network, &now);
     is_near(now.lr, 0.02, 0, "the third rate of the table is next");
     is_near(now.epoch_weight, 7.5, 0, "the epoch's weight is that of its rows");
     is_near(now.weight, 0, 0, "a step past the data weighs nothing");
-    ok(network_train(c.network, 2, &c.e), "two more");
+    ok(case_steps(&c, 2), "two more");
     network_step(c.network, &now);
     is_int(now.tried, 4, "four steps were tried");
     is_int((int64_t)now.row0, 4 * ROWS, "the position has moved on");

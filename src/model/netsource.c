@@ -1,0 +1,96 @@
+/* netsource.c - see netsource.h. New rows are lent before the old ones are taken back, so that a
+ * machine which copies sees that a table is still in use. */
+#include "model/netsource.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+bool netsource_open(struct netsource *s, struct machine *m, struct err *e)
+{
+    s->at = machine_alloc(m, sizeof *s->at, e);
+    return s->at != NULL;
+}
+
+static void take_back(struct machine *m, const void **adopted, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        machine_disown(m, adopted[i]);
+    mem_free((void *)adopted);
+}
+
+static uint64_t chunk_count(const struct rows *r)
+{
+    return r->count ? ((r->count - 1) >> r->shift) + 1 : 0;
+}
+
+/* Records of chunk i. */
+static uint64_t records_of(const struct rows *r, uint64_t i)
+{
+    uint64_t left = r->count - (i << r->shift), full = (uint64_t)1 << r->shift;
+    return left < full ? left : full;
+}
+
+static const void *lend(struct netsource *s, struct machine *m, const void *host, size_t bytes,
+                        struct err *e)
+{
+    const void *adopted = machine_adopt(m, host, bytes, e);
+    s->adopted[s->adopted_count++] = adopted;
+    return adopted;
+}
+
+static bool lend_all(struct netsource *s, struct machine *m, const struct source *from,
+                     struct source *as_read, struct err *e)
+{
+    const struct rows *r = &from->rows;
+    uint64_t chunks = chunk_count(r);
+    s->adopted = mem_alloc((size_t)chunks + 2, sizeof *s->adopted);
+    s->adopted_count = 0;
+    for (uint64_t i = 0; i < chunks; i++)
+        if (!lend(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
+            return false;
+    as_read->index = lend(s, m, from->index, (size_t)from->count * sizeof *from->index, e);
+    as_read->class_weight =
+        lend(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
+    if (chunks > s->chunk_room) {
+        machine_release(m, s->chunks);
+        s->chunk_room = chunks;
+        s->chunks = machine_alloc(m, (size_t)chunks * sizeof *s->adopted, e);
+    }
+    as_read->rows.chunks = s->chunks;
+    return (!chunks || s->chunks) && !from->index == !as_read->index &&
+           !from->class_weight == !as_read->class_weight;
+}
+
+bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
+                   const struct features *features, struct err *e)
+{
+    const void **before = s->adopted;
+    uint64_t before_count = s->adopted_count;
+    struct source as_read = *from;
+    as_read.features = features;
+    bool good = lend_all(s, m, from, &as_read, e);
+    if (good) {
+        machine_send(m, 0, s->chunks, (const void *)s->adopted,
+                     (size_t)chunk_count(&from->rows) * sizeof *s->adopted);
+        machine_send(m, 0, s->at, &as_read, sizeof as_read);
+        machine_fence(m, 0);
+    }
+    take_back(m, before, before_count);
+    return good;
+}
+
+void netsource_end(struct netsource *s, struct machine *m)
+{
+    take_back(m, s->adopted, s->adopted_count);
+    s->adopted = NULL;
+    s->adopted_count = 0;
+}
+
+void netsource_close(struct netsource *s, struct machine *m)
+{
+    netsource_end(s, m);
+    machine_release(m, s->chunks);
+    machine_release(m, s->at);
+    memset(s, 0, sizeof *s);
+}

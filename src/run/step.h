@@ -1,0 +1,21 @@
+/* step.h - a network at work: what it issues is run plainly the first time, recorded the second and
+ * played from then on. The routines are owned here, one for each function and what it is called
+ * with. */
+#ifndef DNN_RUN_STEP_H
+#define DNN_RUN_STEP_H
+
+#include "model/network.h"
+
+struct stepper;
+/* Borrows both until step_close. */
+struct stepper *step_open(struct network *n, struct machine *m);
+void step_close(struct stepper *s); /* before the network's end; NULL does nothing */
+
+/* The next `steps` training steps. Returns when they are done; false with the machine's failure. */
+bool step_train(struct stepper *s, uint32_t steps, struct err *e);
+/* Logits [count][outputs] of positions row0.. of `from` (no shuffle); any count, in batches. A
+ * row's logits depend on the weights and that row alone. */
+bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
+                 real *logits, struct err *e);
+
+#endif
