@@ -78,10 +78,13 @@ for row in $rows; do
         peer "scikit-learn" "$ours" "$python" "$here/peers.py" train-sklearn numeric.csv 50 ;;
     job)
         say ""; say "cold process: mixed CSV (36k rows, 9 categorical, 6 numeric) to model (10 epochs) to 9k predictions (wanted: 12x)"
+        say "    the same network on both sides: standard scale, one-hot, 128-128-2, relu, no dropout, AdamW at a constant rate, batch 256"
         make_data mixed 36000 mixed.csv
         make_data mixed 9000 mixed-new.csv 7
         "$dnn" init mixed.csv --target y --id id --set data.split.valid=0 --set data.split.test=0 --set train.epochs=10 \
-            --set 'model={"preset":"mlp","hidden":[128,128]}' -o mixed.json -q
+            --set train.schedule.type=constant --set train.batch_size=256 \
+            --set 'model={"preset":"mlp","hidden":[128,128],"activation":"relu","dropout":0}' -o mixed.json -q
+        perl -pi -e 's/: "numeric"/: {"type": "numeric", "scale": "standard"}/g; s/: "categorical"/: {"type": "categorical", "encode": "onehot"}/g' mixed.json
         cat >job.sh <<END
 $dnn train mixed.json -o mixed.dnn -q && exec $dnn predict mixed.dnn mixed-new.csv -o mixed-answers.csv -q
 END
