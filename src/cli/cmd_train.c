@@ -33,6 +33,11 @@ static void summary(const struct train_result *r, const char *output)
         log_line("%s", line.data);
     }
     text_free(&line);
+    if (!r->best_epoch) {
+        log_line("no whole epoch (time limit), %.2f s; model %s", r->total_s,
+                 text_quote_z(output));
+        return;
+    }
     log_line("%lld epochs (%s), best %lld, %.2f s; model %s", (long long)r->epochs,
              strcmp(r->stopped, "patience") == 0     ? "no better since"
              : strcmp(r->stopped, "time_limit") == 0 ? "time limit"

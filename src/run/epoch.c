@@ -126,8 +126,13 @@ static enum verdict look_around(struct run *r, const struct step *now, struct er
     }
     if (stop_status())
         say_status(r, now);
-    if (time_is_up(t)) {
+    if (now->tried > 0 && time_is_up(t)) { /* a model has seen one batch at least */
         t->stopped = "time_limit";
+        if (t->history.epochs == 0)
+            log_warning("the time limit came before the end of the first epoch: the model has seen "
+                        "%llu of %llu training rows",
+                        (unsigned long long)rows_of_steps(t, now->tried),
+                        (unsigned long long)t->source.count);
         return END_HERE;
     }
     return checkpoint_due(r, now) && !training_checkpoint(t, e) ? FAILED : GO_ON;

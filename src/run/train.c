@@ -46,6 +46,16 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     return good;
 }
 
+void train_write_end(const struct train_result *r, struct json_out *out)
+{
+    json_put_int(out, "epochs", r->epochs);
+    if (r->best_epoch)
+        json_put_int(out, "best_epoch", r->best_epoch);
+    else
+        json_put_null(out, "best_epoch");
+    json_put_string(out, "stopped", r->stopped);
+}
+
 void train_write(const struct train_request *q, const struct train_result *r, struct json_out *out)
 {
     static const char *const parts[] = {"train", "valid", "test"};
@@ -58,9 +68,7 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     for (int p = 0; p < 3; p++)
         json_put_int(out, parts[p], (int64_t)r->rows[p]);
     json_close(out, '}');
-    json_put_int(out, "epochs", r->epochs);
-    json_put_int(out, "best_epoch", r->best_epoch);
-    json_put_string(out, "stopped", r->stopped);
+    train_write_end(r, out);
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);

@@ -16,7 +16,8 @@ struct train_request {
 struct train_result {
     struct selection backend;
     uint64_t rows[3];
-    int64_t epochs, best_epoch;
+    int64_t epochs,
+        best_epoch;      /* whole ones; best_epoch 0: the time was up before the first ended */
     const char *stopped; /* epochs, patience, time_limit, signal */
     int exit;            /* 0; 75 or 130 after a signal, with a checkpoint durable */
     struct metrics valid, test, baseline;
@@ -28,6 +29,8 @@ struct train_result {
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
+/* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
+void train_write_end(const struct train_result *r, struct json_out *out);
 
 /* `check`: everything but the training. Predicts memory within 25 %. */
 struct check_result {

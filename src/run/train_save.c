@@ -24,9 +24,7 @@ static void write_metrics(const struct train_result *r, struct text *out)
 {
     struct json_out o = {0};
     json_open(&o, NULL, '{');
-    json_put_int(&o, "epochs", r->epochs);
-    json_put_int(&o, "best_epoch", r->best_epoch);
-    json_put_string(&o, "stopped", r->stopped);
+    train_write_end(r, &o);
     if (r->has_valid)
         metrics_write(&r->valid, "valid", &o);
     if (r->has_test)

@@ -43,6 +43,12 @@ same a.dnn p.dnn "data from a pipe: the same model"
 "$DNN" train small.json -o s.dnn --set data.train=- <d.csv 2>err
 same a.dnn s.dnn "data from standard input: the same model"
 run dnn train small.json -o a.dnn --time-limit 0.000001 --json
-is_exit 0 "no time at all: the weights as they are, exit 0"
-out_has '"stopped":"time_limit"'
+is_exit 0 "no time at all: the weights after the first batch, exit 0"
+out_has '"epochs":0,"best_epoch":null,"stopped":"time_limit"'
+out_has '"valid":{"' "what they reach is measured"
+err_has "the model has seen 64 of " "how far it came"
+run dnn verify a.dnn
+is_exit 0 "the model can be used"
+run dnn train small.json -o a.dnn --time-limit 0.000001
+err_has "no whole epoch (time limit)" "and the summary says so"
 done_testing

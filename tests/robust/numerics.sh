@@ -43,6 +43,22 @@ is_exit 0 "N01 it goes on at a lower rate"
 err_has "resuming at step"
 err_has "going on with another train.optimizer.learning_rate" "which a note says"
 no_leftovers m.dnn "and the checkpoint is gone"
+# a rate just too high for a plane: the gradient doubles every other step, and is finite for long
+line() { run dnn train v.json -o m.dnn --set train.epochs=200 --set train.schedule.warmup=0.5 --set train.early_stopping.patience=0 \
+    --set 'model={"preset":"linear"}' --set 'train.optimizer={"type":"sgd","learning_rate":3}' --progress none "$@"; }
+line
+is_exit 80 "N02 gradients that explode: 80"
+err_has "10 times its running median" "N02 the rule is named"
+said=$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)
+last=$(ls m.dnn.ckpt-*)
+line --set train.optimizer.learning_rate=0.1 --resume
+is_exit 0 "N02 it goes on at a lower rate"
+rm -f m.dnn*
+DNN_FAULT=kill:rename:$((10#${last#*-} / 7)) line --set train.checkpoint.every_s=0
+line --resume
+err_has "resuming at step"
+is "$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)" "$said" "N02 a resumed run ends at the same step with the same norm"
+rm -f m.dnn*
 # without --resume whatever stands there stays
 cp kept.ckpt "m.dnn.ckpt-000000000007"
 cp kept.ckpt "m.dnn.ckpt-000000000014"

@@ -201,9 +201,21 @@ static void patience(void)
              "p.dnn", false) &&
            strcmp(r.stopped, "time_limit") == 0 && r.exit == 0 && r.epochs > 0,
        "the time is up: the best so far, exit 0");
+    unsigned warnings = log_warnings();
+    log_setup(LOG_ERROR, false);
     ok(train("binary", "b.csv", "\"epochs\":9,\"time_limit_s\":0.000001", "", "p.dnn", false) &&
            strcmp(r.stopped, "time_limit") == 0 && exists("p.dnn"),
-       "up before the first epoch: the weights as they are");
+       "up before the first epoch ends: the weights as they are");
+    log_setup(LOG_NOTE, false);
+    is_int(log_warnings() - warnings, 1, "with a warning");
+    ok(r.epochs == 0 && r.best_epoch == 0 && metrics_get(&r.valid, "logloss") > 0,
+       "no epoch is said to be done, and what it reaches is measured");
+    struct json_out out = {0};
+    struct train_request q = {.output = "p.dnn"};
+    train_write(&q, &r, &out);
+    ok(strstr(out.text.data, "\"epochs\":0,\"best_epoch\":null,\"stopped\":\"time_limit\"") != NULL,
+       "as JSON: no best epoch");
+    text_free(&out.text);
 }
 
 static void diverging(void)
