@@ -39,6 +39,7 @@ flags_data_scan_masks    := -O3
 flags_data_cell_run      := -O3
 flags_data_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd
 flags_data_scan_avx2     := -O3 -mavx2
+flags_data_scan_places_avx512 := -O3 -mavx512f -mavx512bw -mavx512vbmi2 -mpopcnt
 flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw
 # unrolled loops with a check at each access take minutes to compile: not under a sanitizer
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3)

@@ -259,6 +259,7 @@ static bool read_run(const struct row *r, const struct number_run *run, cell_run
         .cells = cells->cells + cells->records[r->where.record].first_cell,
         .slots = r->s->numbers + first,
         .count = run->count,
+        .together = run->together,
         .decimal = r->s->decimal,
         .out = r->out + 4 * (size_t)first};
     uint64_t bad = read(&numbers), seen = ~bad;

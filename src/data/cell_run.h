@@ -11,6 +11,7 @@ struct cell_run {
     const struct csv_cell *cells;    /* of the record */
     const struct number_slot *slots; /* [count] */
     size_t count;                    /* 1 to NUMBER_RUN_MOST */
+    bool together;                   /* cell_of[i] = cell_of[0] + i */
     char decimal;
     unsigned char *out;              /* float [count]: value - offset */
 };

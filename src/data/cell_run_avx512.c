@@ -1,7 +1,8 @@
 /* cell_run_avx512.c - eight numbers at a time. A cell of at most sixteen bytes fills a lane of 16
- * bytes from the right, its last byte in the lane's last; a load under a mask reads nothing in front
- * of the cell. Cells 0, 2, 4, 6 make one register, cells 1, 3, 5, 7 another: what is woven from both
- * stands in the order of the file. Masks have a bit for each byte, a field of 16 for each cell. */
+ * bytes from the right, its last byte in the lane's last; a load under a mask reads nothing in
+ * front of the cell. Cells 0, 2, 4, 6 make one register, cells 1, 3, 5, 7 another: what is woven
+ * from both stands in the order of the file. Masks have a bit for each byte, a field of 16 for each
+ * cell. */
 #include "data/cell_run.h"
 
 #if defined(__x86_64__)
@@ -29,7 +30,7 @@ static inline uint64_t behind(uint64_t m)
     return m >> 1 & ~LASTS;
 }
 
-/* -?digits[.digits] in each field of `all`; empty fields are left as zeros. */
+/* -?digits[.digits] in each field of `all`. */
 static inline struct lanes read_lanes(__m512i bytes, uint64_t all, char decimal)
 {
     struct lanes l;
@@ -39,7 +40,7 @@ static inline struct lanes read_lanes(__m512i bytes, uint64_t all, char decimal)
     l.minus = _mm512_mask_cmpeq_epi8_mask(all, bytes, _mm512_set1_epi8('-')) & ~before(all);
     uint64_t but_one = l.points & ((l.points | LASTS) - FIRSTS); /* without each field's lowest */
     l.bad = all ^ (digits | l.points | l.minus);
-    l.bad |= but_one | (l.points & ~(before(digits) & behind(digits))) | (all & LASTS & ~digits);
+    l.bad |= but_one | (l.points & ~(before(digits) & behind(digits))) | (LASTS & ~digits);
     l.digits = _mm512_maskz_mov_epi8(digits, from_zero);
     return l;
 }
@@ -63,65 +64,98 @@ static inline __m512i fours(const struct lanes *l)
     return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x00010064));
 }
 
-/* Cells at[0], at[1], .. -> float. Returns the cells that were not read, of those in `wanted`. */
-static inline unsigned read_group(const struct csv_cell *const at[GROUP],
-                                  const double offset[GROUP], unsigned wanted, char decimal,
-                                  unsigned char *out)
+/* Lanes 0, 2, 4, 6 of eight, and the masks of their bytes. */
+static inline struct lanes join(const __m128i lane[], const __mmask16 field[], char decimal)
+{
+    __m512i bytes = _mm512_castsi128_si512(lane[0]);
+    bytes = _mm512_inserti32x4(bytes, lane[2], 1);
+    bytes = _mm512_inserti32x4(bytes, lane[4], 2);
+    bytes = _mm512_inserti32x4(bytes, lane[6], 3);
+    __mmask32 low = _mm512_kunpackw(field[2], field[0]), high = _mm512_kunpackw(field[6], field[4]);
+    return read_lanes(bytes, _mm512_kunpackd(high, low), decimal);
+}
+
+/* Cells of 32 bytes and more: their fields mean nothing. */
+static __attribute__((noinline)) unsigned too_long(const struct csv_cell cells[GROUP])
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < GROUP; i++)
+        found |= (unsigned)(cells[i].length > 16) << i;
+    return found;
+}
+
+/* Eight cells -> float. Returns those of `wanted` that were not read. */
+static inline __attribute__((always_inline)) unsigned
+read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, char decimal,
+           unsigned char *out)
 {
     __m128i lane[GROUP];
-    uint64_t field[GROUP];
-    unsigned bad = 0;
+    __mmask16 field[GROUP];
+    uint32_t lengths = 0;
     for (unsigned i = 0; i < GROUP; i++) {
-        size_t length = at[i]->length, unfit = length - 1 > 15;
-        bad |= (unsigned)unfit << i;
-        length = unfit ? 0 : length;
-        field[i] = 0xFFFF0000u >> length & 0xFFFFu;
-        lane[i] = _mm_maskz_loadu_epi8((__mmask16)field[i], at[i]->text + length - 16);
+        /* without the right end for 17 to 31 bytes; never more than the cell, whatever its length
+         */
+        uint32_t length = cells[i].length;
+        lengths |= length;
+        field[i] = (__mmask16)(0xFFFF0000u >> (length & 31));
+        lane[i] = _mm_maskz_loadu_epi8(field[i], cells[i].text + length - 16);
     }
-    __m512i bytes[2];
-    struct lanes l[2];
-    for (unsigned i = 0; i < 2; i++) {
-        bytes[i] = _mm512_castsi128_si512(lane[i]);
-        bytes[i] = _mm512_inserti32x4(bytes[i], lane[i + 2], 1);
-        bytes[i] = _mm512_inserti32x4(bytes[i], lane[i + 4], 2);
-        bytes[i] = _mm512_inserti32x4(bytes[i], lane[i + 6], 3);
-        uint64_t all = field[i] | field[i + 2] << 16 | field[i + 4] << 32 | field[i + 6] << 48;
-        l[i] = read_lanes(bytes[i], all, decimal);
-    }
-    __m512i eights = _mm512_madd_epi16(_mm512_packus_epi32(fours(&l[0]), fours(&l[1])),
+    struct lanes even = join(lane, field, decimal), odd = join(lane + 1, field + 1, decimal);
+    __m512i eights = _mm512_madd_epi16(_mm512_packus_epi32(fours(&even), fours(&odd)),
                                        _mm512_set1_epi32(0x00012710));
     __m512i w = _mm512_add_epi64(_mm512_mul_epu32(eights, _mm512_set1_epi64(100000000)),
                                  _mm512_srli_epi64(eights, 32));
-    __m128i wrong = weave(l[0].bad, l[1].bad), minus = weave(l[0].minus, l[1].minus);
-    bad |= _mm_test_epi16_mask(wrong, wrong);
-    bad |= _mm512_cmpgt_epu64_mask(w, _mm512_set1_epi64((long long)NUMBER_EXACT));
     /* bits above a point: its distance from the right, which counts the places; the low four bits
      * are 0 as well when there is none */
-    __m512i points = _mm512_cvtepu16_epi64(weave(l[0].points, l[1].points));
+    __m512i points = _mm512_cvtepu16_epi64(weave(even.points, odd.points));
     __m512d tens = _mm512_permutex2var_pd(_mm512_loadu_pd(number_tens), _mm512_lzcnt_epi64(points),
                                           _mm512_loadu_pd(number_tens + 8));
     __m512d v = _mm512_div_pd(_mm512_cvtepi64_pd(w), tens);
+    __m128i minus = weave(even.minus, odd.minus);
     v = _mm512_mask_or_pd(v, _mm_test_epi16_mask(minus, minus), v, _mm512_set1_pd(-0.0));
-    __m256 f = _mm512_cvtpd_ps(_mm512_sub_pd(v, _mm512_loadu_pd(offset)));
+    __m256 f = _mm512_cvtpd_ps(_mm512_sub_pd(v, offset));
+    unsigned bad = _mm512_cmpgt_epu64_mask(w, _mm512_set1_epi64((long long)NUMBER_EXACT));
+    if (even.bad | odd.bad) {
+        __m128i wrong = weave(even.bad, odd.bad);
+        bad |= _mm_test_epi16_mask(wrong, wrong);
+    }
+    if (lengths > 31)
+        bad |= too_long(cells);
     bad &= wanted;
     _mm256_mask_storeu_ps(out, (__mmask8)(wanted & ~bad), f);
     return bad;
 }
 
+/* Put together in registers: a load of what was just stored in parts would wait. */
+static inline __attribute__((always_inline)) __m512d offsets(const struct number_slot *slots,
+                                                             size_t left)
+{
+    const struct number_slot *s[GROUP];
+    for (size_t i = 0; i < GROUP; i++)
+        s[i] = slots + (i < left ? i : left - 1);
+    return _mm512_set_pd(s[7]->offset, s[6]->offset, s[5]->offset, s[4]->offset, s[3]->offset,
+                         s[2]->offset, s[1]->offset, s[0]->offset);
+}
+
 uint64_t cell_run_avx512(const struct cell_run *r)
 {
-    const struct csv_cell *at[GROUP];
-    double offset[GROUP];
     uint64_t bad = 0;
+    const struct csv_cell *cells = r->cells + r->cell_of[0];
     for (size_t i = 0; i < r->count; i += GROUP) {
         size_t left = r->count - i;
-        for (size_t k = 0; k < GROUP; k++) {
-            size_t this = i + (k < left ? k : left - 1);
-            at[k] = r->cells + r->cell_of[this];
-            offset[k] = r->slots[this].offset;
+        unsigned char *out = r->out + 4 * i;
+        if (r->together && left >= GROUP) {
+            __m512d offset = offsets(r->slots + i, GROUP);
+            bad |= (uint64_t)read_group(cells + i, offset, 0xFF, r->decimal, out) << i;
+            continue;
         }
-        unsigned wanted = left < GROUP ? (1u << left) - 1 : 0xFFu;
-        bad |= (uint64_t)read_group(at, offset, wanted, r->decimal, r->out + 4 * i) << i;
+        /* the last one is there more than once: a load in nobody's memory is slow, mask or not */
+        struct csv_cell copy[GROUP];
+        left = left < GROUP ? left : GROUP;
+        for (size_t k = 0; k < GROUP; k++)
+            copy[k] = r->cells[r->cell_of[i + (k < left ? k : left - 1)]];
+        __m512d offset = offsets(r->slots + i, left);
+        bad |= (uint64_t)read_group(copy, offset, (1u << left) - 1, r->decimal, out) << i;
     }
     return bad;
 }

@@ -12,6 +12,7 @@
 static size_t first_foreign(const struct csv_block *b)
 {
     size_t from = b->valid < b->size ? b->valid : b->size;
+    from += scan_ascii(b->bytes + from, b->size - from);
     size_t end = from + utf8_valid_prefix(b->bytes + from, b->size - from);
     const char *nul = memchr(b->bytes + from, '\0', end - from);
     return nul ? (size_t)(nul - b->bytes) : end;

@@ -53,19 +53,6 @@ uint64_t scan_quotes(const struct csv_dialect *d, const struct scan_masks *m, ui
     return bad;
 }
 
-int64_t scan_lines(const char *bytes, size_t size, char end)
-{
-    struct csv_dialect any = {.delimiter = end};
-    struct scan_masks m[SCAN_WINDOW];
-    int64_t lines = 0;
-    for (size_t at = 0, blocks; at < size; at += 64 * blocks) {
-        blocks = scan_window(&any, bytes, size, at, m);
-        for (size_t i = 0; i < blocks; i++)
-            lines += __builtin_popcountll(m[i].delimiter);
-    }
-    return lines;
-}
-
 /* --- the walk from record to record --- */
 
 struct walk {

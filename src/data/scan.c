@@ -21,19 +21,22 @@ struct scan {
     size_t first_cell;
     int64_t line, record_line;
     size_t unescaped;
+    uint64_t marks[SCAN_WINDOW]; /* of a plain window: its delimiters and line ends */
+    uint32_t mark_at[64 * SCAN_WINDOW + SCAN_PLACES_BEYOND];
 };
 
-/* Room for the cells and records of one mask. The first one is a guess for the whole block: growing
+/* Room for the cells and records of a window. The first one is a guess for the whole block: growing
  * copies. */
 static inline void make_room(struct csv_cells *c, size_t block_size)
 {
-    if (c->cell_room - c->cell_count < 64) {
-        size_t room = c->cell_room ? c->cell_room + c->cell_room / 2 : block_size / 8 + 4096;
-        c->cells = mem_grow(c->cells, room, sizeof *c->cells);
-        c->cell_room = room;
+    const size_t most = 64 * SCAN_WINDOW + 1;
+    if (c->cell_room - c->cell_count < most) {
+        size_t room = c->cell_room ? c->cell_room + c->cell_room / 2 : block_size / 8;
+        c->cells = mem_grow(c->cells, room + 2 * most, sizeof *c->cells);
+        c->cell_room = room + 2 * most;
     }
-    if (c->record_room - c->record_count < 64) {
-        size_t room = c->record_room + c->record_room / 2 + 512;
+    if (c->record_room - c->record_count < most) {
+        size_t room = c->record_room + c->record_room / 2 + 2 * most;
         c->records = mem_grow(c->records, room, sizeof *c->records);
         c->record_room = room;
     }
@@ -127,7 +130,6 @@ static inline bool put_record(struct scan *s, size_t end)
 static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
                              size_t base)
 {
-    make_room(s->out, s->size);
     for (; marks; marks &= marks - 1) {
         uint64_t mark = marks & -marks;
         size_t at = base + (size_t)__builtin_ctzll(marks);
@@ -186,6 +188,60 @@ static bool put_window(struct scan *s, const struct scan_masks *masks, size_t bl
     return true;
 }
 
+/* Has the window neither quotes nor blanks beside a mark, so that a cell is just what stands
+ * between two? Nothing is said of its first byte and its last. */
+static bool is_plain(struct scan *s, const struct scan_masks *masks, size_t blocks)
+{
+    bool feeds = s->end == '\n';
+    uint64_t odd = s->carry | s->cr_before, mark_before = 0, blank_before = 0, cr_before = 0;
+    for (size_t i = 0; i < blocks; i++) {
+        const struct scan_masks *m = masks + i;
+        uint64_t ends = feeds ? m->feed : m->cr, marks = m->delimiter | ends;
+        uint64_t all = marks | m->cr;
+        odd |= m->quote;
+        odd |= m->blank & (all << 1 | mark_before);
+        odd |= all & (m->blank << 1 | blank_before);
+        odd |= feeds ? (m->cr << 1 | cr_before) & ~m->feed : m->feed;
+        mark_before = all >> 63;
+        blank_before = m->blank >> 63;
+        cr_before = m->cr >> 63;
+        s->marks[i] = marks;
+    }
+    return !(odd | (cr_before & feeds));
+}
+
+/* The cells that end in a plain window. The first one may have begun before it, and the last of a
+ * record ends with a CR maybe: they are looked at. */
+static bool put_plain(struct scan *s, size_t blocks, size_t at)
+{
+    scan_places_fn *places = scan_places_choose();
+    const uint32_t *mark = s->mark_at;
+    const uint32_t *last = mark + places(s->marks, blocks, (uint32_t)at, s->mark_at);
+    struct csv_cells *out = s->out;
+    if (mark < last && s->bytes[*mark] != s->end) {
+        put_cell(s, out->cells + out->cell_count++, *mark);
+        s->cell = *mark++ + 1;
+    }
+    while (mark < last) {
+        struct csv_cell *cell = out->cells + out->cell_count;
+        uint32_t from = (uint32_t)s->cell;
+        for (; mark < last && s->bytes[*mark] != s->end; from = *mark++ + 1)
+            *cell++ = (struct csv_cell){.text = s->bytes + from, .length = *mark - from};
+        s->cell = from;
+        out->cell_count = (size_t)(cell - out->cells);
+        if (mark == last)
+            break;
+        size_t stop = *mark;
+        stop -= s->end == '\n' && stop > s->cell && s->bytes[stop - 1] == '\r';
+        put_cell(s, out->cells + out->cell_count++, stop);
+        if (!put_record(s, stop))
+            return false;
+        s->record_line = ++s->line;
+        s->cell = s->record = (size_t)*mark++ + 1;
+    }
+    return true;
+}
+
 static bool put_rest(struct scan *s)
 {
     if (s->carry || s->cr_before)
@@ -218,7 +274,10 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
     for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
         blocks = scan_window(d, b->bytes, b->size, at, masks);
         s.pairs = s.pairs && s.cell < at;
-        if (!put_window(&s, masks, blocks, at))
+        make_room(out, b->size);
+        bool good = is_plain(&s, masks, blocks) ? put_plain(&s, blocks, at)
+                                                : put_window(&s, masks, blocks, at);
+        if (!good)
             return SCAN_REFUSED;
     }
     return put_rest(&s) ? SCAN_DONE : SCAN_REFUSED;

@@ -27,6 +27,20 @@ scan_masks_fn *scan_masks_choose(void);
 size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
                    struct scan_masks out[SCAN_WINDOW]);
 
+/* Where the bits of `blocks` masks stand, ascending, bit 0 of the first at `base`; returns how many
+ * there are. `out` has room for 64 a block and SCAN_PLACES_BEYOND more, which may be written. */
+#define SCAN_PLACES_BEYOND 64
+typedef size_t scan_places_fn(const uint64_t *masks, size_t blocks, uint32_t base, uint32_t *out);
+scan_places_fn scan_places_plain, scan_places_avx512;
+scan_places_fn *scan_places_choose(void);
+#if defined(__x86_64__)
+/* Can this processor do what scan_places_avx512 does? */
+static inline bool scan_places_has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2");
+}
+#endif
+
 /* Bit i becomes the parity of bits 0..i. */
 static inline uint64_t scan_parity(uint64_t x)
 {
@@ -43,6 +57,9 @@ static inline uint64_t scan_parity(uint64_t x)
  * Neighbours before the first byte and behind the last one count as line ends. */
 uint64_t scan_quotes(const struct csv_dialect *d, const struct scan_masks *m, uint64_t inside,
                      const char *bytes, size_t size, size_t base);
+
+/* How many bytes in front are ASCII and no NUL; may be fewer by less than 64. */
+size_t scan_ascii(const char *bytes, size_t size);
 
 /* Physical line ends: every `end` byte of bytes. */
 int64_t scan_lines(const char *bytes, size_t size, char end);

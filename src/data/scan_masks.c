@@ -1,5 +1,5 @@
-/* scan_masks.c - the masks without and with SSE2, the choice of a processor's best, and windows of
- * a text. */
+/* scan_masks.c - the masks without and with SSE2, the choice of a processor's best, windows of a
+ * text, and the two simple passes over all bytes. */
 #include "data/scan.h"
 
 #include <stdlib.h>
@@ -103,4 +103,50 @@ size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, 
         for (size_t i = 0; i < blocks; i++)
             out[i].quote = 0;
     return blocks;
+}
+
+/* Is there a NUL, or a byte beyond ASCII, among these 64? */
+static inline bool foreign64(const char *bytes)
+{
+#if defined(__x86_64__)
+    __m128i v[4];
+    memcpy(v, bytes, sizeof v);
+    __m128i any = _mm_or_si128(_mm_or_si128(v[0], v[1]), _mm_or_si128(v[2], v[3]));
+    __m128i least = _mm_min_epu8(_mm_min_epu8(v[0], v[1]), _mm_min_epu8(v[2], v[3]));
+    return _mm_movemask_epi8(_mm_or_si128(any, _mm_cmpeq_epi8(least, _mm_setzero_si128()))) != 0;
+#else
+    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+    uint64_t w[8], found = 0;
+    memcpy(w, bytes, sizeof w);
+    for (size_t i = 0; i < 8; i++)
+        found |= w[i] | (w[i] - ones); /* a borrow sets the high bit of the lowest NUL */
+    return (found & highs) != 0;
+#endif
+}
+
+size_t scan_ascii(const char *bytes, size_t size)
+{
+    size_t at = 0;
+    while (size - at >= 64 && !foreign64(bytes + at))
+        at += 64;
+    return at;
+}
+
+int64_t scan_lines(const char *bytes, size_t size, char end)
+{
+    int64_t lines = 0;
+    size_t at = 0;
+    while (size - at >= 64) { /* a byte counts 64 to a column, of 255 rows at most */
+        uint8_t sums[64] = {0};
+        size_t rows = (size - at) / 64;
+        rows = rows < 255 ? rows : 255;
+        for (size_t r = 0; r < rows; r++, at += 64)
+            for (size_t i = 0; i < 64; i++)
+                sums[i] = (uint8_t)(sums[i] + (bytes[at + i] == end));
+        for (size_t i = 0; i < 64; i++)
+            lines += sums[i];
+    }
+    for (; at < size; at++)
+        lines += bytes[at] == end;
+    return lines;
 }

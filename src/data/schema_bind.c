@@ -167,8 +167,9 @@ static void find_runs(const struct schema *s, struct binding *b)
         }
         if (!run || run->count == NUMBER_RUN_MOST) {
             run = b->runs + b->run_count++;
-            *run = (struct number_run){.column = i};
+            *run = (struct number_run){.column = i, .together = true};
         }
+        run->together &= b->cell_of[i] == b->cell_of[run->column] + (int32_t)run->count;
         run->count++;
     }
 }

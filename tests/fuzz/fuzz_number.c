@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/cell_run.h"
 #include "data/date.h"
 #include "data/number.h"
 
@@ -60,6 +61,39 @@ static void check_number(const char *text, size_t size, char decimal)
     mem_free(string);
 }
 
+/* The text as a cell among others: what the readers of runs take has the float of number_parse. */
+static void check_run(cell_run_fn *read, const char *text, size_t size, char decimal)
+{
+    enum { CELLS = 11 };
+    struct csv_cell cells[CELLS];
+    struct number_slot slots[CELLS] = {0};
+    int32_t cell_of[CELLS];
+    float out[CELLS];
+    char *alone = mem_copy(text, size), usual[] = {'-', '1', '2', decimal, '5'};
+    for (int32_t i = 0; i < CELLS; i++) {
+        bool own = i % 4 == (int32_t)(size % 4);
+        cells[i] = (struct csv_cell){.text = own ? alone : usual,
+                                     .length = own ? (uint32_t)size : sizeof usual};
+        cell_of[i] = i;
+    }
+    const struct cell_run r = {cell_of, cells, slots, CELLS, true, decimal, (unsigned char *)out};
+    uint64_t bad = read(&r);
+    for (int32_t i = 0; i < CELLS; i++) {
+        double v = -12.5;
+        if (bad >> i & 1) {
+            if (cells[i].text == usual)
+                abort();
+            continue;
+        }
+        if (cells[i].text == alone && number_parse(text, size, decimal, &v) != NUMBER_OK)
+            abort();
+        float want = (float)v;
+        if (memcmp(&want, &out[i], sizeof want) != 0)
+            abort();
+    }
+    mem_free(alone);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > 2000)
@@ -67,6 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     check_number(text, size, '.');
     check_number(text, size, ',');
+    check_run(cell_run_choose(), text, size, '.');
+    check_run(cell_run_plain, text, size, ',');
+    check_run(cell_run_choose(), text, size, ',');
     double seconds, parts[DATE_PARTS];
     char *alone = mem_copy(text, size);
     if (date_parse(alone, size, &seconds)) {

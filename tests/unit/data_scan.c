@@ -131,6 +131,40 @@ static void test_random(int rounds)
     csv_cells_free(&p.libcsv);
 }
 
+/* Texts of several windows, most of them plain, with little in them that is not. */
+static void test_windows(int rounds)
+{
+    enum { MOST = 3 * 64 * SCAN_WINDOW };
+    static const char *const ends[] = {"\n", "\r\n", "\r"};
+    static const char *const odd[] = {"\"a,b\"", "\"\"", " ", "\t", "a b", " \"x\"\"y\" ", "\"\n\"",
+                                      "\r",       "\n",   "\"", "\n\n", "\r\n\r\n"};
+    struct pair p = {0};
+    char *text = mem_alloc(MOST, 1);
+    bool same = true;
+    for (int i = 0; i < rounds && same; i++) {
+        struct csv_dialect d = {.delimiter = ",\t"[draw(2)], .tsv = draw(16) == 0};
+        uint32_t end = draw(3), width = 1 + draw(30), odds = draw(2) ? 40000 : 800, n = 0;
+        while (n + 40 < MOST) {
+            for (uint32_t k = draw(width); k; k--)
+                text[n++] = "0123456789.-eax!"[draw(16)];
+            if (draw(odds) < 20) {
+                const char *what = odd[draw(sizeof odd / sizeof *odd)];
+                n += (uint32_t)snprintf(text + n, 12, "%s", what);
+            }
+            if (draw(5))
+                text[n++] = d.delimiter;
+            else
+                n += (uint32_t)snprintf(text + n, 3, "%s", ends[end]);
+        }
+        same = agree(&p, &d, end == 2, text, n - draw(30), draw(3));
+    }
+    ok(same, "%d texts of three windows: %u the same cells, %u refused by both", rounds, p.done,
+       p.refused);
+    mem_free(text);
+    csv_cells_free(&p.scan);
+    csv_cells_free(&p.libcsv);
+}
+
 /* Every text of up to 7 letters of a small alphabet, at the border of two masks and of two windows.
  * */
 static void test_all_short(void)
@@ -198,6 +232,54 @@ static void test_masks(void)
         }
         ok(same, "masks of %s are those of plain C", all[k].name);
     }
+}
+
+static void test_places(void)
+{
+#if defined(__x86_64__)
+    if (!scan_places_has_avx512()) {
+        tap_skip("places of avx512", "not on this processor");
+        return;
+    }
+    static uint32_t a[64 * SCAN_WINDOW + SCAN_PLACES_BEYOND];
+    static uint32_t b[64 * SCAN_WINDOW + SCAN_PLACES_BEYOND];
+    bool same = true;
+    for (int round = 0; round < 200; round++) {
+        uint64_t masks[SCAN_WINDOW];
+        for (size_t i = 0; i < SCAN_WINDOW; i++) {
+            masks[i] = (uint64_t)draw(UINT32_MAX) << 32 | draw(UINT32_MAX);
+            for (uint32_t thin = draw(5); thin; thin--)
+                masks[i] &= (uint64_t)draw(UINT32_MAX) << 32 | draw(UINT32_MAX);
+            masks[i] = draw(20) ? masks[i] : ~UINT64_C(0);
+        }
+        size_t n = scan_places_plain(masks, SCAN_WINDOW, 4096, a);
+        same &= scan_places_avx512(masks, SCAN_WINDOW, 4096, b) == n &&
+                memcmp(a, b, n * sizeof *a) == 0;
+    }
+    ok(same, "places of avx512 are those of plain C");
+#endif
+}
+
+/* Lines, and what is in front of the first byte that is no ASCII, counted slowly. */
+static void test_passes(void)
+{
+    bool same = true;
+    for (int round = 0; round < 400 && same; round++) {
+        size_t n = draw(round % 8 ? 600 : 40000), ascii = n, lines = 0;
+        char *bytes = mem_alloc(n, 1);
+        for (size_t i = 0; i < n; i++) {
+            bytes[i] = (char)(draw(5) ? 1 + draw(127) : '\n');
+            if (draw(round % 3 ? 100000 : 300) == 0)
+                bytes[i] = "\0\x80\xff"[draw(3)];
+            bool foreign = bytes[i] == '\0' || (bytes[i] & 0x80);
+            ascii = foreign && ascii == n ? i : ascii;
+            lines += bytes[i] == '\n';
+        }
+        size_t found = scan_ascii(bytes, n);
+        same = found <= ascii && ascii - found < 64 && scan_lines(bytes, n, '\n') == (int64_t)lines;
+        mem_free(bytes);
+    }
+    ok(same, "lines and ASCII of 400 texts");
 }
 
 /* --- cutting --- */
@@ -307,8 +389,11 @@ int main(void)
 {
     int rounds = getenv("DNN_TEST_LONG") ? 2000000 : 60000;
     test_masks();
+    test_places();
+    test_passes();
     test_all_short();
     test_random(rounds);
+    test_windows(3000);
     test_cuts(rounds / 4);
     return done();
 }
