@@ -43,14 +43,19 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
     }
 }
 
-/* At most NARROW outputs: the columns of w as rows, in scratch. */
+/* At most NARROW outputs: the columns of w as rows. */
+static void turn_narrow(real *bt, const real *w, uint32_t in, uint32_t out)
+{
+    for (uint32_t k = 0; k < in; k++)
+        for (uint32_t j = 0; j < out; j++)
+            bt[(size_t)j * in + k] = w[(size_t)k * out + j];
+}
+
 static void narrow_of(const struct vec *vec, const struct op_dense *a, const struct slice *s,
                       real *c, uint32_t ldc, bool started)
 {
     real *bt = s->scratch;
-    for (uint32_t k = 0; k < a->in; k++)
-        for (uint32_t j = 0; j < a->out; j++)
-            bt[(size_t)j * a->in + k] = a->w[(size_t)k * a->out + j];
+    turn_narrow(bt, a->w, a->in, a->out);
     struct narrow n = {.c = c, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .bt = bt,
                        .bias = a->b, .rows = s->rows, .k = a->in, .width = a->out, .lda = a->ldx,
                        .ldc = ldc, .add = started};
@@ -144,6 +149,16 @@ static void hot_end(const struct op_dense_back *a, const struct slice *s, real *
                                            .rows = s->rows, .out = a->out, .ldz = a->lddy});
 }
 
+/* dx where there are at most NARROW outputs; copy: their dz, with room for w behind it. */
+static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real *copy)
+{
+    real *bt = copy + panel_elements(s->rows);
+    turn_narrow(bt, a->w, a->in, a->out);
+    s->m->vec->narrow_across(&(struct across){
+        .dx = act_real(a->dx) + (size_t)s->row0 * a->lddx, .w = bt, .dz = copy, .rows = s->rows,
+        .in = a->in, .out = a->out, .ldw = a->in, .lddx = a->lddx, .add = a->add_dx != 0});
+}
+
 /* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense
  * copy; then dx (= or +=) dz w' from the transposed one. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
@@ -154,7 +169,10 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
     const struct act *by = needs_z(a->act) ? a->z : a->y;
     uint32_t ldby = needs_z(a->act) ? a->ldz : a->ldy;
-    real *copy = s->scratch, *turned = a->dx && !guest ? copy + panel_elements(s->rows) : NULL;
+    bool narrow = a->dx && a->out <= NARROW &&
+        (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
+    real *copy = s->scratch;
+    real *turned = a->dx && !guest && !narrow ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = copy, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
                        .room = TURN_COLUMNS, .slope = (real)a->slope, .add = add};
@@ -183,6 +201,8 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
             x.add = true;
         }
     }
+    if (narrow)
+        narrow_dx(a, s, copy);
     if (guest)
         guest_back(a, s, dz, dw, add);
     if (dw && a->hot.column_count)

@@ -1,10 +1,10 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_layer.h, vec_hot.h, vec_dropout.h, vec_param.h) is compiled three times over 16
- * lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the
- * source's, so all three give the same bits. Every product is a chain of fused multiply-adds in the
- * order of k, for each output by itself: the bits of a row depend on that row alone, not on its
- * place, its neighbours or the blocking. In the gradient build (real is double) only the plain C
- * one exists. */
+ * (vec_math.h, vec_product.h, vec_layer.h, vec_hot.h, vec_dropout.h, vec_param.h) is compiled three
+ * times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations
+ * is the source's, so all three give the same bits. Every product is a chain of fused multiply-adds
+ * in the order of k, for each output by itself: the bits of a row depend on that row alone, not on
+ * its place, its neighbours or the blocking. In the gradient build (real is double) only the plain
+ * C one exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -54,7 +54,8 @@ struct outer {
     uint32_t rows, m, width, lda, ldc;
     bool add;
 };
-/* dx[r][i] (= or +=) sum over j of dz[r][j] w[i][j]; dz as deltas turned it. */
+/* dx[r][i] (= or +=) sum over j of dz[r][j] w[i][j]; dz as deltas turned it. For narrow_across, at
+ * most NARROW columns j, dz is [rows][PANEL] and w is [out][ldw]. */
 struct across {
     real *dx;
     const real *w, *dz;
@@ -100,6 +101,7 @@ struct vec {
     void (*outer)(const struct outer *p);
     void (*narrow_outer)(const struct outer *p); /* for at most NARROW columns */
     void (*across)(const struct across *p);
+    void (*narrow_across)(const struct across *p);
     void (*hot)(const struct hot_rows *h);
     void (*hot_back)(const struct hot_rows *h);
     void (*deltas)(const struct deltas *d);

@@ -23,13 +23,20 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
     const real *a = p->a + (size_t)row * p->lda, *b = p->b + column;
     real *c = p->c + (size_t)row * p->ldc + column;
     const bool full = tail == LANES;
-    for (int r = 0; r < R_; r++)
-        for (int v = 0; v < V; v++) {
-            const real *from = p->bias ? p->bias + column + v * LANES : NULL;
-            if (p->add)
-                from = c + (size_t)r * p->ldc + v * LANES;
-            sum[r][v] = from ? part_of(from, v == V - 1 ? tail : LANES) : v_set(0);
-        }
+    /* three ways, each without a choice inside: the sums stay in registers */
+    if (p->add) {
+        for (int r = 0; r < R_; r++)
+            for (int v = 0; v < V; v++)
+                sum[r][v] = part_of(c + (size_t)r * p->ldc + v * LANES, v == V - 1 ? tail : LANES);
+    } else if (p->bias) {
+        for (int r = 0; r < R_; r++)
+            for (int v = 0; v < V; v++)
+                sum[r][v] = part_of(p->bias + column + v * LANES, v == V - 1 ? tail : LANES);
+    } else {
+        for (int r = 0; r < R_; r++)
+            for (int v = 0; v < V; v++)
+                sum[r][v] = v_set(0);
+    }
     for (uint32_t k = 0; k < p->k; k++) {
         v16 w[2];
         for (int v = 0; v < V; v++)
@@ -104,16 +111,6 @@ INLINE void narrow_width(const struct narrow *p, const int W)
             real *c = &p->c[(size_t)row * p->ldc + (size_t)j];
             *c = v_sum(sum[j]) + (p->add ? *c : p->bias ? p->bias[j] : 0);
         }
-    }
-}
-
-static void narrow(const struct narrow *p)
-{
-    switch (p->width) {
-    case 1: narrow_width(p, 1); break;
-    case 2: narrow_width(p, 2); break;
-    case 3: narrow_width(p, 3); break;
-    default: narrow_width(p, 4);
     }
 }
 
@@ -205,16 +202,6 @@ INLINE void narrow_outer_width(const struct outer *p, const int W)
     }
 }
 
-static void narrow_outer(const struct outer *p)
-{
-    switch (p->width) {
-    case 1: narrow_outer_width(p, 1); break;
-    case 2: narrow_outer_width(p, 2); break;
-    case 3: narrow_outer_width(p, 3); break;
-    default: narrow_outer_width(p, 4);
-    }
-}
-
 /* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of
  * panel v and row m go to sums[v][m], vectors over the 16 rows. */
 INLINE void across_block(real *sums, const real *w, size_t ldw, const real *dz, size_t apart,
@@ -283,13 +270,72 @@ INLINE void across_panels(const struct across *p, uint32_t row, uint32_t i, cons
  * as it is, and each block of 16 x 16 is turned around once at the end. */
 static void across(const struct across *p)
 {
-    for (uint32_t i = 0; i < p->in; i += LANES) {
-        uint32_t row = 0;
-        for (; row + (BLOCK_VECS - 1) * LANES < p->rows; row += BLOCK_VECS * LANES)
+    uint32_t row = 0;
+    for (; row + (BLOCK_VECS - 1) * LANES < p->rows; row += BLOCK_VECS * LANES)
+        for (uint32_t i = 0; i < p->in; i += LANES)
             across_panels(p, row, i, BLOCK_VECS);
-        if (row < p->rows)
-            across_panels(p, row, i, 1);
+    for (uint32_t i = 0; i < p->in && row < p->rows; i += LANES)
+        across_panels(p, row, i, 1);
+}
+
+/* V vectors of i: their part of w is held while the rows go by. */
+INLINE void narrow_across_block(const struct across *p, uint32_t i, const int W, const int V,
+                                size_t tail)
+{
+    v16 w[NARROW][2];
+    for (int j = 0; j < W; j++)
+        for (int v = 0; v < V; v++)
+            w[j][v] = part_of(p->w + (size_t)j * p->ldw + i + v * LANES,
+                              v == V - 1 ? tail : LANES);
+    for (uint32_t r = 0; r < p->rows; r++) {
+        const real *dz = p->dz + (size_t)r * PANEL;
+        for (int v = 0; v < V; v++) {
+            real *dx = p->dx + (size_t)r * p->lddx + i + v * LANES;
+            size_t size = v == V - 1 ? tail : LANES;
+            v16 sum = v_set(0);
+            for (int j = 0; j < W; j++)
+                sum = v_fma(v_set(dz[j]), w[j][v], sum);
+            if (p->add)
+                sum = v_add(part_of(dx, size), sum);
+            if (size == LANES)
+                v_store(dx, sum);
+            else
+                v_store_n(dx, sum, size);
+        }
     }
+}
+
+INLINE void narrow_across_width(const struct across *p, const int W)
+{
+    uint32_t i = 0;
+    for (; i + 2 * LANES <= p->in; i += 2 * LANES)
+        narrow_across_block(p, i, W, 2, LANES);
+    for (; i < p->in; i += LANES)
+        narrow_across_block(p, i, W, 1, run_size(i, p->in));
+}
+
+/* One routine a width, so that the columns stay in registers. */
+#define WIDTHS(width, call)                                                                        \
+    switch (width) {                                                                               \
+    case 1: call(p, 1); break;                                                                     \
+    case 2: call(p, 2); break;                                                                     \
+    case 3: call(p, 3); break;                                                                     \
+    default: call(p, 4);                                                                           \
+    }
+
+static void narrow(const struct narrow *p)
+{
+    WIDTHS(p->width, narrow_width)
+}
+
+static void narrow_outer(const struct outer *p)
+{
+    WIDTHS(p->width, narrow_outer_width)
+}
+
+static void narrow_across(const struct across *p)
+{
+    WIDTHS(p->out, narrow_across_width)
 }
 
 #endif

@@ -11,6 +11,7 @@ const struct vec TABLE(VEC_NAME) = {
     .outer = outer,
     .narrow_outer = narrow_outer,
     .across = across,
+    .narrow_across = narrow_across,
     .hot = hot,
     .hot_back = hot_back,
     .deltas = deltas,
