@@ -109,9 +109,8 @@ static inline w8 w_left24(w8 a) { return _mm512_slli_epi64(a, 24); }
 static inline w8 w_xor(w8 a, w8 b, w8 c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
 static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
 {
-    const _MM_PERM_ENUM even_up = (_MM_PERM_ENUM)0xa0;
-    w8 low = _mm512_mask_shuffle_epi32(c0, 0xaaaa, c1, even_up);
-    w8 high = _mm512_mask_shuffle_epi32(c2, 0xaaaa, c3, even_up);
+    w8 low = _mm512_mask_shuffle_epi32(c0, 0xaaaa, c1, _MM_PERM_CCAA);
+    w8 high = _mm512_mask_shuffle_epi32(c2, 0xaaaa, c3, _MM_PERM_CCAA);
     _mm512_storeu_si512(bits, _mm512_unpacklo_epi64(low, high));
     _mm512_storeu_si512(bits + 16, _mm512_unpackhi_epi64(low, high));
 }
