@@ -141,20 +141,22 @@ uint64_t cell_run_avx512(const struct cell_run *r)
 {
     uint64_t bad = 0;
     const struct csv_cell *cells = r->cells + r->cell_of[0];
+    bool straight = r->together && r->count >= GROUP;
     for (size_t i = 0; i < r->count; i += GROUP) {
-        size_t left = r->count - i;
-        unsigned char *out = r->out + 4 * i;
-        if (r->together && left >= GROUP) {
-            __m512d offset = offsets(r->slots + i, GROUP);
-            bad |= (uint64_t)read_group(cells + i, offset, 0xFF, r->decimal, out) << i;
+        if (straight) { /* the last group goes back to be whole, and reads some cells again */
+            size_t at = i + GROUP > r->count ? r->count - GROUP : i;
+            __m512d offset = offsets(r->slots + at, GROUP);
+            unsigned char *out = r->out + 4 * at;
+            bad |= (uint64_t)read_group(cells + at, offset, 0xFF, r->decimal, out) << at;
             continue;
         }
         /* the last one is there more than once: a load in nobody's memory is slow, mask or not */
+        size_t left = r->count - i < GROUP ? r->count - i : GROUP;
         struct csv_cell copy[GROUP];
-        left = left < GROUP ? left : GROUP;
         for (size_t k = 0; k < GROUP; k++)
             copy[k] = r->cells[r->cell_of[i + (k < left ? k : left - 1)]];
         __m512d offset = offsets(r->slots + i, left);
+        unsigned char *out = r->out + 4 * i;
         bad |= (uint64_t)read_group(copy, offset, (1u << left) - 1, r->decimal, out) << i;
     }
     return bad;
