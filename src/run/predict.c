@@ -105,6 +105,16 @@ static bool check_request(const struct predict_request *q, struct err *e)
     return true;
 }
 
+/* The machine failed, not the rows before: on a stream their answers stay, all of them. */
+static void keep_answered(struct writer *w, struct err *e)
+{
+    struct err late = {0};
+    bool stay = w->out.open && !w->out.temp && outfile_flush(&w->out, &late);
+    err_help(e, "the answers to the first %llu rows %s; start again%s",
+             (unsigned long long)w->stream->rows, stay ? "are written" : "are dropped",
+             stay ? " with the rows behind them" : "");
+}
+
 static bool answer_all(struct writer *w, struct err *e)
 {
     const struct predict_request *q = w->q;
@@ -116,6 +126,8 @@ static bool answer_all(struct writer *w, struct err *e)
     if (good && !q->no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
     good = good && stream_run(w->stream, &(struct stream_sink){write_group, w}, e);
+    if (!good && e->id == ERR_MACHINE_FAULT)
+        keep_answered(w, e);
     /* the list of bad rows first: the answers' own name appears last */
     good = good && stream_commit(w->stream, e);
     if (good)

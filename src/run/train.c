@@ -39,7 +39,7 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
 {
     struct training t = {.began = clock_now()};
     memset(r, 0, sizeof *r);
-    bool good = story(&t, q, r, e);
+    bool good = story(&t, q, r, e) || training_failed(&t, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
     training_close(&t);
     stop_phase("ending", false);

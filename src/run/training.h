@@ -86,6 +86,8 @@ bool training_epoch_ended(struct training *t, struct err *e);
  * is on the disk, and says into text what is kept: "the last good checkpoint is kept: ..". False:
  * there is none to go on from. */
 bool training_keep_last(struct training *t, char *text, size_t room);
+/* If it was the machine that failed: keeps the last good state, and e says so. False. */
+bool training_failed(struct training *t, struct err *e);
 /* Step number `step` ended it: `what`, as "the loss is not finite". Keeps the last good state,
  * fills e (DIVERGED), names what to change. False. */
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e);

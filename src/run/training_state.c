@@ -138,6 +138,19 @@ bool training_keep_last(struct training *t, char *text, size_t room)
     return t->checkpoint != NULL;
 }
 
+bool training_failed(struct training *t, struct err *e)
+{
+    char kept[600];
+    if (e->id != ERR_MACHINE_FAULT)
+        return false;
+    bool again = training_keep_last(t, kept, sizeof kept);
+    size_t length = strlen(e->what);
+    snprintf(e->what + length, sizeof e->what - length, "; %s", kept);
+    return err_help(e, "the same command with%s --resume %s", again ? "" : "out",
+                    again ? "goes on from there and gives the same model"
+                          : "starts at the first step");
+}
+
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)
 {
     const struct train_options *o = &t->config->train;

@@ -1,0 +1,68 @@
+#!/bin/bash
+# machine.sh - the machine that computes fails at any of its plays, as a device does: 81, what was reached before is kept, --resume
+# ends in the bytes of a training without faults; answers that were written stay. Ids: G09. One line reproduces any of them:
+# DNN_FAULT=play:N.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 600
+make_config c.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 300, "keep": 2}' \
+    '"backend": {"name": "dnn_cpu", "threads": 2}, "output": {"metrics": "m.jsonl"}'
+run dnn train c.json -o m.dnn --progress none
+is_exit 0 "a training without faults"
+want=$(digest m.dnn)
+total=$(DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
+[ "${total:-0}" -gt 20 ]
+ok $? "work given to the machine is counted: $total"
+
+bad=""
+for ((n = 1; n <= total; n += 1 + total / 25)); do
+    rm -f m.dnn*
+    STATUS=0
+    DNN_FAULT=play:$n "$DNN" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
+    [ $STATUS -eq 81 ] || bad+="play:$n: exit $STATUS; "
+    grep -q 'error\[E1810\].*the machine "cpu" failed' err || bad+="play:$n: $(tail -n 2 err); "
+    [ ! -e m.dnn ] || bad+="play:$n: a model is there; "
+    if ls m.dnn.ckpt-* >/dev/null 2>&1; then
+        grep -q 'with --resume goes on' err || bad+="play:$n: the checkpoint is not spoken of; "
+    else
+        grep -q 'starts at the first step' err || bad+="play:$n: no word of a new start; "
+    fi
+    "$DNN" train c.json -o m.dnn --resume --progress none >/dev/null 2>err || bad+="play:$n: resume: $(tail -n 2 err); "
+    [ "$(digest m.dnn)" = "$want" ] || bad+="play:$n: other bytes; "
+done
+[ -z "$bad" ]
+ok $? "G09 the machine fails: 81, nothing is lost, --resume ends in the same bytes" "$bad"
+
+rm -f m.dnn*
+run env DNN_FAULT=play:$((total - 1)) "$DNN" train c.json -o m.dnn --progress none
+is_exit 81 "after the last epoch, while the model is measured"
+err_has "checkpoint is kept" "the last epoch is kept"
+run dnn train c.json -o m.dnn --resume --progress none
+is "$(digest m.dnn)" "$want" "and the model comes of it"
+
+# answers: many groups of rows
+awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 300; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
+run dnn predict m.dnn big.csv
+is_exit 0 "answers without faults"
+cp out all.csv
+run env DNN_FAULT=play:60 "$DNN" predict m.dnn big.csv
+is_exit 81 "G09 the machine fails in the middle of a prediction"
+cp out part.csv
+written=$(($(wc -l <part.csv) - 1))
+[ $written -gt 0 ] && [ $written -lt $(($(wc -l <all.csv) - 1)) ]
+ok $? "answers were written before: $written"
+head -n $((written + 1)) all.csv | cmp -s - part.csv
+ok $? "they are whole lines and those of a run without faults"
+err_has "the answers to the first $written rows are written" "and the message counts them"
+run env DNN_FAULT=play:60 "$DNN" predict m.dnn big.csv -o answers.csv
+is_exit 81 "into a file"
+err_has "are dropped" "they are not kept"
+[ ! -e answers.csv ]
+ok $? "and no half of a file is there"
+run env DNN_FAULT=play:2 "$DNN" evaluate m.dnn d.csv
+is_exit 81 "evaluate: 81"
+run env DNN_FAULT=play:1 "$DNN" verify m.dnn
+is_exit 81 "verify: 81"
+run env DNN_FAULT=play:3 "$DNN" check c.json
+is_exit 81 "check: 81"
+done_testing
