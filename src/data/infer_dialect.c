@@ -176,7 +176,7 @@ static bool read_head(const char *path, struct head *h, struct err *e)
     bool good = f.seekable && strcmp(path, "-") != 0;
     if (!good) {
         err_at(e, ERR_INFER_PIPE, f.path, 0, 0, "cannot be read a second time");
-        err_help(e, "init looks at the data more than once: give a file");
+        err_help(e, "the data are looked at more than once: give a file");
     }
     h->bytes = mem_alloc(HEAD_BYTES, 1);
     good = good && file_read(&f, h->bytes, HEAD_BYTES, &h->size, e);

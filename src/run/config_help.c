@@ -329,6 +329,36 @@ static void look_model(struct search *s)
         know(s, m->name);
 }
 
+struct paths {
+    char **names;
+    size_t count, room;
+};
+
+static void keep_path(const char *key, const struct option *row, void *context)
+{
+    struct paths *p = context;
+    (void)row;
+    if (p->count == p->room) {
+        p->room = p->room ? p->room * 2 : 128;
+        p->names = mem_grow(p->names, p->room, sizeof *p->names);
+    }
+    p->names[p->count++] = mem_string(key);
+}
+
+/* The whole key nearest to one written with its dots. */
+static bool near_path(const char *key, struct text *out)
+{
+    struct paths p = {0};
+    config_keys(keep_path, &p);
+    const char *near = text_nearest(key, (const char *const *)p.names, p.count);
+    if (near)
+        text_put(out, near);
+    for (size_t i = 0; i < p.count; i++)
+        mem_free(p.names[i]);
+    mem_free(p.names);
+    return near != NULL;
+}
+
 bool config_key_help(const char *key, struct text *out)
 {
     struct search s = {.out = out, .word = key};
@@ -355,8 +385,8 @@ bool config_key_help(const char *key, struct text *out)
         }
         found = s.found > 0 || put_metric(out, key);
     }
-    if (!found) {
-        const char *dot = strrchr(key, '.');
+    const char *dot = strrchr(key, '.');
+    if (!found && !(dot && near_path(key, out))) {
         const char *near = text_nearest(key, s.known, s.known_count);
         near = near || !dot ? near : text_nearest(dot + 1, s.known, s.known_count);
         if (near)

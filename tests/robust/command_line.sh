@@ -57,7 +57,7 @@ refused "L02 an unknown option" "did you mean --threads?" train leads.json --thr
 refused "L02 an unknown short option" '"-x"' train leads.json -x
 refused "L02 an option of another command" '"--resume"' predict m.dnn new.csv --resume
 refused "L02 an option of a later day" '"--profile"' train leads.json --profile t.json
-refused "L02 an unknown topic" 'did you mean epochs' help train.epoch
+refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
 refused "L02 an unknown error id" 'E1299' help E1299
 refused "L03 a value that is missing" "--output needs a value" train leads.json -o
 refused "L03 at the end behind others" "--set needs a value" train leads.json --set
@@ -231,6 +231,33 @@ run env OPENBLAS_CORETYPE=Prescott "$DNN" train leads.json -o x.dnn --progress n
 is_exit 0 "L11 OPENBLAS_CORETYPE of another processor"
 run dnn verify x.dnn
 is_exit 0 "L11 its model holds"
+# how much is told: nothing but errors, warnings too, progress, files, everything
+rank() { # the number of lines on standard error of a training
+    env "$@" "$DNN" train leads.json -o x.dnn --progress plain 2>err >/dev/null
+    wc -l <err
+}
+error=$(rank LOG_LEVEL=error) warning=$(rank LOG_LEVEL=warning) info=$(rank LOG_LEVEL=info) debug=$(rank LOG_LEVEL=debug)
+is "$error" 0 "LOG_LEVEL=error says nothing of a run without faults"
+[ "$warning" -gt 0 ] && [ "$info" -ge "$warning" ] && [ "$debug" -gt "$info" ]
+ok $? "the words of LOG_LEVEL tell more and more" "$error $warning $info $debug"
+is "$(rank DEBUG=true)" "$debug" "DEBUG=true is LOG_LEVEL=debug"
+is "$(rank DEBUG=false)" "$warning" "DEBUG=false changes nothing"
+run env LOG_LEVEL=debug "$DNN" train leads.json -o x.dnn --quiet
+[ ! -s err ]
+ok $? "an option wins over LOG_LEVEL" "$(cat err)"
+run dnn train leads.json -o x.dnn --verbose
+is "$(wc -l <err)" "$info" "--verbose is LOG_LEVEL=info"
+# descriptors that are closed: the first file that is opened must not become standard output or error
+"$DNN" train leads.json -o x.dnn <&- >&- 2>&-
+is "$? $(digest x.dnn)" "0 $want" "0, 1 and 2 closed: the same model"
+"$DNN" predict m.dnn new.csv -o x.out >&- 2>&-
+same answers.csv x.out "0, 1 and 2 closed: the same answers"
+refused "predict: a name of --columns is empty" "name 2 is empty" predict m.dnn new.csv --no-header --columns a,,b
+refused "train: standard output is no place for a model" "not to standard output" train leads.json -o -
+refused "train: one name for two outputs" "output.metrics is the model's own file" train leads.json -o y.dnn --set output.metrics=y.dnn
+run dnn inspect - <leads.csv
+is_exit 65 "inspect: what can be read only once"
+err_has "the data are looked at more than once: give a file"
 run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
 is_exit 0 "L11 an LD_PRELOAD that is not there"
 done_testing
