@@ -39,7 +39,7 @@ if [ $full = yes ]; then
     {
         programs tests/unit build/asan/unit
         # what works with more than one thread
-        programs tests/unit build/tsan/unit | grep -e thread -e machine -e data_table -e run_predict -e run_train
+        programs tests/unit build/tsan/unit | grep -e thread -e machine -e data_table -e run_predict -e run_train -e run_stop
         find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
     } >>$list
 fi

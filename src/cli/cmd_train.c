@@ -96,7 +96,7 @@ const struct command command_train = {
                 "  dnn train leads.json -o leads.dnn --resume --json\n",
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "
-             "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a fifth "
+             "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a tenth "
              "of a second after the first on (timeout(1) sends each twice), ends at once. Same "
              "seed, config and data: the same bytes, whatever the threads.",
     .options = train_options_table,

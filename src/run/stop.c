@@ -15,6 +15,7 @@
 
 static _Atomic int first; /* the signal that asked to end */
 static _Atomic double first_at;
+static _Atomic bool first_key; /* it came from a key */
 static _Atomic bool noticed_by_work;
 static _Atomic bool checkpoint_asked, status_asked;
 static const char *_Atomic phase = "start";
@@ -58,23 +59,26 @@ _Noreturn static void leave(int code)
     _exit(code);
 }
 
-static void end_asked(int number)
+static void end_asked(int number, bool key)
 {
     int none = 0;
     double now = clock_now();
     if (atomic_compare_exchange_strong(&first, &none, number)) {
         atomic_store(&first_at, now);
+        atomic_store(&first_key, key);
         if (atomic_load(&phase_disposable))
             alarm(STOP_PATIENCE_S);
         return;
     }
-    if (now - atomic_load(&first_at) >= STOP_TOGETHER_S) {
+    bool again =
+        (key && atomic_load(&first_key)) || now - atomic_load(&first_at) >= STOP_TOGETHER_S;
+    if (again && number != SIGXCPU) {
         const struct ending *e = ending_of(number);
         leave(e ? e->at_once : EXIT_SIGTERM);
     }
 }
 
-static void handle(int number)
+static void handle(int number, bool key)
 {
     if (number == SIGUSR1) {
         atomic_store(&checkpoint_asked, true);
@@ -88,8 +92,15 @@ static void handle(int number)
             "nothing to resume, start again\n");
         leave(ending_of(asked)->exit);
     } else {
-        end_asked(number);
+        end_asked(number, key);
     }
+}
+
+/* The terminal sends SIGINT itself, once a key press. */
+static void handle_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    handle(number, number == SIGINT && info->si_code == SI_KERNEL);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -132,9 +143,10 @@ static void install_crashes(void) /* the sanitizer's own report is better */
 }
 #endif
 
-static void install_one(int number, void (*handler)(int))
+static void install_one(int number)
 {
-    struct sigaction before, a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    struct sigaction before, a = {.sa_sigaction = handle_signal,
+                                  .sa_flags = SA_RESTART | SA_SIGINFO};
     sigfillset(&a.sa_mask);
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
         return; /* nohup, or a background job of a shell without job control */
@@ -144,12 +156,12 @@ static void install_one(int number, void (*handler)(int))
 void stop_install(void)
 {
     for (size_t i = 0; i < ENDINGS; i++)
-        install_one(endings[i].number, handle);
-    install_one(SIGUSR1, handle);
-    install_one(SIGUSR2, handle);
-    install_one(SIGALRM, handle);
-    install_one(SIGPIPE, SIG_IGN);
-    install_one(SIGXFSZ, SIG_IGN);
+        install_one(endings[i].number);
+    install_one(SIGUSR1);
+    install_one(SIGUSR2);
+    install_one(SIGALRM);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     install_crashes();
 }
 
@@ -187,7 +199,12 @@ bool stop_status(void)
 
 void stop_request(int signal_number)
 {
-    handle(signal_number);
+    handle(signal_number, false);
+}
+
+void stop_key(void)
+{
+    handle(SIGINT, true);
 }
 
 void stop_forget(void)

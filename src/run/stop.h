@@ -4,14 +4,17 @@
  * signal; the failing write says so). SIGXFSZ: the write fails with EFBIG. A signal ignored at
  * start (nohup) stays ignored.
  *
- * timeout(1), schedulers and terminals may deliver one request twice, a moment apart: what follows
- * the first within STOP_TOGETHER_S seconds is taken as the same. */
+ * Which signal is the second one? timeout(1), schedulers and shells deliver one request twice, to
+ * the process and to its group, and a press of Ctrl-C reaches dnn from the terminal and once more
+ * from whoever started it: what follows the first within STOP_TOGETHER_S seconds is the same
+ * request. Two presses never are, however fast: the terminal sends each once. SIGXCPU, which the
+ * kernel repeats every second, is never a second one. */
 #ifndef DNN_RUN_STOP_H
 #define DNN_RUN_STOP_H
 
 #include <stdbool.h>
 
-#define STOP_TOGETHER_S 0.2
+#define STOP_TOGETHER_S 0.1
 
 void stop_install(void);
 bool stop_wanted(void);               /* a signal asked to end */
@@ -20,6 +23,7 @@ const char *stop_name(void);          /* "SIGTERM"; "" when none */
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
 bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */
+void stop_key(void);                  /* for tests: as if Ctrl-C had been pressed */
 void stop_forget(void);               /* for tests: no signal has come */
 
 /* What the program is doing, a string that lives for ever: shown by the line of a crash.
