@@ -357,7 +357,7 @@ static void describing(void)
        "types of columns");
     struct text near = {0};
     ok(!config_key_help("train.optimizer.learning_rat", &near), "no key");
-    is_string(near.data, "learning_rate", "the nearest");
+    is_string(near.data, "train.optimizer.learning_rate", "the nearest");
     text_free(&near);
 
     struct text schema = {0};
