@@ -1,5 +1,5 @@
 /* backend.c - names of operations and the plan: what does not depend on the machine. */
-#include "backend/backend.h"
+#include "backend/machine.h"
 
 #include <string.h>
 
@@ -65,4 +65,18 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
     if (differs)
         *differs = field;
     return field == NULL;
+}
+
+size_t op_size(enum op_id op)
+{
+    static const size_t sizes[OP_COUNT] = {
+#define ROW(name, text) sizeof(struct op_##name),
+#define ALL(name, text) sizeof(struct op_##name),
+#define ONE(name, text) sizeof(struct op_##name),
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+    };
+    return (unsigned)op < OP_COUNT ? sizes[op] : 0;
 }

@@ -1,0 +1,287 @@
+/* listing.h - a machine that writes down what it is given, in front of the CPU: each time a routine
+ * is played, the function it was recorded from is called again, and what that issues must be what
+ * was recorded, byte for byte. So a function that reads what changes is caught, whatever the machine
+ * is. Machine options {.backend = "listing"}, after listing_register. */
+#ifndef DNN_LISTING_H
+#define DNN_LISTING_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/machine.h"
+#include "base/mem.h"
+
+struct list {
+    unsigned char *bytes; /* of every operation: its number, then its arguments */
+    size_t length, room;
+    uint32_t *ops;
+    size_t count, op_room;
+};
+struct listing {
+    struct machine head;
+    struct machine *under;
+    struct list *taking; /* NULL: operations are run */
+};
+struct listed {
+    struct routine head;
+    struct routine *under;
+    struct list list;
+};
+
+static uint64_t listing_compared; /* plays whose function issued the same once more */
+
+static struct listing *listing_of(const struct machine *m)
+{
+    return (struct listing *)(uintptr_t)m;
+}
+static struct machine *listing_under(const struct machine *m)
+{
+    return listing_of(m)->under;
+}
+
+/* The first failure of the machine under it is this one's. */
+static void listing_pass_on(struct machine *m)
+{
+    struct err e = {0};
+    if (!machine_wait(listing_under(m), MACHINE_PATIENCE, &e))
+        machine_fail(m, &e);
+}
+
+static void list_free(struct list *l)
+{
+    mem_free(l->bytes);
+    mem_free(l->ops);
+    *l = (struct list){0};
+}
+
+static void list_add(struct list *l, enum op_id op, const void *arguments)
+{
+    size_t size = op_size(op);
+    if (l->count == l->op_room) {
+        l->op_room = 2 * l->op_room + 16;
+        l->ops = mem_grow(l->ops, l->op_room, sizeof *l->ops);
+    }
+    if (l->length + size > l->room) {
+        l->room = 2 * (l->length + size);
+        l->bytes = mem_grow(l->bytes, l->room, 1);
+    }
+    memcpy(l->bytes + l->length, arguments, size);
+    l->length += size;
+    l->ops[l->count++] = op;
+}
+
+static void list_issue(void *list, struct machine *m)
+{
+    const struct list *l = list;
+    size_t at = 0;
+    for (size_t i = 0; i < l->count; at += op_size((enum op_id)l->ops[i++]))
+        machine_issue(m, (enum op_id)l->ops[i], l->bytes + at);
+}
+
+/* The number of the first operation in which they differ; count: in none. */
+static size_t list_differs(const struct list *a, const struct list *b)
+{
+    size_t at = 0, i = 0;
+    for (; i < a->count && i < b->count && a->ops[i] == b->ops[i]; i++) {
+        size_t size = op_size((enum op_id)a->ops[i]);
+        if (memcmp(a->bytes + at, b->bytes + at, size) != 0)
+            return i;
+        at += size;
+    }
+    return i;
+}
+
+static struct machine *listing_open(const struct machine_options *o, struct err *e)
+{
+    struct machine_options under = *o;
+    under.backend = "cpu";
+    struct machine *cpu = machine_open(&under, e);
+    if (!cpu)
+        return NULL;
+    struct listing *l = mem_zero(1, sizeof *l);
+    l->under = cpu;
+    return &l->head;
+}
+static void listing_close(struct machine *m)
+{
+    machine_close(listing_under(m));
+    mem_free(m);
+}
+
+static void *listing_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return machine_alloc(listing_under(m), bytes, e);
+}
+static void listing_release(struct machine *m, void *memory)
+{
+    machine_release(listing_under(m), memory);
+}
+static void *listing_host_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return machine_host_alloc(listing_under(m), bytes, e);
+}
+static void listing_host_release(struct machine *m, void *memory)
+{
+    machine_host_release(listing_under(m), memory);
+}
+static const void *listing_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+{
+    return machine_adopt(listing_under(m), host, bytes, e);
+}
+static void listing_disown(struct machine *m, const void *adopted)
+{
+    machine_disown(listing_under(m), adopted);
+}
+static uint64_t listing_bytes_free(struct machine *m)
+{
+    return machine_bytes_free(listing_under(m));
+}
+static void listing_upload(struct machine *m, uint32_t slot, void *to, const void *from,
+                           size_t bytes)
+{
+    machine_send(listing_under(m), slot, to, from, bytes);
+}
+static void listing_download(struct machine *m, uint32_t slot, void *to, const void *from,
+                             size_t bytes)
+{
+    machine_fetch(listing_under(m), slot, to, from, bytes);
+}
+static void listing_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                                 size_t width, size_t ld)
+{
+    machine_act_download(listing_under(m), to, from, rows, width, ld);
+}
+static void listing_fence(struct machine *m, uint32_t slot)
+{
+    machine_fence(listing_under(m), slot);
+}
+static bool listing_wait(struct machine *m, double seconds)
+{
+    struct err e = {0};
+    if (!machine_wait(listing_under(m), seconds, &e))
+        machine_fail(m, &e);
+    return e.id == ERR_NONE;
+}
+
+static void listing_issue(struct machine *m, enum op_id op, const void *arguments)
+{
+    struct listing *l = listing_of(m);
+    if (l->taking)
+        list_add(l->taking, op, arguments);
+    else
+        machine_issue(l->under, op, arguments);
+}
+static void listing_record(struct machine *m)
+{
+    struct listed *r = mem_zero(1, sizeof *r);
+    r->head.machine = m;
+    listing_of(m)->taking = &r->list;
+}
+static struct routine *listing_stop(struct machine *m)
+{
+    struct listing *l = listing_of(m);
+    struct listed *r =
+        (struct listed *)(void *)((char *)l->taking - offsetof(struct listed, list));
+    l->taking = NULL;
+    r->under = machine_record(l->under, list_issue, &r->list);
+    return &r->head;
+}
+static void listing_play(struct machine *m, struct routine *routine, uint32_t times)
+{
+    struct listing *l = listing_of(m);
+    struct listed *r = (struct listed *)routine;
+    struct list again = {0};
+    l->taking = &again;
+    m->recording = true; /* nothing is run */
+    routine->issuer(routine->context, m);
+    m->recording = false;
+    l->taking = NULL;
+    size_t at = list_differs(&r->list, &again);
+    bool same = at == r->list.count && at == again.count;
+    if (!same) {
+        struct err e = {0};
+        err_set(&e, ERR_BUG, "operation %zu of a routine (%s) is not what was recorded", at + 1,
+                at < r->list.count ? op_name((enum op_id)r->list.ops[at]) : "one too many");
+        machine_fail(m, &e);
+    }
+    list_free(&again);
+    listing_compared += same;
+    if (same)
+        machine_play(l->under, r->under, times);
+    listing_pass_on(m);
+}
+static void listing_drop(struct machine *m, struct routine *routine)
+{
+    struct listed *r = (struct listed *)routine;
+    routine_drop(listing_under(m), r->under);
+    list_free(&r->list);
+    mem_free(r);
+}
+static void listing_need(const struct machine *m, enum op_id op, const void *arguments,
+                         struct need *n)
+{
+    machine_need(listing_under(m), op, arguments, n);
+}
+static void listing_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan)
+{
+    machine_plan(listing_under(m), batch, micro, plan);
+}
+static void listing_obey(struct machine *m, const struct plan *plan)
+{
+    machine_obey(listing_under(m), plan);
+}
+static size_t listing_act_bytes(const struct machine *m)
+{
+    return machine_act_bytes(listing_under(m));
+}
+static size_t listing_shadow_bytes(const struct machine *m, const struct group *groups,
+                                   uint32_t count, uint64_t n)
+{
+    return machine_shadow_bytes(listing_under(m), groups, count, n);
+}
+static void listing_refresh(struct machine *m, void *shadow, const real *p,
+                            const struct group *groups, uint32_t count)
+{
+    machine_refresh(listing_under(m), shadow, p, groups, count);
+}
+static const void *listing_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
+{
+    return machine_shadow_of(listing_under(m), shadow, offset);
+}
+
+static const struct machine_type machine_listing = {
+    .name = "listing",
+    .open = listing_open,
+    .close = listing_close,
+    .alloc = listing_alloc,
+    .release = listing_release,
+    .host_alloc = listing_host_alloc,
+    .host_release = listing_host_release,
+    .adopt = listing_adopt,
+    .disown = listing_disown,
+    .bytes_free = listing_bytes_free,
+    .upload = listing_upload,
+    .download = listing_download,
+    .act_download = listing_act_download,
+    .fence = listing_fence,
+    .wait = listing_wait,
+    .issue = listing_issue,
+    .record = listing_record,
+    .stop = listing_stop,
+    .play = listing_play,
+    .drop = listing_drop,
+    .need = listing_need,
+    .plan = listing_plan,
+    .obey = listing_obey,
+    .act_bytes = listing_act_bytes,
+    .shadow_bytes = listing_shadow_bytes,
+    .refresh = listing_refresh,
+    .shadow_of = listing_shadow_of,
+};
+
+static inline void listing_register(void)
+{
+    machine_register(&machine_listing);
+}
+
+#endif

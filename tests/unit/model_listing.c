@@ -1,0 +1,132 @@
+/* What a network issues is the same at each call, and so may be recorded: trainings and answers on a
+ * machine that calls the function again at each play and compares. That machine also shows that a
+ * function which reads what changes is caught, and that the door leads to more than one machine. */
+#include "base/thread.h"
+#include "listing.h"
+#include "netcase.h"
+#include "tap.h"
+
+static struct netcase everything(const char *backend)
+{
+    return (struct netcase){
+        .backend = backend,
+        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, "
+                 "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.2}, {\"type\": "
+                 "\"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 17}, {\"type\": "
+                 "\"relu\"}, {\"type\": \"layer_norm\"}]}]}",
+        .numbers = 5,
+        .indicators = 2,
+        .categories = 2,
+        .outputs = 3,
+        .rows = 160,
+        .micro = 2,
+        .count = 1000,
+        .seed = 21,
+        .clip = 0.5,
+        .shuffle = true,
+        .category = {{.count = 6, .encode = CATEGORY_ONEHOT},
+                     {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
+}
+
+static void opened(struct netcase *c, const char *backend)
+{
+    *c = everything(backend);
+    ok(case_make(c), "made");
+    case_fill(c);
+    ok(case_open(c), "opened on %s", backend);
+}
+
+static void compared(void)
+{
+    struct netcase a, b;
+    opened(&a, "cpu");
+    opened(&b, "listing");
+    is_string(machine_name(b.machine), "listing", "another machine behind the door");
+    is_string(b.plan.backend, "cpu", "with the plan of the one it stands for");
+    struct netcase *both[] = {&a, &b};
+    real *logits[2];
+    for (int i = 0; i < 2; i++) {
+        struct netcase *c = both[i];
+        ok(case_train(c, 3, 0.01, 0.01), "three epochs");
+        c->source.count = 700;
+        ok(network_source(c->network, &c->source, &c->e) && case_train(c, 2, 0.02, 0),
+           "with fewer rows, the same routine");
+        logits[i] = mem_alloc(700 * 3, sizeof *logits[i]);
+        ok(case_answer(c, c->network, &c->source, 0, 700, logits[i]), "answers: %s", c->e.what);
+        network_get(c->network, &c->state);
+    }
+    const struct model *m = network_model(a.network);
+    ok(memcmp(a.state.params, b.state.params, m->params * sizeof(real)) == 0, "the same weights");
+    ok(memcmp(logits[0], logits[1], 700 * 3 * sizeof(real)) == 0, "the same answers");
+    ok(listing_compared >= 6, "%llu plays were issued again and compared",
+       (unsigned long long)listing_compared);
+    for (int i = 0; i < 2; i++) {
+        mem_free(logits[i]);
+        case_close(both[i]);
+    }
+}
+
+/* --- functions that must not be recorded --- */
+
+struct changing {
+    real x[8], y[8];
+    uint32_t width, times;
+};
+
+static void issue_changing(void *context, struct machine *m)
+{
+    struct changing *c = context;
+    for (uint32_t i = 0; i < c->times; i++)
+        op_act(m, &(struct op_act){.y = (struct act *)(void *)c->y,
+                                   .x = (const struct act *)(const void *)c->x,
+                                   .rows = 1,
+                                   .width = c->width,
+                                   .ldx = 8,
+                                   .ldy = 8,
+                                   .act = ACT_RELU});
+}
+
+static void caught(uint32_t width, uint32_t times, const char *says)
+{
+    struct err e = {0};
+    struct changing c = {.x = {1, 2, 3, 4, 5, 6, 7, 8}, .width = 4, .times = 2};
+    struct machine *m = machine_open(&(struct machine_options){.backend = "listing"}, &e);
+    struct routine *r = machine_record(m, issue_changing, &c);
+    machine_play(m, r, 2);
+    ok(machine_wait(m, 1, &e) && (int)c.y[3] == 4, "a function that reads what stays: played");
+    c.width = width;
+    c.times = times;
+    c.y[0] = -1;
+    machine_play(m, r, 1);
+    ok(!machine_wait(m, 1, &e) && e.id == ERR_BUG && strstr(e.what, says),
+       "one that reads what changes is caught: %s", e.what);
+    issue_changing(&c, m);
+    ok((int)c.y[0] == -1, "and after a failure nothing more is run");
+    ok(machine_record(m, issue_changing, &c) == NULL, "nor recorded");
+    struct err again = {0};
+    ok(machine_alloc(m, 8, &again) == NULL && again.id == ERR_BUG, "nor is memory given");
+    double back = 5;
+    machine_download(m, &back, c.x, sizeof back);
+    ok(back <= 0 && back >= 0, "and what comes back is zeros");
+    routine_drop(m, r);
+    machine_close(m);
+}
+
+int main(void)
+{
+    struct err e = {0};
+    ok(!machine_open(&(struct machine_options){.backend = "listing"}, &e) &&
+           e.id == ERR_BACKEND_UNKNOWN,
+       "a machine that this build has not: %s, %s", e.what, e.expected);
+    listing_register();
+    listing_register();
+    threads_start(2);
+    uint64_t before = mem_in_use();
+    compared();
+    caught(5, 2, "operation 1 of a routine (act)");
+    caught(4, 3, "one too many");
+    caught(4, 1, "operation 2 of a routine (act)");
+    is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
+    threads_stop();
+    return done();
+}
