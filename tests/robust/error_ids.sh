@@ -20,9 +20,9 @@ JSON
 run dnn check many.json
 says 65 E1233 "1,048,577 categories"
 rm many.csv
-# E1421: the weights are as large as float32 allows
+# E1421: the weights are as large as float32 allows (what is 0 may be none)
 perl "$ROOT/tests/resign.pl" m.dnn huge.dnn '/"weights.params".*?\[(\d+),(\d+)\]\}/ and ($main::at, $main::end) = ($1, $2)' \
-    'substr($_, $main::at, $main::end - $main::at) = pack("f<", 3e38) x (($main::end - $main::at) / 4)'
+    'substr($_, $main::at, $main::end - $main::at) =~ s/(.{4})/$1 eq "\0\0\0\0" ? $1 : pack("f<", 3e38)/gse'
 run dnn predict huge.dnn leads.csv -o x.out
 says 65 E1421 "an answer that is not a number"
 run dnn predict huge.dnn leads.csv -o x.out --on-bad-row null --null NA
