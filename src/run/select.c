@@ -68,6 +68,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     enum backend_word word = config_backend(b, job, settings, count, &from);
     *s = (struct selection){.requested = words[word],
                             .used = "dnn_cpu",
+                            .machine = "cpu",
                             .device = "cpu",
                             .threads = threads_count(),
                             .blas_core = "none",

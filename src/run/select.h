@@ -10,6 +10,7 @@
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
     const char *used;      /* "dnn_cpu" */
+    const char *machine;   /* its name in backend.h: "cpu" */
     char reason[256];
     char device[96]; /* "cpu" */
     char driver[32]; /* "" */

@@ -55,7 +55,7 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
 
 static bool begin(struct serve *s, uint64_t count, struct err *e)
 {
-    struct machine_options how = {.backend = "cpu", .blas = false};
+    struct machine_options how = {.backend = s->backend.machine, .blas = false};
     s->machine = machine_open(&how, e);
     if (!s->machine)
         return false;

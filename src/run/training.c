@@ -130,7 +130,7 @@ static bool load(struct training *t, struct err *e)
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
     blas_prepare(threads); /* finds the process alone, and must */
     threads_start((unsigned)c->backend.threads);
-    struct machine_options options = {.backend = "cpu", .blas = true};
+    struct machine_options options = {.backend = t->backend.machine, .blas = true};
     t->machine = machine_open(&options, e);
     if (!t->machine)
         return false;

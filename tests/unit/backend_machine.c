@@ -189,6 +189,10 @@ static void plans(void)
     b.micro = 3;
     ok(!plan_same(&a, &b, &differs), "another plan differs");
     is_string(differs, "micro", "in what was changed");
+    machine_plan(m, 256, 2, &b);
+    snprintf(b.blas, sizeof b.blas, "OpenBLAS 0.3.30");
+    ok(!plan_same(&a, &b, &differs), "another OpenBLAS makes another plan");
+    is_string(differs, "blas", "in its version");
     is_int(plan_shards(1), 1, "shards of 1 row");
     is_int(plan_shards(127), 1, "of 127");
     is_int(plan_shards(128), 2, "of 128");
