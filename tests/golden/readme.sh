@@ -1,6 +1,8 @@
 #!/bin/bash
-# readme.sh - the README says what is so: its key reference is the program's, its exit codes are those of the code, its commands exist.
+# readme.sh - README and HACKING say what is so: the key reference is the program's, exit codes are those of the code, every command
+# that is shown runs, every config that is shown is one, every member of an object is printed, every file and function is there.
 . "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
 cd "$ROOT" || exit 1
 check "the key reference is that of \`dnn help keys\`" scripts/readme_keys.sh --check
 for command in $(sed -n 's/^| `\([a-z]*\)` |.*/\1/p' README.md); do
@@ -13,5 +15,72 @@ done
 for path in $(grep -oE '\((HACKING\.md)\)|`(scripts|tests|data|configs)/[A-Za-z0-9_./-]*`' README.md HACKING.md | sed 's/^[^:]*://; s/[()`]//g' | grep -v '\.h$' | sort -u); do
     [ -e "$path" ]
     ok $? "$path exists"
+done
+for header in $(grep -oE '\(?(base|data|backend|model|run|cli)/[a-z_]+\.[ch]' HACKING.md | tr -d '(' | sort -u); do
+    [ -e "src/$header" ]
+    ok $? "src/$header exists"
+done
+for name in $(grep -oE '`[a-z0-9]+_[a-z0-9_]+`' HACKING.md | tr -d '`' | sort -u); do
+    grep -rqw --include='*.h' -- "$name" src
+    ok $? "HACKING: $name is declared"
+done
+for word in $(grep -oE '`(DNN|LOG|GPU|ALL|CUDA|MODEL)_[A-Z_]+`|`DEBUG`' README.md | tr -d '`' | sort -u); do
+    check "$word has a page" "$DNN" help "$word"
+done
+
+# blocks FILE LANGUAGE FOLDER: each block of that language is FOLDER/N.LANGUAGE
+blocks() {
+    awk -v language="$2" -v folder="$3" '/^```/ { inside = !inside && $0 == "```" language; if (inside) n++; next }
+        inside { print > (folder "/" n "." language) }' "$1"
+}
+blocks README.md sh "$WORK"
+blocks README.md json "$WORK"
+cd "$WORK" || exit 1
+make_leads leads.csv 900
+make_leads test.csv 200 5
+make_leads new.csv 30 2 bare
+while IFS= read -r line; do
+    case $line in
+    scripts/*) [ -x "$ROOT/${line%% *}" ]; ok $? "README: ${line%% *} is a script" ;;
+    *)
+        PATH=$WORK:$PATH
+        ln -sf "$DNN" "$WORK/dnn"
+        bash -c "command dnn ${line#dnn }" >out 2>err
+        ok $? "README: $line" "$(cat err)" ;;
+    esac
+done < <(cat ./*.sh)
+count=0
+for block in ./*.json; do
+    case $block in ./[0-9]*) ;; *) continue ;; esac
+    count=$((count + 1))
+    if grep -q '"task"' "$block"; then
+        cp "$block" shown.json
+    else # a member: put into a config
+        { sed 's/ *}$//; $d' 1.json; printf '},\n'; cat "$block"; echo '}'; } | perl -0pe 's/\},?\n\},\n/},\n/' >shown.json
+    fi
+    run dnn check shown.json
+    is_exit 0 "README: the config of block $count"
+done
+[ $count -ge 2 ]
+ok $? "README: $count blocks of JSON"
+
+# members SCHEMA FILE: those that the README lists are those of the object
+members() {
+    sed -n "s|^. .$1. . \(.*\) .\$|\1|p" "$ROOT/README.md" | sed 's/:.*//' | grep -o '`[a-z0-9_]*`' | tr -d '`' | sort >said
+    perl -MJSON::PP -ne 'print "$_\n" for sort grep { $_ ne "schema" } keys %{decode_json($_)}' <(tail -n 1 "$2") | sort >printed
+    cmp -s said printed && [ -s said ]
+    ok $? "README: the members of $1" "$(diff said printed)"
+}
+dnn train leads.json -o leads.dnn --json -q --set train.epochs=2 --set output.metrics=epochs.jsonl >train.out
+dnn check leads.json --json -q >check.out
+dnn predict leads.dnn new.csv -o answers.csv --json -q >predict.out
+dnn evaluate leads.dnn test.csv --json -q >evaluate.out
+dnn inspect leads.dnn --json >inspect.out
+dnn verify leads.dnn --json -q >verify.out
+dnn --version --json >version.out
+dnn train none.json --json >error.out
+cp epochs.jsonl epoch.out
+for name in check train epoch predict evaluate inspect verify version error; do
+    members "dnn.$name/1" $name.out
 done
 done_testing
