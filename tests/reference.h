@@ -237,7 +237,15 @@ static void ref_dropout(const struct op_dropout *a)
             uint32_t bits = rng_bits(a->now->seed, element, a->layer | a->now->model << 16,
                                      (uint32_t)a->now->tried, RNG_DROPOUT);
             real *y = &writes(a->y)[r * a->ldy + i];
-            double v = bits >= a->threshold ? (double)reads(a->x)[r * a->ldx + i] * a->scale : 0;
+            bool kept = bits >= a->threshold;
+            if (a->kept) {
+                uint16_t *word = &a->kept[r * (a->width / 16) + i / 16];
+                if (a->kept_known)
+                    kept = *word >> i % 16 & 1;
+                else
+                    *word = (uint16_t)((i % 16 ? *word : 0) | kept << i % 16);
+            }
+            double v = kept ? (double)reads(a->x)[r * a->ldx + i] * a->scale : 0;
             *y = (real)((a->add ? (double)*y : 0) + v);
         }
 }

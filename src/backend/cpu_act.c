@@ -22,11 +22,12 @@ void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
                         .step = (uint32_t)a->now->tried, .threshold = a->threshold,
-                        .scale = (real)a->scale};
+                        .scale = (real)a->scale, .known = a->kept && a->kept_known};
     bool whole = a->ldx == a->width && a->ldy == a->width; /* rows without gaps: one run */
     size_t step = whole ? s->rows : 1;
     for (size_t row = s->row0; row < s->row0 + s->rows; row += step) {
         uint64_t element = ((uint64_t)a->micro * a->rows + row) * a->width;
+        keep.kept = a->kept ? a->kept + row * (a->width / LANES) : NULL;
         s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx,
                            step * a->width, element, &keep, a->add != 0);
     }

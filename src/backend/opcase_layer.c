@@ -353,7 +353,8 @@ static void make_act_back(const struct opcase *c, struct opdata *d)
 }
 OPCASES(act_back);
 
-/* kind: the layer's number; CASE_SECOND: numbers of elements beyond 32 bits */
+/* kind: the layer's number; CASE_SECOND: numbers of elements beyond 32 bits; CASE_KEEP_Z: what is
+ * kept is written down; CASE_SHADOW: it is read */
 static const struct opcase cases_dropout[] = {
     {.op = OP_dropout, .rows = 256, .in = 128, .kind = 1, .gate = 1e-6},
     {.op = OP_dropout, .rows = 100, .in = 37, .kind = 65535, .pad = 3, .flags = CASE_ADD,
@@ -361,11 +362,31 @@ static const struct opcase cases_dropout[] = {
     {.op = OP_dropout, .rows = 10, .in = 1, .kind = 7, .flags = CASE_MORE, .gate = 1e-6},
     {.op = OP_dropout, .rows = 65, .in = 66, .gate = 1e-6},
     {.op = OP_dropout, .rows = 65, .in = 67, .flags = CASE_SECOND, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 100, .in = 48, .flags = CASE_KEEP_Z, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 33, .in = 144, .pad = 5, .flags = CASE_KEEP_Z, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 100, .in = 48, .flags = CASE_SHADOW, .gate = 1e-6},
+    {.op = OP_dropout, .rows = 9, .in = 16, .pad = 1, .flags = CASE_SHADOW | CASE_ADD,
+     .gate = 1e-6},
 };
+
+/* NULL: without */
+static uint16_t *kept_of(struct opdata *d, const struct opcase *c)
+{
+    size_t words = (size_t)c->rows * (c->in / 16);
+    if (c->flags & CASE_KEEP_Z)
+        return opdata_output(d, "kept", BUFFER_BYTES, 1, words * sizeof(uint16_t), 0, false);
+    if (!(c->flags & CASE_SHADOW))
+        return NULL;
+    uint16_t *bits = opdata_host(d, words, sizeof *bits);
+    for (size_t i = 0; i < words; i++)
+        bits[i] = (uint16_t)opdata_random(d, 1 << 16);
+    return opdata_values(d, "kept", BUFFER_BYTES, bits, words * sizeof *bits, false);
+}
 
 static void make_dropout(const struct opcase *c, struct opdata *d)
 {
     d->arguments.dropout = (struct op_dropout){
+        .kept = kept_of(d, c), .kept_known = c->flags & CASE_SHADOW ? 1 : 0,
         .y = opdata_act_output(d, "y", c, c->in, true), .x = opdata_act_input(d, "x", c, c->in, 1),
             .now = opdata_step(d), .rows = c->rows,
         .width = c->in, .ldx = c->in + c->pad, .ldy = c->in + c->pad, .layer = c->kind,

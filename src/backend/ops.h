@@ -184,12 +184,16 @@ struct op_act_back {
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
  * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
- * same on gradients. */
+ * same on gradients. Where the width is a multiple of 16, the way forward can leave a bit a value
+ * in `kept`, lowest first, 1: kept, and the way back (kept_known) take them from there: what it
+ * would draw is the same. */
 struct op_dropout {
     struct act *y;
+    uint16_t *kept;            /* [rows][width / 16], or NULL */
     const struct act *x;
     const struct step *now;
     uint32_t rows, width, ldx, ldy, layer, micro, threshold, add;
+    uint32_t kept_known, pad;
     double scale;              /* 1 / (1 - p) */
 };
 /* b NULL: copy */

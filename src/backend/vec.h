@@ -79,7 +79,15 @@ struct softmax {
     double smoothing, gamma;
     double loss, weight_sum; /* answers */
 };
-struct keep { uint64_t seed; uint32_t stream, step; uint32_t threshold; real scale; }; /* dropout */
+/* dropout. kept: a bit a value, or NULL; known: they are read, else written. With them n and the
+ * first element are multiples of 16. */
+struct keep {
+    uint64_t seed;
+    uint16_t *kept;
+    uint32_t stream, step, threshold;
+    real scale;
+    bool known;
+};
 
 /* One run of parameters with the same factors. g is the summed gradient; scale divides and clips
  * it. */

@@ -81,6 +81,17 @@ static inline m16 v_at_least(const uint32_t *bits, uint32_t threshold)
     __m256i t = _mm256_set1_epi32((int)threshold);
     return (m16){half_at_least(bits, t), half_at_least(bits + 8, t)};
 }
+static inline uint16_t m_bits(m16 m)
+{
+    return (uint16_t)(_mm256_movemask_ps(m.a) | _mm256_movemask_ps(m.b) << 8);
+}
+static inline __m256 half_of(int bits)
+{
+    __m256i each = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), each),
+            each));
+}
+static inline m16 m_of(uint16_t bits) { return (m16){half_of(bits), half_of(bits >> 8)}; }
 static inline v16 v_round(v16 x)
 {
     return (v16){_mm256_round_ps(x.a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),

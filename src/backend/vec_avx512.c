@@ -43,6 +43,8 @@ static inline m16 v_at_least(const uint32_t *bits, uint32_t threshold)
 {
     return _mm512_cmpge_epu32_mask(_mm512_loadu_si512(bits), _mm512_set1_epi32((int)threshold));
 }
+static inline uint16_t m_bits(m16 m) { return m; }
+static inline m16 m_of(uint16_t bits) { return bits; }
 static inline v16 v_round(v16 a)
 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -105,6 +105,18 @@ static inline v16 v_pick(m16 m, v16 yes, v16 no)
     return r;
 }
 /* lane i: bits[i] >= threshold */
+static inline uint16_t m_bits(m16 m)
+{
+    uint32_t bits = 0;
+    EACH bits |= (uint32_t)m.v[i] << i;
+    return (uint16_t)bits;
+}
+static inline m16 m_of(uint16_t bits)
+{
+    m16 r;
+    EACH r.v[i] = bits >> i & 1;
+    return r;
+}
 static inline m16 v_at_least(const uint32_t *bits, uint32_t threshold)
 {
     m16 r;

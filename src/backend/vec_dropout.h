@@ -40,20 +40,36 @@ INLINE void draw(uint32_t *bits, uint64_t counter, const struct keep *keep)
         w_put(bits + d * OCTET, c0[d], c1[d], c2[d], c3[d]);
 }
 
+INLINE void keep_put(real *y, const real *x, m16 kept, real scale, bool add, size_t size)
+{
+    v16 v = v_pick(kept, v_mul(GET(x, size), v_set(scale)), v_set(0));
+    put(y, add ? v_add(GET(y, size), v) : v, size);
+}
+
+static void dropout_known(real *y, const real *x, size_t n, const struct keep *keep, bool add)
+{
+    RUN(i, n, size)
+        keep_put(y + i, x + i, m_of(keep->kept[i / LANES]), keep->scale, add, size);
+}
+
 static void dropout(real *y, const real *x, size_t n, uint64_t element, const struct keep *keep,
                     bool add)
 {
-    uint32_t bits[BITS + LANES]; /* a last vector reads past the end */
-    v16 scale = v_set(keep->scale), zero = v_set(0);
+    uint32_t bits[BITS + LANES] = {0}; /* a last vector reads past the end */
     size_t skip = (size_t)(element & 3);
     uint64_t counter = element >> 2;
+    if (keep->known) {
+        dropout_known(y, x, n, keep, add);
+        return;
+    }
     for (size_t at = 0, count; at < n; at += count) {
         count = n - at < BITS - skip ? n - at : BITS - skip;
         draw(bits, counter, keep);
         RUN(i, count, size) {
-            v16 v = v_mul(GET(x + at + i, size), scale);
-            v = v_pick(v_at_least(bits + skip + i, keep->threshold), v, zero);
-            put(y + at + i, add ? v_add(GET(y + at + i, size), v) : v, size);
+            m16 kept = v_at_least(bits + skip + i, keep->threshold);
+            if (keep->kept)
+                keep->kept[(at + i) / LANES] = m_bits(kept);
+            keep_put(y + at + i, x + at + i, kept, keep->scale, add, size);
         }
         counter += BITS / 4;
         skip = 0;

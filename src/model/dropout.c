@@ -30,22 +30,34 @@ static const char *const examples[] = {
     NULL,
 };
 
+/* The way back reads a bit a value instead of drawing once more. */
+static bool keeps_bits(const struct layer *l)
+{
+    return l->in % 16 == 0;
+}
+
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
     const struct dropout_spec *s = l->spec;
     l->skipped = !p->training || s->p <= 0;
-    if (!l->skipped)
-        l->y = plan_acts(p, l->out);
+    if (l->skipped)
+        return true;
+    l->y = plan_acts(p, l->out);
+    if (keeps_bits(l))
+        l->real_at = plan_reals(p, ((uint64_t)p->rows * l->in / 16 * sizeof(uint16_t) +
+                                    sizeof(real) - 1) / sizeof(real));
     return true;
 }
 
 /* Forward and backward are one rule: the same draws, keyed by row, column, layer and step. */
 static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from,
-                  bool add)
+                  bool back, bool add)
 {
+    void *kept = keeps_bits(l) ? p->reals + l->real_at : NULL;
     const struct dropout_spec *s = l->spec;
     op_dropout(p->m, &(struct op_dropout){.y = to,
+                                          .kept = kept,
                                           .x = from,
                                           .now = p->now,
                                           .rows = p->rows,
@@ -56,13 +68,14 @@ static void issue(const struct layer *l, struct pass *p, struct act *to, const s
                                           .micro = p->micro,
                                           .threshold = (uint32_t)(s->p * 0x1p32),
                                           .add = add,
+                                          .kept_known = back,
                                           .scale = 1 / (1 - s->p)});
 }
 
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     struct act *y = pass_act(p, l->y);
-    issue(l, p, y, x, false);
+    issue(l, p, y, x, false, false);
     return y;
 }
 
@@ -71,7 +84,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
 {
     (void)x;
     if (dx)
-        issue(l, p, dx, dy, add);
+        issue(l, p, dx, dy, true, add);
 }
 
 const struct layer_type layer_dropout = {
