@@ -38,6 +38,9 @@ flags_data_number        := -O3
 flags_data_scan_masks    := -O3
 flags_data_cell_run      := -O3
 flags_data_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd
+# no loop becomes a vector where a lane might trap or set errno; nobody looks at either
+flags_data_quantile      := -O3 -fno-trapping-math -fno-math-errno
+flags_data_quantile_avx512 := $(flags_data_quantile) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mpopcnt
 flags_data_scan_avx2     := -O3 -mavx2
 flags_data_scan_places_avx512 := -O3 -mavx512f -mavx512bw -mavx512vbmi2 -mpopcnt
 flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw

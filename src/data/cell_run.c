@@ -1,9 +1,8 @@
 /* cell_run.c - runs of numbers in plain C, and the choice of a processor's best. */
 #include "data/cell_run.h"
 
-#include <stdlib.h>
-
 #include "data/number_short.h"
+#include "data/processor.h"
 
 uint64_t cell_run_plain(const struct cell_run *r)
 {
@@ -24,9 +23,7 @@ uint64_t cell_run_plain(const struct cell_run *r)
 static cell_run_fn *choose(void)
 {
 #if defined(__x86_64__)
-    const char *said = getenv("DNN_CPU");
-    bool named = said && *said && strcmp(said, "avx512") != 0;
-    if (!named && cell_run_has_avx512())
+    if (processor_may("avx512") && cell_run_has_avx512())
         return cell_run_avx512;
 #endif
     return cell_run_plain;

@@ -1,8 +1,7 @@
 /* scan_places.c - the bits of masks as places in plain C, and the choice of a processor's best. */
 #include "data/scan.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "data/processor.h"
 
 size_t scan_places_plain(const uint64_t *masks, size_t blocks, uint32_t base, uint32_t *out)
 {
@@ -16,9 +15,7 @@ size_t scan_places_plain(const uint64_t *masks, size_t blocks, uint32_t base, ui
 static scan_places_fn *choose(void)
 {
 #if defined(__x86_64__)
-    const char *said = getenv("DNN_CPU");
-    bool named = said && *said && strcmp(said, "avx512") != 0;
-    if (!named && scan_places_has_avx512())
+    if (processor_may("avx512") && scan_places_has_avx512())
         return scan_places_avx512;
 #endif
     return scan_places_plain;
