@@ -35,19 +35,19 @@ bad() {
 }
 # with FROM TO: good.json with one thing changed
 with() { perl -pe "BEGIN { \$f = shift; \$t = shift } s/\\Q\$f\\E/\$t/" -- "$1" "$2" <good.json >c.json; }
+# wrong FROM TO NAME ID WHERE [HELP]: the config with that one thing changed is refused
+wrong() {
+    with "$1" "$2"
+    shift 2
+    bad "$@"
+}
 
-with '"task": "binary",' '"task": "binary"'
-bad "J01 a comma that is missing" E1101 ":3:3"
-with '"task": "binary",' '"task": binary,'
-bad "J01 a word without quotes" E1101 ":2:11"
-with '"task": "binary",' "'task': 'binary',"
-bad "J01 single quotes" E1101 ":2:3"
-with '"batch_size": 64}' '"batch_size": 64,}'
-bad "J01 a comma too many" E1101 ":9:"
-with '"task": "binary",' '// what is predicted'
-bad "J01 a comment" E1101 ":2:3"
-with '"task": "binary",' '"task": "binary"; '
-bad "J01 a semicolon" E1101 ":2:19"
+wrong '"task": "binary",' '"task": "binary"' "J01 a comma that is missing" E1101 ":3:3"
+wrong '"task": "binary",' '"task": binary,' "J01 a word without quotes" E1101 ":2:11"
+wrong '"task": "binary",' "'task': 'binary'," "J01 single quotes" E1101 ":2:3"
+wrong '"batch_size": 64}' '"batch_size": 64,}' "J01 a comma too many" E1101 ":9:"
+wrong '"task": "binary",' '// what is predicted' "J01 a comment" E1101 ":2:3"
+wrong '"task": "binary",' '"task": "binary"; ' "J01 a semicolon" E1101 ":2:19"
 for literal in True TRUE nul None undefined NaN Infinity -Infinity; do
     with '"epochs": 2' "\"epochs\": $literal"
     bad "J01 $literal" E1101 ":9:"
@@ -76,60 +76,41 @@ for ((n = 0; n < size - 2; n += 7)); do
 done
 is $fine 0 "J03 cut off at every seventh byte: 78"
 
-with '"batch_size": 64' '"batch_size": 64, "epochs": 3'
-bad "J04 a key twice" E1104 ":9:" "epochs"
-with '"batch_size": 64}' '"batch_size": 64, "Epochs": 3}'
-bad "J04 a key twice but for case" E1104 ":9:"
+wrong '"batch_size": 64' '"batch_size": 64, "epochs": 3' "J04 a key twice" E1104 ":9:" "epochs"
+wrong '"batch_size": 64}' '"batch_size": 64, "Epochs": 3}' "J04 a key twice but for case" E1104 ":9:"
 cat >c.json <<'JSON'
 {"task": "binary",
  "data": {"train": "leads.csv", "target": "converted", "columns": {"age": "numeric"}},
  "task": "regression"}
 JSON
 bad "J04 both lines are named" E1104 ":3:2" "line 1"
-with '"age": "numeric"' '"age": "numeric", "age": "ignore"'
-bad "J04 a column twice" E1104 ":6:"
-with '"age": "numeric"' '"\u0061ge": "numeric", "age": "ignore"'
-bad "J04 a column twice, once escaped" E1104 ":6:"
+wrong '"age": "numeric"' '"age": "numeric", "age": "ignore"' "J04 a column twice" E1104 ":6:"
+wrong '"age": "numeric"' '"\u0061ge": "numeric", "age": "ignore"' "J04 a column twice, once escaped" E1104 ":6:"
 with '"age": "numeric"' '"age": "numeric", "Age": "numeric"'
 run dnn check c.json
 is_exit 65 "J04 columns that differ by case are two columns, of which the file has one"
 
-with '"batch_size"' '"batchsize"'
-bad "J05 an unknown key" E1301 ":9:26" 'did you mean `batch_size`'
-with '"train": {' '"trian": {'
-bad "J05 an unknown section" E1301 ":9:3" 'did you mean `train`'
-with '"target"' '"Target"'
-bad "J05 a key in another case" E1301 ":5:5" 'did you mean `target`'
-with '"hidden": [8]' '"hiden": [8]'
-bad "J05 an unknown option of the model" E1301 ":8:"
-with '"age": "numeric"' '"age": {"type": "numeric", "scales": "none"}'
-bad "J05 an unknown option of a column" E1301 ":6:" 'did you mean `scale`'
-with '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "unit": 8}]'
-bad "J05 an unknown option of a layer" E1301 ":8:" 'did you mean `units`'
+wrong '"batch_size"' '"batchsize"' "J05 an unknown key" E1301 ":9:26" 'did you mean `batch_size`'
+wrong '"train": {' '"trian": {' "J05 an unknown section" E1301 ":9:3" 'did you mean `train`'
+wrong '"target"' '"Target"' "J05 a key in another case" E1301 ":5:5" 'did you mean `target`'
+wrong '"hidden": [8]' '"hiden": [8]' "J05 an unknown option of the model" E1301 ":8:"
+wrong '"age": "numeric"' '"age": {"type": "numeric", "scales": "none"}' "J05 an unknown option of a column" E1301 ":6:" 'did you mean `scale`'
+wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "unit": 8}]' "J05 an unknown option of a layer" E1301 ":8:" 'did you mean `units`'
 
-with '"epochs": 2' '"epochs": "2"'
-bad "J06 a string for an integer" E1302 ":9:" "train.epochs"
-with '"hidden": [8]' '"hidden": 8'
-bad "J06 a number for a list" E1302 ":8:" "model.hidden"
-with '"hidden": [8]' '"hidden": ["8"]'
-bad "J06 a string in a list of integers" E1302 ":8:" "model.hidden"
-with '"target": "converted"' '"target": 5'
-bad "J06 a number for a string" E1302 ":5:" "data.target"
-with '"epochs": 2' '"epochs": 2, "optimizer": "adam"'
-bad "J06 a string for an object" E1302 ":9:" "train.optimizer"
-with '"epochs": 2' '"epochs": null'
-bad "J06 null where none is allowed" E1302 ":9:" "train.epochs"
-with '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "units": 8}, {"type": "relu"}, {"type": "dense", "units": "8"}]'
-bad "J06 inside a list of layers" E1302 ":8:" "model.layers.2.units"
+wrong '"epochs": 2' '"epochs": "2"' "J06 a string for an integer" E1302 ":9:" "train.epochs"
+wrong '"hidden": [8]' '"hidden": 8' "J06 a number for a list" E1302 ":8:" "model.hidden"
+wrong '"hidden": [8]' '"hidden": ["8"]' "J06 a string in a list of integers" E1302 ":8:" "model.hidden"
+wrong '"target": "converted"' '"target": 5' "J06 a number for a string" E1302 ":5:" "data.target"
+wrong '"epochs": 2' '"epochs": 2, "optimizer": "adam"' "J06 a string for an object" E1302 ":9:" "train.optimizer"
+wrong '"epochs": 2' '"epochs": null' "J06 null where none is allowed" E1302 ":9:" "train.epochs"
+wrong '"preset": "mlp", "hidden": [8]' '"layers": [{"type": "dense", "units": 8}, {"type": "relu"}, {"type": "dense", "units": "8"}]' "J06 inside a list of layers" E1302 ":8:" "model.layers.2.units"
 for root in '[]' '"x"' 1 null true; do
     echo "$root" >c.json
     run dnn check c.json
     is_exit 78 "J06 the whole config is $root"
 done
-with '"preset": "mlp"' '"preset": "mpl"'
-bad "J06 a word that is not known" E1304 ":8:" 'did you mean `mlp`'
-with '"epochs": 2' '"epochs": 2, "optimizer": {"type": "adamx"}'
-bad "J06 an optimizer that is not known" E1304 ":9:" "adam"
+wrong '"preset": "mlp"' '"preset": "mpl"' "J06 a word that is not known" E1304 ":8:" 'did you mean `mlp`'
+wrong '"epochs": 2' '"epochs": 2, "optimizer": {"type": "adamx"}' "J06 an optimizer that is not known" E1304 ":9:" "adam"
 
 while read -r key value; do
     run dnn check good.json --set "$key=$value"
@@ -171,21 +152,17 @@ backend.memory_fraction 2
 VALUES
 run dnn check good.json --set train.optimizer.betas='[0.9,1]'
 is_exit 64 "J07 inside a list"
-with '"epochs": 2' '"epochs": 0'
-bad "J07 the allowed range is named" E1303 ":9:" "1"
-with '"epochs": 2' '"epochs": 1e309'
-bad "J07 a number beyond a double" E1103 ":9:"
+wrong '"epochs": 2' '"epochs": 0' "J07 the allowed range is named" E1303 ":9:" "1"
+wrong '"epochs": 2' '"epochs": 1e309' "J07 a number beyond a double" E1103 ":9:"
 
-with '"epochs": 2' '"epochs": 3.5'
-bad "J08 a fraction for an integer" E1302 ":9:" "train.epochs"
+wrong '"epochs": 2' '"epochs": 3.5' "J08 a fraction for an integer" E1302 ":9:" "train.epochs"
 with '"epochs": 2' '"epochs": 2.0'
 run dnn check c.json
 is_exit 0 "J08 2.0 is an integer"
 with '"epochs": 2' '"epochs": 9007199254740993'
 run dnn check c.json
 is_exit 78 "J08 beyond 2^53"
-with '"epochs": 2' '"epochs": 2, "seed": 9007199254740993'
-bad "J08 a seed that a double cannot hold" E1303 ":9:" "train.seed"
+wrong '"epochs": 2' '"epochs": 2, "seed": 9007199254740993' "J08 a seed that a double cannot hold" E1303 ":9:" "train.seed"
 for seed in 0 9007199254740991 '"9007199254740993"' '"18446744073709551615"'; do
     with '"epochs": 2' "\"epochs\": 2, \"seed\": $seed"
     run dnn check c.json
@@ -260,21 +237,16 @@ with '"columns"' '"split": {"valid": 0.6, "test": 0.5}, "columns"'
 contradiction "shares that add up to more than 1" '"valid"' '"test"'
 with '"columns"' '"split": {"valid": 0.5, "test": 0.5}, "columns"'
 contradiction "shares that leave no training rows" '"valid"' '"test"'
-with '"columns"' '"split": {"method": "time"}, "columns"'
-bad "J13 a split by time without a time" E1313 ":6:" time
-with '"city": "categorical"' '"city": "categorical", "converted": "datetime"'
-bad "J13 the target as an input" E1312 ":6:" converted
-with '{"age": "numeric", "city": "categorical"}' '{"lead_id": "id"}'
-bad "J13 no column to learn from" E1312 ":6:"
-with '"age": "numeric"' '"age": "weight", "visits": "weight"'
-bad "J13 two weights" E1312 ":6:"
+wrong '"columns"' '"split": {"method": "time"}, "columns"' "J13 a split by time without a time" E1313 ":6:" time
+wrong '"city": "categorical"' '"city": "categorical", "converted": "datetime"' "J13 the target as an input" E1312 ":6:" converted
+wrong '{"age": "numeric", "city": "categorical"}' '{"lead_id": "id"}' "J13 no column to learn from" E1312 ":6:"
+wrong '"age": "numeric"' '"age": "weight", "visits": "weight"' "J13 two weights" E1312 ":6:"
 with '"task": "binary"' '"task": "regression"'
 with '"epochs": 2' '"epochs": 2, "loss": {"class_weights": {"maybe": 2}}'
 run dnn check c.json
 is_exit 78 "J13 a weight for a label that the data lack"
 err_has E1321 "J13 E1321"
-with '"age": "numeric"' '"age": "numeric", "converted": "numeric"'
-bad "J13 the target as a feature" E1312 ":6:" converted
+wrong '"age": "numeric"' '"age": "numeric", "converted": "numeric"' "J13 the target as a feature" E1312 ":6:" converted
 
 # who gave the value is named, and not the file
 given() { # given NAME EXIT ID TEXT ARGUMENT...
@@ -324,10 +296,8 @@ err_has 'which --set data.target names' "J13 the --set is named"
 err_has 'did you mean "converted"' "J13 with the nearest name"
 run dnn check good.json --set data.columns.zzzzzz=numeric
 err_has 'the file has "lead_id", "age"' "J13 no name is near: the names of the file"
-with '"task": "binary",' ''
-bad "J13 no task" E1305 "" task
-with '"target": "converted",' ''
-bad "J13 no target" E1305 "" target
+wrong '"task": "binary",' '' "J13 no task" E1305 "" task
+wrong '"target": "converted",' '' "J13 no target" E1305 "" target
 with '"train": "leads.csv"' '"train": ""'
 run dnn check c.json
 is_exit 78 "J13 no file"
