@@ -1,12 +1,12 @@
 /* data_quantile.c - columns by rank: every processor's code gives the bits of a slow search and of
  * the formula. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "data/quantile.h"
 #include "data/stats.h"
 #include "tap.h"
@@ -16,14 +16,6 @@ static uint64_t drawn;
 static uint32_t draw(uint32_t below)
 {
     return rng_bits(12, drawn++, 0, 0, RNG_TEST) % below;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    float x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
 }
 
 /* Of one value, one knot after the other. */
@@ -55,7 +47,7 @@ static bool same_values(quantile_fn *f, uint32_t count, uint32_t steps)
     struct quantile_room room;
     for (uint32_t i = 0; i < count; i++)
         knots[i] = (float)draw(steps) / 8 - 3;
-    qsort(knots, count, sizeof *knots, by_value);
+    sort_floats(knots, count);
     const struct number_slot n = {.quantile_count = count, .quantiles = knots};
     size_t values = 1 + draw(QUANTILE_BLOCK);
     for (size_t i = 0; i < values; i++) {
