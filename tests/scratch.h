@@ -14,7 +14,7 @@
 
 static char scratch_folder[256];
 
-static inline void scratch_remove(void)
+static inline void scratch_clear(void) /* the folder stays */
 {
     DIR *d = opendir(scratch_folder);
     struct dirent *entry;
@@ -27,6 +27,10 @@ static inline void scratch_remove(void)
     }
     if (d)
         closedir(d);
+}
+static inline void scratch_remove(void)
+{
+    scratch_clear();
     rmdir(scratch_folder);
 }
 static inline void scratch_make(void)

@@ -105,7 +105,8 @@ static void round_trip(void)
     c.epochs = 0;
     ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL,
        "without moments, buffers, epochs");
-    ok(b && !b->m1 && !b->m2 && !b->best_params && !b->norms && b->buffer_count == 0 && b->epochs == 0,
+    ok(b && !b->m1 && !b->m2 && !b->best_params && !b->norms && b->buffer_count == 0 &&
+           b->epochs == 0,
        "they are absent");
     checkpoint_free(b);
     mem_free(path);
