@@ -6,8 +6,9 @@
  *   expm1(r) = r + r^2 P(r)            |r| <= ln(2)/2              error of P 6.6e-8
  *   log1p(f) = f - f^2/2 + f^3 Q(f)    1 + f in [1/sqrt 2, sqrt 2]  error of Q 2.9e-8
  *   -log(erfc(x)) / x = E(x)           0 <= x <= 4                 error of E 2.5e-8
- * so that exp, expm1, log, tanh are within 3 units in the last place. The gradient build takes
- * libm's. */
+ *   (1 - Phi(z)) exp(z^2 / 2) = T(t)   t = 1 / (1 + 0.35 z), z >= 0  a relative 3.1e-7
+ * (the last one in double), so that exp, expm1, log, tanh are within 3 units in the last place. The
+ * gradient build takes libm's. */
 #ifndef DNN_BACKEND_VEC_MATH_H
 #define DNN_BACKEND_VEC_MATH_H
 
@@ -25,6 +26,8 @@ LIBM(v_exp, exp)
 LIBM(v_expm1, expm1)
 LIBM(v_log, log)
 LIBM(v_erf, erf)
+#define normal_below(z, e) \
+    v_mul(v_set(R(0.5)), v_add(v_set(1), v_erf(v_mul(z, v_set(ROOT_HALF)))))
 #else
 
 static inline v16 poly(v16 x, const float *c, int count)
@@ -92,6 +95,17 @@ static inline v16 v_erf(v16 x)
     v16 y = v_expm1(v_mul(v_sub(v_set(0), a), poly(a, c, 11)));
     return v_pick(v_gt(v_set(0), x), y, v_sub(v_set(0), y));
 }
+
+/* The normal distribution function, from the density that its derivative needs anyway:
+ * e = exp(-z^2 / 2). */
+static inline v16 normal_below(v16 z, v16 e)
+{
+    static const float c[] = {4.89425994e-2f, -2.02119902e-1f, 2.40641817e-1f, -1.70242917e-2f,
+                              1.55961901e-1f, 1.33354992e-1f, 1.40270352e-1f, -2.73163337e-5f};
+    v16 t = v_div(v_set(1), v_fma(v_set(0.35f), v_abs(z), v_set(1)));
+    v16 above = v_mul(e, poly(t, c, 8));
+    return v_pick(v_gt(v_set(0), z), above, v_sub(v_set(1), above));
+}
 #endif
 
 static inline v16 v_neg(v16 a)
@@ -153,8 +167,8 @@ static inline v16 act_slope(v16 by, uint32_t kind, v16 slope)
     case ACT_RELU: return v_pick(v_gt(by, zero), one, zero);
     case ACT_LEAKY_RELU: return v_pick(v_gt(zero, by), slope, one);
     case ACT_GELU: /* Phi(z) + z phi(z) */
-        t = v_mul(v_set(R(0.5)), v_add(one, v_erf(v_mul(by, v_set(ROOT_HALF)))));
         e = v_exp(v_mul(v_set(R(-0.5)), v_mul(by, by)));
+        t = normal_below(by, e);
         return v_fma(v_mul(by, v_set(R(0.39894228040143267794))), e, t);
     case ACT_SILU: /* s (1 + z (1 - s)) */
         t = v_sigmoid(by);
