@@ -101,6 +101,16 @@ static struct interval of_recall(struct tally *t, double value)
     return interval_wilson(value, effective(t->support[1], t->confusion2[2] + t->confusion2[3]));
 }
 
+/* F1 = 2 J / (1 + J), J the share of hits among the rows that are positive or answered so. Where no
+ * such row differs from the others the formula for errors gives none: Wilson's interval of J. */
+static struct interval f1_at_end(const struct tally *t, double value)
+{
+    const double *w = t->confusion, *w2 = t->confusion2;
+    struct interval j =
+        interval_wilson(value, effective(w[1] + w[2] + w[3], w2[1] + w2[2] + w2[3]));
+    return (struct interval){2 * j.low / (1 + j.low), 2 * j.high / (1 + j.high)};
+}
+
 /* F1 of the positive class is a ratio of sums: a row adds 2 [hit] above and [positive] + [answered]
  * below. */
 static struct interval of_f1(struct tally *t, double value)
@@ -108,6 +118,8 @@ static struct interval of_f1(struct tally *t, double value)
     double whole = t->support[1] + t->answered[1], sum = 0;
     if (isnan(value) || !(whole > 0))
         return none;
+    if (value <= 0 || value >= 1)
+        return f1_at_end(t, value);
     double hit = 2 - 2 * value;
     sum = t->confusion2[3] * hit * hit + (t->confusion2[1] + t->confusion2[2]) * value * value;
     struct interval i = normal(value, sqrt(sum) / whole, 0);
@@ -122,6 +134,8 @@ static struct interval of_macro_f1(struct tally *t, double value)
     double classes = 0, sum = 0;
     if (isnan(value) || !t->confusion2)
         return none;
+    if (value <= 0 || value >= 1) /* every row wrong, or every one right */
+        return interval_wilson(value, effective(t->weight, t->weight2));
     for (uint32_t c = 0; c < t->classes; c++)
         classes += t->support[c] > 0 || t->answered[c] > 0;
     for (uint32_t i = 0; i < t->classes; i++)

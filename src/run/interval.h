@@ -7,7 +7,8 @@
  *   macro_auc   the same with the mean of the classes' errors, an upper bound
  *   pr_auc      Boyd, Eng and Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0
  *               and 1 Wilson's
- *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b
+ *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
+ *               and 1 Wilson's
  *   logloss, brier, mae   mean and its standard error; not below 0
  *   rmse        root of the interval of the mean squared error
  *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0

@@ -171,6 +171,21 @@ static void intervals(void)
     struct interval area = interval_of(t, metric_find("auc", TASK_BINARY), 1);
     ok(area.low > 0 && area.low < 0.5 && area.high == 1,
        "a perfect area of two rows is not certain");
+    area = interval_of(t, metric_find("f1", TASK_BINARY), 1);
+    ok(area.low > 0 && area.low < 0.5 && area.high == 1, "nor is a perfect F1");
+    tally_free(t);
+    const int32_t wrong[] = {0, 1};
+    s.label = wrong;
+    t = tally_new(TASK_BINARY, 2, TALLY_ALL);
+    tally_add(t, &s);
+    area = interval_of(t, metric_find("f1", TASK_BINARY), 0);
+    ok(area.low == 0 && area.high > 0.7 && area.high < 1, "nor one of 0: %g", area.high);
+    tally_free(t);
+    s.task = TASK_MULTICLASS;
+    t = tally_new(TASK_MULTICLASS, 2, TALLY_ALL);
+    tally_add(t, &s);
+    area = interval_of(t, metric_find("macro_f1", TASK_MULTICLASS), 0);
+    ok(area.low == 0 && area.high > 0.5 && area.high < 1, "nor a mean of 0: %g", area.high);
     tally_free(t);
 }
 
