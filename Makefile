@@ -63,6 +63,7 @@ $(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(firstword $$(
 units: $(UNITS)
 
 include $(wildcard scripts/build/*.targets.mk)
+include scripts/build/kernels.mk
 
 clean:
 	rm -rf $(BUILD)

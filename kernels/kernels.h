@@ -1,0 +1,68 @@
+/* kernels.h - how the machine (cuda.cu) starts each kernel. Every pointer is device memory unless
+ * it says host; every call only puts work on the machine's stream, and the first failure sticks in
+ * the machine. Arguments are those of the operations (backend/ops.h): a struct of them lies on the
+ * host, what it points at on the device. */
+#ifndef DNN_KERNELS_KERNELS_H
+#define DNN_KERNELS_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/ops.h"
+
+struct machine;
+
+/* y[i] = value; y[i] = x[i]. */
+void cuda_fill(struct machine *m, float *y, float value, size_t n);
+void cuda_copy(struct machine *m, float *y, const float *x, size_t n);
+/* *sum = x[0] + .. in double, in an order that follows from n alone; parts: reduce_parts(n). */
+void cuda_sum(struct machine *m, double *sum, double *parts, const float *x, size_t n);
+size_t reduce_parts(size_t n);
+
+/* Records in permuted or file order to x, ids, target, weight. *from, *from->features on the host;
+ * their chunks, index, class_weight and indicators on the device. */
+void cuda_gather(struct machine *m, const struct op_gather *a);
+
+/* How a product is computed: on CUDA cores with fp32 throughout, or on tensor cores with inputs
+ * rounded to that and fp32 sums. */
+enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
+void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
+/* dy becomes dz; then dw and db by row shards, then dx. shards: of the plan. */
+void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
+                     enum product how);
+void cuda_act(struct machine *m, const struct op_act *a);
+void cuda_act_back(struct machine *m, const struct op_act_back *a);
+
+/* a->sums holds the weight and the summed gradient: norm2_kept bytes; parts: norm2_parts doubles.
+ */
+void cuda_norm2(struct machine *m, const struct op_norm2 *a, double *parts);
+size_t cuda_norm2_kept(uint64_t n);
+size_t cuda_norm2_parts(uint64_t n);
+void cuda_adam(struct machine *m, const struct op_adam *a);
+
+/* One product for both kinds of cores: C[m][n] = A B, then what `epilogue` says. A(i, k) stands at
+ * a[i * a_row + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each
+ * part; part z of `parts` takes k in [part_begin(z), part_begin(z + 1)) and writes C + z * c_part.
+ * Tiles follow from m, n alone. */
+struct gemm {
+    float *c;
+    const float *a, *b;
+    uint32_t m, n, k, parts;
+    uint32_t a_row, a_col, b_row, b_col, c_row;
+    uint64_t c_part;
+    /* 0: overwrite, 1: add to C */
+    uint32_t add;
+    /* C = act(A B + bias), and A B + bias to z */
+    uint32_t act;
+    const float *bias;
+    float *z;
+    uint32_t z_row;
+    float slope;
+    /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] of every column */
+    struct hot_inputs hot;
+    const float *hot_b;
+};
+void gemm_simt(struct machine *m, const struct gemm *g);
+void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
+
+#endif

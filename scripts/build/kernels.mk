@@ -1,0 +1,95 @@
+# Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
+#   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
+#   make kernels CUDA_ARCHS=80   one architecture, as a developer wants it; NVCC= builds none
+#   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow
+NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
+CUDA_ARCHS ?= 75 80 86 89 90 100 120
+
+KERNELS := $(sort $(wildcard kernels/*.cu))
+
+# --- nvcc: asked for its architectures only when it is used ------------------------------------------------
+NVCC_KNOWN = $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null))
+NVCC_ARCHS = $(filter $(NVCC_KNOWN),$(CUDA_ARCHS))
+NVCC_CODE  = $(foreach a,$(NVCC_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+             $(foreach a,$(lastword $(NVCC_ARCHS)) $(filter-out $(lastword $(NVCC_ARCHS)),$(filter 90,$(NVCC_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a))
+# the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
+NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers
+NVCC_FLAGS = -std=c++17 -O3 -fmad=false -lineinfo -Isrc -Ikernels -Xcompiler $(NVCC_HOST) -Xptxas -v \
+             $(if $(WERROR),-Werror all-warnings) $(NVCC_CODE)
+
+KERNEL_OBJECTS := $(patsubst kernels/%.cu,$(BUILD)/kernels/%.o,$(KERNELS))
+
+ifeq ($(NVCC),)
+kernels:
+	@echo "no nvcc: no kernels are built"
+else
+$(BUILD)/kernels/%.o: kernels/%.cu $(BUILD)/kernels/flags
+	@echo "  NVCC $<"
+	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); rm -f $@; exit 1; }
+	@grep -v -e '^ptxas info' -e '^ *[0-9]* bytes stack frame' $(@:.o=.ptxas) || true
+$(BUILD)/libkernels.a: $(KERNEL_OBJECTS)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $^
+$(BUILD)/kernels/table.txt: $(KERNEL_OBJECTS) scripts/build/ptxas_table.pl
+	$(Q)perl scripts/build/ptxas_table.pl "$$($(NVCC) --version | sed -n 's/^Cuda.*release \([0-9.]*\).*/\1/p')" $(KERNEL_OBJECTS:.o=.ptxas) >$@
+$(BUILD)/kernels/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(NVCC) $(NVCC_FLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC_FLAGS)' > $@
+kernels: $(BUILD)/libkernels.a $(BUILD)/kernels/table.txt
+endif
+
+# --- the emulator: BUILD/emulate/KIND/NAME, KIND one of --------------------------------------------------------
+#   asan     everything with AddressSanitizer and UndefinedBehaviorSanitizer
+#   shadow   kernels call __tsan_read and __tsan_write at every access, and those are the emulator's own
+EMULATE_KINDS   := asan shadow
+EMULATE_ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+EMULATE_FLAGS   := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Wno-missing-field-initializers $(if $(WERROR),-Werror) \
+                   -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-strict-aliasing \
+                   -Isrc -Ikernels -Itests -Itests/emulate -Itests/emulate/include
+EMULATE_STRICT  := -Wpedantic -Wconversion -Wsign-conversion
+kernel_asan     := $(EMULATE_ASAN)
+kernel_shadow   := -fsanitize=thread
+own_asan        := $(EMULATE_ASAN)
+own_shadow      := -DEMULATE_SHADOW
+EMULATE_TESTS   := $(sort $(wildcard tests/emulate/test_*.cc))
+EMULATE_OWN     := $(filter-out $(EMULATE_TESTS),$(sort $(wildcard tests/emulate/*.cc)))
+EMULATE_DIR     := $(BUILD)/emulate
+EMULATE_PROGRAMS := $(foreach k,$(EMULATE_KINDS),$(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$(k)/%,$(EMULATE_TESTS)))
+
+define emulate_rules
+$(EMULATE_DIR)/$(1)/obj/kernels/%.o: kernels/%.cu $(EMULATE_DIR)/flags
+	@mkdir -p $$(@D)
+	@echo "  G++  $$< ($(1))"
+	$$(Q)$$(CXX) $$(EMULATE_FLAGS) $$(kernel_$(1)) -MMD -MP -x c++ -c $$< -o $$@
+$(EMULATE_DIR)/$(1)/obj/test_%.o: tests/emulate/test_%.cc $(EMULATE_DIR)/flags
+	@mkdir -p $$(@D)
+	@echo "  G++  $$< ($(1))"
+	$$(Q)$$(CXX) $$(EMULATE_FLAGS) $$(kernel_$(1)) -MMD -MP -c $$< -o $$@
+$(EMULATE_DIR)/$(1)/obj/%.o: tests/emulate/%.cc $(EMULATE_DIR)/flags
+	@mkdir -p $$(@D)
+	@echo "  G++  $$< ($(1))"
+	$$(Q)$$(CXX) $$(EMULATE_FLAGS) $$(EMULATE_STRICT) $$(own_$(1)) -MMD -MP -c $$< -o $$@
+$(EMULATE_DIR)/$(1)/libemulate.a: $(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$(1)/obj/%.o,$(EMULATE_OWN)) $(patsubst %.cu,$(EMULATE_DIR)/$(1)/obj/%.o,$(KERNELS))
+	@rm -f $$@
+	$$(Q)$$(AR) rcsD $$@ $$^
+$(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/libemulate.a
+	@echo "  LINK $$@"
+	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) $$^ -o $$@
+endef
+$(foreach k,$(EMULATE_KINDS),$(eval $(call emulate_rules,$(k))))
+.PRECIOUS: $(EMULATE_DIR)/%.o
+$(EMULATE_DIR)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CXX) $(EMULATE_FLAGS)' | cmp -s - $@ || echo '$(CXX) $(EMULATE_FLAGS)' > $@
+
+ifeq ($(shell command -v $(CXX) 2>/dev/null),)
+emulate-build:
+emulate:
+	@echo "1..0 # SKIP no C++ compiler ($(CXX)) for the emulator"
+else
+emulate-build: $(EMULATE_PROGRAMS)
+emulate: emulate-build
+	@printf '%s\n' $(EMULATE_PROGRAMS) >$(EMULATE_DIR)/list
+	@perl tests/run.pl $(EMULATE_DIR)/list
+endif
+.PHONY: kernels emulate emulate-build

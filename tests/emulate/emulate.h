@@ -1,0 +1,167 @@
+/* emulate.h - a device on the CPU that is hard to please: what the emulator's own files and the
+ * tests share. Kernels see device_emulated.h, host code the runtime in include/cuda_runtime_api.h.
+ *
+ * A launch runs its blocks one after another (those of a cluster, or of a grid that meets, are
+ * alive together); within, every lane is a fibre that runs until its next collective. What is wrong
+ * with a kernel is a finding: counted by kind, printed, and never an abort, so that a test can
+ * provoke it and see it. */
+#ifndef EMULATE_EMULATE_H
+#define EMULATE_EMULATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fibre.h"
+
+enum finding {
+    FIND_DIVERGED,      /* lanes wait at different collectives, or one has left the kernel */
+    FIND_RACE,          /* two lanes, one of them writing, with no barrier between */
+    FIND_UNINITIALISED, /* a read of device or shared memory nobody has written */
+    FIND_EARLY,         /* a byte touched between copy_async and its copy_wait */
+    FIND_BOUNDS,        /* device or shared memory outside every allocation */
+    FIND_LAUNCH,        /* a launch or collective a device would refuse or answer with rubbish */
+    FIND_HOST,          /* the runtime used as CUDA forbids */
+    FIND_COUNT
+};
+void emulate_find(enum finding kind, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void emulate_find_again(enum finding kind); /* another of the same: counted, not told */
+/* How many since the last call for that kind, and forgets them: a test that provokes one asks. */
+unsigned emulate_found(enum finding kind);
+/* All that nobody has asked for; 0 is what a test wants. */
+unsigned emulate_findings(void);
+/* The text of the newest. */
+const char *emulate_last(void);
+/* Findings that are provoked are printed only when not quiet. */
+void emulate_quiet(bool quiet);
+
+/* The order lanes and blocks take their turns in, and the moments of asynchronous copies. */
+enum { ORDER_UP, ORDER_DOWN, ORDER_SEEDED, ORDER_SEEDED_OTHER, ORDER_COUNT };
+void emulate_order(unsigned order);
+/* for (EACH_ORDER(order)) runs its body in each of the four. */
+#define EACH_ORDER(order)                                                                          \
+    unsigned order = 0; order < ORDER_COUNT && (emulate_order(order), true); order++
+/* A random number from the order's seed. */
+uint32_t emulate_draw(void);
+
+/* What kernels moved since emulate_forget_counts: bytes by the shadow build alone, else 0. */
+struct emulate_counts {
+    uint64_t launches, collectives;
+    uint64_t device_read, device_written, shared_read, shared_written, copied;
+};
+extern struct emulate_counts emulate_counts;
+
+/* --- inside --- */
+
+enum wait_kind {
+    WAIT_NOTHING, WAIT_WARP, WAIT_SHUFFLE, WAIT_XOR, WAIT_DOWN, WAIT_BALLOT, WAIT_EXCHANGE,
+    WAIT_BLOCK, WAIT_CLUSTER, WAIT_GRID, WAIT_FLAG
+};
+enum { LANES = 1024, BLOCKS = 16, EXCHANGE_BYTES = 64, PENDING = 64 };
+
+/* An asynchronous copy on its way. */
+struct pending_copy {
+    void *to;
+    const void *from;
+    unsigned bytes, group, after; /* delivered when `after` of this lane's events have passed */
+    bool delivered;
+};
+
+struct lane {
+    struct fibre fibre;
+    struct block *block;
+    unsigned thread, index;     /* in the block; in the launch */
+    bool done;
+    enum wait_kind wait;
+    const char *file;
+    int line;
+    unsigned mask;
+    uint64_t value;             /* posted, and the answer */
+    int parameter;
+    const uint32_t *flag;
+    /* order of events: when it last met its warp, and whom; what it alone has received by flags */
+    uint32_t warp_time;
+    unsigned warp_mask;
+    struct received *received;
+    unsigned char posted[2][EXCHANGE_BYTES];
+    unsigned exchanges;
+    struct pending_copy pending[PENDING];
+    unsigned pending_count, open_group;
+};
+
+struct block {
+    unsigned x, y, z, cluster, number; /* number: place among those alive */
+    unsigned linear;                   /* place in the grid */
+    struct lane *lanes;
+    unsigned left;                     /* lanes not done */
+    uint32_t block_time, cluster_time, grid_time;
+    struct received *received;
+    unsigned char *shared;             /* its arena */
+    size_t shared_used, dynamic_bytes;
+    void *dynamic;
+    struct shared_site { const void *key; const char *name; void *at; size_t bytes; } sites[32];
+    unsigned site_count;
+};
+
+struct emulate_state {
+    struct lane *lane;       /* the one that runs; NULL on the host */
+    const char *kernel;
+    unsigned grid[3], block_size, cluster;
+    uint32_t time, begin;    /* steps at every collective; at the start of the launch */
+    unsigned seed, order;
+    bool broken;             /* the launch is given up */
+};
+extern struct emulate_state emulate;
+
+/* Runs one launch to its end; false when it was given up. `call` runs the kernel once, in a lane.
+ */
+struct emulate_launch {
+    const char *name;
+    unsigned grid[3], block[3], cluster, together;
+    size_t bytes;
+    void (*call)(const void *kernel, void **arguments);
+    const void *kernel;
+    void **arguments;
+};
+bool emulate_run(const struct emulate_launch *l);
+
+/* What launch_known has told of a kernel: how to call it, and the bytes of each argument. */
+struct emulate_kernel {
+    const void *kernel;
+    const char *name;
+    void (*call)(const void *kernel, void **arguments);
+    unsigned count;
+    size_t bytes[32];
+    size_t dynamic_limit;    /* cudaFuncSetAttribute */
+};
+struct emulate_kernel *emulate_kernel_of(const void *kernel);
+
+/* Memory: device, pinned and shared bytes lie in one range of addresses with gaps between. */
+void *memory_alloc(size_t bytes, int device); /* NULL: no room; device -1: pinned by the host */
+bool memory_free(void *at, int device);       /* false: not such an allocation */
+struct memory_block { unsigned char *at; size_t bytes; int device; };
+/* The allocation that holds that byte, or NULL. */
+const struct memory_block *memory_find(const void *at);
+size_t memory_used(int device);
+unsigned char *memory_shared(unsigned number); /* the arena of the nth block alive */
+void memory_allow(void *at, size_t bytes);     /* from here on, or not, an access is in bounds */
+void memory_forbid(void *at, size_t bytes);
+enum { SHARED_BYTES = 288 * 1024, SHARED_STATIC_MOST = 48 * 1024, SHARED_MOST = 227 * 1024 };
+
+/* The shadow; does nothing in a build without it. */
+extern bool shadow_present;
+void shadow_allow(void *at, size_t bytes);
+void shadow_forbid(void *at, size_t bytes);
+void shadow_written(void *at, size_t bytes);   /* by the host or the runtime */
+bool shadow_is_written(const void *at, size_t bytes);
+void shadow_copy_issued(void *to, const void *from, size_t bytes, const void *caller);
+void shadow_copy_landed(void *to, const void *from, size_t bytes);
+/* The lane that runs published or received through a flag. */
+void shadow_publish(const void *flag);
+void shadow_receive(const void *flag);
+void shadow_meet(struct block *const *blocks, unsigned count); /* at a grid's barrier */
+void shadow_begin(void);
+/* file:line of an address of the program, as far as addr2line knows */
+const char *emulate_where(const void *code);
+
+#endif

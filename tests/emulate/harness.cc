@@ -1,0 +1,67 @@
+#include "harness.h"
+
+static void *device_list[256], *host_list[256];
+static unsigned device_count, host_count;
+
+void *device_room(size_t bytes)
+{
+    void *at = memory_alloc(bytes, 0);
+    if (!at || device_count == 256)
+        abort();
+    return device_list[device_count++] = at;
+}
+
+void *device_put(const void *from, size_t bytes)
+{
+    void *at = device_room(bytes);
+    memcpy(at, from, bytes);
+    shadow_written(at, bytes);
+    return at;
+}
+
+void device_drop_all(void)
+{
+    while (device_count)
+        memory_free(device_list[--device_count], 0);
+    while (host_count)
+        free(host_list[--host_count]);
+}
+
+bool device_written(const void *at, size_t bytes)
+{
+    return shadow_is_written(at, bytes);
+}
+
+float *device_numbers(uint32_t seed, size_t n, float **host)
+{
+    float *h = (float *)malloc(n * sizeof *h + 1);
+    if (!h || host_count == 256)
+        abort();
+    host_list[host_count++] = h;
+    for (size_t i = 0; i < n; i++)
+        h[i] = number(seed, i);
+    if (host)
+        *host = h;
+    return device_array(h, n);
+}
+
+/* --- the machine of the tests --- */
+
+void device_launch(struct machine *, const struct launch *how, void **arguments)
+{
+    const struct emulate_kernel *k = emulate_kernel_of(how->kernel);
+    struct emulate_launch l = {how->name,
+                               {how->grid[0], how->grid[1], how->grid[2]},
+                               {how->block[0], how->block[1], how->block[2]},
+                               how->cluster,
+                               how->together,
+                               how->bytes,
+                               k->call,
+                               how->kernel,
+                               arguments};
+    emulate_run(&l);
+}
+unsigned device_sms(const struct machine *)
+{
+    return 3;
+}

@@ -1,0 +1,42 @@
+/* harness.h - what tests of kernels share: memory of the emulated device filled from the host, and
+ * a machine that starts kernels at once. */
+#ifndef EMULATE_HARNESS_H
+#define EMULATE_HARNESS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.cuh"
+#include "emulate.h"
+#include "tap.h"
+
+/* Device memory with these bytes; freed by device_drop_all. */
+void *device_put(const void *from, size_t bytes);
+/* Never written: 0xff bytes that the shadow knows as such. */
+void *device_room(size_t bytes);
+void device_drop_all(void);
+/* All of it written by kernels or the host: the host would read rubbish otherwise. */
+bool device_written(const void *at, size_t bytes);
+
+template <class T> static inline T *device_array(const T *from, size_t n)
+{
+    return (T *)device_put(from, n * sizeof(T));
+}
+template <class T> static inline T *device_empty(size_t n)
+{
+    return (T *)device_room(n * sizeof(T));
+}
+
+/* Small numbers of both signs, from a seed; exact in few bits when `coarse`. */
+static inline float number(uint32_t seed, size_t i)
+{
+    uint32_t x = (uint32_t)i * 0x9E3779B1u + seed * 0x85EBCA77u;
+    x ^= x >> 15;
+    x *= 0x2C1B3C6Du;
+    x ^= x >> 12;
+    return (float)(x >> 8) / 8388608.0f - 1.0f;
+}
+/* n of them on the device, with a copy for the host; *host is freed by device_drop_all too. */
+float *device_numbers(uint32_t seed, size_t n, float **host);
+
+#endif

@@ -1,0 +1,260 @@
+/* The dense layer forward and backward, on CUDA cores and on tensor cores, against sums in double:
+ * ragged shapes, every layout, shards, every activation, one-hot inputs; the same bits in all four
+ * orders, and for a row whatever its place. */
+#include <math.h>
+
+#include "harness.h"
+#include "kernels.h"
+
+static struct act *act_of(float *x)
+{
+    return (struct act *)(void *)x;
+}
+
+static double reference_act(uint32_t kind, double x, double slope)
+{
+    const double scale = 1.0507009873554805, tail = 1.7580993408473766;
+    switch (kind) {
+    case ACT_RELU: return x < 0 ? 0 : x;
+    case ACT_LEAKY_RELU: return x < 0 ? slope * x : x;
+    case ACT_GELU: return 0.5 * x * (1 + erf(x * sqrt(0.5)));
+    case ACT_SILU: return x / (1 + exp(-x));
+    case ACT_ELU: return x > 0 ? x : slope * expm1(x);
+    case ACT_SELU: return x > 0 ? scale * x : tail * expm1(x);
+    case ACT_TANH: return tanh(x);
+    case ACT_SIGMOID: return 1 / (1 + exp(-x));
+    case ACT_MISH: return x * tanh(log1p(exp(x)));
+    default: return x;
+    }
+}
+static double reference_derivative(uint32_t kind, double x, double slope)
+{
+    double h = 1e-5;
+    return (reference_act(kind, x + h, slope) - reference_act(kind, x - h, slope)) / (2 * h);
+}
+
+/* How the inputs of a product are rounded. */
+static double rounded(float x, enum product how)
+{
+    switch (how) {
+    case PRODUCT_TF32: return (double)to_tf32(x);
+    case PRODUCT_BF16: return (double)to_float(to_bf16(x));
+    case PRODUCT_FP16: return (double)to_float(to_fp16(x));
+    case PRODUCT_FP32:
+    default: return (double)x;
+    }
+}
+
+struct dense_shape { uint32_t rows, in, out, act, shards; };
+
+static double worst; /* of the case, relative to the size of what was summed */
+
+static void compare(float got, double want, double size)
+{
+    double error = fabs((double)got - want) / (size > 1 ? size : 1);
+    if (!(error <= worst)) /* a NaN counts */
+        worst = error;
+}
+
+static void test_forward(const struct dense_shape *s, enum product how, bool hot)
+{
+    uint32_t ldx = s->in + 3, ldy = s->out + 1, ldz = s->out + 2, width = hot ? 5 : 0;
+    float *xh, *wh, *bh, *x = device_numbers(1, (size_t)s->rows * ldx, &xh);
+    float *w = device_numbers(2, (size_t)(s->in + width) * s->out, &wh);
+    float *b = device_numbers(3, s->out, &bh);
+    float *y = device_empty<float>((size_t)s->rows * ldy);
+    float *z = device_empty<float>((size_t)s->rows * ldz);
+    int32_t *ids = device_empty<int32_t>(2 * (size_t)s->rows);
+    for (uint32_t i = 0; i < 2 * s->rows; i++)
+        ids[i] = (int32_t)(i * 7 % 4) - 1;
+    shadow_written(ids, 8 * (size_t)s->rows);
+    const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+    struct op_dense a = {};
+    a.y = act_of(y);
+    a.z = act_of(z);
+    a.x = act_of(x);
+    a.w = w;
+    a.b = b;
+    a.rows = s->rows;
+    a.in = s->in;
+    a.out = s->out;
+    a.ldx = ldx;
+    a.ldy = ldy;
+    a.ldz = ldz;
+    a.act = s->act;
+    a.slope = 0.3;
+    if (hot) {
+        a.hot.ids = ids;
+        a.hot.columns = device_array(columns, 2);
+        a.hot.ids_ld = 2;
+        a.hot.column_count = 2;
+        a.hot.width = 5;
+    }
+    cuda_dense(NULL, &a, how);
+    worst = 0;
+    for (uint32_t r = 0; r < s->rows; r++)
+        for (uint32_t j = 0; j < s->out; j++) {
+            double sum = (double)bh[j], size = 1;
+            for (uint32_t k = 0; k < s->in; k++) {
+                double p = rounded(xh[(size_t)r * ldx + k], how) *
+                           rounded(wh[(size_t)k * s->out + j], how);
+                sum += p;
+                size += fabs(p);
+            }
+            for (uint32_t c = 0; hot && c < 2; c++) {
+                uint32_t id = (uint32_t)ids[2 * r + c];
+                if (id < columns[c].count)
+                    sum += (double)wh[(size_t)(s->in + columns[c].at + id) * s->out + j];
+            }
+            compare(z[(size_t)r * ldz + j], sum, size);
+            compare(y[(size_t)r * ldy + j], reference_act(s->act, sum, 0.3), size);
+        }
+    ok(worst <= 1e-6 * (1 + s->in / 64.0), "forward %ux%u %ux%u act %u product %d%s: %.1e", s->rows,
+       s->in, s->in, s->out, s->act, how, hot ? " hot" : "", worst);
+}
+
+static uint32_t begin_of(uint32_t rows, uint32_t shards, uint32_t s)
+{
+    uint64_t at = ((uint64_t)rows + 7) / 8 * s / shards * 8;
+    return at < rows ? (uint32_t)at : rows;
+}
+
+static void test_backward(const struct dense_shape *s, enum product how, bool more, bool hot)
+{
+    uint32_t ldx = s->in + 1, ld = s->out + 2, width = hot ? 5 : 0;
+    uint64_t stride = (uint64_t)(s->in + width) * s->out + s->out + 4;
+    float *xh, *wh, *dyh, *zh, *dxh, *dwh;
+    float *x = device_numbers(1, (size_t)s->rows * ldx, &xh);
+    float *w = device_numbers(2, (size_t)(s->in + width) * s->out, &wh);
+    float *dy = device_numbers(4, (size_t)s->rows * ld, &dyh);
+    float *z = device_numbers(5, (size_t)s->rows * ld, &zh),
+          *y = device_empty<float>((size_t)s->rows * ld);
+    float *dx = device_numbers(6, (size_t)s->rows * ldx, &dxh);
+    float *dw = device_numbers(7, stride * s->shards, &dwh);
+    int32_t *ids = device_empty<int32_t>(2 * (size_t)s->rows);
+    for (uint32_t i = 0; i < 2 * s->rows; i++)
+        ids[i] = (int32_t)(i * 7 % 4) - 1;
+    shadow_written(ids, 8 * (size_t)s->rows);
+    const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+    for (size_t i = 0; i < (size_t)s->rows * ld; i++)
+        y[i] = (float)reference_act(s->act, (double)zh[i], 0.3);
+    shadow_written(y, (size_t)s->rows * ld * 4);
+    struct op_dense_back a = {};
+    a.dx = act_of(dx);
+    a.dw = dw;
+    a.db = dw + (size_t)(s->in + width) * s->out;
+    a.dy = act_of(dy);
+    a.y = act_of(y);
+    a.z = act_of(z);
+    a.x = act_of(x);
+    a.w = w;
+    a.shard_stride = stride;
+    a.rows = s->rows;
+    a.in = s->in;
+    a.out = s->out;
+    a.ldx = a.lddx = ldx;
+    a.ldy = a.ldz = a.lddy = ld;
+    a.act = s->act;
+    a.add_dx = a.more = more;
+    a.slope = 0.3;
+    if (hot) {
+        a.hot.ids = ids;
+        a.hot.columns = device_array(columns, 2);
+        a.hot.ids_ld = 2;
+        a.hot.column_count = 2;
+        a.hot.width = 5;
+    }
+    cuda_dense_back(NULL, &a, s->shards, how);
+    worst = 0;
+    for (size_t i = 0; i < (size_t)s->rows * ld; i++) {
+        double want = (double)dyh[i];
+        if (i % ld < s->out)
+            want *= reference_derivative(s->act, (double)zh[i], 0.3);
+        compare(dy[i], want, 1e2); /* the reference is a difference quotient */
+    }
+    ok(worst < 1e-7, "dz act %u: %.1e", s->act, worst);
+    worst = 0;
+    for (uint32_t r = 0; r < s->rows; r++)
+        for (uint32_t i = 0; i < s->in; i++) {
+            double sum = 0, size = 1;
+            for (uint32_t j = 0; j < s->out; j++) {
+                double p = rounded(dy[(size_t)r * ld + j], how) *
+                           rounded(wh[(size_t)i * s->out + j], how);
+                sum += p;
+                size += fabs(p);
+            }
+            compare(dx[(size_t)r * ldx + i], sum + (more ? (double)dxh[(size_t)r * ldx + i] : 0),
+                    size);
+        }
+    for (uint32_t shard = 0; shard < s->shards; shard++)
+        for (uint32_t i = 0; i <= s->in + width; i++)
+            for (uint32_t j = 0; j < s->out; j++) {
+                size_t at = shard * stride + (size_t)i * s->out + j;
+                double sum = more ? (double)dwh[at] : 0, size = 1;
+                for (uint32_t r = begin_of(s->rows, s->shards, shard);
+                     r < begin_of(s->rows, s->shards, shard + 1); r++) {
+                    double dz = (double)dy[(size_t)r * ld + j], p = dz;
+                    if (i < s->in)
+                        p = rounded(xh[(size_t)r * ldx + i], how) *
+                            rounded(dy[(size_t)r * ld + j], how);
+                    else if (i < s->in + width)
+                        p *= ids[2 * r + (i - s->in) / 3] == (int32_t)((i - s->in) % 3);
+                    sum += p;
+                    size += fabs(p);
+                }
+                compare(dw[at], sum, size);
+            }
+    ok(worst <= 1e-6 * (1 + s->rows / 64.0), "backward %ux%ux%u shards %u product %d%s: %.1e",
+       s->rows, s->in, s->out, s->shards, how, more ? " more" : "", worst);
+}
+
+/* A row has the same bits wherever it stands and whatever stands with it. */
+static void test_row_alone(enum product how)
+{
+    enum { ROWS = 77, IN = 45, OUT = 19 };
+    float *xh, *x = device_numbers(1, ROWS * IN, &xh), *w = device_numbers(2, IN * OUT, NULL);
+    float *y = device_empty<float>(ROWS * OUT), *alone = device_empty<float>(OUT);
+    struct op_dense a = {};
+    a.x = act_of(x);
+    a.w = w;
+    a.y = act_of(y);
+    a.rows = ROWS;
+    a.in = a.ldx = IN;
+    a.out = a.ldy = OUT;
+    cuda_dense(NULL, &a, how);
+    bool same = true;
+    for (uint32_t r = 0; r < ROWS; r += 19) {
+        a.x = act_of(x + r * IN);
+        a.y = act_of(alone);
+        a.rows = 1;
+        cuda_dense(NULL, &a, how);
+        same &= memcmp(alone, y + r * OUT, OUT * 4) == 0;
+    }
+    ok(same, "product %d: a row alone has the bits it has among others", how);
+}
+
+int main(void)
+{
+    static const struct dense_shape shapes[] = {
+        {1, 1, 1, ACT_NONE, 1},        {33, 17, 5, ACT_RELU, 1},     {70, 40, 33, ACT_TANH, 2},
+        {65, 31, 2, ACT_SIGMOID, 3},   {9, 70, 65, ACT_GELU, 1},     {40, 3, 130, ACT_MISH, 2}};
+    for (EACH_ORDER(order))
+        for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (int how = PRODUCT_FP32; how <= PRODUCT_FP16; how++) {
+                if ((i + (uint32_t)how) % ORDER_COUNT != order && i != 2)
+                    continue;
+                test_forward(&shapes[i], (enum product)how, i % 2);
+                test_backward(&shapes[i], (enum product)how, i % 3 == 1, i % 2);
+                device_drop_all();
+            }
+    for (uint32_t kind = ACT_NONE; kind <= ACT_MISH; kind++) {
+        struct dense_shape s = {20, 6, 7, kind, 1};
+        test_forward(&s, PRODUCT_FP32, false);
+        test_backward(&s, PRODUCT_FP32, false, false);
+        device_drop_all();
+    }
+    for (int how = PRODUCT_FP32; how <= PRODUCT_FP16; how++)
+        test_row_alone((enum product)how);
+    is_int(emulate_findings(), 0, "no findings");
+    return done();
+}
