@@ -314,3 +314,8 @@ uint64_t csv_size(const struct csv *c)
 {
     return c->at + 1 >= c->path_count ? c->size : 0;
 }
+
+bool csv_waits(const struct csv *c)
+{
+    return !c->open || !c->file.seekable;
+}

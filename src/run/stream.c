@@ -1,4 +1,4 @@
-/* stream.c - see stream.h. Of a block the cells are found by the caller's thread; parsing and
+/* stream.c - see stream.h. The cells of some blocks are found at a time (run/ahead.h); parsing and
  * scaling them goes tile by tile over the pool. */
 #include "run/stream.h"
 
@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "run/ahead.h"
 #include "run/stop.h"
 
 #define GROUP_MOST 4096u
@@ -291,14 +292,15 @@ static bool stopped(struct err *e)
 
 /* --- the stream --- */
 
-static bool answer_block(struct work *w, const struct csv_block *block, struct csv_cells *cells,
-                         const struct stream_sink *sink, struct err *e)
+static bool answer_block(struct work *w, struct ahead_block *now, const struct stream_sink *sink,
+                         struct err *e)
 {
     struct stream *t = w->t;
+    const struct csv_block *block = &now->block;
+    struct csv_cells *cells = &now->cells;
     struct csv_block rest = *block;
-    for (bool more = true; more;) {
-        struct err syntax = {0};
-        bool good = csv_cells_parse(&t->dialect, &rest, t->binding.cells, cells, &syntax);
+    w->cells = cells;
+    for (bool more = true, good = now->good; more;) {
         t->blank_lines += cells->blank_lines;
         w->block = &rest;
         if (!w->logits) { /* the first rows: how many there are decides what is started, and how
@@ -328,8 +330,11 @@ static bool answer_block(struct work *w, const struct csv_block *block, struct c
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
-        if (more)
+        if (more) {
+            struct err syntax = {0};
             rest = next;
+            good = csv_cells_parse(&t->dialect, &rest, t->binding.cells, cells, &syntax);
+        }
     }
     return true;
 }
@@ -388,14 +393,13 @@ static void note_drift(const struct stream *t)
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
 {
     struct work w = {.t = t};
-    struct csv_cells cells = {0};
-    struct csv_block block;
+    struct ahead ahead;
+    struct ahead_block *now;
     bool good = true;
-    w.cells = &cells;
-    while (good && !t->empty && !stopped(e) && csv_next(t->csv, &block, e)) {
-        good = answer_block(&w, &block, &cells, sink, e);
-        csv_release(t->csv, &block);
-    }
+    ahead_start(&ahead, t->csv, &t->dialect, t->binding.cells);
+    while (good && !t->empty && !stopped(e) && (now = ahead_next(&ahead, e)))
+        good = answer_block(&w, now, sink, e);
+    ahead_end(&ahead);
     good = good && e->id == ERR_NONE;
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema->column_count);
@@ -406,7 +410,6 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.records);
     mem_free(w.logits);
     mem_free(w.bad);
-    csv_cells_free(&cells);
     if (good)
         note_drift(t);
     return good;
