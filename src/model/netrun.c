@@ -158,7 +158,7 @@ void network_answer_end(struct network *n)
 struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most)
 {
     unsigned i = 0;
-    while (i + 1 < n->shape_count && n->shapes[i + 1].model->rows >= rows)
+    while (i + 1 < n->shape_count && 2 * rows <= n->shapes[i].model->rows)
         i++;
     *most = n->shapes[i].model->rows;
     return &n->shapes[i];

@@ -65,7 +65,8 @@ void network_norms(struct network *n, uint32_t first, uint32_t count, double *no
 bool network_answer_source(struct network *n, const struct source *from, struct err *e);
 void network_answer_end(struct network *n); /* the rows are the caller's alone again */
 /* Answers come in batches of a few shapes, so that one row does not cost a whole batch: the
- * smallest one that holds so many rows, else the largest. *most: how many it holds. */
+ * largest that so many rows fill by more than a half, else the smallest. *most: how many it
+ * holds. */
 struct netshape;
 struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most);
 void network_answer_from(struct network *n, uint64_t row0); /* where the next batch begins */
