@@ -1,0 +1,64 @@
+#!/bin/bash
+# checkpoints.sh - a checkpoint that is whole and signed, and yet not one that dnn wrote: it is passed over with a reason, and the one
+# before it serves; whatever number stands where in it, nothing crashes.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 600
+make_config c.json d.csv binary '"epochs": 8, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
+    '"backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "m.dnn"}'
+run dnn train c.json -o whole.dnn --progress none
+want=$(digest whole.dnn)
+DNN_FAULT=kill:rename:6 "$DNN" train c.json --progress none >/dev/null 2>&1 &
+wait $! 2>/dev/null
+mkdir kept
+mv m.dnn.ckpt-* kept
+newest=$(ls kept | tail -n 1)
+is "$(ls kept | wc -l)" 2 "a killed training leaves two checkpoints"
+
+# other HEADER DATA: the newest checkpoint as somebody else might have written it
+other() {
+    rm -f m.dnn m.dnn.ckpt-*
+    cp kept/* .
+    perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" "$1" "${2:-}" 2>resign.err
+}
+passed_over() { # passed_over NAME WORDS HEADER [DATA]
+    other "$3" "${4:-}" || { ok 1 "$1" "$(cat resign.err)"; return; }
+    run dnn train c.json --resume --progress none
+    is_exit 0 "$1: the one before serves"
+    err_has "$2" "$1: says $2"
+    is "$(digest m.dnn)" "$want" "$1: the same bytes"
+}
+at() { printf '/"%s":\\{[^}]*"data_offsets":\\[(\\d+),(\\d+)\\]/ and ($main::at, $main::end) = ($1, $2)' "${1//./\\.}"; }
+put() { printf 'substr($_, $main::at + 8 * %d, 8) = pack "%s<", %s' "$1" "$2" "$3"; }
+passed_over "another kind" "is not a checkpoint of dnn" 's/"kind":"checkpoint"/"kind":"model"/'
+passed_over "no format" "its format has no number" 's/"format":"1"/"format":"x"/'
+passed_over "a later format" "has format 9; this build reads 1 to" 's/"format":"1"/"format":"9"/'
+passed_over "no hash of the data" "its metadata are incomplete" 's/"data":"[0-9a-f]*"/"data":"0"/'
+passed_over "a journal before its beginning" "its metadata are incomplete" 's/"journal":"\d+"/"journal":"-1"/'
+passed_over "no plan" "its plan cannot be read" 's/\\"micro\\":1/\\"micra\\":1/'
+passed_over "a counter below 0" "its counters contradict each other" "$(at counters)" "$(put 1 q -5)"
+passed_over "a time that is none" "its time is not a number" "$(at times)" "$(put 0 d '"NaN"')"
+passed_over "a weight that is no number" "a weight or a moment is not finite" "$(at params)" 'substr($_, $main::at, 4) = pack "f<", "NaN"'
+passed_over "a config with a zero byte" "its config holds a zero byte" "$(at config)" 'substr($_, $main::at + 9, 1) = "\0"'
+passed_over "no weights" "" 's/"params":/"porams":/'
+passed_over "a history of another shape" "its history has another shape" 's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'
+
+# any number anywhere: known exit codes only
+bad=""
+count=0
+for tensor in counters:q history:d norms:d sums:d times:d; do
+    other "$(at "${tensor%:*}")" '' && words=$(perl -ne 'BEGIN { $/ = undef } print(($2 - $1) / 8) if /"'"${tensor%:*}"'":\{[^}]*"data_offsets":\[(\d+),(\d+)\]/' "kept/$newest")
+    [ "$words" -gt 0 ] 2>/dev/null || { bad="$bad $tensor:none"; continue; }
+    for ((i = 0; i < words; i += words > 12 ? 5 : 1)); do
+        case $tensor in *:q) values='-1 9223372036854775807 3' ;; *) values='"NaN" -1 1e300' ;; esac
+        for value in $values; do
+            other "$(at "${tensor%:*}")" "$(put "$i" "${tensor#*:}" "$value")"
+            "$DNN" train c.json --resume --progress none >/dev/null 2>err
+            status=$?
+            count=$((count + 1))
+            case $status in 0 | 76 | 80) ;; *) bad="$bad $tensor[$i]=$value:$status" ;; esac
+        done
+    done
+done
+is "$bad" "" "$count numbers changed: no crash, no code but 0, 76, 80"
+done_testing
