@@ -104,7 +104,8 @@ static inline struct act *act_at(const struct machine *m, void *base, size_t ele
 {
     return (struct act *)((char *)base + elements * machine_act_bytes(m));
 }
-/* The private copy of the weights (0: none), and building it from p after init, resume or load. */
+/* The private copy of the weights (0: none), and building it from p after init, resume or load. The
+ * groups stand on the host. */
 size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                             uint64_t n);
 void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,

@@ -31,7 +31,7 @@ enum { CPU_STRIP = 64, CPU_VERSION = 2 };
 #undef ROW
 #undef ALL
 #undef ONE
-/* What norm2 does once all its tiles are done: the sum of the partial sums. */
+/* Once all its tiles are done: the sum of the partial sums. */
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s);
 
 /* An activation is a real here. */

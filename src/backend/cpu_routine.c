@@ -19,7 +19,6 @@
 enum op_kind { KIND_ROW, KIND_ALL, KIND_ONE };
 struct op_entry {
     enum op_kind kind;
-    size_t size;
     void (*run)(const void *arguments, const struct slice *s);
     uint32_t (*rows)(const void *arguments);   /* of a ROW */
     unsigned (*tiles)(const void *arguments);  /* of an ALL */
@@ -50,13 +49,22 @@ struct op_entry {
 #undef ONE
 
 static const struct op_entry entries[OP_COUNT] = {
-#define ROW(name, text) {KIND_ROW, sizeof(struct op_##name), run_##name, rows_##name, NULL},
-#define ALL(name, text) {KIND_ALL, sizeof(struct op_##name), run_##name, NULL, tiles_##name},
-#define ONE(name, text) {KIND_ONE, sizeof(struct op_##name), run_##name, NULL, NULL},
+#define ROW(name, text) {KIND_ROW, run_##name, rows_##name, NULL},
+#define ALL(name, text) {KIND_ALL, run_##name, NULL, tiles_##name},
+#define ONE(name, text) {KIND_ONE, run_##name, NULL, NULL},
 #include "backend/ops.def"
 #undef ROW
 #undef ALL
 #undef ONE
+};
+
+/* What an ALL operation does once all its tiles are done: a round of its own, of one tile. */
+static void end_norm2(const void *arguments, const struct slice *s)
+{
+    cpu_norm2_end(arguments, s);
+}
+static void (*const ends[OP_COUNT])(const void *arguments, const struct slice *s) = {
+    [OP_norm2] = end_norm2,
 };
 
 typedef void need_of(const void *arguments, struct need *n);
@@ -90,7 +98,7 @@ struct taken { enum op_id op; size_t at; }; /* arguments stand at `at` in the by
 struct round {
     uint32_t first, count; /* operations */
     enum op_kind kind;
-    bool end;              /* the second half of norm2 */
+    bool end;              /* of an operation: its ends[] */
     uint32_t rows;         /* of ROW operations */
     unsigned tiles;
 };
@@ -113,7 +121,7 @@ static const void *arguments_of(const struct cpu_routine *r, uint32_t op)
 
 static void take(struct cpu_routine *r, enum op_id op, const void *arguments)
 {
-    size_t size = (entries[op].size + 15) / 16 * 16;
+    size_t size = (op_size(op) + 15) / 16 * 16;
     if (r->op_count == r->op_room) {
         r->op_room = r->op_room ? 2 * r->op_room : 16;
         r->ops = mem_grow(r->ops, r->op_room, sizeof *r->ops);
@@ -122,7 +130,7 @@ static void take(struct cpu_routine *r, enum op_id op, const void *arguments)
         r->byte_room = 2 * (r->byte_count + size);
         r->bytes = mem_grow(r->bytes, r->byte_room, 1);
     }
-    memcpy(r->bytes + r->byte_count, arguments, entries[op].size);
+    memcpy(r->bytes + r->byte_count, arguments, op_size(op));
     r->ops[r->op_count++] = (struct taken){op, r->byte_count};
     r->byte_count += size;
 }
@@ -159,7 +167,7 @@ static void arrange(struct cpu_routine *r)
                                                : 1;
         *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .rows = rows,
                                        .tiles = tiles};
-        if (r->ops[i].op == OP_norm2)
+        if (ends[r->ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
                                            .tiles = 1};
     }
@@ -193,7 +201,7 @@ static void play_tile(void *context, unsigned number, unsigned tile, unsigned th
         s.shard = tile;
         play_shard(r, round, &s);
     } else if (round->end) {
-        cpu_norm2_end(arguments_of(r, round->first), &s);
+        ends[r->ops[round->first].op](arguments_of(r, round->first), &s);
     } else {
         entries[r->ops[round->first].op].run(arguments_of(r, round->first), &s);
     }

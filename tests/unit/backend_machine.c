@@ -209,6 +209,43 @@ static void plans(void)
     ok(strstr(op_text(OP_dense), "act(x w + b)") != NULL, "and what they compute");
 }
 
+/* Memory of all kinds, and what goes to and fro. */
+static void memory(void)
+{
+    struct err e = {0};
+    struct machine *m = open_with("", "none");
+    int there[4] = {1, 2, 3, 4}, back[4] = {0};
+    int *on_machine = machine_alloc(m, sizeof there, &e);
+    int *on_host = machine_host_alloc(m, sizeof there, &e);
+    ok(on_machine && on_host && on_machine[3] == 0 && on_host[3] == 0, "memory comes cleared");
+    for (uint32_t slot = 0; slot < MACHINE_SLOTS; slot++) {
+        on_host[0] = (int)slot;
+        machine_send(m, slot, on_machine, on_host, sizeof there);
+        machine_fetch(m, slot, back, on_machine, sizeof back);
+        machine_fence(m, slot);
+        if (back[0] != (int)slot)
+            ok(false, "slot %u brings back what was sent", slot);
+    }
+    const int *lent = machine_adopt(m, there, sizeof there, &e);
+    ok(lent == there, "the CPU reads what it is lent in place");
+    ok(!machine_adopt(m, NULL, 0, &e) && e.id == ERR_NONE, "nothing is lent as nothing");
+    machine_disown(m, lent);
+    ok(machine_bytes_free(m) > 1 << 20, "there is room: %llu bytes",
+       (unsigned long long)machine_bytes_free(m));
+    struct need need;
+    machine_need(m, OP_norm2, &(struct op_norm2){.from = {.n = 10000}}, &need);
+    ok(need.kept >= 10000 * sizeof(real) && need.scratch >= 5 * sizeof(double), "norm2's need");
+    machine_need(m, OP_act, &(struct op_act){.rows = 8}, &need);
+    ok(need.kept == 0 && need.scratch == 0, "most operations have none");
+    struct machine_counts counts;
+    machine_count(m, &counts);
+    is_int((int64_t)counts.allocations, 2, "allocations are counted");
+    machine_release(m, on_machine);
+    machine_release(m, NULL);
+    machine_host_release(m, on_host);
+    machine_close(m);
+}
+
 int main(void)
 {
     struct cpu_info info;
@@ -218,6 +255,7 @@ int main(void)
     same_bytes("");
     bad_step();
     two_networks();
+    memory();
     if (sizeof(real) == sizeof(float))
         plans();
     is_int(mem_in_use(), 0, "everything was given back");
