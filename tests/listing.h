@@ -1,7 +1,7 @@
 /* listing.h - a machine that writes down what it is given, in front of the CPU: each time a routine
  * is played, the function it was recorded from is called again, and what that issues must be what
- * was recorded, byte for byte. So a function that reads what changes is caught, whatever the machine
- * is. Machine options {.backend = "listing"}, after listing_register. */
+ * was recorded, byte for byte. So a function that reads what changes is caught, whatever the
+ * machine is. Machine options {.backend = "listing"}, after listing_register. */
 #ifndef DNN_LISTING_H
 #define DNN_LISTING_H
 
