@@ -84,10 +84,11 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         if (b->fallback) {
             err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
                     text_quote_z(word == BACKEND_GPU ? from : "GPU_BACKEND"), s->reason);
-            return err_help(
-                e,
-                "set \"fallback\": \"cpu\" in the section backend to go on on the CPU, or ask for "
-                "dnn_cpu");
+            return err_help(e, job == JOB_TRAIN
+                                   ? "set \"fallback\": \"cpu\" in the section backend to go on on "
+                                     "the CPU, or ask for dnn_cpu"
+                                   : "the model's config says \"fallback\": \"none\"; ask for the CPU "
+                                     "with --backend dnn_cpu");
         }
         log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
     } else {

@@ -44,4 +44,11 @@ if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; th
 else
     skip "G08 no GPU library is opened" "no strace here"
 fi
+# what a model says of fallback cannot be edited: the option that helps is named
+run dnn train c.json -o strict.dnn --set backend.fallback=none --set train.epochs=1
+run dnn predict strict.dnn d.csv --backend dnn_gpu -o x.out
+is_exit 69 "predict with a model whose fallback is none"
+err_has 'ask for the CPU with --backend dnn_cpu'
+run dnn predict strict.dnn d.csv --backend dnn_cpu -o x.out
+is_exit 0 "  and so it goes"
 done_testing
