@@ -87,8 +87,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
             return err_help(e, job == JOB_TRAIN
                                    ? "set \"fallback\": \"cpu\" in the section backend to go on on "
                                      "the CPU, or ask for dnn_cpu"
-                                   : "the model's config says \"fallback\": \"none\"; ask for the CPU "
-                                     "with --backend dnn_cpu");
+                                   : "the model's config says \"fallback\": \"none\"; ask for the "
+                                     "CPU with --backend dnn_cpu");
         }
         log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
     } else {
