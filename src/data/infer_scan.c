@@ -194,7 +194,8 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
         for (size_t c = first; c < end; c++) {
             struct watch *w = &t->scan->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number = see(w, t->scan->missing, cells[c].text, cells[c].length, hash ? hash : 1);
+            float number =
+                see(w, t->scan->missing, cells[c].text, cells[c].length, hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
             w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);
