@@ -1,12 +1,19 @@
-/* listing.h - a machine that writes down what it is given, in front of the CPU: each time a routine
- * is played, the function it was recorded from is called again, and what that issues must be what
- * was recorded, byte for byte. So a function that reads what changes is caught, whatever the
- * machine is. Machine options {.backend = "listing"}, after listing_register. */
+/* listing.h - a machine that stands before the CPU as a device would: its memory is not the host's,
+ * and what it is given it writes down.
+ *
+ * An address that it hands out may not be read or written by anybody: who does it dies. Only what
+ * goes through the door - transfers, lent memory, the arguments of operations - reaches the memory
+ * behind it, which the CPU then works on.
+ *
+ * Each time a routine is played, the function it was recorded from is called again, and what that
+ * issues must be what was recorded, byte for byte: a function that reads what changes is caught.
+ * Machine options {.backend = "listing"}, after listing_register. */
 #ifndef DNN_LISTING_H
 #define DNN_LISTING_H
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "backend/machine.h"
 #include "base/mem.h"
@@ -17,9 +24,12 @@ struct list {
     uint32_t *ops;
     size_t count, op_room;
 };
+enum { LISTING_ROOM = 256 << 20 };
 struct listing {
     struct machine head;
     struct machine *under;
+    char *far, *near; /* two ranges of LISTING_ROOM addresses: what is handed out, what is behind */
+    size_t used;
     struct list *taking; /* NULL: operations are run */
 };
 struct listed {
@@ -39,6 +49,31 @@ static struct machine *listing_under(const struct machine *m)
     return listing_of(m)->under;
 }
 
+static void *listing_map(int access)
+{
+    void *range = mmap(NULL, LISTING_ROOM, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                       0);
+    return range == MAP_FAILED ? NULL : range;
+}
+/* What an address of this machine stands for; others are themselves. */
+static void *listing_near(const struct machine *m, const void *address)
+{
+    const struct listing *l = listing_of(m);
+    uintptr_t at = (uintptr_t)address - (uintptr_t)l->far;
+    return at < LISTING_ROOM ? l->near + at : (void *)(uintptr_t)address;
+}
+/* bytes copied, with every address of this machine in them replaced */
+static void listing_copy(const struct machine *m, void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    for (size_t i = 0; i + sizeof(void *) <= bytes; i += sizeof(void *)) {
+        void *word;
+        memcpy(&word, (const char *)from + i, sizeof word);
+        word = listing_near(m, word);
+        memcpy((char *)to + i, &word, sizeof word);
+    }
+}
+
 /* The first failure of the machine under it is this one's. */
 static void listing_pass_on(struct machine *m)
 {
@@ -54,7 +89,7 @@ static void list_free(struct list *l)
     *l = (struct list){0};
 }
 
-static void list_add(struct list *l, enum op_id op, const void *arguments)
+static void list_add(struct machine *m, struct list *l, enum op_id op, const void *arguments)
 {
     size_t size = op_size(op);
     if (l->count == l->op_room) {
@@ -65,7 +100,7 @@ static void list_add(struct list *l, enum op_id op, const void *arguments)
         l->room = 2 * (l->length + size);
         l->bytes = mem_grow(l->bytes, l->room, 1);
     }
-    memcpy(l->bytes + l->length, arguments, size);
+    listing_copy(m, l->bytes + l->length, arguments, size);
     l->length += size;
     l->ops[l->count++] = op;
 }
@@ -100,21 +135,35 @@ static struct machine *listing_open(const struct machine_options *o, struct err 
         return NULL;
     struct listing *l = mem_zero(1, sizeof *l);
     l->under = cpu;
+    l->far = listing_map(PROT_NONE);
+    l->near = listing_map(PROT_READ | PROT_WRITE);
     return &l->head;
 }
 static void listing_close(struct machine *m)
 {
-    machine_close(listing_under(m));
+    struct listing *l = listing_of(m);
+    munmap(l->far, LISTING_ROOM);
+    munmap(l->near, LISTING_ROOM);
+    machine_close(l->under);
     mem_free(m);
 }
 
+/* Nothing is used a second time. */
 static void *listing_alloc(struct machine *m, size_t bytes, struct err *e)
 {
-    return machine_alloc(listing_under(m), bytes, e);
+    struct listing *l = listing_of(m);
+    size_t at = (l->used + 63) / 64 * 64;
+    if (bytes > LISTING_ROOM - at) {
+        err_set(e, ERR_MEMORY, "the listing machine has no %zu bytes", bytes);
+        return NULL;
+    }
+    l->used = at + bytes;
+    return l->far + at;
 }
 static void listing_release(struct machine *m, void *memory)
 {
-    machine_release(listing_under(m), memory);
+    (void)m;
+    (void)memory;
 }
 static void *listing_host_alloc(struct machine *m, size_t bytes, struct err *e)
 {
@@ -124,13 +173,17 @@ static void listing_host_release(struct machine *m, void *memory)
 {
     machine_host_release(listing_under(m), memory);
 }
+/* A copy: what the host does to its own afterwards is not seen. */
 static const void *listing_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
-    return machine_adopt(listing_under(m), host, bytes, e);
+    void *copy = listing_alloc(m, bytes, e);
+    if (copy)
+        memcpy(listing_near(m, copy), host, bytes);
+    return copy;
 }
 static void listing_disown(struct machine *m, const void *adopted)
 {
-    machine_disown(listing_under(m), adopted);
+    memset(listing_near(m, adopted), 0xaa, 1); /* who reads on, reads something else */
 }
 static uint64_t listing_bytes_free(struct machine *m)
 {
@@ -139,17 +192,18 @@ static uint64_t listing_bytes_free(struct machine *m)
 static void listing_upload(struct machine *m, uint32_t slot, void *to, const void *from,
                            size_t bytes)
 {
-    machine_send(listing_under(m), slot, to, from, bytes);
+    (void)slot;
+    listing_copy(m, listing_near(m, to), from, bytes);
 }
 static void listing_download(struct machine *m, uint32_t slot, void *to, const void *from,
                              size_t bytes)
 {
-    machine_fetch(listing_under(m), slot, to, from, bytes);
+    machine_fetch(listing_under(m), slot, to, listing_near(m, from), bytes);
 }
 static void listing_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
                                  size_t width, size_t ld)
 {
-    machine_act_download(listing_under(m), to, from, rows, width, ld);
+    machine_act_download(listing_under(m), to, listing_near(m, from), rows, width, ld);
 }
 static void listing_fence(struct machine *m, uint32_t slot)
 {
@@ -166,10 +220,11 @@ static bool listing_wait(struct machine *m, double seconds)
 static void listing_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     struct listing *l = listing_of(m);
-    if (l->taking)
-        list_add(l->taking, op, arguments);
-    else
-        machine_issue(l->under, op, arguments);
+    struct list one = {0}, *list = l->taking ? l->taking : &one;
+    list_add(m, list, op, arguments);
+    if (!l->taking)
+        list_issue(&one, l->under);
+    list_free(&one);
 }
 static void listing_record(struct machine *m)
 {
@@ -242,7 +297,7 @@ static size_t listing_shadow_bytes(const struct machine *m, const struct group *
 static void listing_refresh(struct machine *m, void *shadow, const real *p,
                             const struct group *groups, uint32_t count)
 {
-    machine_refresh(listing_under(m), shadow, p, groups, count);
+    machine_refresh(listing_under(m), listing_near(m, shadow), listing_near(m, p), groups, count);
 }
 static const void *listing_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
 {

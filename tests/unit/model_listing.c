@@ -1,6 +1,9 @@
-/* What a network issues is the same at each call, and so may be recorded: trainings and answers on a
- * machine that calls the function again at each play and compares. That machine also shows that a
- * function which reads what changes is caught, and that the door leads to more than one machine. */
+/* What a network issues is the same at each call, and so may be recorded, and its memory is the
+ * machine's: trainings and answers on a machine that calls the function again at each play and
+ * compares, and whose memory nobody on the host can touch. That machine also shows that a function
+ * which reads what changes is caught, and that the door leads to more than one machine. */
+#include <unistd.h>
+
 #include "base/thread.h"
 #include "listing.h"
 #include "netcase.h"
@@ -34,6 +37,27 @@ static void opened(struct netcase *c, const char *backend)
     ok(case_make(c), "made");
     case_fill(c);
     ok(case_open(c), "opened on %s", backend);
+}
+
+/* The kernel is asked whether it can read there: this process would die. */
+static void out_of_reach(void)
+{
+    struct err e = {0};
+    int ends[2];
+    struct machine *m = machine_open(&(struct machine_options){.backend = "listing"}, &e);
+    int here[2] = {7, 8}, back[2] = {0};
+    int *there = machine_alloc(m, sizeof here, &e);
+    const int *lent = machine_adopt(m, here, sizeof here, &e);
+    ok(pipe(ends) == 0, "a pipe");
+    ok(write(ends[1], there, 1) == -1 && write(ends[1], lent, 1) == -1,
+       "its memory cannot be read from the host, nor what it was lent there");
+    machine_upload(m, there, here, sizeof here);
+    machine_download(m, back, there, sizeof back);
+    ok(back[1] == 8, "but through the door");
+    close(ends[0]);
+    close(ends[1]);
+    machine_disown(m, lent);
+    machine_close(m);
 }
 
 static void compared(void)
@@ -122,6 +146,7 @@ int main(void)
     listing_register();
     threads_start(2);
     uint64_t before = mem_in_use();
+    out_of_reach();
     compared();
     caught(5, 2, "operation 1 of a routine (act)");
     caught(4, 3, "one too many");
