@@ -40,22 +40,15 @@ static double rows_per_second(const struct run *r)
     return r->step_seconds > 0 ? (double)rows_of_steps(r->t, r->steps_here) / r->step_seconds : 0;
 }
 
-/* The learning rate of a step of the training. */
-static double rate(const struct training *t, int64_t step)
-{
-    const struct train_options *o = &t->config->train;
-    return o->optimizer.learning_rate *
-           schedule_factor(&o->schedule, step, o->epochs * t->steps, t->steps);
-}
-
 /* The learning rates of the rest of an epoch, from step `tried` of the training on. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
     struct training *t = r->t;
     const struct train_options *o = &t->config->train;
     for (int64_t i = done; i < t->steps; i++)
-        r->table[i - done] = (struct hyper){.lr = rate(t, t->history.epochs * t->steps + i),
-                                            .weight_decay = o->optimizer.weight_decay};
+        r->table[i - done] =
+            (struct hyper){.lr = training_rate(t, t->history.epochs * t->steps + i),
+                           .weight_decay = o->optimizer.weight_decay};
     struct network_state s = {0};
     network_step(t->network, &s.now);
     if (!network_epoch(t->network, (uint32_t)t->history.epochs, r->table,
@@ -288,9 +281,9 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
         undefined(t, now, e);
         return FAILED;
     }
-    if (!training_epoch_ended(t, e))
+    if (!training_sound(t, e))
         return FAILED;
-    double last = rate(t, (t->history.epochs + 1) * t->steps - 1);
+    double last = training_rate(t, (t->history.epochs + 1) * t->steps - 1);
     bool best = history_add(&t->history, (struct history_row){loss, metric, last});
     if (best && t->history.metric)
         keep_best(t);
@@ -299,7 +292,11 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
     r->epochs_seconds += seconds;
     if (r->epochs_here++ == 0)
         t->backend.cpu_s = foretell(t, seconds);
-    return write_line(r, now, loss, &valid, e) ? GO_ON : FAILED;
+    if (!write_line(r, now, loss, &valid, e))
+        return FAILED;
+    if (best)
+        training_remember(t);
+    return GO_ON;
 }
 
 bool epochs_run(struct training *t, struct err *e)

@@ -253,7 +253,7 @@ static bool is_ours(const struct keeper *k, int64_t step)
     return false;
 }
 
-bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     *name = c->now.tried;
     char *path = checkpoint_path(k->output, *name);
@@ -263,9 +263,24 @@ bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
     }
     bool good = checkpoint_save(c, path, e);
     mem_free(path);
-    if (!good)
+    if (good)
+        keeper_own(k, *name);
+    return good;
+}
+
+bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+{
+    if (!save(k, c, name, e))
         return false;
-    keeper_own(k, *name);
+    while (k->steps[k->count - 1] > *name)
+        drop(k, k->steps[--k->count]);
+    return true;
+}
+
+bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
+{
+    if (!save(k, c, name, e))
+        return false;
     while ((int64_t)k->count > k->keep) {
         drop(k, k->steps[0]);
         memmove(k->steps, k->steps + 1, --k->count * sizeof *k->steps);

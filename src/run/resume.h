@@ -17,6 +17,8 @@ void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
  * *name: the number in its file name, that of its step, or the next one that is free where a
  * checkpoint of another training has it: what is not ours is left. */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
+/* The training goes back to c: writes it, durable, and only then deletes ours that are newer. */
+bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 void keeper_clear(struct keeper *k);   /* deletes all of ours: the model is there */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 

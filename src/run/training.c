@@ -28,10 +28,11 @@ static void note_existing(const struct training *t)
         log_note("%s", e.what);
     if (l.count) {
         char *path = checkpoint_path(t->output, l.steps[l.count - 1]), room[512];
-        log_note("%zu checkpoint%s of an earlier training %s left as %s; --resume would go on from "
-                 "\"%s\"",
-                 l.count, l.count > 1 ? "s" : "", l.count > 1 ? "are" : "is",
-                 l.count > 1 ? "they are" : "it is", training_quoted(path, room));
+        log_note(
+            "%zu checkpoint%s of an earlier training %s left as %s (\"%s\"); --resume would go "
+            "on from the newest one of this config and data",
+            l.count, l.count > 1 ? "s" : "", l.count > 1 ? "are" : "is",
+            l.count > 1 ? "they are" : "it is", training_quoted(path, room));
         mem_free(path);
     }
     checkpoint_list_free(&l);
@@ -235,7 +236,6 @@ static bool take_over(struct training *t, const struct checkpoint *c, const char
     }
     if (c->norms)
         t->norms = *c->norms;
-    t->checkpoint_step = c->now.tried;
     t->used = c->seconds;
     return true;
 }

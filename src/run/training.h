@@ -34,7 +34,6 @@ struct training {
     struct keeper keeper;
     char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
     double checkpoint_at; /* clock_now() of it, or of the start */
-    int64_t checkpoint_step;
 
     struct machine *machine;
     struct schema *schema;
@@ -52,7 +51,11 @@ struct training {
     struct score_job score;
     struct history history;
     struct network_state best; /* weights of the best epoch; NULL before, or if nothing validates */
-    struct network_state last; /* as the last epoch of this run left everything; NULL before */
+    /* As the best epoch of this run left everything (the last one, if nothing validates), how many
+     * epochs were done, and how long the journal was; params NULL before. */
+    struct network_state last;
+    int64_t last_epochs;
+    uint64_t last_journal;
     struct norms norms;        /* of the gradients of all steps */
     int64_t steps;             /* of an epoch */
     struct progress *progress;
@@ -72,6 +75,7 @@ void training_state(const struct training *t, struct network_state *s);
 void training_state_free(struct network_state *s);
 struct network_options training_network(const struct training *t);
 double training_seconds(const struct training *t); /* used so far, over all runs */
+double training_rate(const struct training *t, int64_t step); /* learning rate of a step, from 0 */
 /* Durable when true; becomes t->checkpoint. */
 bool training_checkpoint(struct training *t, struct err *e);
 /* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
@@ -79,12 +83,13 @@ bool training_checkpoint(struct training *t, struct err *e);
 bool training_stopped(struct training *t, struct err *e);
 /* All weights and buffers are finite; else DIVERGED. */
 bool training_finite(struct training *t, const struct network_state *s, struct err *e);
-/* Keeps the state at the end of an epoch in t->last, for training_keep_last; false when it is not
- * finite. */
-bool training_epoch_ended(struct training *t, struct err *e);
-/* What went wrong came after the last good state. Writes that as a checkpoint, unless a newer one
- * is on the disk, and says into text what is kept: "the last good checkpoint is kept: ..". False:
- * there is none to go on from. */
+/* Weights and buffers on the machine are finite; else DIVERGED. */
+bool training_sound(struct training *t, struct err *e);
+/* The best epoch so far has ended: its state goes to t->last, for training_keep_last. */
+void training_remember(struct training *t);
+/* Makes t->last the newest checkpoint of this training, where there is one: what lies behind it led
+ * to where the training cannot go on. Says into text what is kept: "the last good checkpoint is
+ * kept: ..". False: there is none to go on from. */
 bool training_keep_last(struct training *t, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */
 bool training_failed(struct training *t, struct err *e);

@@ -33,18 +33,21 @@ void training_state_free(struct network_state *s)
     *s = (struct network_state){0};
 }
 
+double training_rate(const struct training *t, int64_t step)
+{
+    const struct train_options *o = &t->config->train;
+    return o->optimizer.learning_rate *
+           schedule_factor(&o->schedule, step, o->epochs * t->steps, t->steps);
+}
+
 double training_seconds(const struct training *t)
 {
     return t->used + clock_now() - t->began;
 }
 
-static bool write_checkpoint(struct training *t, const struct network_state *s,
-                             struct norms *norms, struct err *e)
+static struct checkpoint checkpoint_of(struct training *t, const struct network_state *s)
 {
     const struct model *m = network_model(t->network);
-    int64_t name;
-    if (!journal_sync(&t->journal, e))
-        return false;
     struct checkpoint c = {.plan = t->plan,
                            .now = s->now,
                            .params = s->params,
@@ -57,19 +60,20 @@ static bool write_checkpoint(struct training *t, const struct network_state *s,
                            .buffer_count = m->buffers,
                            .rows = t->history.rows,
                            .epochs = t->history.epochs,
-                           .norms = norms,
+                           .norms = &t->norms,
                            .seconds = training_seconds(t),
                            .journal = t->journal.length,
                            .config = t->config_text};
     memcpy(c.data, t->table->sha256, sizeof c.data);
-    if (!keeper_save(&t->keeper, &c, &name, e))
-        return false;
+    return c;
+}
+
+static void checkpoint_written(struct training *t, int64_t step, int64_t name)
+{
     mem_free(t->checkpoint);
     t->checkpoint = checkpoint_path(t->output, name);
     t->checkpoint_at = clock_now();
-    t->checkpoint_step = c.now.tried;
-    log_info("checkpoint at step %lld", (long long)c.now.tried);
-    return true;
+    log_info("checkpoint at step %lld", (long long)step);
 }
 
 bool training_checkpoint(struct training *t, struct err *e)
@@ -77,13 +81,17 @@ bool training_checkpoint(struct training *t, struct err *e)
     struct network_state s;
     training_state(t, &s);
     network_get(t->network, &s);
-    bool good = training_finite(t, &s, e) && write_checkpoint(t, &s, &t->norms, e);
+    struct checkpoint c = checkpoint_of(t, &s);
+    int64_t name;
+    bool good = training_finite(t, &s, e) && journal_sync(&t->journal, e) &&
+                keeper_save(&t->keeper, &c, &name, e);
     training_state_free(&s);
+    if (good)
+        checkpoint_written(t, c.now.tried, name);
     return good;
 }
 
-/* Looked at in an arena of its own, so that a bad state does not take the place of the good one. */
-bool training_epoch_ended(struct training *t, struct err *e)
+bool training_sound(struct training *t, struct err *e)
 {
     const struct model *m = network_model(t->network);
     struct network_state now = {.params = mem_alloc(m->params, sizeof *now.params)};
@@ -92,12 +100,16 @@ bool training_epoch_ended(struct training *t, struct err *e)
     network_get(t->network, &now);
     bool good = training_finite(t, &now, e);
     training_state_free(&now);
-    if (!good)
-        return false;
+    return good;
+}
+
+void training_remember(struct training *t)
+{
     if (!t->last.params)
         training_state(t, &t->last);
     network_get(t->network, &t->last);
-    return true;
+    t->last_epochs = t->history.epochs;
+    t->last_journal = t->journal.length;
 }
 
 bool training_stopped(struct training *t, struct err *e)
@@ -124,16 +136,25 @@ bool training_keep_last(struct training *t, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
-    bool newer = t->last.params && t->output && t->last.now.tried > t->checkpoint_step;
-    if (newer && !write_checkpoint(t, &t->last, NULL, &e))
-        log_warning("the last good state, after step %lld, is lost: %s",
-                    (long long)t->last.now.tried, e.what);
+    bool have = t->last.params && t->output;
+    if (have) {
+        struct checkpoint c = checkpoint_of(t, &t->last);
+        int64_t name;
+        c.epochs = t->last_epochs;
+        c.journal = t->last_journal;
+        c.norms = NULL;
+        if (journal_sync(&t->journal, &e) && keeper_rewind(&t->keeper, &c, &name, &e))
+            checkpoint_written(t, c.now.tried, name);
+        else
+            log_warning("the last good state, after step %lld, is lost: %s",
+                        (long long)c.now.tried, e.what);
+    }
     if (t->checkpoint)
         snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
                  training_quoted(t->checkpoint, shown));
     else
         snprintf(text, room, "%s",
-                 newer ? "no checkpoint could be written"
+                 have ? "no checkpoint could be written"
                        : "no epoch had ended well before: there is no checkpoint to keep");
     return t->checkpoint != NULL;
 }
@@ -155,9 +176,7 @@ bool training_diverged(struct training *t, int64_t step, const char *what, struc
 {
     const struct train_options *o = &t->config->train;
     int64_t first = t->history.epochs * t->steps;
-    double rate = o->optimizer.learning_rate *
-                  schedule_factor(&o->schedule, step > 0 ? step - 1 : 0, o->epochs * t->steps,
-                                  t->steps);
+    double rate = training_rate(t, step > 0 ? step - 1 : 0);
     char kept[600];
     bool again = training_keep_last(t, kept, sizeof kept);
     err_set(e, ERR_DIVERGED,

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 4000
-make_config c.json d.csv binary '"epochs": 60, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 600, "keep": 2}' \
+make_config c.json d.csv binary '"epochs": 400, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 600, "keep": 2}' \
     '"backend": {"name": "dnn_cpu", "threads": 1}'
 run dnn train c.json -o whole.dnn --progress none
 is_exit 0 "a training that nobody stops"

@@ -35,7 +35,7 @@ cliff='train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
 cliff() { run dnn train v.json -o m.dnn --set train.schedule.warmup=0.9 --set train.early_stopping.patience=0 --set "$@"; }
 cliff "$cliff"
 is_exit 80 "N01 before the first checkpoint is due: 80"
-err_has "the last good checkpoint is kept: \"$(ls m.dnn.ckpt-*)\"" "N01 the end of the epoch before is kept"
+err_has "the last good checkpoint is kept: \"$(ls m.dnn.ckpt-*)\"" "N01 the end of the best epoch is kept"
 err_has "go on with --resume" "and how to go on"
 cp m.dnn.ckpt-* kept.ckpt
 cliff train.optimizer.learning_rate=0.01 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.9 --resume
@@ -50,11 +50,11 @@ line
 is_exit 80 "N02 gradients that explode: 80"
 err_has "10 times its running median" "N02 the rule is named"
 said=$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)
-last=$(ls m.dnn.ckpt-*)
+step=$(sed -n 's/.*, step \([0-9]*\),.*/\1/p' err)
 line --set train.optimizer.learning_rate=0.1 --resume
 is_exit 0 "N02 it goes on at a lower rate"
 rm -f m.dnn*
-DNN_FAULT=kill:rename:$((10#${last#*-} / 7)) line --set train.checkpoint.every_s=0
+DNN_FAULT=kill:rename:$((step / 7)) line --set train.checkpoint.every_s=0
 line --resume
 err_has "resuming at step"
 is "$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)" "$said" "N02 a resumed run ends at the same step with the same norm"

@@ -20,7 +20,7 @@ cp m.dnn.ckpt-* kept
 
 run dnn train c.json --progress none --set train.checkpoint.every_s=1000
 is_exit 0 "without --resume it starts afresh"
-err_has "--resume would go on from" "and notes what is there"
+err_has "--resume would go on from the newest one of this config and data" "and notes what is there"
 is "$(ls m.dnn.ckpt-* | wc -l)" 3 "which is left"
 is "$(digest m.dnn)" "$want" "the same bytes"
 

@@ -264,6 +264,12 @@ static void keep(void)
            scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
        "a checkpoint that was there is not replaced: ours has the next free name");
     checkpoint_list_free(&l);
+    struct checkpoint back = sample(30);
+    ok(keeper_rewind(&k, &back, &name, &e) && name == 30, "it goes back to an earlier step");
+    checkpoint_find(k.output, &l, &e);
+    ok(l.count == 4 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 && l.steps[3] == 41,
+       "that one is written, ours behind it are gone, the others stay");
+    checkpoint_list_free(&l);
     scratch_put(".k.dnn.dnn-tmp-1a2b", "x", 1);
     scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-1a2b", "x", 1);
     scratch_put(".k.dnn2.dnn-tmp-1a2b", "x", 1);

@@ -314,8 +314,8 @@ static const char *look(int count)
 }
 
 /* Every disk of every moment, or until one is bad when a call is ignored; how many there were, how
- * many were bad, and what the first bad one was. Disks that were looked at with the same promise are
- * not looked at again. */
+ * many were bad, and what the first bad one was. Disks that were looked at with the same promise
+ * are not looked at again. */
 struct sweep { unsigned disks, different, bad, loose; const char *why; };
 
 static uint64_t digest(const struct disk *d, int64_t promise)
