@@ -143,6 +143,7 @@ struct memory_block { unsigned char *at; size_t bytes; int device; };
 /* The allocation that holds that byte, or NULL. */
 const struct memory_block *memory_find(const void *at);
 size_t memory_used(int device);
+void memory_drop_all(void);
 unsigned char *memory_shared(unsigned number); /* the arena of the nth block alive */
 void memory_allow(void *at, size_t bytes);     /* from here on, or not, an access is in bounds */
 void memory_forbid(void *at, size_t bytes);

@@ -117,3 +117,9 @@ size_t memory_used(int device)
             sum += table[i].bytes;
     return sum;
 }
+
+void memory_drop_all(void)
+{
+    while (used)
+        memory_free(table[0].at, table[0].device);
+}

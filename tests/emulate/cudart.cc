@@ -1,0 +1,484 @@
+/* cudart.cc - the emulated runtime's front: each call is counted, may be failed, and is refused
+ * after a sticky error; then devices, memory, copies and launches. */
+#include "cudart.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cudart_state cudart = {0, 2, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
+                              cudaSuccess, 0};
+
+static const char *const call_names[] = {
+#define CALL(name, parameters, arguments) #name,
+#include "../../kernels/cudart.def"
+#undef CALL
+};
+enum { CALLS = sizeof call_names / sizeof *call_names };
+static unsigned made[CALLS], made_in_all, after_fault;
+static struct planned { char call[40]; unsigned left; cudaError_t code; } planned[16];
+static unsigned planned_count;
+static bool begun;
+
+/* --- errors --- */
+
+static const struct { cudaError_t code; const char *name; bool sticky; } errors[] = {
+#define ERROR(name, number, sticky) {name, #name, sticky},
+    CUDA_ERRORS(ERROR)
+#undef ERROR
+};
+enum { ERRORS = sizeof errors / sizeof *errors };
+
+const char *cudaGetErrorName(cudaError_t code)
+{
+    for (unsigned i = 0; i < ERRORS; i++)
+        if (errors[i].code == code)
+            return errors[i].name;
+    return "unrecognized error code";
+}
+const char *cudaGetErrorString(cudaError_t code)
+{
+    return cudaGetErrorName(code);
+}
+bool cudart_is_sticky(cudaError_t code)
+{
+    for (unsigned i = 0; i < ERRORS; i++)
+        if (errors[i].code == code)
+            return errors[i].sticky;
+    return false;
+}
+
+cudaError_t cudart_give(cudaError_t code)
+{
+    if (cudart_is_sticky(code))
+        cudart.sticky = code;
+    if (cudart.sticky != cudaSuccess) {
+        cudart.fault_told = true;
+        code = cudart.sticky;
+    }
+    if (code != cudaSuccess && code != cudaErrorNotReady)
+        cudart.last = code;
+    return code;
+}
+
+/* --- faults --- */
+
+void cudart_fail(const char *call, unsigned nth, cudaError_t code)
+{
+    if (planned_count == 16 || nth == 0)
+        abort();
+    struct planned *p = &planned[planned_count++];
+    snprintf(p->call, sizeof p->call, "%s", call);
+    p->left = nth;
+    p->code = code;
+}
+void cudart_break_after(unsigned kernels, cudaError_t code)
+{
+    cudart.break_after = kernels;
+    cudart.break_code = code;
+}
+void cudart_hang_after(unsigned work)
+{
+    cudart.hang_after = work;
+}
+void cudart_vanish(void)
+{
+    cudart.sticky = cudaErrorDevicesUnavailable;
+}
+void cudart_devices(unsigned count, size_t bytes)
+{
+    cudart.devices = count;
+    cudart.bytes = bytes;
+}
+
+/* One word of DNN_EMULATE. */
+static void plan_word(char *word)
+{
+    char *first = strchr(word, ':'), *second = first ? strchr(first + 1, ':') : NULL;
+    if (first)
+        *first++ = 0;
+    if (second)
+        *second++ = 0;
+    unsigned long a = first ? strtoul(first, NULL, 10) : 1,
+                  b = second ? strtoul(second, NULL, 10) : 2;
+    if (strcmp(word, "break") == 0)
+        cudart_break_after((unsigned)a, (cudaError_t)b);
+    else if (strcmp(word, "hang") == 0)
+        cudart_hang_after((unsigned)a);
+    else if (strcmp(word, "devices") == 0)
+        cudart_devices((unsigned)a, b);
+    else if (strcmp(word, "vanish") == 0)
+        cudart_vanish();
+    else
+        cudart_fail(word, (unsigned)a, (cudaError_t)b);
+}
+
+static void begin(void)
+{
+    begun = true;
+    const char *plan = getenv("DNN_EMULATE");
+    char words[256], *rest = words;
+    snprintf(words, sizeof words, "%s", plan ? plan : "");
+    for (char *word; (word = strtok_r(rest, ",", &rest));)
+        plan_word(word);
+}
+
+void cudart_restart(void)
+{
+    streams_drop_all();
+    cudart = cudart_state{};
+    cudart_devices(2, (size_t)64 << 20);
+    memset(made, 0, sizeof made);
+    made_in_all = after_fault = planned_count = 0;
+    begun = false;
+}
+unsigned cudart_calls(const char *call)
+{
+    for (unsigned i = 0; call && i < CALLS; i++)
+        if (strcmp(call_names[i], call) == 0)
+            return made[i];
+    return call ? 0 : made_in_all;
+}
+unsigned cudart_calls_after_fault(void)
+{
+    return after_fault;
+}
+unsigned cudart_left(void)
+{
+    return cudart.left;
+}
+
+/* What every call does first; cudaSuccess: it goes on. */
+static cudaError_t enter(unsigned which)
+{
+    static pthread_t caller;
+    if (!begun) {
+        begin();
+        caller = pthread_self();
+    }
+    if (!pthread_equal(caller, pthread_self()))
+        emulate_find(FIND_HOST, "cuda%s is called from a second thread", call_names[which]);
+    if (emulate.lane)
+        emulate_find(FIND_HOST, "cuda%s is called from a kernel", call_names[which]);
+    made[which]++;
+    made_in_all++;
+    if (cudart.fault_told)
+        after_fault++;
+    for (unsigned i = 0; i < planned_count; i++) {
+        struct planned *p = &planned[i];
+        bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;
+        if (same && p->left && --p->left == 0)
+            return p->code;
+    }
+    return cudart.sticky;
+}
+
+enum {
+#define CALL(name, parameters, arguments) AT_##name,
+#include "../../kernels/cudart.def"
+#undef CALL
+};
+/* cudaNAME counts and fails; do_NAME does. */
+#define CALL(name, parameters, arguments) \
+    cudaError_t cuda##name parameters \
+    { \
+        cudaError_t error = enter(AT_##name); \
+        return AT_##name == AT_GetLastError || AT_##name == AT_PeekAtLastError \
+                   ? do_##name arguments \
+                   : cudart_give(error != cudaSuccess ? error : do_##name arguments); \
+    }
+#include "../../kernels/cudart.def"
+#undef CALL
+
+cudaError_t do_PeekAtLastError(void)
+{
+    return cudart.sticky != cudaSuccess ? cudart.sticky : cudart.last;
+}
+cudaError_t do_GetLastError(void)
+{
+    cudaError_t code = do_PeekAtLastError();
+    cudart.last = cudaSuccess;
+    return code;
+}
+
+/* --- devices --- */
+
+static bool device_known(int device)
+{
+    return device >= 0 && (unsigned)device < cudart.devices;
+}
+
+cudaError_t do_GetDeviceCount(int *count)
+{
+    *count = (int)cudart.devices;
+    return cudart.devices ? cudaSuccess : cudaErrorNoDevice;
+}
+cudaError_t do_SetDevice(int device)
+{
+    if (!device_known(device))
+        return cudaErrorInvalidDevice;
+    cudart.device = device;
+    return cudaSuccess;
+}
+cudaError_t do_GetDevice(int *device)
+{
+    *device = cudart.device;
+    return cudaSuccess;
+}
+cudaError_t do_GetDeviceProperties(struct cudaDeviceProp *of, int device)
+{
+    if (!device_known(device))
+        return cudaErrorInvalidDevice;
+    *of = cudaDeviceProp{};
+    snprintf(of->name, sizeof of->name, "emulated");
+    of->uuid.bytes[15] = (char)(device + 1);
+    of->totalGlobalMem = cudart.bytes;
+    of->major = 9;
+    of->multiProcessorCount = 3;
+    return cudaSuccess;
+}
+cudaError_t do_DeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
+{
+    static const struct { enum cudaDeviceAttr which; int value; } known[] = {
+        {cudaDevAttrMaxThreadsPerBlock, LANES},
+        {cudaDevAttrMaxSharedMemoryPerBlock, SHARED_STATIC_MOST},
+        {cudaDevAttrWarpSize, 32},
+        {cudaDevAttrMaxRegistersPerBlock, 65536},
+        {cudaDevAttrClockRate, 1000000},
+        {cudaDevAttrMultiProcessorCount, 3},
+        {cudaDevAttrIntegrated, 0},
+        {cudaDevAttrComputeMode, 0},
+        {cudaDevAttrEccEnabled, 1},
+        {cudaDevAttrPciBusId, 1},
+        {cudaDevAttrPciDeviceId, 0},
+        {cudaDevAttrMemoryClockRate, 1000000},
+        {cudaDevAttrGlobalMemoryBusWidth, 256},
+        {cudaDevAttrL2CacheSize, 1 << 20},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+        {cudaDevAttrAsyncEngineCount, 2},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrComputeCapabilityMajor, 9},
+        {cudaDevAttrComputeCapabilityMinor, 0},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
+        {cudaDevAttrCooperativeLaunch, 1},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_MOST},
+        {cudaDevAttrClusterLaunch, 1}};
+    if (!device_known(device))
+        return cudaErrorInvalidDevice;
+    for (const auto &k : known)
+        if (k.which == which) {
+            *value = k.value;
+            return cudaSuccess;
+        }
+    return cudaErrorInvalidValue;
+}
+cudaError_t do_DeviceGetPCIBusId(char *text, int room, int device)
+{
+    if (!device_known(device) || room < 13)
+        return device_known(device) ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+    snprintf(text, (size_t)room, "0000:0%d:00.0", device + 1);
+    return cudaSuccess;
+}
+cudaError_t do_DriverGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+cudaError_t do_RuntimeGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+cudaError_t do_DeviceSynchronize(void)
+{
+    if (capture_forbids())
+        return cudaErrorStreamCaptureUnsupported;
+    streams_finish(cudart.device);
+    return cudart.sticky;
+}
+
+/* --- memory --- */
+
+cudaError_t do_MemGetInfo(size_t *left, size_t *total)
+{
+    *total = cudart.bytes;
+    *left = cudart.bytes - memory_used(cudart.device);
+    return cudaSuccess;
+}
+cudaError_t do_Malloc(void **at, size_t bytes)
+{
+    if (capture_forbids())
+        return cudaErrorStreamCaptureUnsupported;
+    *at = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > cudart.bytes - memory_used(cudart.device))
+        return cudaErrorMemoryAllocation;
+    *at = memory_alloc(bytes, cudart.device);
+    cudart.left += *at != NULL;
+    return *at ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+/* Waits for all work, as CUDA does. */
+cudaError_t do_Free(void *at)
+{
+    if (capture_forbids())
+        return cudaErrorStreamCaptureUnsupported;
+    if (!at)
+        return cudaSuccess;
+    const struct memory_block *m = memory_find(at);
+    if (!m || m->at != at || m->device < 0)
+        return cudaErrorInvalidValue;
+    streams_finish(m->device);
+    memory_free(at, m->device);
+    cudart.left--;
+    return cudart.sticky;
+}
+cudaError_t do_HostAlloc(void **at, size_t bytes, unsigned flags)
+{
+    if (flags > 7)
+        return cudaErrorInvalidValue;
+    if (capture_forbids())
+        return cudaErrorStreamCaptureUnsupported;
+    *at = memory_alloc(bytes, -1);
+    cudart.left += *at != NULL;
+    return *at ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t do_FreeHost(void *at)
+{
+    if (capture_forbids())
+        return cudaErrorStreamCaptureUnsupported;
+    if (!at)
+        return cudaSuccess;
+    for (int d = 0; d < (int)cudart.devices; d++)
+        streams_finish(d);
+    if (!memory_free(at, -1))
+        return cudaErrorInvalidValue;
+    cudart.left--;
+    return cudart.sticky;
+}
+
+/* 0: pageable, -1: pinned, 1: device; the whole range must lie in one allocation. */
+static int place_of(const void *at, size_t bytes, bool *whole)
+{
+    const struct memory_block *m = memory_find(at);
+    *whole = !m || (const unsigned char *)at + bytes <= m->at + m->bytes;
+    return !m ? 0 : m->device < 0 ? -1 : 1;
+}
+
+cudaError_t do_MemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                           cudaStream_t stream)
+{
+    bool to_whole, from_whole;
+    if (!stream_known(stream))
+        return cudaErrorInvalidResourceHandle;
+    if (bytes == 0)
+        return cudaSuccess;
+    int to_place = place_of(to, bytes, &to_whole), from_place = place_of(from, bytes, &from_whole);
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (!to_whole || !from_whole || kind > cudaMemcpyDefault ||
+        (kind != cudaMemcpyDefault &&
+         (to_device != (to_place == 1) || from_device != (from_place == 1)))) {
+        emulate_find(FIND_HOST, "a copy of %zu bytes beyond an allocation, or of the wrong kind",
+                     bytes);
+        return cudaErrorInvalidValue;
+    }
+    struct emulated_node *w = work_new(WORK_COPY);
+    w->to = to;
+    w->from = from;
+    w->bytes = bytes;
+    if (from_place == 0 && !stream->capture) { /* pageable bytes are taken now */
+        w->staged = malloc(bytes);
+        if (!w->staged)
+            abort();
+        memcpy(w->staged, from, bytes);
+    }
+    cudaError_t error = work_put(stream, w);
+    if (to_place == 0 && !stream->capture && error == cudaSuccess)
+        stream_finish(stream); /* and pageable bytes are there when the call returns */
+    return error;
+}
+cudaError_t do_MemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
+{
+    bool whole;
+    if (!stream_known(stream))
+        return cudaErrorInvalidResourceHandle;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (place_of(at, bytes, &whole) != 1 || !whole) {
+        emulate_find(FIND_HOST, "memset of %zu bytes beyond an allocation", bytes);
+        return cudaErrorInvalidValue;
+    }
+    struct emulated_node *w = work_new(WORK_SET);
+    w->to = at;
+    w->value = value;
+    w->bytes = bytes;
+    return work_put(stream, w);
+}
+
+/* --- kernels --- */
+
+cudaError_t do_FuncSetAttribute(const void *kernel, enum cudaFuncAttribute which, int value)
+{
+    struct emulate_kernel *k = emulate_kernel_of(kernel);
+    if (!k)
+        return cudaErrorInvalidDeviceFunction;
+    if (which == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return cudaSuccess;
+    if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SHARED_MOST)
+        return cudaErrorInvalidValue;
+    k->dynamic_limit = (size_t)value;
+    return cudaSuccess;
+}
+
+static bool grid_fits(const struct emulate_launch *l, size_t dynamic_limit)
+{
+    for (int i = 0; i < 3; i++)
+        if (l->grid[i] == 0 || l->block[i] == 0 || (i && l->grid[i] > 65535))
+            return false;
+    return l->block[0] * l->block[1] * l->block[2] <= LANES && l->bytes <= dynamic_limit &&
+           (l->cluster <= 8 && (!l->cluster || l->grid[0] % l->cluster == 0));
+}
+
+cudaError_t do_LaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments)
+{
+    const struct emulate_kernel *k = emulate_kernel_of(kernel);
+    if (!k)
+        return cudaErrorInvalidDeviceFunction;
+    if (!stream_known(how->stream) || how->stream->device != cudart.device)
+        return cudaErrorInvalidResourceHandle;
+    struct emulated_node *w = work_new(WORK_KERNEL);
+    struct emulate_launch *l = &w->launch;
+    l->name = k->name;
+    l->kernel = kernel;
+    l->call = k->call;
+    const dim3 *sizes[] = {&how->gridDim, &how->blockDim};
+    for (int i = 0; i < 2; i++) {
+        unsigned *to = i ? l->block : l->grid;
+        to[0] = sizes[i]->x;
+        to[1] = sizes[i]->y;
+        to[2] = sizes[i]->z;
+    }
+    l->bytes = how->dynamicSmemBytes;
+    for (unsigned i = 0; i < how->numAttrs; i++) {
+        if (how->attrs[i].id == cudaLaunchAttributeCooperative)
+            l->together = how->attrs[i].val.cooperative != 0;
+        else if (how->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            l->cluster = how->attrs[i].val.clusterDim.x;
+    }
+    size_t used = 0;
+    for (unsigned i = 0; i < k->count; i++) {
+        used = (used + 15) / 16 * 16;
+        if (used + k->bytes[i] > sizeof w->arguments)
+            abort();
+        memcpy(w->arguments + used, arguments[i], k->bytes[i]);
+        used += k->bytes[i];
+    }
+    bool many = l->together && l->grid[0] * l->grid[1] * l->grid[2] > BLOCKS - 1;
+    if (!grid_fits(l, k->dynamic_limit) || many) {
+        work_free(w);
+        return many ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration;
+    }
+    return work_put(how->stream, w);
+}
