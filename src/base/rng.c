@@ -77,12 +77,35 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t load(const unsigned char *bytes, size_t count)
+/* The first byte lowest, on either byte order. */
+static inline uint64_t load8(const unsigned char *at)
 {
-    uint64_t word = 0;
-    for (size_t i = 0; i < count; i++)
-        word |= (uint64_t)bytes[i] << (8 * i); /* the same on either byte order */
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
     return word;
+}
+
+static inline uint64_t load4(const unsigned char *at)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap32(word);
+#endif
+    return word;
+}
+
+/* 1 to 7 bytes as load8 would put them. What overlaps is the same twice. */
+static inline uint64_t load_rest(const unsigned char *at, size_t count)
+{
+    if (count >= 4)
+        return load4(at) | load4(at + count - 4) << (8 * (count - 4));
+    size_t middle = count / 2;
+    return at[0] | (uint64_t)at[middle] << (8 * middle) |
+           (uint64_t)at[count - 1] << (8 * (count - 1));
 }
 
 uint64_t rng_hash(const void *bytes, size_t length, uint64_t seed)
@@ -92,8 +115,8 @@ uint64_t rng_hash(const void *bytes, size_t length, uint64_t seed)
     uint64_t h = fold(seed ^ a, b + length);
     size_t left = length;
     for (; left >= 8; left -= 8, at += 8)
-        h = fold(load(at, 8) ^ h ^ c, b) + (h << 1 | h >> 63);
+        h = fold(load8(at) ^ h ^ c, b) + (h << 1 | h >> 63);
     if (left)
-        h = fold(load(at, left) ^ h ^ a, c) + (h << 1 | h >> 63);
+        h = fold(load_rest(at, left) ^ h ^ a, c) + (h << 1 | h >> 63);
     return fold(h ^ b, h ^ a ^ (uint64_t)length << 32);
 }

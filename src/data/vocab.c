@@ -20,7 +20,7 @@ struct vocab {
     struct value *values;
     uint32_t count, room;
     uint32_t *slots;   /* index + 1, 0 free */
-    size_t slot_count; /* a power of two, at most three quarters full */
+    size_t slot_count; /* a power of two, at most half full: neighbours are rarely met */
 };
 
 struct vocab *vocab_new(void)
@@ -88,7 +88,7 @@ uint32_t vocab_add(struct vocab *v, const char *text, size_t length)
     v->values[v->count] =
         (struct value){arena_string(v->texts, text, length), (uint32_t)length, hash};
     v->slots[at] = ++v->count;
-    if ((size_t)v->count * 4 > v->slot_count * 3) {
+    if ((size_t)v->count * 2 > v->slot_count) {
         mem_free(v->slots);
         v->slot_count *= 2;
         v->slots = mem_alloc(v->slot_count, sizeof *v->slots);

@@ -74,6 +74,10 @@ int main(void)
     ok(h == UINT64_C(0x70d6fd7a20c2e1db), "rng_hash is frozen: %016llx", (unsigned long long)h);
     h = rng_hash("", 0, 1);
     ok(h == UINT64_C(0x6cbdfa9b82ecaaf8), "of nothing: %016llx", (unsigned long long)h);
+    h = 0;
+    for (size_t n = 0; n <= 30; n++)
+        h = 3 * h + rng_hash("the quick brown fox jumps over", n, n);
+    ok(h == UINT64_C(0x00337c9a5a83454e), "of 0 to 30 bytes: %016llx", (unsigned long long)h);
     int flips = 0, tests = 0;
     for (size_t bit = 0; bit < 19 * 8; bit++) {
         char other[20];
