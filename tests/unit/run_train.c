@@ -245,7 +245,7 @@ static void diverging(void)
            strstr(e.what, "the last good checkpoint is kept: \"") &&
            strstr(e.what, "late.dnn.ckpt-") && strstr(e.help, "--resume") &&
            checkpoints("late.dnn") == 1,
-       "N01 after some epochs, long before the first checkpoint is due: the last epoch's end is "
+       "N01 after some epochs, long before the first checkpoint is due: the best epoch's end is "
        "kept");
     snprintf(options, sizeof options, late, 0.01);
     ok(train("regression", "r.csv", options, "", "late.dnn", true) && exists("late.dnn") &&
