@@ -75,6 +75,7 @@ static void loss(void)
     begin(&c, 1);
     for (uint64_t row = 0; row < c.count; row++)
         case_target(&c, row, row == 130 ? (double)INFINITY : 1);
+    network_source(c.network, &c.source, &c.e); /* lent anew */
     real *before = mem_alloc(network_model(c.network)->params, sizeof *before);
     train(&c, 3);
     network_get(c.network, &c.state);
@@ -89,6 +90,7 @@ static void loss(void)
     begin(&d, 1);
     for (uint64_t row = 0; row < d.count; row++)
         case_target(&d, row, row == 130 ? (double)INFINITY : 1);
+    network_source(d.network, &d.source, &d.e);
     train(&d, 3);
     train(&d, 3);
     network_get(d.network, &d.state);

@@ -216,6 +216,7 @@ static void bad_step(void)
     const struct model *m = network_model(c.network);
     real *before = mem_copy(c.state.params, m->params * sizeof(real));
     *case_number(&c, 2, 1) = INFINITY;
+    network_source(c.network, &c.source, &c.e); /* lent anew: it is not what it was */
     struct step now;
     ok(case_train(&c, 1, 0.1, 0), "a step with an infinite number");
     network_get(c.network, &c.state);
