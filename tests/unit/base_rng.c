@@ -75,8 +75,8 @@ int main(void)
     h = rng_hash("", 0, 1);
     ok(h == UINT64_C(0x6cbdfa9b82ecaaf8), "of nothing: %016llx", (unsigned long long)h);
     h = 0;
-    for (size_t n = 0; n <= 30; n++)
-        h = 3 * h + rng_hash("the quick brown fox jumps over", n, n);
+    for (size_t k = 0; k <= 30; k++)
+        h = 3 * h + rng_hash("the quick brown fox jumps over", k, k);
     ok(h == UINT64_C(0x00337c9a5a83454e), "of 0 to 30 bytes: %016llx", (unsigned long long)h);
     int flips = 0, tests = 0;
     for (size_t bit = 0; bit < 19 * 8; bit++) {
