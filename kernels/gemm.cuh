@@ -14,35 +14,40 @@ HOST_DEVICE uint32_t part_begin(uint32_t k, uint32_t parts, uint32_t z)
     return at < k ? (uint32_t)at : k;
 }
 
-/* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step] in registers of
- * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when K_FAST, else along
- * rows. Elements outside are 0: their products add nothing. */
+/* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step], shared out over
+ * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when K_FAST, else along rows;
+ * from one element of a lane to its next it is `STEP` rows, or as many k. Elements outside are 0:
+ * their products add nothing. */
 template <int ROWS, int DEPTH, int LANES_, bool K_FAST> struct piece {
-    enum { COUNT = (ROWS * DEPTH + LANES_ - 1) / LANES_ };
+    enum { ALONG = K_FAST ? DEPTH : ROWS, STEP = LANES_ / ALONG, COUNT = ROWS * DEPTH / LANES_ };
+    static_assert(LANES_ % ALONG == 0 && ROWS * DEPTH % LANES_ == 0, "a piece is shared out evenly");
     float v[COUNT];
 };
 template <int ROWS, int DEPTH, int LANES_, bool K_FAST>
-DEVICE void piece_place(int i, int *row, int *k)
-{
-    int e = (int)thread_id() + i * LANES_;
-    *row = K_FAST ? e / DEPTH : e % ROWS;
-    *k = K_FAST ? e % DEPTH : e / ROWS;
-}
-template <int ROWS, int DEPTH, int LANES_, bool K_FAST>
-DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_, K_FAST> *p, const float *x, uint32_t row0,
-                       uint32_t rows, uint32_t k0, uint32_t k_end, uint32_t row_step,
+DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_, K_FAST> *p, const float *x, uint32_t row,
+                       uint32_t rows, uint32_t k, uint32_t k_end, uint32_t row_step,
                        uint32_t k_step)
 {
+    typedef struct piece<ROWS, DEPTH, LANES_, K_FAST> piece_type;
+    row += K_FAST ? thread_id() / piece_type::ALONG : thread_id() % piece_type::ALONG;
+    k += K_FAST ? thread_id() % piece_type::ALONG : thread_id() / piece_type::ALONG;
+    const float *at = x + (size_t)row * row_step + (size_t)k * k_step;
+    size_t step = (size_t)piece_type::STEP * (K_FAST ? row_step : k_step);
+    uint32_t left = K_FAST ? (k < k_end && row < rows ? rows - row : 0)
+                           : (row < rows && k < k_end ? k_end - k : 0);
     UNROLL
-    for (int i = 0; i < (int)piece<ROWS, DEPTH, LANES_, K_FAST>::COUNT; i++) {
-        int row, k;
-        piece_place<ROWS, DEPTH, LANES_, K_FAST>(i, &row, &k);
-        bool in = row < ROWS && k < DEPTH && row0 + (uint32_t)row < rows &&
-                  k0 + (uint32_t)k < k_end;
-        p->v[i] = in ? x[(size_t)(row0 + (uint32_t)row) * row_step +
-                         (size_t)(k0 + (uint32_t)k) * k_step]
-                     : 0.0f;
-    }
+    for (int i = 0; i < (int)piece_type::COUNT; i++, at += step)
+        p->v[i] = (uint32_t)(i * piece_type::STEP) < left ? *at : 0.0f;
+}
+/* Where element i of this lane stands in the tile. */
+template <int ROWS, int DEPTH, int LANES_, bool K_FAST>
+DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_, K_FAST> *, int i, int *row, int *k)
+{
+    typedef struct piece<ROWS, DEPTH, LANES_, K_FAST> piece_type;
+    int slow = (int)thread_id() / piece_type::ALONG + i * piece_type::STEP;
+    int fast = (int)thread_id() % piece_type::ALONG;
+    *row = K_FAST ? slow : fast;
+    *k = K_FAST ? fast : slow;
 }
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes

@@ -28,13 +28,13 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
         UNROLL
         for (int i = 0; i < (int)a.COUNT; i++) {
             int r, d;
-            piece_place<BM, DEPTH, 128, A_FAST>(i, &r, &d);
+            piece_place(&a, i, &r, &d);
             ((stored *)a_tile)[r * WORDS * PER + d] = tile_round<how>(a.v[i]);
         }
         UNROLL
         for (int i = 0; i < (int)b.COUNT; i++) {
             int r, d;
-            piece_place<BN, DEPTH, 128, B_FAST>(i, &r, &d);
+            piece_place(&b, i, &r, &d);
             ((stored *)b_tile)[r * WORDS * PER + d] = tile_round<how>(b.v[i]);
         }
         sync_block();

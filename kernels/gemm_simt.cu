@@ -27,16 +27,14 @@ KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
         UNROLL
         for (int i = 0; i < (int)a.COUNT; i++) {
             int r, d;
-            piece_place<BM, DEPTH, LANES_, A_FAST>(i, &r, &d);
-            if (r < BM && d < DEPTH)
-                at[d * LDA + r] = a.v[i];
+            piece_place(&a, i, &r, &d);
+            at[d * LDA + r] = a.v[i];
         }
         UNROLL
         for (int i = 0; i < (int)b.COUNT; i++) {
             int r, d;
-            piece_place<BN, DEPTH, LANES_, B_FAST>(i, &r, &d);
-            if (r < BN && d < DEPTH)
-                bt[d * LDB + r] = b.v[i];
+            piece_place(&b, i, &r, &d);
+            bt[d * LDB + r] = b.v[i];
         }
         /* the other half may be written before all have left it: each is met by two barriers */
         sync_block();

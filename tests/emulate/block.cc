@@ -1,8 +1,10 @@
 /* block.cc - who runs when: the lanes of the blocks alive, pass by pass, each until its next
  * collective, which is resolved when all it names have come to the same line. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device.cuh"
 #include "emulate.h"
@@ -399,6 +401,36 @@ static void begin_block(unsigned number, const unsigned at[3], unsigned linear, 
     alive[alive_count++] = b;
 }
 
+/* A lane that ran into its guard page: says so, and dies of it as before. */
+static void on_bad_address(int number, siginfo_t *info, void *)
+{
+    static const char text[] = "emulator: a lane's stack overflowed\n";
+    if (emulate.lane && fibre_guard_hit(&emulate.lane->fibre, info->si_addr) &&
+        write(2, text, sizeof text - 1) < 0)
+        _exit(3);
+    signal(number, SIG_DFL);
+}
+static void watch_stacks(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) /* which says it itself */
+    static char room[16384];
+    static bool watching;
+    if (watching)
+        return;
+    watching = true;
+    stack_t stack = {};
+    stack.ss_sp = room;
+    stack.ss_size = sizeof room;
+    struct sigaction action = {};
+    action.sa_sigaction = on_bad_address;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaltstack(&stack, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+#else
+    (void)on_bad_address;
+#endif
+}
+
 bool emulate_run(const struct emulate_launch *l)
 {
     unsigned count = l->grid[0] * l->grid[1] * l->grid[2];
@@ -409,6 +441,7 @@ bool emulate_run(const struct emulate_launch *l)
                      l->grid[0], l->grid[1], l->grid[2], l->block[0], group);
         return false;
     }
+    watch_stacks();
     running = l;
     emulate.kernel = l->name;
     emulate.block_size = l->block[0];

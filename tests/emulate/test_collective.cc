@@ -46,6 +46,13 @@ KERNEL(meet)(uint32_t *parts, uint32_t *out)
     out[global_id()] = sum;
 }
 
+KERNEL(pairs)(uint32_t *parts, uint32_t *out)
+{
+    parts[global_id()] = block_x() + 1;
+    sync_cluster();
+    out[global_id()] = parts[(block_x() ^ 1) * block_size() + thread_id()];
+}
+
 KERNEL(chain)(uint32_t *flag, uint32_t *value)
 {
     if (thread_id() == 0) {
@@ -202,6 +209,12 @@ static void test_right(unsigned order)
     for (uint32_t i = 0; i < 256; i++)
         same &= out[i] == 10;
     ok(same, "order %u: a grid meets", order);
+
+    LAUNCH_CLUSTER(pairs, dim3(4), dim3(64), 0, 2, NULL, parts, out);
+    same = true;
+    for (uint32_t i = 0; i < 256; i++)
+        same &= out[i] == (i / 64 ^ 1) + 1;
+    ok(same, "order %u: a cluster meets", order);
 
     uint32_t *flag = device_array(&zero, 1), *value = device_array(&zero, 1);
     LAUNCH_GRID(chain, dim3(5), dim3(32), 0, NULL, flag, value);

@@ -233,8 +233,26 @@ static void test_row_alone(enum product how)
     ok(same, "product %d: a row alone has the bits it has among others", how);
 }
 
+/* As many shapes of a seed as EMULATE_SHAPES says; the long run of scripts/test.sh --full. */
+static void test_random(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r[6];
+        for (uint32_t k = 0; k < 6; k++)
+            r[k] = (uint32_t)((number(i, k) + 1) * 32768);
+        struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90,
+                                r[3] % (ACT_MISH + 1), 1 + r[4] % 4};
+        emulate_order(i % ORDER_COUNT);
+        test_forward(&s, (enum product)(r[5] % 4), r[5] / 4 % 2);
+        test_backward(&s, (enum product)(r[5] % 4), r[5] / 8 % 2, r[5] / 16 % 2);
+        device_drop_all();
+    }
+}
+
 int main(void)
 {
+    const char *shapes_wanted = getenv("EMULATE_SHAPES");
+    test_random(shapes_wanted ? (uint32_t)strtoul(shapes_wanted, NULL, 10) : 4);
     static const struct dense_shape shapes[] = {
         {1, 1, 1, ACT_NONE, 1},        {33, 17, 5, ACT_RELU, 1},     {70, 40, 33, ACT_TANH, 2},
         {65, 31, 2, ACT_SIGMOID, 3},   {9, 70, 65, ACT_GELU, 1},     {40, 3, 130, ACT_MISH, 2}};

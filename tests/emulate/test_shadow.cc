@@ -49,6 +49,18 @@ KERNEL(grid_without_meeting)(float *y, float *x)
     sync_block();
     y[global_id()] = x[(global_id() + block_size()) % global_count()];
 }
+KERNEL(pairs_by_block)(float *y, float *x)
+{
+    x[global_id()] = 1;
+    sync_block();
+    y[global_id()] = x[(global_id() ^ 32)];
+}
+KERNEL(clusters_mixed)(float *y, float *x)
+{
+    x[global_id()] = 1;
+    sync_cluster();
+    y[global_id()] = x[(global_id() + 64) % global_count()];
+}
 KERNEL(published_too_early)(uint32_t *flag, float *x, float *y)
 {
     if (block_x() == 0) {
@@ -134,6 +146,10 @@ static void test_found(unsigned order)
     shadow_written(x, 512);
     LAUNCH_GRID(grid_without_meeting, dim3(2), dim3(32), 0, NULL, y, x);
     expect(FIND_RACE, "sync_block where sync_grid is needed", order);
+    LAUNCH_CLUSTER(pairs_by_block, dim3(2), dim3(32), 0, 2, NULL, y, x);
+    expect(FIND_RACE, "sync_block where sync_cluster is needed", order);
+    LAUNCH_CLUSTER(clusters_mixed, dim3(4), dim3(32), 0, 2, NULL, y, x);
+    expect(FIND_RACE, "sync_cluster where sync_grid is needed", order);
     LAUNCH_GRID(published_too_early, dim3(2), dim3(64), 0, NULL, flag, x, y);
     expect(FIND_RACE, "a flag published before the block has met", order);
     LAUNCH(shared_unwritten, dim3(1), dim3(32), 0, NULL, y);
@@ -196,6 +212,21 @@ static void overrun_shared(void)
 {
     LAUNCH(beyond_shared, dim3(1), dim3(32), 0, NULL, device_empty<float>(32));
 }
+KERNEL(too_deep)(float *y, uint32_t n)
+{
+    volatile float room[8192];
+    for (uint32_t i = 0; i < 8192; i++)
+        room[i] = (float)(i + n);
+    y[0] = room[n];
+    if (n) {
+        sync_warp(FULL_WARP);
+        too_deep(y, n - 1);
+    }
+}
+static void overrun_stack(void)
+{
+    LAUNCH(too_deep, dim3(1), dim3(32), 0, NULL, device_empty<float>(32), 20);
+}
 static void overrun_nothing(void)
 {
     LAUNCH(right, dim3(1), dim3(64), 0, NULL, device_empty<float>(64), device_numbers(1, 64, NULL));
@@ -203,6 +234,7 @@ static void overrun_nothing(void)
 
 int main(void)
 {
+    ok(dies(overrun_stack), "a lane that needs more stack than it has dies");
     if (!shadow_present) {
         ok(dies(overrun_device), "a read beyond device memory dies");
         ok(dies(overrun_shared), "a write beyond SHARED dies");
