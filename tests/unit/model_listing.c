@@ -136,6 +136,86 @@ static void caught(uint32_t width, uint32_t times, const char *says)
     machine_close(m);
 }
 
+/* --- machines that have no more memory, or do not answer --- */
+
+static int64_t allocations_left;
+static bool none_left(struct err *e)
+{
+    return allocations_left-- <= 0 && !err_set(e, ERR_MEMORY, "the machine's memory is full");
+}
+static void *scarce_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return none_left(e) ? NULL : listing_alloc(m, bytes, e);
+}
+static void *scarce_host_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return none_left(e) ? NULL : listing_host_alloc(m, bytes, e);
+}
+static const void *scarce_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
+{
+    return none_left(e) ? NULL : listing_adopt(m, host, bytes, e);
+}
+
+static void scarce(void)
+{
+    static struct machine_type type;
+    type = machine_listing;
+    type.name = "scarce";
+    type.alloc = scarce_alloc;
+    type.host_alloc = scarce_host_alloc;
+    type.adopt = scarce_adopt;
+    machine_register(&type);
+    int64_t room = 0, refused = 0;
+    for (bool good = false; !good && room < 100; room++) {
+        uint64_t before = mem_in_use();
+        struct netcase c = everything("scarce");
+        case_make(&c);
+        case_fill(&c);
+        allocations_left = room;
+        good = case_open(&c);
+        allocations_left = 100;
+        refused += !good && c.e.id == ERR_MEMORY;
+        case_close(&c);
+        if (mem_in_use() != before)
+            ok(false, "everything is given back when allocation %d fails", (int)room + 1);
+    }
+    ok(refused > 25 && refused == room - 1, "each of %d allocations fails cleanly", (int)refused);
+    struct netcase c = everything("scarce");
+    real logits[6];
+    case_make(&c);
+    case_fill(&c);
+    ok(case_open(&c), "with room enough it opens");
+    allocations_left = 0;
+    ok(!case_answer(&c, c.network, &c.source, 0, 2, logits) && c.e.id == ERR_MEMORY,
+       "rows that cannot be lent are an error");
+    allocations_left = 100;
+    err_clear(&c.e);
+    ok(case_answer(&c, c.network, &c.source, 0, 2, logits), "and can be lent later");
+    case_close(&c);
+}
+
+static bool never(struct machine *m, double seconds)
+{
+    (void)m;
+    (void)seconds;
+    return false;
+}
+
+static void hangs(void)
+{
+    static struct machine_type type;
+    struct err e = {0};
+    type = machine_listing;
+    type.name = "asleep";
+    type.wait = never;
+    machine_register(&type);
+    struct machine *m = machine_open(&(struct machine_options){.backend = "asleep"}, &e);
+    ok(!machine_wait(m, 3, &e) && e.id == ERR_MACHINE_FAULT && strstr(e.what, "for 3 seconds"),
+       "a machine that does not answer in time: %s", e.what);
+    ok(!machine_wait(m, 3, &e), "has failed for good");
+    machine_close(m);
+}
+
 int main(void)
 {
     struct err e = {0};
@@ -151,6 +231,8 @@ int main(void)
     caught(5, 2, "operation 1 of a routine (act)");
     caught(4, 3, "one too many");
     caught(4, 1, "operation 2 of a routine (act)");
+    scarce();
+    hangs();
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
     threads_stop();
     return done();
