@@ -76,12 +76,30 @@ static bool read_dim(const struct declaration *d, const struct json *v, const ch
     return false;
 }
 
+/* Often a --set that names a column wrongly. */
+static bool no_type(const struct declaration *d, const struct json *v, const char *name)
+{
+    const char **known = mem_alloc(json_count(d->options->columns) + 1, sizeof *known);
+    size_t count = 0;
+    for (const struct json *c = json_at(d->options->columns, 0); c; c = json_next(c))
+        if (c != v)
+            known[count++] = json_key(c);
+    const char *near = text_nearest(name, known, count);
+    mem_free(known);
+    json_fail(d->doc, v, d->e, ERR_CONFIG_MISSING_KEY, "`data.columns.%s` has no \"type\"",
+              text_quote_z(name));
+    return near ? err_help(d->e, "did you mean the column \"%s\"?", text_quote_z(near))
+                : err_help(d->e, "{\"type\": ...} says what the column is");
+}
+
 static bool read_object(const struct declaration *d, const struct json *v, struct column *c)
 {
     const struct json *word = json_get(v, "type");
     const struct option *table = column_plain_table;
     int type = COLUMN_IGNORE;
-    if (word && json_kind(word) == JSON_STRING) {
+    if (!word)
+        return no_type(d, v, c->name);
+    if (json_kind(word) == JSON_STRING) {
         if (!type_of(d, word, c->name, &type))
             return false;
         if (type == COLUMN_NUMERIC)

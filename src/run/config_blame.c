@@ -70,7 +70,7 @@ bool config_blame(const struct config *c, struct err *e)
 {
     bool alone = e->id == ERR_CONFIG_KEY || e->id == ERR_CONFIG_TYPE || e->id == ERR_CONFIG_RANGE ||
                  e->id == ERR_CONFIG_WORD || e->id == ERR_CONFIG_EMPTY ||
-                 e->id == ERR_JSON_DUPLICATE;
+                 e->id == ERR_CONFIG_MISSING_KEY || e->id == ERR_JSON_DUPLICATE;
     bool together = e->id == ERR_CONFIG_CONFLICT || e->id == ERR_CONFIG_COLUMNS ||
                     e->id == ERR_CONFIG_SPLIT_COLUMN || e->id == ERR_CONFIG_SIZE ||
                     e->id == ERR_CONFIG_LABEL || e->id == ERR_SET_VALUE;

@@ -264,6 +264,8 @@ given "a --set out of range" 64 E1008 'train.epochs: 0 is out of range' --set tr
 given "a --set of an unknown device" 64 E1008 'backend.device:' --set backend.device=xx
 given "a --set of an unknown type" 64 E1008 'data.columns.age.type:' --set data.columns.age.type=foo
 given "a --set of another type" 64 E1008 'data.columns.lead_id:' --set data.columns.lead_id=foo
+given "a --set of a column that is not listed" 64 E1008 'data.columns.agee.impute: `data.columns.agee` has no "type"' --set data.columns.agee.impute=mean
+err_has 'did you mean the column "age"?' "J13 and the column that was meant"
 given "a --set of no file" 64 E1008 'data.train:' --set data.train=
 given "a --set of a split without its column" 78 E1313 'data.split.method:' --set data.split.method=group
 given "a --set of a label that the data lack" 78 E1321 'train.loss.class_weights:' --set 'train.loss.class_weights={"maybe":2}'

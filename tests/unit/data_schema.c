@@ -76,7 +76,7 @@ static void test_declare_errors(void)
     refuse("an unknown type", "{\"a\":\n\"numerical\"}", "", 0, ERR_CONFIG_WORD, 3, "numeric");
     refuse("a type that is not built", "{\"a\": \"text\"}", "", 0, ERR_CONFIG_WORD, 2, "text");
     refuse("a type that is no string", "{\"a\": {\"type\": 3}}", "", 0, ERR_CONFIG_TYPE, 2, "type");
-    refuse("no type", "{\"a\": {\"scale\": \"none\"}}", "", 0, ERR_CONFIG_KEY, 2, "scale");
+    refuse("no type", "{\"a\": {\"scale\": \"none\"}}", "", 0, ERR_CONFIG_MISSING_KEY, 2, "type");
     refuse("an empty object", "{\"a\": {}}", "", 0, ERR_CONFIG_MISSING_KEY, 2, "type");
     refuse("a number for a column", "{\"a\": 3}", "", 0, ERR_CONFIG_TYPE, 2, "\"a\"");
     refuse("an option of another type", "{\"a\": {\"type\": \"numeric\", \"unknown\": \"error\"}}",
