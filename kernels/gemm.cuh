@@ -15,12 +15,13 @@ HOST_DEVICE uint32_t part_begin(uint32_t k, uint32_t parts, uint32_t z)
 }
 
 /* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step], shared out over
- * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when K_FAST, else along rows;
- * from one element of a lane to its next it is `STEP` rows, or as many k. Elements outside are 0:
- * their products add nothing. */
+ * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when K_FAST, else along
+ * rows; from one element of a lane to its next it is `STEP` rows, or as many k. Elements outside
+ * are 0: their products add nothing. */
 template <int ROWS, int DEPTH, int LANES_, bool K_FAST> struct piece {
     enum { ALONG = K_FAST ? DEPTH : ROWS, STEP = LANES_ / ALONG, COUNT = ROWS * DEPTH / LANES_ };
-    static_assert(LANES_ % ALONG == 0 && ROWS * DEPTH % LANES_ == 0, "a piece is shared out evenly");
+    static_assert(LANES_ % ALONG == 0 && ROWS * DEPTH % LANES_ == 0,
+                  "a piece is shared out evenly");
     float v[COUNT];
 };
 template <int ROWS, int DEPTH, int LANES_, bool K_FAST>

@@ -2,6 +2,7 @@
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make kernels CUDA_ARCHS=80   one architecture, as a developer wants it; NVCC= builds none
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow
+#   make emulate-mutants         kernels spoilt on purpose must be noticed (a minute); EMULATE_SHAPES=1000 make emulate for more shapes
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
 CUDA_ARCHS ?= 75 80 86 89 90 100 120
 
@@ -92,4 +93,7 @@ emulate: emulate-build
 	@printf '%s\n' $(EMULATE_PROGRAMS) >$(EMULATE_DIR)/list
 	@perl tests/run.pl $(EMULATE_DIR)/list
 endif
-.PHONY: kernels emulate emulate-build
+# each kernel spoilt in one place, and noticed
+emulate-mutants: emulate-build
+	@perl tests/emulate/mutants.pl $(EMULATE_DIR)/shadow $(CXX) $(EMULATE_FLAGS) $(kernel_shadow)
+.PHONY: kernels emulate emulate-build emulate-mutants
