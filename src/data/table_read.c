@@ -11,8 +11,8 @@
 #include "data/stats.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20) /* at least: base/mem gives them huge pages */
-#define BLOCKS_A_THREAD 4
-#define BLOCKS_MOST 64
+#define BLOCKS_A_THREAD 16
+#define BLOCKS_MOST 256
 #define OFFSET_BYTES ((size_t)64 << 10) /* of the file's beginning, for schema_offsets_decide */
 #define SPILL_ROWS 65536
 
