@@ -102,4 +102,18 @@ mkdir z.dnn.lock
 run dnn train c.json -o z.dnn
 [ "$STATUS" -eq 73 ]
 ok $? "F15 a lock that cannot be had: 73"
+
+# how progress is shown: a bar that is taken away before the next line, a line an epoch, nothing
+run dnn train c.json -o bar.dnn --progress bar
+is_exit 0 "a bar, on demand"
+LC_ALL=C grep -q $'\repoch 1/2 \\[#*-*\\] .*rows/s.*left' err
+ok $? "with loss, rows a second and the time that is left" "$(cat -v err)"
+LC_ALL=C grep -q $'\r\x1b\\[Kdnn: valid' err
+ok $? "and gone before the next line" "$(cat -v err)"
+run dnn train c.json -o bar.dnn --progress plain
+is "$(grep -c '^dnn: epoch [12]/2 loss ' err)" 2 "plain: a line an epoch"
+run dnn train c.json -o bar.dnn --progress none
+is "$(grep -c 'epoch 1/2' err)" 0 "none: no epoch"
+run dnn train c.json -o bar.dnn
+is "$(grep -c $'\r' err)" 0 "auto: no bar where there is no terminal"
 done_testing
