@@ -6,6 +6,36 @@
  * multiplied, the next is on its way in registers. Legend: m rows, n columns, k the sum. */
 #include "gemm.cuh"
 
+/* N numbers of a tile, four at a time where N allows: rows of tiles begin at 16-byte boundaries. */
+template <int N> DEVICE void read_run(float *v, const float *at)
+{
+    UNROLL
+    for (int i = 0; i < N; i += 4) {
+        if constexpr (N % 4 == 0) {
+            struct four f = load4(at + i);
+            UNROLL
+            for (int k = 0; k < 4; k++)
+                v[i + k] = f.v[k];
+        } else {
+            UNROLL
+            for (int k = i; k < N; k++)
+                v[k] = at[k];
+        }
+    }
+}
+/* One k for all elements of the lane. */
+template <int TM, int TN> DEVICE void one_k(float (&sum)[TM][TN], const float *a, const float *b)
+{
+    float x[TM], y[TN];
+    read_run<TM>(x, a);
+    read_run<TN>(y, b);
+    UNROLL
+    for (int i = 0; i < TM; i++)
+        UNROLL
+        for (int j = 0; j < TN; j++)
+            sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
+}
+
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
 KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
 {
@@ -44,20 +74,13 @@ KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
             piece_read(&a, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
             piece_read(&b, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
         }
-        for (uint32_t d = 0; d < depth; d++) {
-            float x[TM], y[TN];
+        uint32_t d = 0;
+        for (; d + 4 <= depth; d += 4)
             UNROLL
-            for (int i = 0; i < TM; i++)
-                x[i] = at[d * LDA + row + i];
-            UNROLL
-            for (int j = 0; j < TN; j++)
-                y[j] = bt[d * LDB + col + j];
-            UNROLL
-            for (int i = 0; i < TM; i++)
-                UNROLL
-                for (int j = 0; j < TN; j++)
-                    sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
-        }
+            for (uint32_t i = 0; i < 4; i++)
+                one_k(sum, at + (d + i) * LDA + row, bt + (d + i) * LDB + col);
+        for (; d < depth; d++)
+            one_k(sum, at + d * LDA + row, bt + d * LDB + col);
     }
     UNROLL
     for (int i = 0; i < TM; i++) {

@@ -42,6 +42,7 @@ endif
 # --- the emulator: BUILD/emulate/KIND/NAME, KIND one of --------------------------------------------------------
 #   asan     everything with AddressSanitizer and UndefinedBehaviorSanitizer
 #   shadow   kernels call __tsan_read and __tsan_write at every access, and those are the emulator's own
+#   plain    neither: its libemulate.a is for the whole program on an emulated device
 EMULATE_KINDS   := asan shadow
 EMULATE_ASAN    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 EMULATE_FLAGS   := -std=c++17 -O1 -g -Wall -Wextra -Wshadow -Wno-missing-field-initializers $(if $(WERROR),-Werror) \
@@ -53,7 +54,7 @@ kernel_shadow   := -fsanitize=thread
 own_asan        := $(EMULATE_ASAN)
 own_shadow      := -DEMULATE_SHADOW
 EMULATE_TESTS   := $(sort $(wildcard tests/emulate/test_*.cc))
-EMULATE_OWN     := $(filter-out $(EMULATE_TESTS),$(sort $(wildcard tests/emulate/*.cc)))
+EMULATE_OWN     := $(filter-out $(EMULATE_TESTS) tests/emulate/harness.cc,$(sort $(wildcard tests/emulate/*.cc)))
 EMULATE_DIR     := $(BUILD)/emulate
 EMULATE_PROGRAMS := $(foreach k,$(EMULATE_KINDS),$(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$(k)/%,$(EMULATE_TESTS)))
 
@@ -73,11 +74,11 @@ $(EMULATE_DIR)/$(1)/obj/%.o: tests/emulate/%.cc $(EMULATE_DIR)/flags
 $(EMULATE_DIR)/$(1)/libemulate.a: $(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$(1)/obj/%.o,$(EMULATE_OWN)) $(patsubst %.cu,$(EMULATE_DIR)/$(1)/obj/%.o,$(KERNELS))
 	@rm -f $$@
 	$$(Q)$$(AR) rcsD $$@ $$^
-$(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/libemulate.a
+$(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/obj/harness.o $(EMULATE_DIR)/$(1)/libemulate.a
 	@echo "  LINK $$@"
 	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) $$^ -o $$@
 endef
-$(foreach k,$(EMULATE_KINDS),$(eval $(call emulate_rules,$(k))))
+$(foreach k,$(EMULATE_KINDS) plain,$(eval $(call emulate_rules,$(k))))
 .PRECIOUS: $(EMULATE_DIR)/%.o
 $(EMULATE_DIR)/flags: FORCE
 	@mkdir -p $(@D)

@@ -58,30 +58,11 @@ static void *first_frame(char *top, void (*body)(void))
     sp[11] = (uint64_t)(uintptr_t)body; /* x30 */
     return sp;
 }
+#else
+#error "the emulator switches stacks on x86-64 and aarch64"
 #endif
 
-#if defined(__x86_64__) || defined(__aarch64__)
 extern "C" void fibre_switch(void **save, void *load);
-#else
-#include <ucontext.h>
-/* sp is a ucontext_t here; the main stack has one too */
-static void fibre_switch(void **save, void *load)
-{
-    static ucontext_t main_context;
-    if (save == &main_sp)
-        *save = &main_context;
-    swapcontext((ucontext_t *)*save, (ucontext_t *)load);
-}
-static void *first_frame(char *top, void (*body)(void))
-{
-    ucontext_t *c = (ucontext_t *)calloc(1, sizeof *c);
-    getcontext(c);
-    c->uc_stack.ss_sp = top - STACK_BYTES;
-    c->uc_stack.ss_size = STACK_BYTES;
-    makecontext(c, body, 0);
-    return c;
-}
-#endif
 
 void fibre_begin(struct fibre *f, void (*body)(void))
 {

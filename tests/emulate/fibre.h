@@ -1,5 +1,5 @@
 /* fibre.h - a stack of its own for each lane, with a guard page below it, and the switch between
- * them: a few instructions on x86-64 and aarch64, ucontext elsewhere. One thread. */
+ * them: a few instructions on x86-64 and aarch64. One thread. */
 #ifndef EMULATE_FIBRE_H
 #define EMULATE_FIBRE_H
 

@@ -43,7 +43,7 @@ for (@mutants) {
     # kernels first: what they define is not taken from the archive
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
     $why //= 'it does not compile' if !$why && system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
-    $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/libemulate.a", '-o', "$room/test") != 0;
+    $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", "$dir/libemulate.a", '-o', "$room/test") != 0;
     $why = 'no test noticed' if !$why && system("timeout 120 $room/test >$room/out 2>&1") == 0;
     $n++; $bad++ if $why;
     print $why ? 'not ' : '', "ok $n - $source: $what\n", $why ? "#   $why\n" : '';
