@@ -401,16 +401,20 @@ static void begin_block(unsigned number, const unsigned at[3], unsigned linear, 
     alive[alive_count++] = b;
 }
 
-/* A lane that ran into its guard page: says so, and dies of it as before. */
+/* A lane that ran into its guard page, a host that touched hidden memory: says so, and dies of it
+ * as before. */
 static void on_bad_address(int number, siginfo_t *info, void *)
 {
-    static const char text[] = "emulator: a lane's stack overflowed\n";
-    if (emulate.lane && fibre_guard_hit(&emulate.lane->fibre, info->si_addr) &&
-        write(2, text, sizeof text - 1) < 0)
+    const char *text = NULL;
+    if (emulate.lane && fibre_guard_hit(&emulate.lane->fibre, info->si_addr))
+        text = "emulator: a lane's stack overflowed\n";
+    else if (!emulate.lane && memory_is_hidden(info->si_addr))
+        text = "emulator: the host touched device memory\n";
+    if (text && write(2, text, strlen(text)) < 0)
         _exit(3);
     signal(number, SIG_DFL);
 }
-static void watch_stacks(void)
+void emulate_watch(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) /* which says it itself */
     static char room[16384];
@@ -441,7 +445,7 @@ bool emulate_run(const struct emulate_launch *l)
                      l->grid[0], l->grid[1], l->grid[2], l->block[0], group);
         return false;
     }
-    watch_stacks();
+    emulate_watch();
     running = l;
     emulate.kernel = l->name;
     emulate.block_size = l->block[0];
@@ -451,6 +455,7 @@ bool emulate_run(const struct emulate_launch *l)
     emulate.broken = false;
     emulate_counts.launches++;
     shadow_begin();
+    memory_open();
     unsigned *turn = (unsigned *)malloc(count / group * sizeof *turn);
     order_of(turn, count / group);
     bool whole = true;
@@ -465,6 +470,7 @@ bool emulate_run(const struct emulate_launch *l)
         whole = run_alive();
     }
     free(turn);
+    memory_close();
     emulate.kernel = NULL;
     emulate.lane = NULL;
     return whole;

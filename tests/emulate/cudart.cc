@@ -110,6 +110,8 @@ static void plan_word(char *word)
         cudart_devices((unsigned)a, b);
     else if (strcmp(word, "vanish") == 0)
         cudart_vanish();
+    else if (strcmp(word, "hide") == 0)
+        memory_hide(true);
     else
         cudart_fail(word, (unsigned)a, (cudaError_t)b);
 }
@@ -117,6 +119,7 @@ static void plan_word(char *word)
 static void begin(void)
 {
     begun = true;
+    emulate_watch();
     const char *plan = getenv("DNN_EMULATE");
     char words[256], *rest = words;
     snprintf(words, sizeof words, "%s", plan ? plan : "");
@@ -127,6 +130,7 @@ static void begin(void)
 void cudart_restart(void)
 {
     streams_drop_all();
+    memory_hide(false);
     cudart = cudart_state{};
     cudart_devices(2, (size_t)64 << 20);
     memset(made, 0, sizeof made);

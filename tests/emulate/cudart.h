@@ -28,7 +28,8 @@ unsigned cudart_calls(const char *call);
 /* Calls made although a sticky error had been given back. */
 unsigned cudart_calls_after_fault(void);
 /* As in a new process, all memory given back. DNN_EMULATE in the environment is read again: a list
- * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish". */
+ * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish,hide"; with hide the host may not
+ * touch device memory. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);

@@ -79,7 +79,9 @@ bool work_run(cudaStream_t stream, struct emulated_node *w)
     }
     switch (w->kind) {
     case WORK_COPY:
+        memory_open();
         memcpy(w->to, w->staged ? w->staged : w->from, w->bytes);
+        memory_close();
         if (shadow_is_written(w->from, w->bytes) || w->staged)
             shadow_written(w->to, w->bytes);
         else if (!memory_find(w->to) || memory_find(w->to)->device < 0)
@@ -87,7 +89,9 @@ bool work_run(cudaStream_t stream, struct emulated_node *w)
                          w->bytes);
         break;
     case WORK_SET:
+        memory_open();
         memset(w->to, w->value, w->bytes);
+        memory_close();
         shadow_written(w->to, w->bytes);
         break;
     case WORK_KERNEL: run_kernel(w); break;

@@ -124,6 +124,8 @@ struct emulate_launch {
     void **arguments;
 };
 bool emulate_run(const struct emulate_launch *l);
+/* Says what a bad address was, where no sanitizer does. */
+void emulate_watch(void);
 
 /* What launch_known has told of a kernel: how to call it, and the bytes of each argument. */
 struct emulate_kernel {
@@ -143,6 +145,12 @@ struct memory_block { unsigned char *at; size_t bytes; int device; };
 /* The allocation that holds that byte, or NULL. */
 const struct memory_block *memory_find(const void *at);
 size_t memory_used(int device);
+/* From now on the host dies when it touches device memory; the runtime opens it for its own work.
+ */
+void memory_hide(bool hide);
+void memory_open(void);
+void memory_close(void);
+bool memory_is_hidden(const void *at);
 void memory_drop_all(void);
 unsigned char *memory_shared(unsigned number); /* the arena of the nth block alive */
 void memory_allow(void *at, size_t bytes);     /* from here on, or not, an access is in bounds */

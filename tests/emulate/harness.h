@@ -27,6 +27,9 @@ template <class T> static inline T *device_empty(size_t n)
     return (T *)device_room(n * sizeof(T));
 }
 
+/* Whether a child that runs this dies of it. */
+bool dies(void (*body)(void));
+
 /* Small numbers of both signs, from a seed; exact in few bits when `coarse`. */
 static inline float number(uint32_t seed, size_t i)
 {

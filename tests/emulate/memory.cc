@@ -16,6 +16,10 @@
 enum { MOST_BLOCKS = 4096, ALIGN = 256, GAP = 256 };
 
 unsigned char *memory_base;
+/* pinned memory lies behind the devices', so that these can be hidden from the host */
+static const size_t MEMORY_PINNED = (size_t)160 << 20;
+static bool hidden;
+static unsigned opened;
 static struct memory_block table[MOST_BLOCKS]; /* by address */
 static unsigned used;
 
@@ -35,13 +39,43 @@ static void reserve_once(void)
 #endif
 }
 
+static void protect(int how)
+{
+    if (mprotect(memory_base, MEMORY_PINNED, how) != 0) {
+        perror("emulator: device memory");
+        abort();
+    }
+}
+void memory_hide(bool hide)
+{
+    reserve_once();
+    hidden = hide;
+    protect(hide ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+void memory_open(void)
+{
+    if (hidden && opened++ == 0)
+        protect(PROT_READ | PROT_WRITE);
+}
+void memory_close(void)
+{
+    if (hidden && --opened == 0)
+        protect(PROT_NONE);
+}
+bool memory_is_hidden(const void *at)
+{
+    return hidden && (size_t)((const unsigned char *)at - memory_base) < MEMORY_PINNED;
+}
+
 void memory_allow(void *at, size_t bytes)
 {
 #if defined(__SANITIZE_ADDRESS__)
     ASAN_UNPOISON_MEMORY_REGION(at, bytes);
 #endif
     shadow_allow(at, bytes);
+    memory_open();
     memset(at, 0xff, bytes);
+    memory_close();
 }
 
 void memory_forbid(void *at, size_t bytes)
@@ -58,26 +92,24 @@ unsigned char *memory_shared(unsigned number)
     return memory_base + (size_t)number * SHARED_BYTES;
 }
 
-static unsigned char *first_address(void)
-{
-    return memory_base + MEMORY_SHARED;
-}
-
 /* First gap that is wide enough, in order of addresses. */
 void *memory_alloc(size_t bytes, int device)
 {
     reserve_once();
     if (used == MOST_BLOCKS || bytes == 0 || bytes > MEMORY_RANGE)
         return NULL;
-    unsigned char *at = first_address();
+    unsigned char *at = memory_base + (device < 0 ? MEMORY_PINNED : MEMORY_SHARED);
+    unsigned char *end = memory_base + (device < 0 ? MEMORY_RANGE : MEMORY_PINNED);
     unsigned place = 0;
     for (; place < used; place++) {
+        if (table[place].at < at)
+            continue;
         if ((size_t)(table[place].at - at) >= bytes + GAP)
             break;
         size_t past = (size_t)(table[place].at + table[place].bytes - memory_base) + GAP;
         at = memory_base + (past + ALIGN - 1) / ALIGN * ALIGN;
     }
-    if (at + bytes + GAP > memory_base + MEMORY_RANGE)
+    if (at > end || (size_t)(end - at) < bytes + GAP)
         return NULL;
     memmove(table + place + 1, table + place, (used - place) * sizeof *table);
     used++;

@@ -2,6 +2,8 @@
 #include "cudart.h"
 #include "harness.h"
 
+#include <unistd.h>
+
 KERNEL(add_one)(float *x, uint32_t n)
 {
     if (global_id() < n)
@@ -320,8 +322,43 @@ static void test_faults(void)
     cudart_restart();
 }
 
+/* --- what ends a process --- */
+
+static void host_touches(void)
+{
+    setenv("DNN_EMULATE", "hide", 1);
+    cudart_restart();
+    float *x = floats(8);
+    x[0] = 1;
+}
+static void host_keeps_away(void)
+{
+    setenv("DNN_EMULATE", "hide", 1);
+    cudart_restart();
+    cudaStream_t s = stream_new();
+    float *x = floats(32), *host = pinned(32);
+    host[0] = 1;
+    cudaMemsetAsync(x, 0, 128, s);
+    start(s, add_one, 1, 32, 0, 0, x, 32);
+    cudaMemcpyAsync(host, x, 128, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    if (host[31] != 1)
+        abort();
+}
+static void waits_for_a_hang(void)
+{
+    alarm(1);
+    cudaStream_t s = stream_new();
+    cudart_hang_after(1);
+    cudaMemsetAsync(floats(8), 0, 32, s);
+    cudaStreamSynchronize(s);
+}
+
 int main(void)
 {
+    ok(dies(host_touches), "the host may not touch device memory");
+    ok(!dies(host_keeps_away), "what the runtime does there for it is fine");
+    ok(dies(waits_for_a_hang), "who waits for a hang waits for ever");
     emulate_quiet(false);
     cudart_restart();
     test_devices();

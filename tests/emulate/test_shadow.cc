@@ -1,9 +1,6 @@
 /* What the shadow finds: races within a block and between blocks, a barrier left out, memory read
  * before anybody wrote it, bytes out of bounds, copies disturbed; each provoked here. Under
  * AddressSanitizer only the bounds can be seen, as a child that dies. */
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "harness.h"
 
 KERNEL(no_barrier)(float *y, const float *x)
@@ -189,20 +186,6 @@ static void test_counts(void)
     emulate_found(FIND_UNINITIALISED);
 }
 
-/* Whether a child that runs this dies of it. */
-static bool dies(void (*body)(void))
-{
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(0);
-        body();
-        _exit(0);
-    }
-    int status = 0;
-    return child > 0 && waitpid(child, &status, 0) == child && status != 0;
-}
 static void overrun_device(void)
 {
     float *x = device_numbers(1, 64, NULL), *y = device_empty<float>(256);
