@@ -4,12 +4,6 @@
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 
-static dim3 blocks_for(const struct machine *m, uint64_t n)
-{
-    uint64_t wanted = (n + LANES_OF_BLOCK - 1) / LANES_OF_BLOCK, most = 8ull * device_sms(m);
-    return dim3((unsigned)(wanted < most ? wanted : most));
-}
-
 KERNEL_BOUNDED(LANES_OF_BLOCK, act_forward)(struct op_act a)
 {
     float *y = (float *)a.y;
@@ -100,15 +94,15 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, dense_dw_hot)(float *dw, const float *dz, struct 
 void cuda_act(struct machine *m, const struct op_act *a)
 {
     if (a->rows && a->width)
-        LAUNCH(act_forward, blocks_for(m, (uint64_t)a->rows * a->width), dim3(LANES_OF_BLOCK), 0, m,
-               *a);
+        LAUNCH(act_forward, spread(m, (uint64_t)a->rows * a->width, LANES_OF_BLOCK),
+               dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 void cuda_act_back(struct machine *m, const struct op_act_back *a)
 {
     if (a->rows && a->width)
-        LAUNCH(act_backward, blocks_for(m, (uint64_t)a->rows * a->width), dim3(LANES_OF_BLOCK), 0,
-               m, *a);
+        LAUNCH(act_backward, spread(m, (uint64_t)a->rows * a->width, LANES_OF_BLOCK),
+               dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 static void product(struct machine *m, const struct gemm *g, enum product how)
@@ -177,9 +171,9 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
         return;
     bool by_z = act_needs_z(a->act);
     if (a->act != ACT_NONE)
-        LAUNCH(dense_dz, blocks_for(m, (uint64_t)a->rows * a->out), dim3(LANES_OF_BLOCK), 0, m,
-               (float *)a->dy, (const float *)(by_z ? a->z : a->y), a->rows, a->out, a->lddy,
-               by_z ? a->ldz : a->ldy, a->act, (float)a->slope);
+        LAUNCH(dense_dz, spread(m, (uint64_t)a->rows * a->out, LANES_OF_BLOCK),
+               dim3(LANES_OF_BLOCK), 0, m, (float *)a->dy, (const float *)(by_z ? a->z : a->y),
+               a->rows, a->out, a->lddy, by_z ? a->ldz : a->ldy, a->act, (float)a->slope);
     if (a->dw)
         weight_gradient(m, a, shards, how);
     if (a->db)

@@ -88,6 +88,13 @@ static inline void launch_kernel(struct machine *m, const char *name, void (*ker
 #define LAUNCH_GRID(kernel, grid, block, bytes, m, ...)                                            \
     launch_kernel(m, #kernel, kernel, grid, block, bytes, 0, 1, __VA_ARGS__)
 
+/* Blocks for n independent elements; a lane takes several when they are many. */
+static inline dim3 spread(const struct machine *m, uint64_t n, unsigned lanes)
+{
+    uint64_t wanted = (n + lanes - 1) / lanes, most = 8ull * device_sms(m);
+    return dim3((unsigned)(wanted < most ? wanted : most));
+}
+
 DEVICE uint64_t global_id() { return (uint64_t)block_x() * block_size() + thread_id(); }
 DEVICE uint64_t global_count() { return (uint64_t)grid_x() * block_size(); }
 

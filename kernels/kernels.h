@@ -1,14 +1,14 @@
 /* kernels.h - how the machine (cuda.cu) starts each kernel. Every pointer is device memory unless
  * it says host; every call only puts work on the machine's stream, and the first failure sticks in
  * the machine. Arguments are those of the operations (backend/ops.h): a struct of them lies on the
- * host, what it points at on the device. */
+ * host, what it points at on the device, and so on. */
 #ifndef DNN_KERNELS_KERNELS_H
 #define DNN_KERNELS_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/ops.h"
+#include "backend/backend.h"
 
 struct machine;
 
@@ -19,26 +19,59 @@ void cuda_copy(struct machine *m, float *y, const float *x, size_t n);
 void cuda_sum(struct machine *m, double *sum, double *parts, const float *x, size_t n);
 size_t reduce_parts(size_t n);
 
-/* Records in permuted or file order to x, ids, target, weight. *from, *from->features on the host;
- * their chunks, index, class_weight and indicators on the device. */
-void cuda_gather(struct machine *m, const struct op_gather *a);
-
 /* How a product is computed: on CUDA cores with fp32 throughout, or on tensor cores with inputs
  * rounded to that and fp32 sums. */
 enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
+
+/* --- the operations of ops.def, one call each ---
+ *
+ * shards: row shards of a gradient, of the plan (plan_shards of the rows).
+ *
+ * scratch: memory of the machine's own. It begins with SCRATCH_HEAD bytes that are 0 at every call,
+ * and again behind it: counters of blocks that are done. The rest is rubbish. How much:
+ * kernels_need. */
+enum { SCRATCH_HEAD = 4096 };
+
+/* Any operation by its number, with plan_shards of its rows. */
+void kernels_issue(struct machine *m, enum op_id op, const void *arguments, enum product how,
+                   void *scratch);
+/* What it asks for beside its arguments (backend.h); scratch includes its head. */
+void kernels_need(enum op_id op, const void *arguments, struct need *n);
+
+/* *from and all it points to: on the device. */
+void cuda_gather(struct machine *m, const struct op_gather *a);
+void cuda_onehot(struct machine *m, const struct op_onehot *a);
+void cuda_embed(struct machine *m, const struct op_embed *a);
+void cuda_embed_back(struct machine *m, const struct op_embed_back *a);
+
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
-/* dy becomes dz; then dw and db by row shards, then dx. shards: of the plan. */
+/* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
                      enum product how);
 void cuda_act(struct machine *m, const struct op_act *a);
 void cuda_act_back(struct machine *m, const struct op_act_back *a);
+void cuda_dropout(struct machine *m, const struct op_dropout *a);
+void cuda_add(struct machine *m, const struct op_add *a);
 
-/* a->sums holds the weight and the summed gradient: norm2_kept bytes; parts: norm2_parts doubles.
- */
-void cuda_norm2(struct machine *m, const struct op_norm2 *a, double *parts);
+void cuda_bnorm_stats(struct machine *m, const struct op_bnorm_stats *a, void *scratch);
+void cuda_bnorm(struct machine *m, const struct op_bnorm *a);
+void cuda_bnorm_sums(struct machine *m, const struct op_bnorm_sums *a, void *scratch);
+void cuda_bnorm_back(struct machine *m, const struct op_bnorm_back *a);
+size_t cuda_bnorm_scratch(uint32_t rows, uint32_t width); /* of stats and of sums */
+void cuda_lnorm(struct machine *m, const struct op_lnorm *a);
+void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards);
+
+void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards);
+void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards);
+
+/* a->sums holds the weight and the summed gradient: norm2_kept bytes. */
+void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);
-size_t cuda_norm2_parts(uint64_t n);
+size_t cuda_norm2_scratch(uint64_t n);
+void cuda_sgd(struct machine *m, const struct op_sgd *a);
+void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a);
 void cuda_adam(struct machine *m, const struct op_adam *a);
+void cuda_advance(struct machine *m, const struct op_advance *a);
 
 /* One product for both kinds of cores: C[m][n] = A B, then what `epilogue` says. A(i, k) stands at
  * a[i * a_row + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each

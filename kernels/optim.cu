@@ -114,9 +114,6 @@ void cuda_norm2(struct machine *m, const struct op_norm2 *a, double *parts)
 
 void cuda_adam(struct machine *m, const struct op_adam *a)
 {
-    uint64_t wanted = (a->from.n + LANES_OF_BLOCK - 1) / LANES_OF_BLOCK;
-    uint64_t most = 8ull * device_sms(m);
     if (a->from.n)
-        LAUNCH(adam, dim3((unsigned)(wanted < most ? wanted : most)), dim3(LANES_OF_BLOCK), 0, m,
-               *a);
+        LAUNCH(adam, spread(m, a->from.n, LANES_OF_BLOCK), dim3(LANES_OF_BLOCK), 0, m, *a);
 }

@@ -41,22 +41,16 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, sum_all)(double *sum, const double *parts, uint64
         *sum = mine;
 }
 
-static unsigned blocks_for(const struct machine *m, uint64_t n)
-{
-    uint64_t wanted = (n + LANES_OF_BLOCK - 1) / LANES_OF_BLOCK, most = 8ull * device_sms(m);
-    return (unsigned)(wanted < most ? wanted : most);
-}
-
 void cuda_fill(struct machine *m, float *y, float value, size_t n)
 {
     if (n)
-        LAUNCH(fill, dim3(blocks_for(m, n)), dim3(LANES_OF_BLOCK), 0, m, y, value, n);
+        LAUNCH(fill, spread(m, n, LANES_OF_BLOCK), dim3(LANES_OF_BLOCK), 0, m, y, value, n);
 }
 
 void cuda_copy(struct machine *m, float *y, const float *x, size_t n)
 {
     if (n)
-        LAUNCH(copy, dim3(blocks_for(m, n)), dim3(LANES_OF_BLOCK), 0, m, y, x, n);
+        LAUNCH(copy, spread(m, n, LANES_OF_BLOCK), dim3(LANES_OF_BLOCK), 0, m, y, x, n);
 }
 
 size_t reduce_parts(size_t n)

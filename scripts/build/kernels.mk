@@ -91,7 +91,7 @@ emulate:
 else
 emulate-build: $(EMULATE_PROGRAMS)
 emulate: emulate-build
-	@printf '%s\n' $(EMULATE_PROGRAMS) >$(EMULATE_DIR)/list
+	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_PROGRAMS) >$(EMULATE_DIR)/list
 	@perl tests/run.pl $(EMULATE_DIR)/list
 endif
 # each kernel spoilt in one place, and noticed

@@ -47,6 +47,25 @@ static double rounded(float x, enum product how)
 
 struct dense_shape { uint32_t rows, in, out, act, shards; };
 
+/* Two one-hot columns of three and two categories, some ids of neither; *ids is on the device too.
+ */
+static const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+static struct hot_inputs hot_of(bool wanted, uint32_t rows, int32_t **ids)
+{
+    struct hot_inputs hot = {};
+    if (!wanted)
+        return hot;
+    *ids = device_empty<int32_t>(2 * (size_t)rows);
+    for (uint32_t i = 0; i < 2 * rows; i++)
+        (*ids)[i] = (int32_t)(i * 7 % 4) - 1;
+    shadow_written(*ids, 8 * (size_t)rows);
+    hot.ids = *ids;
+    hot.columns = device_array(columns, 2);
+    hot.ids_ld = hot.column_count = 2;
+    hot.width = 5;
+    return hot;
+}
+
 static double worst; /* of the case, relative to the size of what was summed */
 
 static void compare(float got, double want, double size)
@@ -64,11 +83,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
     float *b = device_numbers(3, s->out, &bh);
     float *y = device_empty<float>((size_t)s->rows * ldy);
     float *z = device_empty<float>((size_t)s->rows * ldz);
-    int32_t *ids = device_empty<int32_t>(2 * (size_t)s->rows);
-    for (uint32_t i = 0; i < 2 * s->rows; i++)
-        ids[i] = (int32_t)(i * 7 % 4) - 1;
-    shadow_written(ids, 8 * (size_t)s->rows);
-    const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+    int32_t *ids = NULL;
     struct op_dense a = {};
     a.y = act_of(y);
     a.z = act_of(z);
@@ -83,13 +98,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
     a.ldz = ldz;
     a.act = s->act;
     a.slope = 0.3;
-    if (hot) {
-        a.hot.ids = ids;
-        a.hot.columns = device_array(columns, 2);
-        a.hot.ids_ld = 2;
-        a.hot.column_count = 2;
-        a.hot.width = 5;
-    }
+    a.hot = hot_of(hot, s->rows, &ids);
     cuda_dense(NULL, &a, how);
     worst = 0;
     for (uint32_t r = 0; r < s->rows; r++)
@@ -131,11 +140,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
           *y = device_empty<float>((size_t)s->rows * ld);
     float *dx = device_numbers(6, (size_t)s->rows * ldx, &dxh);
     float *dw = device_numbers(7, stride * s->shards, &dwh);
-    int32_t *ids = device_empty<int32_t>(2 * (size_t)s->rows);
-    for (uint32_t i = 0; i < 2 * s->rows; i++)
-        ids[i] = (int32_t)(i * 7 % 4) - 1;
-    shadow_written(ids, 8 * (size_t)s->rows);
-    const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+    int32_t *ids = NULL;
     for (size_t i = 0; i < (size_t)s->rows * ld; i++)
         y[i] = (float)reference_act(s->act, (double)zh[i], 0.3);
     shadow_written(y, (size_t)s->rows * ld * 4);
@@ -157,13 +162,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
     a.act = s->act;
     a.add_dx = a.more = more;
     a.slope = 0.3;
-    if (hot) {
-        a.hot.ids = ids;
-        a.hot.columns = device_array(columns, 2);
-        a.hot.ids_ld = 2;
-        a.hot.column_count = 2;
-        a.hot.width = 5;
-    }
+    a.hot = hot_of(hot, s->rows, &ids);
     cuda_dense_back(NULL, &a, s->shards, how);
     worst = 0;
     for (size_t i = 0; i < (size_t)s->rows * ld; i++) {
