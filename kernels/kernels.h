@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/backend.h"
+#include "backend/ops.h"
 
 struct machine;
+struct need;
 
 /* y[i] = value; y[i] = x[i]. */
 void cuda_fill(struct machine *m, float *y, float value, size_t n);
@@ -32,11 +33,11 @@ enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
  * kernels_need. */
 enum { SCRATCH_HEAD = 4096 };
 
-/* Any operation by its number, with plan_shards of its rows. */
-void kernels_issue(struct machine *m, enum op_id op, const void *arguments, enum product how,
+/* Any operation by its number (enum op_id), with plan_shards of its rows. */
+void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
                    void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
-void kernels_need(enum op_id op, const void *arguments, struct need *n);
+void kernels_need(uint32_t op, const void *arguments, struct need *n);
 
 /* *from and all it points to: on the device. */
 void cuda_gather(struct machine *m, const struct op_gather *a);
