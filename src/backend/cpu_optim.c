@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu.h"
+#include "base/thread.h"
 
 enum { SUM_TILE = 2048 };
 
@@ -109,7 +110,8 @@ static struct update update_of(const struct piece *r, const real *g, const struc
                                real *p, real scale)
 {
     return (struct update){.p = p + r->begin, .g = g + r->begin, .n = r->end - r->begin,
-                           .scale = scale, .lr = (real)(now->lr * r->group->lr),
+                           .scale = scale, .shared = threads_count() > 1,
+                           .lr = (real)(now->lr * r->group->lr),
                            .decay = (real)(now->weight_decay * r->group->weight_decay)};
 }
 

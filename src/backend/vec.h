@@ -100,6 +100,7 @@ struct update {
     real epsilon;
     real step, root;         /* adam: lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t) */
     bool flag;               /* decoupled, or nesterov */
+    bool shared;             /* other threads read p next, and have read it before */
 };
 
 struct vec {

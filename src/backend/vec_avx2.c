@@ -29,6 +29,17 @@ static inline void v_store(real *p, v16 x)
     _mm256_storeu_ps(p, x.a);
     _mm256_storeu_ps(p + 8, x.b);
 }
+/* Past the caches, where the address allows it; in order with what follows behind v_stream_end. */
+static inline void v_stream(real *p, v16 a)
+{
+    if ((uintptr_t)p % sizeof a) {
+        v_store(p, a);
+        return;
+    }
+    _mm256_stream_ps(p, a.a);
+    _mm256_stream_ps(p + 8, a.b);
+}
+static inline void v_stream_end(void) { _mm_sfence(); }
 static inline v16 v_load_n(const real *p, size_t n)
 {
     if (n <= 8)

@@ -23,6 +23,15 @@ static inline __mmask16 first_lanes(size_t n)
 static inline v16 v_set(real x) { return _mm512_set1_ps(x); }
 static inline v16 v_load(const real *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(real *p, v16 a) { _mm512_storeu_ps(p, a); }
+/* Past the caches, where the address allows it; in order with what follows behind v_stream_end. */
+static inline void v_stream(real *p, v16 a)
+{
+    if ((uintptr_t)p % sizeof a)
+        v_store(p, a);
+    else
+        _mm512_stream_ps(p, a);
+}
+static inline void v_stream_end(void) { _mm_sfence(); }
 static inline v16 v_load_n(const real *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n),
         p); }
 static inline void v_store_n(real *p, v16 a, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n),

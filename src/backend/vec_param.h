@@ -24,6 +24,16 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
     return total;
 }
 
+/* Taking a line that others hold away from them, to write it, costs more than the whole update:
+ * what they share is written past the caches instead. */
+INLINE void put_parameters(const struct update *u, size_t i, v16 p, size_t size)
+{
+    if (u->shared && size == LANES)
+        v_stream(u->p + i, p);
+    else
+        put(u->p + i, p, size);
+}
+
 /* Kingma and Ba, "Adam" (2015); decoupled decay: Loshchilov and Hutter (2019). */
 static void adam(const struct update *u)
 {
@@ -42,8 +52,9 @@ static void adam(const struct update *u)
         p = v_fma(step, v_div(m, below), p);
         put(u->m1 + i, m, size);
         put(u->m2 + i, v, size);
-        put(u->p + i, p, size);
+        put_parameters(u, i, p, size);
     }
+    v_stream_end();
 }
 
 /* Tieleman and Hinton (2012), not centred; beta2 is the decay of the mean square. */
@@ -57,8 +68,9 @@ static void rmsprop(const struct update *u)
         v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
         v16 v = v_fma(b2, GET(u->m2 + i, size), v_mul(c2, v_mul(g, g)));
         put(u->m2 + i, v, size);
-        put(u->p + i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
+        put_parameters(u, i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
     }
+    v_stream_end();
 }
 
 /* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). beta1 is the momentum; m1
@@ -75,8 +87,9 @@ static void sgd(const struct update *u)
             put(u->m1 + i, m, size);
             g = u->flag ? v_fma(b1, m, g) : m;
         }
-        put(u->p + i, v_fma(step, g, p), size);
+        put_parameters(u, i, v_fma(step, g, p), size);
     }
+    v_stream_end();
 }
 
 #endif
