@@ -1,109 +1,76 @@
 /* dense.cu - the dense layer of products and what goes with them: dz, the sums of its columns, the
- * rows of the weight that belong to one-hot inputs; and activations by themselves. */
+ * rows of the weight that belong to one-hot inputs. */
+#include "columns.cuh"
 #include "gemm.cuh"
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 
-KERNEL_BOUNDED(LANES_OF_BLOCK, act_forward)(struct op_act a)
+/* dy becomes dz, in place, and db of a shard its sums: a block has 32 columns of a shard. */
+KERNEL(dense_dz)(struct op_dense_back a)
 {
-    float *y = (float *)a.y;
-    const float *x = (const float *)a.x;
-    for (uint64_t i = global_id(); i < (uint64_t)a.rows * a.width; i += global_count()) {
-        uint64_t row = i / a.width, col = i % a.width;
-        y[row * a.ldy + col] = act_value(a.act, x[row * a.ldx + col], (float)a.slope);
-    }
-}
-
-/* x is what went in. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, act_backward)(struct op_act_back a)
-{
-    float *dx = (float *)a.dx;
-    const float *dy = (const float *)a.dy, *x = (const float *)a.x;
-    bool by_z = act_needs_z(a.act);
-    for (uint64_t i = global_id(); i < (uint64_t)a.rows * a.width; i += global_count()) {
-        uint64_t row = i / a.width, col = i % a.width;
-        float by = x[row * a.ldx + col];
-        if (!by_z)
-            by = act_value(a.act, by, (float)a.slope);
-        float d = dy[row * a.lddy + col] * act_derivative(a.act, by, (float)a.slope);
-        float *to = &dx[row * a.lddx + col];
-        *to = a.add_dx ? *to + d : d;
-    }
-}
-
-/* dy becomes dz, in place. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, dense_dz)(float *dy, const float *by, uint32_t rows, uint32_t width,
-                                         uint32_t lddy, uint32_t ldby, uint32_t act, float slope)
-{
-    for (uint64_t i = global_id(); i < (uint64_t)rows * width; i += global_count()) {
-        uint64_t row = i / width, col = i % width;
-        dy[row * lddy + col] *= act_derivative(act, by[row * ldby + col], slope);
-    }
-}
-
-/* db of a shard: a block has 32 columns; its warps take rows in turn and are added in order. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, dense_db)(float *db, const float *dz, uint32_t rows, uint32_t width,
-                                         uint32_t lddz, uint64_t shard_stride, uint32_t more)
-{
-    SHARED(float, sums, LANES_OF_BLOCK);
+    SHARED(float, room, 1024);
     uint32_t col = block_x() * WARP + lane_id();
-    uint32_t end = part_begin(rows, grid_y(), block_y() + 1);
-    float sum = 0;
-    if (col < width)
-        for (uint32_t r = part_begin(rows, grid_y(), block_y()) + warp_id(); r < end;
-             r += WARPS_OF_BLOCK)
-            sum += dz[(size_t)r * lddz + col];
-    sums[thread_id()] = sum;
-    sync_block();
-    if (warp_id() != 0 || col >= width)
+    uint32_t begin = part_begin(a.rows, grid_y(), block_y());
+    uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
+    bool by_z = act_needs_z(a.act), inside = col < a.out;
+    const float *by = (const float *)(by_z ? a.z : a.y) + col;
+    float *dy = (float *)a.dy + col, sum[1];
+    uint32_t ldby = by_z ? a.ldz : a.ldy;
+    column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
+        if (!inside)
+            return;
+        float d = dy[(size_t)row * a.lddy];
+        if (a.act != ACT_NONE) {
+            d *= act_derivative(a.act, by[(size_t)row * ldby], (float)a.slope);
+            dy[(size_t)row * a.lddy] = d;
+        }
+        to[0] += d;
+    });
+    if (!a.db || !inside || warp_id() != 0)
         return;
-    for (uint32_t w = 1; w < WARPS_OF_BLOCK; w++)
-        sum += sums[w * WARP + lane_id()];
-    float *to = db + block_y() * shard_stride + col;
-    *to = more ? *to + sum : sum;
+    float *db = (float *)a.db + block_y() * a.shard_stride + col;
+    *db = a.more ? *db + sum[0] : sum[0];
 }
 
-/* dw of the rows of one-hot inputs: a warp owns one such row of one shard, looks at the ids of all
- * its batch rows in order and adds the dz of those that chose it. dw begins at those rows. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, dense_dw_hot)(float *dw, const float *dz, struct hot_inputs hot,
-                                             uint32_t rows, uint32_t width, uint32_t lddz,
-                                             uint64_t shard_stride, uint32_t more)
+/* The rows of w that belong to one-hot inputs: a warp owns one such row of one shard, and adds the
+ * dz of the batch's rows that chose it, in their order. */
+KERNEL_BOUNDED(LANES_OF_BLOCK, dense_dw_hot)(struct op_dense_back a)
 {
+    enum { AT_ONCE = 4 };
     uint32_t mine = block_x() * WARPS_OF_BLOCK + warp_id(), h = 0;
-    while (h < hot.column_count && (mine < hot.columns[h].at ||
-                                    mine >= hot.columns[h].at + hot.columns[h].count))
-        h++;
-    if (mine >= hot.width)
+    if (mine >= a.hot.width)
         return;
-    uint32_t begin = part_begin(rows, grid_y(), block_y());
-    uint32_t end = part_begin(rows, grid_y(), block_y() + 1);
-    float *to = dw + block_y() * shard_stride + (size_t)mine * width;
-    for (uint32_t col = lane_id(); col < width; col += WARP) {
-        float sum = 0;
-        if (h < hot.column_count)
-            for (uint32_t r = begin; r < end; r++)
-                if ((uint32_t)hot.ids[(size_t)r * hot.ids_ld + hot.columns[h].id] ==
-                    mine - hot.columns[h].at)
-                    sum += dz[(size_t)r * lddz + col];
-        to[col] = more ? to[col] + sum : sum;
+    mine += a.in;
+    while (h < a.hot.column_count && (mine < a.hot.columns[h].at ||
+                                      mine - a.hot.columns[h].at >= a.hot.columns[h].count))
+        h++;
+    uint32_t begin = part_begin(a.rows, grid_y(), block_y());
+    uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
+    struct onehot_column one = {0, mine, 1};
+    if (h < a.hot.column_count)
+        one = a.hot.columns[h];
+    else
+        end = begin; /* no column's */
+    float *to = (float *)a.dw + block_y() * a.shard_stride + (size_t)mine * a.out;
+    const float *dz = (const float *)a.dy;
+    for (uint32_t first = 0; first < a.out; first += AT_ONCE * WARP) {
+        float sum[AT_ONCE] = {};
+        uint32_t col = first + lane_id();
+        rows_of_id(a.hot.ids + one.id, a.hot.ids_ld, begin, end, mine - one.at, one.count,
+                   one.count, [&](uint32_t row) {
+                       UNROLL
+                       for (int i = 0; i < AT_ONCE; i++)
+                           if (col + i * WARP < a.out)
+                               sum[i] += dz[(size_t)row * a.lddy + col + i * WARP];
+                   });
+        UNROLL
+        for (int i = 0; i < AT_ONCE; i++)
+            if (col + i * WARP < a.out)
+                to[col + i * WARP] = a.more ? to[col + i * WARP] + sum[i] : sum[i];
     }
 }
 
 /* --- starting --- */
-
-void cuda_act(struct machine *m, const struct op_act *a)
-{
-    if (a->rows && a->width)
-        LAUNCH(act_forward, spread(m, (uint64_t)a->rows * a->width, LANES_OF_BLOCK),
-               dim3(LANES_OF_BLOCK), 0, m, *a);
-}
-
-void cuda_act_back(struct machine *m, const struct op_act_back *a)
-{
-    if (a->rows && a->width)
-        LAUNCH(act_backward, spread(m, (uint64_t)a->rows * a->width, LANES_OF_BLOCK),
-               dim3(LANES_OF_BLOCK), 0, m, *a);
-}
 
 static void product(struct machine *m, const struct gemm *g, enum product how)
 {
@@ -134,7 +101,7 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.z_row = a->ldz;
     g.slope = (float)a->slope;
     g.hot = a->hot;
-    g.hot_b = (const float *)a->w + (size_t)a->in * a->out;
+    g.hot_b = (const float *)a->w;
     product(m, &g, how);
 }
 
@@ -160,8 +127,7 @@ static void weight_gradient(struct machine *m, const struct op_dense_back *a, un
     product(m, &g, how);
     if (a->hot.column_count)
         LAUNCH(dense_dw_hot, dim3((a->hot.width + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK, shards),
-               dim3(LANES_OF_BLOCK), 0, m, (float *)a->dw + (size_t)a->in * a->out,
-               (const float *)a->dy, a->hot, a->rows, a->out, a->lddy, a->shard_stride, a->more);
+               dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
@@ -169,17 +135,11 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
 {
     if (!a->rows || !a->out)
         return;
-    bool by_z = act_needs_z(a->act);
-    if (a->act != ACT_NONE)
-        LAUNCH(dense_dz, spread(m, (uint64_t)a->rows * a->out, LANES_OF_BLOCK),
-               dim3(LANES_OF_BLOCK), 0, m, (float *)a->dy, (const float *)(by_z ? a->z : a->y),
-               a->rows, a->out, a->lddy, by_z ? a->ldz : a->ldy, a->act, (float)a->slope);
+    if (a->act != ACT_NONE || a->db)
+        LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
+               dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
     if (a->dw)
         weight_gradient(m, a, shards, how);
-    if (a->db)
-        LAUNCH(dense_db, dim3((a->out + WARP - 1) / WARP, shards), dim3(LANES_OF_BLOCK), 0, m,
-               (float *)a->db, (const float *)a->dy, a->rows, a->out, a->lddy, a->shard_stride,
-               a->more);
     if (!a->dx)
         return;
     struct gemm g = {};

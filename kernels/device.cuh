@@ -18,6 +18,7 @@
  *                                      come to the same line
  *   shuffle(mask, v, lane) shuffle_xor(mask, v, bits) shuffle_down(mask, v, by)  v: 32 bits or
  *                                      double; ballot(mask, yes)
+ *   lowest_bit(bits)                   the number of the lowest bit that is set, from 0; not of 0
  *   copy_async<bytes>(to, from)        4, 8 or 16 bytes from device memory to SHARED, some time
  *   copy_commit() copy_wait<left>()    closes a group; waits until at most `left` of this lane's
  *                                      groups are open. Others see the bytes after a sync_block

@@ -56,6 +56,7 @@ template <class T> DEVICE T shuffle_down(unsigned mask, T v, int by)
     return __shfl_down_sync(mask, v, (unsigned)by);
 }
 DEVICE unsigned ballot(unsigned mask, bool yes) { return __ballot_sync(mask, yes); }
+DEVICE unsigned lowest_bit(unsigned bits) { return (unsigned)__ffs((int)bits) - 1; }
 
 /* sm_75 has no asynchronous copy: it copies at once, which is one of the moments allowed. */
 template <int bytes> DEVICE void copy_async(void *to, const void *from)

@@ -1,30 +1,16 @@
 /* gather.cu - records to the batch: numbers and indicators to x, categories to ids, the target and
  * the weight. Which record stands where is a permutation by counter (base/rng.h), so that an epoch
- * uploads no index. A warp plays one row: its lanes take the words of the record. */
+ * uploads no index. Some lanes of a warp play one row: they take the words of its record. */
 #include "base/rng.h"
 #include "device.cuh"
 #include "kernels.h"
 
-enum { ROWS_OF_BLOCK = 8 };
+enum { LANES_OF_BLOCK = 256 };
 
-/* What a kernel needs of op_gather and its source, by value. */
-struct gather {
-    float *x, *target, *weight;
-    int32_t *ids;
-    const struct step *now;
-    unsigned char *const *chunks;
-    const uint32_t *index, *indicators;
-    const float *class_weight;
-    uint64_t count;
-    uint32_t rows, ld, micro, shift, shuffle, classes, indicator_count;
-    uint32_t numbers, categories, at_missing, at_category, at_target, at_weight, stride;
-};
-
-DEVICE const uint32_t *record_of(const struct gather *g, uint64_t i)
+DEVICE const uint32_t *record_of(const struct rows *rows, uint64_t i)
 {
-    uint64_t within = g->shift < 63 ? i & (((uint64_t)1 << g->shift) - 1) : i;
-    uint64_t chunk = g->shift < 63 ? i >> g->shift : 0;
-    return (const uint32_t *)(const void *)(g->chunks[chunk] + within * g->stride);
+    uint64_t chunk = i >> rows->shift, within = i & (((uint64_t)1 << rows->shift) - 1);
+    return (const uint32_t *)(const void *)(rows->chunks[chunk] + within * rows->format.stride);
 }
 DEVICE float word_float(uint32_t u)
 {
@@ -34,91 +20,78 @@ DEVICE float word_float(uint32_t u)
 }
 
 /* A record without a label weighs nothing. */
-DEVICE void put_target(const struct gather *g, uint32_t row, const uint32_t *record)
+DEVICE void put_target(const struct op_gather *a, uint32_t row, const uint32_t *record)
 {
-    float w = word_float(record[g->at_weight / 4]), target = 0;
-    uint32_t word = record[g->at_target / 4];
-    if (g->classes) {
-        if (word >= g->classes) { /* -1 is one of them */
+    const struct source *from = a->from;
+    float w = word_float(record[from->rows.format.at_weight / 4]), target = 0;
+    uint32_t word = record[from->rows.format.at_target / 4];
+    if (from->classes) {
+        if (word >= from->classes) { /* -1 is one of them */
             w = 0;
         } else {
             target = (float)word;
-            if (g->class_weight)
-                w *= g->class_weight[word];
+            if (from->class_weight)
+                w *= from->class_weight[word];
         }
     } else if ((word & 0x7fffffffu) > 0x7f800000u) {
         w = 0;
     } else {
         target = word_float(word);
     }
-    g->target[row] = target;
-    g->weight[row] = w;
+    a->target[row] = target;
+    a->weight[row] = w;
 }
 
-KERNEL_BOUNDED(ROWS_OF_BLOCK *WARP, gather_rows)(struct gather g)
+/* G lanes a row. */
+template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_rows)(struct op_gather a)
 {
-    uint32_t row = block_x() * ROWS_OF_BLOCK + warp_id(), lane = lane_id();
-    if (row >= g.rows)
+    uint32_t row = block_x() * (LANES_OF_BLOCK / G) + thread_id() / G, lane = thread_id() % G;
+    if (row >= a.rows)
         return;
-    float *x = g.x + (size_t)row * g.ld;
-    int32_t *ids = g.ids + (size_t)row * g.categories;
-    uint64_t at = g.now->row0 + (uint64_t)g.micro * g.rows + row;
-    if (at >= g.count) { /* past the data: zeros that weigh nothing */
-        for (uint32_t i = lane; i < g.numbers + g.indicator_count; i += WARP)
+    const struct source *from = a.from;
+    const struct rowfmt *f = &from->rows.format;
+    uint32_t numbers = f->numbers, categories = f->categories;
+    uint32_t indicators = from->features ? from->features->indicator_count : 0;
+    float *x = (float *)a.x + (size_t)row * a.ld;
+    int32_t *ids = a.ids + (size_t)row * categories;
+    uint64_t at = a.now->row0 + (uint64_t)a.micro * a.rows + row, count = from->count;
+    if (at >= count) { /* past the data: zeros that weigh nothing */
+        for (uint32_t i = lane; i < numbers + indicators; i += G)
             x[i] = 0;
-        for (uint32_t i = lane; i < g.categories; i += WARP)
+        for (uint32_t i = lane; i < categories; i += G)
             ids[i] = 0;
         if (lane == 0)
-            g.target[row] = g.weight[row] = 0;
+            a.target[row] = a.weight[row] = 0;
         return;
     }
-    if (g.shuffle)
-        at = rng_permute(g.now->seed, g.now->epoch, g.now->model, (uint32_t)g.count, (uint32_t)at);
-    const uint32_t *record = record_of(&g, g.index ? g.index[at] : at);
-    for (uint32_t i = lane; i < g.numbers; i += WARP)
+    if (from->shuffle)
+        at = rng_permute(a.now->seed, a.now->epoch, a.now->model, (uint32_t)count, (uint32_t)at);
+    const uint32_t *record = record_of(&from->rows, from->index ? from->index[at] : at);
+    for (uint32_t i = lane; i < numbers; i += G)
         x[i] = word_float(record[i]);
-    for (uint32_t i = lane; i < g.indicator_count; i += WARP) {
-        uint32_t bit = g.indicators[i];
-        x[g.numbers + i] = (float)(record[g.at_missing / 4 + bit / 32] >> bit % 32 & 1);
+    for (uint32_t i = lane; i < indicators; i += G) {
+        uint32_t bit = from->features->indicators[i];
+        x[numbers + i] = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);
     }
-    for (uint32_t i = lane; i < g.categories; i += WARP)
-        ids[i] = (int32_t)record[g.at_category / 4 + i];
+    for (uint32_t i = lane; i < categories; i += G)
+        ids[i] = (int32_t)record[f->at_category / 4 + i];
     if (lane == 0)
-        put_target(&g, row, record);
+        put_target(&a, row, record);
 }
 
+template <int G> static void start(struct machine *m, const struct op_gather *a)
+{
+    uint32_t rows = LANES_OF_BLOCK / G;
+    LAUNCH(gather_rows<G>, dim3((a->rows + rows - 1) / rows), dim3(LANES_OF_BLOCK), 0, m, *a);
+}
+
+/* What a record holds stands on the device; about how much, the width of x tells. */
 void cuda_gather(struct machine *m, const struct op_gather *a)
 {
-    const struct source *from = a->from;
-    const struct rowfmt *f = &from->rows.format;
-    struct gather g = {};
-    g.x = (float *)a->x;
-    g.target = (float *)a->target;
-    g.weight = (float *)a->weight;
-    g.ids = a->ids;
-    g.now = a->now;
-    g.chunks = from->rows.chunks;
-    g.shift = from->rows.shift;
-    g.index = from->index;
-    g.class_weight = from->class_weight;
-    g.count = from->count;
-    g.rows = a->rows;
-    g.ld = a->ld;
-    g.micro = a->micro;
-    g.shuffle = from->shuffle;
-    g.classes = from->classes;
-    if (from->features) {
-        g.indicators = from->features->indicators;
-        g.indicator_count = from->features->indicator_count;
-    }
-    g.numbers = f->numbers;
-    g.categories = f->categories;
-    g.at_missing = f->at_missing;
-    g.at_category = f->at_category;
-    g.at_target = f->at_target;
-    g.at_weight = f->at_weight;
-    g.stride = f->stride;
-    if (a->rows)
-        LAUNCH(gather_rows, dim3((a->rows + ROWS_OF_BLOCK - 1) / ROWS_OF_BLOCK),
-               dim3(ROWS_OF_BLOCK * WARP), 0, m, g);
+    if (a->rows && a->ld <= 24)
+        start<8>(m, a);
+    else if (a->rows && a->ld <= 48)
+        start<16>(m, a);
+    else if (a->rows)
+        start<WARP>(m, a);
 }

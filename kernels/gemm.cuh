@@ -3,16 +3,8 @@
 #ifndef DNN_KERNELS_GEMM_CUH
 #define DNN_KERNELS_GEMM_CUH
 
-#include "device.cuh"
 #include "epilogue.cuh"
-#include "kernels.h"
-
-/* Parts are multiples of 8 but for the last, as the CPU's shards (cpu.h). */
-HOST_DEVICE uint32_t part_begin(uint32_t k, uint32_t parts, uint32_t z)
-{
-    uint64_t at = ((uint64_t)k + 7) / 8 * z / parts * 8;
-    return at < k ? (uint32_t)at : k;
-}
+#include "sheet.cuh"
 
 /* ROWS x DEPTH elements of an operand X(row, k) = x[row * row_step + k * k_step], shared out over
  * LANES lanes. Neighbouring lanes take neighbouring addresses: along k when K_FAST, else along

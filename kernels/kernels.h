@@ -67,8 +67,6 @@ void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned 
 
 /* a->sums holds the weight and the summed gradient: norm2_kept bytes. */
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
-void cuda_norm2(struct machine *m, const struct op_norm2 *a, double *parts);
-size_t cuda_norm2_parts(uint64_t n);
 size_t cuda_norm2_kept(uint64_t n);
 size_t cuda_norm2_scratch(uint64_t n);
 void cuda_sgd(struct machine *m, const struct op_sgd *a);

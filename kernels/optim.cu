@@ -1,8 +1,7 @@
 /* optim.cu - the end of a step over one arena: the sum of the gradient's shards and its norm, then
  * the optimiser. Tiles follow from n alone; partial sums are added in order, in double. Formulas
  * and their order are the CPU's (cpu_optim.c, vec_param.h). */
-#include "device.cuh"
-#include "kernels.h"
+#include "sheet.cuh"
 
 enum { TILE = 2048, LANES_OF_BLOCK = 256, SUMS_AT = 64 };
 
@@ -25,95 +24,268 @@ DEVICE const struct group *group_of(const struct grads *from, uint64_t i)
     return from->groups + low;
 }
 
-/* sums[i] = g of the shards in order; parts[tile] = the sum of their squares. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(float *sums, double *parts, struct grads from)
+/* --- norm2 --- */
+
+/* to = g of the shards in order, V elements from i; returns the sum of their squares. */
+template <int V> DEVICE double sum_shards(float *to, const struct grads *from, uint64_t i)
+{
+    const struct group *of = group_of(from, i);
+    const float *g = (const float *)from->g + i;
+    double square = 0;
+    float sum[V], next[V];
+    run_load(sum, g);
+    uint32_t shards = of->shards;
+    bool mixed = i + V > of->end; /* the run goes on in the next group */
+    for (uint32_t s = 1; s < from->shards && (s < shards || mixed); s++) {
+        run_load(next, g + s * from->shard_stride);
+        UNROLL
+        for (int k = 0; k < V; k++)
+            if (s < (mixed ? group_of(from, i + k)->shards : shards))
+                sum[k] += next[k];
+    }
+    run_store(to + i, sum);
+    UNROLL
+    for (int k = 0; k < V; k++)
+        square += (double)sum[k] * (double)sum[k];
+    return square;
+}
+
+template <int V>
+KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(struct op_norm2 a, uint32_t *counter, double *parts)
 {
     SHARED(double, room, LANES_OF_BLOCK / WARP);
-    uint64_t begin = (uint64_t)block_x() * TILE;
-    double square = 0;
-    for (uint64_t i = begin + thread_id(); i < begin + TILE && i < from.n; i += LANES_OF_BLOCK) {
-        uint32_t shards = group_of(&from, i)->shards;
-        const float *g = (const float *)from.g + i;
-        float sum = g[0];
-        for (uint32_t s = 1; s < shards && s < from.shards; s++)
-            sum += g[s * from.shard_stride];
-        sums[i] = sum;
-        square += (double)sum * (double)sum;
+    SHARED(uint32_t, said, 1);
+    float *sums = (float *)(void *)((char *)a.sums + SUMS_AT);
+    uint64_t begin = (uint64_t)block_x() * TILE, end = begin + TILE;
+    end = end < a.from.n ? end : a.from.n;
+    double square = 0, weight = 0;
+    for (uint64_t i = begin + thread_id() * V; i < end; i += LANES_OF_BLOCK * V) {
+        if (i + V <= end)
+            square += sum_shards<V>(sums, &a.from, i);
+        for (; i + V > end && i < end; i++)
+            square += sum_shards<1>(sums, &a.from, i);
     }
     square = block_sum(square, room);
     if (thread_id() == 0)
         parts[block_x()] = square;
-}
-
-KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_end)(double *weight_to, struct step *now, const double *parts,
-                                          uint64_t tiles, struct grads from, uint32_t halt)
-{
-    SHARED(double, room, LANES_OF_BLOCK / WARP);
-    double square = 0, weight = 0;
-    for (uint64_t i = thread_id(); i < tiles; i += LANES_OF_BLOCK)
+    if (!block_is_last(counter, grid_x(), said))
+        return;
+    square = 0;
+    for (uint32_t i = thread_id(); i < grid_x() && a.from.n > 0; i += LANES_OF_BLOCK)
         square += parts[i];
     square = block_sum(square, room);
     if (thread_id() != 0)
         return;
-    for (uint32_t s = 0; s < from.shards; s++)
-        weight += from.part_weight[s];
-    *weight_to = weight;
-    now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
-    now->bad = !is_finite(square) || !is_finite(weight) || (halt && now->bad_steps > 0);
+    for (uint32_t s = 0; s < a.from.shards; s++)
+        weight += a.from.part_weight[s];
+    *(double *)a.sums = weight;
+    a.now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
+    a.now->bad = !is_finite(square) || !is_finite(weight) || (a.halt && a.now->bad_steps > 0);
+}
+
+/* --- optimisers --- */
+
+/* What every element of a step shares; found once a block. */
+struct common {
+    double lr, decay;   /* of the step */
+    float scale, root;  /* division by the weight and clipping; Adam's 1 / sqrt(bias2) */
+    double bias;        /* Adam's bias1 */
+};
+DEVICE struct common common_of(const void *sums, const struct step *now, double clip)
+{
+    double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;
+    if (clip > 0 && now->gnorm > clip)
+        scale *= clip / now->gnorm;
+    return {now->lr, now->weight_decay, (float)scale, 1, 1};
+}
+DEVICE struct common common_of(const struct op_adam &a)
+{
+    struct common c = common_of(a.sums, a.now, a.clip);
+    double t = (double)a.now->applied + 1;
+    c.bias = 1 - pow(a.beta1, t);
+    c.root = (float)(1 / sqrt(1 - pow(a.beta2, t)));
+    return c;
+}
+DEVICE struct common common_of(const struct op_rmsprop &a)
+{
+    return common_of(a.sums, a.now, a.clip);
+}
+DEVICE struct common common_of(const struct op_sgd &a)
+{
+    return common_of(a.sums, a.now, a.clip);
+}
+
+/* What the elements of a group share. */
+struct rates { float step, shrink, l2; };
+DEVICE struct rates rates_of(const struct op_adam &a, const struct common &c,
+                             const struct group *of)
+{
+    double rate = c.lr * of->lr, decay = c.decay * of->weight_decay;
+    return {-(float)(rate / c.bias), a.decoupled ? -(float)(rate * decay) : 0.0f,
+            a.decoupled ? 0.0f : (float)decay};
+}
+template <class Op>
+DEVICE struct rates rates_of(const Op &, const struct common &c, const struct group *of)
+{
+    return {-(float)(c.lr * of->lr), 0, (float)(c.decay * of->weight_decay)};
+}
+
+/* A run of V elements: p and the states a, b; g is the summed gradient. */
+template <int V> struct run { float p[V], g[V], a[V], b[V]; };
+
+template <int V> DEVICE void run_begin(const struct op_adam &o, struct run<V> *r, uint64_t i)
+{
+    run_load(r->a, (const float *)o.m1 + i);
+    run_load(r->b, (const float *)o.m2 + i);
+}
+template <int V> DEVICE void run_begin(const struct op_rmsprop &o, struct run<V> *r, uint64_t i)
+{
+    run_load(r->a, (const float *)o.v + i);
+}
+template <int V> DEVICE void run_begin(const struct op_sgd &o, struct run<V> *r, uint64_t i)
+{
+    if (o.m)
+        run_load(r->a, (const float *)o.m + i);
+}
+template <int V> DEVICE void run_end(const struct op_adam &o, const struct run<V> *r, uint64_t i)
+{
+    run_store((float *)o.m1 + i, r->a);
+    run_store((float *)o.m2 + i, r->b);
+}
+template <int V> DEVICE void run_end(const struct op_rmsprop &o, const struct run<V> *r, uint64_t i)
+{
+    run_store((float *)o.v + i, r->a);
+}
+template <int V> DEVICE void run_end(const struct op_sgd &o, const struct run<V> *r, uint64_t i)
+{
+    if (o.m)
+        run_store((float *)o.m + i, r->a);
 }
 
 /* Kingma and Ba (2015); decoupled decay: Loshchilov and Hutter (2019). */
-KERNEL_BOUNDED(LANES_OF_BLOCK, adam)(struct op_adam a)
+template <int V>
+DEVICE void run_step(const struct op_adam &o, const struct common &c, struct rates by,
+                     struct run<V> *r, int k)
 {
-    if (a.now->bad)
+    float b1 = (float)o.beta1, c1 = (float)(1 - o.beta1);
+    float b2 = (float)o.beta2, c2 = (float)(1 - o.beta2), p = r->p[k];
+    float g = fmaf(by.l2, p, r->g[k] * c.scale);
+    r->a[k] = fmaf(b1, r->a[k], c1 * g);
+    r->b[k] = fmaf(b2, r->b[k], c2 * (g * g));
+    p = fmaf(by.shrink, p, p);
+    r->p[k] = fmaf(by.step, r->a[k] / fmaf(sqrtf(r->b[k]), c.root, (float)o.epsilon), p);
+}
+/* Tieleman and Hinton (2012), not centred. */
+template <int V>
+DEVICE void run_step(const struct op_rmsprop &o, const struct common &c, struct rates by,
+                     struct run<V> *r, int k)
+{
+    float g = fmaf(by.l2, r->p[k], r->g[k] * c.scale);
+    r->a[k] = fmaf((float)o.decay, r->a[k], (float)(1 - o.decay) * (g * g));
+    r->p[k] = fmaf(by.step, g / (sqrtf(r->a[k]) + (float)o.epsilon), r->p[k]);
+}
+/* m = momentum m + g; p -= lr m, or with Nesterov lr (g + momentum m). */
+template <int V>
+DEVICE void run_step(const struct op_sgd &o, const struct common &c, struct rates by,
+                     struct run<V> *r, int k)
+{
+    float g = fmaf(by.l2, r->p[k], r->g[k] * c.scale);
+    if (o.m) {
+        r->a[k] = fmaf((float)o.momentum, r->a[k], g);
+        g = o.nesterov ? fmaf((float)o.momentum, r->a[k], g) : r->a[k];
+    }
+    r->p[k] = fmaf(by.step, g, r->p[k]);
+}
+
+template <class Op, int V>
+DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
+{
+    const struct group *of = group_of(&o.from, i);
+    struct rates by = rates_of(o, c, of);
+    struct run<V> r = {};
+    run_load(r.p, (const float *)o.p + i);
+    run_load(r.g, (const float *)(const void *)((const char *)o.sums + SUMS_AT) + i);
+    run_begin(o, &r, i);
+    UNROLL
+    for (int k = 0; k < V; k++) {
+        while (i + k >= of->end)
+            by = rates_of(o, c, ++of);
+        run_step(o, c, by, &r, k);
+    }
+    run_store((float *)o.p + i, r.p);
+    run_end(o, &r, i);
+}
+
+template <class Op, int V> KERNEL_BOUNDED(LANES_OF_BLOCK, update)(Op o)
+{
+    SHARED(struct common, shared, 1);
+    if (o.now->bad)
         return;
-    double weight = *(const double *)a.sums, whole = weight > 0 ? 1 / weight : 0;
-    if (a.clip > 0 && a.now->gnorm > a.clip)
-        whole *= a.clip / a.now->gnorm;
-    double t = (double)a.now->applied + 1, lr = a.now->lr, wd = a.now->weight_decay;
-    double bias1 = 1 - pow(a.beta1, t);
-    float root = (float)(1 / sqrt(1 - pow(a.beta2, t))), scale = (float)whole;
-    float b1 = (float)a.beta1, c1 = (float)(1 - a.beta1);
-    float b2 = (float)a.beta2, c2 = (float)(1 - a.beta2), epsilon = (float)a.epsilon;
-    const float *sums = (const float *)(const void *)((const char *)a.sums + SUMS_AT);
-    for (uint64_t i = global_id(); i < a.from.n; i += global_count()) {
-        const struct group *of = group_of(&a.from, i);
-        double rate = lr * of->lr;
-        float step = -(float)(rate / bias1);
-        float shrink = a.decoupled ? -(float)(rate * wd * of->weight_decay) : 0.0f;
-        float l2 = a.decoupled ? 0.0f : (float)(wd * of->weight_decay);
-        float p = (float)a.p[i], g = fmaf(l2, p, sums[i] * scale);
-        float m = fmaf(b1, (float)a.m1[i], c1 * g);
-        float v = fmaf(b2, (float)a.m2[i], c2 * (g * g));
-        p = fmaf(shrink, p, p);
-        p = fmaf(step, m / fmaf(sqrtf(v), root, epsilon), p);
-        a.m1[i] = m;
-        a.m2[i] = v;
-        a.p[i] = p;
+    if (thread_id() == 0)
+        *shared = common_of(o);
+    sync_block();
+    struct common c = *shared;
+    for (uint64_t i = global_id() * V; i < o.from.n; i += global_count() * V) {
+        if (i + V <= o.from.n)
+            update_run<Op, V>(o, c, i);
+        for (; i + V > o.from.n && i < o.from.n; i++)
+            update_run<Op, 1>(o, c, i);
     }
 }
+
+/* --- starting --- */
 
 size_t cuda_norm2_kept(uint64_t n)
 {
     return SUMS_AT + (size_t)n * sizeof(float);
 }
-size_t cuda_norm2_parts(uint64_t n)
+static unsigned norm2_tiles(uint64_t n)
 {
-    return (size_t)((n + TILE - 1) / TILE);
+    return n ? (unsigned)((n + TILE - 1) / TILE) : 1;
+}
+size_t cuda_norm2_scratch(uint64_t n)
+{
+    return SCRATCH_HEAD + norm2_tiles(n) * sizeof(double);
 }
 
-void cuda_norm2(struct machine *m, const struct op_norm2 *a, double *parts)
+static bool wide_gradient(const struct grads *from)
 {
-    unsigned tiles = (unsigned)cuda_norm2_parts(a->from.n);
-    float *sums = (float *)(void *)((char *)a->sums + SUMS_AT);
-    if (tiles)
-        LAUNCH(norm2_tile, dim3(tiles), dim3(LANES_OF_BLOCK), 0, m, sums, parts, a->from);
-    LAUNCH(norm2_end, dim3(1), dim3(LANES_OF_BLOCK), 0, m, (double *)a->sums, a->now, parts, tiles,
-           a->from, a->halt);
+    return (uintptr_t)from->g % 16 == 0 && (from->shards < 2 || from->shard_stride % 4 == 0);
+}
+
+void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch)
+{
+    dim3 grid(norm2_tiles(a->from.n)), lanes(LANES_OF_BLOCK);
+    uint32_t *counter = (uint32_t *)scratch;
+    double *parts = (double *)(void *)((char *)scratch + SCRATCH_HEAD);
+    if (wide_gradient(&a->from) && is_wide(a->sums, 0))
+        LAUNCH(norm2_tile<4>, grid, lanes, 0, m, *a, counter, parts);
+    else
+        LAUNCH(norm2_tile<1>, grid, lanes, 0, m, *a, counter, parts);
+}
+
+template <class Op> static void start(struct machine *m, const Op *o, bool wide)
+{
+    dim3 lanes(LANES_OF_BLOCK);
+    if (!o->from.n)
+        return;
+    if (wide && is_wide(o->p, 0) && is_wide(o->sums, 0))
+        LAUNCH((update<Op, 4>), spread(m, (o->from.n + 3) / 4, LANES_OF_BLOCK), lanes, 0, m, *o);
+    else
+        LAUNCH((update<Op, 1>), spread(m, o->from.n, LANES_OF_BLOCK), lanes, 0, m, *o);
+}
+
+void cuda_sgd(struct machine *m, const struct op_sgd *a)
+{
+    start(m, a, !a->m || is_wide(a->m, 0));
+}
+
+void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a)
+{
+    start(m, a, is_wide(a->v, 0));
 }
 
 void cuda_adam(struct machine *m, const struct op_adam *a)
 {
-    if (a->from.n)
-        LAUNCH(adam, spread(m, a->from.n, LANES_OF_BLOCK), dim3(LANES_OF_BLOCK), 0, m, *a);
+    start(m, a, is_wide(a->m1, 0) && is_wide(a->m2, 0));
 }

@@ -76,7 +76,9 @@ $(EMULATE_DIR)/$(1)/libemulate.a: $(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$
 	$$(Q)$$(AR) rcsD $$@ $$^
 $(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/obj/harness.o $(EMULATE_DIR)/$(1)/libemulate.a
 	@echo "  LINK $$@"
-	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) $$^ -o $$@
+	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) -Wl,--start-group $$^ -Wl,--end-group -lm -lpthread -ldl -o $$@
+# operations are compared with the CPU's
+$(EMULATE_DIR)/$(1)/test_ops: $(BUILD)/libbackend.a $(BUILD)/libbase.a
 endef
 $(foreach k,$(EMULATE_KINDS) plain,$(eval $(call emulate_rules,$(k))))
 .PRECIOUS: $(EMULATE_DIR)/%.o

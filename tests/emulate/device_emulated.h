@@ -91,6 +91,8 @@ DEVICE unsigned ballot(unsigned mask, bool yes, HERE)
     return (unsigned)emulate_shuffle(EMULATE_BALLOT, mask, yes, 0, file, line);
 }
 
+DEVICE unsigned lowest_bit(unsigned bits) { return (unsigned)__builtin_ctz(bits); }
+
 template <int bytes> DEVICE void copy_async(void *to, const void *from)
 {
     static_assert(bytes == 4 || bytes == 8 || bytes == 16, "copy_async of 4, 8 or 16 bytes");

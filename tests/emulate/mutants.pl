@@ -19,16 +19,29 @@ my @mutants = (
     [gemm => 'gemm_simt', 'gemm.cuh', 'a row too many is read', qr/rows - row : 0/, 'rows - row + 1 : 0'],
     [gemm => 'gemm_simt', 'gemm.cuh', 'columns beyond the matrix are written', qr/\|\| col >= g->n/, ''],
     [gemm => 'gemm_simt', 'gemm.cuh', 'an unknown category counts', qr/id < one\.count/, 'true'],
-    [gemm => 'dense', 'dense.cu', 'no barrier in the sums of columns', qr/ {4}sync_block\(\);\n/, ''],
-    [gemm => 'dense', 'dense.cu', 'a warp is left out of the sums', qr/w = 1; w < WARPS/, 'w = 2; w < WARPS'],
-    [gemm => 'dense', 'dense.cu', 'the last row has no one-hot gradient', qr/r = begin; r < end/, 'r = begin; r + 1 < end'],
+    [gemm => 'dense', 'columns.cuh', 'no barrier in the sums of columns', qr/\n {4}sync_block\(\);\n {4}for/, "\n    for"],
+    [gemm => 'dense', 'columns.cuh', 'a warp is left out of the sums', qr/w = 1; w < warps/, 'w = 2; w < warps'],
+    [gemm => 'dense', 'columns.cuh', 'the last row has no one-hot gradient', qr/row < end \? \(uint32_t\)/, 'row + 1 < end ? (uint32_t)'],
     [kernels => 'reduce', 'device.cuh', 'no barrier in block_sum', qr/v;\n {4}sync_block\(\);/, 'v;'],
     [kernels => 'reduce', 'reduce.cu', 'a part runs over the end', qr/\? begin \+ PART : n/, '? begin + PART : begin + PART'],
-    [kernels => 'gather', 'gather.cu', 'a row past the data is shown', qr/at >= g\.count/, 'at > g.count'],
+    [kernels => 'gather', 'gather.cu', 'a row past the data is shown', qr/at >= count/, 'at > count'],
     [kernels => 'gather', 'gather.cu', 'the wrong bit', qr/>> bit % 32/, '>> bit % 31'],
-    [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < shards &&/, 's + 1 < shards &&'],
-    [kernels => 'optim', 'optim.cu', 'a bad step goes through', qr/if \(a\.now->bad\)\n {8}return;/, ''],
+    [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < a\.from\.shards; s\+\+/, 's + 1 < a.from.shards; s++'],
+    [kernels => 'optim', 'optim.cu', 'a bad step goes through', qr/if \(o\.now->bad\)\n {8}return;/, ''],
+    [ops => 'optim', 'optim.cu', 'what a step shares is read too early', qr/common_of\(o\);\n {4}sync_block\(\);/, 'common_of(o);'],
+    [ops => 'optim', 'optim.cu', 'a group ends one later', qr/while \(i \+ k >= of->end\)/, 'while (i + k > of->end)'],
+    [ops => 'bnorm', 'bnorm.cu', 'the centre is read too early', qr/ {4}sync_block\(\);\n {4}float c =/, '    float c ='],
+    [ops => 'bnorm', 'sheet.cuh', 'a block does not wait for its lanes before it says that it is done', qr/said\)\n\{\n {4}sync_block\(\);/, "said)\n{"],
+    [ops => 'bnorm', 'sheet.cuh', 'rows past the data count', qr/return left < rows \? \(uint32_t\)left : rows/, 'return rows'],
+    [ops => 'lnorm', 'lnorm.cu', 'a shard reads the rows of the next', qr/shards, shard \+ 1\), room/, 'shards, shard + 1) + 1, room'],
+    [ops => 'loss', 'loss.cu', 'the last class is dropped', qr/k < a\.classes; k \+= G\) \{/, 'k + 1 < a.classes; k += G) {'],
+    [ops => 'loss', 'loss.cu', 'rows are counted by every lane', qr/if \(G == 1 \|\| lane_id\(\) == 0\)/, 'if (true)'],
+    [ops => 'embed', 'embed.cu', 'an unknown category has no row', qr/one\.count, 0, \[/, 'one.count, one.count, ['],
+    [ops => 'embed', 'embed.cu', 'columns beyond a table are written', qr/if \(col \+ i \* WARP < one\.dim\)\n {20}to/, 'to'],
+    [ops => 'dropout', 'dropout.cu', 'the mask of the neighbour', qr/bits\.v\[i\] >= a\.threshold\) << i;/, 'bits.v[i ^ 1] >= a.threshold) << i;'],
+    [ops => 'step', 'step.cu', 'a bad step moves the buffers', qr/&& !bad; i/, '; i'],
 );
+my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');
 my ($n, $bad, $room) = (0, 0, "$dir/mutants");
 for (@mutants) {
     my ($test, $source, $file, $what, $look, $put) = @$_;
@@ -43,7 +56,7 @@ for (@mutants) {
     # kernels first: what they define is not taken from the archive
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
     $why //= 'it does not compile' if !$why && system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
-    $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", "$dir/libemulate.a", '-o', "$room/test") != 0;
+    $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
     $why = 'no test noticed' if !$why && system("timeout 120 $room/test >$room/out 2>&1") == 0;
     $n++; $bad++ if $why;
     print $why ? 'not ' : '', "ok $n - $source: $what\n", $why ? "#   $why\n" : '';

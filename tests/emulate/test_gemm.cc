@@ -47,10 +47,10 @@ static double rounded(float x, enum product how)
 
 struct dense_shape { uint32_t rows, in, out, act, shards; };
 
-/* Two one-hot columns of three and two categories, some ids of neither; *ids is on the device too.
- */
-static const struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
-static struct hot_inputs hot_of(bool wanted, uint32_t rows, int32_t **ids)
+/* Two one-hot columns of three and two categories, behind the `in` rows of w, some ids of neither;
+ * *ids is on the device too. */
+static struct onehot_column columns[] = {{0, 0, 3}, {1, 3, 2}};
+static struct hot_inputs hot_of(bool wanted, uint32_t rows, uint32_t in, int32_t **ids)
 {
     struct hot_inputs hot = {};
     if (!wanted)
@@ -59,6 +59,8 @@ static struct hot_inputs hot_of(bool wanted, uint32_t rows, int32_t **ids)
     for (uint32_t i = 0; i < 2 * rows; i++)
         (*ids)[i] = (int32_t)(i * 7 % 4) - 1;
     shadow_written(*ids, 8 * (size_t)rows);
+    columns[0].at = in;
+    columns[1].at = in + 3;
     hot.ids = *ids;
     hot.columns = device_array(columns, 2);
     hot.ids_ld = hot.column_count = 2;
@@ -98,7 +100,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
     a.ldz = ldz;
     a.act = s->act;
     a.slope = 0.3;
-    a.hot = hot_of(hot, s->rows, &ids);
+    a.hot = hot_of(hot, s->rows, s->in, &ids);
     cuda_dense(NULL, &a, how);
     worst = 0;
     for (uint32_t r = 0; r < s->rows; r++)
@@ -113,7 +115,7 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
             for (uint32_t c = 0; hot && c < 2; c++) {
                 uint32_t id = (uint32_t)ids[2 * r + c];
                 if (id < columns[c].count)
-                    sum += (double)wh[(size_t)(s->in + columns[c].at + id) * s->out + j];
+                    sum += (double)wh[(size_t)(columns[c].at + id) * s->out + j];
             }
             compare(z[(size_t)r * ldz + j], sum, size);
             compare(y[(size_t)r * ldy + j], reference_act(s->act, sum, 0.3), size);
@@ -162,7 +164,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
     a.act = s->act;
     a.add_dx = a.more = more;
     a.slope = 0.3;
-    a.hot = hot_of(hot, s->rows, &ids);
+    a.hot = hot_of(hot, s->rows, s->in, &ids);
     cuda_dense_back(NULL, &a, s->shards, how);
     worst = 0;
     for (size_t i = 0; i < (size_t)s->rows * ld; i++) {

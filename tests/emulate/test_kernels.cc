@@ -73,14 +73,14 @@ static void test_gather(bool shuffle, bool index, uint32_t classes)
     from.index = index ? device_array(order, COUNT) : NULL;
     from.classes = classes;
     from.class_weight = classes ? device_array(class_weight, 3) : NULL;
-    from.features = &features;
+    from.features = device_array(&features, 1);
     struct op_gather a = {};
     float *x = device_empty<float>(ROWS * 41);
     a.x = (struct act *)(void *)x;
     a.ids = device_empty<int32_t>(ROWS * 2);
     a.target = device_empty<float>(ROWS);
     a.weight = device_empty<float>(ROWS);
-    a.from = &from;
+    a.from = device_array(&from, 1);
     a.now = device_array(&step, 1);
     a.rows = ROWS;
     a.ld = 41;
@@ -145,7 +145,10 @@ static void test_adam(bool decoupled, double clip, bool bad)
     norm.now = now;
     norm.sums = device_room(cuda_norm2_kept(N));
     norm.from = from;
-    cuda_norm2(NULL, &norm, device_empty<double>(cuda_norm2_parts(N)));
+    char *scratch = device_empty<char>(cuda_norm2_scratch(N));
+    memset(scratch, 0, SCRATCH_HEAD);
+    shadow_written(scratch, SCRATCH_HEAD);
+    cuda_norm2(NULL, &norm, scratch);
     struct op_adam a = {};
     a.p = p;
     a.m1 = m1;

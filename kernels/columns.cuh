@@ -1,0 +1,52 @@
+/* columns.cuh - sums over rows, one result a column: a block has 32 neighbouring columns and a
+ * range of rows, its warps take rows in turn, and their sums are added in order. */
+#ifndef DNN_KERNELS_COLUMNS_CUH
+#define DNN_KERNELS_COLUMNS_CUH
+
+#include "sheet.cuh"
+
+/* sum[i] of this lane's column over rows [begin, end), as each(row, sum) adds to it; valid in warp
+ * 0. room: SHARED, N numbers a lane; free again behind it. Every lane of the block comes here. */
+template <int N, class Each>
+DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
+                        const Each &each)
+{
+    uint32_t warps = block_size() / WARP;
+    UNROLL
+    for (int i = 0; i < N; i++)
+        sum[i] = 0;
+    for (uint32_t row = begin + warp_id(); row < end; row += warps)
+        each(row, sum);
+    UNROLL
+    for (int i = 0; i < N; i++)
+        room[i * block_size() + thread_id()] = sum[i];
+    sync_block();
+    for (uint32_t w = 1; w < warps && warp_id() == 0; w++)
+        UNROLL
+        for (int i = 0; i < N; i++)
+            sum[i] += room[i * block_size() + w * WARP + lane_id()];
+    sync_block();
+}
+
+static inline unsigned column_tiles(uint32_t width)
+{
+    return (width + WARP - 1) / WARP;
+}
+
+/* The rows of [begin, end) whose id is `id`, in their order: hit(row) is called by the whole warp.
+ * An id that is `count` or more stands for `other`. ids: of the first row, ld apart. */
+template <class Hit>
+DEVICE void rows_of_id(const int32_t *ids, uint32_t ld, uint32_t begin, uint32_t end, uint32_t id,
+                       uint32_t count, uint32_t other, const Hit &hit)
+{
+    for (uint32_t first = begin; first < end; first += WARP) {
+        uint32_t row = first + lane_id();
+        uint32_t mine = row < end ? (uint32_t)ids[(size_t)row * ld] : id + 1;
+        if (row < end && mine >= count)
+            mine = other;
+        for (unsigned left = ballot(FULL_WARP, mine == id); left; left &= left - 1)
+            hit(first + lowest_bit(left));
+    }
+}
+
+#endif

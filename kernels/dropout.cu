@@ -1,0 +1,107 @@
+/* dropout.cu - y = x keep / (1 - p), one rule forward and backward. The random bits are those of
+ * base/rng.h: an element's follow from its place in the whole step's batch, so that a lane draws
+ * four neighbours with one counter, and what is kept is the same on every machine. */
+#include "base/rng.h"
+#include "sheet.cuh"
+
+/* What element f (of rows x width) becomes. */
+DEVICE void put_kept(const struct op_dropout *a, uint64_t f, bool keep)
+{
+    uint32_t row = (uint32_t)(f / a->width), col = (uint32_t)(f % a->width);
+    float v = keep ? ((const float *)a->x)[(size_t)row * a->ldx + col] * (float)a->scale : 0.0f;
+    float *to = (float *)a->y + (size_t)row * a->ldy + col;
+    *to = a->add ? *to + v : v;
+}
+
+DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
+{
+    return rng_philox(a->now->seed, (uint32_t)counter,
+                      (a->layer | a->now->model << 16) ^ (uint32_t)(counter >> 32) << 24,
+                      (uint32_t)a->now->tried, RNG_DROPOUT);
+}
+
+/* Any width: elements begin somewhere within a counter's four. */
+KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
+{
+    uint64_t count = (uint64_t)a.rows * a.width, begin = (uint64_t)a.micro * count;
+    uint64_t quads = (begin % 4 + count + 3) / 4;
+    for (uint64_t q = global_id(); q < quads; q += global_count()) {
+        struct rng4 bits = draw(&a, begin / 4 + q);
+        for (unsigned i = 0; i < 4; i++) {
+            uint64_t f = 4 * q + i - begin % 4; /* wraps around before the first */
+            if (f < count)
+                put_kept(&a, f, bits.v[i] >= a.threshold);
+        }
+    }
+}
+
+/* Width a multiple of 16, every row at a multiple of 16 bytes: four lanes make a word of what is
+ * kept, or read one. */
+KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
+{
+    uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro;
+    for (uint64_t first = global_id() / WARP * WARP; first < quads; first += global_count()) {
+        uint64_t q = first + lane_id();
+        bool inside = q < quads;
+        uint32_t keep = 0, place = lane_id() % 4 * 4;
+        if (inside && a.kept && a.kept_known) {
+            keep = (uint32_t)a.kept[q / 4] >> place;
+        } else if (inside) {
+            struct rng4 bits = draw(&a, begin + q);
+            UNROLL
+            for (int i = 0; i < 4; i++)
+                keep |= (uint32_t)(bits.v[i] >= a.threshold) << i;
+        }
+        if (a.kept && !a.kept_known) {
+            uint32_t word = keep << place;
+            word |= shuffle_xor(FULL_WARP, word, 1);
+            word |= shuffle_xor(FULL_WARP, word, 2);
+            if (inside && place == 0)
+                a.kept[q / 4] = (uint16_t)word;
+        }
+        if (!inside)
+            continue;
+        uint32_t row = (uint32_t)(q / (a.width / 4)), col = (uint32_t)(q % (a.width / 4)) * 4;
+        float x[4], y[4] = {};
+        float *to = (float *)a.y + (size_t)row * a.ldy + col;
+        run_load(x, (const float *)a.x + (size_t)row * a.ldx + col);
+        if (a.add)
+            run_load(y, to);
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            y[i] += keep >> i & 1 ? x[i] * (float)a.scale : 0.0f;
+        run_store(to, y);
+    }
+}
+
+/* The same with rows anywhere. */
+KERNEL_BOUNDED(SHEET_LANES, dropout_words)(struct op_dropout a)
+{
+    uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
+    for (uint64_t w = global_id(); w < words; w += global_count()) {
+        uint32_t keep = a.kept_known ? a.kept[w] : 0;
+        for (unsigned k = 0; k < 4 && !a.kept_known; k++) {
+            struct rng4 bits = draw(&a, (begin + w) * 4 + k);
+            for (unsigned i = 0; i < 4; i++)
+                keep |= (uint32_t)(bits.v[i] >= a.threshold) << (4 * k + i);
+        }
+        if (!a.kept_known)
+            a.kept[w] = (uint16_t)keep;
+        for (unsigned i = 0; i < 16; i++)
+            put_kept(&a, w * 16 + i, keep >> i & 1);
+    }
+}
+
+void cuda_dropout(struct machine *m, const struct op_dropout *a)
+{
+    uint64_t count = (uint64_t)a->rows * a->width;
+    if (!count)
+        return;
+    dim3 lanes(SHEET_LANES), grid = spread(m, (count + 3) / 4 + 1, SHEET_LANES);
+    if (a->width % 16 == 0 && is_wide(a->x, a->ldx) && is_wide(a->y, a->ldy))
+        LAUNCH(dropout_wide, grid, lanes, 0, m, *a);
+    else if (a->kept)
+        LAUNCH(dropout_words, grid, lanes, 0, m, *a);
+    else
+        LAUNCH(dropout_any, grid, lanes, 0, m, *a);
+}

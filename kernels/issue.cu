@@ -1,0 +1,64 @@
+/* issue.cu - the table of operations: each has its kernel, or this does not link. */
+#include "backend/backend.h"
+#include "kernels.h"
+
+void kernels_need(uint32_t op, const void *arguments, struct need *n)
+{
+    const struct op_norm2 *norm2 = (const struct op_norm2 *)arguments;
+    const struct op_bnorm_stats *stats = (const struct op_bnorm_stats *)arguments;
+    const struct op_bnorm_sums *sums = (const struct op_bnorm_sums *)arguments;
+    n->scratch = n->kept = 0;
+    if (op == OP_norm2) {
+        n->scratch = cuda_norm2_scratch(norm2->from.n);
+        n->kept = cuda_norm2_kept(norm2->from.n);
+    } else if (op == OP_bnorm_stats) {
+        n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
+    } else if (op == OP_bnorm_sums) {
+        n->scratch = cuda_bnorm_scratch(sums->rows, sums->width);
+    }
+}
+
+/* How each is called: most with its arguments alone. */
+#define GIVEN(name) (const struct op_##name *)arguments
+#define SHARDS(name) plan_shards(((const struct op_##name *)arguments)->rows)
+#define CALL_dense cuda_dense(m, GIVEN(dense), how)
+#define CALL_dense_back cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), how)
+#define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
+#define CALL_bnorm_sums cuda_bnorm_sums(m, GIVEN(bnorm_sums), scratch)
+#define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))
+#define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
+#define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
+#define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
+#define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
+#define WITH(name) case OP_##name: CALL_##name; break;
+
+void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
+                   void *scratch)
+{
+    switch ((enum op_id)op) {
+    ALONE(gather)
+    ALONE(onehot)
+    ALONE(embed)
+    ALONE(embed_back)
+    WITH(dense)
+    WITH(dense_back)
+    ALONE(act)
+    ALONE(act_back)
+    ALONE(dropout)
+    ALONE(add)
+    WITH(bnorm_stats)
+    ALONE(bnorm)
+    WITH(bnorm_sums)
+    ALONE(bnorm_back)
+    ALONE(lnorm)
+    WITH(lnorm_back)
+    WITH(loss_class)
+    WITH(loss_value)
+    WITH(norm2)
+    ALONE(sgd)
+    ALONE(rmsprop)
+    ALONE(adam)
+    ALONE(advance)
+    case OP_COUNT: break;
+    }
+}
