@@ -1,7 +1,8 @@
 #!/usr/bin/perl
-# run.pl LIST - runs every test program named in LIST (one a line) through TAP::Harness, the engine of prove, two at a time, and
-# closes with one line: N passed, N failed, N skipped. A program that dies, runs out of its plan or prints no plan is a
-# failure of its own; a skip is counted as a skip and never as a pass.
+# run.pl LIST - runs every test program named in LIST (one a line, NAME=VALUE in front sets its environment) through TAP::Harness,
+# the engine of prove, two at a time, and closes with one line: N passed, N failed, N skipped. A program that dies, exits with
+# anything but 0, runs out of its plan or prints no plan is a failure of its own, whatever it printed; so is a test marked
+# TODO. A skip is counted as a skip and never as a pass.
 use strict;
 use warnings;
 use TAP::Harness;
@@ -15,23 +16,26 @@ $ENV{DNN} ||= do { my $d = `pwd`; chomp $d; "$d/build/dnn" };
 my $harness = TAP::Harness->new({
     jobs => $ENV{TEST_JOBS} || 2, verbosity => $ENV{VERBOSE} ? 1 : -1, merge => 0, timer => 1,
     exec => sub {
-        my ($h, $file) = @_;
-        return [$file =~ m{^/} ? $file : "./$file"];
+        my ($h, $line) = @_;
+        my @words = split ' ', $line;
+        my $file = pop @words;
+        return [@words ? ('env', @words) : (), $file =~ m{^/} ? $file : "./$file"];
     },
 });
-my $all = $harness->runtests(@tests);
+my $all = eval { $harness->runtests(@tests) };
+if (!$all) { print $@, "0 passed, 1 failed, 0 skipped\n"; exit 1 } # one gave up for all, or cannot be started
 my ($passed, $failed, $skipped) = (0, 0, 0);
 for my $parser ($all->parsers) {
-    my $skips = $parser->skipped;
-    my $whole = $parser->skip_all ? 1 : 0;
-    $skipped += $skips + $whole;
-    $passed += scalar($parser->passed) - $skips;
-    my $bad = scalar($parser->failed);
-    # broken programs: bad plan, non-zero exit without a failed test, killed
-    $bad = 1 if !$bad && ($parser->exit || $parser->wait || scalar($parser->parse_errors)) && !$whole;
-    $failed += $bad;
+    my %skip = map { $_ => 1 } $parser->skipped;
+    my %todo = map { $_ => 1 } $parser->todo;
+    $skipped += keys(%skip) + ($parser->skip_all ? 1 : 0);
+    $passed += grep { !$skip{$_} && !$todo{$_} } $parser->actual_passed;
+    my %bad = map { $_ => 1 } $parser->actual_failed, keys %todo;
+    my $broken = $parser->exit || $parser->wait || $parser->parse_errors || (!$parser->skip_all && !$parser->tests_run);
+    $failed += %bad ? keys %bad : $broken ? 1 : 0;
 }
 if (my @bad = $all->failed) { print "failed: $_\n" for @bad }
-$failed ||= 1 if !$passed;
+if (my @todo = $all->todo) { print "TODO, which counts as failed: $_\n" for @todo }
+$failed ||= 1 if !$passed && !$skipped;
 print "$passed passed, $failed failed, $skipped skipped\n";
 exit($failed ? 1 : 0);
