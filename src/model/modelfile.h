@@ -2,19 +2,25 @@
  * config, metrics, weights, golden rows. No paths, no time, host, thread count or measured speed:
  * the same training gives the same bytes.
  *
- *   metadata         kind "model", format, config, plan, metrics: the last three are JSON
- *   schema.*         schema_save
- *   weights.params   F32 [parameters]: embedding tables, then layer by layer, each range from a
- * multiple of 16 on weights.buffers  F32 [buffers]: running statistics; absent when there are none
- *   golden.text      U8, golden.offsets I64 [rows][cells] + 1, golden.logits F32 [rows][outputs];
- * absent without rows config           U8: in place of the metadata when it is long */
+ *   metadata          kind "model", format, config, plan, metrics: the last three are JSON
+ *   config            U8: in place of the metadata when it is long
+ *   schema.*          schema_save
+ *   weights.params    F32 [parameters]: embedding tables, then layer by layer, each range from a
+ *                     multiple of 16 on
+ *   weights.buffers   F32 [buffers]: running statistics; absent when there are none
+ *   golden.text       U8: cells of some rows, back to back; all three are absent without rows
+ *   golden.offsets    I64 [rows][cells] + 1
+ *   golden.logits     F32 [rows][outputs]
+ *
+ * The format's number says what the weights mean. 1: the inputs that come of categories stood in
+ * the order of the schema, of either kind. 2: as features.h says. */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
 #include "data/schema.h"
 #include "model/model.h"
 
-#define MODELFILE_FORMAT 1
+#define MODELFILE_FORMAT 2
 
 struct golden {
     uint32_t count;    /* rows */

@@ -36,8 +36,14 @@ static bool check_kind(const struct loading *l)
         return refuse(l, ERR_MODEL_HEADER, "the metadata lack the format's number");
     if (number > MODELFILE_FORMAT)
         return err_at(l->e, ERR_MODEL_NEWER, tensor_file_path(l->file), 0, 0,
-                      "the model has format %lld, this build reads 1 to %d", (long long)number,
+                      "the model has format %lld, this build reads %d", (long long)number,
                       MODELFILE_FORMAT);
+    if (number < MODELFILE_FORMAT) {
+        err_at(l->e, ERR_MODEL_OLDER, tensor_file_path(l->file), 0, 0,
+               "the model has format %lld, this build reads %d: its inputs stand in another order",
+               (long long)number, MODELFILE_FORMAT);
+        return err_help(l->e, "train it anew, or use the version of dnn that wrote it");
+    }
     return true;
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# models.sh - a model of every release's format is read for ever and gives the answers of its day, within the bound for another build (id M11). In models/: NAME.dnn, its
+# models.sh - a model of a released format that this build reads gives the answers of its day, within the bound for another build (id M11). In models/: NAME.dnn, its
 # input NAME.csv and its answers NAME.answers.csv, computed by the plain C code (DNN_CPU=c), which is the same everywhere.
 #
 #     models.sh --make NAME      trains one; once a format, and never again after its release
@@ -13,7 +13,10 @@ if [ "${1:-}" = --make ]; then
     make_leads_config leads.json leads.csv '"split": {"method": "hash"}' '"epochs": 6' \
         '"model": {"layers": [{"type": "dense", "units": 6}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "residual", "layers": [
          {"type": "layer_norm"}, {"type": "dense", "units": 6}, {"type": "tanh"}]}, {"type": "dropout", "p": 0.1}]}'
-    sed -i '/"preset": "mlp"/d' leads.json
+    # embeddings between one-hot columns
+    sed -i -e '/"preset": "mlp"/d' -e 's/"age": "numeric"/"age": {"type": "categorical", "encode": "onehot"}/' \
+        -e 's/"city": "categorical"/"city": {"type": "categorical", "encode": "embedding"}/' \
+        -e 's/"signed_on": "datetime"/"signed_on": {"type": "categorical", "encode": "onehot", "min_count": 2}/' leads.json
     "$DNN" train leads.json -o "$models/$2.dnn" --progress none &&
         "$DNN" predict "$models/$2.dnn" "$models/$2.csv" -o "$models/$2.answers.csv"
     exit

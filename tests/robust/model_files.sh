@@ -106,10 +106,13 @@ signed "M08 a config that is no JSON" E1530 's/(\"config\":\")\{/$1!/'
 signed "M08 an option that is unknown" E1530 's/\\"units\\"/\\"unitz\\"/'
 signed "M08 an unknown key outside the model" E1530 's/\\"epochs\\"/\\"epochz\\"/'
 signed "M08 a task with other labels" "E1510|E1530|E1531" 's/\\"task\\":\\"binary\\"/\\"task\\":\\"regression\\"/'
-signed "M10 a newer format" E1506 's/"format":"1"/"format":"2"/'
+signed "M10 a newer format" E1506 's/"format":"2"/"format":"3"/'
 run dnn verify s.dnn
-err_has "format 2" "M10 both versions are told"
-signed "M10 a format that is no number" "E1504|E1506" 's/"format":"1"/"format":"x"/'
+err_has "format 3, this build reads 2" "M10 both versions are told"
+signed "M10 an older format" E1507 's/"format":"2"/"format":"1"/'
+run dnn verify s.dnn
+err_has "format 1, this build reads 2" "M10 both versions are told"
+signed "M10 a format that is no number" "E1504|E1506" 's/"format":"2"/"format":"x"/'
 signed "M01 another kind of file" "E1501|E1504|E1505|E1506" 's/"kind":"model"/"kind":"picture"/'
 signed "M12 a dtype that is unknown" "E1504|E1505" 's/"dtype":"F32"/"dtype":"F16"/'
 signed "M12 another dtype of the same size" "E1505|E1510|E1531|E1533" 's/"dtype":"F32"/"dtype":"I32"/'

@@ -224,6 +224,7 @@ static void hostile(void)
     refused((struct change){.name = "format", .meta = "1x"}, ERR_MODEL_HEADER, "format");
     /* M10 a newer format */
     refused((struct change){.name = "format", .meta = "4"}, ERR_MODEL_NEWER, "format 4");
+    refused((struct change){.name = "format", .meta = "1"}, ERR_MODEL_OLDER, "format 1");
     refused((struct change){.name = "config"}, ERR_MODEL_TENSOR, "config");
     refused((struct change){.name = "config", .meta = "{\"task\":"}, ERR_MODEL_CONFIG, "config");
     refused((struct change){.name = "config", .meta = "[]"}, ERR_MODEL_CONFIG, "object");
