@@ -56,7 +56,13 @@ struct routine;
 struct machine_options {
     const char *backend;       /* "cpu"; NULL: the same */
     bool blas;                 /* OpenBLAS may serve (training), if blas_prepare found it */
+    /* a device's: auto, 0, cuda:0, GPU-.., MIG-..; NULL: auto. Of its memory the smaller of both
+     * counts; 0: all */
+    const char *device;
+    double memory_limit_gb, memory_fraction;
 };
+/* Whether this build has a machine of that name. */
+bool machine_known(const char *name);
 /* NULL with an error: no such machine in this build, or what it needs is not there. */
 struct machine *machine_open(const struct machine_options *o, struct err *e);
 void machine_close(struct machine *m);
@@ -65,6 +71,14 @@ void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struc
 /* As far as this machine can: machine_plan tells afterwards what it made of it. */
 void machine_obey(struct machine *m, const struct plan *plan);
 const char *machine_name(const struct machine *m);
+/* What it computes on, in bytes. The CPU: nothing, all 0. */
+struct machine_info {
+    char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
+    uint32_t index, count;       /* which device of how many */
+    uint64_t total, free;        /* of the device, whoever uses it */
+    uint64_t allocated, peak;    /* by this machine */
+};
+void machine_describe(const struct machine *m, struct machine_info *info);
 
 /* --- memory --- */
 

@@ -12,7 +12,7 @@
 /* --- kinds of machines --- */
 
 enum { TYPES_MOST = 8 };
-static const struct machine_type *types[TYPES_MOST] = {&machine_cpu};
+static const struct machine_type *types[TYPES_MOST] = {&machine_cpu, &machine_cuda};
 
 void machine_register(const struct machine_type *type)
 {
@@ -23,12 +23,23 @@ void machine_register(const struct machine_type *type)
     types[i] = type;
 }
 
-struct machine *machine_open(const struct machine_options *o, struct err *e)
+static size_t type_of(const char *name)
 {
-    const char *name = o->backend ? o->backend : machine_cpu.name;
     size_t i = 0;
     while (types[i] && strcmp(types[i]->name, name) != 0)
         i++;
+    return i;
+}
+
+bool machine_known(const char *name)
+{
+    return types[type_of(name)] != NULL;
+}
+
+struct machine *machine_open(const struct machine_options *o, struct err *e)
+{
+    const char *name = o->backend ? o->backend : machine_cpu.name;
+    size_t i = type_of(name);
     if (!types[i]) {
         struct text known = {0};
         for (i = 0; types[i]; i++)
@@ -71,6 +82,13 @@ void machine_obey(struct machine *m, const struct plan *plan)
     m->plan = *plan;
 }
 
+void machine_describe(const struct machine *m, struct machine_info *info)
+{
+    *info = (struct machine_info){0};
+    if (m->type->describe)
+        m->type->describe(m, info);
+}
+
 void machine_count(const struct machine *m, struct machine_counts *counts)
 {
     *counts = m->counts;
@@ -89,10 +107,11 @@ static bool failed(const struct machine *m)
     return m->failure.id != ERR_NONE;
 }
 
-/* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would. */
-static bool struck(struct machine *m)
+/* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would;
+ * fetch:N: the Nth time that it brings something back. */
+static bool struck(struct machine *m, enum fault_kind kind)
 {
-    int error = fault_hit(FAULT_PLAY);
+    int error = fault_hit(kind);
     if (!error)
         return false;
     struct err e = {0};
@@ -180,7 +199,7 @@ void machine_send(struct machine *m, uint32_t slot, void *to, const void *from, 
 void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
 {
     assert(slot < MACHINE_SLOTS);
-    if (failed(m))
+    if (failed(m) || struck(m, FAULT_FETCH))
         memset(to, 0, bytes);
     else if (bytes)
         m->type->download(m, slot, to, from, bytes);
@@ -271,7 +290,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
         measure(m, op, arguments);
         return;
     }
-    if (failed(m) || (!m->recording && struck(m)))
+    if (failed(m) || (!m->recording && struck(m, FAULT_PLAY)))
         return;
     m->counts.operations += !m->recording;
     m->type->issue(m, op, arguments);
@@ -299,7 +318,7 @@ struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *
 void machine_play(struct machine *m, struct routine *r, uint32_t times)
 {
     assert(!m->recording && !m->measuring && (!r || r->machine == m));
-    if (!r || !times || failed(m) || struck(m))
+    if (!r || !times || failed(m) || struck(m, FAULT_PLAY))
         return;
     m->counts.plays++;
     m->type->play(m, r, times);

@@ -3,12 +3,16 @@
  * routines begin with struct routine. What all kinds share - the list of types, the first failure,
  * counters, recording - is machine.c's. Private to src/backend, and to tests that bring a machine.
  *
- * Every member of a type is set, and after the first failure none is called but close, release,
- * host_release, disown, drop, and those that only tell sizes or plans. */
+ * Every member of a type but `describe` is set, and after the first failure none is called but
+ * close, release, host_release, disown, drop, and those that only tell sizes or plans. */
 #ifndef DNN_BACKEND_MACHINE_H
 #define DNN_BACKEND_MACHINE_H
 
 #include "backend/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct machine_type {
     const char *name; /* as in struct machine_options and struct plan */
@@ -52,6 +56,9 @@ struct machine_type {
     void (*refresh)(struct machine *m, void *shadow, const real *p, const struct group *groups,
                     uint32_t count);
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
+
+    /* Alone may be NULL: a machine of the host, which has nothing to tell. */
+    void (*describe)(const struct machine *m, struct machine_info *info);
 };
 
 struct machine {
@@ -77,5 +84,11 @@ size_t op_size(enum op_id op);
 void machine_register(const struct machine_type *type);
 
 extern const struct machine_type machine_cpu;
+/* NULL as an address where no kernels are linked (kernels/cuda.cu). */
+extern const struct machine_type machine_cuda __attribute__((weak));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

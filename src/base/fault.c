@@ -21,6 +21,8 @@ struct rule {
     uint64_t from;
     bool onwards, kill;
     int errnum;
+    char call[32];          /* "": every one */
+    _Atomic uint64_t calls; /* of that name */
 };
 
 static const struct {
@@ -32,6 +34,8 @@ static const struct {
     [FAULT_FSYNC] = {"fsync", EIO},    [FAULT_RENAME] = {"rename", EIO},
     [FAULT_CLOSE] = {"close", EIO},    [FAULT_UNLINK] = {"unlink", EIO},
     [FAULT_THREAD] = {"thread", EAGAIN}, [FAULT_PLAY] = {"play", EIO},
+    [FAULT_FETCH] = {"fetch", EIO},
+    [FAULT_CUDA] = {"cuda", 719}, /* cudaErrorLaunchFailure */
 };
 
 static const struct {
@@ -64,7 +68,7 @@ static bool errno_named(const char *name, int *errnum)
     return true;
 }
 
-/* [kill:]KIND:N[+][:ERRNO]; item is cut into pieces. */
+/* [kill:]KIND[.CALL]:N[+][:ERRNO]; item is cut into pieces. */
 static bool rule_read(char *item, struct rule *r)
 {
     *r = (struct rule){0};
@@ -76,6 +80,15 @@ static bool rule_read(char *item, struct rule *r)
     if (!number)
         return false;
     *number++ = '\0';
+    char *call = strchr(item, '.');
+    if (call) {
+        *call++ = '\0';
+        if (strncmp(call, "cuda", 4) == 0) /* as the runtime calls it, or without */
+            call += 4;
+        if (strlen(call) >= sizeof r->call)
+            return false;
+        memcpy(r->call, call, strlen(call) + 1);
+    }
     size_t k = 0;
     while (k < FAULT_KINDS && strcmp(kinds[k].name, item) != 0)
         k++;
@@ -145,11 +158,20 @@ static void setup(void)
 
 int fault_hit(enum fault_kind kind)
 {
+    return fault_hit_call(kind, "");
+}
+
+int fault_hit_call(enum fault_kind kind, const char *call)
+{
     pthread_once(&once, setup);
-    uint64_t nth = atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1;
+    uint64_t all = atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1;
     for (size_t i = 0; i < rule_count; i++) {
-        const struct rule *r = &rules[i];
-        if (r->kind != kind || nth < r->from || (nth > r->from && !r->onwards))
+        struct rule *r = &rules[i];
+        if (r->kind != kind || (*r->call && strcmp(r->call, call) != 0))
+            continue;
+        uint64_t nth =
+            *r->call ? atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed) + 1 : all;
+        if (nth < r->from || (nth > r->from && !r->onwards))
             continue;
         if (r->kill)
             kill(getpid(), SIGKILL);

@@ -4,7 +4,8 @@
  *   KIND:N+[:ERRNO]  that call and all later ones
  *   kill:KIND:N      the process gets SIGKILL in place of the Nth call of that kind
  * KINDs: alloc, open, read, write, fsync, rename, close, unlink, thread, and play: a machine is
- * given a routine, or an operation by itself. A count is kept whether or not a fault is set;
+ * given a routine, or an operation by itself; cuda: a call of the CUDA runtime, cuda.Malloc one of
+ * that name, whose ERRNO is CUDA's number. A count is kept whether or not a fault is set;
  * DNN_FAULT=count prints the counts at exit on standard error, so that a sweep knows how far to
  * go. */
 #ifndef DNN_BASE_FAULT_H
@@ -14,9 +15,11 @@
 
 enum fault_kind {
     FAULT_ALLOC, FAULT_OPEN, FAULT_READ, FAULT_WRITE, FAULT_FSYNC, FAULT_RENAME, FAULT_CLOSE,
-    FAULT_UNLINK, FAULT_THREAD, FAULT_PLAY, FAULT_KINDS
+    FAULT_UNLINK, FAULT_THREAD, FAULT_PLAY, FAULT_FETCH, FAULT_CUDA, FAULT_KINDS
 };
 /* 0: go on; else the errno to fail with. Reads DNN_FAULT on first use. Cheap and thread-safe. */
 int fault_hit(enum fault_kind kind);
+/* The same for a call by its name; rules that name one count its calls alone. */
+int fault_hit_call(enum fault_kind kind, const char *call);
 
 #endif

@@ -185,8 +185,9 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     r->total_s = clock_now() - began;
     if (good) {
         uint64_t answers = r->rows - r->bad_rows;
-        log_line("dnn_cpu: predicted %llu row%s, %llu answer%s", (unsigned long long)r->rows,
-                 r->rows == 1 ? "" : "s", (unsigned long long)answers, answers == 1 ? "" : "s");
+        log_line("%s: predicted %llu row%s, %llu answer%s", r->backend.used,
+                 (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
+                 (unsigned long long)answers, answers == 1 ? "" : "s");
     }
     return good;
 }

@@ -1,6 +1,6 @@
-/* select.c - see select.h. This build has no GPU kernels, so the machine is the CPU; what was asked
+/* select.c - see select.h. In a build without GPU kernels the machine is the CPU; what was asked
  * for still decides what is said, and whether it is an error. No GPU library is opened to find that
- * out. */
+ * out. What happens when a GPU does not serve any more: fallback.c. */
 #include "run/select.h"
 
 #include <stdio.h>
@@ -75,8 +75,14 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .precision = "fp32",
                             .cpu_s = -1,
                             .gpu_s = -1};
-    bool other_kind = kind && strcmp(kind, "cuda") != 0;
-    if (word == BACKEND_CPU) {
+    bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
+    if (word != BACKEND_CPU && select_fell_back(s)) {
+        log_line("dnn_cpu: using CPU (%s)", s->reason);
+    } else if (word != BACKEND_CPU && !other_kind && kernels) {
+        s->machine = word == BACKEND_GPU ? "cuda" : NULL; /* opened, or decided, later */
+        snprintf(s->reason, sizeof s->reason, "asked for by %s", text_quote_z(from));
+        return true;
+    } else if (word == BACKEND_CPU) {
         snprintf(s->reason, sizeof s->reason, "GPU disabled");
         log_line("dnn_cpu: using CPU (%s)", s->reason);
     } else if (word == BACKEND_GPU || other_kind) {

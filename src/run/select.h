@@ -1,6 +1,7 @@
-/* select.h - which machine serves a job, and why. On a machine with no GPU: auto is the CPU,
- * dnn_gpu warns and is the CPU, or fails with 69 when fallback is "none". dnn_cpu opens no GPU
- * library, and neither does auto for small work. */
+/* select.h - which machine serves a job, and why. In a build without kernels: auto is the CPU,
+ * dnn_gpu warns and is the CPU, or fails with 69 when fallback is "none". With them, dnn_gpu opens
+ * the GPU or does the same, and auto waits for estimates. dnn_cpu opens no GPU library, and neither
+ * does auto for small work. */
 #ifndef DNN_RUN_SELECT_H
 #define DNN_RUN_SELECT_H
 
@@ -9,8 +10,10 @@
 
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
-    const char *used;      /* "dnn_cpu" */
-    const char *machine;   /* its name in backend.h: "cpu" */
+    const char *used;      /* "dnn_cpu", "dnn_gpu" */
+    /* its name in backend.h: "cpu", "cuda"; NULL: not decided before select_decide */
+    const char *machine;
+    bool fell_back;        /* the GPU failed, in this process or the one that became it */
     char reason[256];
     char device[96]; /* "cpu" */
     char driver[32]; /* "" */
@@ -21,10 +24,38 @@ struct selection {
      * made. */
     double cpu_s, gpu_s;
 };
+/* How much there is to do, as far as it is known. */
+struct select_work {
+    double rows;         /* of all epochs; answers: of the input */
+    double flops;        /* a row, of a step or an answer */
+    double steps;        /* batches, of all epochs */
+    double bytes;        /* that a GPU must be given */
+};
 /* Logs the contract's lines. The estimates are made by whoever has seen the data (check, train),
  * and blas_core becomes the plan's, once there is one: what serves, not what was found. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
+/* Where the machine is not decided: the faster one by estimate. A CPU that needs under a second is
+ * taken without a look at the GPU. */
+void select_decide(struct selection *s, const struct select_work *work);
+/* Opens the machine; a GPU that cannot be had is the CPU with a warning (a note where auto chose
+ * it), or the error when there is no fallback. */
+struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
+                            struct err *e);
+/* Whether the CPU is to take over after this failure of the machine. */
+bool select_falls_back(const struct selection *s, const struct backend_options *b,
+                       const struct err *e);
+/* The CPU takes over in this process: the one loud warning, with what `then` says comes next. */
+void select_fall_back(struct selection *s, const struct err *e, const char *then);
+/* The same by executing the program anew, with nothing of the GPU left; `resume`: the training goes
+ * on from its newest checkpoint. Returns when that is impossible. */
+void select_restart(struct selection *s, const struct err *e, bool resume, const char *then);
+/* Whether this process is one that was executed anew (then s tells why), and whether it is to go on
+ * from a checkpoint. */
+bool select_fell_back(struct selection *s);
+bool select_resumes(void);
+/* "dnn_gpu: model loaded on GPU 0 (NVIDIA H200, 1.2 of 139.8 GiB used)"; nothing on the CPU. */
+void select_say_loaded(const struct selection *s, const struct machine *m);
 void select_write(const struct selection *s, const char *key, struct json_out *out); /* BACKEND */
 
 #endif

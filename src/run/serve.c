@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "run/memory.h"
 
 #define BATCH_MOST 1024u
 #define BATCH_LEAST 32u
@@ -44,6 +46,19 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     return true;
 }
 
+/* auto: an answer costs two operations a parameter and row. Of a file only the first rows are
+ * known, and how long it is: some seven bytes a cell. */
+static void decide(struct serve *s, uint64_t records, uint64_t bytes)
+{
+    double rows = (double)records, fill = (double)bytes / (7.0 * (double)s->schema->column_count);
+    rows = rows > fill ? rows : fill;
+    struct select_work work = {.rows = rows,
+                               .flops = 2.0 * (double)s->file->param_count,
+                               .steps = rows / BATCH_MOST,
+                               .bytes = rows * (double)s->schema->format.stride};
+    select_decide(&s->backend, &work);
+}
+
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
 {
     /* two operations a parameter and record */
@@ -51,41 +66,82 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
     if (bytes >= THREADS_BYTES || work >= THREADS_FLOPS)
         threads_start((unsigned)s->options.threads);
     s->backend.threads = threads_count();
+    if (!s->backend.machine)
+        decide(s, records, bytes);
 }
 
-static bool begin(struct serve *s, uint64_t count, struct err *e)
+/* What is left of the machine when another one takes over, or at the end. */
+static void stop(struct serve *s)
 {
-    struct machine_options how = {.backend = s->backend.machine, .blas = false};
-    s->machine = machine_open(&how, e);
-    if (!s->machine)
-        return false;
+    memory_note(s->machine);
+    step_close(s->stepper);
+    network_free(s->network);
+    machine_close(s->machine);
+    s->stepper = NULL;
+    s->network = NULL;
+    s->machine = NULL;
+}
+
+/* Rows of a batch for `count` rows to come, while activations stay small. */
+static bool choose_rows(struct serve *s, struct network_options *o, uint64_t count, struct err *e)
+{
     uint32_t rows = BATCH_MOST;
     while (rows > BATCH_LEAST && rows / 2 >= count)
         rows /= 2;
     bool chosen = s->options.predict_batch_size > 0;
     if (chosen)
         rows = (uint32_t)s->options.predict_batch_size;
-    struct network_options o = {
-        .model = &s->model, .features = s->features, .rows = rows, .micro = 1};
+    o->rows = rows;
     struct network_bytes need;
     while (!chosen && rows > BATCH_LEAST) {
-        if (!network_need(&o, s->machine, &need, e))
+        if (!network_need(o, s->machine, &need, e))
             return false;
         if (need.activations + need.scratch <= ACTIVATIONS_MOST)
             break;
-        o.rows = rows /= 2;
+        o->rows = rows /= 2;
     }
-    machine_plan(s->machine, rows, 1, &s->plan);
+    return true;
+}
+
+static bool make_network(struct serve *s, const struct network_options *o, struct err *e)
+{
+    machine_plan(s->machine, o->rows, 1, &s->plan);
     machine_obey(s->machine, &s->plan);
     snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
-    s->network = network_new(&o, s->machine, &s->plan, e);
-    if (!s->network)
+    s->network = network_new(o, s->machine, &s->plan, e);
+    return s->network != NULL;
+}
+
+/* A device without room for the batch gets a smaller one. */
+static bool fit_network(struct serve *s, struct network_options *o, struct err *e)
+{
+    while (!make_network(s, o, e)) {
+        if (e->id != ERR_GPU_MEMORY || o->rows <= BATCH_LEAST)
+            return false;
+        err_clear(e);
+        log_line("dnn_gpu: out of memory; batch %u -> %u", o->rows, o->rows / 2);
+        o->rows /= 2;
+    }
+    return true;
+}
+
+static bool begin(struct serve *s, uint64_t count, struct err *e)
+{
+    s->machine = select_open(&s->backend, &s->options, false, e);
+    if (!s->machine)
+        return false;
+    struct network_options o = {.model = &s->model, .features = s->features, .micro = 1};
+    if (!choose_rows(s, &o, count, e) || !fit_network(s, &o, e))
         return false;
     s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
     network_put(s->network, &state);
-    mem_free(s->file->params); /* the network has its own */
-    s->file->params = NULL;
+    if (strcmp(s->backend.used, "dnn_gpu") != 0) { /* the network has its own */
+        mem_free(s->file->params);
+        s->file->params = NULL;
+    }
+    memory_note(s->machine);
+    select_say_loaded(&s->backend, s->machine);
     s->source = (struct source){
         .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63},
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
@@ -94,8 +150,8 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     return true;
 }
 
-bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                  struct err *e)
+static bool answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                   struct err *e)
 {
     if (!s->network && !begin(s, count, e))
         return false;
@@ -105,12 +161,24 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
     return step_answer(s->stepper, &s->source, 0, count, logits, e);
 }
 
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                  struct err *e)
+{
+    if (!s->backend.machine) /* nobody said how many there are: these, at least */
+        decide(s, count, 0);
+    if (answer(s, records, count, logits, e))
+        return true;
+    if (!select_falls_back(&s->backend, &s->options, e))
+        return false;
+    select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
+    err_clear(e);
+    stop(s);
+    return answer(s, records, count, logits, e);
+}
+
 void serve_close(struct serve *s)
 {
-    step_close(s->stepper);
-    network_free(s->network);
-    if (s->machine)
-        machine_close(s->machine);
+    stop(s);
     if (s->features)
         features_free(s->features);
     modelfile_free(s->file);

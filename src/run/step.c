@@ -73,10 +73,10 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
         struct netshape *shape = network_shape(s->network, count - done, &most);
         network_answer_from(s->network, row0 + done);
         run(s, network_issue_answer, shape, 1);
-        if (!machine_wait(s->machine, MACHINE_PATIENCE, e))
-            return false;
         rows = count - done < most ? count - done : most;
         network_logits(shape, (uint32_t)rows, logits + done * outputs);
+        if (!machine_wait(s->machine, MACHINE_PATIENCE, e)) /* on the way back as well */
+            return false;
     }
     return true;
 }

@@ -3,12 +3,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "run/memory.h"
 #include "run/output.h"
 #include "run/stop.h"
 
@@ -42,7 +44,7 @@ bool training_open(struct training *t, const struct train_request *q, struct err
 {
     t->config = q->config;
     t->output = q->output;
-    t->resume = q->resume;
+    t->resume = q->resume || select_resumes();
     t->keeper = (struct keeper){.output = q->output, .keep = q->config->train.checkpoint.keep};
     stop_phase("opening the outputs", true);
     if (!output_check(t->config, t->output, e) || !lock_take(&t->lock, t->output, e) ||
@@ -123,6 +125,30 @@ static bool have_weights(struct training *t, struct err *e)
     return good;
 }
 
+static bool open_machine(struct training *t, struct err *e)
+{
+    t->machine = select_open(&t->backend, &t->config->backend, true, e);
+    return t->machine != NULL;
+}
+
+/* auto: what a row costs follows from the model's parameters: two operations each on the way
+ * forward, four on the way back. */
+static bool decide_machine(struct training *t, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, e);
+    if (!m)
+        return false;
+    double rows = (double)t->table->count[PART_TRAIN] * (double)o->epochs;
+    struct select_work work = {.rows = rows,
+                               .flops = 6.0 * (double)m->params,
+                               .steps = rows / (double)o->batch_size,
+                               .bytes = (double)t->table->bytes};
+    model_free(m);
+    select_decide(&t->backend, &work);
+    return open_machine(t, e);
+}
+
 static bool load(struct training *t, struct err *e)
 {
     const struct config *c = t->config;
@@ -131,11 +157,9 @@ static bool load(struct training *t, struct err *e)
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
     blas_prepare(threads); /* finds the process alone, and must */
     threads_start((unsigned)c->backend.threads);
-    struct machine_options options = {.backend = t->backend.machine, .blas = true};
-    t->machine = machine_open(&options, e);
-    if (!t->machine)
-        return false;
     t->backend.threads = threads_count();
+    if (t->backend.machine && !open_machine(t, e))
+        return false;
 
     stop_phase("reading the data", true);
     t->schema = schema_declare(&c->data, c->task, c->doc, e);
@@ -149,7 +173,7 @@ static bool load(struct training *t, struct err *e)
     t->features = schema_features(t->schema);
     t->score = (struct score_job){.table = t->table, .schema = t->schema, .features = t->features};
     have_labels(t);
-    if (!find_metric(t, e) || !have_weights(t, e))
+    if (!find_metric(t, e) || !have_weights(t, e) || (!t->machine && !decide_machine(t, e)))
         return false;
     struct text text = {0};
     config_resolved(c, t->features, true, &text);
@@ -170,13 +194,18 @@ struct network_options training_network(const struct training *t)
     const struct train_options *o = &t->config->train;
     return (struct network_options){.model = &t->config->model,
                                     .features = t->features,
-                                    .rows = (uint32_t)o->batch_size,
-                                    .micro = (uint32_t)o->grad_accumulation,
+                                    .rows = t->plan.batch,
+                                    .micro = t->plan.micro,
                                     .steps = (uint32_t)t->steps,
                                     .training = true,
                                     .loss = &o->loss,
                                     .optim = &o->optimizer,
                                     .clip_norm = o->clip_norm};
+}
+
+static bool on_gpu(const struct training *t)
+{
+    return strcmp(t->backend.used, "dnn_gpu") == 0;
 }
 
 static bool enough_memory(const struct training *t, const struct network_options *o, struct err *e)
@@ -185,6 +214,9 @@ static bool enough_memory(const struct training *t, const struct network_options
     if (!network_need(o, t->machine, &need, e))
         return false;
     uint64_t free_bytes = machine_bytes_free(t->machine);
+    if (free_bytes && need.total > free_bytes && on_gpu(t))
+        return err_set(e, ERR_GPU_MEMORY, "GPU out of memory: the network needs %s, %s are left",
+                       text_bytes(need.total), text_bytes(free_bytes));
     if (free_bytes && need.total > free_bytes) {
         err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
                 text_bytes(need.total), text_bytes(free_bytes));
@@ -254,17 +286,21 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
 {
     const char *differs = NULL;
     char room[512];
-    machine_obey(t->machine, wanted);
-    machine_plan(t->machine, t->plan.batch, t->plan.micro, &t->plan);
-    if (!same_bits(&t->plan, wanted, &differs))
+    bool same_kind = strcmp(wanted->backend, t->plan.backend) == 0;
+    bool same_step = (uint64_t)wanted->batch * wanted->micro ==
+                     (uint64_t)t->plan.batch * t->plan.micro;
+    if (same_kind)
+        machine_obey(t->machine, wanted);
+    machine_plan(t->machine, same_kind && same_step ? wanted->batch : t->plan.batch,
+                 same_kind && same_step ? wanted->micro : t->plan.micro, &t->plan);
+    if (!t->backend.fell_back && !same_bits(&t->plan, wanted, &differs))
         log_warning(
             "\"%s\" was computed on another kind of machine (%s differs): the result is as good, "
             "but not the same bytes as that of a run that was not stopped",
             training_quoted(path, room), differs);
-    machine_obey(t->machine, &t->plan);
 }
 
-static bool network_make(struct training *t, struct err *e)
+static bool network_try(struct training *t, struct err *e)
 {
     struct network_options o = training_network(t);
     if (!enough_memory(t, &o, e))
@@ -274,6 +310,85 @@ static bool network_make(struct training *t, struct err *e)
         return false;
     t->stepper = step_open(t->network, t->machine);
     t->score.stepper = t->stepper;
+    return true;
+}
+
+static void network_drop(struct training *t)
+{
+    step_close(t->stepper);
+    network_free(t->network);
+    t->score.stepper = t->stepper = NULL;
+    t->network = NULL;
+}
+
+/* The plan with micro-batches of half as many rows, or the next smaller divisor: the sum over a
+ * step's rows is the same. False where that is not to be had. */
+static bool halve(struct training *t)
+{
+    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch / 2;
+    struct err e = {0};
+    struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, &e);
+    bool norm = m && m->buffers > 0;
+    model_free(m);
+    if (norm)
+        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
+                 "%u rows, which is not halved", t->plan.batch);
+    if (norm || rows == 0)
+        return false;
+    while (whole % rows)
+        rows--;
+    log_line("dnn_gpu: out of memory; micro-batch %u -> %u", t->plan.batch, rows);
+    machine_plan(t->machine, rows, whole / rows, &t->plan);
+    machine_obey(t->machine, &t->plan);
+    return true;
+}
+
+/* GPU_BATCH_SIZE: the largest micro-batch on a GPU. */
+static void keep_to_size(struct training *t)
+{
+    const char *word = getenv("GPU_BATCH_SIZE");
+    int64_t most;
+    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch;
+    if (!on_gpu(t) || !word || !text_to_int(word, &most) || most < 1 || rows <= most)
+        return;
+    rows = (uint32_t)most;
+    while (whole % rows)
+        rows--;
+    machine_plan(t->machine, rows, whole / rows, &t->plan);
+    machine_obey(t->machine, &t->plan);
+}
+
+/* The CPU takes the place of a GPU that has no room. */
+static bool network_on_cpu(struct training *t, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    select_fall_back(&t->backend, e, "using CPU");
+    err_clear(e);
+    machine_close(t->machine);
+    if (!open_machine(t, e))
+        return false;
+    machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
+    machine_obey(t->machine, &t->plan);
+    return network_try(t, e);
+}
+
+static bool network_fit(struct training *t, struct err *e)
+{
+    while (!network_try(t, e)) {
+        network_drop(t);
+        if (e->id != ERR_GPU_MEMORY || !on_gpu(t))
+            return false;
+        if (!halve(t))
+            return select_falls_back(&t->backend, &t->config->backend, e) && network_on_cpu(t, e);
+        err_clear(e);
+    }
+    return true;
+}
+
+static bool network_make(struct training *t, struct err *e)
+{
+    if (!network_fit(t, e))
+        return false;
     t->source = (struct source){.rows = t->table->rows,
                                 .index = t->table->index[PART_TRAIN],
                                 .count = t->table->count[PART_TRAIN],
@@ -281,7 +396,17 @@ static bool network_make(struct training *t, struct err *e)
                                 .classes = t->classes,
                                 .class_weight = t->class_weight,
                                 .features = t->features};
-    return network_source(t->network, &t->source, e);
+    bool good = network_source(t->network, &t->source, e);
+    if (!good && e->id == ERR_GPU_MEMORY &&
+        select_falls_back(&t->backend, &t->config->backend, e)) {
+        network_drop(t);
+        good = network_on_cpu(t, e) && network_source(t->network, &t->source, e);
+    }
+    if (good) {
+        memory_note(t->machine);
+        select_say_loaded(&t->backend, t->machine);
+    }
+    return good;
 }
 
 bool training_build(struct training *t, struct err *e)
@@ -297,7 +422,8 @@ bool training_build(struct training *t, struct err *e)
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else
-        machine_obey(t->machine, &t->plan);
+        keep_to_size(t);
+    machine_obey(t->machine, &t->plan);
     snprintf(t->backend.blas_core, sizeof t->backend.blas_core, "%s", t->plan.blas_core);
     bool good = network_make(t, e);
     if (good && c) {
@@ -327,11 +453,11 @@ bool training_build(struct training *t, struct err *e)
 void training_close(struct training *t)
 {
     progress_close(t->progress);
+    memory_note(t->machine);
     step_close(t->stepper);
     network_free(t->network);
     machine_close(t->machine);
     training_state_free(&t->best);
-    training_state_free(&t->last);
     history_release(&t->history);
     for (uint32_t i = 0; t->labels && i < t->classes; i++)
         mem_free(t->labels[i]);

@@ -92,6 +92,13 @@ void cudart_devices(unsigned count, size_t bytes)
     cudart.bytes = bytes;
 }
 
+/* What a whole program leaves behind. */
+static void report(void)
+{
+    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left\n", made_in_all,
+            after_fault, emulate_findings(), cudart.left);
+}
+
 /* One word of DNN_EMULATE. */
 static void plan_word(char *word)
 {
@@ -110,6 +117,10 @@ static void plan_word(char *word)
         cudart_devices((unsigned)a, b);
     else if (strcmp(word, "vanish") == 0)
         cudart_vanish();
+    else if (strcmp(word, "order") == 0)
+        emulate_order((unsigned)a % ORDER_COUNT);
+    else if (strcmp(word, "report") == 0)
+        atexit(report);
     else if (strcmp(word, "hide") == 0)
         memory_hide(true);
     else

@@ -9,6 +9,12 @@
 static int again(const char *what)
 {
     int bits = 0, third = 0;
+    if (what[0] == 'c') { /* calls by name: of the second Malloc */
+        fault_hit_call(FAULT_CUDA, "Malloc");
+        if (fault_hit_call(FAULT_CUDA, "Free"))
+            return 1;
+        return fault_hit_call(FAULT_CUDA, "Malloc");
+    }
     fault_hit(FAULT_READ);
     for (int i = 0; i < 5; i++) {
         int error = fault_hit(FAULT_WRITE);
@@ -42,9 +48,13 @@ int main(int argc, char **argv)
     is_int(scratch_again("write:3:EIO", "e", NULL, NULL), EIO, "an errno by name");
     is_int(scratch_again("write:3+:27", "e", NULL, NULL), 27, "an errno by number");
     is_int(scratch_again("kill:write:2", "b", NULL, NULL), 128 + 9, "a kill");
+    is_int(scratch_again("cuda.Malloc:2:2", "c", NULL, NULL), 2, "the second call of a name");
+    is_int(scratch_again("cuda.cudaMalloc:2:46", "c", NULL, NULL), 46, "its whole name");
+    is_int(scratch_again("cuda.Free:2", "c", NULL, NULL), 0, "another name counts for itself");
+    is_int(scratch_again("cuda:2:35", "c", NULL, NULL), 1, "any name");
     notes("count",
           "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 "
-          "thread=0 play=0\n",
+          "thread=0 play=0 cuda=0\n",
           "counts at the end");
     notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
           "no number");

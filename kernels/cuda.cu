@@ -1,0 +1,416 @@
+/* cuda.cu - a CUDA device as a machine: opening, memory, waiting, the plan. One thread drives it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda.cuh"
+
+enum { CUDA_VERSION_OF_CODE = 1 };
+static const uint64_t GIB = (uint64_t)1 << 30;
+
+/* --- opening --- */
+
+/* Seconds without an answer after which the device counts as hung; a test cannot wait so long. */
+static double patience(void)
+{
+    const char *word = getenv("DNN_PATIENCE");
+    double seconds;
+    return word && text_to_double(word, &seconds) && seconds > 0 ? seconds : MACHINE_PATIENCE;
+}
+
+static uint64_t limit_of(const struct machine_options *o, uint64_t total)
+{
+    double share = o->memory_fraction > 0 && o->memory_fraction < 1 ? o->memory_fraction : 1;
+    double most = (double)total * share;
+    if (o->memory_limit_gb > 0 && o->memory_limit_gb * (double)GIB < most)
+        most = o->memory_limit_gb * (double)GIB;
+    return (uint64_t)most;
+}
+
+/* As an error of opening: nothing was begun, so there is nothing to go on from. */
+static struct machine *give_up(struct card *m, struct err *e)
+{
+    *e = m->head.failure;
+    for (unsigned i = 0; i < MACHINE_SLOTS; i++)
+        slot_close(&m->slots[i]);
+    mem_free(m);
+    return NULL;
+}
+
+static void cuda_close(struct machine *machine);
+
+static struct machine *cuda_open(const struct machine_options *o, struct err *e)
+{
+    struct card *m = (struct card *)mem_zero(1, sizeof *m);
+    if (!cuda_device_open(&m->device, o->device, e)) {
+        mem_free(m);
+        return NULL;
+    }
+    m->limit = limit_of(o, m->device.total);
+    m->patience = patience();
+    cudaError_t code = call_StreamCreateWithFlags(&m->stream, cudaStreamNonBlocking);
+    if (code != cudaSuccess) { /* the first call that needs the device itself */
+        cuda_refused(code, "cudaStreamCreateWithFlags", e);
+        mem_free(m);
+        return NULL;
+    }
+    bool good = CUDA(m, EventCreateWithFlags, (&m->issued, cudaEventDisableTiming));
+    for (unsigned i = 0; i < MACHINE_SLOTS && good; i++)
+        good = slot_open(m, &m->slots[i]);
+    return good ? &m->head : give_up(m, e);
+}
+
+static void cuda_close(struct machine *machine)
+{
+    struct card *m = card_of(machine);
+    if (!cuda_lost(m)) {
+        for (unsigned i = 0; i < MACHINE_SLOTS; i++)
+            slot_close(&m->slots[i]);
+        for (size_t i = 0; i < m->block_count; i++)
+            call_Free(m->blocks[i].at);
+        for (size_t i = 0; i < m->pin_count; i++)
+            call_FreeHost(m->pins[i].at);
+        call_EventDestroy(m->issued);
+        call_StreamDestroy(m->stream);
+    }
+    mem_free(m->blocks);
+    mem_free(m->pins);
+    mem_free(m);
+}
+
+static void cuda_describe(const struct machine *machine, struct machine_info *to)
+{
+    const struct card *m = card_of(machine);
+    snprintf(to->device, sizeof to->device, "%s", m->device.name);
+    snprintf(to->driver, sizeof to->driver, "%s", m->device.driver);
+    to->index = (uint32_t)m->device.index;
+    to->count = (uint32_t)m->device.count;
+    to->total = m->device.total;
+    to->allocated = m->allocated;
+    to->peak = m->peak;
+    to->free = cuda_lost(m) ? 0 : cuda_device_free();
+}
+
+static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct plan *plan)
+{
+    const struct card *m = card_of(machine);
+    snprintf(plan->core, sizeof plan->core, "%s", m->device.core);
+    snprintf(plan->blas, sizeof plan->blas, "none");
+    snprintf(plan->blas_core, sizeof plan->blas_core, "none");
+    snprintf(plan->precision, sizeof plan->precision, "fp32");
+    plan->version = CUDA_VERSION_OF_CODE;
+}
+
+/* fp32 and one variant of each kernel: there is nothing else to obey. */
+static void cuda_obey(struct machine *, const struct plan *) {}
+
+/* --- memory --- */
+
+static struct block *block_add(struct card *m)
+{
+    if (m->block_count == m->block_room) {
+        m->block_room = m->block_room ? 2 * m->block_room : 64;
+        m->blocks = (struct block *)mem_grow(m->blocks, m->block_room, sizeof *m->blocks);
+    }
+    struct block *b = &m->blocks[m->block_count++];
+    *b = block{};
+    return b;
+}
+
+static void block_free(struct card *m, struct block *b)
+{
+    m->allocated -= b->bytes;
+    if (!cuda_lost(m))
+        CUDA(m, Free, (b->at));
+    *b = m->blocks[--m->block_count];
+}
+
+static bool drop_spares(struct card *m)
+{
+    bool any = false;
+    for (size_t i = m->block_count; i-- > 0;)
+        if (m->blocks[i].adopted && m->blocks[i].uses == 0) {
+            block_free(m, &m->blocks[i]);
+            any = true;
+        }
+    return any;
+}
+
+static bool too_much(struct card *m, size_t bytes, const char *why, struct err *e)
+{
+    uint64_t left = cuda_device_free();
+    err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s more: %s in use, %s of %s free%s",
+            m->device.index, text_quote_z(m->device.name), text_bytes(bytes),
+            text_bytes(m->allocated), text_bytes(left), text_bytes(m->device.total), why);
+    return err_help(e, "lower train.batch_size or backend.predict_batch_size, or wait until others "
+                       "have left the card");
+}
+
+void *cuda_take(struct card *m, size_t bytes, struct err *e)
+{
+    void *at = NULL;
+    if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
+        *e = m->head.failure;
+        return NULL;
+    }
+    if (m->allocated + bytes > m->limit) {
+        too_much(m, bytes, ", within backend.memory_limit_gb and memory_fraction", e);
+        return NULL;
+    }
+    cudaError_t code = call_Malloc(&at, bytes);
+    if (code == cudaErrorMemoryAllocation && drop_spares(m))
+        code = call_Malloc(&at, bytes);
+    if (code == cudaErrorMemoryAllocation) {
+        call_GetLastError(); /* this one is dealt with */
+        too_much(m, bytes, "", e);
+        return NULL;
+    }
+    if (!cuda_good(m, code, "cudaMalloc") ||
+        !CUDA(m, MemsetAsync, (at, 0, bytes, m->stream))) {
+        *e = m->head.failure;
+        return NULL;
+    }
+    struct block *b = block_add(m);
+    b->at = at;
+    b->bytes = bytes;
+    m->allocated += bytes;
+    if (m->allocated > m->peak)
+        m->peak = m->allocated;
+    return at;
+}
+
+static struct block *block_at(struct card *m, const void *at)
+{
+    for (size_t i = 0; i < m->block_count; i++)
+        if (m->blocks[i].at == at)
+            return &m->blocks[i];
+    return NULL;
+}
+
+static void *cuda_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return cuda_take(card_of(m), bytes, e);
+}
+
+static void cuda_release(struct machine *m, void *memory)
+{
+    struct block *b = block_at(card_of(m), memory);
+    if (b)
+        block_free(card_of(m), b);
+}
+
+static void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
+{
+    struct card *m = card_of(machine);
+    void *at = NULL;
+    if (!CUDA(m, HostAlloc, (&at, bytes, cudaHostAllocDefault))) {
+        *e = m->head.failure;
+        return NULL;
+    }
+    memset(at, 0, bytes);
+    if (m->pin_count == m->pin_room) {
+        m->pin_room = m->pin_room ? 2 * m->pin_room : 16;
+        m->pins = (struct pinned *)mem_grow(m->pins, m->pin_room, sizeof *m->pins);
+    }
+    m->pins[m->pin_count].at = (char *)at;
+    m->pins[m->pin_count++].bytes = bytes;
+    return at;
+}
+
+static void cuda_host_release(struct machine *machine, void *memory)
+{
+    struct card *m = card_of(machine);
+    for (size_t i = 0; i < m->pin_count; i++)
+        if (m->pins[i].at == memory) {
+            m->pins[i] = m->pins[--m->pin_count];
+            if (!cuda_lost(m))
+                CUDA(m, FreeHost, (memory));
+            return;
+        }
+}
+
+bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes)
+{
+    const char *begin = (const char *)at;
+    for (size_t i = 0; i < m->pin_count; i++)
+        if (begin >= m->pins[i].at && begin + bytes <= m->pins[i].at + m->pins[i].bytes)
+            return true;
+    return false;
+}
+
+/* --- rows lent by the host: a copy, shared while the same bytes are lent again --- */
+
+static struct block *block_lent(struct card *m, const void *host, size_t bytes)
+{
+    for (size_t i = 0; i < m->block_count; i++) {
+        struct block *b = &m->blocks[i];
+        if (b->adopted && b->uses && b->host == host && b->host_bytes == bytes)
+            return b;
+    }
+    return NULL;
+}
+
+/* A spare that these bytes fill by a quarter at least. */
+static struct block *block_spare(struct card *m, size_t bytes)
+{
+    for (size_t i = 0; i < m->block_count; i++) {
+        struct block *b = &m->blocks[i];
+        if (b->adopted && !b->uses && b->bytes >= bytes && b->bytes / 4 <= bytes)
+            return b;
+    }
+    return NULL;
+}
+
+static const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes,
+                              struct err *e)
+{
+    struct card *m = card_of(machine);
+    size_t wished = bytes ? bytes : 1;
+    struct block *b = block_lent(m, host, bytes);
+    if (b) {
+        b->uses++;
+        return b->at;
+    }
+    b = block_spare(m, wished);
+    if (!b) {
+        void *at = cuda_take(m, wished, e);
+        if (!at)
+            return NULL;
+        b = block_at(m, at);
+    }
+    b->adopted = true;
+    b->host = host;
+    b->host_bytes = bytes;
+    b->uses = 1;
+    void *at = b->at;
+    if (bytes)
+        cuda_upload(machine, 0, at, host, bytes);
+    cuda_fence(machine, 0);
+    if (!cuda_lost(m))
+        return at;
+    *e = m->head.failure;
+    return NULL;
+}
+
+static void cuda_disown(struct machine *machine, const void *adopted)
+{
+    struct block *b = block_at(card_of(machine), adopted);
+    if (b && b->uses)
+        b->uses--;
+}
+
+static uint64_t cuda_bytes_free(struct machine *machine)
+{
+    const struct card *m = card_of(machine);
+    uint64_t left = cuda_device_free();
+    uint64_t allowed = m->limit > m->allocated ? m->limit - m->allocated : 0;
+    return left < allowed ? left : allowed;
+}
+
+/* --- waiting --- */
+
+static void nap(unsigned turn)
+{
+    if (turn < 64)
+        return;
+    struct timespec t = {0, turn < 512 ? 5000 : 50000};
+    nanosleep(&t, NULL);
+}
+
+bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
+{
+    double began = clock_now();
+    for (unsigned turn = 0;; turn += turn < 512) {
+        cudaError_t code = call_EventQuery(event);
+        if (code == cudaSuccess)
+            return true;
+        if (code != cudaErrorNotReady)
+            return cuda_good(m, code, "cudaEventQuery");
+        if (clock_now() - began > seconds)
+            break;
+        nap(turn);
+    }
+    struct err e = {};
+    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds", m->device.index,
+            text_quote_z(m->device.name), seconds);
+    err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
+                 "(dmesg, lines with Xid) say more");
+    cuda_end_calls(cudaErrorUnknown);
+    cuda_fail(m, &e);
+    return false;
+}
+
+static bool cuda_wait(struct machine *machine, double seconds)
+{
+    struct card *m = card_of(machine);
+    double most = seconds < m->patience ? seconds : m->patience;
+    return CUDA(m, EventRecord, (m->issued, m->stream)) && cuda_await(m, m->issued, most);
+}
+
+/* --- kernels --- */
+
+void device_launch(struct machine *machine, const struct launch *how, void **arguments)
+{
+    struct card *m = card_of(machine);
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attributes[2] = {};
+    if (cuda_lost(m))
+        return;
+    config.gridDim = dim3(how->grid[0], how->grid[1], how->grid[2]);
+    config.blockDim = dim3(how->block[0], how->block[1], how->block[2]);
+    config.dynamicSmemBytes = how->bytes;
+    config.stream = m->stream;
+    config.attrs = attributes;
+    if (how->cluster) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.x = how->cluster;
+        attributes[config.numAttrs].val.clusterDim.y = 1;
+        attributes[config.numAttrs++].val.clusterDim.z = 1;
+    }
+    if (how->together) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (how->bytes > 48 * 1024 &&
+        !CUDA(m, FuncSetAttribute,
+              (how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how->bytes)))
+        return;
+    cudaError_t code = call_LaunchKernelExC(&config, how->kernel, arguments);
+    if (code != cudaSuccess && !m->capturing) { /* a capture tells at its end */
+        char what[96];
+        snprintf(what, sizeof what, "the kernel %.70s", how->name);
+        cuda_good(m, code, what);
+    }
+}
+
+unsigned device_sms(const struct machine *m)
+{
+    return card_of(m)->device.sms;
+}
+
+/* --- no private copy of the weights yet: kernels read them where they are --- */
+
+static size_t cuda_act_bytes(const struct machine *)
+{
+    return sizeof(float);
+}
+static size_t cuda_shadow_bytes(const struct machine *, const struct group *, uint32_t, uint64_t)
+{
+    return 0;
+}
+static void cuda_refresh(struct machine *, void *, const real *, const struct group *, uint32_t) {}
+static const void *cuda_shadow_of(const struct machine *, const void *, uint64_t)
+{
+    return NULL;
+}
+
+extern "C" const struct machine_type machine_cuda = {
+    "cuda",          cuda_open,     cuda_close,    cuda_alloc,        cuda_release,
+    cuda_host_alloc, cuda_host_release, cuda_adopt, cuda_disown,      cuda_bytes_free,
+    cuda_upload,     cuda_download, cuda_act_download, cuda_fence,    cuda_wait,
+    cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
+    cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
+    cuda_refresh,    cuda_shadow_of, cuda_describe,
+};

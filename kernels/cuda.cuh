@@ -1,0 +1,141 @@
+/* cuda.cuh - inside the CUDA machine: what its files share. Memory, waiting and the plan are
+ * cuda.cu's, which device and what it is cuda_device.cu's, transfers cuda_slot.cu's, operations
+ * cuda_ops.cu's, routines cuda_graph.cu's, and every call of the CUDA runtime goes through
+ * cuda_fault.cu. */
+#ifndef DNN_KERNELS_CUDA_CUH
+#define DNN_KERNELS_CUDA_CUH
+
+#include "device.cuh"
+#include "kernels.h"
+
+extern "C" {
+#include "backend/machine.h"
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+}
+
+/* --- calls: cuda_fault.cu --- */
+
+/* call_NAME is cudaNAME: counted, and failed where DNN_FAULT says so. After an error that stays
+ * (and after cuda_end_calls) no call is made any more: each gives that error back. */
+#define CALL(name, parameters, arguments) cudaError_t call_##name parameters;
+#include "cudart.def"
+#undef CALL
+/* Nothing answers any more: no call from here on, in this process. */
+void cuda_end_calls(cudaError_t code);
+bool cuda_ended(void);
+
+struct card;
+/* True when code is no error. Else the machine has failed: the message names the call. */
+bool cuda_good(struct card *m, cudaError_t code, const char *call);
+void cuda_fail(struct card *m, const struct err *e);
+#define CUDA(m, name, arguments) cuda_good(m, call_##name arguments, "cuda" #name)
+/* An error that is no fault of the machine's work: no device, a driver too old, a full or busy
+ * card. Fills e with what to do; false. */
+bool cuda_refused(cudaError_t code, const char *call, struct err *e);
+
+/* --- devices: cuda_device.cu --- */
+
+struct cuda_device {
+    int index, count;      /* of how many */
+    char name[64], uuid[48], core[24], driver[32];
+    unsigned sms;
+    uint64_t total;        /* bytes */
+};
+/* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and makes it the current one. */
+bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e);
+uint64_t cuda_device_free(void); /* bytes of the current one; 0: not known */
+
+/* --- the machine --- */
+
+/* Device memory. adopted: a copy of those host bytes, `uses` times lent; uses 0: spare, kept for
+ * the next rows of that size. */
+struct block {
+    void *at;
+    size_t bytes;
+    const void *host;
+    size_t host_bytes;
+    unsigned uses;
+    bool adopted;
+};
+struct pinned { char *at; size_t bytes; };
+
+/* A line of transfers. Bytes that are not pinned pass through `stage`. */
+enum { STAGE_BYTES = 1 << 20, STAGE_PENDING = 64 };
+struct slot {
+    cudaStream_t stream;
+    cudaEvent_t done;
+    char *stage;
+    size_t staged;
+    struct { void *to; size_t at, bytes; } pending[STAGE_PENDING]; /* from the stage at the fence */
+    unsigned pending_count;
+    bool busy;
+};
+
+struct cuda_routine; /* cuda_graph.cu */
+struct card {
+    struct machine head;
+    struct cuda_device device;
+    cudaStream_t stream;   /* of the operations */
+    cudaEvent_t issued;
+    struct slot slots[MACHINE_SLOTS];
+    struct block *blocks;
+    size_t block_count, block_room;
+    struct pinned *pins;
+    size_t pin_count, pin_room;
+    uint64_t limit, allocated, peak;
+    double patience;       /* seconds; machine_wait's are cut to it */
+    void *scratch;         /* of the operation that asks for most; older ones live on in routines */
+    size_t scratch_bytes;
+    struct cuda_routine *taking; /* being recorded */
+    bool no_graphs;        /* this driver cannot make them: said once */
+    bool capturing;
+};
+static inline struct card *card_of(struct machine *m) { return (struct card *)m; }
+static inline const struct card *card_of(const struct machine *m)
+{
+    return (const struct card *)m;
+}
+/* It has failed: what it owns is left to the end of the process. */
+static inline bool cuda_lost(const struct card *m)
+{
+    return m->head.failure.id != ERR_NONE || cuda_ended();
+}
+
+/* Device bytes, cleared; NULL: out of memory, or a failure. */
+void *cuda_take(struct card *m, size_t bytes, struct err *e);
+bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);
+/* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
+bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
+
+/* --- slots: cuda_slot.cu --- */
+
+bool slot_open(struct card *m, struct slot *s);
+void slot_close(struct slot *s);
+void slot_abandon(struct slot *s);
+void cuda_upload(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+void cuda_download(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
+void cuda_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+                       size_t width, size_t ld);
+void cuda_fence(struct machine *m, uint32_t slot);
+
+/* --- operations: cuda_ops.cu --- */
+
+/* Puts one operation's kernels on the stream. */
+void cuda_run(struct card *m, enum op_id op, const void *arguments);
+void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
+/* The scratch this operation asks for is there from now on. */
+bool cuda_reserve(struct card *m, enum op_id op, const void *arguments);
+
+/* --- routines: cuda_graph.cu --- */
+
+void cuda_issue(struct machine *m, enum op_id op, const void *arguments);
+void cuda_record(struct machine *m);
+struct routine *cuda_stop(struct machine *m);
+void cuda_play(struct machine *m, struct routine *r, uint32_t times);
+void cuda_drop(struct machine *m, struct routine *r);
+
+#endif

@@ -1,0 +1,130 @@
+/* cuda_fault.cu - every call of the CUDA runtime, in one place: counted and failed for DNN_FAULT,
+ * never made again after an error that stays; and what an error means to the user. */
+#include <stdlib.h>
+
+#include "cuda.cuh"
+
+static cudaError_t ended = cudaSuccess;
+
+void cuda_end_calls(cudaError_t code)
+{
+    if (ended == cudaSuccess)
+        ended = code;
+}
+bool cuda_ended(void)
+{
+    return ended != cudaSuccess;
+}
+
+/* Those after which the device and its context can still be used. All others stay: from an illegal
+ * address over an ECC error to a card that fell off the bus. */
+static bool passes(cudaError_t code)
+{
+    switch ((int)code) {
+    case 0: case 1: case 2:    /* invalid value, memory allocation */
+    case 9: case 35: case 46:  /* invalid configuration, driver too old, busy */
+    case 98: case 100: case 101: case 209: case 222: /* no kernel, no device, no image, newer PTX */
+    case 400: case 600: case 701: case 720: /* handle, not ready, resources, too large a grid */
+    case 801: case 803: case 804: case 805: case 806: case 807: /* not supported, mismatch, MPS */
+        return true;
+    default:
+        return (int)code >= 900 && (int)code < 910; /* captures */
+    }
+}
+
+/* cudaSuccess: the call may be made. */
+static cudaError_t enter(const char *name)
+{
+    if (ended != cudaSuccess)
+        return ended;
+    return (cudaError_t)fault_hit_call(FAULT_CUDA, name);
+}
+static cudaError_t leave(cudaError_t code)
+{
+    if (!passes(code))
+        cuda_end_calls(code);
+    return code;
+}
+
+#define CALL(name, parameters, arguments) \
+    cudaError_t call_##name parameters \
+    { \
+        cudaError_t code = enter(#name); \
+        return leave(code != cudaSuccess ? code : cuda##name arguments); \
+    }
+#include "cudart.def"
+#undef CALL
+
+static const char *advice(cudaError_t code)
+{
+    switch ((int)code) {
+    case 214: case 220: /* ECC, NVLink */
+        return "the card reports an uncorrectable error of its hardware: see Xid 48, 63, 64, 94 or "
+               "95 in the kernel log (dmesg), and have it reset or replaced";
+    case 100: case 999: case 46:
+        return "the card may have gone (Xid 79 in the kernel log); `nvidia-smi` says whether it "
+               "answers";
+    default:
+        return "`nvidia-smi` and the kernel log (dmesg, lines with Xid) say more; "
+               "--backend dnn_cpu goes without the GPU";
+    }
+}
+
+bool cuda_good(struct card *m, cudaError_t code, const char *call)
+{
+    if (code == cudaSuccess)
+        return true;
+    struct err e = {};
+    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) failed: %s (%d) from %s", m->device.index,
+            text_quote_z(m->device.name), cudaGetErrorName(code), (int)code, call);
+    err_help(&e, "%s", advice(code));
+    cuda_fail(m, &e);
+    return false;
+}
+
+void cuda_fail(struct card *m, const struct err *e)
+{
+    machine_fail(&m->head, e);
+    for (unsigned i = 0; i < MACHINE_SLOTS; i++)
+        slot_abandon(&m->slots[i]);
+}
+
+bool cuda_refused(cudaError_t code, const char *call, struct err *e)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    int driver = 0, runtime = 0;
+    switch ((int)code) {
+    case 2:
+        err_set(e, ERR_GPU_MEMORY, "out of memory (%s)", call);
+        return err_help(e, "wait until others have left the card, or ask for less: "
+                           "train.batch_size, backend.predict_batch_size");
+    case 46:
+        err_set(e, ERR_GPU_BUSY,
+                "the GPU is busy, or in exclusive mode with another process on it");
+        return err_help(e, "`nvidia-smi` lists who uses it; try again later");
+    case 35: case 803: case 804:
+        call_DriverGetVersion(&driver);
+        call_RuntimeGetVersion(&runtime);
+        if (driver == 0) {
+            err_set(e, ERR_NO_GPU, "no CUDA driver");
+            return err_help(e, "install the driver of the card; a container needs --gpus all");
+        }
+        err_set(e, ERR_NO_GPU, "the CUDA driver serves CUDA %d.%d, this program needs %d.%d",
+                driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+        return err_help(e, "install a newer driver");
+    case 100:
+        if (visible)
+            err_set(e, ERR_NO_GPU, "no GPU is visible; CUDA_VISIBLE_DEVICES=\"%s\"",
+                    text_quote_z(visible));
+        else
+            err_set(e, ERR_NO_GPU, "no GPU is visible");
+        return err_help(e, "`nvidia-smi -L` lists the cards of this machine; permissions of "
+                           "/dev/nvidia*, and --gpus of a container, may hide them");
+    case 98: case 209: case 222:
+        err_set(e, ERR_NO_GPU, "this build has no kernels for the architecture of the GPU");
+        return err_help(e, "build with CUDA_ARCHS=, see `make help`");
+    default:
+        err_set(e, ERR_NO_GPU, "%s (%d) from %s", cudaGetErrorName(code), (int)code, call);
+        return err_help(e, "%s", advice(code));
+    }
+}

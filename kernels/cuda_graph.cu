@@ -1,0 +1,151 @@
+/* cuda_graph.cu - routines: operations taken down, and played as graphs of one, 8 and 64 rounds of
+ * them, so that the host has a call for many steps. A graph is made when it is first worth it.
+ * Where the driver makes none, the operations are issued each time. */
+#include <string.h>
+
+#include "cuda.cuh"
+
+static const uint32_t unrolled[] = {1, 8, 64};
+enum { SIZES = 3 };
+
+struct taken { enum op_id op; size_t at; };
+struct cuda_routine {
+    struct routine head;
+    struct taken *ops;
+    uint32_t count, room;
+    unsigned char *bytes;
+    size_t used, bytes_room;
+    cudaGraphExec_t graphs[SIZES];
+};
+
+/* --- taking down --- */
+
+static void take(struct cuda_routine *r, enum op_id op, const void *arguments)
+{
+    size_t size = (op_size(op) + 15) / 16 * 16;
+    if (r->count == r->room) {
+        r->room = r->room ? 2 * r->room : 32;
+        r->ops = (struct taken *)mem_grow(r->ops, r->room, sizeof *r->ops);
+    }
+    if (r->used + size > r->bytes_room) {
+        r->bytes_room = 2 * (r->used + size);
+        r->bytes = (unsigned char *)mem_grow(r->bytes, r->bytes_room, 1);
+    }
+    memcpy(r->bytes + r->used, arguments, op_size(op));
+    r->ops[r->count].op = op;
+    r->ops[r->count++].at = r->used;
+    r->used += size;
+}
+
+void cuda_issue(struct machine *machine, enum op_id op, const void *arguments)
+{
+    struct card *m = card_of(machine);
+    if (m->taking)
+        take(m->taking, op, arguments);
+    else if (cuda_reserve(m, op, arguments))
+        cuda_run(m, op, arguments);
+}
+
+void cuda_record(struct machine *machine)
+{
+    card_of(machine)->taking = (struct cuda_routine *)mem_zero(1, sizeof(struct cuda_routine));
+}
+
+struct routine *cuda_stop(struct machine *machine)
+{
+    struct card *m = card_of(machine);
+    struct cuda_routine *r = m->taking;
+    m->taking = NULL;
+    for (uint32_t i = 0; i < r->count; i++) /* a capture cannot */
+        if (!cuda_reserve(m, r->ops[i].op, r->bytes + r->ops[i].at)) {
+            r->head.machine = machine;
+            cuda_drop(machine, &r->head);
+            return NULL;
+        }
+    return &r->head;
+}
+
+void cuda_drop(struct machine *machine, struct routine *routine)
+{
+    struct cuda_routine *r = (struct cuda_routine *)routine;
+    for (int i = 0; i < SIZES; i++)
+        if (r->graphs[i] && !cuda_lost(card_of(machine)))
+            CUDA(card_of(machine), GraphExecDestroy, (r->graphs[i]));
+    mem_free(r->ops);
+    mem_free(r->bytes);
+    mem_free(r);
+}
+
+/* --- playing --- */
+
+static void issue_all(struct card *m, const struct cuda_routine *r)
+{
+    for (uint32_t i = 0; i < r->count && !cuda_lost(m); i++)
+        cuda_run(m, r->ops[i].op, r->bytes + r->ops[i].at);
+}
+
+/* Why there are no graphs: said once, and the work goes on without them. */
+static void without_graphs(struct card *m, cudaError_t code, const char *call)
+{
+    m->no_graphs = true;
+    if (cuda_ended()) {
+        cuda_good(m, code, call);
+        return;
+    }
+    call_GetLastError();
+    log_note("dnn_gpu: no CUDA graphs (%s from %s): steps are issued one by one, which is slower",
+             cudaGetErrorName(code), call);
+}
+
+static cudaGraph_t capture(struct card *m, const struct cuda_routine *r, uint32_t rounds)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t code = call_StreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal);
+    if (code != cudaSuccess) {
+        without_graphs(m, code, "cudaStreamBeginCapture");
+        return NULL;
+    }
+    m->capturing = true;
+    for (uint32_t i = 0; i < rounds; i++)
+        issue_all(m, r);
+    m->capturing = false;
+    code = call_StreamEndCapture(m->stream, &graph);
+    if (code != cudaSuccess)
+        without_graphs(m, code, "cudaStreamEndCapture");
+    return code == cudaSuccess ? graph : NULL;
+}
+
+static void make_graph(struct card *m, struct cuda_routine *r, int size)
+{
+    cudaGraph_t graph = capture(m, r, unrolled[size]);
+    if (!graph)
+        return;
+    cudaError_t code = call_GraphInstantiateWithFlags(&r->graphs[size], graph, 0);
+    if (code != cudaSuccess) {
+        r->graphs[size] = NULL;
+        without_graphs(m, code, "cudaGraphInstantiateWithFlags");
+    }
+    if (!cuda_lost(m))
+        CUDA(m, GraphDestroy, (graph));
+}
+
+void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
+{
+    struct card *m = card_of(machine);
+    struct cuda_routine *r = (struct cuda_routine *)routine;
+    while (times && !cuda_lost(m)) {
+        int size = SIZES - 1;
+        while (unrolled[size] > times)
+            size--;
+        if (!r->graphs[size] && !m->no_graphs)
+            make_graph(m, r, size);
+        if (cuda_lost(m))
+            return;
+        uint32_t rounds = r->graphs[size] ? unrolled[size] : 1;
+        if (r->graphs[size])
+            CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
+        else
+            issue_all(m, r);
+        times -= rounds;
+    }
+}

@@ -1,0 +1,32 @@
+/* cuda_ops.cu - operations on their way to kernels (kernels.h), and the scratch they share. */
+#include "cuda.cuh"
+
+void cuda_need(const struct machine *, enum op_id op, const void *arguments, struct need *n)
+{
+    kernels_need((uint32_t)op, arguments, n);
+}
+
+/* A routine remembers where the scratch was: one that became too small lives as long as the
+ * machine, and what takes its place is twice as large. */
+bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
+{
+    struct need n = {};
+    kernels_need((uint32_t)op, arguments, &n);
+    if (n.scratch <= m->scratch_bytes)
+        return true;
+    struct err e = {};
+    size_t wished = n.scratch > 2 * m->scratch_bytes ? n.scratch : 2 * m->scratch_bytes;
+    void *scratch = cuda_take(m, wished, &e);
+    if (!scratch) {
+        cuda_fail(m, &e);
+        return false;
+    }
+    m->scratch = scratch;
+    m->scratch_bytes = wished;
+    return true;
+}
+
+void cuda_run(struct card *m, enum op_id op, const void *arguments)
+{
+    kernels_issue(&m->head, (uint32_t)op, arguments, PRODUCT_FP32, m->scratch);
+}

@@ -1,0 +1,154 @@
+/* cuda_slot.cu - transfers. A slot is a stream of its own: a transfer waits for what was issued
+ * before it, and the fence for the transfers. Bytes of the host that are not pinned pass through a
+ * pinned stage, so that no call waits without a deadline. */
+#include <string.h>
+
+#include "cuda.cuh"
+
+bool slot_open(struct card *m, struct slot *s)
+{
+    return CUDA(m, StreamCreateWithFlags, (&s->stream, cudaStreamNonBlocking)) &&
+           CUDA(m, EventCreateWithFlags, (&s->done, cudaEventDisableTiming));
+}
+
+void slot_close(struct slot *s)
+{
+    if (s->stage)
+        call_FreeHost(s->stage);
+    if (s->done)
+        call_EventDestroy(s->done);
+    if (s->stream)
+        call_StreamDestroy(s->stream);
+}
+
+static void forget(struct slot *s, bool clear)
+{
+    for (unsigned i = 0; i < s->pending_count; i++) {
+        if (clear)
+            memset(s->pending[i].to, 0, s->pending[i].bytes);
+        else
+            memcpy(s->pending[i].to, s->stage + s->pending[i].at, s->pending[i].bytes);
+    }
+    s->pending_count = 0;
+    s->staged = 0;
+    s->busy = false;
+}
+
+/* The machine has failed: what was on its way is cleared where it was to go. */
+void slot_abandon(struct slot *s)
+{
+    forget(s, true);
+}
+
+static bool finish(struct card *m, struct slot *s)
+{
+    if (!s->busy)
+        return true;
+    bool good = !cuda_lost(m) && CUDA(m, EventRecord, (s->done, s->stream)) &&
+                cuda_await(m, s->done, m->patience);
+    forget(s, !good);
+    return good;
+}
+
+/* What comes now stands behind what was issued. */
+static bool behind(struct card *m, struct slot *s)
+{
+    s->busy = true;
+    return CUDA(m, EventRecord, (m->issued, m->stream)) &&
+           CUDA(m, StreamWaitEvent, (s->stream, m->issued, 0));
+}
+
+/* Room in the stage for `wished` bytes, or fewer; 0 after a failure. */
+static size_t stage_room(struct card *m, struct slot *s, size_t wished)
+{
+    if (!s->stage && !CUDA(m, HostAlloc, ((void **)&s->stage, STAGE_BYTES, cudaHostAllocDefault)))
+        return 0;
+    size_t least = wished < 4096 ? wished : 4096;
+    if ((STAGE_BYTES - s->staged < least || s->pending_count == STAGE_PENDING) && !finish(m, s))
+        return 0;
+    size_t room = STAGE_BYTES - s->staged;
+    return wished < room ? wished : room;
+}
+
+static void stage_taken(struct slot *s, size_t bytes)
+{
+    s->staged += (bytes + 63) / 64 * 64;
+    if (s->staged > STAGE_BYTES)
+        s->staged = STAGE_BYTES;
+}
+
+void cuda_upload(struct machine *machine, uint32_t slot, void *to, const void *from, size_t bytes)
+{
+    struct card *m = card_of(machine);
+    struct slot *s = &m->slots[slot];
+    if (!behind(m, s))
+        return;
+    if (cuda_is_pinned(m, from, bytes)) {
+        CUDA(m, MemcpyAsync, (to, from, bytes, cudaMemcpyHostToDevice, s->stream));
+        return;
+    }
+    for (size_t done = 0, now; done < bytes; done += now) {
+        now = stage_room(m, s, bytes - done);
+        if (now == 0)
+            return;
+        char *stage = s->stage + s->staged;
+        memcpy(stage, (const char *)from + done, now);
+        stage_taken(s, now);
+        s->busy = true;
+        if (!CUDA(m, MemcpyAsync,
+                  ((char *)to + done, stage, now, cudaMemcpyHostToDevice, s->stream)))
+            return;
+    }
+}
+
+void cuda_download(struct machine *machine, uint32_t slot, void *to, const void *from, size_t bytes)
+{
+    struct card *m = card_of(machine);
+    struct slot *s = &m->slots[slot];
+    size_t done = 0;
+    bool good = behind(m, s);
+    if (good && cuda_is_pinned(m, to, bytes)) {
+        good = CUDA(m, MemcpyAsync, (to, from, bytes, cudaMemcpyDeviceToHost, s->stream));
+        done = bytes;
+    }
+    while (good && done < bytes) {
+        size_t now = stage_room(m, s, bytes - done);
+        good = now && CUDA(m, MemcpyAsync, (s->stage + s->staged, (const char *)from + done, now,
+                                            cudaMemcpyDeviceToHost, s->stream));
+        if (!good)
+            break;
+        s->pending[s->pending_count].to = (char *)to + done;
+        s->pending[s->pending_count].at = s->staged;
+        s->pending[s->pending_count++].bytes = now;
+        s->busy = true;
+        stage_taken(s, now);
+        done += now;
+    }
+    if (!good)
+        memset(to, 0, bytes);
+}
+
+void cuda_act_download(struct machine *machine, real *to, const struct act *from, size_t rows,
+                       size_t width, size_t ld)
+{
+    if (!rows || !width)
+        return;
+    const float *at = (const float *)from;
+    if (ld == width) {
+        cuda_download(machine, 0, to, at, rows * width * sizeof *at);
+        cuda_fence(machine, 0);
+        return;
+    }
+    size_t span = (rows - 1) * ld + width;
+    float *all = (float *)mem_alloc(span, sizeof *all);
+    cuda_download(machine, 0, all, at, span * sizeof *all);
+    cuda_fence(machine, 0);
+    for (size_t r = 0; r < rows; r++)
+        memcpy(to + r * width, all + r * ld, width * sizeof *all);
+    mem_free(all);
+}
+
+void cuda_fence(struct machine *m, uint32_t slot)
+{
+    finish(card_of(m), &card_of(m)->slots[slot]);
+}

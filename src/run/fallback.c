@@ -1,0 +1,189 @@
+/* fallback.c - a GPU that cannot be had, or does not serve any more: see select.h. Where a training
+ * loses its GPU, a driver that hangs or holds a broken context stays behind with the old program:
+ * the same command is executed anew, and the environment variable DNN_FALLBACK tells it why. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "run/select.h"
+
+static const char variable[] = "DNN_FALLBACK";
+static const char resuming[] = "resume: ", afresh[] = "afresh: ";
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+
+/* --- auto: estimates --- */
+
+/* Rates of a plain processor of these years and a plain card. What matters is the order: a job far
+ * from the place where both are equal is decided as a measurement would. */
+static const double CPU_RATE = 2e10;     /* operations a second and thread, with all around them */
+static const double CPU_ROW = 2e-7;      /* seconds a row and thread, whatever the network */
+static const double GPU_RATE = 2e12, GPU_STEP = 60e-6, GPU_BYTES = 5e9;
+static const double GPU_START = 0.5;     /* seconds until the first kernel */
+static const double SMALL = 1.0;
+
+void select_decide(struct selection *s, const struct select_work *work)
+{
+    if (s->machine)
+        return;
+    double threads = s->threads ? s->threads : 1;
+    s->cpu_s = work->rows * (work->flops / CPU_RATE + CPU_ROW) / threads;
+    s->gpu_s = GPU_START + work->rows * work->flops / GPU_RATE + work->steps * GPU_STEP +
+               work->bytes / GPU_BYTES;
+    bool gpu = s->cpu_s >= SMALL && s->gpu_s < s->cpu_s;
+    s->machine = gpu ? "cuda" : "cpu";
+    snprintf(s->reason, sizeof s->reason, "estimates: cpu %.1f s, gpu %.1f s", s->cpu_s, s->gpu_s);
+    log_line("auto: cpu %.1f s, gpu %.1f s; using %s", s->cpu_s, s->gpu_s, gpu ? "GPU" : "CPU");
+}
+
+/* --- opening --- */
+
+static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)
+{
+    struct machine_options o = {.backend = "cpu", .blas = blas};
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+    return machine_open(&o, e);
+}
+
+static struct machine *unavailable(struct selection *s, const struct backend_options *b, bool blas,
+                                   struct err *e)
+{
+    char why[256];
+    snprintf(why, sizeof why, "%.250s", e->what);
+    if (b->fallback) { /* 69 or 75 */
+        snprintf(e->what, sizeof e->what, "dnn_gpu: requested but unavailable (%s)", why);
+        return NULL;
+    }
+    err_clear(e);
+    snprintf(s->reason, sizeof s->reason, "%s", why);
+    if (strcmp(s->requested, "auto") == 0)
+        log_note("auto: GPU unavailable (%s); using CPU", why);
+    else
+        log_warning("dnn_gpu: requested but unavailable (%s); using CPU", why);
+    return open_cpu(s, blas, e);
+}
+
+struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
+                            struct err *e)
+{
+    if (strcmp(s->machine, "cpu") == 0)
+        return open_cpu(s, blas, e);
+    struct machine_options o = {.backend = s->machine,
+                                .device = b->device,
+                                .memory_limit_gb = b->memory_limit_gb,
+                                .memory_fraction = b->memory_fraction};
+    s->used = "dnn_gpu";
+    struct machine *m = machine_open(&o, e);
+    if (!m)
+        return e->id == ERR_MACHINE_FAULT ? NULL : unavailable(s, b, blas, e);
+    struct machine_info info;
+    machine_describe(m, &info);
+    snprintf(s->device, sizeof s->device, "%s", info.device);
+    snprintf(s->driver, sizeof s->driver, "%s", info.driver);
+    log_line("dnn_gpu: using GPU acceleration (%u GPU(s) detected: %s)", info.count,
+             text_quote_z(info.device));
+    if (b->precision && strcmp(b->precision, "auto") != 0 && strcmp(b->precision, "fp32") != 0)
+        log_note("backend.precision \"%s\": this build computes in fp32",
+                 text_quote_z(b->precision));
+    return m;
+}
+
+void select_say_loaded(const struct selection *s, const struct machine *m)
+{
+    struct machine_info info;
+    if (strcmp(s->used, "dnn_gpu") != 0)
+        return;
+    machine_describe(m, &info);
+    log_line("dnn_gpu: model loaded on GPU %u (%s, %.1f of %.1f GiB used)", info.index,
+             text_quote_z(info.device), (double)(info.total - info.free) / GIB,
+             (double)info.total / GIB);
+    if (info.free && info.free < info.total / 5)
+        log_warning("dnn_gpu: %.0f %% of the memory of GPU %u is in use: another program on it may "
+                    "find no room",
+                    100.0 * (double)(info.total - info.free) / (double)info.total, info.index);
+}
+
+/* --- the GPU fails --- */
+
+bool select_falls_back(const struct selection *s, const struct backend_options *b,
+                       const struct err *e)
+{
+    return strcmp(s->used, "dnn_gpu") == 0 && !b->fallback &&
+           (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
+}
+
+static void say(struct selection *s, const struct err *e, const char *then)
+{
+    s->fell_back = true;
+    snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
+    log_warning("dnn_gpu: %s; %s", e->what, then);
+}
+
+void select_fall_back(struct selection *s, const struct err *e, const char *then)
+{
+    say(s, e, then);
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+}
+
+/* The words of /proc/self/cmdline, NULL behind the last; NULL: it cannot be read. */
+static char **command_line(void)
+{
+    struct text line = {0};
+    char piece[4096];
+    size_t got = 0, count = 0;
+    int fd;
+    if (sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0, &fd) != 0)
+        return NULL;
+    while (sys_read(fd, piece, sizeof piece, SYS_HERE, &got) == 0 && got > 0)
+        text_add(&line, piece, got);
+    sys_close(fd);
+    for (size_t i = 0; i < line.length; i++)
+        count += line.data[i] == '\0';
+    char **words = mem_zero(count + 1, sizeof *words);
+    for (size_t i = 0, at = 0; i < count; at += strlen(words[i++]) + 1)
+        words[i] = line.data + at; /* the line lives on: it is the new program's */
+    return count ? words : NULL;
+}
+
+void select_restart(struct selection *s, const struct err *e, bool resume, const char *then)
+{
+    char word[320];
+    char **words = command_line();
+    if (!words || getenv(variable)) /* once */
+        return;
+    snprintf(word, sizeof word, "%s%.280s", resume ? resuming : afresh, e->what);
+    if (setenv(variable, word, 1) != 0)
+        return;
+    say(s, e, then);
+    execv("/proc/self/exe", words);
+    log_note("the program cannot be executed anew: %s", strerror(errno));
+    unsetenv(variable);
+}
+
+bool select_fell_back(struct selection *s)
+{
+    const char *word = getenv(variable);
+    if (!word || strlen(word) < strlen(resuming))
+        return false;
+    s->fell_back = true;
+    snprintf(s->reason, sizeof s->reason, "%.250s", text_quote_z(word + strlen(resuming)));
+    return true;
+}
+
+bool select_resumes(void)
+{
+    const char *word = getenv(variable);
+    return word && strncmp(word, resuming, strlen(resuming)) == 0;
+}

@@ -1,0 +1,220 @@
+#!/bin/bash
+# cuda.sh - the whole program on the emulated GPU: trained there and applied on the CPU and the reverse, the same bytes in every order
+# of its work, every way it can fail. Ids: G01 G02 G04 G05 G06 G07 G09 G10 G11 G12 G13, E1804, E1805.
+# One line reproduces any fault: DNN_EMULATE=break:N:719, hang:N, or DNN_FAULT=cuda:N:CODE. DNN is build/emulated/dnn.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+gpu='"backend": {"name": "dnn_gpu", "fallback": "none"}'
+
+# close FILE FILE BOUND: two files of answers differ by so much at most
+close() {
+    perl -e 'my ($x, $y, $most) = @ARGV; open my $f, "<", $x or die; open my $g, "<", $y or die; my $far = 0;
+        while (my $a = <$f>) { my $b = <$g> // die "shorter"; my @a = split /,/, $a; my @b = split /,/, $b; die "cells" if @a != @b;
+            next if $. == 1; for (1 .. $#a) { my $d = abs($a[$_] - $b[$_]); $far = $d if $d > $far } }
+        die "longer" if <$g>; die "far: $far\n" if $far > $most' "$1" "$2" "$3"
+}
+one_warning() { [ "$(grep -c 'warning:' err)" -eq 1 ]; }
+
+# --- the same mathematics ---
+make_data d.csv 2000
+make_config c.json d.csv binary '"epochs": 1, "early_stopping": {"patience": 0}' "$gpu"
+run dnn train c.json -o g.dnn --progress none --json
+is_exit 0 "2,000 rows, one epoch on the emulated GPU"
+err_has "dnn_gpu: using GPU acceleration (2 GPU(s) detected: emulated)" "says which"
+err_has "dnn_gpu: model loaded on GPU 0 (emulated, " "says how full it is"
+out_has '"used":"dnn_gpu"' "the summary names it"
+out_has '"device":"emulated"' "and the device"
+! grep -q '"device_peak_bytes":0' out
+ok $? "and its memory"
+run dnn train c.json -o c.dnn --progress none --backend dnn_cpu
+run dnn predict g.dnn d.csv
+err_has "dnn_gpu: predicted 2000 rows, 2000 answers" "predicted there"
+cp out g.csv
+run dnn predict c.dnn d.csv --backend dnn_cpu
+cp out c.csv
+check "probabilities within 1e-4 of the CPU's" close g.csv c.csv 1e-4
+run dnn predict g.dnn d.csv --backend dnn_cpu
+cp out gc.csv
+check "trained on the GPU, applied on the CPU" close g.csv gc.csv 1e-5
+run dnn predict c.dnn d.csv --backend dnn_gpu
+cp out cg.csv
+check "trained on the CPU, applied on the GPU" close c.csv cg.csv 1e-5
+run dnn predict g.dnn d.csv --batch-size 7
+same out g.csv "other batches, the same bytes"
+run dnn verify g.dnn --backend dnn_gpu
+out_has "the same bits" "golden rows are bit-equal where they were made"
+run dnn verify g.dnn --backend dnn_cpu
+is_exit 0 "and within the bound on the CPU"
+run dnn evaluate g.dnn d.csv --require 'auc>=0.5'
+is_exit 0 "evaluate"
+for kind in multi value; do
+    make_data $kind.csv 400 $kind
+    make_config $kind.json $kind.csv "$([ $kind = multi ] && echo multiclass || echo regression)" '"epochs": 2' "$gpu"
+    run dnn train $kind.json -o $kind.dnn --progress none
+    is_exit 0 "$kind"
+    run dnn train $kind.json -o $kind.cpu.dnn --progress none --backend dnn_cpu
+    for m in $kind.dnn $kind.cpu.dnn; do
+        dnn predict $m $kind.csv --backend dnn_cpu --quiet | cut -d, -f2- | awk -F, '{ print "x," $0 }' >$m.csv
+    done
+    [ $kind = multi ] || for m in $kind.dnn $kind.cpu.dnn; do
+        dnn predict $m $kind.csv --backend dnn_cpu --quiet | awk '{ print "x," $0 }' >$m.csv
+    done
+    check "$kind: as on the CPU" close $kind.dnn.csv $kind.cpu.dnn.csv "$([ $kind = multi ] && echo 1e-4 || echo 1e-2)"
+done
+layers='"layers": [{"type": "dense", "units": 16}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "dropout", "p": 0.2},
+  {"type": "residual", "layers": [{"type": "layer_norm"}, {"type": "dense", "units": 16}, {"type": "silu"}]}]'
+for optimizer in sgd rmsprop adamw; do
+    sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/; s/\"epochs\"/\"optimizer\": {\"type\": \"$optimizer\"}, \"epochs\"/" c.json >l.json
+    run dnn train l.json -o l.dnn --progress none
+    is_exit 0 "every kind of layer, $optimizer"
+    dnn train l.json -o lc.dnn --progress none --backend dnn_cpu --quiet
+    dnn predict l.dnn d.csv --quiet >l.csv
+    dnn predict lc.dnn d.csv --backend dnn_cpu --quiet >lc.csv
+    check "every kind of layer, $optimizer: within 1e-4" close l.csv lc.csv 1e-4
+done
+
+# --- the same bytes in every order of the device's work ---
+for order in 0 1 2 3; do
+    DNN_EMULATE=order:$order,report dnn train c.json -o o$order.dnn --progress none 2>o$order.err
+done
+is "$(sha256sum <o0.dnn)$(sha256sum <o0.dnn)$(sha256sum <o0.dnn)" "$(sha256sum <o1.dnn)$(sha256sum <o2.dnn)$(sha256sum <o3.dnn)" \
+    "the same bytes in four orders"
+is "$(grep -ch '0 after a fault, 0 findings, 0 left' o?.err | paste -sd+ | bc)" 4 "nothing found, nothing left"
+
+# --- faults ---
+sed 's/"none"/"cpu"/; s/"epochs": 1/"epochs": 3/' c.json >f.json
+sed 's/"epochs": 1/"epochs": 3/' c.json >n.json
+faulted() { # faulted NAME VARIABLES: a training that loses its GPU ends in 0 with one warning and a model of the CPU
+    local name=$1
+    shift
+    rm -f x.dnn*
+    run env "$@" "$DNN" train f.json -o x.dnn --progress none --json
+    [ $STATUS -eq 0 ] && one_warning && [ -e x.dnn ] && ! ls x.dnn.* >/dev/null 2>&1 && grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out &&
+        ! grep -q '^#' out
+    ok $? "$name" "exit $STATUS: $(cat err)"
+}
+DNN_FAULT=count dnn train f.json -o x.dnn --progress none 2>err >out
+calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
+[ "${calls:-0}" -gt 100 ]
+ok $? "calls are counted: $calls"
+for n in 20 150 400; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719; done
+faulted "G10 an ECC error" DNN_FAULT=cuda:500:214
+faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
+faulted "G12 a hang" DNN_EMULATE=hang:700 DNN_PATIENCE=0.2
+err_has "hangs: no answer for 0.2 seconds; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
+err_has "resuming at step" "with the epochs that were good"
+dnn train f.json -o same.dnn --progress none --quiet
+bad=""
+for ((n = 1; n <= calls; n += 1 + calls / 40)); do
+    rm -f x.dnn*
+    DNN_FAULT=cuda:$n:719 dnn train f.json -o x.dnn --progress none >out 2>err || bad+="cuda:$n: exit $?: $(tail -n 2 err); "
+    one_warning || cmp -s x.dnn same.dnn || bad+="cuda:$n: $(cat err); " # when all is done, nobody minds
+    [ -e x.dnn ] || bad+="cuda:$n: no model; "
+    rm -f x.dnn*
+    DNN_FAULT=cuda:$n:719 dnn train n.json -o x.dnn --progress none >out 2>err
+    code=$?
+    [ $code -eq 69 ] || [ $code -eq 81 ] || cmp -s x.dnn same.dnn || bad+="cuda:$n, no fallback: $code: $(tail -n 2 err); "
+done
+[ -z "$bad" ]
+ok $? "G09 any call fails in its turn: the CPU with one warning, or 69, 81" "$bad"
+rm -f x.dnn*
+run env DNN_EMULATE=break:400:700 "$DNN" train n.json -o x.dnn --progress none
+is_exit 81 "G09 fallback none: 81"
+err_has "error[E1810]: GPU 0 (emulated) failed: cudaErrorIllegalAddress (700)" "and what it was"
+
+# answers
+awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 12; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
+sed 's/"none"/"cpu"/' c.json >a.json
+dnn train a.json -o a.dnn --progress none --quiet
+dnn predict a.dnn big.csv --quiet >want.csv
+for n in 2 30 90; do
+    run env DNN_EMULATE=break:$n:719,report "$DNN" predict a.dnn big.csv
+    [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
+    ok $? "predict loses its GPU after kernel $n: one warning, every row once" "exit $STATUS: $(cat err)"
+    err_has "0 after a fault" "no call after the fault"
+done
+run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
+[ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
+ok $? "G12 predict on a GPU that hangs" "exit $STATUS: $(cat err)"
+bash -c "cat big.csv | DNN_EMULATE=break:60:719 '$DNN' predict a.dnn -" >out 2>err
+close out want.csv 1e-5 && one_warning
+ok $? "and from a pipe" "$(cat err)"
+
+# --- none to be had ---
+had() { # had CODE ID TEXT NAME VARIABLES: what is said without a fallback, and with one
+    local code=$1 id=$2 text=$3 name=$4
+    shift 4
+    rm -f x.dnn
+    run env "$@" "$DNN" train n.json -o x.dnn --progress none
+    is_exit "$code" "$name: $code"
+    err_has "error[$id]: dnn_gpu: requested but unavailable ($text" "$name: says why"
+    run env "$@" "$DNN" train f.json -o x.dnn --progress none
+    is_exit 0 "$name: the fallback"
+    one_warning && grep -qF "warning: dnn_gpu: requested but unavailable ($text" err
+    ok $? "$name: one warning" "$(cat err)"
+}
+had 69 E1801 "no GPU is visible" "G01 no device" DNN_EMULATE=devices:0:0
+had 69 E1801 "the CUDA driver serves CUDA 13.0, this program needs 13.0" "G02 an old driver" DNN_EMULATE=GetDeviceCount:1:35
+had 69 E1801 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' "G03 a hidden one" DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1
+had 69 E1801 'there is no device "7"' "G04 no such index" GPU_DEVICE_ID=7
+had 75 E1805 "the GPU is busy" "G05 a busy one" DNN_EMULATE=StreamCreateWithFlags:1:46
+had 69 E1801 "this build has no kernels for the architecture" "G13 no kernel image" DNN_EMULATE=StreamCreateWithFlags:1:209
+
+# --- memory ---
+run env DNN_EMULATE=Malloc:5:2 "$DNN" train n.json -o m.dnn --progress none
+is_exit 0 "out of memory once"
+err_has "dnn_gpu: out of memory; micro-batch 64 -> 32" "the micro-batch is halved"
+dnn predict m.dnn d.csv --quiet >m.csv
+dnn train n.json -o w.dnn --progress none --quiet
+dnn predict w.dnn d.csv --quiet >w.csv
+check "the same mathematics" close m.csv w.csv 1e-4
+run env GPU_BATCH_SIZE=16 "$DNN" train n.json -o m.dnn --progress none --quiet
+dnn predict m.dnn d.csv --quiet >m.csv
+check "GPU_BATCH_SIZE: the same mathematics" close m.csv w.csv 1e-4
+run env DNN_EMULATE=Malloc:5:2 "$DNN" train l.json -o m.dnn --progress none
+is_exit 75 "batch_norm is not halved"
+err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "and says so"
+err_has "error[E1804]" "E1804 no room"
+run env DNN_EMULATE=devices:1:60000 "$DNN" train n.json -o m.dnn --progress none
+is_exit 75 "G06 too little memory: 75"
+run env DNN_EMULATE=devices:1:60000 "$DNN" train f.json -o m.dnn --progress none
+is_exit 0 "or the CPU"
+one_warning
+ok $? "with one warning" "$(cat err)"
+run dnn train n.json -o m.dnn --progress none --set backend.memory_limit_gb=0.00005
+is_exit 75 "backend.memory_limit_gb is kept to"
+
+# --- devices, auto ---
+for device in 1 cuda:1 GPU-00000000-0000-0000-0000-000000000002; do
+    run dnn train c.json -o x.dnn --progress none --device $device
+    err_has "model loaded on GPU 1" "device $device"
+done
+run dnn train c.json -o x.dnn --progress none --backend auto
+err_has "auto: cpu 0.0 s, gpu 0.5 s; using CPU" "small work stays on the CPU"
+out=$(DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --backend auto 2>&1)
+! grep -q emulated: <<<"$out"
+ok $? "and makes no call" "$out"
+run dnn predict g.dnn d.csv --backend auto
+err_has "using CPU" "predict as well"
+run env DNN_TRAIN_GPU=false "$DNN" train c.json -o x.dnn --progress none
+err_has "dnn_cpu: using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
+
+# --- resume: on the same kind the same bytes, on the other the same training ---
+sed 's/"epochs": 1,/"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2},/' c.json >r.json
+dnn train r.json -o whole.dnn --progress none --quiet
+DNN_EMULATE=break:700:719 dnn train r.json -o part.dnn --progress none --quiet 2>err
+is $? 81 "a training that breaks off"
+mkdir cpu && cp r.json d.csv part.dnn.ckpt-* cpu/
+run dnn train r.json -o part.dnn --progress none --resume
+is_exit 0 "goes on"
+same part.dnn whole.dnn "to the same bytes"
+cd cpu || exit 1
+run "$DNN" train r.json -o part.dnn --progress none --resume --backend dnn_cpu
+is_exit 0 "or on the CPU"
+err_has "backend differs" "which is said"
+dnn predict part.dnn d.csv --backend dnn_cpu --quiet >part.csv
+dnn predict ../whole.dnn d.csv --backend dnn_cpu --quiet >whole.csv
+check "with the same answers" close part.csv whole.csv 1e-4
+cd ..
+done_testing
