@@ -36,7 +36,7 @@ unsigned cudart_left(void);
 
 /* --- inside --- */
 
-enum { MOST_DEVICES = 4, MOST_ARGUMENTS = 1024, MOST_NEEDS = 12 };
+enum { MOST_DEVICES = 4, MOST_ARGUMENTS = 4096, MOST_NEEDS = 12 };
 enum work_kind { WORK_COPY, WORK_SET, WORK_KERNEL, WORK_RECORD, WORK_WAIT, WORK_GRAPH };
 
 /* One piece of work, on a stream or in a graph. */
