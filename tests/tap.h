@@ -1,5 +1,5 @@
-/* tap.h - a test program is a list of checks in TAP, run by prove. A logged warning fails the
- * program.
+/* tap.h - a test program is a list of checks in TAP, run by prove. A logged warning that was not
+ * expected fails the program; one that is not linked with base defines TAP_ALONE.
  *
  *     int main(void) { ok(1 + 1 == 2, "addition"); is_int(f(), 3, "f gives 3"); return done(); }
  */
@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifndef TAP_ALONE
+#include "base/log.h"
+#endif
 
 static int tap_number, tap_failed;
 
@@ -73,8 +77,19 @@ static inline void tap_skip(const char *name, const char *reason)
 {
     printf("ok %d - %s # SKIP %s\n", ++tap_number, name, reason);
 }
+#ifndef TAP_ALONE
+static unsigned tap_warnings;
+/* So many more of the warnings this process logs are meant to be there. */
+static inline void expect_warnings(unsigned count)
+{
+    tap_warnings += count;
+}
+#endif
 static inline int done(void)
 {
+#ifndef TAP_ALONE
+    is_int(log_warnings(), tap_warnings, "warnings: those that were expected");
+#endif
     printf("1..%d\n", tap_number);
     return tap_failed ? 1 : 0;
 }

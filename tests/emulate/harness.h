@@ -8,6 +8,7 @@
 
 #include "device.cuh"
 #include "emulate.h"
+#define TAP_ALONE
 #include "tap.h"
 
 /* Device memory with these bytes; freed by device_drop_all. */

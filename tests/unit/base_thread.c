@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
@@ -231,6 +230,5 @@ int main(void)
     is_int(threads_count(), threads_available(), "0 takes what the machine gives");
     threads_stop();
     is_int(mem_in_use(), 0, "everything was given back");
-    is_int(log_warnings(), 0, "no warning");
     return done();
 }

@@ -162,6 +162,5 @@ int main(void)
 {
     test_categories();
     test_labels();
-    ok(log_warnings() == 0, "no warning was logged");
     return done();
 }

@@ -215,6 +215,7 @@ static void find(void)
     ok(resume_find(&k, config, data, &c, &path, &e) && c && c->now.tried == 200,
        "the newest that is whole and fits");
     is_int(log_warnings() - warnings, 1, "the damaged one is named in a warning");
+    expect_warnings(1);
     ok(path && strstr(path, "000000000200"), "with its path");
     ok(k.count == 2 && k.steps[0] == 100 && k.steps[1] == 200,
        "those that fit are ours, the others are left");
@@ -233,6 +234,7 @@ static void find(void)
     err_clear(&e);
     ok(!resume_find(&k, config, data, &c, &path, &e) && strstr(e.what, "train.epochs"),
        "the key that differs is named");
+    expect_warnings(2); /* the damaged one, again */
     log_setup(LOG_NOTE, false);
     keeper_release(&k);
     k.output = scratch("nowhere/f.dnn");

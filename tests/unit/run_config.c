@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "config_case.h"
 #include "run/config.h"
@@ -395,6 +394,5 @@ int main(void)
     resolved();
     describing();
     is_int(mem_in_use(), 0, "nothing is left behind");
-    is_int(log_warnings(), 0, "no warnings");
     return done();
 }

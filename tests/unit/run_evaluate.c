@@ -297,6 +297,5 @@ int main(void)
     intervals();
     models();
     regression();
-    ok(log_warnings() == tiny_warnings, "nothing was warned of");
     return done();
 }

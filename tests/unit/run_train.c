@@ -208,6 +208,7 @@ static void patience(void)
        "up before the first epoch ends: the weights as they are");
     log_setup(LOG_NOTE, false);
     is_int(log_warnings() - warnings, 1, "with a warning");
+    expect_warnings(1);
     ok(r.epochs == 0 && r.best_epoch == 0 && metrics_get(&r.valid, "logloss") > 0,
        "no epoch is said to be done, and what it reaches is measured");
     struct json_out out = {0};
