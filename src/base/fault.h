@@ -4,8 +4,9 @@
  *   KIND:N+[:ERRNO]  that call and all later ones
  *   kill:KIND:N      the process gets SIGKILL in place of the Nth call of that kind
  * KINDs: alloc, open, read, write, fsync, rename, close, unlink, thread, and play: a machine is
- * given a routine, or an operation by itself; cuda: a call of the CUDA runtime, cuda.Malloc one of
- * that name, whose ERRNO is CUDA's number. A count is kept whether or not a fault is set;
+ * given a routine, or an operation by itself; fetch: one brings something back; cuda: a call of the
+ * CUDA runtime, cuda.Malloc one of that name, whose ERRNO is CUDA's number. A count is kept whether
+ * or not a fault is set;
  * DNN_FAULT=count prints the counts at exit on standard error, so that a sweep knows how far to
  * go. */
 #ifndef DNN_BASE_FAULT_H

@@ -45,13 +45,6 @@ static void summary(const struct train_result *r, const char *output)
              (long long)r->best_epoch, r->total_s, text_quote_z(output));
 }
 
-/* A training that ended in its middle may have left a checkpoint: its message says so. */
-static bool says_what_is_kept(const struct err *e)
-{
-    return e->id == ERR_STOPPED || e->id == ERR_INTERRUPTED || e->id == ERR_DIVERGED ||
-           e->id == ERR_METRIC_UNDEFINED;
-}
-
 static int train_command(struct args *a)
 {
     struct err e = {0};
@@ -72,7 +65,7 @@ static int train_command(struct args *a)
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e))
-        code = cli_fail(a, &e, says_what_is_kept(&e) ? NULL : cli_disk_note(q.output));
+        code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output));
     else {
         code = r.exit;
         if (code == EXIT_DONE)

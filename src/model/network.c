@@ -267,7 +267,7 @@ void network_put(struct network *n, const struct network_state *s)
         machine_refresh(n->m, n->shadow, n->params, n->host_groups, m->group_count);
 }
 
-void network_get(struct network *n, struct network_state *s)
+bool network_get(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
     get(n, s->params, n->params, m->params, sizeof(real));
@@ -276,4 +276,5 @@ void network_get(struct network *n, struct network_state *s)
     get(n, s->m2, n->m2, m->params, sizeof(real));
     get(n, &s->now, n->now, 1, sizeof s->now);
     machine_fence(n->m, 0);
+    return machine_wait(n->m, MACHINE_PATIENCE, e);
 }

@@ -42,7 +42,8 @@ struct network_state {
     struct step now;
 };
 void network_put(struct network *n, const struct network_state *s);
-void network_get(struct network *n, struct network_state *s);
+/* Waits for the machine. False: it has failed, and what s holds is not the network's. */
+bool network_get(struct network *n, struct network_state *s, struct err *e);
 
 /* --- training --- */
 /* The rows to train on, in host memory that must live and stay as it is; the machine reads it in

@@ -39,8 +39,8 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         return false;
     const struct model *m = network_model(t->network);
     uint64_t state = (m->params + m->buffers) * sizeof(real);
-    /* the best weights; the last good state, and the one that a checkpoint is made of */
-    uint64_t copies = (3 + 2 * optim_states(o.optim)) * state;
+    /* the state after the best epoch, and the one that a checkpoint is made of */
+    uint64_t copies = 2 * (1 + optim_states(o.optim)) * state;
     r->parameters = m->trained;
     r->encoded_bytes = t->table->bytes;
     r->weights_bytes = need.weights + need.gradients + need.state + copies;

@@ -51,7 +51,8 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
                            .weight_decay = o->optimizer.weight_decay};
     struct network_state s = {0};
     network_step(t->network, &s.now);
-    if (!network_epoch(t->network, (uint32_t)t->history.epochs, r->table,
+    if (!training_answered(t, e) ||
+        !network_epoch(t->network, (uint32_t)t->history.epochs, r->table,
                        (uint32_t)(t->steps - done), e))
         return false;
     /* inside an epoch, after a resume: its sums and its place in the order are put back */
@@ -180,7 +181,7 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         wish = wish > 4.0 * steps ? 4.0 * steps : wish;
         r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
         network_step(t->network, now);
-        if (!steps_good(r, now, begin, done - steps, steps, e))
+        if (!training_answered(t, e) || !steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
         show(r, now, done);
         enum verdict v = done < t->steps ? look_around(r, now, e) : GO_ON;
@@ -237,23 +238,12 @@ static bool undefined(struct training *t, const struct step *now, struct err *e)
     if (!score_finite(&t->score, PART_VALID, e))
         return e->id == ERR_NONE &&
                training_diverged(t, now->tried, "an answer to a validation row is not finite", e);
-    training_keep_last(t, kept, sizeof kept);
+    training_keep_last(t, true, kept, sizeof kept);
     err_set(e, ERR_METRIC_UNDEFINED,
             "the metric %s is not defined on the validation rows after epoch %lld; %s",
             t->history.metric->name, (long long)t->history.epochs + 1, kept);
     return err_help(e, "choose another train.early_stopping.metric, or validation rows on which "
                        "it is defined: auc and pr_auc need both classes, r2 values that differ");
-}
-
-static void keep_best(struct training *t)
-{
-    const struct model *m = network_model(t->network);
-    if (!t->best.params) {
-        t->best.params = mem_alloc(m->params, sizeof *t->best.params);
-        if (m->buffers)
-            t->best.buffers = mem_alloc(m->buffers, sizeof *t->best.buffers);
-    }
-    network_get(t->network, &t->best);
 }
 
 /* Seconds of the whole training, all runs together, as the first epoch of this run foretells: the
@@ -266,8 +256,9 @@ static double foretell(const struct training *t, double epoch_s)
     return limit > 0 && all > limit ? limit : all;
 }
 
-/* All steps are done: what did they bring? */
-static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
+/* All steps are done: what did they bring? `end` gets the weights, unless t->best takes them. */
+static enum verdict judge(struct run *r, const struct step *now, struct network_state *end,
+                          struct err *e)
 {
     struct training *t = r->t;
     double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN, metric;
@@ -281,12 +272,10 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
         undefined(t, now, e);
         return FAILED;
     }
-    if (!training_sound(t, e))
+    if (!training_weights(t, end, e) || !training_finite(t, end, e))
         return FAILED;
     double last = training_rate(t, (t->history.epochs + 1) * t->steps - 1);
     bool best = history_add(&t->history, (struct history_row){loss, metric, last});
-    if (best && t->history.metric)
-        keep_best(t);
     double seconds = clock_now() - r->epoch_began;
     progress_epoch(t->progress, t->history.epochs, loss, metric, best, rows_per_second(r), seconds);
     r->epochs_seconds += seconds;
@@ -294,9 +283,15 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
         t->backend.cpu_s = foretell(t, seconds);
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
-    if (best)
-        training_remember(t);
-    return GO_ON;
+    return !best || training_remember(t, end, e) ? GO_ON : FAILED;
+}
+
+static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
+{
+    struct network_state end = {0};
+    enum verdict v = judge(r, now, &end, e);
+    training_state_free(&end);
+    return v;
 }
 
 bool epochs_run(struct training *t, struct err *e)
@@ -315,7 +310,7 @@ bool epochs_run(struct training *t, struct err *e)
         }
         r.epoch_began = clock_now();
         network_step(t->network, &now);
-        v = look_around(&r, &now, e);
+        v = training_answered(t, e) ? look_around(&r, &now, e) : FAILED;
         int64_t done = now.tried - t->history.epochs * t->steps;
         if (v == GO_ON && done < t->steps)
             v = epoch_begin(&r, done, e) ? steps_run(&r, done, &now, e) : FAILED;

@@ -233,6 +233,11 @@ void keeper_own(struct keeper *k, int64_t step)
     k->count++;
 }
 
+int64_t keeper_newest(const struct keeper *k)
+{
+    return k->count ? k->steps[k->count - 1] : -1;
+}
+
 static void drop(const struct keeper *k, int64_t step)
 {
     struct err e = {0};

@@ -13,6 +13,7 @@ struct keeper {
     size_t count, room;
 };
 void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
+int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
 /* Writes one, durable; then deletes our oldest beyond `keep`. A failing deletion is a warning.
  * *name: the number in its file name, that of its step, or the next one that is free where a
  * checkpoint of another training has it: what is not ours is left. */

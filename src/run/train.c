@@ -41,6 +41,7 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     memset(r, 0, sizeof *r);
     bool good = story(&t, q, r, e) || training_failed(&t, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
+    r->says_kept = t.says_kept;
     training_close(&t);
     stop_phase("ending", false);
     return good;

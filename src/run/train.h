@@ -18,8 +18,9 @@ struct train_result {
     uint64_t rows[3];
     int64_t epochs,
         best_epoch;      /* whole ones; best_epoch 0: the time was up before the first ended */
-    const char *stopped; /* epochs, patience, time_limit, signal */
-    int exit;            /* 0; 75 or 130 after a signal, with a checkpoint durable */
+    const char *stopped; /* epochs, patience, time_limit */
+    int exit;            /* 0, or that of the error */
+    bool says_kept;      /* the error's message tells what is left to go on from */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
     double load_s, start_s, train_s, total_s;

@@ -49,11 +49,9 @@ static bool make_golden(const struct training *t, struct golden *g, struct err *
 static bool write_model(struct training *t, struct train_result *r, struct err *e)
 {
     const struct model *m = network_model(t->network);
-    struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params)};
+    struct network_state s;
     struct text metrics = {0};
-    if (m->buffers)
-        s.buffers = mem_alloc(m->buffers, sizeof *s.buffers);
-    network_get(t->network, &s);
+    bool good = training_weights(t, &s, e) && training_finite(t, &s, e);
     struct modelfile f = {.schema = t->schema,
                           .config_text = t->config_text,
                           .plan = t->plan,
@@ -61,7 +59,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
                           .buffers = s.buffers,
                           .param_count = m->params,
                           .buffer_count = m->buffers};
-    bool good = training_finite(t, &s, e) && make_golden(t, &f.golden, e);
+    good = good && make_golden(t, &f.golden, e);
     write_metrics(r, &metrics);
     f.metrics_text = metrics.data;
     stop_phase("writing the model", false);
@@ -75,31 +73,30 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
 
 /* The best weights take the place of the last ones, which are kept in `last`; moments and counters
  * stay as they are. */
-static void put_best(struct training *t, struct network_state *last)
+static bool put_best(struct training *t, struct network_state *last, struct err *e)
 {
-    const struct model *m = network_model(t->network);
     *last = (struct network_state){0};
-    if (!t->best.params)
-        return;
-    last->params = mem_alloc(m->params, sizeof *last->params);
-    if (m->buffers)
-        last->buffers = mem_alloc(m->buffers, sizeof *last->buffers);
-    network_get(t->network, last);
-    t->best.now = last->now;
-    network_put(t->network, &t->best);
+    if (!t->best.params || !t->history.metric)
+        return true;
+    if (!training_weights(t, last, e))
+        return false;
+    struct network_state best = {
+        .params = t->best.params, .buffers = t->best.buffers, .now = last->now};
+    network_put(t->network, &best);
+    return true;
 }
 
 bool train_save(struct training *t, struct train_result *r, struct err *e)
 {
     struct network_state last;
     stop_phase("measuring the model", false);
-    put_best(t, &last);
+    bool good = put_best(t, &last, e);
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = t->table->count[p];
     r->epochs = t->history.epochs;
     r->best_epoch = t->history.best_epoch;
     r->stopped = t->stopped;
-    bool good = measure(t, r, e);
+    good = good && measure(t, r, e);
     if (!good && e->id == ERR_NONE) {
         if (last.params) /* a checkpoint holds the training as it stood, not its best moment */
             network_put(t->network, &last);

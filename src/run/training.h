@@ -50,16 +50,18 @@ struct training {
     struct source source; /* training rows */
     struct score_job score;
     struct history history;
-    struct network_state best; /* weights of the best epoch; NULL before, or if nothing validates */
-    /* As the best epoch of this run left everything (the last one, if nothing validates), how many
-     * epochs were done, and how long the journal was; params NULL before. */
-    struct network_state last;
-    int64_t last_epochs;
-    uint64_t last_journal;
+    /* As the best epoch (the last one, if nothing validates) left everything, how many epochs were
+     * done, and how long the journal was; params NULL before. Not whole: a checkpoint brought it,
+     * which holds weights and buffers alone. */
+    struct network_state best;
+    bool best_whole;
+    int64_t best_epochs;
+    uint64_t best_journal;
     struct norms norms;        /* of the gradients of all steps */
     int64_t steps;             /* of an epoch */
     struct progress *progress;
     const char *stopped; /* why the epochs ended */
+    bool says_kept;      /* an error's message tells what is left to go on from */
 };
 
 bool training_open(struct training *t, const struct train_request *q, struct err *e);
@@ -73,6 +75,9 @@ const char *training_quoted(const char *path, char room[512]);
 /* The network's whole state as host arrays, owned by the caller. */
 void training_state(const struct training *t, struct network_state *s);
 void training_state_free(struct network_state *s);
+/* Weights and buffers as they stand on the machine, owned by the caller in either case. False: the
+ * machine has failed. */
+bool training_weights(struct training *t, struct network_state *s, struct err *e);
 struct network_options training_network(const struct training *t);
 double training_seconds(const struct training *t); /* used so far, over all runs */
 double training_rate(const struct training *t, int64_t step); /* learning rate of a step, from 0 */
@@ -83,14 +88,16 @@ bool training_checkpoint(struct training *t, struct err *e);
 bool training_stopped(struct training *t, struct err *e);
 /* All weights and buffers are finite; else DIVERGED. */
 bool training_finite(struct training *t, const struct network_state *s, struct err *e);
-/* Weights and buffers on the machine are finite; else DIVERGED. */
-bool training_sound(struct training *t, struct err *e);
-/* The best epoch so far has ended: its state goes to t->last, for training_keep_last. */
-void training_remember(struct training *t);
-/* Makes t->last the newest checkpoint of this training, where there is one: what lies behind it led
- * to where the training cannot go on. Says into text what is kept: "the last good checkpoint is
- * kept: ..". False: there is none to go on from. */
-bool training_keep_last(struct training *t, char *text, size_t room);
+/* The best epoch so far has ended with these weights and buffers, which become t->best's; the rest
+ * is asked of the machine. False: it has failed, and t->best is what it was. */
+bool training_remember(struct training *t, struct network_state *end, struct err *e);
+/* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
+bool training_answered(struct training *t, struct err *e);
+/* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
+ * lies behind t->best led to where the training cannot go on, so t->best becomes the newest one and
+ * those behind it go. Says into text what is kept: "the last good checkpoint is kept: ..". False:
+ * there is none. */
+bool training_keep_last(struct training *t, bool back, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */
 bool training_failed(struct training *t, struct err *e);
 /* Step number `step` ended it: `what`, as "the loss is not finite". Keeps the last good state,

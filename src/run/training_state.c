@@ -54,8 +54,8 @@ static struct checkpoint checkpoint_of(struct training *t, const struct network_
                            .buffers = s->buffers,
                            .m1 = s->m1,
                            .m2 = s->m2,
-                           .best_params = t->best.params,
-                           .best_buffers = t->best.buffers,
+                           .best_params = t->history.metric ? t->best.params : NULL,
+                           .best_buffers = t->history.metric ? t->best.buffers : NULL,
                            .param_count = m->params,
                            .buffer_count = m->buffers,
                            .rows = t->history.rows,
@@ -80,36 +80,53 @@ bool training_checkpoint(struct training *t, struct err *e)
 {
     struct network_state s;
     training_state(t, &s);
-    network_get(t->network, &s);
+    bool good = network_get(t->network, &s, e) && training_finite(t, &s, e) &&
+                journal_sync(&t->journal, e);
     struct checkpoint c = checkpoint_of(t, &s);
     int64_t name;
-    bool good = training_finite(t, &s, e) && journal_sync(&t->journal, e) &&
-                keeper_save(&t->keeper, &c, &name, e);
+    good = good && keeper_save(&t->keeper, &c, &name, e);
     training_state_free(&s);
     if (good)
         checkpoint_written(t, c.now.tried, name);
     return good;
 }
 
-bool training_sound(struct training *t, struct err *e)
+bool training_weights(struct training *t, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(t->network);
-    struct network_state now = {.params = mem_alloc(m->params, sizeof *now.params)};
+    *s = (struct network_state){.params = mem_alloc(m->params, sizeof *s->params)};
     if (m->buffers)
-        now.buffers = mem_alloc(m->buffers, sizeof *now.buffers);
-    network_get(t->network, &now);
-    bool good = training_finite(t, &now, e);
-    training_state_free(&now);
-    return good;
+        s->buffers = mem_alloc(m->buffers, sizeof *s->buffers);
+    return network_get(t->network, s, e);
 }
 
-void training_remember(struct training *t)
+bool training_answered(struct training *t, struct err *e)
 {
-    if (!t->last.params)
-        training_state(t, &t->last);
-    network_get(t->network, &t->last);
-    t->last_epochs = t->history.epochs;
-    t->last_journal = t->journal.length;
+    return machine_wait(t->machine, MACHINE_PATIENCE, e);
+}
+
+bool training_remember(struct training *t, struct network_state *end, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    unsigned states = optim_states(&t->config->train.optimizer);
+    struct network_state rest = {0};
+    if (states > 0)
+        rest.m1 = mem_alloc(m->params, sizeof *rest.m1);
+    if (states > 1)
+        rest.m2 = mem_alloc(m->params, sizeof *rest.m2);
+    if (!network_get(t->network, &rest, e)) {
+        training_state_free(&rest);
+        return false;
+    }
+    training_state_free(&t->best);
+    t->best = rest;
+    t->best.params = end->params;
+    t->best.buffers = end->buffers;
+    *end = (struct network_state){0};
+    t->best_whole = true;
+    t->best_epochs = t->history.epochs;
+    t->best_journal = t->journal.length;
+    return true;
 }
 
 bool training_stopped(struct training *t, struct err *e)
@@ -117,10 +134,14 @@ bool training_stopped(struct training *t, struct err *e)
     enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
     struct step now = {0};
     char room[512];
-    if (t->network)
+    if (t->network) {
         network_step(t->network, &now);
+        if (!training_answered(t, e))
+            return false; /* a machine that failed tells no step */
+    }
     if (now.tried > 0 && t->output && !training_checkpoint(t, e))
         return false;
+    t->says_kept = true;
     if (t->checkpoint) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
                 training_quoted(t->checkpoint, room));
@@ -132,18 +153,20 @@ bool training_stopped(struct training *t, struct err *e)
 }
 
 /* The norms stay out: those of another learning rate are of another size. */
-bool training_keep_last(struct training *t, char *text, size_t room)
+bool training_keep_last(struct training *t, bool back, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
-    bool have = t->last.params && t->output;
-    if (have) {
-        struct checkpoint c = checkpoint_of(t, &t->last);
+    bool have = t->best_whole && t->output;
+    t->says_kept = true;
+    if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
+        struct checkpoint c = checkpoint_of(t, &t->best);
         int64_t name;
-        c.epochs = t->last_epochs;
-        c.journal = t->last_journal;
+        c.epochs = t->best_epochs;
+        c.journal = t->best_journal;
         c.norms = NULL;
-        if (journal_sync(&t->journal, &e) && keeper_rewind(&t->keeper, &c, &name, &e))
+        if (journal_sync(&t->journal, &e) && (back ? keeper_rewind(&t->keeper, &c, &name, &e)
+                                                   : keeper_save(&t->keeper, &c, &name, &e)))
             checkpoint_written(t, c.now.tried, name);
         else
             log_warning("the last good state, after step %lld, is lost: %s",
@@ -159,13 +182,28 @@ bool training_keep_last(struct training *t, char *text, size_t room)
     return t->checkpoint != NULL;
 }
 
+/* Everything is given back, but what the GPU holds: the program that comes takes the lock anew. */
+static void restart(struct training *t, const struct err *e, bool again)
+{
+    char then[600];
+    struct selection s = t->backend;
+    snprintf(then, sizeof then, "%s",
+             again ? "going on with the CPU from the last good checkpoint"
+                   : "beginning anew with the CPU");
+    journal_close(&t->journal);
+    lock_drop(&t->lock);
+    select_restart(&s, e, again, then);
+}
+
 bool training_failed(struct training *t, struct err *e)
 {
     char kept[600];
-    if (e->id != ERR_MACHINE_FAULT)
-        return false;
-    bool again = training_keep_last(t, kept, sizeof kept);
+    if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
+        return false; /* without room for the network, nothing was begun */
+    bool again = training_keep_last(t, false, kept, sizeof kept);
     size_t length = strlen(e->what);
+    if (select_falls_back(&t->backend, &t->config->backend, e) && t->output)
+        restart(t, e, again);
     snprintf(e->what + length, sizeof e->what - length, "; %s", kept);
     return err_help(e, "the same command with%s --resume %s", again ? "" : "out",
                     again ? "goes on from there and gives the same model"
@@ -178,7 +216,7 @@ bool training_diverged(struct training *t, int64_t step, const char *what, struc
     int64_t first = t->history.epochs * t->steps;
     double rate = training_rate(t, step > 0 ? step - 1 : 0);
     char kept[600];
-    bool again = training_keep_last(t, kept, sizeof kept);
+    bool again = training_keep_last(t, true, kept, sizeof kept);
     err_set(e, ERR_DIVERGED,
             "training diverged: %s (epoch %lld, step %lld, learning rate %.3g); %s", what,
             (long long)t->history.epochs + (step > first), (long long)step, rate, kept);

@@ -40,6 +40,41 @@ err_has "checkpoint is kept" "the last epoch is kept"
 run dnn train c.json -o m.dnn --resume --progress none
 is "$(digest m.dnn)" "$want" "and the model comes of it"
 
+# what comes back from the machine: nothing that it did not have is taken for its weights
+rm -f m.dnn*
+make_config often.json d.csv binary '"epochs": 8, "checkpoint": {"every_s": 0, "keep": 2}, "early_stopping": {"min_delta": 9}' \
+    '"backend": {"name": "dnn_cpu", "threads": 2}'
+run dnn train often.json -o m.dnn --progress none
+is_exit 0 "the first epoch is the best, all are checkpoints"
+want=$(digest m.dnn)
+for kind in fetch play; do
+    total=$(DNN_FAULT=count "$DNN" train often.json -o m.dnn --progress none 2>&1 >/dev/null |
+        sed -n "s/.* $kind=\([0-9]*\).*/\1/p")
+    [ "${total:-0}" -gt 20 ]
+    ok $? "$kind is counted: $total"
+    bad=""
+    seen=0
+    for ((n = 1; n <= total; n += 1 + total / 25)); do
+        rm -f m.dnn*
+        STATUS=0
+        DNN_FAULT=$kind:$n "$DNN" train often.json -o m.dnn --progress none >out 2>err || STATUS=$?
+        [ $STATUS -eq 81 ] || bad+="$kind:$n: exit $STATUS; "
+        ! grep -q 'nothing was written' err || ! grep -q 'is kept' err || bad+="$kind:$n: kept, and nothing was written; "
+        [ ! -e m.dnn.ckpt-000000000000 ] || bad+="$kind:$n: a checkpoint of step 0; "
+        newest=$(find . -name 'm.dnn.ckpt-*' | sort | tail -n 1)
+        step=$((10#0${newest##*-}))
+        [ $step -ge $seen ] || bad+="$kind:$n: the newest checkpoint is of step $step, after that of $seen; "
+        seen=$step
+        [ -z "$newest" ] || grep -q "is kept: \"m.dnn.ckpt-$(printf %012d "$step")\"" err || bad+="$kind:$n: $(tail -n 2 err); "
+        "$DNN" train often.json -o m.dnn --resume --progress none >/dev/null 2>err || bad+="$kind:$n: resume: $(tail -n 2 err); "
+        [ "$(digest m.dnn)" = "$want" ] || bad+="$kind:$n: other bytes; "
+    done
+    [ -z "$bad" ] && [ $seen -gt 40 ]
+    ok $? "G09 $kind fails: the newest checkpoint stays the newest, and the message names it" "$bad ($seen)"
+done
+run dnn train c.json -o m.dnn --progress none
+is_exit 0 "a model to answer with"
+
 # answers: many groups of rows
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 300; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
 run dnn predict m.dnn big.csv

@@ -46,7 +46,7 @@ static inline double grad_worst(struct netcase *c, double wrong, uint64_t *at)
     memcpy(p, c->state.params, n * sizeof *p);
     grad_step(c, p, 1);
     struct network_state after = {.params = moved};
-    network_get(c->network, &after);
+    network_get(c->network, &after, &c->e);
     double largest = 0, worst = 0;
     uint64_t largest_at = 0;
     for (uint64_t i = 0; i < n; i++) {

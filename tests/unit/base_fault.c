@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     is_int(scratch_again("cuda:2:35", "c", NULL, NULL), 1, "any name");
     notes("count",
           "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 "
-          "thread=0 play=0 cuda=0\n",
+          "thread=0 play=0 fetch=0 cuda=0\n",
           "counts at the end");
     notes("write", "dnn: note: DNN_FAULT: \"write\" is not [kill:]KIND:N[+][:ERRNO]: ignored\n",
           "no number");

@@ -77,7 +77,7 @@ static void compared(void)
            "with fewer rows, the same routine");
         logits[i] = mem_alloc(700 * 3, sizeof *logits[i]);
         ok(case_answer(c, c->network, &c->source, 0, 700, logits[i]), "answers: %s", c->e.what);
-        network_get(c->network, &c->state);
+        network_get(c->network, &c->state, &c->e);
     }
     const struct model *m = network_model(a.network);
     ok(memcmp(a.state.params, b.state.params, m->params * sizeof(real)) == 0, "the same weights");
@@ -216,6 +216,38 @@ static void hangs(void)
     machine_close(m);
 }
 
+static int fetches_left;
+
+static void fails(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
+{
+    struct err e = {0};
+    if (fetches_left-- > 0) {
+        listing_download(m, slot, to, from, bytes);
+        return;
+    }
+    err_set(&e, ERR_MACHINE_FAULT, "the cable is loose");
+    machine_fail(m, &e);
+}
+
+/* What a machine that fails on the way gives back is not taken for the network's state. */
+static void loose(void)
+{
+    static struct machine_type type;
+    type = machine_listing;
+    type.name = "loose";
+    type.download = fails;
+    machine_register(&type);
+    struct netcase c = everything("loose");
+    case_make(&c);
+    case_fill(&c);
+    fetches_left = 1000;
+    ok(case_open(&c) && network_get(c.network, &c.state, &c.e), "a state is fetched");
+    fetches_left = 1;
+    ok(!network_get(c.network, &c.state, &c.e) && strstr(c.e.what, "cable"),
+       "the machine fails in the middle of it: %s", c.e.what);
+    case_close(&c);
+}
+
 int main(void)
 {
     struct err e = {0};
@@ -233,6 +265,7 @@ int main(void)
     caught(4, 1, "operation 2 of a routine (act)");
     scarce();
     hangs();
+    loose();
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
     threads_stop();
     return done();

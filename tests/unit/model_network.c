@@ -138,8 +138,8 @@ static void begin(struct netcase *c)
 static bool same_state(struct netcase *a, struct netcase *b)
 {
     const struct model *m = network_model(a->network);
-    network_get(a->network, &a->state);
-    network_get(b->network, &b->state);
+    network_get(a->network, &a->state, &a->e);
+    network_get(b->network, &b->state, &b->e);
     return memcmp(a->state.params, b->state.params, m->params * sizeof(real)) == 0 &&
            memcmp(a->state.buffers, b->state.buffers, m->buffers * sizeof(real)) == 0 &&
            memcmp(a->state.m1, b->state.m1, m->params * sizeof(real)) == 0 &&
@@ -184,7 +184,7 @@ static void answers(void)
                memcmp(some, all + row * outputs, n * outputs * sizeof *some) == 0;
     }
     ok(same, "in pieces of 1, 3, 7, ..");
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     static const uint32_t batches[] = {1, 5, 64, 1024};
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
         struct network_options o = {.model = &c.model_options,
@@ -208,7 +208,7 @@ static void answers(void)
         same = same && memcmp(some + row * outputs, all + (count - 1 - row) * outputs,
                               outputs * sizeof *some) == 0;
     ok(same, "  each row's answer goes with it");
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     ok(case_train(&c, 1, 0.01, 0), "and training goes on");
     mem_free(index);
     mem_free(all);
@@ -229,7 +229,7 @@ static void resumed(void)
     ok(case_steps(&a, 4), "four steps at once");
     network_epoch(b.network, 0, table, 4, &b.e);
     ok(case_steps(&b, 2), "two steps");
-    network_get(b.network, &b.state);
+    network_get(b.network, &b.state, &b.e);
     struct network_state kept = c.state;
     network_put(c.network, &b.state);
     network_epoch(c.network, 0, table + 2, 2, &c.e);

@@ -38,7 +38,7 @@ static void named(uint64_t (*at)(const struct model *m), unsigned count, double 
     char text[160];
     begin(&c, 2);
     const struct model *m = network_model(c.network);
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     for (unsigned i = 0; i < count; i++)
         c.state.params[at(m) + i] = (real)value;
     network_put(c.network, &c.state);
@@ -78,13 +78,13 @@ static void loss(void)
     network_source(c.network, &c.source, &c.e); /* lent anew */
     real *before = mem_alloc(network_model(c.network)->params, sizeof *before);
     train(&c, 3);
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     size_t bytes = network_model(c.network)->params * sizeof(real);
     memcpy(before, c.state.params, bytes);
     train(&c, 10);
     network_nonfinite(c.network, text, sizeof text);
     is_string(text, "the loss", "N01 the loss, where every layer is finite");
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     is_int(c.state.now.bad_steps, 7, "N01 the fourth step is bad, and with it all that follow");
     struct netcase d;
     begin(&d, 1);
@@ -93,7 +93,7 @@ static void loss(void)
     network_source(d.network, &d.source, &d.e);
     train(&d, 3);
     train(&d, 3);
-    network_get(d.network, &d.state);
+    network_get(d.network, &d.state, &d.e);
     ok(memcmp(c.state.params, d.state.params, bytes) == 0,
        "N01 the weights are those that the first bad step met");
     mem_free(before);

@@ -107,7 +107,7 @@ static double distance(struct netcase *c, const struct reference *r)
 {
     const struct model *m = network_model(c->network);
     const struct layer *l = m->layers[0];
-    network_get(c->network, &c->state);
+    network_get(c->network, &c->state, &c->e);
     double worst = 0;
     for (int i = 0; i <= NUMBERS; i++) {
         double p = (double)c->state.params[i < NUMBERS ? l->w + (unsigned)i : l->b];
@@ -219,7 +219,7 @@ static void bad_step(void)
     network_source(c.network, &c.source, &c.e); /* lent anew: it is not what it was */
     struct step now;
     ok(case_train(&c, 1, 0.1, 0), "a step with an infinite number");
-    network_get(c.network, &c.state);
+    network_get(c.network, &c.state, &c.e);
     network_step(c.network, &now);
     ok(memcmp(before, c.state.params, m->params * sizeof(real)) == 0, "the weights stay");
     is_int(now.bad_steps, 1, "the step is counted as bad");

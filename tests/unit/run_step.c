@@ -56,8 +56,8 @@ static void steps(void)
     counts_are(a.machine, 1, 3, "and played");
     ok(step_train(t, 10, &b.e), "ten steps at once");
     counts_are(b.machine, 1, 1, "one plainly, nine in one play");
-    network_get(a.network, &a.state);
-    network_get(b.network, &b.state);
+    network_get(a.network, &a.state, &a.e);
+    network_get(b.network, &b.state, &b.e);
     const struct model *m = network_model(a.network);
     ok(memcmp(a.state.params, b.state.params, m->params * sizeof(real)) == 0 &&
            memcmp(&a.state.now, &b.state.now, sizeof a.state.now) == 0,
