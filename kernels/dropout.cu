@@ -45,7 +45,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
         bool inside = q < quads;
         uint32_t keep = 0, place = lane_id() % 4 * 4;
         if (inside && a.kept && a.kept_known) {
-            keep = (uint32_t)a.kept[q / 4] >> place;
+            keep = (uint32_t)((const uint16_t *)a.kept)[q / 4] >> place;
         } else if (inside) {
             struct rng4 bits = draw(&a, begin + q);
             UNROLL
@@ -57,7 +57,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
             word |= shuffle_xor(FULL_WARP, word, 1);
             word |= shuffle_xor(FULL_WARP, word, 2);
             if (inside && place == 0)
-                a.kept[q / 4] = (uint16_t)word;
+                ((uint16_t *)a.kept)[q / 4] = (uint16_t)word;
         }
         if (!inside)
             continue;
@@ -79,14 +79,14 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_words)(struct op_dropout a)
 {
     uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
     for (uint64_t w = global_id(); w < words; w += global_count()) {
-        uint32_t keep = a.kept_known ? a.kept[w] : 0;
+        uint32_t keep = a.kept_known ? ((const uint16_t *)a.kept)[w] : 0;
         for (unsigned k = 0; k < 4 && !a.kept_known; k++) {
             struct rng4 bits = draw(&a, (begin + w) * 4 + k);
             for (unsigned i = 0; i < 4; i++)
                 keep |= (uint32_t)(bits.v[i] >= a.threshold) << (4 * k + i);
         }
         if (!a.kept_known)
-            a.kept[w] = (uint16_t)keep;
+            ((uint16_t *)a.kept)[w] = (uint16_t)keep;
         for (unsigned i = 0; i < 16; i++)
             put_kept(&a, w * 16 + i, keep >> i & 1);
     }

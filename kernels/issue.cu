@@ -7,10 +7,13 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
     const struct op_norm2 *norm2 = (const struct op_norm2 *)arguments;
     const struct op_bnorm_stats *stats = (const struct op_bnorm_stats *)arguments;
     const struct op_bnorm_sums *sums = (const struct op_bnorm_sums *)arguments;
+    const struct op_dropout *dropout = (const struct op_dropout *)arguments;
     n->scratch = n->kept = 0;
     if (op == OP_norm2) {
         n->scratch = cuda_norm2_scratch(norm2->from.n);
         n->kept = cuda_norm2_kept(norm2->from.n);
+    } else if (op == OP_dropout) { /* a bit a value, in words */
+        n->kept = dropout->width % 16 ? 0 : (uint64_t)dropout->rows * dropout->width / 8;
     } else if (op == OP_bnorm_stats) {
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
     } else if (op == OP_bnorm_sums) {

@@ -239,7 +239,7 @@ static void ref_dropout(const struct op_dropout *a)
             real *y = &writes(a->y)[r * a->ldy + i];
             bool kept = bits >= a->threshold;
             if (a->kept) {
-                uint16_t *word = &a->kept[r * (a->width / 16) + i / 16];
+                uint16_t *word = &((uint16_t *)a->kept)[r * (a->width / 16) + i / 16];
                 if (a->kept_known)
                     kept = *word >> i % 16 & 1;
                 else

@@ -18,6 +18,17 @@ void cpu_act_back(const struct op_act_back *a, const struct slice *s)
                             a->add_dx != 0);
 }
 
+/* A bit a value, lowest first, 1: it went on. Rows begin at words. */
+static size_t kept_words(const struct op_dropout *a)
+{
+    return a->width % LANES ? 0 : a->width / LANES;
+}
+
+void cpu_dropout_need(const struct op_dropout *a, struct need *n)
+{
+    n->kept = a->rows * kept_words(a) * sizeof(uint16_t);
+}
+
 void cpu_dropout(const struct op_dropout *a, const struct slice *s)
 {
     struct keep keep = {.seed = a->now->seed, .stream = a->layer | a->now->model << 16,
@@ -27,7 +38,7 @@ void cpu_dropout(const struct op_dropout *a, const struct slice *s)
     size_t step = whole ? s->rows : 1;
     for (size_t row = s->row0; row < s->row0 + s->rows; row += step) {
         uint64_t element = ((uint64_t)a->micro * a->rows + row) * a->width;
-        keep.kept = a->kept ? a->kept + row * (a->width / LANES) : NULL;
+        keep.kept = a->kept ? (uint16_t *)a->kept + row * kept_words(a) : NULL;
         s->m->vec->dropout(act_real(a->y) + row * a->ldy, act_read(a->x) + row * a->ldx,
                            step * a->width, element, &keep, a->add != 0);
     }

@@ -184,12 +184,11 @@ struct op_act_back {
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
  * >= threshold; threshold = p * 2^32. The row is micro * rows + r. Forward: y, x; backward: the
- * same on gradients. Where the width is a multiple of 16, the way forward can leave a bit a value
- * in `kept`, lowest first, 1: kept, and the way back (kept_known) take them from there: what it
- * would draw is the same. */
+ * same on gradients. The way forward leaves in `kept` which values went on, as the machine likes,
+ * and the way back (kept_known) takes it from there instead of drawing: it is the same. */
 struct op_dropout {
     struct act *y;
-    uint16_t *kept;            /* [rows][width / 16], or NULL */
+    void *kept;                /* as many bytes as its need says, or NULL: drawn again */
     const struct act *x;
     const struct step *now;
     uint32_t rows, width, ldx, ldy, layer, micro, threshold, add;

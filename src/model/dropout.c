@@ -30,12 +30,6 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* The way back reads a bit a value instead of drawing once more. */
-static bool keeps_bits(const struct layer *l)
-{
-    return l->in % 16 == 0;
-}
-
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
@@ -44,9 +38,13 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (l->skipped)
         return true;
     l->y = plan_acts(p, l->out);
-    if (keeps_bits(l))
-        l->real_at = plan_reals(p, ((uint64_t)p->rows * l->in / 16 * sizeof(uint16_t) +
-                                    sizeof(real) - 1) / sizeof(real));
+    struct need need = {0};
+    if (p->machine)
+        machine_need(p->machine, OP_dropout,
+                     &(struct op_dropout){.rows = p->rows, .width = l->in}, &need);
+    l->kept = need.kept;
+    if (l->kept)
+        l->real_at = plan_kept(p, l->kept);
     return true;
 }
 
@@ -54,7 +52,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from,
                   bool back, bool add)
 {
-    void *kept = keeps_bits(l) ? p->reals + l->real_at : NULL;
+    void *kept = l->kept ? reals_at(p->reals, l->real_at) : NULL;
     const struct dropout_spec *s = l->spec;
     op_dropout(p->m, &(struct op_dropout){.y = to,
                                           .kept = kept,

@@ -25,7 +25,7 @@ const struct layer_type *layer_find(const char *name)
 static bool unknown_type(const struct json_doc *doc, const struct json *v, const char *path,
                          struct err *e)
 {
-    const char *names[32];
+    const char *names[sizeof layer_types / sizeof *layer_types];
     size_t count = 0;
     struct text known = {0};
     for (; layer_types[count]; count++) {
@@ -174,7 +174,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         l->in = l->out = in;
         l->position = p->position++;
         if (l->position >= LAYER_MOST)
-            p->too_large = true;
+            plan_refuse(p, "%d layers", LAYER_MOST);
         uint64_t trained = p->trained;
         if (!l->skipped && !l->type->plan(l, p, e))
             return false;

@@ -42,14 +42,19 @@ struct planner {
     uint8_t *kinds;       /* enum param_kind of each */
     uint32_t group_count, group_room;
     bool training;  /* false: no gradients, no kept values */
-    bool too_large; /* something passed a limit: the plan is refused */
+    const struct machine *machine; /* whose operations may keep something; NULL: none does */
+    char too_large[48]; /* the limit that was passed, "" while none was: the plan is refused */
 };
+/* The plan is refused: more than `format` says, the first limit that was hit. */
+__attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const char *format, ...);
 /* in and out: the shape of a dense weight, else 0. sharded: its gradient comes in shards. */
 uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
                      uint32_t out, bool sharded); /* its offset */
 uint64_t plan_buffers(struct planner *p, uint64_t count);
 uint64_t plan_acts(struct planner *p, uint32_t width); /* rows x width */
 uint64_t plan_reals(struct planner *p, uint64_t count);
+/* Bytes that the machine keeps for the way back; their offset in the reals. */
+uint64_t plan_kept(struct planner *p, uint64_t bytes);
 
 /* One way through the network: where the arenas of this machine are. */
 struct pass {
@@ -70,9 +75,19 @@ struct pass {
     const struct onehot_column *onehot; /* machine memory, as in struct model */
     const struct embed_column *embed;
 };
+/* Places in an arena. They are reckoned as numbers: while only the needs of operations are asked
+ * for, there is nothing yet to point into. */
+static inline void *bytes_at(const void *arena, uint64_t at)
+{
+    return (void *)((uintptr_t)arena + (uintptr_t)at);
+}
+static inline real *reals_at(real *arena, uint64_t at)
+{
+    return bytes_at(arena, at * sizeof(real));
+}
 static inline struct act *pass_act(const struct pass *p, uint64_t at)
 {
-    return act_at(p->m, p->acts, at);
+    return bytes_at(p->acts, at * machine_act_bytes(p->m));
 }
 /* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
 static inline const void *pass_shadow(const struct pass *p, uint64_t at)
@@ -115,6 +130,7 @@ struct layer {
     uint64_t params;          /* how many, children included */
     uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
     uint64_t buffer, real_at; /* offsets */
+    uint64_t kept;            /* dropout: bytes at real_at, the machine's; 0: it draws anew */
     uint64_t y, z, dy;        /* activation offsets; dy belongs to the list, but for the last */
     uint32_t fused_act;       /* dense: the activation that follows was taken in */
     double fused_slope;

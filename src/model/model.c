@@ -40,8 +40,7 @@ static bool refuse_size(const struct model_options *o, const struct planner *p, 
     if (o->model)
         json_place(o->doc, o->model, &line, &column);
     err_at(e, ERR_CONFIG_SIZE, o->doc ? json_name(o->doc) : "", line, column,
-           "the network is too large: more than %s",
-           p->position >= LAYER_MOST ? "4096 layers" : "2^40 parameters");
+           "the network is too large: more than %s", p->too_large);
     return err_help(e, "make the layers fewer or narrower");
 }
 
@@ -56,14 +55,22 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     m->logits = m->layers[m->layer_count - 1]->y;
     if (p->training)
         m->dlogits = plan_acts(p, m->outputs);
-    return !p->too_large || refuse_size(o, p, e);
+    return !p->too_large[0] || refuse_size(o, p, e);
 }
 
 struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e)
 {
+    return model_plan_on(NULL, o, f, rows, shards, training, e);
+}
+
+struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
+                            const struct features *f, uint32_t rows, uint32_t shards,
+                            bool training, struct err *e)
+{
     struct model *m = mem_zero(1, sizeof *m);
-    struct planner p = {.rows = rows, .shards = shards, .training = training};
+    struct planner p = {
+        .rows = rows, .shards = shards, .training = training, .machine = machine};
     bool good = plan(m, o, f, &p, e);
     m->rows = rows;
     m->shards = shards;

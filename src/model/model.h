@@ -52,6 +52,10 @@ struct model {
  * always give the same parameter offsets, whatever rows, shards and training are. */
 struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e);
+/* With room for what the operations of this machine keep from the way forward for the way back. */
+struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
+                            const struct features *f, uint32_t rows, uint32_t shards,
+                            bool training, struct err *e);
 void model_free(struct model *m);
 /* Host arrays of m->params and m->buffers reals, cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,

@@ -75,12 +75,12 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
     const struct norm_spec *s = l->spec;
     real *mean = NULL, *inv = NULL;
     if (p->training) {
-        mean = p->reals + l->real_at;
-        inv = mean + l->in;
+        mean = reals_at(p->reals, l->real_at);
+        inv = reals_at(mean, l->in);
         op_bnorm_stats(p->m, &(struct op_bnorm_stats){.mean = mean,
                                                       .inv = inv,
-                                                      .moved = p->moved + l->buffer,
-                                                      .running = p->buffers + l->buffer,
+                                                      .moved = reals_at(p->moved, l->buffer),
+                                                      .running = reals_at(p->buffers, l->buffer),
                                                       .x = x,
                                                       .now = p->now,
                                                       .from = p->from,
@@ -95,9 +95,9 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
                           .x = x,
                           .mean = mean,
                           .inv = inv,
-                          .running = p->buffers + l->buffer,
-                          .gamma = p->params + l->w,
-                          .beta = p->params + l->b,
+                          .running = reals_at(p->buffers, l->buffer),
+                          .gamma = reals_at(p->params, l->w),
+                          .beta = reals_at(p->params, l->b),
                           .rows = p->rows,
                           .width = l->in,
                           .ldx = l->in,
@@ -110,10 +110,11 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
 static void batch_backward(const struct layer *l, struct pass *p, const struct act *x,
                            struct act *dy, struct act *dx, bool add)
 {
-    real *mean = p->reals + l->real_at, *inv = mean + l->in, *sums = inv + l->in;
+    real *mean = reals_at(p->reals, l->real_at), *inv = reals_at(mean, l->in),
+         *sums = reals_at(inv, l->in);
     op_bnorm_sums(p->m, &(struct op_bnorm_sums){.sums = sums,
-                                                .dgamma = p->grads + l->w,
-                                                .dbeta = p->grads + l->b,
+                                                .dgamma = reals_at(p->grads, l->w),
+                                                .dbeta = reals_at(p->grads, l->b),
                                                 .dy = dy,
                                                 .x = x,
                                                 .mean = mean,
@@ -132,7 +133,7 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
                                                     .x = x,
                                                     .mean = mean,
                                                     .inv = inv,
-                                                    .gamma = p->params + l->w,
+                                                    .gamma = reals_at(p->params, l->w),
                                                     .sums = sums,
                                                     .now = p->now,
                                                     .from = p->from,
@@ -184,11 +185,11 @@ static struct act *layer_forward(const struct layer *l, struct pass *p, const st
 {
     const struct norm_spec *s = l->spec;
     struct op_lnorm op = {.y = pass_act(p, l->y),
-                          .mean = p->training ? p->reals + l->real_at : NULL,
-                          .inv = p->training ? p->reals + l->real_at + p->rows : NULL,
+                          .mean = p->training ? reals_at(p->reals, l->real_at) : NULL,
+                          .inv = p->training ? reals_at(p->reals, l->real_at + p->rows) : NULL,
                           .x = x,
-                          .gamma = p->params + l->w,
-                          .beta = p->params + l->b,
+                          .gamma = reals_at(p->params, l->w),
+                          .beta = reals_at(p->params, l->b),
                           .rows = p->rows,
                           .width = l->in,
                           .ldx = l->in,
@@ -202,13 +203,13 @@ static void layer_backward(const struct layer *l, struct pass *p, const struct a
                            struct act *dy, struct act *dx, bool add)
 {
     op_lnorm_back(p->m, &(struct op_lnorm_back){.dx = dx,
-                                                .dgamma = p->grads + l->w,
-                                                .dbeta = p->grads + l->b,
+                                                .dgamma = reals_at(p->grads, l->w),
+                                                .dbeta = reals_at(p->grads, l->b),
                                                 .dy = dy,
                                                 .x = x,
-                                                .mean = p->reals + l->real_at,
-                                                .inv = p->reals + l->real_at + p->rows,
-                                                .gamma = p->params + l->w,
+                                                .mean = reals_at(p->reals, l->real_at),
+                                                .inv = reals_at(p->reals, l->real_at + p->rows),
+                                                .gamma = reals_at(p->params, l->w),
                                                 .shard_stride = p->shard_stride,
                                                 .rows = p->rows,
                                                 .width = l->in,

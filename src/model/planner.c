@@ -1,5 +1,8 @@
 /* planner.c - hands out offsets in the arenas. Nothing is allocated for the network here; a plan
  * that cannot be meant is marked too large and refused by whoever asked for it. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "model/layer.h"
 
@@ -9,11 +12,31 @@
 
 const char *const param_kind_names[] = {"weight", "bias", "norm", "embedding", NULL};
 
-static uint64_t take(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most)
+void plan_refuse(struct planner *p, const char *format, ...)
+{
+    va_list args;
+    if (p->too_large[0])
+        return;
+    va_start(args, format);
+    vsnprintf(p->too_large, sizeof p->too_large, format, args);
+    va_end(args);
+}
+
+static unsigned log2_of(uint64_t n)
+{
+    unsigned power = 0;
+    while (n >>= 1)
+        power++;
+    return power;
+}
+
+/* most: a power of 2; what: so many of them are allowed */
+static uint64_t take(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most,
+                     const char *what)
 {
     uint64_t at = *arena;
     if (count > most || at > most - count) {
-        p->too_large = true;
+        plan_refuse(p, "2^%u %s", log2_of(most), what);
         return 0;
     }
     *arena = (at + count + LINE - 1) & ~(uint64_t)(LINE - 1);
@@ -48,8 +71,8 @@ uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, ui
 {
     if (count == 0)
         return p->params;
-    uint64_t at = take(p, &p->params, count, LAYER_MOST_PARAMS);
-    if (p->too_large)
+    uint64_t at = take(p, &p->params, count, LAYER_MOST_PARAMS, "parameters");
+    if (p->too_large[0])
         return 0;
     p->trained += count;
     if (at + count < p->params)
@@ -72,15 +95,21 @@ uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, ui
 
 uint64_t plan_buffers(struct planner *p, uint64_t count)
 {
-    return take(p, &p->buffers, count, LAYER_MOST_PARAMS);
+    return take(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
 }
 
 uint64_t plan_acts(struct planner *p, uint32_t width)
 {
-    return take(p, &p->acts, (uint64_t)p->rows * width, MOST_ELEMENTS); /* below 2^64 */
+    uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
+    return take(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch");
 }
 
 uint64_t plan_reals(struct planner *p, uint64_t count)
 {
-    return take(p, &p->reals, count, MOST_ELEMENTS);
+    return take(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
+}
+
+uint64_t plan_kept(struct planner *p, uint64_t bytes)
+{
+    return plan_reals(p, (bytes + sizeof(real) - 1) / sizeof(real));
 }

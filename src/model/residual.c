@@ -71,7 +71,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
         struct act *projected = pass_act(p, l->z);
         op_dense(p->m, &(struct op_dense){.y = projected,
                                           .x = x,
-                                          .w = p->params + l->w,
+                                          .w = reals_at(p->params, l->w),
                                           .shadow = pass_shadow(p, l->w),
                                           .rows = p->rows,
                                           .in = l->in,
@@ -99,11 +99,11 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
 {
     if (l->out != l->in)
         op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
-                                                    .dw = p->grads + l->w,
+                                                    .dw = reals_at(p->grads, l->w),
                                                     .dy = dy,
                                                     .y = pass_act(p, l->z),
                                                     .x = x,
-                                                    .w = p->params + l->w,
+                                                    .w = reals_at(p->params, l->w),
                                                     .shadow = pass_shadow(p, l->w),
                                                     .shard_stride = p->shard_stride,
                                                     .rows = p->rows,

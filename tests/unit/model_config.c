@@ -137,15 +137,21 @@ static void errors(void)
     ok(!plan("{\"layers\": [{\"type\": \"dense\", \"units\": 16777216}, {\"type\": \"dense\", "
              "\"units\": 16777216}]}",
              4, 1, true, &e) &&
-           e.id == ERR_CONFIG_SIZE,
+           e.id == ERR_CONFIG_SIZE && strstr(e.what, "more than 2^40 parameters"),
        "2^48 parameters: %s", e.what);
+    e = (struct err){0};
+    ok(!plan("{\"layers\": [{\"type\": \"dense\", \"units\": 16777216}]}", UINT32_MAX, 1, true,
+             &e) &&
+           e.id == ERR_CONFIG_SIZE && strstr(e.what, "more than 2^46 activations of a batch"),
+       "few parameters, and 2^56 activations: %s", e.what);
     struct text many = {0};
     text_put(&many, "{\"layers\": [");
     for (int i = 0; i < 4096; i++)
         text_printf(&many, "%s{\"type\": \"relu\"}", i ? "," : "");
     text_put(&many, "]}");
     e = (struct err){0};
-    ok(!plan(many.data, 4, 1, true, &e) && e.id == ERR_CONFIG_SIZE,
+    ok(!plan(many.data, 4, 1, true, &e) && e.id == ERR_CONFIG_SIZE &&
+           strstr(e.what, "more than 4096 layers"),
        "4096 layers and the output: %s", e.what);
     text_free(&many);
     struct features none = {.format = rowfmt_make(0, 0), .outputs = 2}, kept = features;
