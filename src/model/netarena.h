@@ -27,6 +27,8 @@ struct network {
     struct model *model; /* the training plan; NULL: answers only */
     struct netshape shapes[NET_SHAPES];
     unsigned shape_count;
+    struct network_bytes bytes; /* that it took, by kind */
+    uint64_t counted; /* 0: it is whole. Else it only counts: its memory lies nowhere, up to here */
     struct group *host_groups;
     /* machine memory */
     struct group *groups;

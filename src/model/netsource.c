@@ -6,12 +6,6 @@
 
 #include "base/mem.h"
 
-bool netsource_open(struct netsource *s, struct machine *m, struct err *e)
-{
-    s->at = machine_alloc(m, sizeof *s->at, e);
-    return s->at != NULL;
-}
-
 static void take_back(struct machine *m, const void **adopted, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)

@@ -6,12 +6,13 @@
 #include "backend/backend.h"
 
 struct netsource {
-    struct source *at;    /* machine memory; its address is that of every source put here */
+    /* machine memory, allocated by whoever opens it, released by close; its address is that of
+     * every source put here */
+    struct source *at;
     void *chunks;         /* machine memory: the list of chunks */
     const void **adopted; /* what is lent: chunks, then index and class_weight */
     uint64_t chunk_room, adopted_count;
 };
-bool netsource_open(struct netsource *s, struct machine *m, struct err *e);
 /* From now on these rows: host memory, which must live and stay as it is until others take their
  * place or the source is closed. features: machine memory. What was recorded with `at` stays
  * right. */
@@ -20,6 +21,6 @@ bool netsource_put(struct netsource *s, struct machine *m, const struct source *
 /* The rows are the caller's alone again: nothing that reads them may be played until others are
  * put. */
 void netsource_end(struct netsource *s, struct machine *m);
-void netsource_close(struct netsource *s, struct machine *m); /* cleared or open */
+void netsource_close(struct netsource *s, struct machine *m); /* cleared, or with `at` */
 
 #endif

@@ -1,20 +1,16 @@
 /* network.c - the arenas of a model on a machine: sizes, allocation, state in and out. */
 #include "model/network.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "base/mem.h"
 #include "model/features.h"
 #include "model/netarena.h"
 
-/* --- sizes --- */
+#define COUNTED_FROM ((uint64_t)64) /* addresses of a network that is only counted: lines */
+#define COUNTED_MOST ((uint64_t)1 << 58) /* of one arena: their sum does not overflow */
 
-static uint64_t batch_bytes(const struct model *m, const struct machine *machine)
-{
-    uint64_t reals = m->reals + 2 * (uint64_t)m->rows;
-    return m->acts * machine_act_bytes(machine) + reals * sizeof(real) +
-           (uint64_t)m->rows * m->features.format.categories * sizeof(int32_t);
-}
+/* --- plans --- */
 
 /* Bytes that norm2 keeps for the optimiser. */
 static uint64_t net_sums(const struct machine *machine, const struct model *m)
@@ -35,7 +31,7 @@ static bool plan_shapes(struct network *n, struct err *e)
     do {
         struct netshape *s = &n->shapes[n->shape_count];
         s->network = n;
-        s->model = model_plan(n->o.model, n->o.features, rows, 1, false, e);
+        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows, 1, false, e);
         if (!s->model)
             return false;
         n->shape_count++;
@@ -49,7 +45,7 @@ static bool plan_all(struct network *n, struct err *e)
     if (!plan_shapes(n, e))
         return false;
     if (n->o.training)
-        n->model = model_plan(n->o.model, n->o.features, n->o.rows, n->shards, true, e);
+        n->model = model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, n->shards, true, e);
     n->table_room = n->o.steps ? n->o.steps : 1;
     return n->model || !n->o.training;
 }
@@ -61,88 +57,69 @@ static void drop_plans(struct network *n)
     model_free(n->model);
 }
 
-/* Scratch of the operations that it will issue; the arenas they are issued on are nowhere. */
-static uint64_t scratch_need(struct network *n)
-{
-    static max_align_t nowhere;
-    struct need step = {0}, answer;
-    n->params = n->buffers = n->grads = n->moved = (real *)(void *)&nowhere;
-    n->train.acts = n->answer.acts = &nowhere;
-    n->train.reals = n->answer.reals = (real *)(void *)&nowhere;
-    if (n->model)
-        machine_measure(n->m, network_issue_step, n, &step);
-    machine_measure(n->m, network_issue_answer, &n->shapes[0], &answer);
-    return step.scratch > answer.scratch ? step.scratch : answer.scratch;
-}
-
-bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
-                  struct err *e)
-{
-    struct network n = {.o = *o, .m = m, .shards = o->training ? plan_shards(o->rows) : 1};
-    bool good = plan_all(&n, e);
-    *b = (struct network_bytes){0};
-    if (good) {
-        const struct model *train = n.model, *model = network_model(&n);
-        b->weights = (model->params + model->buffers) * sizeof(real);
-        b->activations = batch_bytes(n.shapes[0].model, m);
-        b->scratch = scratch_need(&n);
-        if (train) {
-            b->weights += train->buffers * sizeof(real);
-            b->weights += machine_shadow_bytes(m, train->groups, train->group_count, train->params);
-            b->gradients = net_grads(train, n.shards) * sizeof(real) + net_sums(m, train);
-            b->state = optim_states(o->optim) * train->params * sizeof(real) +
-                       n.table_room * (2 * sizeof *n.table + sizeof *n.norms);
-            b->activations += batch_bytes(train, m);
-        }
-        b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
-    }
-    drop_plans(&n);
-    return good;
-}
-
 /* --- allocation --- */
 
-/* count elements of size bytes, at least one; NULL and an error when the machine has no more. */
-static void *take(struct network *n, uint64_t count, size_t size, bool *good, struct err *e)
+/* A network that is only counted gets addresses that lie nowhere, one behind the other. */
+static void *nowhere(struct network *n, uint64_t bytes)
+{
+    uint64_t at = n->counted;
+    n->counted += (bytes + COUNTED_FROM - 1) / COUNTED_FROM * COUNTED_FROM;
+    return bytes_at(NULL, at);
+}
+
+/* count elements of size bytes, at least one, which are added to *kind of the network's bytes; NULL
+ * and an error when the machine has no more. */
+static void *take(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
+                  struct err *e)
 {
     uint64_t bytes;
     if (!*good)
         return NULL;
-    if (mem_mul_overflows(count ? count : 1, size, &bytes) || bytes > SIZE_MAX / 2) {
+    if (mem_mul_overflows(count ? count : 1, size, &bytes) || bytes > COUNTED_MOST) {
         *good = err_set(e, ERR_MEMORY, "out of memory: %llu x %zu bytes", (unsigned long long)count,
                         size);
         return NULL;
     }
+    *kind += bytes;
+    if (n->counted)
+        return nowhere(n, bytes);
     void *memory = machine_alloc(n->m, (size_t)bytes, e);
+    *good = memory != NULL;
+    return memory;
+}
+
+/* The same of host memory that transfers like. */
+static void *take_host(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
+                       struct err *e)
+{
+    if (!*good)
+        return NULL;
+    *kind += count * size;
+    if (n->counted)
+        return NULL; /* no operation is given it */
+    void *memory = machine_host_alloc(n->m, (size_t)count * size, e);
     *good = memory != NULL;
     return memory;
 }
 
 static bool take_batch(struct network *n, const struct model *m, struct netbatch *b, struct err *e)
 {
+    uint64_t *kind = &n->bytes.activations, ids = m->features.format.categories;
     bool good = true;
-    b->acts = take(n, m->acts, machine_act_bytes(n->m), &good, e);
-    b->reals = take(n, m->reals, sizeof(real), &good, e);
-    b->target = take(n, m->rows, sizeof(real), &good, e);
-    b->weight = take(n, m->rows, sizeof(real), &good, e);
-    b->ids = take(n, (uint64_t)m->rows * m->features.format.categories, sizeof(int32_t), &good, e);
+    b->acts = take(n, kind, m->acts, machine_act_bytes(n->m), &good, e);
+    b->reals = take(n, kind, m->reals, sizeof(real), &good, e);
+    b->target = take(n, kind, m->rows, sizeof(real), &good, e);
+    b->weight = take(n, kind, m->rows, sizeof(real), &good, e);
+    b->ids = take(n, kind, m->rows * ids, sizeof(int32_t), &good, e);
     return good;
 }
 
-static void give_batch(struct network *n, struct netbatch *b)
-{
-    machine_release(n->m, b->acts);
-    machine_release(n->m, b->reals);
-    machine_release(n->m, b->target);
-    machine_release(n->m, b->weight);
-    machine_release(n->m, b->ids);
-}
-
+/* Tables that describe the model count as weights. */
 static void *sent(struct network *n, const void *from, size_t count, size_t size, bool *good,
                   struct err *e)
 {
-    void *memory = take(n, count, size, good, e);
-    if (*good && count)
+    void *memory = take(n, &n->bytes.weights, count, size, good, e);
+    if (*good && count && !n->counted)
         machine_upload(n->m, memory, from, count * size);
     return memory;
 }
@@ -156,19 +133,50 @@ static bool take_features(struct network *n, struct err *e)
     as_read.indicators = n->indicators;
     as_read.categories = NULL;
     n->features = sent(n, &as_read, 1, sizeof as_read, &good, e);
-    return good && netsource_open(&n->answer_source, n->m, e);
+    n->answer_source.at = take(n, &n->bytes.weights, 1, sizeof *n->answer_source.at, &good, e);
+    return good;
 }
 
 static bool take_weights(struct network *n, struct err *e)
 {
     const struct model *m = network_model(n);
+    uint64_t *kind = &n->bytes.weights;
     bool good = true;
     n->onehot = sent(n, m->onehot, m->onehot_count, sizeof *n->onehot, &good, e);
     n->embed = sent(n, m->embed, m->embed_count, sizeof *n->embed, &good, e);
-    n->params = take(n, m->params, sizeof(real), &good, e);
-    n->buffers = take(n, m->buffers, sizeof(real), &good, e);
-    n->answer_now = take(n, 1, sizeof *n->answer_now, &good, e);
+    n->params = take(n, kind, m->params, sizeof(real), &good, e);
+    n->buffers = take(n, kind, m->buffers, sizeof(real), &good, e);
+    n->answer_now = take(n, kind, 1, sizeof *n->answer_now, &good, e);
     return good && take_features(n, e) && take_batch(n, n->shapes[0].model, &n->answer, e);
+}
+
+static bool take_gradients(struct network *n, struct err *e)
+{
+    const struct model *m = n->model;
+    uint64_t *kind = &n->bytes.gradients;
+    bool good = true;
+    n->grads = take(n, kind, net_grads(m, n->shards), sizeof(real), &good, e);
+    n->sums = take(n, kind, net_sums(n->m, m), 1, &good, e);
+    n->part_loss = take(n, kind, n->shards, sizeof(double), &good, e);
+    n->part_weight = take(n, kind, n->shards, sizeof(double), &good, e);
+    return good;
+}
+
+static bool take_state(struct network *n, struct err *e)
+{
+    const struct model *m = n->model;
+    uint64_t *kind = &n->bytes.state;
+    unsigned states = optim_states(n->o.optim);
+    bool good = true;
+    n->m1 = states > 0 ? take(n, kind, m->params, sizeof(real), &good, e) : NULL;
+    n->m2 = states > 1 ? take(n, kind, m->params, sizeof(real), &good, e) : NULL;
+    n->now = take(n, kind, 1, sizeof *n->now, &good, e);
+    n->first = take(n, kind, 1, sizeof *n->first, &good, e);
+    n->table = take(n, kind, n->table_room, sizeof *n->table, &good, e);
+    n->norms = take(n, kind, n->table_room, sizeof *n->norms, &good, e);
+    n->host_table = take_host(n, kind, n->table_room, sizeof *n->host_table, &good, e);
+    n->source.at = take(n, kind, 1, sizeof *n->source.at, &good, e);
+    return good;
 }
 
 static bool take_training(struct network *n, struct err *e)
@@ -179,32 +187,20 @@ static bool take_training(struct network *n, struct err *e)
     n->groups = sent(n, n->host_groups, m->group_count, sizeof *n->groups, &good, e);
     size_t shadow = machine_shadow_bytes(n->m, n->host_groups, m->group_count, m->params);
     if (shadow)
-        n->shadow = take(n, shadow, 1, &good, e);
-    n->grads = take(n, net_grads(m, n->shards), sizeof(real), &good, e);
-    n->moved = take(n, m->buffers, sizeof(real), &good, e);
-    unsigned states = optim_states(n->o.optim);
-    n->m1 = states > 0 ? take(n, m->params, sizeof(real), &good, e) : NULL;
-    n->m2 = states > 1 ? take(n, m->params, sizeof(real), &good, e) : NULL;
-    n->sums = take(n, net_sums(n->m, m), 1, &good, e);
-    n->part_loss = take(n, n->shards, sizeof(double), &good, e);
-    n->part_weight = take(n, n->shards, sizeof(double), &good, e);
-    n->now = take(n, 1, sizeof *n->now, &good, e);
-    n->first = take(n, 1, sizeof *n->first, &good, e);
-    n->table = take(n, n->table_room, sizeof *n->table, &good, e);
-    n->norms = take(n, n->table_room, sizeof *n->norms, &good, e);
-    if (good)
-        n->host_table = machine_host_alloc(n->m, n->table_room * sizeof *n->host_table, e);
-    good = good && n->host_table && netsource_open(&n->source, n->m, e);
-    return good && take_batch(n, m, &n->train, e);
+        n->shadow = take(n, &n->bytes.weights, shadow, 1, &good, e);
+    n->moved = take(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+    return good && take_gradients(n, e) && take_state(n, e) && take_batch(n, m, &n->train, e);
 }
 
-struct network *network_new(const struct network_options *o, struct machine *m,
-                            const struct plan *plan, struct err *e)
+/* Whole, or only counted. */
+static struct network *make(const struct network_options *o, struct machine *m, bool counted,
+                            struct err *e)
 {
     struct network *n = mem_zero(1, sizeof *n);
     n->o = *o;
     n->m = m;
-    n->shards = plan && o->training ? plan->shards : 1;
+    n->counted = counted ? COUNTED_FROM : 0;
+    n->shards = o->training ? plan_shards(o->rows) : 1;
     bool good = plan_all(n, e);
     good = good && take_weights(n, e) && (!o->training || take_training(n, e));
     if (good)
@@ -213,23 +209,55 @@ struct network *network_new(const struct network_options *o, struct machine *m,
     return NULL;
 }
 
+struct network *network_new(const struct network_options *o, struct machine *m,
+                            const struct plan *plan, struct err *e)
+{
+    assert(!o->training || (plan && plan->shards == plan_shards(o->rows)));
+    (void)plan;
+    return make(o, m, false, e);
+}
+
+bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
+                  struct err *e)
+{
+    struct need step = {0}, answer;
+    *b = (struct network_bytes){0};
+    struct network *n = make(o, m, true, e);
+    if (!n)
+        return false;
+    if (n->model)
+        machine_measure(m, network_issue_step, n, &step);
+    machine_measure(m, network_issue_answer, &n->shapes[0], &answer);
+    *b = n->bytes;
+    b->scratch = step.scratch > answer.scratch ? step.scratch : answer.scratch;
+    b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
+    network_free(n);
+    return true;
+}
+
+static void give_all(struct network *n)
+{
+    netsource_close(&n->source, n->m);
+    netsource_close(&n->answer_source, n->m);
+    machine_host_release(n->m, n->host_table);
+    const struct netbatch *t = &n->train, *a = &n->answer;
+    void *const blocks[] = {
+        n->groups,   n->onehot,     n->embed,    n->params,    n->buffers,   n->grads,
+        n->m1,       n->m2,         n->shadow,   n->sums,      n->part_loss, n->part_weight,
+        n->features, n->indicators, n->now,      n->answer_now, n->table,    n->first,
+        n->moved,    n->norms,      t->acts,     t->reals,     t->target,    t->weight,
+        t->ids,      a->acts,       a->reals,    a->target,    a->weight,    a->ids,
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        machine_release(n->m, blocks[i]);
+}
+
 void network_free(struct network *n)
 {
     if (!n)
         return;
-    netsource_close(&n->source, n->m);
-    netsource_close(&n->answer_source, n->m);
-    machine_host_release(n->m, n->host_table);
-    void *const blocks[] = {
-        n->groups,      n->onehot, n->embed,      n->params,  n->buffers,      n->grads,
-        n->m1,          n->m2,     n->shadow,     n->sums, n->part_loss,
-        n->part_weight, n->features, n->indicators, n->now,    n->answer_now, n->table,   n->first,
-        n->moved,       n->norms,
-    };
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        machine_release(n->m, blocks[i]);
-    give_batch(n, &n->train);
-    give_batch(n, &n->answer);
+    if (!n->counted)
+        give_all(n);
     mem_free(n->host_groups);
     drop_plans(n);
     mem_free(n);

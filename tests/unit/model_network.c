@@ -1,6 +1,7 @@
 /* Of the catalogue: N08 N15.
  * model_network.c - small problems that a network must learn, each within about a second; the same
  * bytes whatever the number of threads; every awkward shape of a batch. */
+#include "backend/machine.h"
 #include "base/thread.h"
 #include "netcase.h"
 #include "tap.h"
@@ -290,6 +291,70 @@ static void memory(void)
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
 }
 
+/* A CPU that adds up what it is asked for. */
+static struct machine_type adding;
+static uint64_t asked;
+
+static void *adding_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    asked += bytes;
+    return machine_cpu.alloc(m, bytes, e);
+}
+
+static void foretold(struct netcase *c, bool training)
+{
+    struct network_bytes need;
+    struct network_options o = {.model = &c->model_options,
+                                .features = &c->features,
+                                .rows = c->rows,
+                                .micro = c->micro,
+                                .steps = 7,
+                                .training = training,
+                                .loss = &c->loss_options,
+                                .optim = &c->optim_options};
+    struct machine *m = machine_open(&(struct machine_options){.backend = "adding"}, &c->e);
+    machine_plan(m, c->rows, c->micro, &c->plan);
+    machine_obey(m, &c->plan);
+    asked = 0;
+    ok(network_need(&o, m, &need, &c->e) && asked == 0, "asking for the bytes takes none");
+    struct network *n = network_new(&o, m, &c->plan, &c->e);
+    is_int(asked, need.total - need.scratch,
+           training ? "foretold to the byte, for training" : "foretold to the byte, for answers");
+    network_free(n);
+    machine_close(m);
+}
+
+static void to_the_byte(void)
+{
+    adding = machine_cpu;
+    adding.name = "adding";
+    adding.alloc = adding.host_alloc = adding_alloc;
+    machine_register(&adding);
+    struct netcase c = everything();
+    ok(case_make(&c), "made");
+    case_fill(&c);
+    foretold(&c, true);
+    foretold(&c, false);
+    case_close(&c);
+}
+
+/* What dropout keeps is the machine's affair: a plan without one has no room for it. */
+static void kept(void)
+{
+    struct netcase c = everything();
+    c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"dropout\"}]}";
+    ok(case_make(&c) && case_open(&c), "made and opened");
+    struct model *plain = model_plan(&c.model_options, &c.features, c.rows, 1, true, &c.e);
+    struct model *whole =
+        model_plan_on(c.machine, &c.model_options, &c.features, c.rows, 1, true, &c.e);
+    ok(plain && whole && whole->reals > plain->reals && whole->params == plain->params,
+       "this machine keeps %llu numbers for the way back",
+       (unsigned long long)(whole->reals - plain->reals));
+    model_free(plain);
+    model_free(whole);
+    case_close(&c);
+}
+
 /* Another number of rows, other rates, fewer steps: what was recorded stays right. */
 static void other_rows(void)
 {
@@ -356,6 +421,8 @@ int main(void)
     answers();
     resumed();
     memory();
+    to_the_byte();
+    kept();
     other_rows();
     awkward();
     threads_stop();
