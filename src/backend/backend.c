@@ -58,8 +58,6 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
         field = "micro";
     else if (a->shards != b->shards)
         field = "shards";
-    else if (a->strip != b->strip)
-        field = "strip";
     else if (a->version != b->version)
         field = "version";
     if (differs)

@@ -32,8 +32,9 @@ enum op_id {
     OP_COUNT
 };
 
-/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards come from
- * the batch alone. */
+/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards follow from
+ * the batch alone, as the network and the machine reckon them; whatever else of the machine's code
+ * decides about bits has a number in common, its version. */
 struct plan {
     char backend[16];    /* "cpu" */
     char core[24];       /* instruction set our own code uses: c, avx2, avx512 */
@@ -43,7 +44,6 @@ struct plan {
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
     uint32_t shards;     /* row shards of a gradient: clamp(batch / 64, 1, 16) */
-    uint32_t strip;      /* rows played together */
     uint32_t version;    /* of the machine's code: another one may give other bits */
 };
 uint32_t plan_shards(uint32_t batch);
@@ -155,6 +155,9 @@ void routine_drop(struct machine *m, struct routine *r); /* NULL does nothing */
  * than so many seconds. */
 #define MACHINE_PATIENCE 600.0 /* without an end for so long: it hangs */
 bool machine_wait(struct machine *m, double seconds, struct err *e);
+
+/* Whether a device failed in this process: what its driver does at an orderly end may never end. */
+bool machine_abandoned(void);
 
 /* Memory that an operation asks for beside its arguments, in bytes. scratch: while it runs, the
  * machine's own, one block as large as the largest wish. kept: the caller's, named in the

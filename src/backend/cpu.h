@@ -19,6 +19,7 @@ struct slice {
     const struct cpu *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
+/* Rows of a strip; another number of them gives other bits, and so needs another version. */
 enum { CPU_STRIP = 64, CPU_VERSION = 2 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
@@ -80,9 +81,9 @@ static inline uint32_t cpu_shard_begin(uint32_t rows, uint32_t shards, uint32_t 
     return begin < rows ? (uint32_t)begin : rows;
 }
 /* Rows of a strip of a shard of `rows` rows: near CPU_STRIP, without a short last one. */
-static inline uint32_t cpu_strip_rows(uint32_t rows, uint32_t strip)
+static inline uint32_t cpu_strip_rows(uint32_t rows)
 {
-    uint32_t count = (rows + strip / 2) / strip;
+    uint32_t count = (rows + CPU_STRIP / 2) / CPU_STRIP;
     uint32_t each = (rows + (count ? count : 1) - 1) / (count ? count : 1);
     return (each + 7) / 8 * 8;
 }

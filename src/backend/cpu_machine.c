@@ -50,7 +50,6 @@ static void cpu_plan(const struct machine *m, uint32_t batch, uint32_t micro, st
     snprintf(plan->blas_core, sizeof plan->blas_core, "%s", cpu->blas ? cpu->blas->core : "none");
     bool single = sizeof(real) == sizeof(float);
     snprintf(plan->precision, sizeof plan->precision, "%s", single ? "fp32" : "fp64");
-    plan->strip = CPU_STRIP;
     plan->version = CPU_VERSION;
 }
 

@@ -175,11 +175,9 @@ static void arrange(struct cpu_routine *r)
 
 static void play_shard(const struct cpu_routine *r, const struct round *round, struct slice *s)
 {
-    const struct cpu *m = r->m;
     uint32_t begin = cpu_shard_begin(round->rows, round->tiles, s->shard);
     uint32_t end = cpu_shard_begin(round->rows, round->tiles, s->shard + 1);
-    uint32_t strip =
-        cpu_strip_rows(end - begin, m->head.plan.strip ? m->head.plan.strip : CPU_STRIP);
+    uint32_t strip = cpu_strip_rows(end - begin);
     s->first = true;
     for (uint32_t row = begin; row < end; row += strip) {
         s->row0 = row;

@@ -19,7 +19,6 @@ void plan_write(const struct plan *p, struct json_out *out)
     json_put_int(out, "batch", p->batch);
     json_put_int(out, "micro", p->micro);
     json_put_int(out, "shards", p->shards);
-    json_put_int(out, "strip", p->strip);
     json_put_int(out, "version", p->version);
 }
 
@@ -61,7 +60,7 @@ bool plan_read(const struct json *object, struct plan *p)
            read_word(object, "blas_core", p->blas_core, sizeof p->blas_core) &&
            read_word(object, "precision", p->precision, sizeof p->precision) &&
            read_count(object, "batch", &p->batch) && read_count(object, "micro", &p->micro) &&
-           read_count(object, "shards", &p->shards) && read_count(object, "strip", &p->strip) &&
+           read_count(object, "shards", &p->shards) &&
            read_count(object, "version", &p->version);
 }
 

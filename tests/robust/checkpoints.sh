@@ -30,6 +30,12 @@ passed_over() { # passed_over NAME WORDS HEADER [DATA]
 }
 at() { printf '/"%s":\\{[^}]*"data_offsets":\\[(\\d+),(\\d+)\\]/ and ($main::at, $main::end) = ($1, $2)' "${1//./\\.}"; }
 put() { printf 'substr($_, $main::at + 8 * %d, 8) = pack "%s<", %s' "$1" "$2" "$3"; }
+# the plan of an earlier build has members that this one does not know
+other 's/\\"shards\\":(\d+)/\\"shards\\":$1,\\"strip\\":4000000000/'
+run dnn train c.json --resume --progress none
+is_exit 0 "a plan with a strip of rows"
+err_lacks "another kind of machine" "it is as good as one without"
+is "$(digest m.dnn)" "$want" "the same bytes"
 passed_over "another kind" "is not a checkpoint of dnn" 's/"kind":"checkpoint"/"kind":"model"/'
 passed_over "no format" "its format has no number" 's/"format":"1"/"format":"x"/'
 passed_over "a later format" "has format 9; this build reads 1 to" 's/"format":"1"/"format":"9"/'

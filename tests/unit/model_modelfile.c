@@ -73,7 +73,6 @@ static struct modelfile *model_of_case(uint64_t seed)
                             .batch = 32,
                             .micro = 1,
                             .shards = 1,
-                            .strip = 64,
                             .version = 3};
     struct model_options o = modelfile_model(f);
     struct features *features = schema_features(f->schema);

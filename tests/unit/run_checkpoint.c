@@ -51,7 +51,6 @@ static struct checkpoint sample(int64_t step)
                            .batch = 256,
                            .micro = 1,
                            .shards = 4,
-                           .strip = 32,
                            .version = 3};
     c.now = (struct step){.seed = UINT64_MAX - 5,
                           .tried = step,
