@@ -81,27 +81,24 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_moments)(struct op_bnorm_stats a, void *scr
         to[1] = fmaf(d, d, to[1]);
     });
     /* the mean as it is, not as it was rounded */
-    double off = end > begin ? (double)around[0] / (double)n : 0, mean = (double)c + off;
+    double off = end > begin ? (double)(around[0] / n) : 0, mean = (double)c + off;
     double square = (double)around[1] - (double)around[0] * off;
-    if (parts == 1) {
-        if (warp_id() == 0 && inside)
-            put_moments(a, col, valid, mean, square);
-        return;
-    }
-    if (warp_id() == 0 && inside) {
+    if (parts > 1 && warp_id() == 0 && inside) {
         part_at(scratch, a.width, block_y(), 0)[col] = mean;
         part_at(scratch, a.width, block_y(), 1)[col] = square;
     }
-    if (!block_is_last((uint32_t *)scratch + block_x(), parts, said) || warp_id() != 0 || !inside)
+    if (parts > 1 && !block_is_last((uint32_t *)scratch + block_x(), parts, said))
+        return;
+    if (warp_id() != 0 || !inside)
         return;
     /* Chan, Golub and LeVeque (1979): squares around the common mean */
-    mean = square = 0;
-    for (uint32_t p = 0; p < parts; p++) {
+    if (parts > 1)
+        mean = square = 0;
+    for (uint32_t p = 0; p < parts && parts > 1; p++) {
         part_rows(a.rows, valid, parts, p, &begin, &end);
-        mean += (double)(end - begin) * part_at(scratch, a.width, p, 0)[col];
+        mean += (double)(end - begin) / valid * part_at(scratch, a.width, p, 0)[col];
     }
-    mean /= valid ? valid : 1;
-    for (uint32_t p = 0; p < parts; p++) {
+    for (uint32_t p = 0; p < parts && parts > 1; p++) {
         part_rows(a.rows, valid, parts, p, &begin, &end);
         double away = part_at(scratch, a.width, p, 0)[col] - mean;
         square += part_at(scratch, a.width, p, 1)[col] + (double)(end - begin) * away * away;

@@ -1,11 +1,32 @@
 /* dense.cu - the dense layer of products and what goes with them: dz, the sums of its columns, the
  * rows of the weight that belong to one-hot inputs. */
-#include "columns.cuh"
 #include "gemm.cuh"
+#include "hot.cuh"
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 
-/* dy becomes dz, in place, and db of a shard its sums: a block has 32 columns of a shard. */
+/* dy becomes dz, in place. */
+template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct op_dense_back a)
+{
+    uint32_t col = sheet_unit(s) * V;
+    bool by_z = act_needs_z(a.act);
+    const float *by = (const float *)(by_z ? a.z : a.y);
+    uint32_t ldby = by_z ? a.ldz : a.ldy;
+    if (col >= a.out)
+        return;
+    for (EACH_ROW_OF(s, row)) {
+        float dz[V], at[V];
+        float *to = (float *)a.dy + (size_t)row * a.lddy + col;
+        run_load(dz, to);
+        run_load(at, by + (size_t)row * ldby + col);
+        UNROLL
+        for (int i = 0; i < V; i++)
+            dz[i] *= act_derivative(a.act, at[i], (float)a.slope);
+        run_store(to, dz);
+    }
+}
+
+/* The same, and db of a shard its sums: a block has 32 columns of a shard. */
 KERNEL(dense_dz)(struct op_dense_back a)
 {
     SHARED(float, room, 1024);
@@ -30,44 +51,6 @@ KERNEL(dense_dz)(struct op_dense_back a)
         return;
     float *db = (float *)a.db + block_y() * a.shard_stride + col;
     *db = a.more ? *db + sum[0] : sum[0];
-}
-
-/* The rows of w that belong to one-hot inputs: a warp owns one such row of one shard, and adds the
- * dz of the batch's rows that chose it, in their order. */
-KERNEL_BOUNDED(LANES_OF_BLOCK, dense_dw_hot)(struct op_dense_back a)
-{
-    enum { AT_ONCE = 4 };
-    uint32_t mine = block_x() * WARPS_OF_BLOCK + warp_id(), h = 0;
-    if (mine >= a.hot.width)
-        return;
-    mine += a.in;
-    while (h < a.hot.column_count && (mine < a.hot.columns[h].at ||
-                                      mine - a.hot.columns[h].at >= a.hot.columns[h].count))
-        h++;
-    uint32_t begin = part_begin(a.rows, grid_y(), block_y());
-    uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
-    struct onehot_column one = {0, mine, 1};
-    if (h < a.hot.column_count)
-        one = a.hot.columns[h];
-    else
-        end = begin; /* no column's */
-    float *to = (float *)a.dw + block_y() * a.shard_stride + (size_t)mine * a.out;
-    const float *dz = (const float *)a.dy;
-    for (uint32_t first = 0; first < a.out; first += AT_ONCE * WARP) {
-        float sum[AT_ONCE] = {};
-        uint32_t col = first + lane_id();
-        rows_of_id(a.hot.ids + one.id, a.hot.ids_ld, begin, end, mine - one.at, one.count,
-                   one.count, [&](uint32_t row) {
-                       UNROLL
-                       for (int i = 0; i < AT_ONCE; i++)
-                           if (col + i * WARP < a.out)
-                               sum[i] += dz[(size_t)row * a.lddy + col + i * WARP];
-                   });
-        UNROLL
-        for (int i = 0; i < AT_ONCE; i++)
-            if (col + i * WARP < a.out)
-                to[col + i * WARP] = a.more ? to[col + i * WARP] + sum[i] : sum[i];
-    }
 }
 
 /* --- starting --- */
@@ -105,9 +88,8 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     product(m, &g, how);
 }
 
-/* dw = x' dz by shards. */
-static void weight_gradient(struct machine *m, const struct op_dense_back *a, unsigned shards,
-                            enum product how)
+/* dw = x' dz by shards. db comes with it on CUDA cores, where dz is not rounded. */
+static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
 {
     struct gemm g = {};
     g.c = (float *)a->dw;
@@ -124,24 +106,12 @@ static void weight_gradient(struct machine *m, const struct op_dense_back *a, un
     g.c_row = a->out;
     g.c_part = a->shard_stride;
     g.add = a->more;
-    product(m, &g, how);
-    if (a->hot.column_count)
-        LAUNCH(dense_dw_hot, dim3((a->hot.width + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK, shards),
-               dim3(LANES_OF_BLOCK), 0, m, *a);
+    g.sums = sums ? (float *)a->db : nullptr;
+    return g;
 }
 
-void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
-                     enum product how)
+static struct gemm input_gradient(const struct op_dense_back *a)
 {
-    if (!a->rows || !a->out)
-        return;
-    if (a->act != ACT_NONE || a->db)
-        LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
-               dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
-    if (a->dw)
-        weight_gradient(m, a, shards, how);
-    if (!a->dx)
-        return;
     struct gemm g = {};
     g.c = (float *)a->dx;
     g.a = (const float *)a->dy;
@@ -156,5 +126,38 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
     g.b_col = a->out;
     g.c_row = a->lddx;
     g.add = a->add_dx;
-    product(m, &g, how);
+    return g;
+}
+
+/* A launch of its own pays. */
+static bool is_large(const struct gemm *g)
+{
+    return (uint64_t)g->m * g->n * g->parts >= 128u * 64 * 64;
+}
+
+void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
+                     enum product how)
+{
+    bool exact = how == PRODUCT_FP32 && a->dw, by_z = act_needs_z(a->act);
+    struct gemm of_w = weight_gradient(a, shards, exact), of_x = input_gradient(a), both[2];
+    unsigned count = 0;
+    if (!a->rows || !a->out)
+        return;
+    if (a->db && !exact) {
+        LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
+               dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
+    } else if (a->act != ACT_NONE) {
+        const struct act *by = by_z ? a->z : a->y;
+        bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
+        LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
+    }
+    if (a->dw && (how != PRODUCT_FP32 || is_large(&of_w)))
+        product(m, &of_w, how);
+    else if (a->dw)
+        both[count++] = of_w;
+    if (a->dx && (how != PRODUCT_FP32 || is_large(&of_x)))
+        product(m, &of_x, how);
+    else if (a->dx)
+        both[count++] = of_x;
+    gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }

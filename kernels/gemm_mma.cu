@@ -19,29 +19,29 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     uint32_t k = part_begin(g.k, g.parts, block_z());
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
     int row = (int)warp_id() / 2 * 16 * WM, col = (int)warp_id() % 2 * 8 * WN;
-    struct piece<BM, DEPTH, 128, A_FAST> a;
-    struct piece<BN, DEPTH, 128, B_FAST> b;
+    struct piece<BM, DEPTH, 128> a;
+    struct piece<BN, DEPTH, 128> b;
     float sum[WM][WN][4] = {};
-    piece_read(&a, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
-    piece_read(&b, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
+    piece_read(&a, A_FAST, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
+    piece_read(&b, B_FAST, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
     while (k < k_end) {
         UNROLL
         for (int i = 0; i < (int)a.COUNT; i++) {
             int r, d;
-            piece_place(&a, i, &r, &d);
+            piece_place(&a, A_FAST, i, &r, &d);
             ((stored *)a_tile)[r * WORDS * PER + d] = tile_round<how>(a.v[i]);
         }
         UNROLL
         for (int i = 0; i < (int)b.COUNT; i++) {
             int r, d;
-            piece_place(&b, i, &r, &d);
+            piece_place(&b, B_FAST, i, &r, &d);
             ((stored *)b_tile)[r * WORDS * PER + d] = tile_round<how>(b.v[i]);
         }
         sync_block();
         k += DEPTH;
         if (k < k_end) {
-            piece_read(&a, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
-            piece_read(&b, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
+            piece_read(&a, A_FAST, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
+            piece_read(&b, B_FAST, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
         }
         UNROLL
         for (int word = 0; word < DEPTH / PER; word += 8) {
@@ -70,7 +70,8 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
                 c_tile[((int)warp_id() / 2 * 16 + group + 8 * (e >> 1)) * BN + col + 8 * j +
                        2 * place + (e & 1)] = sum[i][j][e];
         sync_block();
-        gemm_finish(&g, c_tile, {32, log2_of(BN), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM});
+        gemm_finish(&g, c_tile, {32, log2_of(BN), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
+                                  block_z()});
         sync_block();
     }
 }

@@ -5,6 +5,7 @@
  * BM x BN elements a block, TM x TN of them a lane, DEPTH of k at a time: while one tile is being
  * multiplied, the next is on its way in registers. Legend: m rows, n columns, k the sum. */
 #include "gemm.cuh"
+#include "hot.cuh"
 
 /* N numbers of a tile, four at a time where N allows: rows of tiles begin at 16-byte boundaries. */
 template <int N> DEVICE void read_run(float *v, const float *at)
@@ -36,34 +37,44 @@ template <int TM, int TN> DEVICE void one_k(float (&sum)[TM][TN], const float *a
             sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
 }
 
-template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
-KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
+/* What a block has in shared memory: two halves of a tile of A and of B; at the end, where they
+ * were, stripes of C with up to four rows of every lane. */
+template <int BM, int BN, int DEPTH, int TM> struct room {
+    enum { LDA = BM + 4, LDB = BN + 4, A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB };
+    enum { ROWS = TM < 4 ? TM : 4, C = BM / TM * ROWS * BN, ALL = A + B };
+    static_assert((int)C <= (int)ALL && TM % ROWS == 0, "a stripe has room where the tiles were");
+};
+
+/* One block's tile: block (x, y) of C, part z. */
+template <int BM, int BN, int DEPTH, int TM, int TN>
+DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, uint32_t x,
+                 uint32_t y, uint32_t z)
 {
-    enum { LANES_ = (BM / TM) * (BN / TN), LDA = BM + 4, LDB = BN + 4 };
-    SHARED(float, a_tile, 2 * DEPTH * LDA);
-    SHARED(float, b_tile, 2 * DEPTH * LDB);
-    SHARED(float, c_tile, BM / TM * BN);
-    uint32_t row0 = block_x() * BM, col0 = block_y() * BN;
-    uint32_t k = part_begin(g.k, g.parts, block_z());
-    uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
+    typedef struct room<BM, BN, DEPTH, TM> room_type;
+    enum { LANES_ = (BM / TM) * (BN / TN), LDA = room_type::LDA, LDB = room_type::LDB };
+    enum { ROWS = room_type::ROWS };
+    uint32_t row0 = x * BM, col0 = y * BN;
+    uint32_t k = part_begin(g.k, g.parts, z), k_end = part_begin(g.k, g.parts, z + 1);
     int row = (int)thread_id() / (BN / TN) * TM, col = (int)thread_id() % (BN / TN) * TN;
-    struct piece<BM, DEPTH, LANES_, A_FAST> a;
-    struct piece<BN, DEPTH, LANES_, B_FAST> b;
-    float sum[TM][TN] = {};
-    piece_read(&a, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
-    piece_read(&b, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
+    struct piece<BM, DEPTH, LANES_> a;
+    struct piece<BN, DEPTH, LANES_> b;
+    float sum[TM][TN] = {}, column = 0;
+    bool summing = g.sums && x == 0 && thread_id() < BN;
+    piece_read(&a, a_fast, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
+    piece_read(&b, b_fast, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
     for (int half = 0; k < k_end; half ^= 1) {
-        float *at = a_tile + half * DEPTH * LDA, *bt = b_tile + half * DEPTH * LDB;
+        float *at = tiles + half * DEPTH * LDA;
+        float *bt = tiles + room_type::A + half * DEPTH * LDB;
         UNROLL
         for (int i = 0; i < (int)a.COUNT; i++) {
             int r, d;
-            piece_place(&a, i, &r, &d);
+            piece_place(&a, a_fast, i, &r, &d);
             at[d * LDA + r] = a.v[i];
         }
         UNROLL
         for (int i = 0; i < (int)b.COUNT; i++) {
             int r, d;
-            piece_place(&b, i, &r, &d);
+            piece_place(&b, b_fast, i, &r, &d);
             bt[d * LDB + r] = b.v[i];
         }
         /* the other half may be written before all have left it: each is met by two barriers */
@@ -71,8 +82,8 @@ KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
         uint32_t left = k_end - k, depth = left < DEPTH ? left : DEPTH;
         k += DEPTH;
         if (left > DEPTH) {
-            piece_read(&a, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
-            piece_read(&b, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
+            piece_read(&a, a_fast, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
+            piece_read(&b, b_fast, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
         }
         uint32_t d = 0;
         for (; d + 4 <= depth; d += 4)
@@ -81,22 +92,102 @@ KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
                 one_k(sum, at + (d + i) * LDA + row, bt + (d + i) * LDB + col);
         for (; d < depth; d++)
             one_k(sum, at + d * LDA + row, bt + d * LDB + col);
+        for (d = 0; d < depth && summing; d++)
+            column += bt[d * LDB + thread_id()];
     }
     UNROLL
-    for (int i = 0; i < TM; i++) {
+    for (int i = 0; i < TM; i += ROWS) {
+        sync_block();
         UNROLL
-        for (int j = 0; j < TN; j++)
-            c_tile[row / TM * BN + col + j] = sum[i][j];
+        for (int r = 0; r < ROWS; r++)
+            UNROLL
+            for (int j = 0; j < TN; j++)
+                tiles[(row / TM * ROWS + r) * BN + col + j] = sum[i + r][j];
         sync_block();
-        gemm_finish(&g, c_tile, {BM / TM, log2_of(BN), row0 + (uint32_t)i, col0, 1, TM});
-        sync_block();
+        gemm_finish(&g, tiles,
+                    {BM / TM * ROWS, log2_of(BN), row0 + (uint32_t)i, col0, ROWS, TM, z});
     }
+    if (summing && col0 + thread_id() < g.n) {
+        float *to = g.sums + z * g.c_part + col0 + thread_id();
+        *to = g.add ? *to + column : column;
+    }
+}
+
+template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
+KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
+{
+    typedef struct room<BM, BN, DEPTH, TM> room_type;
+    SHARED(float, tiles, room_type::ALL);
+    tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x(), block_y(),
+                                block_z());
+}
+
+/* --- several in one launch --- */
+
+enum { SIDE = 32, TOGETHER_LANES = 256, TOGETHER_WARPS = TOGETHER_LANES / WARP };
+struct together {
+    struct gemm g[GEMMS];
+    uint32_t first[GEMMS + 1], down[GEMMS], across[GEMMS]; /* blocks; tiles of C */
+    struct op_dense_back hot;
+    uint32_t count, hot_blocks; /* of a shard */
+};
+
+KERNEL_BOUNDED(TOGETHER_LANES, gemm_many)(ARGUMENT(struct together) t)
+{
+    typedef struct room<SIDE, SIDE, SIDE, 2> room_type;
+    SHARED(float, tiles, room_type::ALL);
+    uint32_t which = 0, block = block_x();
+    while (which < t.count && block >= t.first[which + 1])
+        which++;
+    block -= t.first[which];
+    if (which == t.count) { /* behind the last */
+        uint32_t shards = (grid_x() - t.first[which]) / t.hot_blocks;
+        hot_gradient(t.hot, block % t.hot_blocks * TOGETHER_WARPS + warp_id(),
+                     block / t.hot_blocks, shards);
+        return;
+    }
+    const struct gemm &g = t.g[which];
+    uint32_t x = block % t.down[which], rest = block / t.down[which];
+    uint32_t y = rest % t.across[which], z = rest / t.across[which];
+    tile<SIDE, SIDE, SIDE, 2, 2>(g, tiles, g.a_col == 1, g.b_row == 1, x, y, z);
+}
+
+/* --- starting --- */
+
+static uint32_t tiles_of(uint32_t n, uint32_t side)
+{
+    return (n + side - 1) / side;
+}
+/* Of A's rows: one where there are none, but sums. */
+static uint32_t tiles_down(const struct gemm *g, uint32_t side)
+{
+    return g->m || !g->sums ? tiles_of(g->m, side) : 1;
+}
+
+void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
+                   const struct op_dense_back *hot, unsigned shards)
+{
+    struct together t = {};
+    for (unsigned i = 0; i < count; i++) {
+        t.g[i] = g[i];
+        t.down[i] = tiles_down(&g[i], SIDE);
+        t.across[i] = tiles_of(g[i].n, SIDE);
+        t.first[i + 1] = t.first[i] + t.down[i] * t.across[i] * g[i].parts;
+    }
+    t.count = count;
+    if (hot) {
+        t.hot = *hot;
+        t.hot_blocks = tiles_of(hot->hot.width, TOGETHER_WARPS);
+    }
+    if (t.first[count] + t.hot_blocks * shards)
+        LAUNCH(gemm_many, dim3(t.first[count] + t.hot_blocks * shards), dim3(TOGETHER_LANES), 0, m,
+               t);
 }
 
 template <int BM, int BN, int DEPTH, int TM, int TN>
 static void start(struct machine *m, const struct gemm *g)
 {
-    dim3 grid((g->m + BM - 1) / BM, (g->n + BN - 1) / BN, g->parts), block(BM / TM * (BN / TN));
+    dim3 grid(tiles_down(g, BM), tiles_of(g->n, BN), g->parts), block(BM / TM * (BN / TN));
     bool a_fast = g->a_col == 1, b_fast = g->b_row == 1;
     if (a_fast && b_fast)
         LAUNCH((gemm_tile<BM, BN, DEPTH, TM, TN, true, true>), grid, block, 0, m, *g);
@@ -111,7 +202,7 @@ static void start(struct machine *m, const struct gemm *g)
 void gemm_simt(struct machine *m, const struct gemm *g)
 {
     uint64_t work = (uint64_t)g->m * g->n * g->parts;
-    if (!work)
+    if (!work && !(g->sums && g->n && g->parts))
         return;
     if (g->n <= 8)
         start<64, 8, 32, 2, 2>(m, g);

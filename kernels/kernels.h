@@ -92,11 +92,23 @@ struct gemm {
     float *z;
     uint32_t z_row;
     float slope;
+    /* instead: C = (A B) act'(by), the derivative at z or y, whichever act wants */
+    const float *by;
+    uint32_t by_row;
+    /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
+     * added as C is. CUDA cores only. */
+    float *sums;
     /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] of every column */
     struct hot_inputs hot;
     const float *hot_b;
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
 void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
+
+/* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by
+ * one. hot: NULL, or the rows of its dw that belong to one-hot inputs as well. */
+enum { GEMMS = 8 };
+void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
+                   const struct op_dense_back *hot, unsigned shards);
 
 #endif

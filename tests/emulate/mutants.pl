@@ -5,11 +5,13 @@ use strict; use warnings;
 use File::Copy 'copy';
 use File::Path qw(make_path remove_tree);
 my ($dir, @compile) = @ARGV;
-# test, kernel, file to spoil, what is wrong, what to look for, what to put there
+# test (and its operation), kernel, file to spoil, what is wrong, what to look for, what to put there
 my @mutants = (
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before the tile is read', qr/ {8}sync_block\(\);\n {8}uint32_t left/, '        uint32_t left'],
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe leaves', qr/sync_block\(\);\n {8}gemm_finish/, 'gemm_finish'],
-    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier behind a stripe', qr/TM\}\);\n {8}sync_block\(\);/, 'TM});'],
+    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe is put where tiles were', qr/ {8}sync_block\(\);\n {8}UNROLL/, '        UNROLL'],
+    ['ops dense_back' => 'gemm_simt', 'gemm_simt.cu', 'a sum of columns without its last row', qr/d < depth && summing/, 'd + 1 < depth && summing'],
+    ['ops dense_back' => 'gemm_simt', 'gemm_simt.cu', 'the product behind', qr/block >= t\.first\[which \+ 1\]/, 'block > t.first[which + 1]'],
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'the last step of k is dropped', qr/d < depth/, 'd + 1 < depth'],
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'a wrong column', qr/BN \+ col \+ j\]/, 'BN + (col + j + 1) % BN]'],
     [gemm => 'gemm_mma', 'gemm_mma.cu', 'no barrier before the next tile', qr/ {8}sync_block\(\);\n {4}\}\n/, "    }\n"],
@@ -28,23 +30,24 @@ my @mutants = (
     [kernels => 'gather', 'gather.cu', 'the wrong bit', qr/>> bit % 32/, '>> bit % 31'],
     [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < a\.from\.shards; s\+\+/, 's + 1 < a.from.shards; s++'],
     [kernels => 'optim', 'optim.cu', 'a bad step goes through', qr/if \(o\.now->bad\)\n {8}return;/, ''],
-    [ops => 'optim', 'optim.cu', 'what a step shares is read too early', qr/common_of\(o\);\n {4}sync_block\(\);/, 'common_of(o);'],
-    [ops => 'optim', 'optim.cu', 'a group ends one later', qr/while \(i \+ k >= of->end\)/, 'while (i + k > of->end)'],
-    [ops => 'bnorm', 'bnorm.cu', 'the centre is read too early', qr/ {4}sync_block\(\);\n {4}float c =/, '    float c ='],
-    [ops => 'bnorm', 'sheet.cuh', 'a block does not wait for its lanes before it says that it is done', qr/said\)\n\{\n {4}sync_block\(\);/, "said)\n{"],
-    [ops => 'bnorm', 'sheet.cuh', 'rows past the data count', qr/return left < rows \? \(uint32_t\)left : rows/, 'return rows'],
-    [ops => 'lnorm', 'lnorm.cu', 'a shard reads the rows of the next', qr/shards, shard \+ 1\), room/, 'shards, shard + 1) + 1, room'],
-    [ops => 'loss', 'loss.cu', 'the last class is dropped', qr/k < a\.classes; k \+= G\) \{/, 'k + 1 < a.classes; k += G) {'],
-    [ops => 'loss', 'loss.cu', 'rows are counted by every lane', qr/if \(G == 1 \|\| lane_id\(\) == 0\)/, 'if (true)'],
-    [ops => 'embed', 'embed.cu', 'an unknown category has no row', qr/one\.count, 0, \[/, 'one.count, one.count, ['],
-    [ops => 'embed', 'embed.cu', 'columns beyond a table are written', qr/if \(col \+ i \* WARP < one\.dim\)\n {20}to/, 'to'],
-    [ops => 'dropout', 'dropout.cu', 'the mask of the neighbour', qr/bits\.v\[i\] >= a\.threshold\) << i;/, 'bits.v[i ^ 1] >= a.threshold) << i;'],
-    [ops => 'step', 'step.cu', 'a bad step moves the buffers', qr/&& !bad; i/, '; i'],
+    ['ops adam' => 'optim', 'optim.cu', 'what a step shares is read too early', qr/common_of\(o\);\n {4}sync_block\(\);/, 'common_of(o);'],
+    ['ops adam' => 'optim', 'optim.cu', 'a group ends one later', qr/while \(i \+ k >= of->end\)/, 'while (i + k > of->end)'],
+    ['ops bnorm_stats' => 'bnorm', 'bnorm.cu', 'the centre is read too early', qr/ {4}sync_block\(\);\n {4}float c =/, '    float c ='],
+    ['ops bnorm_stats' => 'bnorm', 'sheet.cuh', 'a block does not wait for its lanes before it says that it is done', qr/said\)\n\{\n {4}sync_block\(\);/, "said)\n{"],
+    ['ops bnorm_stats' => 'bnorm', 'sheet.cuh', 'rows past the data count', qr/return left < rows \? \(uint32_t\)left : rows/, 'return rows'],
+    ['ops lnorm_back' => 'lnorm', 'lnorm.cu', 'a shard reads the rows of the next', qr/shards, shard \+ 1\), room/, 'shards, shard + 1) + 1, room'],
+    ['ops loss_class' => 'loss', 'loss.cu', 'the last class is dropped', qr/k < a\.classes; k \+= G\) \{/, 'k + 1 < a.classes; k += G) {'],
+    ['ops loss_class' => 'loss', 'loss.cu', 'rows are counted by every lane', qr/if \(G == 1 \|\| lane_id\(\) == 0\)/, 'if (true)'],
+    ['ops embed_back' => 'embed', 'embed.cu', 'an unknown category has no row', qr/one\.count, 0, \[/, 'one.count, one.count, ['],
+    ['ops embed_back' => 'embed', 'embed.cu', 'columns beyond a table are written', qr/if \(col \+ i \* WARP < one\.dim\)\n {20}to/, 'to'],
+    ['ops dropout' => 'dropout', 'dropout.cu', 'the mask of the neighbour', qr/bits\.v\[i\] >= a\.threshold\) << i;/, 'bits.v[i ^ 1] >= a.threshold) << i;'],
+    ['ops advance' => 'step', 'step.cu', 'a bad step moves the buffers', qr/&& !bad; i/, '; i'],
 );
 my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');
 my ($n, $bad, $room) = (0, 0, "$dir/mutants");
 for (@mutants) {
     my ($test, $source, $file, $what, $look, $put) = @$_;
+    ($test, my $of) = split ' ', $test;
     remove_tree($room); make_path($room);
     copy($_, $room) or die "$_: $!\n" for glob 'kernels/*';
     open my $in, '<', "$room/$file" or die "$file: $!\n";
@@ -57,7 +60,7 @@ for (@mutants) {
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
     $why //= 'it does not compile' if !$why && system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
     $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
-    $why = 'no test noticed' if !$why && system("timeout 120 $room/test >$room/out 2>&1") == 0;
+    $why = 'no test noticed' if !$why && system("timeout 120 $room/test @{[$of // '']} >$room/out 2>&1") == 0;
     $n++; $bad++ if $why;
     print $why ? 'not ' : '', "ok $n - $source: $what\n", $why ? "#   $why\n" : '';
 }

@@ -1,0 +1,46 @@
+/* hot.cuh - one-hot inputs of a dense layer on the way back: they stay ids. */
+#ifndef DNN_KERNELS_HOT_CUH
+#define DNN_KERNELS_HOT_CUH
+
+#include "columns.cuh"
+
+/* dw of the row `mine` of those that belong to one-hot inputs, in one shard: a warp owns it, and
+ * adds the dz of the batch's rows that chose it, in their order. */
+DEVICE void hot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard,
+                         uint32_t shards)
+{
+    enum { AT_ONCE = 4 };
+    uint32_t h = 0;
+    if (mine >= a.hot.width)
+        return;
+    mine += a.in;
+    while (h < a.hot.column_count && (mine < a.hot.columns[h].at ||
+                                      mine - a.hot.columns[h].at >= a.hot.columns[h].count))
+        h++;
+    uint32_t begin = part_begin(a.rows, shards, shard);
+    uint32_t end = part_begin(a.rows, shards, shard + 1);
+    struct onehot_column one = {0, mine, 1};
+    if (h < a.hot.column_count)
+        one = a.hot.columns[h];
+    else
+        end = begin; /* no column's */
+    float *to = (float *)a.dw + shard * a.shard_stride + (size_t)mine * a.out;
+    const float *dz = (const float *)a.dy;
+    for (uint32_t first = 0; first < a.out; first += AT_ONCE * WARP) {
+        float sum[AT_ONCE] = {};
+        uint32_t col = first + lane_id();
+        rows_of_id(a.hot.ids + one.id, a.hot.ids_ld, begin, end, mine - one.at, one.count,
+                   one.count, [&](uint32_t row) {
+                       UNROLL
+                       for (int i = 0; i < AT_ONCE; i++)
+                           if (col + i * WARP < a.out)
+                               sum[i] += dz[(size_t)row * a.lddy + col + i * WARP];
+                   });
+        UNROLL
+        for (int i = 0; i < AT_ONCE; i++)
+            if (col + i * WARP < a.out)
+                to[col + i * WARP] = a.more ? to[col + i * WARP] + sum[i] : sum[i];
+    }
+}
+
+#endif
