@@ -2,15 +2,14 @@
  * well; VmHWM does not. */
 #include "base/hostmem.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/cgroup.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 enum { SMALL_FILE = 1 << 16 };
 
@@ -30,22 +29,6 @@ static bool number_behind(const char *path, const char *key, uint64_t *bytes)
     return found;
 }
 
-/* A file with one number; "max" and what is missing are no limit. */
-static bool number_in(const char *path, uint64_t *value)
-{
-    struct err e = {0};
-    char *text;
-    size_t length;
-    int64_t n;
-    if (!file_slurp(path, SMALL_FILE, ERR_FILE_READ, &text, &length, &e))
-        return false;
-    text[strcspn(text, "\n")] = '\0';
-    bool good = text_to_int(text, &n) && n >= 0;
-    *value = good ? (uint64_t)n : 0;
-    mem_free(text);
-    return good;
-}
-
 uint64_t hostmem_peak(void)
 {
     uint64_t bytes;
@@ -61,34 +44,6 @@ uint64_t hostmem_now(void)
     return number_behind("/proc/self/status", "VmRSS", &bytes) ? bytes : 0;
 }
 
-/* This process's folder below /sys/fs/cgroup, of the unified hierarchy. */
-static bool group_file(const char *name, uint64_t *value)
-{
-    struct err e = {0};
-    char *text;
-    size_t length;
-    bool good = false;
-    if (!file_slurp("/proc/self/cgroup", SMALL_FILE, ERR_FILE_READ, &text, &length, &e))
-        return false;
-    char *at = strstr(text, "0::/");
-    if (at) {
-        at += 4;
-        at[strcspn(at, "\n")] = '\0';
-        struct text path = {0};
-        text_printf(&path, "/sys/fs/cgroup/%s%s%s", at, *at ? "/" : "", name);
-        good = number_in(path.data, value);
-        text_free(&path);
-    }
-    mem_free(text);
-    if (!good) { /* inside a container the mount is the group itself */
-        struct text path = {0};
-        text_printf(&path, "/sys/fs/cgroup/%s", name);
-        good = number_in(path.data, value);
-        text_free(&path);
-    }
-    return good;
-}
-
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a == 0 || (b && b < a) ? b : a;
@@ -99,8 +54,10 @@ uint64_t hostmem_available(void)
     uint64_t least = 0, bytes, used;
     if (number_behind("/proc/meminfo", "MemAvailable", &bytes))
         least = bytes;
-    if (group_file("memory.max", &bytes) && group_file("memory.current", &used))
-        least = less(least, bytes > used ? bytes - used : 1);
+    struct cgroup group;
+    cgroup_read("", &group);
+    if (group.memory != UINT64_MAX)
+        least = less(least, group.memory ? group.memory : 1);
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         number_behind("/proc/self/status", "VmSize", &used))

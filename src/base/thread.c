@@ -26,12 +26,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 enum { THREADS_MOST = 1024, STACK_BYTES = 1 << 20, PAUSES = 16 };
 static const double SPIN = 20e-6, LATE = 200e-6; /* seconds */
@@ -330,100 +329,13 @@ static unsigned processors_allowed(void)
     return count ? count : 1;
 }
 
-/* The file's text, NULL when it cannot be had (no such hierarchy, a sandbox): then there is no
- * limit to know of. */
-static char *small_file(const char *path)
-{
-    struct err e = {0};
-    char *bytes = NULL;
-    size_t length;
-    return file_exists(path) && file_slurp(path, 1 << 16, ERR_FILE_READ, &bytes, &length, &e)
-        ? bytes : NULL;
-}
-
 /* Half a processor and more counts as one: a quota of 1.5 gives 2 threads. */
-static unsigned quota_of(long long quota, long long period)
-{
-    if (quota <= 0 || period <= 0)
-        return UINT_MAX;
-    long long whole = (quota + period / 2) / period;
-    return whole < 1 ? 1 : whole > THREADS_MOST ? THREADS_MOST : (unsigned)whole;
-}
-
-/* One group's quota: version 2 ("max 100000" or "150000 100000" in cpu.max), else version 1. */
-static unsigned group_quota(const char *root, const char *group)
-{
-    unsigned least = UINT_MAX;
-    struct text path = {0};
-    text_printf(&path, "%s%s/cpu.max", root, group);
-    long long quota = -1, period = -1;
-    char *bytes = small_file(path.data);
-    if (bytes && sscanf(bytes, "%lld %lld", &quota, &period) == 2)
-        least = quota_of(quota, period);
-    mem_free(bytes);
-    text_clear(&path);
-    text_printf(&path, "%s%s/cpu.cfs_quota_us", root, group);
-    bytes = small_file(path.data);
-    if (bytes && sscanf(bytes, "%lld", &quota) == 1 && quota > 0) {
-        text_clear(&path);
-        text_printf(&path, "%s%s/cpu.cfs_period_us", root, group);
-        char *more = small_file(path.data);
-        if (more && sscanf(more, "%lld", &period) == 1)
-            least = quota_of(quota, period);
-        mem_free(more);
-    }
-    mem_free(bytes);
-    text_free(&path);
-    return least;
-}
-
-/* The group named in one line of /proc/self/cgroup ("0::/a/b", "4:cpu,cpuacct:/a/b") and all those
- * above it: the smallest quota counts. In a container the names may be the host's and the files
- * those of the root. */
-static unsigned line_quota(char *line)
-{
-    char *controllers = strchr(line, ':');
-    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group)
-        return UINT_MAX;
-    *group++ = '\0';
-    bool unified = controllers[1] == '\0';
-    if (!unified && !strstr(controllers, "cpu"))
-        return UINT_MAX;
-    unsigned least = UINT_MAX;
-    for (;;) {
-        static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu",
-                                            "/sys/fs/cgroup/cpu,cpuacct"};
-        for (size_t i = unified ? 0 : 1; i < (unified ? 1 : 3); i++) {
-            unsigned quota = group_quota(roots[i], group);
-            least = quota < least ? quota : least;
-        }
-        char *slash = strrchr(group, '/');
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
-}
-
-static unsigned quota_allowed(void)
-{
-    unsigned least = UINT_MAX;
-    char *bytes = small_file("/proc/self/cgroup");
-    char *rest = bytes;
-    while (rest && *rest) {
-        char *end = strchr(rest, '\n');
-        if (end)
-            *end = '\0';
-        unsigned quota = line_quota(rest);
-        least = quota < least ? quota : least;
-        rest = end ? end + 1 : NULL;
-    }
-    mem_free(bytes);
-    return least;
-}
-
 unsigned threads_available(void)
 {
-    unsigned processors = processors_allowed(), quota = quota_allowed();
-    return processors < quota ? processors : quota;
+    unsigned processors = processors_allowed();
+    struct cgroup group;
+    cgroup_read("", &group);
+    if (group.processors + 0.5 >= processors)
+        return processors;
+    return group.processors < 0.5 ? 1 : (unsigned)(group.processors + 0.5);
 }
