@@ -154,10 +154,25 @@ failed:
     return false;
 }
 
-bool file_same(const char *a, const char *b)
+static bool same_inode(const char *a, const char *b)
 {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool file_same(const char *a, const char *b)
+{
+    if (file_exists(a) || file_exists(b))
+        return same_inode(a, b);
+    char *x = file_final(a), *y = file_final(b);
+    bool same = strcmp(file_base_name(x), file_base_name(y)) == 0;
+    char *in_x = file_join(x, "."), *in_y = file_join(y, ".");
+    same = same && same_inode(in_x, in_y);
+    mem_free(in_x);
+    mem_free(in_y);
+    mem_free(x);
+    mem_free(y);
+    return same;
 }
 
 bool file_is_input(const char *path)

@@ -37,7 +37,9 @@ void file_close(struct file *f);
  * mem_frees. */
 bool file_slurp(const char *path, size_t most, enum err_id too_long, char **bytes, size_t *length,
                 struct err *e);
-bool file_same(const char *a, const char *b); /* both exist and are one inode */
+/* The names stand for one file: both exist and are one inode, or neither exists and writing to both
+ * would make one. */
+bool file_same(const char *a, const char *b);
 bool file_is_input(const char *path); /* is the regular file that standard input reads */
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
@@ -46,6 +48,11 @@ const char *file_base_name(const char *path);
 char *file_join(const char *folder_of, const char *path);
 
 /* --- writing --- */
+/* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What
+ * names a descriptor ("-", "/dev/stdout") and a chain without end stay as they are; mem_free */
+char *file_final(const char *path);
+/* The names in the path's folder are durable when true: a file that was made there is found. */
+bool file_sync_folder(const char *path, struct err *e);
 struct outfile {
     int fd;
     char *path, *temp; /* temp NULL: standard output or a device, written straight */
@@ -53,6 +60,7 @@ struct outfile {
     size_t used;
     uint64_t written; /* bytes handed to the descriptor */
     bool open, failed;
+    bool prepared;    /* all bytes are durable under the temporary name */
     bool borrowed;    /* the descriptor is standard output or error: never closed */
 };
 /* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file
@@ -60,7 +68,11 @@ struct outfile {
 bool outfile_open(struct outfile *o, const char *path, struct err *e);
 bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
 bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
-/* Flush, fsync, close, rename, fsync of the folder: true means durable. Frees o in either case. */
+/* All that can fail for want of room: flush, fsync, close. Nothing more is written; the final name
+ * is untouched. Of several outputs, each is prepared before the first is committed. */
+bool outfile_prepare(struct outfile *o, struct err *e);
+/* Prepares, unless that is done; rename, fsync of the folder: true means durable. Frees o in either
+ * case. */
 bool outfile_commit(struct outfile *o, struct err *e);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
 void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */

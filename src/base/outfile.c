@@ -163,6 +163,12 @@ static bool refuse(struct outfile *o, const char *path, int error, struct err *e
     return false;
 }
 
+char *file_final(const char *path)
+{
+    char *target = open_descriptor(path) < 0 ? follow_links(path) : NULL;
+    return target ? target : mem_string(path);
+}
+
 bool outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     *o = (struct outfile){.fd = -1};
@@ -263,8 +269,7 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct e
 
 /* --- the end --- */
 
-/* The new name is durable once the folder is synced. A file system that cannot sync a folder is not
- * asked twice. */
+/* A file system that cannot sync a folder is not asked twice. */
 static int sync_folder(const char *path)
 {
     size_t head = (size_t)(file_base_name(path) - path);
@@ -276,6 +281,16 @@ static int sync_folder(const char *path)
     error = sys_fsync(fd);
     sys_close(fd);
     return error == EINVAL || error == EROFS || error == ENOTSUP ? 0 : error;
+}
+
+bool file_sync_folder(const char *path, struct err *e)
+{
+    int error = sync_folder(path);
+    if (!error)
+        return true;
+    err_errno(e, path, error, true, "the folder cannot be brought to the disk");
+    return err_help(e,
+                    "the new file is in place and whole, but may be lost if the power fails now");
 }
 
 static bool rename_failed(struct outfile *o, int error, struct err *e)
@@ -304,53 +319,49 @@ static void release(struct outfile *o, bool keep)
     *o = (struct outfile){.fd = -1};
 }
 
-bool outfile_commit(struct outfile *o, struct err *e)
+bool outfile_prepare(struct outfile *o, struct err *e)
 {
-    int error = 0;
-    if (!outfile_flush(o, e))
-        goto failed;
-    if (!o->temp) {
-        /* A network file system may report only now; a duplicate is closed, since others go on
-         * printing. */
-        int copy = o->borrowed ? fcntl(o->fd, F_DUPFD_CLOEXEC, 3) : o->fd;
-        if (!o->borrowed)
-            o->fd = -1;
-        error = copy >= 0 ? sys_close(copy) : 0;
-        if (error) {
-            write_failed(o, error, 0, "cannot be closed", e);
-            goto failed;
-        }
-        release(o, true);
+    if (o->prepared)
         return true;
-    }
-    error = sys_fsync(o->fd);
-    if (error) {
-        /* Never a second fsync: the kernel may have dropped the pages and would report success. */
-        write_failed(o, error, 0, "cannot be brought to the disk", e);
-        goto failed;
-    }
+    if (!outfile_flush(o, e))
+        return false;
+    if (!o->temp) /* what is written straight has no other name */
+        return true;
+    int error = sys_fsync(o->fd);
+    if (error) /* Never a second fsync: the kernel may have dropped the pages and would succeed. */
+        return write_failed(o, error, 0, "cannot be brought to the disk", e);
     int fd = o->fd;
     o->fd = -1;
+    o->open = false;
     error = sys_close(fd);
-    if (error) {
-        err_errno(e, o->path, error, true, "cannot be closed");
-        goto failed;
-    }
-    error = sys_rename(o->temp, o->path);
-    if (error) {
-        rename_failed(o, error, e);
-        goto failed;
-    }
-    error = sync_folder(o->path);
-    if (error) {
-        err_errno(e, o->path, error, true, "the folder cannot be brought to the disk");
-        err_help(e, "the new file is in place and whole, but may be lost if the power fails now");
-    }
-    release(o, true);
-    return error == 0;
-failed:
-    release(o, false);
-    return false;
+    o->failed = error != 0;
+    o->prepared = !error;
+    return error ? err_errno(e, o->path, error, true, "cannot be closed") : true;
+}
+
+/* A network file system may report only now; a duplicate is closed, since others go on printing. */
+static bool close_straight(struct outfile *o, struct err *e)
+{
+    int copy = o->borrowed ? fcntl(o->fd, F_DUPFD_CLOEXEC, 3) : o->fd;
+    if (!o->borrowed)
+        o->fd = -1;
+    int error = copy >= 0 ? sys_close(copy) : 0;
+    return error ? write_failed(o, error, 0, "cannot be closed", e) : true;
+}
+
+static bool put_in_place(struct outfile *o, struct err *e)
+{
+    int error = sys_rename(o->temp, o->path);
+    return error ? rename_failed(o, error, e) : true;
+}
+
+bool outfile_commit(struct outfile *o, struct err *e)
+{
+    bool straight = !o->temp;
+    bool there = outfile_prepare(o, e) && (straight ? close_straight(o, e) : put_in_place(o, e));
+    bool good = there && (straight || file_sync_folder(o->path, e));
+    release(o, there);
+    return good;
 }
 
 void outfile_abort(struct outfile *o)

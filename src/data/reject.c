@@ -61,6 +61,11 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
     return good;
 }
 
+bool reject_prepare(struct reject *r, struct err *e)
+{
+    return outfile_prepare(&r->out, e);
+}
+
 bool reject_commit(struct reject *r, struct err *e)
 {
     bool good = outfile_commit(&r->out, e);

@@ -9,6 +9,7 @@ struct reject;
 struct reject *reject_open(const char *path, struct err *e);
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
                 size_t length, struct err *e);
+bool reject_prepare(struct reject *r, struct err *e); /* as outfile_prepare */
 bool reject_commit(struct reject *r, struct err *e); /* frees r */
 void reject_abort(struct reject *r);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -39,8 +40,11 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
     if (!j->path)
         return true;
     struct stat st;
+    bool made = j->made;
     j->made = false; /* from here on it is kept */
     j->length = length;
+    if (made && !file_sync_folder(j->path, e))
+        return false;
     if (!j->regular)
         return true;
     if (fstat(j->fd, &st) == 0 && (uint64_t)st.st_size < length) {

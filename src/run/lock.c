@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -31,9 +32,9 @@ static _Atomic bool held;
 static char *lock_path(const char *output)
 {
     struct text t = {0};
-    char real[PATH_MAX];
-    text_put(&t, realpath(output, real) ? real : output);
-    text_put(&t, ".lock");
+    char *final = file_final(output);
+    text_printf(&t, "%s.lock", final);
+    mem_free(final);
     return t.data;
 }
 

@@ -83,7 +83,7 @@ bool output_check(const struct config *c, const char *model, struct err *e)
     }
     if (any_input(c, model, e) || (metrics && any_input(c, metrics, e)))
         return false;
-    if (metrics && (strcmp(metrics, model) == 0 || file_same(metrics, model))) {
+    if (metrics && file_same(metrics, model)) {
         err_at(e, ERR_SAME_FILE, metrics, 0, 0, "output.metrics is the model's own file");
         return err_help(e, "give output.metrics another name");
     }

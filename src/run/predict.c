@@ -94,7 +94,7 @@ static bool check_request(const struct predict_request *q, struct err *e)
     if (!check_output("the output", q->output, q, e) ||
         !check_output("the file of --rejects", q->rejects, q, e))
         return false;
-    if (q->rejects && (file_same(q->rejects, q->output) || strcmp(q->rejects, q->output) == 0))
+    if (q->rejects && file_same(q->rejects, q->output))
         return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
                        text_quote_z(q->rejects));
     size_t pipes = 0;
@@ -128,8 +128,9 @@ static bool answer_all(struct writer *w, struct err *e)
     good = good && stream_run(w->stream, &(struct stream_sink){write_group, w}, e);
     if (!good && e->id == ERR_MACHINE_FAULT)
         keep_answered(w, e);
-    /* the list of bad rows first: the answers' own name appears last */
-    good = good && stream_commit(w->stream, e);
+    /* both or none, but for a rename that fails; the answers' own name appears last */
+    good = good && stream_prepare(w->stream, e) && outfile_prepare(&w->out, e) &&
+           stream_commit(w->stream, e);
     if (good)
         good = outfile_commit(&w->out, e);
     else

@@ -415,6 +415,11 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     return good;
 }
 
+bool stream_prepare(struct stream *t, struct err *e)
+{
+    return !t->reject || reject_prepare(t->reject, e);
+}
+
 bool stream_commit(struct stream *t, struct err *e)
 {
     struct reject *r = t->reject;

@@ -61,7 +61,8 @@ struct stream {
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e);
 /* All rows, once. Polls stop_wanted. */
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e);
-/* After success: the rejects file is given its name. */
+/* After success: all of the rejects file is on the disk, and then it is given its name. */
+bool stream_prepare(struct stream *t, struct err *e);
 bool stream_commit(struct stream *t, struct err *e);
 void stream_close(struct stream *t);
 

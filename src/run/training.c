@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -43,11 +44,11 @@ static void note_existing(const struct training *t)
 bool training_open(struct training *t, const struct train_request *q, struct err *e)
 {
     t->config = q->config;
-    t->output = q->output;
+    t->output = file_final(q->output);
     t->resume = q->resume || select_resumes();
-    t->keeper = (struct keeper){.output = q->output, .keep = q->config->train.checkpoint.keep};
+    t->keeper = (struct keeper){.output = t->output, .keep = q->config->train.checkpoint.keep};
     stop_phase("opening the outputs", true);
-    if (!output_check(t->config, t->output, e) || !lock_take(&t->lock, t->output, e) ||
+    if (!output_check(t->config, q->output, e) || !lock_take(&t->lock, t->output, e) ||
         !journal_open(&t->journal, t->config->output.metrics, e))
         return false;
     unsigned stale = checkpoint_sweep(t->output);
@@ -469,6 +470,7 @@ void training_close(struct training *t)
     schema_free(t->schema);
     keeper_release(&t->keeper);
     mem_free(t->checkpoint);
+    mem_free(t->output);
     journal_close(&t->journal);
     lock_drop(&t->lock);
     *t = (struct training){0};

@@ -23,7 +23,7 @@
 
 struct training {
     struct config *config;
-    const char *output;
+    char *output; /* behind all links: lock, checkpoints and what is written aside lie beside it */
     bool resume;
     double began; /* clock_now() */
     double used;  /* seconds of earlier runs of this training */

@@ -67,6 +67,25 @@ sweep unlink EIO "74" 1 0 # what cannot be removed is a warning
 sweep thread EAGAIN "71" 1 0 # X08: fewer threads, the same bytes
 sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1)) all
 
+# the folder is synced when the metrics' file is made
+fsyncs() { DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* fsync=\([0-9]*\).*/\1/p'; }
+rm -f m.jsonl
+is "$(fsyncs)" $(($(fsyncs) + 1)) "F03 a file of metrics that is made is durable, and so is its name"
+
+# answers and rejects: neither is put in place before both are on the disk
+run dnn train c.json -o m.dnn --progress none
+awk -F, -v OFS=, 'NR == 3 { $1 = "x" } { print }' d.csv >bad.csv
+for n in 1 2; do
+    rm -f a.out r.out
+    run env DNN_FAULT=fsync:$n "$DNN" predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
+    is_exit 74 "F03 predict: fsync $n fails"
+    [ ! -e a.out ] && [ ! -e r.out ]
+    ok $? "F03 neither answers nor rejects are there" "$(ls -A)"
+done
+run dnn predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
+[ -s a.out ] && [ "$(wc -l <r.out)" -eq 2 ]
+ok $? "both come with a disk that works"
+
 # F09 interrupted and short calls are repeated: EINTR through the wrappers is invisible
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
     cp before.dnn m.dnn

@@ -139,6 +139,9 @@ err_has "that standard input reads" "L06 it says so"
 rm hard.csv soft.csv
 run dnn predict m.dnn new.csv -o x.out --rejects x.out --on-bad-row skip
 is_exit 64 "L06 output and rejects are one file"
+rm -f fresh.out
+run dnn predict m.dnn new.csv -o fresh.out --rejects ./fresh.out --on-bad-row skip
+is_exit 64 "L06 the same by two names, before it is there"
 run dnn init leads.csv --target converted -o leads.csv
 is_exit 64 "L06 the config in the data's place"
 run dnn train leads.json -o leads.json

@@ -59,6 +59,15 @@ run dnn train c.json -o m.dnn
 err_has "2 temporary files of a run that was killed removed" "F14 what a killed run left aside is removed"
 [ -e .other.dnn.dnn-tmp-1f ]
 ok $? "F14 another output's is not"
+mkdir -p elsewhere
+touch elsewhere/.new.dnn.dnn-tmp-1f
+ln -s elsewhere/new.dnn far.dnn
+run dnn train c.json -o far.dnn
+err_has "1 temporary file of a run that was killed removed" "F14 what was written aside lies behind the link"
+[ "$(ls -A elsewhere)" = new.dnn ] && [ -L far.dnn ]
+ok $? "F11 the model and nothing else is behind a link that led nowhere" "$(ls -A elsewhere)"
+run dnn train c.json -o twice.dnn --set output.metrics=./twice.dnn
+is_exit 64 "L06 model and metrics are one file that is not there yet"
 
 # X01: the second one is refused while the first one runs
 make_config long.json d.csv binary '"epochs": 100000, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_cpu", "threads": 1}'

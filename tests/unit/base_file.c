@@ -144,6 +144,19 @@ int main(int argc, char **argv)
        "one file by two names");
     ok(!file_same(scratch("ten"), scratch("none")) && !file_same(scratch("ten"), scratch("no")),
        "two files");
+    ok(symlink(scratch("no"), scratch("dangling")) == 0 &&
+           file_same(scratch("no"), scratch("./no")) &&
+           file_same(scratch("no"), scratch("dangling")) &&
+           !file_same(scratch("no"), scratch("none such")) &&
+           !file_same(scratch("a/no"), scratch("b/no")),
+       "two names of a file that is not there yet");
+    char *final = file_final(scratch("dangling"));
+    is_string(final, scratch("no"), "writing to a link ends behind it");
+    mem_free(final);
+    final = file_final("/dev/stdout");
+    is_string(final, "/dev/stdout", "but where the program's output goes stays its affair");
+    mem_free(final);
+    unlink(scratch("dangling"));
     ok(file_exists(scratch("ten")) && !file_exists(scratch("no")), "exists");
     static const char *const joins[][3] = {{"a/b/c.json", "x.csv", "a/b/x.csv"},
                                            {"c.json", "x.csv", "x.csv"},

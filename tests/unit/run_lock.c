@@ -74,6 +74,11 @@ static void links(void)
        "a link and its file are one output");
     lock_drop(&one);
     err_clear(&e);
+    unlink(scratch("real.dnn"));
+    ok(lock_take(&one, scratch("real.dnn"), &e) && !lock_take(&two, scratch("link.dnn"), &e),
+       "before there is a file as well");
+    lock_drop(&one);
+    err_clear(&e);
     ok(!lock_take(&one, scratch("nowhere/m.dnn"), &e) && err_exit(&e) == 73, "no folder: 73");
     unlink(scratch("link.dnn"));
 }
