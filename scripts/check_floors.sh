@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_floors.sh - a folder is a floor: a file includes its own floor and those below, never one above; data and backend do
-# not see each other; nothing but backend.h and ops.h of backend is included from above; no circles between headers. TAP.
+# not see each other; nothing but backend.h and ops.h of backend is included from above; a header whose comment says "Private to
+# LIST." is included by those alone (files beside it, stars allowed, or whole floors; tests are free); no circles between headers. TAP.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
@@ -9,21 +10,38 @@ my %below = (base => {base=>1}, data => {base=>1,data=>1}, backend => {base=>1,b
     cli => {map {$_=>1} qw(base data backend model run cli)});
 my ($n, $bad, %edges) = (0, 0);
 sub result { my ($ok, $name, @why) = @_; $n++; $bad++ unless $ok; print $ok ? "" : "not ", "ok $n - $name\n"; print "#   $_\n" for @why }
-my @up; my @inside;
+my (@up, @inside, %of, @breach);
+# the list in a header's first comment: "Private to a.c, b*.c and src/floor." as patterns of paths below src
+sub owners { my ($header) = @_;
+    open my $in, '<', "src/$header" or return; local $/; my $text = <$in>;
+    my ($comment) = $text =~ m{\A/\*(.*?)\*/}s or return; $comment =~ s/\n \*?/ /g; $comment =~ s/\s+/ /g; $comment =~ s/\s*\z/ /;
+    push @breach, "src/$header: say \"Private to FILES.\" of who includes it" if $comment =~ /\bonly\b[^.]*\.?[ch*][^.]* includes? it\b/i;
+    my ($list) = $comment =~ /\bprivate to (.*?)[.:](?= )/i or return;
+    $list =~ s/,? and to tests.*//;
+    my ($folder) = $header =~ m{^(.*)/};
+    return map { my $item = $_; push @breach, "src/$header: \"$item\" is no file or floor" unless $item =~ m{^[\w*/]+(?:\.[ch])?$};
+        my $path = $item =~ s{^src/}{} ? $item : "$folder/$item"; $path .= "/*" unless $path =~ /\.[ch]$/;
+        push @breach, "src/$header: there is no $item" unless grep { -e } glob("src/$path");
+        (my $pattern = quotemeta $path) =~ s{\\\*}{[^/]*}g; $pattern } split /, and |, | and /, $list;
+}
 for my $file (sort glob("src/*/*.[ch] src/*/*.def src/*.c")) {
     my ($floor) = $file =~ m{^src/(?:(\w+)/)?};
     open my $in, '<', $file or die; 
     while (<$in>) {
         next unless /^\s*#\s*include\s+"([^"]+)"/;
-        my $what = $1; my ($to) = $what =~ m{^(\w+)/} or (push @up, "$file:$.: include \"$what\" without its floor"), next;
+        my ($what, $row) = ($1, $.); my ($to) = $what =~ m{^(\w+)/} or (push @up, "$file:$row: include \"$what\" without its floor"), next;
         $edges{$file =~ s{^src/}{}r}{$what} = 1 if $what =~ /\.h$/ && $file =~ /\.h$/;
+        $of{$what} //= [owners($what)];
+        my $by = $file =~ s{^src/}{}r;
+        push @breach, "$file:$row: $what is private to others" if @{$of{$what}} && !grep { $by =~ /^$_$/ } @{$of{$what}};
         next unless defined $floor;
-        push @up, "$file:$.: $floor includes $what" unless $below{$floor}{$to};
-        push @inside, "$file:$.: $what is private to src/backend" if $to eq 'backend' && $floor ne 'backend' && $what !~ m{backend/(backend|ops)\.(h|def)|backend/opcase\.h};
+        push @up, "$file:$row: $floor includes $what" unless $below{$floor}{$to};
+        push @inside, "$file:$row: $what is private to src/backend" if $to eq 'backend' && $floor ne 'backend' && $what !~ m{backend/(backend|ops)\.(h|def)|backend/opcase\.h};
     }
 }
 result(!@up, "includes point down", @up);
 result(!@inside, "one door to the backend", @inside);
+result(!@breach, "private headers are private", @breach);
 my (%state, @circle);
 sub visit { my ($f, @path) = @_; return if ($state{$f}||0) == 2; if (($state{$f}||0) == 1) { push @circle, join " > ", @path, $f; return }
     $state{$f} = 1; visit($_, @path, $f) for sort keys %{$edges{$f}||{}}; $state{$f} = 2 }

@@ -32,9 +32,9 @@ enum op_id {
     OP_COUNT
 };
 
-/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards follow from
- * the batch alone, as the network and the machine reckon them; whatever else of the machine's code
- * decides about bits has a number in common, its version. */
+/* What is fixed before step 0, stored in every checkpoint and obeyed by --resume. Shards follow
+ * from the batch alone, as the network and the machine reckon them; whatever else of the machine's
+ * code decides about bits has a number in common, its version. */
 struct plan {
     char backend[16];    /* "cpu" */
     char core[24];       /* instruction set our own code uses: c, avx2, avx512 */

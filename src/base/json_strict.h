@@ -1,5 +1,5 @@
 /* json_strict.h - the gate in front of cJSON: the grammar of RFC 8259 and our limits, and where
- * each value stands. Only base/json*.c include it. Offsets count from the first byte after a
+ * each value stands. Private to json*.c and json_tree.h. Offsets count from the first byte after a
  * byte-order mark. */
 #ifndef DNN_BASE_JSON_STRICT_H
 #define DNN_BASE_JSON_STRICT_H

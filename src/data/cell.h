@@ -1,7 +1,7 @@
 /* cell.h - the two functions that training and prediction share: they cannot disagree.
  *
- *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts, category
- * slot)
+ *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts,
+ *                 category slot)
  *   column_apply  raw record -> what the network sees (imputed, scaled), in place */
 #ifndef DNN_DATA_CELL_H
 #define DNN_DATA_CELL_H

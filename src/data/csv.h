@@ -102,8 +102,8 @@ struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t cou
  * Duplicate, empty, overlong names: E12. Calling it again gives the same names. csv_next does it by
  * itself when it was not called. */
 bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e);
-/* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with csv_cells of
- * other blocks. */
+/* The next block, false at the end (e->id == ERR_NONE) or on failure. Thread-safe with
+ * csv_cells_parse of other blocks. */
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e);
 void csv_release(struct csv *c, struct csv_block *b);
 void csv_close(struct csv *c);

@@ -44,7 +44,7 @@ struct csv {
 
 /* csv.c: reads on until `room` bytes are pending or the file ends; makes the buffer that large. */
 bool csv_fill(struct csv *c, size_t room, struct err *e);
-/* Takes `count` bytes and `lines` lines off the front of the pending ones. */
+/* Takes `count` bytes, and the lines they hold, off the front of the pending ones. */
 void csv_drop(struct csv *c, size_t count);
 
 /* csv_sniff.c: refuses other formats and encodings by c->head; *skip: bytes of the byte-order mark.

@@ -1,7 +1,8 @@
 /* date.h - ISO 8601 dates and times into calendar and cyclic parts. Forms:
  *
- *     YYYY-MM-DD  YYYY/MM/DD  YYYYMMDD, alone or followed by [T
- * ]hh:mm[:ss[.digits]][Z|(+|-)hh[[:]mm]]
+ *     YYYY-MM-DD  YYYY/MM/DD  YYYYMMDD
+ *
+ * alone or followed by a T or a blank and hh:mm[:ss[.digits]][Z|(+|-)hh[[:]mm]].
  *
  * Proleptic Gregorian calendar, years 0001 to 9999. A time without an offset is taken as it stands,
  * one with an offset is converted to UTC; no other time zones. 24:00:00 and leap seconds (:60) are

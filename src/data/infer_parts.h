@@ -1,4 +1,4 @@
-/* infer_parts.h - the pieces of infer_file; only src/data/infer*.c include it. */
+/* infer_parts.h - the pieces of infer_file. Private to infer*.c. */
 #ifndef DNN_DATA_INFER_PARTS_H
 #define DNN_DATA_INFER_PARTS_H
 

@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 enum number_result { NUMBER_OK, NUMBER_BAD, NUMBER_RANGE /* rounds to infinity in float32 */ };
-/* *value is set with NUMBER_OK only. What underflows float32 is NUMBER_OK. */
 /* A number but for a '+' in front, or for digits that lack on one side of the point: ".5", "+1",
  * "-.5", "5.". `out` (`room` bytes) gets the text as it should be written. */
 bool number_nearly(const char *text, size_t length, char decimal, char *out, size_t room);
+/* *value is set with NUMBER_OK only. What underflows float32 is NUMBER_OK. */
 enum number_result number_parse(const char *text, size_t length, char decimal, double *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* number_short.h - the road that most cells take: at most 16 bytes and no exponent, as two words of
- * eight digits and without a loop. Private to number.c and the readers of runs of cells, which have
- * it inline. */
+ * eight digits and without a loop. Private to number.c and cell_run*.c: each
+ * has it inline. */
 #ifndef DNN_DATA_NUMBER_SHORT_H
 #define DNN_DATA_NUMBER_SHORT_H
 

@@ -1,5 +1,5 @@
-/* schema_saved.h - how a fitted schema lies in a model file; only schema_save.c and
- * schema_load.c include it.
+/* schema_saved.h - how a fitted schema lies in a model file. Private to schema_save.c
+ * and schema_load.c.
  *
  *   schema.settings   I64 [SAVED_SETTINGS]          enum saved_setting
  *   schema.columns    I64 [columns][SAVED_COLUMN]   enum saved_column

@@ -1,4 +1,4 @@
-/* stats_parts.h - the pieces of stats_fit; only src/data/stats*.c include it. */
+/* stats_parts.h - the pieces of stats_fit. Private to stats*.c and leak_check.c. */
 #ifndef DNN_DATA_STATS_PARTS_H
 #define DNN_DATA_STATS_PARTS_H
 

@@ -1,4 +1,4 @@
-/* table_read.h - the pipeline from files to raw records; private to src/data/table*.c. Blocks are
+/* table_read.h - the pipeline from files to raw records. Private to table*.c. Blocks are
  * parsed side by side by the pool, a few at a time, and put behind one another in the order of the
  * files: who parsed what cannot be seen. */
 #ifndef DNN_DATA_TABLE_READ_H

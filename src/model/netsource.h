@@ -1,5 +1,5 @@
 /* netsource.h - rows as the machine reads them: a struct source in machine memory whose pointers
- * lead to machine memory too. Private to the network. */
+ * lead to machine memory too. Private to netsource.c and netarena.h. */
 #ifndef DNN_MODEL_NETSOURCE_H
 #define DNN_MODEL_NETSOURCE_H
 

@@ -9,7 +9,8 @@
 #include "base/real.h"
 
 /* Logits [rows][classes] to probabilities of the same shape: softmax in double, rounded to float. A
- * row whose logits are not all finite gets NaN everywhere. */
+ * logit that is NaN or plus infinity makes the row NaN everywhere; minus infinity is probability 0,
+ * unless all are. */
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, float *probability);
 /* A standardised answer in the target's own units. */
 double answer_value(real logit, double center, double scale);

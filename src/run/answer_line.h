@@ -1,5 +1,5 @@
 /* answer_line.h - one line of a prediction file: id columns, passthrough columns, then the answer.
- * RFC 4180 quoting, or none (tsv). See README, "Predictions". */
+ * RFC 4180 quoting, or none (tsv). */
 #ifndef DNN_RUN_ANSWER_LINE_H
 #define DNN_RUN_ANSWER_LINE_H
 

@@ -1,5 +1,5 @@
-/* config_table.h - what the files of config share: the joined table, and the list of settings. Only
- * run/config*.c include it. */
+/* config_table.h - what the files of config share: the joined table, and the list of settings.
+ * Private to config*.c. */
 #ifndef DNN_RUN_CONFIG_TABLE_H
 #define DNN_RUN_CONFIG_TABLE_H
 
@@ -44,8 +44,8 @@ bool config_listed(const char *words, const char *word, size_t length); /* "sgd"
 
 /* Fills c->sets. */
 void config_note_sets(struct config *c, const struct overrides *o);
-/* The --set whose key the sentence names in quotes, or NULL. */
-const char *config_set_of(const struct config *c, const char *what);
+/* The --set of this key, or of one above or below it, or NULL. */
+const char *config_set_of(const struct config *c, const char *key);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);

@@ -1,8 +1,8 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
  * training_state.c, train_save.c, check.c.
  *
- *     training_open   outputs probed, lock taken, machine and threads started
- *     training_load   the table, what the network sees of it, the portable config
+ *     training_open   outputs probed, lock taken
+ *     training_load   threads, the machine, the table, what the network sees of it, the config
  *     training_build  plan, network, weights: fresh, or a checkpoint's
  *     epochs_run      epochs, validation, early stopping, checkpoints
  *     train_save      best weights, final metrics, golden rows, the model file

@@ -1,6 +1,6 @@
 #!/bin/bash
-# faults.sh - each open, read, write, fsync, rename, close, unlink, thread and allocation of a training fails in turn: a clean
-# error with a code of the contract, the model from before untouched, nothing left beside it, and --resume goes on.
+# faults.sh - opens, reads, writes, fsyncs, renames, closes, unlinks and threads of a training fail in turn, and a sample of its
+# allocations: a clean error with a code of the contract, the model from before untouched, nothing left beside it, --resume goes on.
 # Ids: F01 F02 F03 F04 F08 F09 F10 X08. One line reproduces any of them: the DNN_FAULT=... of a failed check.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
