@@ -96,10 +96,18 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 /* --- failure --- */
 
+static bool abandoned;
+
 void machine_fail(struct machine *m, const struct err *e)
 {
     if (m->failure.id == ERR_NONE)
         m->failure = *e;
+    abandoned |= m->type->describe != NULL;
+}
+
+bool machine_abandoned(void)
+{
+    return abandoned;
 }
 
 static bool failed(const struct machine *m)

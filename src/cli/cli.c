@@ -322,5 +322,9 @@ int cli_main(int argc, char **argv)
         return code;
     }
     const struct command *c = command_find(argv[1]);
-    return c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1], argc, argv);
+    int code = c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1], argc, argv);
+    if (!machine_abandoned())
+        return code;
+    fflush(NULL);
+    _exit(code);
 }

@@ -144,7 +144,7 @@ static int verify_command(struct args *a)
         text_free(&out);
     }
     if (code == EXIT_DONE && !r.pass)
-        code = EXIT_FORMAT;
+        code = select_is_gpu(&r.backend) ? EXIT_GPUFAULT : EXIT_FORMAT;
     cli_drop(o.sets);
     return code;
 }

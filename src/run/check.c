@@ -47,9 +47,18 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     r->activations_bytes = need.activations + need.scratch;
     uint64_t training =
         before + r->weights_bytes + r->activations_bytes + score_bytes(t) + WRITING;
+    if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
+        const uint64_t *rows = t->table->count;
+        uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
+        r->device_bytes =
+            need.total + t->table->bytes + (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+        training = before + copies + score_bytes(t) + WRITING;
+    }
     uint64_t peak = hostmem_peak();
     r->host_bytes = peak > training ? peak : training;
-    uint64_t named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;
+    uint64_t named = r->device_bytes ? copies : 0;
+    if (!r->device_bytes)
+        named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;
     r->other_bytes = r->host_bytes > named ? r->host_bytes - named : 0;
     return true;
 }
@@ -110,7 +119,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     if (o->time_limit_s > 0 && all > o->time_limit_s)
         all = o->time_limit_s;
     r->seconds = load_s + all + row_s * (double)(valid + t->table->count[PART_TEST]);
-    t->backend.cpu_s = r->seconds;
+    select_took(&t->backend, r->seconds);
     return true;
 }
 
@@ -182,7 +191,7 @@ void check_write(const struct config *c, const struct check_result *r, struct js
     json_put_int(out, "parameters", (int64_t)r->parameters);
     json_open(out, "memory", '{');
     json_put_int(out, "host_bytes", (int64_t)r->host_bytes);
-    json_put_int(out, "device_bytes", 0);
+    json_put_int(out, "device_bytes", (int64_t)r->device_bytes);
     json_open(out, "by_kind", '{');
     json_put_int(out, "table", (int64_t)r->encoded_bytes);
     json_put_int(out, "weights", (int64_t)r->weights_bytes);

@@ -280,7 +280,7 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     progress_epoch(t->progress, t->history.epochs, loss, metric, best, rows_per_second(r), seconds);
     r->epochs_seconds += seconds;
     if (r->epochs_here++ == 0)
-        t->backend.cpu_s = foretell(t, seconds);
+        select_took(&t->backend, foretell(t, seconds));
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
     return !best || training_remember(t, end, e) ? GO_ON : FAILED;

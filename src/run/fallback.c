@@ -14,6 +14,11 @@
 #include "base/text.h"
 #include "run/select.h"
 
+bool select_is_gpu(const struct selection *s)
+{
+    return strcmp(s->used, "dnn_gpu") == 0;
+}
+
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
@@ -27,6 +32,11 @@ static const double CPU_ROW = 2e-7;      /* seconds a row and thread, whatever t
 static const double GPU_RATE = 2e12, GPU_STEP = 60e-6, GPU_BYTES = 5e9;
 static const double GPU_START = 0.5;     /* seconds until the first kernel */
 static const double SMALL = 1.0;
+
+void select_took(struct selection *s, double seconds)
+{
+    *(select_is_gpu(s) ? &s->gpu_s : &s->cpu_s) = seconds;
+}
 
 void select_decide(struct selection *s, const struct select_work *work)
 {
@@ -100,7 +110,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
 void select_say_loaded(const struct selection *s, const struct machine *m)
 {
     struct machine_info info;
-    if (strcmp(s->used, "dnn_gpu") != 0)
+    if (!select_is_gpu(s))
         return;
     machine_describe(m, &info);
     log_line("dnn_gpu: model loaded on GPU %u (%s, %.1f of %.1f GiB used)", info.index,
@@ -117,7 +127,7 @@ void select_say_loaded(const struct selection *s, const struct machine *m)
 bool select_falls_back(const struct selection *s, const struct backend_options *b,
                        const struct err *e)
 {
-    return strcmp(s->used, "dnn_gpu") == 0 && !b->fallback &&
+    return select_is_gpu(s) && !b->fallback &&
            (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
 }
 

@@ -35,6 +35,9 @@ struct select_work {
  * and blas_core becomes the plan's, once there is one: what serves, not what was found. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
+bool select_is_gpu(const struct selection *s);
+/* What the job will take, as measured by its beginning, is the estimate of its machine. */
+void select_took(struct selection *s, double seconds);
 /* Where the machine is not decided: the faster one by estimate. A CPU that needs under a second is
  * taken without a look at the GPU. */
 void select_decide(struct selection *s, const struct select_work *work);

@@ -136,7 +136,7 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
     network_put(s->network, &state);
-    if (strcmp(s->backend.used, "dnn_gpu") != 0) { /* the network has its own */
+    if (!select_is_gpu(&s->backend)) { /* the network has its own */
         mem_free(s->file->params);
         s->file->params = NULL;
     }

@@ -37,6 +37,7 @@ void train_write_end(const struct train_result *r, struct json_out *out);
 struct check_result {
     uint64_t rows[3], columns_by_type[10], parameters;
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
+    uint64_t device_bytes; /* of all kinds but `other`, where a GPU serves */
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */

@@ -206,7 +206,7 @@ struct network_options training_network(const struct training *t)
 
 static bool on_gpu(const struct training *t)
 {
-    return strcmp(t->backend.used, "dnn_gpu") == 0;
+    return select_is_gpu(&t->backend);
 }
 
 static bool enough_memory(const struct training *t, const struct network_options *o, struct err *e)

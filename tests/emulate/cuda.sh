@@ -90,6 +90,7 @@ faulted() { # faulted NAME VARIABLES: a training that loses its GPU ends in 0 wi
     shift
     rm -f x.dnn*
     run env "$@" "$DNN" train f.json -o x.dnn --progress none --json
+    err_lacks "is called after a fault" "$name: no call after the fault"
     [ $STATUS -eq 0 ] && one_warning && [ -e x.dnn ] && ! ls x.dnn.* >/dev/null 2>&1 && grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out &&
         ! grep -q '^#' out
     ok $? "$name" "exit $STATUS: $(cat err)"
@@ -98,13 +99,14 @@ DNN_FAULT=count dnn train f.json -o x.dnn --progress none 2>err >out
 calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
 [ "${calls:-0}" -gt 100 ]
 ok $? "calls are counted: $calls"
-for n in 20 150 400; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719; done
-faulted "G10 an ECC error" DNN_FAULT=cuda:500:214
+for n in 20 150 400; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719,report; done
+faulted "G10 an ECC error" DNN_EMULATE=report DNN_FAULT=cuda:500:214
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
-faulted "G12 a hang" DNN_EMULATE=hang:700 DNN_PATIENCE=0.2
+faulted "G12 a hang" DNN_EMULATE=hang:700,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json -o same.dnn --progress none --quiet
+dnn train n.json -o same.n.dnn --progress none --quiet
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 40)); do
     rm -f x.dnn*
@@ -114,7 +116,7 @@ for ((n = 1; n <= calls; n += 1 + calls / 40)); do
     rm -f x.dnn*
     DNN_FAULT=cuda:$n:719 dnn train n.json -o x.dnn --progress none >out 2>err
     code=$?
-    [ $code -eq 69 ] || [ $code -eq 81 ] || cmp -s x.dnn same.dnn || bad+="cuda:$n, no fallback: $code: $(tail -n 2 err); "
+    [ $code -eq 69 ] || [ $code -eq 81 ] || cmp -s x.dnn same.n.dnn || bad+="cuda:$n, no fallback: $code: $(tail -n 2 err); "
 done
 [ -z "$bad" ]
 ok $? "G09 any call fails in its turn: the CPU with one warning, or 69, 81" "$bad"
@@ -132,7 +134,7 @@ for n in 2 30 90; do
     run env DNN_EMULATE=break:$n:719,report "$DNN" predict a.dnn big.csv
     [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
     ok $? "predict loses its GPU after kernel $n: one warning, every row once" "exit $STATUS: $(cat err)"
-    err_has "0 after a fault" "no call after the fault"
+    err_lacks "is called after a fault" "no call after the fault"
 done
 run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
 [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5

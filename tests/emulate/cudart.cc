@@ -19,7 +19,7 @@ enum { CALLS = sizeof call_names / sizeof *call_names };
 static unsigned made[CALLS], made_in_all, after_fault;
 static struct planned { char call[40]; unsigned left; cudaError_t code; } planned[16];
 static unsigned planned_count;
-static bool begun;
+static bool begun, reports;
 
 /* --- errors --- */
 
@@ -120,7 +120,7 @@ static void plan_word(char *word)
     else if (strcmp(word, "order") == 0)
         emulate_order((unsigned)a % ORDER_COUNT);
     else if (strcmp(word, "report") == 0)
-        atexit(report);
+        reports = atexit(report) == 0;
     else if (strcmp(word, "hide") == 0)
         memory_hide(true);
     else
@@ -178,8 +178,9 @@ static cudaError_t enter(unsigned which)
         emulate_find(FIND_HOST, "cuda%s is called from a kernel", call_names[which]);
     made[which]++;
     made_in_all++;
-    if (cudart.fault_told)
-        after_fault++;
+    after_fault += cudart.fault_told;
+    if (cudart.fault_told && reports) /* the program may not come to its end */
+        fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
     for (unsigned i = 0; i < planned_count; i++) {
         struct planned *p = &planned[i];
         bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;

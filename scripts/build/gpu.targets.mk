@@ -1,0 +1,30 @@
+# The program with kernels, and the whole program on an emulated GPU: the same machine and kernels, compiled by g++ against
+# tests/emulate, whose runtime stands where libcudart would. Its device is called "emulated".
+#   make GPU=1 [CUDA_ARCHS=90]   build/dnn with the kernels that nvcc makes (kernels.mk) and the static CUDA runtime
+#   make emulated                build/emulated/dnn
+#   make emulated-test           tests/emulate/*.sh with it
+whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
+
+ifneq ($(GPU),)
+CUDA_LIB = $(firstword $(wildcard $(dir $(NVCC))../lib64 $(dir $(NVCC))../lib /usr/lib/x86_64-linux-gnu))
+$(BUILD)/dnn: LIBS += $(call whole,$(BUILD)/libkernels.a) -L$(CUDA_LIB) -lcudart_static -lrt
+$(BUILD)/dnn: $(BUILD)/libkernels.a
+endif
+
+$(BUILD)/emulated/dnn: $(BUILD)/obj/main.o $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
+
+ifeq ($(shell command -v $(CXX) 2>/dev/null),)
+emulated emulated-test:
+	@echo "1..0 # SKIP no C++ compiler ($(CXX)) for the emulated program"
+else
+emulated: $(BUILD)/emulated/dnn
+emulated-test: emulated
+	@printf '%s\n' $(sort $(wildcard tests/emulate/*.sh)) >$(BUILD)/emulated/list
+	@DNN=$(abspath $(BUILD)/emulated/dnn) perl tests/run.pl $(BUILD)/emulated/list
+emulate: emulated-test
+endif
+.PHONY: emulated emulated-test
