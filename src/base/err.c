@@ -152,6 +152,31 @@ bool err_help(struct err *e, const char *format, ...)
     return false;
 }
 
+bool err_key(struct err *e, const char *format, ...)
+{
+    if (!e)
+        return false;
+    va_list args;
+    va_start(args, format);
+    fill(e->key, sizeof e->key, format, args);
+    va_end(args);
+    return false;
+}
+
+bool err_other(struct err *e, const char *key)
+{
+    if (e)
+        snprintf(e->other, sizeof e->other, "%s", key);
+    return false;
+}
+
+bool err_subject(struct err *e, const char *column)
+{
+    if (e)
+        snprintf(e->subject, sizeof e->subject, "%s", column);
+    return false;
+}
+
 void err_excerpt(struct err *e, const char *text, size_t length)
 {
     if (e)

@@ -32,6 +32,9 @@ struct err {
     char excerpt[256];  /* the user's own text, escaped and cut; "" when none */
     char expected[512]; /* "" when none */
     char help[512];     /* "" when none */
+    /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
+    char key[256], other[256];
+    char subject[256]; /* the name of the column that it is about, as the user wrote it; "" */
     const char *more;   /* a list that `what` has no room for goes on here; NULL mostly */
 };
 
@@ -54,6 +57,9 @@ bool err_errno(struct err *e, const char *file, int errnum, bool writing, const 
 bool err_expected(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_help(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void err_excerpt(struct err *e, const char *text, size_t length);
+bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool err_other(struct err *e, const char *key);
+bool err_subject(struct err *e, const char *column);
 /* What follows `what`, of any length: a list that must be told whole. One copy is kept for the
  * process; it lasts until the next call. */
 void err_more(struct err *e, const char *text);

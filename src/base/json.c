@@ -315,6 +315,34 @@ void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *l
         place(doc, spot->key == JSON_NO_KEY ? spot->value : spot->key, line, column);
 }
 
+/* Puts the path from `at` to v behind out: true when v is there. */
+static bool trace(const cJSON *at, const cJSON *v, struct text *out)
+{
+    size_t length = out->length, i = 0;
+    if (at == v)
+        return true;
+    for (const cJSON *child = at->child; child; child = child->next, i++) {
+        if (at->type & cJSON_Array)
+            text_printf(out, "%s%zu", length ? "." : "", i);
+        else
+            text_printf(out, "%s%s", length ? "." : "", child->string);
+        if (trace(child, v, out))
+            return true;
+        out->length = length;
+        out->data[length] = '\0';
+    }
+    return false;
+}
+
+bool json_blame(const struct json_doc *doc, const struct json *v, struct err *e)
+{
+    struct text path = {0};
+    if (v && trace(doc->root, json_node(v), &path))
+        err_key(e, "%s", path.data ? path.data : "");
+    text_free(&path);
+    return false;
+}
+
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...)
 {
@@ -325,5 +353,7 @@ bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, 
     va_end(args);
     int64_t line, column;
     json_place(doc, v, &line, &column);
-    return err_at(e, id, doc->name, line, column, "%s", what);
+    bool first = e && e->id == ERR_NONE;
+    err_at(e, id, doc->name, line, column, "%s", what);
+    return first ? json_blame(doc, v, e) : false;
 }

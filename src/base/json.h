@@ -53,7 +53,9 @@ struct json *json_path(const struct json *root, const char *path);
 void json_place(const struct json_doc *doc, const struct json *v, int64_t *line, int64_t *column);
 void json_place_key(const struct json_doc *doc, const struct json *v, int64_t *line,
                     int64_t *column);
-/* err_at with the place of v. */
+/* The dotted path of v in its document becomes the error's key; nothing where v is not in it. */
+bool json_blame(const struct json_doc *doc, const struct json *v, struct err *e);
+/* err_at with the place of v, and its path for a key. */
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Put a value (JSON text) at a dotted path, making objects on the way; replaces what is there. */

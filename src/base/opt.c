@@ -358,13 +358,15 @@ static bool unknown_key(const struct option *table, const struct json_doc *doc,
     for (const struct json *twin = json_at(object, 0); twin; twin = json_next(twin))
         if (twin != child && strcasecmp(json_key(twin), key) == 0) {
             json_place_key(doc, twin, &other, &unused);
-            return err_at(e, ERR_JSON_DUPLICATE, json_name(doc), line, column,
-                          "key \"%s\" at line %lld differs only by case from \"%s\" at line %lld",
-                          text_quote_z(key), (long long)line, text_quote_z(json_key(twin)),
-                          (long long)other);
+            err_at(e, ERR_JSON_DUPLICATE, json_name(doc), line, column,
+                   "key \"%s\" at line %lld differs only by case from \"%s\" at line %lld",
+                   text_quote_z(key), (long long)line, text_quote_z(json_key(twin)),
+                   (long long)other);
+            return json_blame(doc, child, e);
         }
     err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column, "unknown key \"%s%s%s%s\"", path, dot,
            prefix, text_quote_z(key));
+    json_blame(doc, child, e);
     char *names[MOST_LEVEL];
     size_t count = level(table, prefix, names);
     struct text known = {0};
@@ -466,6 +468,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
                 json_place(doc, at, &line, &column);
             err_at(e, ERR_CONFIG_MISSING_KEY, doc ? json_name(doc) : "", line, column,
                    "`%s` is missing", t.name);
+            err_key(e, "%s", t.name);
             good = help(&t);
         }
     }

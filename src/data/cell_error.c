@@ -28,7 +28,7 @@ static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w
         csv_place(w->block, r, w->cells, (uint32_t)cell, &line, &place);
     err_at(w->e, id, w->block->path, line, place, "column \"%s\": %s", name_of(w, column), what);
     err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
-    return false;
+    return err_subject(w->e, w->s->columns[column].name);
 }
 
 /* data.missing as JSON: ["", "NA"]. */

@@ -134,7 +134,8 @@ static bool fail(struct json_doc *doc, const char *path, struct err *e, enum err
     const struct json *at = doc ? json_path(json_root(doc), path) : NULL;
     if (at)
         return json_fail(doc, at, e, id, "`%s`: %s", path, text);
-    return err_set(e, id, "`%s`: %s", path, text);
+    err_set(e, id, "`%s`: %s", path, text);
+    return err_key(e, "%s", path);
 }
 
 static bool has_empty(const struct opt_strings *names)
@@ -167,13 +168,16 @@ bool data_options_settle(struct data_options *o, int task, struct json_doc *doc,
     if (o->positive && task != TASK_BINARY) {
         fail(doc, "data.positive", e, ERR_CONFIG_CONFLICT,
              "only a binary task has a positive label");
+        err_other(e, "task");
         return err_help(e, "the key \"task\" says \"%s\": set \"positive\" to null",
                         task_names[task]);
     }
-    if (o->split.method == SPLIT_STRATIFIED && task == TASK_REGRESSION)
-        return fail(doc, "data.split.method", e, ERR_CONFIG_CONFLICT,
-                    "a regression has no classes to stratify by") ||
-               err_help(e, "use \"random\", or leave the key out");
+    if (o->split.method == SPLIT_STRATIFIED && task == TASK_REGRESSION) {
+        fail(doc, "data.split.method", e, ERR_CONFIG_CONFLICT,
+             "a regression has no classes to stratify by");
+        err_other(e, "task");
+        return err_help(e, "use \"random\", or leave the key out");
+    }
     double valid = o->valid.count ? 0 : o->split.valid, test = o->test.count ? 0 : o->split.test;
     if (o->split.method != SPLIT_COLUMN && valid + test >= 1) {
         fail(doc, "data.split", e, ERR_CONFIG_CONFLICT, "valid and test leave no training rows");

@@ -36,6 +36,16 @@ static struct column *column_add(struct declaration *d, const char *name, const 
     return c;
 }
 
+#define COLUMNS_KEY "data.columns"
+#define SPLIT_KEY "data.split.column"
+
+/* The key that a split by a column is about, and the one that it contradicts. */
+static bool split_key(const struct declaration *d, const char *key, const char *other)
+{
+    err_key(d->e, "%s", key);
+    return err_other(d->e, other);
+}
+
 /* With the place of the entry when it has one. */
 #define FAIL(d, at, id, ...) \
     ((at) ? json_fail((d)->doc, at, (d)->e, id, __VA_ARGS__) : err_set((d)->e, id, __VA_ARGS__))
@@ -170,11 +180,13 @@ static bool take_target(struct declaration *d)
         if (!fits) {
             FAIL(d, place, ERR_CONFIG_COLUMNS,
                  "column \"%s\" is the target and cannot have this type", text_quote_z(name));
+            err_other(d->e, "data.target");
             return err_help(d->e, "leave it out of \"columns\"; data.target names it");
         }
         if (json_kind(place) == JSON_OBJECT && json_count(place) > 1) {
             FAIL(d, place, ERR_CONFIG_COLUMNS,
                  "column \"%s\" is the target and takes no options", text_quote_z(name));
+            err_other(d->e, "data.target");
             return err_help(d->e, "leave it out of \"columns\"; data.target names it");
         }
     }
@@ -201,20 +213,24 @@ static bool split_named(struct declaration *d, const char *name, const struct js
     struct column *c = &d->schema->columns[at];
     if (c->type == COLUMN_IGNORE)
         c->type = o->method == SPLIT_GROUP ? COLUMN_GROUP : COLUMN_SPLIT;
-    if (c->type == COLUMN_TARGET)
-        return FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
-                    "`data.split.column`: \"%s\" is the target", text_quote_z(name));
+    if (c->type == COLUMN_TARGET) {
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN, "`data.split.column`: \"%s\" is the target",
+             text_quote_z(name));
+        return split_key(d, SPLIT_KEY, "data.target");
+    }
     if (o->method == SPLIT_COLUMN && is_feature(c->type)) {
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
              "`data.split.column`: \"%s\" says the part of a row and cannot be a feature as well",
              text_quote_z(name));
+        split_key(d, SPLIT_KEY, COLUMNS_KEY);
         return err_help(d->e, "leave it out of \"columns\"");
     }
     if (o->method == SPLIT_TIME && c->type != COLUMN_DATETIME && c->type != COLUMN_NUMERIC &&
-        c->type != COLUMN_SPLIT)
-        return FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
-                    "`data.split.column`: \"%s\" is neither a datetime nor a number",
-                    text_quote_z(name));
+        c->type != COLUMN_SPLIT) {
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column`: \"%s\" is neither a datetime nor a number", text_quote_z(name));
+        return split_key(d, SPLIT_KEY, COLUMNS_KEY);
+    }
     split_reads(d->schema, at);
     return true;
 }
@@ -238,6 +254,7 @@ static bool split_by_type(struct declaration *d, int type, const struct json *pl
     else
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
              "`data.split.method` needs a column of type %s, and there is none", word);
+    split_key(d, found ? SPLIT_KEY : "data.split.method", COLUMNS_KEY);
     return err_help(d->e, "name it in split.column");
 }
 
@@ -259,7 +276,7 @@ static bool take_split(struct declaration *d)
             return split_named(d, o->column, place);
         err_set(d->e, ERR_CONFIG_SPLIT_COLUMN,
                 "`data.split.column` must name the column that says train, valid or test");
-        return false;
+        return split_key(d, SPLIT_KEY, "data.split.method");
     case SPLIT_HASH:
         if (o->column)
             return split_named(d, o->column, place);
@@ -284,6 +301,7 @@ static bool check_roles(const struct declaration *d)
             json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_COLUMNS,
                       "columns \"%s\" and \"%s\" are both of type weight",
                       text_quote_z(weight->name), text_quote_z(s->columns[i].name));
+            err_other(d->e, COLUMNS_KEY);
             return err_help(d->e, "give one of them the type \"ignore\"");
         }
         weight = &s->columns[i];
@@ -294,6 +312,7 @@ static bool check_roles(const struct declaration *d)
         return true;
     FAIL(d, d->options->columns, ERR_CONFIG_COLUMNS,
          "`data.columns` names no column to learn from");
+    err_key(d->e, COLUMNS_KEY);
     err_expected(d->e, "at least one column of type numeric, categorical or datetime");
     return err_help(d->e, "`dnn init DATA.csv --target COL` writes the list");
 }

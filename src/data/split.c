@@ -261,6 +261,7 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
                 split_method_names[o->method], s->valid, s->test, names[p]);
         if (p == PART_TRAIN)
             return err_help(e, "give more rows, or smaller fractions");
+        err_key(e, "data.%s", keys[p]);
         return err_help(e, "set %s to 0, or give more rows", keys[p]);
     }
     return true;

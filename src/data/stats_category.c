@@ -75,16 +75,19 @@ static bool report_category(const struct category_task *task, uint32_t slot, str
                 "column \"%s\": %llu rows of validation or test have values that no training row "
                 "has, and its `unknown` is error", text_quote_z(c->name),
                 (unsigned long long)task->unseen[slot]);
+        err_subject(e, c->name);
         return err_help(e, "set \"unknown\" to \"bucket\" for this column");
     }
     if (!values && c->missing == t->count[PART_TRAIN]) {
         err_set(e, ERR_COLUMN_EMPTY, "column \"%s\" has no value in any of the %llu training rows",
                 text_quote_z(c->name), (unsigned long long)t->count[PART_TRAIN]);
+        err_subject(e, c->name);
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
     if (values > VOCAB_MOST) {
         err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name),
                 values);
+        err_subject(e, c->name);
         return err_expected(e, "at most %u", VOCAB_MOST);
     }
     c->constant = values <= 1 && !c->missing && c->min_count == 1;

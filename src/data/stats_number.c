@@ -223,6 +223,7 @@ static bool report(const struct number_task *t, struct table *table, struct err 
             err_set(e, ERR_COLUMN_EMPTY,
                     "column \"%s\" has no value in any of the %llu training rows",
                     text_quote_z(c->name), (unsigned long long)table->count[PART_TRAIN]);
+            err_subject(e, c->name);
             return err_help(e, "give it the type \"ignore\" in data.columns");
         }
         c->constant = t->constant[c->number] && !c->missing;

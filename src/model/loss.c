@@ -76,6 +76,8 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
     err_set(e, ERR_CONFIG_CONFLICT, "`train.loss.type` \"%s\" is for %s, but `task` is %s",
             loss_names[o->kind], classes ? "numbers" : "classes",
             classes ? "classification" : "regression");
+    err_key(e, "train.loss.type");
+    err_other(e, "task");
     return err_expected(e,
                         classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
 }
@@ -100,9 +102,11 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
     const struct json *w = o->class_weights;
     if (!w || json_kind(w) == JSON_NULL)
         return true;
-    if (!classes)
-        return json_fail(doc, w, e, ERR_CONFIG_CONFLICT,
-                         "`train.loss.class_weights` is given, but `task` is regression");
+    if (!classes) {
+        json_fail(doc, w, e, ERR_CONFIG_CONFLICT,
+                  "`train.loss.class_weights` is given, but `task` is regression");
+        return err_other(e, "task");
+    }
     if (json_kind(w) == JSON_STRING && strcmp(json_string(w), "balanced") == 0)
         return true;
     if (json_kind(w) == JSON_STRING) {
@@ -145,6 +149,7 @@ static bool put_weight(const struct json_doc *doc, const struct json *entry,
     err_at(e, ERR_CONFIG_LABEL, json_name(doc), line, column,
            "`train.loss.class_weights`: no row has the label \"%s\"",
            text_quote_z(json_key(entry)));
+    json_blame(doc, entry, e);
     const char *near = text_nearest(json_key(entry), labels, classes);
     return near ? err_help(e, "did you mean \"%s\"?", text_quote_z(near)) : false;
 }

@@ -41,6 +41,7 @@ static bool refuse_size(const struct model_options *o, const struct planner *p, 
         json_place(o->doc, o->model, &line, &column);
     err_at(e, ERR_CONFIG_SIZE, o->doc ? json_name(o->doc) : "", line, column,
            "the network is too large: more than %s", p->too_large);
+    err_key(e, "model");
     return err_help(e, "make the layers fewer or narrower");
 }
 

@@ -147,6 +147,7 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
     json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
               "`model.layers` is not what `model.preset` \"%s\" gives with its options",
               r->preset->name);
+    err_other(e, "model.preset");
     return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its "
                        "options to follow "
                        "the layers");

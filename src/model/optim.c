@@ -134,6 +134,7 @@ static bool check_group(const struct json *entry, const struct json_doc *doc, st
     json_place_key(doc, entry, &line, &column);
     err_at(e, ERR_CONFIG_KEY, json_name(doc), line, column,
            "unknown key \"train.optimizer.groups.%s\"", text_quote_z(json_key(entry)));
+    json_blame(doc, entry, e);
     err_expected(e, "one of weight, bias, norm, embedding");
     const char *near = text_nearest(json_key(entry), param_kind_names, PARAM_KINDS);
     return near ? err_help(e, "did you mean `%s`?", near) : false;
@@ -145,9 +146,12 @@ bool optim_check(const struct optim_options *o, const struct json_doc *doc, stru
     if (o->betas.count != 2)
         return json_fail(doc, betas, e, ERR_CONFIG_RANGE,
                          "`train.optimizer.betas`: %zu numbers, expected two", o->betas.count);
-    if (o->kind == OPTIM_SGD && o->nesterov && o->momentum <= 0)
-        return err_set(e, ERR_CONFIG_CONFLICT,
-                       "`train.optimizer.nesterov` is true, but `train.optimizer.momentum` is 0");
+    if (o->kind == OPTIM_SGD && o->nesterov && o->momentum <= 0) {
+        err_set(e, ERR_CONFIG_CONFLICT,
+                "`train.optimizer.nesterov` is true, but `train.optimizer.momentum` is 0");
+        err_key(e, "train.optimizer.nesterov");
+        return err_other(e, "train.optimizer.momentum");
+    }
     if (!o->groups || json_kind(o->groups) == JSON_NULL)
         return true;
     if (json_kind(o->groups) != JSON_OBJECT)

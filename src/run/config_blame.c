@@ -26,32 +26,10 @@ static bool related(const char *key, size_t length, const char *path)
     return n == length || (n > length ? path[length] : key[n]) == '.';
 }
 
-/* Whether the sentence names the key: `train.epochs`, "train.epochz", or column "age". */
-static bool names(const char *what, const char *path)
-{
-    static const char columns[] = "data.columns.", column[] = "column \"";
-    bool of_column = strncmp(path, columns, sizeof columns - 1) == 0;
-    for (const char *q = what; (q = strpbrk(q, "`\"")); q++) {
-        size_t length = strcspn(q + 1, "`\"");
-        if (related(q + 1, length, path))
-            return true;
-        size_t before = sizeof column - 2; /* without its quote */
-        if (of_column && (size_t)(q - what) >= before &&
-            strncmp(q - before, column, sizeof column - 1) == 0 &&
-            related(q + 1, length, path + sizeof columns - 1))
-            return true;
-        q += length;
-        if (!q[1])
-            break;
-        q++;
-    }
-    return false;
-}
-
-const char *config_set_of(const struct config *c, const char *what)
+const char *config_set_of(const struct config *c, const char *key)
 {
     for (size_t i = c->set_count; i-- > 0;) /* the last one of a key is the one that counts */
-        if (names(what, c->sets[i]))
+        if (related(key, strlen(key), c->sets[i]))
             return c->sets[i];
     return NULL;
 }
@@ -76,11 +54,11 @@ bool config_blame(const struct config *c, struct err *e)
                     e->id == ERR_CONFIG_LABEL || e->id == ERR_SET_VALUE;
     if (!c->set_count || (!alone && !together) || (alone && e->line > 0))
         return false;
-    const char *path = config_set_of(c, e->what);
+    const char *path = config_set_of(c, e->key);
     if (!path && (together || e->line > 0)) {
-        const char *other = config_set_of(c, e->help); /* the other of two keys */
+        const char *other = config_set_of(c, e->other);
         if (other)
-            help_add(e, " (--set %s)", text_quote_z(other));
+            help_add(e, e->help[0] ? " (--set %s)" : "see --set %s", text_quote_z(other));
         return false;
     }
     char what[sizeof e->what], lead[256];
@@ -100,16 +78,11 @@ bool config_blame(const struct config *c, struct err *e)
 
 /* --- data that do not fit a value --- */
 
-/* What data.columns says of the column whose name a message shows, NULL when nothing. */
-static const struct json *column_entry(const struct config *c, const char *shown, size_t length)
+/* What data.columns says of the column, NULL when nothing. */
+static const struct json *column_entry(const struct config *c, const char *name)
 {
     const struct json *list = json_path(json_root(c->doc), "data.columns");
-    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
-        const char *name = text_quote_z(json_key(v));
-        if (strlen(name) == length && strncmp(name, shown, length) == 0)
-            return v;
-    }
-    return NULL;
+    return list && json_kind(list) == JSON_OBJECT ? json_get(list, name) : NULL;
 }
 
 /* "leads.json:11:17", "--set", "MODEL_BACKEND", "default": where the value of key stands, v, came
@@ -131,37 +104,33 @@ static void put_origin(const struct config *c, const char *key, const struct jso
 }
 
 /* The key that names the column that lacks, and the value that stands there. */
-static const struct json *naming(const struct config *c, const char *shown, size_t length,
-                                 const char **key)
+static const struct json *naming(const struct config *c, const char *column, const char **key)
 {
     static const char *const keys[] = {"data.target", "data.split.column"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct json *v = json_path(json_root(c->doc), *key = keys[i]);
-        const char *name = v ? json_string(v) : NULL;
-        if (name && strlen(text_quote_z(name)) == length &&
-            strncmp(text_quote_z(name), shown, length) == 0)
+        if (v && strcmp(json_string(v), column) == 0)
             return v;
     }
     *key = "data.columns";
-    return column_entry(c, shown, length);
+    return column_entry(c, column);
 }
 
 static void blame_missing(const struct config *c, struct err *e)
 {
-    const char *open = strchr(e->what, '"'), *key;
-    if (!open || e->more) /* the list goes on: nothing can stand behind it */
+    const char *key;
+    if (!e->subject[0] || e->more) /* the list goes on: nothing can stand behind it */
         return;
-    const struct json *v = naming(c, open + 1, strcspn(open + 1, "\""), &key);
+    const struct json *v = naming(c, e->subject, &key);
     size_t used = strlen(e->what);
     struct text from = {0};
     if (!v)
         return;
     put_origin(c, "", v, &from);
     if (strcmp(from.data, "--set") == 0) {
-        char path[128];
-        snprintf(path, sizeof path, "`%s%s%.*s`", key, strcmp(key, "data.columns") == 0 ? "." : "",
-                 strcmp(key, "data.columns") == 0 ? (int)strcspn(open + 1, "\"") : 0, open + 1);
-        const char *set = config_set_of(c, path);
+        bool entry = strcmp(key, "data.columns") == 0;
+        err_key(e, "%s%s%s", key, entry ? "." : "", entry ? e->subject : "");
+        const char *set = config_set_of(c, e->key);
         snprintf(e->what + used, sizeof e->what - used, ", which --set %s names",
                  text_quote_z(set ? set : key));
     } else {
@@ -170,8 +139,8 @@ static void blame_missing(const struct config *c, struct err *e)
     text_free(&from);
 }
 
-/* The values that an error of the data is about. "*" is the entry of the column that the message
- * names. Of those that a file shows beside the error, only a --set is told. */
+/* The values that an error of the data is about. "*" is the entry of the column that the error is
+ * about. Of those that a file shows beside the error, only a --set is told. */
 static const struct {
     enum err_id id;
     const char *key;
@@ -199,13 +168,10 @@ static void blame_value(const struct config *c, const char *key, bool always, st
     const struct json *v;
     struct text path = {0}, from = {0};
     if (key[0] == '*') {
-        static const char lead[] = "column \"";
-        const char *shown = strstr(e->what, lead);
-        size_t length = shown ? strcspn(shown += sizeof lead - 1, "\"") : 0;
-        v = shown ? column_entry(c, shown, length) : NULL;
+        v = e->subject[0] ? column_entry(c, e->subject) : NULL;
         if (!v)
             return;
-        text_printf(&path, "data.columns.%.*s", (int)length, shown);
+        text_printf(&path, "data.columns.%s", text_quote_z(e->subject));
         if (key[1]) {
             text_printf(&path, ".%s", key + 1);
             v = json_get(v, key + 1) ? json_get(v, key + 1) : v;
@@ -251,7 +217,7 @@ bool config_blame_data(const struct config *c, struct err *e)
         blame_file(c, e);
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (e->id == about[i].id &&
-            (e->id != ERR_SPLIT_EMPTY || strstr(e->help, about[i].key + sizeof "data")))
+            (e->id != ERR_SPLIT_EMPTY || strcmp(e->key, about[i].key) == 0))
             blame_value(c, about[i].key, about[i].always, e);
     return false;
 }

@@ -87,6 +87,8 @@ static bool check_useful(const struct config *c, struct err *e)
         json_fail(c->doc, node(c, b->key), e, ERR_CONFIG_CONFLICT,
                   "`%s` has no effect when `%s` is \"%.*s\"", b->key, b->beside,
                   (int)length, word);
+        err_key(e, "%s", b->key);
+        err_other(e, b->beside);
         return err_help(e, "it belongs to: %s; leave the key out, or change `%s`", b->words,
                         b->beside);
     }
@@ -119,6 +121,8 @@ static bool check_metric(const struct config *c, struct err *e)
     else
         json_fail(c->doc, node(c, key), e, ERR_CONFIG_WORD, "`%s`: unknown metric \"%s\"", key,
                   text_quote_z(name));
+    err_key(e, "%s", key);
+    err_other(e, of_other ? "task" : "");
     const char *near = text_nearest(name, known, count);
     err_expected(e, "one of %s", list.data);
     text_free(&list);
@@ -148,6 +152,7 @@ static bool check_target(const struct config *c, struct err *e)
     json_fail(c->doc, entry, e, ERR_CONFIG_COLUMNS,
               "column \"%s\" is the target and cannot be listed in `data.columns`",
               text_quote_z(c->data.target));
+    err_other(e, "data.target");
     return err_help(e, "leave it out of `data.columns`; `data.target` names it");
 }
 

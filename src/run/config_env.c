@@ -255,6 +255,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         return true;
     err_set(e, from_set(l, "backend.device") ? ERR_SET_VALUE : ERR_CONFIG_WORD,
             "`backend.device`: \"%s\" is no device", text_quote_z(b->device));
+    err_key(e, "backend.device");
     return err_expected(e, "%s", device_forms);
 }
 

@@ -270,6 +270,13 @@ given "a --set of no file" 64 E1008 'data.train:' --set data.train=
 given "a --set of a split without its column" 78 E1313 'data.split.method:' --set data.split.method=group
 given "a --set of a label that the data lack" 78 E1321 'train.loss.class_weights:' --set 'train.loss.class_weights={"maybe":2}'
 given "a --set that makes the target a feature" 78 E1312 'data.columns.converted:' --set data.columns.converted=numeric
+# the column's name may be that of a key, or have a quote in it
+with '"target": "converted"' '"target": "task"'
+sed -i 's/"city": "categorical"/"task": "numeric"/' c.json
+run dnn check c.json --set task=binary
+err_has 'error[E1312]: c.json:6:' "J13 a column with the name of a key: the file is named"
+err_lacks "--set" "J13 a column with the name of a key: and no --set"
+sed '1s/visits/"vi ""s"" its"/' leads.csv >quoted.csv
 # an error of the data says where the value came from that the data do not fit
 origin() { # origin NAME ORIGIN ARGUMENT...
     local name=$1 text=$2
@@ -286,6 +293,8 @@ origin "a file of --set" '(`data.train`: --set' good.json --set data.train=none.
 origin "a share that is nobody's" '(`data.split.valid`: default' good.json --set data.train=three.csv
 origin "a delimiter of --set" '(`data.delimiter`: --set' good.json --set 'data.delimiter=;'
 origin "a type of --set" '(`data.columns.visits`: --set' good.json --set data.columns.visits=datetime
+run dnn check good.json --set data.train=quoted.csv --set 'data.columns.vi "s" its=datetime'
+err_has '(`data.columns.vi \"s\" its`: --set' "J13 a type of --set, with quotes in the column's name"
 origin "a rule of --set" '(`data.columns.age.impute`: --set' good.json --set data.columns.age.impute=error
 with '"age": "numeric"' '"ages": "numeric"'
 run dnn check c.json

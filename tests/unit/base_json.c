@@ -319,6 +319,15 @@ static void tree(void)
     ok(!json_fail(doc, json_get(root, "h"), &e, ERR_CONFIG_RANGE, "%s", "no") && e.line == 3 &&
            strcmp(e.file, "f.json") == 0,
        "json_fail names the place");
+    is_string(e.key, "h", "and the key");
+    err_clear(&e);
+    json_fail(doc, json_get(json_get(json_get(root, "B"), "x"), "y"), &e, ERR_CONFIG_RANGE, "no");
+    is_string(e.key, "B.x.y", "whole, from the root");
+    err_clear(&e);
+    json_fail(doc, json_at(list, 3), &e, ERR_CONFIG_RANGE, "no");
+    is_string(e.key, "a.3", "entries by their number");
+    json_fail(doc, list, &e, ERR_CONFIG_RANGE, "no");
+    is_string(e.key, "a.3", "a second failure changes nothing");
     json_free(doc);
 
     static const char digits[] =
