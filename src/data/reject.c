@@ -12,7 +12,7 @@ struct reject {
 
 struct reject *reject_open(const char *path, struct err *e)
 {
-    static const char header[] = "line,column,name,id,reason,raw\n";
+    static const char header[] = REJECT_HEADER;
     struct reject *r = mem_zero(1, sizeof *r);
     if (outfile_open(&r->out, path, e)) {
         if (outfile_write(&r->out, header, sizeof header - 1, e))

@@ -6,6 +6,7 @@
 #include "base/file.h"
 
 struct reject;
+#define REJECT_HEADER "line,column,name,id,reason,raw\n" /* its first line */
 struct reject *reject_open(const char *path, struct err *e);
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
                 size_t length, struct err *e);

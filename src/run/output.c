@@ -34,6 +34,33 @@ static bool any_input(const struct config *c, const char *output, struct err *e)
            among(output, &c->data.valid, e) || among(output, &c->data.test, e);
 }
 
+/* The first bytes of a regular file; *got 0 when there is none. */
+static bool first_bytes(const char *path, void *bytes, size_t room, size_t *got, struct err *e)
+{
+    struct file f;
+    *got = 0;
+    if (!file_open_regular(&f, path, e))
+        return e->id == ERR_FILE_MISSING && (err_clear(e), true); /* nothing, or no file */
+    bool good = file_read(&f, bytes, room, got, e);
+    file_close(&f);
+    return good;
+}
+
+bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
+                    struct err *e)
+{
+    char bytes[64];
+    size_t length = strlen(begins), got;
+    length = length < sizeof bytes ? length : sizeof bytes;
+    if (!first_bytes(path, bytes, length, &got, e))
+        return false;
+    if (memcmp(bytes, begins, got) == 0) /* an empty file, or a line that was cut, too */
+        return true;
+    err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a file that is not %s: it is not replaced",
+           what);
+    return err_help(e, "%s, or remove the file", help);
+}
+
 /* What stands at the output's name is replaced only when dnn made it. */
 static bool replaceable(const char *model, struct err *e)
 {
@@ -81,12 +108,19 @@ bool output_check(const struct config *c, const char *model, struct err *e)
         err_set(e, ERR_USAGE, "train writes its model to a file, not to standard output");
         return err_help(e, "name a file with -o");
     }
+    if (metrics && strcmp(metrics, "-") == 0) {
+        err_set(e, ERR_USAGE, "output.metrics names a file, and - is none");
+        return err_help(e, "/dev/stdout is standard output");
+    }
     if (any_input(c, model, e) || (metrics && any_input(c, metrics, e)))
         return false;
     if (metrics && file_same(metrics, model)) {
         err_at(e, ERR_SAME_FILE, metrics, 0, 0, "output.metrics is the model's own file");
         return err_help(e, "give output.metrics another name");
     }
+    if (metrics && !output_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
+                                   "give output.metrics another name", e))
+        return false;
     return replaceable(model, e) && probe(model, e);
 }
 

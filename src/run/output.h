@@ -7,8 +7,14 @@
 
 /* The model and output.metrics: neither is an input or the other (SAME_FILE, 64), the folder
  * can be written to (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn
- * model (73). Nothing is left behind. */
+ * model, at that of output.metrics an earlier one (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, struct err *e);
+/* How each line of output.metrics begins. */
+#define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
+/* A regular file at path is empty or begins with these bytes (64 of them count): else FILE_CREATE,
+ * 73, that it is not `what`. Of anything else but a file nothing is asked. */
+bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
+                    struct err *e);
 /* Warns when the disk has less room than `bytes`. */
 void output_room(const char *model, uint64_t bytes);
 

@@ -7,8 +7,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "data/reject.h"
 #include "run/answer_line.h"
 #include "run/memory.h"
+#include "run/output.h"
 #include "run/stop.h"
 
 struct writer {
@@ -97,6 +99,9 @@ static bool check_request(const struct predict_request *q, struct err *e)
     if (q->rejects && file_same(q->rejects, q->output))
         return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
                        text_quote_z(q->rejects));
+    if (q->rejects && !output_is_ours(q->rejects, REJECT_HEADER, "a list of bad rows by dnn",
+                                      "choose another file for --rejects", e))
+        return false;
     size_t pipes = 0;
     for (size_t i = 0; i < q->input_count; i++)
         pipes += strcmp(q->inputs[i], "-") == 0;

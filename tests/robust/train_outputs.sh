@@ -69,6 +69,28 @@ ok $? "F11 the model and nothing else is behind a link that led nowhere" "$(ls -
 run dnn train c.json -o twice.dnn --set output.metrics=./twice.dnn
 is_exit 64 "L06 model and metrics are one file that is not there yet"
 
+# output.metrics is held to the same: what dnn did not write stays
+for file in d.csv notes.txt old.dnn; do
+    cp $file foreign
+    run dnn train c.json -o new.dnn --set output.metrics=foreign
+    is_exit 73 "output.metrics does not replace $file"
+    same foreign $file "it is untouched"
+done
+err_has 'there is a file that is not a list of metrics by dnn'
+[ ! -e new.dnn ]
+ok $? "nothing is trained"
+run dnn train c.json -o new.dnn --set output.metrics=-
+is_exit 64 "output.metrics is no pipe"
+: >lines
+for turn in empty ours; do
+    run dnn train c.json -o new.dnn --set output.metrics=lines
+    is_exit 0 "output.metrics: $turn"
+    is "$(grep -c '^{"schema":"dnn.epoch/1",' lines)" 2 "$turn: a line an epoch, and no other"
+done
+head -c 9 lines >cut
+run dnn train c.json -o new.dnn --set output.metrics=cut
+is_exit 0 "output.metrics: a first line that was cut"
+
 # X01: the second one is refused while the first one runs
 make_config long.json d.csv binary '"epochs": 100000, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_cpu", "threads": 1}'
 "$DNN" train long.json -o x.dnn --progress none >/dev/null 2>first &
