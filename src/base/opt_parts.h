@@ -1,0 +1,33 @@
+/* opt_parts.h - what the files that read option tables share. Private to opt*.c. */
+#ifndef DNN_BASE_OPT_PARTS_H
+#define DNN_BASE_OPT_PARTS_H
+
+#include "base/opt.h"
+
+enum { MOST_NAME = 256 }; /* bytes of a full key */
+
+/* What is being read: for messages, and to reach the field. */
+struct opt_target {
+    const struct option *row;
+    const struct json_doc *doc;
+    char name[MOST_NAME]; /* "train.optimizer.learning_rate" */
+    void *field;
+    struct err *e;
+};
+
+static inline void *field_of(const struct option *row, void *into)
+{
+    return (char *)into + row->offset;
+}
+/* Are there limits at all? */
+bool opt_limited(const struct option *row);
+/* "object", "number", ... of what was found. */
+const char *opt_kind_name(enum json_kind kind);
+/* The row's help as the error's, when it has one. False. */
+bool opt_value_help(const struct opt_target *t);
+/* v into the field, which is clear. */
+bool opt_value_read(const struct opt_target *t, const struct json *v);
+/* What null leaves; nothing is freed. */
+void opt_value_clear(const struct option *row, void *field);
+
+#endif
