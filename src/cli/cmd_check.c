@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "run/train.h"
+#include "run/check.h"
 
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,

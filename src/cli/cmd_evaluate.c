@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "run/evaluate.h"
+#include "run/verify.h"
 
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,

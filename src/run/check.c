@@ -7,6 +7,7 @@
 #include "base/hostmem.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "run/check.h"
 #include "run/stop.h"
 #include "run/training.h"
 

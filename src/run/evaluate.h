@@ -34,16 +34,4 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
                     struct json_out *out);        /* dnn.evaluate/1 */
 void evaluate_release(struct evaluate_result *r); /* after success and after failure */
 
-struct verify_result {
-    uint64_t rows;
-    double largest_difference;
-    bool pass, bits;
-    struct selection backend;
-};
-/* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the
- * target's deviations. bits: the machine is one of the kind that trained, and equality of bits was
- * asked. A difference is no failure: pass is false. */
-bool verify_run(const char *model, const struct overrides *o, struct verify_result *r,
-                struct err *e);
-
 #endif

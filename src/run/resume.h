@@ -3,6 +3,7 @@
 #define DNN_RUN_RESUME_H
 
 #include "run/checkpoint.h"
+#include "run/checkpoint_list.h"
 
 /* The checkpoints that this training wrote or went on from: the newest `keep` stay until the model
  * is written. */

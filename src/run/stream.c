@@ -9,13 +9,13 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "run/ahead.h"
+#include "run/drift_note.h"
 #include "run/stop.h"
 
 #define GROUP_MOST 4096u
 #define GROUP_LEAST 64u
 #define TILES 32u                       /* of a full group */
 #define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
-#define DRIFT_NAMED 3u                  /* columns in a note on drift */
 #define NAMED_MOST 5                    /* ignored columns in a note */
 
 /* --- opening --- */
@@ -339,48 +339,9 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
-typedef void say_fn(const char *format, ...);
-
-/* A line for each column, or one for all where there are many. */
-static void note_columns(const struct stream *t, const uint64_t *counts, uint64_t least,
-                         uint64_t most, say_fn *say, const char *of_one, const char *of_many)
+static void note_rows(const struct stream *t)
 {
-    struct text names = {0};
-    uint64_t columns = 0, sum = 0;
-    for (size_t i = 0; i < t->schema->column_count; i++) {
-        if (counts[i] < least || counts[i] > most)
-            continue;
-        sum += counts[i];
-        if (++columns <= DRIFT_NAMED)
-            text_printf(&names, "%s\"%s\"", columns > 1 ? ", " : "",
-                        text_quote_z(t->schema->columns[i].name));
-    }
-    if (columns > DRIFT_NAMED)
-        say("%llu columns (%s and %llu more): %llu %s", (unsigned long long)columns, names.data,
-            (unsigned long long)(columns - DRIFT_NAMED), (unsigned long long)sum, of_many);
-    for (size_t i = 0; columns <= DRIFT_NAMED && i < t->schema->column_count; i++)
-        if (counts[i] >= least && counts[i] <= most)
-            say("column \"%s\": %llu %s", text_quote_z(t->schema->columns[i].name),
-                (unsigned long long)counts[i], counts[i] == 1 ? of_one : of_many);
-    text_free(&names);
-}
-
-/* A few numbers beyond the range are the rule in a large file: they are worth a note from one row
- * in a hundred on. */
-static void note_drift(const struct stream *t)
-{
-    static const char cell[] = "cell with a category that training did not see",
-                      cells[] = "cells with a category that training did not see",
-                      number[] = "number outside the range of training",
-                      numbers[] = "numbers outside the range of training";
-    uint64_t often = t->rows / 100 + (t->rows % 100 != 0);
-    often = often ? often : 1;
-    note_columns(t, t->drift->unknown, 1, UINT64_MAX, log_note, cell, cells);
-    note_columns(t, t->drift->outside, often, UINT64_MAX, log_note, number, numbers);
-    note_columns(t, t->drift->outside, 1, often - 1, log_info, number, numbers);
-    if (t->drift->vanished)
-        log_note("%llu number%s too small for float32 and read as 0",
-                 (unsigned long long)t->drift->vanished, t->drift->vanished == 1 ? " is" : "s are");
+    drift_note(t->drift, t->schema, t->rows);
     if (t->blank_lines)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");
@@ -411,7 +372,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.logits);
     mem_free(w.bad);
     if (good)
-        note_drift(t);
+        note_rows(t);
     return good;
 }
 

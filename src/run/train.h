@@ -33,20 +33,4 @@ void train_write(const struct train_request *q, const struct train_result *r,
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
 void train_write_end(const struct train_result *r, struct json_out *out);
 
-/* `check`: everything but the training. Predicts memory within 25 %. */
-struct check_result {
-    uint64_t rows[3], columns_by_type[10], parameters;
-    uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
-    uint64_t device_bytes; /* of all kinds but `other`, where a GPU serves */
-    uint64_t largest_batch_train, largest_batch_predict;
-    struct selection backend;
-    double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
-    struct text warnings; /* one a line */
-    struct text resolved; /* config with every default */
-};
-bool check_run(struct config *config, struct check_result *r, struct err *e);
-void check_write(const struct config *c, const struct check_result *r,
-                 struct json_out *out); /* dnn.check/1 */
-void check_free(struct check_result *r);
-
 #endif

@@ -1,10 +1,12 @@
-/* verify.c - replays a model's golden rows: text to cells to records to logits, as predict does it.
- */
+/* verify.c - see verify.h. Text to cells to records to logits, as predict does it. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/evaluate.h"
+#include "data/cell.h"
+#include "run/answer.h"
+#include "run/serve.h"
+#include "run/verify.h"
 
 #define BOUND 1e-5 /* of a probability, in fp32, on a machine of another kind */
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "run/verify.h"
 #include "tap.h"
 #include "tiny.h"
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "run/evaluate.h"
 #include "run/inspect.h"
+#include "run/verify.h"
 #include "tap.h"
 #include "tiny.h"
 

@@ -1,0 +1,24 @@
+/* check.h - everything of a training but the epochs: whether it would run, what memory it takes
+ * (predicted within 25 %), how long it would last. */
+#ifndef DNN_RUN_CHECK_H
+#define DNN_RUN_CHECK_H
+
+#include "run/config.h"
+#include "run/select.h"
+
+struct check_result {
+    uint64_t rows[3], columns_by_type[10], parameters;
+    uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
+    uint64_t device_bytes; /* of all kinds but `other`, where a GPU serves */
+    uint64_t largest_batch_train, largest_batch_predict;
+    struct selection backend;
+    double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
+    struct text warnings; /* one a line */
+    struct text resolved; /* config with every default */
+};
+bool check_run(struct config *config, struct check_result *r, struct err *e);
+void check_write(const struct config *c, const struct check_result *r,
+                 struct json_out *out); /* dnn.check/1 */
+void check_free(struct check_result *r);
+
+#endif

@@ -1,0 +1,21 @@
+/* verify.h - a model's golden rows, answered once more: does this machine answer as the one that
+ * trained? */
+#ifndef DNN_RUN_VERIFY_H
+#define DNN_RUN_VERIFY_H
+
+#include "run/config.h"
+#include "run/select.h"
+
+struct verify_result {
+    uint64_t rows;
+    double largest_difference;
+    bool pass, bits;
+    struct selection backend;
+};
+/* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the
+ * target's deviations. bits: the machine is one of the kind that trained, and equality of bits was
+ * asked. A difference is no failure: pass is false. */
+bool verify_run(const char *model, const struct overrides *o, struct verify_result *r,
+                struct err *e);
+
+#endif
