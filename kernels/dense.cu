@@ -161,3 +161,16 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }
+
+void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
+                          unsigned shards)
+{
+    struct gemm g[GEMMS];
+    const struct op_dense_back *hot = nullptr;
+    for (unsigned i = 0; i < count; i++) {
+        g[i] = weight_gradient(a[i], shards, true);
+        if (a[i]->hot.column_count)
+            hot = a[i];
+    }
+    gemm_together(m, g, count, hot, shards);
+}

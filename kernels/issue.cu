@@ -1,9 +1,10 @@
 /* issue.cu - the table of operations: each has its kernel, or this does not link. */
 #include "backend/backend.h"
-#include "kernels.h"
+#include "mlp.cuh"
 
 void kernels_need(uint32_t op, const void *arguments, struct need *n)
 {
+    const struct op_dense *dense = (const struct op_dense *)arguments;
     const struct op_norm2 *norm2 = (const struct op_norm2 *)arguments;
     const struct op_bnorm_stats *stats = (const struct op_bnorm_stats *)arguments;
     const struct op_bnorm_sums *sums = (const struct op_bnorm_sums *)arguments;
@@ -18,6 +19,8 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
     } else if (op == OP_bnorm_sums) {
         n->scratch = cuda_bnorm_scratch(sums->rows, sums->width);
+    } else if (op == OP_dense) { /* it may be the first of a stack */
+        n->scratch = dense->rows <= MLP_ROWS ? mlp_scratch(dense->rows) : 0;
     }
 }
 
@@ -64,4 +67,20 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum p
     ALONE(advance)
     case OP_COUNT: break;
     }
+}
+
+uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
+                             enum product how, void *scratch)
+{
+    struct mlp f;
+    const struct op_dense_back *back[MLP_LAYERS];
+    uint32_t taken = how == PRODUCT_FP32 ? mlp_match(&f, back, ops, count, scratch) : 0;
+    if (!taken) {
+        kernels_issue(m, ops[0].op, ops[0].arguments, how, scratch);
+        return 1;
+    }
+    f.shards = plan_shards(f.rows);
+    mlp_start(m, &f);
+    cuda_dense_gradients(m, back, f.count, f.shards);
+    return taken;
 }

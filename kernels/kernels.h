@@ -36,6 +36,12 @@ enum { SCRATCH_HEAD = 4096 };
 /* Any operation by its number (enum op_id), with plan_shards of its rows. */
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
                    void *scratch);
+/* The operations at the front of a list that belong together, in fewer launches and with the same
+ * bits, but for the order in which the loss is summed: where they are small dense layers with their
+ * loss and their way back. Else the first alone. Returns how many it was. */
+struct kernel_op { uint32_t op; const void *arguments; };
+uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
+                             enum product how, void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
 void kernels_need(uint32_t op, const void *arguments, struct need *n);
 
@@ -49,6 +55,9 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
                      enum product how);
+/* dw and db alone, of layers whose dz is there. */
+void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
+                          unsigned shards);
 void cuda_act(struct machine *m, const struct op_act *a);
 void cuda_act_back(struct machine *m, const struct op_act_back *a);
 void cuda_dropout(struct machine *m, const struct op_dropout *a);

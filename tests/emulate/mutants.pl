@@ -36,12 +36,16 @@ my @mutants = (
     ['ops bnorm_stats' => 'bnorm', 'sheet.cuh', 'a block does not wait for its lanes before it says that it is done', qr/said\)\n\{\n {4}sync_block\(\);/, "said)\n{"],
     ['ops bnorm_stats' => 'bnorm', 'sheet.cuh', 'rows past the data count', qr/return left < rows \? \(uint32_t\)left : rows/, 'return rows'],
     ['ops lnorm_back' => 'lnorm', 'lnorm.cu', 'a shard reads the rows of the next', qr/shards, shard \+ 1\), room/, 'shards, shard + 1) + 1, room'],
-    ['ops loss_class' => 'loss', 'loss.cu', 'the last class is dropped', qr/k < a\.classes; k \+= G\) \{/, 'k + 1 < a.classes; k += G) {'],
+    ['ops loss_class' => 'loss', 'loss.cuh', 'the last class is dropped', qr/k < a\.classes; k \+= G\) \{/, 'k + 1 < a.classes; k += G) {'],
     ['ops loss_class' => 'loss', 'loss.cu', 'rows are counted by every lane', qr/if \(G == 1 \|\| lane_id\(\) == 0\)/, 'if (true)'],
     ['ops embed_back' => 'embed', 'embed.cu', 'an unknown category has no row', qr/one\.count, 0, \[/, 'one.count, one.count, ['],
     ['ops embed_back' => 'embed', 'embed.cu', 'columns beyond a table are written', qr/if \(col \+ i \* WARP < one\.dim\)\n {20}to/, 'to'],
     ['ops dropout' => 'dropout', 'dropout.cu', 'the mask of the neighbour', qr/bits\.v\[i\] >= a\.threshold\) << i;/, 'bits.v[i ^ 1] >= a.threshold) << i;'],
     ['ops advance' => 'step', 'step.cu', 'a bad step moves the buffers', qr/&& !bad; i/, '; i'],
+    [mlp => 'mlp', 'mlp.cu', 'a piece is multiplied before it is there', qr/copy_wait<1>\(\);/, 'copy_wait<2>();'],
+    [mlp => 'mlp', 'mlp.cu', 'no barrier before a piece is copied over', qr/x \+ row \* ld \+ k, ld\);\n {8}sync_block\(\);/, 'x + row * ld + k, ld);'],
+    [mlp => 'mlp', 'mlp.cu', 'rows beyond the batch are written', qr/if \(row >= f\.rows\) \{/, 'if (row > f.rows) {'],
+    [mlp => 'mlp', 'mlp.cu', 'the parts of a shard end early', qr/\(part_begin\(f\.rows, f\.shards, thread_id\(\) \+ 1\) \+ MLP_TILE - 1\)/, 'part_begin(f.rows, f.shards, thread_id() + 1)'],
 );
 my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');
 my ($n, $bad, $room) = (0, 0, "$dir/mutants");
