@@ -235,33 +235,40 @@ static void focal(double logp, double others, double gamma, double *loss, double
     *slope = -power + (others > 0 ? gamma * p * power / others * logp : 0);
 }
 
-static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
+/* Sums over the classes of 16 rows, of exponentials e = exp(logit - most). */
+struct softmax16 { v16 most, sum, others, target_logit, logit_sum; };
+
+INLINE struct softmax16 softmax_sums(struct softmax *s, const struct rows16 *at)
 {
-    struct rows16 at = {n, v_load_n(s->target + row, n), v_load_n(s->weight + row, n),
-                        s->logits + (size_t)row * s->ld};
-    v16 most = logits_of(s, &at, 0), target_logit = v_set(0);
-    v16 sum = v_set(0), logit_sum = v_set(0), others = v_set(0);
+    struct softmax16 x = {.most = logits_of(s, at, 0), .sum = v_set(0), .others = v_set(0),
+                          .target_logit = v_set(0), .logit_sum = v_set(0)};
     for (uint32_t k = 1; k < s->classes; k++)
-        most = v_max(most, logits_of(s, &at, k));
+        x.most = v_max(x.most, logits_of(s, at, k));
     for (uint32_t k = 0; k < s->classes; k++) {
-        v16 z = v_sub(logits_of(s, &at, k), most), e = v_exp(z);
-        m16 hit = v_eq(at.target, v_set((real)k));
-        sum = v_add(sum, e);
-        logit_sum = v_add(logit_sum, z);
-        target_logit = v_pick(hit, z, target_logit);
-        others = v_add(others, v_pick(hit, v_set(0), e));
+        v16 z = v_sub(logits_of(s, at, k), x.most), e = v_exp(z);
+        m16 hit = v_eq(at->target, v_set((real)k));
+        x.sum = v_add(x.sum, e);
+        x.logit_sum = v_add(x.logit_sum, z);
+        x.target_logit = v_pick(hit, z, x.target_logit);
+        x.others = v_add(x.others, v_pick(hit, v_set(0), e));
         if (s->room)
             v_store(s->room + (size_t)k * LANES, e);
     }
-    /* factor[i] * (p_k - t_k) is the gradient; the loss is added up in double, row by row */
+    return x;
+}
+
+/* The loss is added up in double, row by row. Returned: factor, where factor * (p_k - t_k) is the
+ * gradient. */
+INLINE v16 softmax_loss(struct softmax *s, const struct rows16 *at, const struct softmax16 *x)
+{
     real log_sum[LANES], z_target[LANES], z_sum[LANES], rest[LANES], whole[LANES];
     real weight[LANES], factor[LANES];
-    v_store(log_sum, v_log(sum));
-    v_store(z_target, target_logit);
-    v_store(z_sum, logit_sum);
-    v_store(weight, at.weight);
-    v_store(rest, others);
-    v_store(whole, sum);
+    v_store(log_sum, v_log(x->sum));
+    v_store(z_target, x->target_logit);
+    v_store(z_sum, x->logit_sum);
+    v_store(weight, at->weight);
+    v_store(rest, x->others);
+    v_store(whole, x->sum);
     for (size_t i = 0; i < LANES; i++) {
         double loss, slope = -1, log_p = (double)z_target[i] - (double)log_sum[i];
         if (s->kind == CLASS_FOCAL) {
@@ -271,29 +278,43 @@ static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
             loss = -(1 - s->smoothing) * log_p - s->smoothing * mean_z;
         }
         factor[i] = (real)(-slope * (double)weight[i]);
-        if (i < n && weight[i] != 0) {
+        if (i < at->n && weight[i] != 0) {
             s->loss += (double)weight[i] * loss;
             s->weight_sum += (double)weight[i];
         }
     }
-    if (!s->dlogits)
-        return;
+    return v_load(factor);
+}
+
+INLINE void softmax_gradient(struct softmax *s, uint32_t row, const struct rows16 *at,
+                             const struct softmax16 *x, v16 times)
+{
     bool smooth = s->kind == CLASS_CROSS_ENTROPY;
-    v16 inverse = v_div(v_set(1), sum), times = v_load(factor), zero = v_set(0);
+    v16 inverse = v_div(v_set(1), x->sum), zero = v_set(0);
     v16 low = v_set(smooth ? (real)(s->smoothing / s->classes) : 0);
     v16 high = v_set(smooth ? (real)(1 - s->smoothing + s->smoothing / s->classes) : 1);
     for (uint32_t k = 0; k < s->classes; k++) {
         v16 e = s->room ? v_load(s->room + (size_t)k * LANES)
-                        : v_exp(v_sub(logits_of(s, &at, k), most));
-        v16 t = v_pick(v_eq(at.target, v_set((real)k)), high, low);
+                        : v_exp(v_sub(logits_of(s, at, k), x->most));
+        v16 t = v_pick(v_eq(at->target, v_set((real)k)), high, low);
         v16 d = v_mul(v_sub(v_mul(e, inverse), t), times);
         /* a row without weight has no gradient, whatever its logits */
-        d = v_pick(v_eq(at.weight, zero), zero, d);
+        d = v_pick(v_eq(at->weight, zero), zero, d);
         real lanes[LANES];
         v_store(lanes, d);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < at->n; i++)
             s->dlogits[(row + i) * s->ldd + k] = lanes[i];
     }
+}
+
+static void softmax_rows(struct softmax *s, uint32_t row, size_t n)
+{
+    struct rows16 at = {n, v_load_n(s->target + row, n), v_load_n(s->weight + row, n),
+                        s->logits + (size_t)row * s->ld};
+    struct softmax16 x = softmax_sums(s, &at);
+    v16 factor = softmax_loss(s, &at, &x);
+    if (s->dlogits)
+        softmax_gradient(s, row, &at, &x, factor);
 }
 
 static void softmax(struct softmax *s)

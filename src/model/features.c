@@ -14,6 +14,34 @@ static void *copy(const void *from, size_t count, size_t size)
     return count ? mem_copy(from, count * size) : NULL;
 }
 
+/* A category's columns of x from `at` on; how many. */
+static uint32_t place(struct model *m, const struct feature_category *c, uint32_t id, uint64_t at,
+                      struct planner *p)
+{
+    if (c->encode != CATEGORY_EMBEDDING) {
+        m->onehot[m->onehot_count++] =
+            (struct onehot_column){.id = id, .at = (uint32_t)at, .count = c->count};
+        return c->count;
+    }
+    m->embed[m->embed_count++] = (struct embed_column){
+        .id = id,
+        .at = (uint32_t)at,
+        .dim = c->dim,
+        .count = c->count,
+        .table = plan_params(p, (uint64_t)c->count * c->dim, PARAM_EMBEDDING, 0, 0, false)};
+    return c->dim;
+}
+
+/* The categories of one kind from `at` on; where they end, or beyond the limit. */
+static uint64_t place_kind(struct model *m, const struct features *f, bool embedded, uint64_t at,
+                           struct planner *p)
+{
+    for (uint32_t id = 0; id < f->format.categories && at <= MOST_WIDTH; id++)
+        if ((f->categories[id].encode == CATEGORY_EMBEDDING) == embedded)
+            at += place(m, &f->categories[id], id, at, p);
+    return at;
+}
+
 bool features_plan(struct model *m, const struct features *f, struct planner *p, struct err *e)
 {
     uint32_t categories = f->format.categories;
@@ -23,44 +51,20 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
     m->onehot = mem_zero((size_t)categories + 1, sizeof *m->onehot);
     m->embed = mem_zero((size_t)categories + 1, sizeof *m->embed);
     m->outputs = f->outputs;
-    uint64_t at = (uint64_t)f->format.numbers + f->indicator_count, held = at;
-    /* the embedded ones, then the 0/1 columns */
-    for (uint32_t i = 0; i < 2 * categories; i++) {
-        uint32_t id = i % categories;
-        const struct feature_category *c = &f->categories[id];
-        bool embedded = c->encode == CATEGORY_EMBEDDING;
-        if (embedded != (i < categories))
-            continue;
-        uint32_t width = embedded ? c->dim : c->count;
-        if (at + width > MOST_WIDTH)
-            return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
-                           (unsigned long long)MOST_WIDTH);
-        if (embedded)
-            m->embed[m->embed_count++] = (struct embed_column){
-                .id = id,
-                .at = (uint32_t)at,
-                .dim = c->dim,
-                .count = c->count,
-                .table = plan_params(p, (uint64_t)c->count * c->dim, PARAM_EMBEDDING, 0, 0, false)};
-        else
-            m->onehot[m->onehot_count++] =
-                (struct onehot_column){.id = id, .at = (uint32_t)at, .count = c->count};
-        at += width;
-        held += embedded ? width : 0;
-    }
-    if (at == 0)
+    uint64_t held = place_kind(m, f, true, (uint64_t)f->format.numbers + f->indicator_count, p);
+    uint64_t width = place_kind(m, f, false, held, p);
+    if (width == 0)
         return err_set(e, ERR_CONFIG_EMPTY,
                        "there is no column to learn from: no number, date or category");
-    if (at > MOST_WIDTH)
-        return err_set(e, ERR_CONFIG_SIZE,
-                       "the features make a row of %llu numbers; at most %llu are allowed",
-                       (unsigned long long)at, (unsigned long long)MOST_WIDTH);
+    if (width > MOST_WIDTH)
+        return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
+                       (unsigned long long)MOST_WIDTH);
     struct layer *first = m->layers[0];
     if (first->type == &layer_dense) {
-        first->hot_width = (uint32_t)(at - held);
+        first->hot_width = (uint32_t)(width - held);
         first->hot_columns = m->onehot_count;
     }
-    m->width = (uint32_t)at;
+    m->width = (uint32_t)width;
     m->held = m->width - first->hot_width;
     m->embed_params = p->params;
     m->x = plan_acts(p, m->held);

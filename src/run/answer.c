@@ -81,6 +81,71 @@ static uint64_t scaled(uint64_t fraction, int exponent, int power)
     return (uint64_t)whole + (2 * rest > bottom || (2 * rest == bottom && ((uint64_t)whole & 1)));
 }
 
+/* The nine digits of size, 1e-13 to 1e15, rounded halves to even; the power of ten of the first. */
+static int digits_of(double size, char text[DIGITS])
+{
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1075;
+    uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    int top = exponent + 52, zeros = __builtin_ctzll(fraction);
+    fraction >>= zeros; /* short fractions (floats) keep every product small */
+    exponent += zeros;
+
+    /* from an estimate that is exact or one too low */
+    int decimal = (top * 1233) >> 12; /* floor(log10(2^top)) */
+    uint64_t digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
+    if (digits >= tens[DIGITS]) { /* one too low, or rounding reached the next power */
+        decimal++;
+        digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
+    }
+    uint32_t rest = (uint32_t)digits;
+    for (int i = DIGITS - 1; i >= 0; i--) {
+        text[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    return decimal;
+}
+
+/* "." and digits [from, count), or nothing when there are none. */
+static char *put_fraction(char *to, const char *text, int from, int count)
+{
+    if (count <= from)
+        return to;
+    *to++ = '.';
+    memcpy(to, text + from, (size_t)(count - from));
+    return to + (count - from);
+}
+
+/* 1.5e-07 */
+static char *put_scientific(char *to, const char *text, int count, int decimal)
+{
+    unsigned power = (unsigned)(decimal < 0 ? -decimal : decimal);
+    *to++ = text[0];
+    to = put_fraction(to, text, 1, count);
+    *to++ = 'e';
+    *to++ = decimal < 0 ? '-' : '+';
+    *to++ = (char)('0' + power / 10);
+    *to++ = (char)('0' + power % 10);
+    return to;
+}
+
+/* 0.0015, 1.5, 1500 */
+static char *put_plain(char *to, const char *text, int count, int decimal)
+{
+    if (decimal < 0) {
+        *to++ = '0';
+        *to++ = '.';
+        for (int i = -1; i > decimal; i--)
+            *to++ = '0';
+        memcpy(to, text, (size_t)count);
+        return to + count;
+    }
+    for (int i = 0; i <= decimal; i++)
+        *to++ = i < count ? text[i] : '0';
+    return put_fraction(to, text, decimal + 1, count);
+}
+
 size_t answer_number(char *out, double value)
 {
     double size = fabs(value);
@@ -90,62 +155,15 @@ size_t answer_number(char *out, double value)
     }
     if (!(size >= 1e-13 && size < 1e15))
         return text_number(out, value);
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    int exponent = (int)(bits >> 52) - 1075;
-    uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    int top = exponent + 52, zeros = __builtin_ctzll(fraction);
-    fraction >>= zeros; /* short fractions (floats) keep every product small */
-    exponent += zeros;
-
-    /* nine digits: decimal is the power of ten of the first one, from an estimate that is exact or
-     * one too low */
-    int decimal = (top * 1233) >> 12; /* floor(log10(2^top)) */
-    uint64_t digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
-    if (digits >= tens[DIGITS]) { /* one too low, or rounding reached the next power */
-        decimal++;
-        digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
-    }
-    char text[DIGITS];
-    int count = DIGITS;
-    uint32_t rest = (uint32_t)digits;
-    for (int i = DIGITS - 1; i >= 0; i--) {
-        text[i] = (char)('0' + rest % 10);
-        rest /= 10;
-    }
+    char text[DIGITS], *to = out;
+    int decimal = digits_of(size, text), count = DIGITS;
     while (count > 1 && text[count - 1] == '0')
         count--;
-
-    char *to = out;
     if (value < 0)
         *to++ = '-';
-    if (decimal < -4 || decimal >= DIGITS) {
-        *to++ = text[0];
-        if (count > 1) {
-            *to++ = '.';
-            memcpy(to, text + 1, (size_t)count - 1);
-            to += count - 1;
-        }
-        *to++ = 'e';
-        *to++ = decimal < 0 ? '-' : '+';
-        unsigned power = (unsigned)(decimal < 0 ? -decimal : decimal);
-        *to++ = (char)('0' + power / 10);
-        *to++ = (char)('0' + power % 10);
-    } else if (decimal < 0) {
-        *to++ = '0';
-        *to++ = '.';
-        for (int i = -1; i > decimal; i--)
-            *to++ = '0';
-        memcpy(to, text, (size_t)count);
-        to += count;
-    } else {
-        for (int i = 0; i <= decimal; i++)
-            *to++ = i < count ? text[i] : '0';
-        if (count > decimal + 1) {
-            *to++ = '.';
-            memcpy(to, text + decimal + 1, (size_t)(count - decimal - 1));
-            to += count - decimal - 1;
-        }
-    }
+    if (decimal < -4 || decimal >= DIGITS)
+        to = put_scientific(to, text, count, decimal);
+    else
+        to = put_plain(to, text, count, decimal);
     return (size_t)(to - out);
 }
