@@ -41,12 +41,11 @@ struct machine *machine_open(const struct machine_options *o, struct err *e)
     const char *name = o->backend ? o->backend : machine_cpu.name;
     size_t i = type_of(name);
     if (!types[i]) {
-        struct text known = {0};
+        const char *names[sizeof types / sizeof *types];
         for (i = 0; types[i]; i++)
-            text_printf(&known, "%s%s", i ? ", " : "", types[i]->name);
+            names[i] = types[i]->name;
         err_set(e, ERR_BACKEND_UNKNOWN, "this build has no machine \"%s\"", text_quote_z(name));
-        err_expected(e, "one of %s", known.data);
-        text_free(&known);
+        err_words(e, names, i);
         return NULL;
     }
     struct machine *m = types[i]->open(o, e);

@@ -141,6 +141,17 @@ bool err_expected(struct err *e, const char *format, ...)
     return false;
 }
 
+bool err_words(struct err *e, const char *const *words, size_t count)
+{
+    struct text all = {0};
+    for (size_t i = 0; i < count; i++)
+        text_printf(&all, "%s%s", i ? ", " : "", words[i]);
+    if (e && count && all.length < sizeof e->expected - 8)
+        err_expected(e, count > 1 ? "one of %s" : "%s", all.data);
+    text_free(&all);
+    return false;
+}
+
 bool err_help(struct err *e, const char *format, ...)
 {
     if (!e)

@@ -3,6 +3,11 @@
  *     bool f(..., struct err *e)      true on success; on failure e is filled and false returned
  *     return err_at(e, ERR_CSV_NUMBER, path, line, col, "column \"%s\": ...", name);
  *
+ * Headers say which family of ids a failure is of: E13 is one of 1300 to 1399.
+ *     E10 command line    E11 JSON               E12 CSV content          E13 the config's meaning
+ *     E14 data and model  E15 model files        E16 files and disk       E17 memory, threads
+ *     E18 backend         E19 training           E99 a bug of dnn
+ *
  * Nobody below src/cli prints or exits. The ids, exit codes and pages stand in errors.def. An err
  * owns nothing and needs no freeing. User text put into a message must go through text_quote()
  * first. */
@@ -55,6 +60,8 @@ bool err_at(struct err *e, enum err_id id, const char *file, int64_t line, int64
 bool err_errno(struct err *e, const char *file, int errnum, bool writing, const char *doing);
 /* Additions to a filled e; both return false so that they can end a return statement. */
 bool err_expected(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "one of a, b, c"; a single word stands alone; of none, or of more than fit, nothing is said. */
+bool err_words(struct err *e, const char *const *words, size_t count);
 bool err_help(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -15,7 +15,7 @@ struct opt_target {
     struct err *e;
 };
 
-static inline void *field_of(const struct option *row, void *into)
+static inline void *opt_field(const struct option *row, void *into)
 {
     return (char *)into + row->offset;
 }

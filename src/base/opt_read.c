@@ -49,15 +49,10 @@ static bool unknown_key(const struct option *table, const struct json_doc *doc,
     json_blame(doc, child, e);
     char *names[MOST_LEVEL];
     size_t count = level(table, prefix, names);
-    struct text known = {0};
-    for (size_t i = 0; i < count; i++)
-        text_printf(&known, "%s%s", i ? ", " : "", names[i]);
-    if (known.length && known.length < sizeof e->expected - 8)
-        err_expected(e, "one of %s", known.data);
+    err_words(e, (const char *const *)names, count);
     const char *near = text_nearest(key, (const char *const *)names, count);
     if (near)
         err_help(e, "did you mean `%s`?", near);
-    text_free(&known);
     for (size_t i = 0; i < count; i++)
         mem_free(names[i]);
     return false;
@@ -126,7 +121,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
 {
     path = path ? path : "";
     for (const struct option *row = table; row->key; row++)
-        opt_value_clear(row, field_of(row, into));
+        opt_value_clear(row, opt_field(row, into));
     if (at && json_kind(at) != JSON_OBJECT)
         return json_fail(doc, at, e, ERR_CONFIG_TYPE, "%s%s%s: expected an object, got %s",
                          *path ? "`" : "the config", path, *path ? "`" : "",
@@ -135,7 +130,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
         return false;
     bool good = true;
     for (const struct option *row = table; row->key && good; row++) {
-        struct opt_target t = {.row = row, .doc = doc, .field = field_of(row, into), .e = e};
+        struct opt_target t = {.row = row, .doc = doc, .field = opt_field(row, into), .e = e};
         snprintf(t.name, sizeof t.name, "%s%s%s", path, *path ? "." : "", row->key);
         const struct json *v = find(at, row->key);
         if (v) {
@@ -160,7 +155,7 @@ bool opt_read(const struct option *table, const struct json_doc *doc, const stru
 void opt_release(const struct option *table, void *into)
 {
     for (const struct option *row = table; into && row->key; row++) {
-        void *field = field_of(row, into);
+        void *field = opt_field(row, into);
         if (row->type == OPT_STRING) {
             mem_free(*(char **)field);
         } else if (row->type == OPT_STRINGS) {

@@ -130,11 +130,7 @@ static bool read_word(const struct opt_target *t, const struct json *v, int *out
         }
     json_fail(t->doc, v, t->e, ERR_CONFIG_WORD, "`%s`: unknown word \"%s\"", t->name,
               text_quote_z(json_string(v)));
-    struct text known = {0};
-    for (size_t i = 0; i < count; i++)
-        text_printf(&known, "%s%s", i ? ", " : "", words[i]);
-    err_expected(t->e, "one of %s", known.data);
-    text_free(&known);
+    err_words(t->e, words, count);
     const char *near = text_nearest(json_string(v), words, count);
     return near ? err_help(t->e, "did you mean `%s`?", near) : opt_value_help(t);
 }
@@ -191,7 +187,7 @@ void opt_value_clear(const struct option *row, void *field)
     case OPT_NUMBERS: *(struct opt_numbers *)field = (struct opt_numbers){0}; return;
     case OPT_TABLE:
         for (const struct option *inner = row->table; inner->key; inner++)
-            opt_value_clear(inner, field_of(inner, field));
+            opt_value_clear(inner, opt_field(inner, field));
         return;
     case OPT_CUSTOM: *(const struct json **)field = NULL; return;
     }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/opt.h"
+#include "base/opt_parts.h"
 
 static const void *field_of(const struct option *row, const void *from)
 {
@@ -177,7 +177,7 @@ static void put_type(const struct option *row, const char *one, const char *two,
 
 static void put_limits(const struct option *row, struct json_out *out)
 {
-    if (!(row->low < 0 || row->low > 0 || row->high < 0 || row->high > 0))
+    if (!opt_limited(row))
         return;
     if (isfinite(row->low))
         json_put_number(out, row->flags & OPT_OPEN_LOW ? "exclusiveMinimum" : "minimum", row->low);

@@ -31,8 +31,9 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "batch       %lld; the largest that fits: train %llu, predict %llu\n",
                 (long long)c->train.batch_size, (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);
-    text_printf(out, "backend     %s (requested %s: %s), %u threads, BLAS %s\n", r->backend.used,
-                r->backend.requested, r->backend.reason, r->backend.threads, r->backend.blas_core);
+    text_printf(out, "backend     %s (requested %s: %s), %u thread%s, BLAS %s\n", r->backend.used,
+                r->backend.requested, r->backend.reason, r->backend.threads,
+                r->backend.threads == 1 ? "" : "s", r->backend.blas_core);
     text_printf(out, "time        at most about %.3g s (%lld epochs%s)\n", r->seconds,
                 (long long)c->train.epochs,
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");

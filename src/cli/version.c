@@ -35,7 +35,8 @@ static void version_json(const struct cpu_info *cpu, const char *csv, struct jso
 int version_run(bool json)
 {
     struct cpu_info cpu;
-    blas_prepare(threads_available());
+    unsigned threads = threads_available();
+    blas_prepare(threads);
     cpu_describe(&cpu);
     char csv[16];
     snprintf(csv, sizeof csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
@@ -47,8 +48,8 @@ int version_run(bool json)
     struct text out = {0};
     text_printf(&out,
                 "dnn " DNN_VERSION
-                "\nbackends  cpu (%s, %u threads)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
-                cpu.core, threads_available(), cJSON_Version(), csv,
+                "\nbackends  cpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
+                cpu.core, threads, threads == 1 ? "" : "s", cJSON_Version(), csv,
                 cpu.blas_reason[0] ? "no BLAS: " : cpu.blas, cpu.blas_reason[0] ? "" : " on ",
                 cpu.blas_reason[0] ? cpu.blas_reason : cpu.blas_core);
     int code = cli_print(NULL, &out);

@@ -62,11 +62,7 @@ static bool type_of(const struct declaration *d, const struct json *v, const cha
         }
     json_fail(d->doc, v, d->e, ERR_CONFIG_WORD, "column \"%s\": unknown type \"%s\"",
               text_quote_z(name), text_quote_z(json_string(v)));
-    struct text known = {0};
-    for (size_t i = 0; i < count; i++)
-        text_printf(&known, "%s%s", i ? ", " : "", column_type_names[i]);
-    err_expected(d->e, "one of %s", known.data);
-    text_free(&known);
+    err_words(d->e, column_type_names, count);
     const char *near = text_nearest(json_string(v), column_type_names, count);
     return near ? err_help(d->e, "did you mean `%s`?", near) : false;
 }

@@ -27,15 +27,11 @@ static bool unknown_type(const struct json_doc *doc, const struct json *v, const
 {
     const char *names[sizeof layer_types / sizeof *layer_types];
     size_t count = 0;
-    struct text known = {0};
-    for (; layer_types[count]; count++) {
+    for (; layer_types[count]; count++)
         names[count] = layer_types[count]->name;
-        text_printf(&known, "%s%s", count ? ", " : "", names[count]);
-    }
     json_fail(doc, v, e, ERR_CONFIG_WORD, "`%s.type`: unknown layer \"%s\"", path,
               text_quote_z(json_string(v)));
-    err_expected(e, "one of %s", known.data);
-    text_free(&known);
+    err_words(e, names, count);
     const char *near = text_nearest(json_string(v), names, count);
     return near ? err_help(e, "did you mean `%s`?", near) : false;
 }

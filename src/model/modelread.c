@@ -31,15 +31,11 @@ static const struct preset *preset_of(const struct json_doc *doc, const struct j
     if (preset)
         return preset;
     const char *names[32];
-    struct text known = {0};
-    for (size_t i = 0; i < preset_count(); i++) {
+    for (size_t i = 0; i < preset_count(); i++)
         names[i] = presets[i].name;
-        text_printf(&known, "%s%s", i ? ", " : "", names[i]);
-    }
     json_fail(doc, word, e, ERR_CONFIG_WORD, "`model.preset`: unknown preset \"%s\"",
               text_quote_z(json_string(word)));
-    err_expected(e, "one of %s", known.data);
-    text_free(&known);
+    err_words(e, names, preset_count());
     const char *near = text_nearest(json_string(word), names, preset_count());
     if (near)
         err_help(e, "did you mean `%s`?", near);

@@ -41,6 +41,9 @@ int main(void)
        "both end a return statement");
     is_string(e.expected, "a number", "expected");
     is_string(e.help, "set 1", "help");
+    static const char *const words[] = {"round", "square"};
+    ok(!err_words(&e, words, 2) && strcmp(e.expected, "one of round, square") == 0, "words");
+    ok(!err_words(&e, words, 1) && strcmp(e.expected, "round") == 0, "a single one stands alone");
     err_excerpt(&e, "x\x1b[31m\xff", 7);
     is_string(e.excerpt, "x\\x1b[31m\\xff", "an excerpt is escaped");
     is_int(err_exit(&e), 65, "its exit code");

@@ -268,7 +268,7 @@ static const struct refusal refused[] = {
     {"{\"net\": {\"optimiser\": {}}}", ERR_CONFIG_KEY, 1, 10, "\"train.net.optimiser\"",
      "one of sizes, optimizer, deep", "did you mean `optimizer`?"},
     {"{\"net\": {\"optimizer\": {\"beta\": 1}}}", ERR_CONFIG_KEY, 1, 24,
-     "\"train.net.optimizer.beta\"", "one of betas", "did you mean `betas`?"},
+     "\"train.net.optimizer.beta\"", "betas", "did you mean `betas`?"},
     /* J06 another type */
     {"{\"net\": 3}", ERR_CONFIG_TYPE, 1, 9, "`train.net`: expected an object, got number", "", ""},
     {"{\"net\": null}", ERR_CONFIG_TYPE, 1, 9, "`train.net`: expected an object, got null", "", ""},
