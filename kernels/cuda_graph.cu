@@ -78,10 +78,16 @@ void cuda_drop(struct machine *machine, struct routine *routine)
 
 /* --- playing --- */
 
+/* Those that belong together go together (kernels_issue_front). */
 static void issue_all(struct card *m, const struct cuda_routine *r)
 {
-    for (uint32_t i = 0; i < r->count && !cuda_lost(m); i++)
-        cuda_run(m, r->ops[i].op, r->bytes + r->ops[i].at);
+    for (uint32_t i = 0; i < r->count && !cuda_lost(m);) {
+        struct kernel_op front[KERNEL_FRONT];
+        uint32_t n = 0;
+        for (; n < KERNEL_FRONT && i + n < r->count; n++)
+            front[n] = {(uint32_t)r->ops[i + n].op, r->bytes + r->ops[i + n].at};
+        i += cuda_run_front(m, front, n);
+    }
 }
 
 /* Why there are no graphs: said once, and the work goes on without them. */

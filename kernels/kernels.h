@@ -40,6 +40,7 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum p
  * bits, but for the order in which the loss is summed: where they are small dense layers with their
  * loss and their way back. Else the first alone. Returns how many it was. */
 struct kernel_op { uint32_t op; const void *arguments; };
+enum { KERNEL_FRONT = 13 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              enum product how, void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
