@@ -56,8 +56,8 @@ static const struct option train_options_table[] = {
      .offset = AT(early.metric),
      .standard = "\"auto\"",
      .help = "The metric of the validation rows that decides which epoch is best. auto: logloss "
-             "for classes, rmse for "
-             "regression; else any metric of the task."},
+             "for classes, rmse for regression, and the loss itself where train.loss is another "
+             "one, or class_weights or label_smoothing are set; else any metric of the task."},
     {.key = "early_stopping.patience",
      .type = OPT_INT,
      .offset = AT(early.patience),

@@ -225,7 +225,7 @@ static bool validate(struct training *t, double *metric, struct metrics *all, st
         return true;
     if (!t->journal.path)
         return score_metric(&t->score, PART_VALID, t->history.metric, metric, e);
-    if (!score_metrics(&t->score, PART_VALID, all, e))
+    if (!score_all(&t->score, PART_VALID, all, e))
         return false;
     *metric = metrics_get(all, t->history.metric->name);
     return true;

@@ -31,6 +31,8 @@ const struct metric_type metric_types[] = {
     {NULL, 0, false, NULL},
 };
 
+const struct metric_type metric_loss = {"loss", 0, false, "the loss that is trained"};
+
 /* --- one metric off a tally --- */
 
 static double ratio(double part, double whole)

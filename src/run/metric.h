@@ -16,6 +16,8 @@ struct metric_type {
     const char *help;
 };
 extern const struct metric_type metric_types[]; /* name NULL ends it */
+/* The loss that is trained, of no task and in no list: score.h alone can measure it. */
+extern const struct metric_type metric_loss;
 struct tally;
 
 /* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]; regression: value
@@ -62,7 +64,7 @@ double metric_of(struct tally *y, const struct metric_type *t);
 void metrics_of(struct tally *y, struct metrics *m);
 /* NULL: unknown or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
-/* early_stopping.metric "auto": logloss, logloss, rmse. */
+/* The task's own: logloss, logloss, rmse. */
 const struct metric_type *metric_default(int task);
 /* A metric of the task that may be meant, or NULL. */
 const char *metric_nearest(const char *name, int task);

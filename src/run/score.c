@@ -89,7 +89,9 @@ static struct scores scores_of(const struct score_job *j, uint64_t rows, const s
                            .weight = t->weight};
 }
 
-static bool gather(const struct score_job *j, enum part part, struct tally *y, struct err *e)
+/* y NULL: the loss alone; loss NULL: not the loss */
+static bool gather(const struct score_job *j, enum part part, struct tally *y,
+                   struct score_loss *loss, struct err *e)
 {
     uint64_t count = j->table->count[part], most = block_rows(j);
     uint32_t outputs = j->features->outputs, classes = score_classes(j);
@@ -105,6 +107,17 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y, s
         if (!good)
             break;
         truth_read(j, part, at, rows, &t);
+        if (loss)
+            score_loss_add(loss, &(struct loss_rows){.rows = rows,
+                                                     .classes = classes,
+                                                     .logits = logits,
+                                                     .label = t.label,
+                                                     .target = t.target,
+                                                     .center = j->schema->target_center,
+                                                     .scale = j->schema->target_scale,
+                                                     .weight = t.weight});
+        if (!y)
+            continue;
         if (classes)
             answer_probabilities(logits, rows, classes, probability);
         for (uint64_t r = 0; !classes && r < rows; r++)
@@ -124,23 +137,45 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y, s
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e)
 {
+    if (t == &metric_loss) {
+        struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+        bool done = gather(j, part, NULL, &loss, e);
+        *value = score_loss_mean(&loss);
+        return done;
+    }
     struct tally *y = tally_new(j->schema->task, score_classes(j), metric_needs(t));
-    bool good = gather(j, part, y, e);
+    bool good = gather(j, part, y, NULL, e);
     if (good)
         *value = metric_of(y, t);
     tally_free(y);
     return good;
 }
 
-bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+static bool measure(const struct score_job *j, enum part part, struct metrics *m,
+                    struct score_loss *loss, struct err *e)
 {
     struct tally *y =
         tally_new(j->schema->task, score_classes(j), TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
-    bool good = gather(j, part, y, e);
+    bool good = gather(j, part, y, loss, e);
     if (good)
         metrics_of(y, m);
     tally_free(y);
     return good;
+}
+
+bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+{
+    return measure(j, part, m, NULL, e);
+}
+
+bool score_all(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+{
+    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    if (!measure(j, part, m, &loss, e))
+        return false;
+    m->m[m->count].type = &metric_loss;
+    m->m[m->count++].value = score_loss_mean(&loss);
+    return true;
 }
 
 bool score_finite(const struct score_job *j, enum part part, struct err *e)

@@ -6,19 +6,24 @@
 
 #include "data/table.h"
 #include "run/metric.h"
+#include "run/score_loss.h"
 #include "run/step.h"
 
 struct score_job {
     struct stepper *stepper;
+    const struct loss_options *loss; /* the one that is trained */
+    const float *class_weight;       /* NULL: all 1 */
     const struct table *table;
     const struct schema *schema;
     const struct features *features;
 };
-/* One metric of a part, with the weights as they are. False: e says why, or a signal asked to stop
- * and e->id is ERR_NONE. */
+/* One metric of a part, with the weights as they are; metric_loss is the mean of the loss. False: e
+ * says why, or a signal asked to stop and e->id is ERR_NONE. */
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e);
 bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
+/* The loss with them, behind the others. */
+bool score_all(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
 /* No answer to the part is infinite or NaN; also false when it could not be asked (e says why). */
 bool score_finite(const struct score_job *j, enum part part, struct err *e);
 /* What always answering the training rows' class shares (or mean) would reach on a part. */

@@ -78,6 +78,20 @@ static void say_notes(const struct table *table)
                  table->blank_lines > 1 ? "s" : "");
 }
 
+/* auto: the task's own metric, unless the loss asks for other answers than those that it rates
+ * best: then the loss itself. */
+static const struct metric_type *usual_metric(const struct training *t)
+{
+    const struct loss_options *o = &t->config->train.loss;
+    if (loss_is_plain(o))
+        return metric_default(t->config->task);
+    bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
+    log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
+             loss_names[o->kind], weighs ? " with class weights" : "",
+             o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0 ? " with label smoothing" : "");
+    return &metric_loss;
+}
+
 static bool find_metric(struct training *t, struct err *e)
 {
     const char *name = t->config->train.early.metric;
@@ -87,7 +101,7 @@ static bool find_metric(struct training *t, struct err *e)
     if (t->table->count[PART_VALID] == 0)
         return true;
     bool standard = !name || strcmp(name, "auto") == 0;
-    t->history.metric = standard ? metric_default(task) : metric_find(name, task);
+    t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
     if (t->history.metric)
         return true;
     char known[256];
@@ -123,6 +137,7 @@ static bool have_weights(struct training *t, struct err *e)
         loss_class_weights(&t->config->train.loss, t->config->doc, (const char *const *)t->labels,
                            counts, t->classes, &t->class_weight, e);
     mem_free(counts);
+    t->score.class_weight = t->class_weight;
     return good;
 }
 
@@ -172,9 +187,12 @@ static bool load(struct training *t, struct err *e)
     stop_phase("preparing", false);
     say_notes(t->table);
     t->features = schema_features(t->schema);
-    t->score = (struct score_job){.table = t->table, .schema = t->schema, .features = t->features};
+    t->score = (struct score_job){.table = t->table,
+                                  .schema = t->schema,
+                                  .features = t->features,
+                                  .loss = &t->config->train.loss};
     have_labels(t);
-    if (!find_metric(t, e) || !have_weights(t, e) || (!t->machine && !decide_machine(t, e)))
+    if (!have_weights(t, e) || !find_metric(t, e) || (!t->machine && !decide_machine(t, e)))
         return false;
     struct text text = {0};
     config_resolved(c, t->features, true, &text);

@@ -47,4 +47,34 @@ reaches "embeddings" multiclass.json accuracy '>' 0.92 --set 'data.columns.c={"t
     --set train.optimizer.learning_rate=0.01
 reaches "batch norm, dropout" multiclass.json accuracy '>' 0.9 --set train.optimizer.learning_rate=0.01 --set \
     'model={"layers":[{"type":"dense","units":32},{"type":"batch_norm"},{"type":"relu"},{"type":"dropout","p":0.1}]}'
+
+# The epoch that is kept is the best one by what is trained: a line of metrics tells the loss of the validation rows, and where
+# these are the training rows and nothing moves, it is the loss that the steps report.
+still='"epochs": 1, "optimizer": {"type": "sgd", "learning_rate": 1e-30}'
+same='"backend": {"name": "dnn_cpu"}, "output": {"metrics": "lines"}'
+for task in multiclass regression; do
+    data=m.csv
+    [ $task = regression ] && data=v.csv
+    make_config still.json $data $task "$still" "$same"
+    sed -i "s/\"target\"/\"valid\": \"$data\", \"split\": {\"method\": \"random\", \"valid\": 0, \"test\": 0}, \"target\"/" still.json
+    losses='{"type":"focal"} {"class_weights":"balanced"} {"label_smoothing":0.2} {"type":"focal","gamma":3,"class_weights":{"red1":4}}'
+    [ $task = regression ] && losses='{"type":"mae"} {"type":"huber","delta":0.5} {"type":"quantile","q":0.9}'
+    for loss in $losses; do
+        run dnn train still.json -o still.dnn --progress none --set train.loss="$loss" --set 'model={"preset":"linear"}'
+        awk -F'"loss":' '{ a = $2 + 0; b = $3 + 0; d = a - b; exit !(NF == 3 && a > 0 && d * d < 1e-10 * a * a) }' lines
+        ok $? "the validation loss is the trained one: $loss" "$(cat err lines)"
+        err_has "early stopping follows the loss that is trained"
+    done
+done
+run dnn train binary.json -o m.dnn --progress none --set train.epochs=1
+err_lacks "early stopping follows" "logloss rates epochs as cross-entropy does"
+
+# a skewed target: the best epoch by rmse answers with means, and nine tenths of the rows would not lie below a ninth decile
+awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 4000; i++) { a = rand(); e = -log(1 - rand())
+    printf "%.5f,%.5f,x,%.5f\n", a, rand(), a + 3 * e * e } }' >skew.csv
+make_config skew.json skew.csv regression '"epochs": 60, "early_stopping": {"patience": 8}' "$cpu"
+dnn train skew.json -o skew.dnn --progress none --set 'train.loss={"type":"quantile","q":0.9}' --set train.optimizer.learning_rate=0.005 2>err
+dnn predict skew.dnn skew.csv --passthrough y 2>>err | awk -F, 'NR > 1 { n++; below += $1 <= $2 }
+    END { print below / n; exit !(below / n > 0.87 && below / n < 0.93) }' >out
+ok $? "a ninth decile lies above nine tenths of the rows: $(cat out)" "$(cat err)"
 done_testing
