@@ -18,8 +18,8 @@
 /* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. */
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
 
-/* c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself (add), the
- * bias, or 0. */
+/* gemm, nn: c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself
+ * (add), the bias, or 0. */
 struct product {
     real *c;
     const real *a, *b, *bias;
@@ -28,8 +28,8 @@ struct product {
     bool add;
     uint32_t act; /* ACT_NONE or ACT_RELU */
 };
-/* c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j; start as above; bt
- * is [width][k]. */
+/* gemm, nt, skinny: c[r][j] = start + sum over k of a[r][k] bt[j][k] for at most NARROW columns j;
+ * start as above; bt is [width][k]. */
 struct narrow {
     real *c;
     const real *a, *bt, *bias;
@@ -46,23 +46,24 @@ struct deltas {
     real slope;
     bool add;
 };
-/* c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is [rows][PANEL].
- * */
+/* gemm, tn: c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is
+ * [rows][PANEL]. */
 struct outer {
     real *c;
     const real *a, *b;
     uint32_t rows, m, width, lda, ldc;
     bool add;
 };
-/* dx[r][i] (= or +=) sum over j of dz[r][j] w[i][j]; dz as deltas turned it. For narrow_across, at
- * most NARROW columns j, dz is [rows][PANEL] and w is [out][ldw]. */
+/* gemm, nt: dx[r][i] (= or +=) sum over j of dz[r][j] w[i][j]; dz as deltas turned it. For
+ * narrow_across, at most NARROW columns j, dz is [rows][PANEL] and w is [out][ldw]. */
 struct across {
     real *dx;
     const real *w, *dz;
     uint32_t rows, in, out, ldw, lddx, room;
     bool add;
 };
-/* forward: z[r] = bias (0 where NULL) + the row at + id of w for every column; back: those rows of
+/* one-hot inputs, as an embedding bag of the rows of w (hot is short for one-hot here):
+ * forward: z[r] = bias (0 where NULL) + the row at + id of w for every column; back: those rows of
  * w += z[r], row by row. */
 struct hot_rows {
     real *z, *w;

@@ -42,7 +42,7 @@ INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uin
         v16 b = GET(by + i, size);
         if (from_y)
             b = act_of(b, kind, s);
-        v16 d = v_mul(GET(dy + i, size), act_slope(b, kind, s));
+        v16 d = v_mul(GET(dy + i, size), act_derivative(b, kind, s));
         put(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
     }
 }
@@ -72,7 +72,7 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind)
             v16 v = GET(dz, size);
             if (kind != ACT_NONE) {
                 v = kind == ACT_RELU ? v_pick(v_gt(GET(by, size), v_set(0)), v, v_set(0))
-                                     : v_mul(v, act_slope(GET(by, size), kind, slope));
+                                     : v_mul(v, act_derivative(GET(by, size), kind, slope));
                 put(dz, v, size);
             }
             v_store(copy, v);

@@ -159,8 +159,8 @@ static inline v16 act_of(v16 x, uint32_t kind, v16 slope)
     }
 }
 
-/* The derivative; `by` is y, but z for gelu, silu and mish. */
-static inline v16 act_slope(v16 by, uint32_t kind, v16 slope)
+/* slope: leaky_relu's, or elu's alpha, as in op_dense; `by` is y, but z for gelu, silu and mish. */
+static inline v16 act_derivative(v16 by, uint32_t kind, v16 slope)
 {
     v16 zero = v_set(0), one = v_set(1), e, t;
     switch (kind) {

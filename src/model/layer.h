@@ -60,12 +60,13 @@ uint64_t plan_kept(struct planner *p, uint64_t bytes);
 struct pass {
     struct machine *m;
     real *params, *grads, *buffers, *reals;
-    real *moved; /* training: the buffers as they will be once the step goes through */
+    real *moved; /* training: the next running statistics, buffers once the step goes through */
     void *shadow, *acts;
     const struct step *now;
     uint64_t shard_stride; /* of grads */
     const struct source *from; /* machine memory */
-    uint32_t rows, shards, micro;
+    uint32_t rows, shards;
+    uint32_t micro; /* which micro-batch of the step this is, from 0 */
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
     bool exact;          /* row-independent products */
     /* the batch */
@@ -124,8 +125,8 @@ struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    /* the first layer, dense: the last hot_width of its inputs are these 0/1 columns of the batch,
-     * and come as ids */
+    /* the first layer, dense: the last hot_width of its inputs are these one-hot (0/1) columns of
+     * the batch, and come as ids */
     uint32_t hot_width, hot_columns;
     uint64_t params;          /* how many, children included */
     uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
@@ -173,8 +174,8 @@ void layer_list_describe(struct layer *const *layers, uint32_t count, const char
  * "#/$defs/layer". */
 void layer_schema(struct json_out *out);
 
-double act_slope(
-    const struct layer *l); /* of an activation layer: leaky_relu's slope, elu's alpha, else 0 */
+/* Of an activation layer: leaky_relu's slope, elu's alpha, else 0. */
+double act_slope(const struct layer *l);
 
 /* First row of every options table; the spec's first member is `int type`. */
 #define LAYER_TYPE_ROW(words_)                                                                     \

@@ -30,7 +30,7 @@ static const struct preset *preset_of(const struct json_doc *doc, const struct j
     const struct preset *preset = preset_find(json_string(word));
     if (preset)
         return preset;
-    const char *names[32];
+    const char **names = mem_alloc(preset_count(), sizeof *names);
     for (size_t i = 0; i < preset_count(); i++)
         names[i] = presets[i].name;
     json_fail(doc, word, e, ERR_CONFIG_WORD, "`model.preset`: unknown preset \"%s\"",
@@ -39,6 +39,7 @@ static const struct preset *preset_of(const struct json_doc *doc, const struct j
     const char *near = text_nearest(json_string(word), names, preset_count());
     if (near)
         err_help(e, "did you mean `%s`?", near);
+    mem_free(names);
     return NULL;
 }
 

@@ -35,7 +35,7 @@ struct network {
     struct onehot_column *onehot;
     struct embed_column *embed;
     real *params, *buffers, *grads, *m1, *m2;
-    real *moved;   /* what becomes the buffers with the optimiser's step */
+    real *moved;   /* the next running statistics: buffers once the optimiser's step is made */
     double *norms; /* [table_room]: gradient norms of the epoch's steps */
     void *shadow, *sums;
     struct netbatch train, answer;

@@ -13,7 +13,7 @@ struct network_options {
     const struct model_options *model;
     const struct features *features;
     uint32_t rows;  /* of a micro-batch; answers come in batches of at least as many */
-    uint32_t micro; /* micro-batches of a step (train.grad_accumulation) */
+    uint32_t micro; /* how many micro-batches a step has (train.grad_accumulation) */
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
     const struct loss_options *loss; /* training; resolved */
