@@ -292,6 +292,39 @@ static bool stopped(struct err *e)
 
 /* --- the stream --- */
 
+/* The first rows: how many there are decides what is started, and how large things are. */
+static void begin_work(struct work *w, const struct csv_block *block, size_t records)
+{
+    struct stream *t = w->t;
+    uint64_t size = csv_size(t->csv);
+    serve_threads(t->serve, records, size ? size : block->size);
+    size_t room = records < t->group ? records + 1 : t->group;
+    if (size == 0 || size > block->size)
+        room = t->group;
+    unsigned threads = threads_count();
+    w->records = mem_zero(room, t->schema->format.stride);
+    w->logits = mem_zero(room * t->serve->outputs, sizeof *w->logits);
+    w->bad = mem_zero(room, sizeof *w->bad);
+    w->error = mem_zero(threads, sizeof *w->error);
+    w->drift = mem_zero(threads, sizeof(struct drift *));
+    for (unsigned i = 0; i < threads; i++)
+        w->drift[i] = drift_new(t->schema);
+    t->room = room;
+}
+
+static bool answer_groups(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    size_t count = w->cells->record_count, room = w->t->room;
+    for (size_t at = 0; at < count; at += w->rows) {
+        w->first = at;
+        w->rows = count - at < room ? count - at : room;
+        if (!answer_group(w, sink, e))
+            return false;
+    }
+    return true;
+}
+
+/* A record that cannot be cut into cells ends its part of the block: the rest is cut anew. */
 static bool answer_block(struct work *w, struct ahead_block *now, const struct stream_sink *sink,
                          struct err *e)
 {
@@ -303,30 +336,9 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     for (bool more = true, good = now->good; more;) {
         t->blank_lines += cells->blank_lines;
         w->block = &rest;
-        if (!w->logits) { /* the first rows: how many there are decides what is started, and how
-                             large things are */
-            uint64_t size = csv_size(t->csv);
-            serve_threads(t->serve, cells->record_count, size ? size : block->size);
-            size_t room = cells->record_count < t->group ? cells->record_count + 1 : t->group;
-            if (size == 0 || size > block->size)
-                room = t->group;
-            unsigned threads = threads_count();
-            w->records = mem_zero(room, t->schema->format.stride);
-            w->logits = mem_zero(room * t->serve->outputs, sizeof *w->logits);
-            w->bad = mem_zero(room, sizeof *w->bad);
-            w->error = mem_zero(threads, sizeof *w->error);
-            w->drift = mem_zero(threads, sizeof(struct drift *));
-            for (unsigned i = 0; i < threads; i++)
-                w->drift[i] = drift_new(t->schema);
-            t->room = room;
-        }
-        for (size_t at = 0; at < cells->record_count; at += w->rows) {
-            w->first = at;
-            w->rows = cells->record_count - at < t->room ? cells->record_count - at : t->room;
-            if (!answer_group(w, sink, e))
-                return false;
-        }
-        if (!good && !broken_record(w, sink, e))
+        if (!w->logits)
+            begin_work(w, block, cells->record_count);
+        if (!answer_groups(w, sink, e) || (!good && !broken_record(w, sink, e)))
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
