@@ -125,6 +125,9 @@ static char *path_from(const char *config, const char *path)
     return out.data ? out.data : mem_string(path);
 }
 
+/* Sections that only a --set fills; they stand where the contract's example has them. */
+static const char *const set_sections[] = {"train", "backend"};
+
 static void config_text(const struct infer *found, const char *target, const char *data_path,
                         const char *model_path, struct json_out *o)
 {
@@ -158,29 +161,89 @@ static void config_text(const struct infer *found, const char *target, const cha
     json_open(o, "model", '{');
     json_put_string(o, "preset", "auto");
     json_close(o, '}');
+    for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
+        json_open(o, set_sections[i], '{');
+        json_close(o, '}');
+    }
     json_open(o, "output", '{');
     json_put_string(o, "model", model_path);
     json_close(o, '}');
     json_close(o, '}');
 }
 
-static void tell(const struct infer *found, const char *target, const struct overrides *o)
+enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
+
+/* The kind of what is to be said of each column's type, NULL for nothing; mem_free. */
+static const char **told_kinds(const struct infer *found, const char *target,
+                               const struct overrides *o)
 {
-    bool task_given = set_value(o, "task") != NULL;
-    if (found->note[0])
-        log_note("%s", found->note);
+    const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
         if (c->reason[0] && strcmp(c->name, target) != 0 && !column_given(o, c->name))
-            log_note("column \"%s\": %s: %s", text_quote_z(c->name), type_words[c->type],
-                     c->reason);
+            kinds[i] = c->kind;
+    }
+    return kinds;
+}
+
+/* A note a column; columns set aside for one reason share a line when there are many. */
+static void tell_types(const struct infer *found, const char *target, const struct overrides *o)
+{
+    const char **kinds = told_kinds(found, target, o);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
+        const char *kind = kinds[i];
+        struct text names = {0};
+        size_t all = 0;
+        for (size_t k = i; kind && k < found->count; k++)
+            if (kinds[k] == kind && found->columns[k].type == c->type && all++ < TOLD_NAMES)
+                text_printf(&names, "%s\"%s\"", all > 1 ? ", " : "",
+                            text_quote_z(found->columns[k].name));
+        if (all > TOLD_NAMES)
+            text_printf(&names, " and %zu more", all - TOLD_NAMES);
+        for (size_t k = i; all > TOLD_ONE_BY_ONE && k < found->count; k++)
+            if (kinds[k] == kind && found->columns[k].type == c->type)
+                kinds[k] = NULL;
+        struct text line = {0};
+        if (all > TOLD_ONE_BY_ONE)
+            text_printf(&line, "columns %s: %s: %s", names.data, type_words[c->type], c->reason);
+        else
+            text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
+                        type_words[c->type], c->reason);
+        if (kind && (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME))
+            log_warning("%s", line.data);
+        else if (kind)
+            log_note("%s", line.data);
+        text_free(&line);
+        text_free(&names);
+    }
+    mem_free(kinds);
+}
+
+static void tell(const struct infer *found, const char *target, const struct overrides *o)
+{
+    bool task_given = set_value(o, "task") != NULL;
+    struct text leaks = {0};
+    size_t many = 0;
+    if (found->note[0])
+        log_note("%s", found->note);
+    tell_types(found, target, o);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct infer_column *c = &found->columns[i];
         if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
             strcmp(c->name, target) == 0)
             log_note("column \"%s\": %llu classes; for numbers as such use --set "
                      "task=regression", text_quote_z(c->name), (unsigned long long)c->distinct);
-        if (c->note[0])
+        if (c->note[0] && strcmp(c->name, target) == 0)
             log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
+        else if (c->note[0] && many++ < TOLD_NAMES)
+            text_printf(&leaks, "%s\"%s\"", many > 1 ? ", " : "", text_quote_z(c->name));
     }
+    if (many > TOLD_NAMES)
+        text_printf(&leaks, " and %zu more", many - TOLD_NAMES);
+    if (many)
+        log_warning("column%s %s: %s", many > 1 ? "s" : "", leaks.data, infer_leak_words);
+    text_free(&leaks);
 }
 
 /* leads.csv -> leads.dnn, beside the config */
@@ -245,13 +308,23 @@ static bool has_feature(const struct config *c)
     return false;
 }
 
-static bool make_config(const struct args *a, const struct infer *found, const struct overrides *o,
-                        struct text *json, bool *barren, struct err *e)
+/* What a --set makes wrong only together with the columns is said now, not by `dnn train`. */
+static void foretell(const struct config *c, bool barren)
+{
+    struct err e = {0};
+    struct schema *s = barren ? NULL : schema_declare(&c->data, c->task, c->doc, &e);
+    if (!s && !barren)
+        log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
+    schema_free(s);
+}
+
+static bool make_config(const struct args *a, const char *target, const struct infer *found,
+                        const struct overrides *o, struct text *json, bool *barren, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
     char *path = path_from(output, data), *model = model_name(data);
     struct json_out draft = {0};
-    config_text(found, args_value(a, "target"), path, model, &draft);
+    config_text(found, target, path, model, &draft);
     struct overrides sets = {.sets = o->sets,
                              .set_count = o->set_count,
                              .threads = -1,
@@ -260,9 +333,21 @@ static bool make_config(const struct args *a, const struct infer *found, const s
     struct config *config =
         config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
     if (config) {
+        *barren = !has_feature(config);
+        foretell(config, *barren);
+        for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
+            const struct json *section = json_path(json_root(config->doc), set_sections[i]);
+            if (section && json_count(section) == 0)
+                json_remove(config->doc, set_sections[i]);
+        }
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
-        *barren = !has_feature(config);
+    } else if (e->id == ERR_JSON_LIMIT) {
+        err_clear(e);
+        err_at(e, ERR_CSV_LIMIT, data, 0, 0, "%zu columns are more than a config can list",
+               found->count);
+        err_expected(e, "a config of at most 10000 keys and %zu bytes", JSON_MOST_BYTES);
+        err_help(e, "give a file without the columns that are not needed");
     }
     config_free(config);
     text_free(&draft.text);
@@ -271,10 +356,41 @@ static bool make_config(const struct args *a, const struct infer *found, const s
     return config != NULL;
 }
 
+/* A column has one role. */
+static bool check_lists(const struct infer_request *q, struct err *e)
+{
+    for (size_t i = 0; i < q->id_count + q->ignored_count; i++) {
+        bool id = i < q->id_count;
+        const char *name = id ? q->ids[i] : q->ignored[i - q->id_count];
+        if (strcmp(name, q->target) == 0)
+            return err_set(e, ERR_OPTION_CONFLICT, "column \"%s\" is the target and is also --%s",
+                           text_quote_z(name), id ? "id" : "ignore");
+        for (size_t k = 0; id && k < q->ignored_count; k++)
+            if (strcmp(name, q->ignored[k]) == 0)
+                return err_set(e, ERR_OPTION_CONFLICT, "column \"%s\" is --id and also --ignore",
+                               text_quote_z(name));
+    }
+    return true;
+}
+
+/* A name without the blanks around it, as names of the file are read; mem_free. */
+static char *trimmed(const char *name)
+{
+    size_t from = strspn(name, " \t"), length = strlen(name);
+    while (length > from && strchr(" \t", name[length - 1]))
+        length--;
+    return mem_string_n(name + from, length - from);
+}
+
 static int init_command(struct args *a)
 {
     struct err e = {0};
     const char *target = args_value(a, "target"), *output = args_value(a, "output");
+    if (!*a->positionals[0] || strcmp(a->positionals[0], "-") == 0) {
+        err_set(&e, ERR_USAGE, "`dnn init` looks at the data more than once: give a file");
+        err_expected(&e, "dnn %s", a->command->usage);
+        return cli_fail(a, &e, NULL);
+    }
     if (!target) {
         err_set(&e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
         err_expected(&e, "dnn %s", a->command->usage);
@@ -304,16 +420,20 @@ static int init_command(struct args *a)
     if (take_missing(&o, &missing))
         q.missing = &missing;
     struct text json = {0};
-    for (size_t i = 0; i < q.id_count + q.ignored_count; i++)
-        if (strcmp(i < q.id_count ? q.ids[i] : q.ignored[i - q.id_count], target) == 0)
-            err_set(&e, ERR_OPTION_CONFLICT, "column \"%s\" is the target and is also --%s",
-                    text_quote_z(target), i < q.id_count ? "id" : "ignore");
+    check_lists(&q, &e);
     struct infer *found = e.id ? NULL : infer_file(&q, &e);
+    char *bare = trimmed(target);
+    if (e.id == ERR_INFER_TARGET && strcmp(bare, target) != 0) {
+        struct err other = {0};
+        q.target = target = bare;
+        if ((found = infer_file(&q, &other)) != NULL)
+            err_clear(&e);
+    }
     if (found)
         take_task(found, set_value(&o, "task"));
     int code = EXIT_DONE;
     bool barren = false;
-    if (!found || !make_config(a, found, &o, &json, &barren, &e) ||
+    if (!found || !make_config(a, target, found, &o, &json, &barren, &e) ||
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
@@ -322,6 +442,7 @@ static int init_command(struct args *a)
         log_warning("no column is left to learn from, and `dnn train` will refuse this config "
                     "(E1312): give one a type, as in --set data.columns.NAME=categorical");
     infer_free(found);
+    mem_free(bare);
     drop_missing(&missing);
     text_free(&json);
     cli_drop(q.ids);

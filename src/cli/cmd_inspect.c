@@ -1,4 +1,6 @@
 /* cmd_inspect.c - `dnn inspect`: what is inside a model or a CSV file. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "run/inspect.h"
 
@@ -7,6 +9,11 @@ static int inspect_command(struct args *a)
     struct err e = {0};
     struct inspect seen = {0};
     int code;
+    if (!*a->positionals[0] || strcmp(a->positionals[0], "-") == 0) {
+        err_set(&e, ERR_USAGE, "`dnn inspect` reads its file more than once: give a file");
+        err_expected(&e, "dnn %s", a->command->usage);
+        return cli_fail(a, &e, NULL);
+    }
     if (!inspect_open(&seen, a->positionals[0], &e))
         code = cli_fail(a, &e, NULL);
     else if (a->json) {

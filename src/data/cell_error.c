@@ -146,7 +146,7 @@ bool cell_say_number(const struct cell_where *w, size_t column, const struct csv
 bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
-    expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it");
+    expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     return err_help(
         w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
         name_of(w, column));

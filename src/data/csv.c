@@ -222,11 +222,13 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
         snprintf(out, size,
                  "the first line holds numbers only and is read as a header; if it is none, set "
                  "data.header to false");
+    else if (n->unnamed)
+        snprintf(out, size, "the first column has no name in the header: it is called \"c1\"");
     else if (n->first != n->second)
         snprintf(out, size,
                  "the names of columns %zu and %zu differ only by upper and lower case or blanks",
                  n->first + 1, n->second + 1);
-    return n->numbers || n->first != n->second;
+    return n->numbers || n->unnamed || n->first != n->second;
 }
 
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */

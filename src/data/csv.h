@@ -110,7 +110,7 @@ void csv_close(struct csv *c);
 /* What init and check say in a note: the header looks like data (`numbers`), two names are equal
  * but for upper and lower case (first != second: their positions from 0). Valid after csv_header.
  * csv_notes_text: as a sentence; false when there is nothing to say. */
-struct csv_notes { bool numbers; size_t first, second; };
+struct csv_notes { bool numbers, unnamed; size_t first, second; };
 struct csv_notes csv_notes(const struct csv *c);
 bool csv_notes_text(const struct csv_notes *n, char *out, size_t size);
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */

@@ -121,6 +121,14 @@ static bool header_help(const struct csv *c, struct err *e, const char *otherwis
     return err_help(e, "%s", otherwise);
 }
 
+/* Programs that write a table with the numbers of its rows leave that column, the first, without a
+ * name. It is called as without a header. */
+static bool is_index(const struct csv_cells *cells, uint32_t i)
+{
+    return i == 0 && !cells->cells[0].length && cells->records[0].cells > 1 &&
+           cells->cells[1].length;
+}
+
 static bool check_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                         struct err *e)
 {
@@ -128,7 +136,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
     int64_t line, column;
     for (uint32_t i = 0; i < r->cells; i++) {
         size_t length = cells->cells[i].length;
-        if (length && length <= CSV_MOST_NAME)
+        if ((length && length <= CSV_MOST_NAME) || is_index(cells, i))
             continue;
         csv_place(b, r, cells, i, &line, &column);
         if (length) {
@@ -150,6 +158,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
                            "give one of them another name; if this line is no header, set "
                            "\"header\": false in data (predict: --no-header)");
     }
+    c->notes.unnamed = is_index(cells, 0);
     c->notes.numbers = looks_like_data(c);
     if (find_equal(c, true, &first, &second)) {
         c->notes.first = first;
@@ -171,6 +180,8 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
     for (uint32_t i = 0; c->dialect.header && i < r->cells; i++) {
         const struct csv_cell *cell = cells->cells + i;
         if (strlen(c->names[i]) == cell->length && !memcmp(c->names[i], cell->text, cell->length))
+            continue;
+        if (is_index(cells, i) && strcmp(c->names[0], "c1") == 0)
             continue;
         int64_t line, column;
         csv_place(b, r, cells, i, &line, &column);
@@ -195,8 +206,9 @@ static bool take_names(struct csv *c, const struct csv_block *b, const struct cs
     for (uint32_t i = 0; i < r->cells; i++) {
         char number[24];
         snprintf(number, sizeof number, "c%u", i + 1);
-        c->names[i] = c->dialect.header ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
-                                        : mem_string(number);
+        c->names[i] = c->dialect.header && !is_index(cells, i)
+                          ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
+                          : mem_string(number);
     }
     if (!c->dialect.header || check_names(c, b, cells, e))
         return true;

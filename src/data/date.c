@@ -62,9 +62,11 @@ static bool read_date(struct cursor *c, int64_t *days)
     char separator = c->at < c->end && (*c->at == '-' || *c->at == '/') ? *c->at : '\0';
     if (separator)
         c->at++;
-    if (!read_digits(c, 2, &month) || (separator && !take(c, separator)))
+    if (!read_digits(c, 2, &month))
         return false;
-    if (!read_digits(c, 2, &day))
+    if (separator == '-' && c->at == c->end) /* a month alone is its first day */
+        day = 1;
+    else if ((separator && !take(c, separator)) || !read_digits(c, 2, &day))
         return false;
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
         return false;
@@ -122,6 +124,13 @@ bool date_parse(const char *text, size_t length, double *seconds)
     struct cursor c = {text, text + length};
     int64_t days;
     double time = 0;
+    bool marked = length > 0 && (text[0] == 'T' || text[0] == 't');
+    if (marked || (length > 2 && text[2] == ':')) { /* a time of day alone */
+        c.at += marked;
+        if (!read_time(&c, seconds) || c.at != c.end)
+            return false;
+        return true;
+    }
     if (!read_date(&c, &days))
         return false;
     if (c.at < c.end) {

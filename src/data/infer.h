@@ -11,7 +11,8 @@
 struct infer_column {
     char *name;
     int type;               /* enum column_type */
-    char reason[160];       /* why it is ignored or an id; "" otherwise */
+    char reason[320];       /* why it is ignored, an id, no number; "" otherwise */
+    const char *kind;       /* equal for reasons that differ only by their figures; or NULL */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
     double low, high;       /* of numbers; NaN when there are none */
@@ -41,6 +42,8 @@ struct infer_request {
     int encoding, header;
     const struct opt_strings *missing; /* NULL: to be found out */
 };
+/* The note of every column but the target that has one. */
+extern const char infer_leak_words[];
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
 

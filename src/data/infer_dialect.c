@@ -69,7 +69,7 @@ static bool is_number(const struct field *f, char delimiter)
     double value;
     return number_parse(f->text, f->length, '.', &value) == NUMBER_OK ||
            (delimiter != ',' && number_parse(f->text, f->length, ',', &value) == NUMBER_OK) ||
-           (f->length && date_parse(f->text, f->length, &value));
+           (f->length > 7 && date_parse(f->text, f->length, &value)); /* 2024-01 names columns */
 }
 
 /* How well a delimiter explains the head: 0 without a second column, else mostly the share of

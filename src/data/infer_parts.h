@@ -15,6 +15,20 @@ enum { INFER_ANYWHERE = 13, INFER_MISSING = 32 };
 #define INFER_HASHES ((size_t)1 << 26)
 #define INFER_TEXTS 1024u       /* values whose text is kept, for labels */
 
+/* How a cell that is no number differs from one; infer_form.c. */
+enum infer_form {
+    FORM_NONE,
+    FORM_NEARLY,   /* +1, .5, 5. */
+    FORM_INFINITE, /* inf, -nan */
+    FORM_BEYOND,   /* 1e400 */
+    FORM_PERCENT,  /* 12.3% */
+    FORM_GROUPED,  /* 1,234.5 */
+    FORM_CURRENCY, /* $12.34 */
+    FORM_HEX,      /* 0x1F */
+    FORM_DATE,     /* 12/31/2024 */
+    FORMS
+};
+
 /* What is known of one column. */
 struct watch {
     uint64_t cells;             /* all of them */
@@ -23,10 +37,14 @@ struct watch {
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
     uint64_t others;            /* no number, no date, not in the list */
-    uint64_t nearly;            /* of others: numbers but for a '+' or a digit before the point */
+    uint64_t forms[FORMS];      /* of others: by the form of number or date they have */
+    int64_t other_line, point_line, comma_line; /* where the first of each stands */
     uint64_t words, bytes;      /* of cells that are others */
     uint64_t odd_commas;        /* of `commas`: not three digits behind it, so no thousands */
     bool steps;                 /* each whole number is one more than the one before */
+    bool rises, falls;          /* each whole number is beyond, or below, the one before */
+    uint64_t padded, serials;   /* of `whole`: with a zero in front; of more digits than 2^53 has */
+    char *pad;                  /* the first one with a zero in front */
     double last, low, high, fraction; /* fraction: largest distance of a number from a whole one */
     double comma_low, comma_high;
     char *example[5], *other;   /* first distinct cells; the first of `others` */
@@ -57,6 +75,10 @@ bool infer_encoding(const char *path, int *encoding, struct err *e);
 /* infer_scan.c: the whole file, once. */
 bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, struct err *e);
 void infer_scan_free(struct scan *s);
+/* infer_form.c: the form of a cell that is neither a number nor an ISO date, and what is said of a
+ * column of such cells (cell: the first of them, or NULL); returns its kind (infer_column). */
+int infer_form(const char *text, size_t length);
+const char *infer_form_reason(int form, const char *cell, char *out, size_t size);
 /* infer_type.c: types, missing texts, decimal; then the task of the target. */
 void infer_types(const struct infer_request *r, const struct scan *s, struct infer *i);
 void infer_target(const struct scan *s, size_t target, struct infer *i);

@@ -78,38 +78,54 @@ static bool is_day(double value)
     return value >= 19000101 && value <= 21001231;
 }
 
-static void see_number(struct watch *w, const char *text, size_t length, double value, bool comma)
+/* What the digits of a whole number say of names: zeros in front, more of them than count. */
+static void see_digits(struct watch *w, const char *text, size_t length, double value)
+{
+    double seconds;
+    bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
+    if (w->whole && value - w->last != 1)
+        w->steps = false;
+    w->rises &= !w->whole || value > w->last;
+    w->falls &= !w->whole || value < w->last;
+    w->last = value;
+    w->whole++;
+    w->serials += length > 16 && plain;
+    w->day_numbers += length == 8 && is_day(value) && date_parse(text, length, &seconds);
+    if (length > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') {
+        if (!w->padded++)
+            w->pad = mem_string_n(text, length);
+    }
+}
+
+static void see_number(struct watch *w, const char *text, size_t length, double value, bool comma,
+                       int64_t line)
 {
     const char *point = memchr(text, comma ? ',' : '.', length);
     double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
     *low = value < *low ? value : *low;
     *high = value > *high ? value : *high;
     w->fraction = fmax(w->fraction, fabs(value - rint(value)));
-    double seconds;
     if (comma) {
-        w->commas++;
+        if (!w->commas++)
+            w->comma_line = line;
         const char *digit = text + (*text == '-');
         w->odd_commas += text + length - point != 4 || (*digit == '0');
     } else if (point) {
-        w->points++;
+        if (!w->points++)
+            w->point_line = line;
     } else {
-        if (w->whole && value - w->last != 1)
-            w->steps = false;
-        w->last = value;
-        w->whole++;
-        w->day_numbers += length == 8 && is_day(value) && date_parse(text, length, &seconds);
+        see_digits(w, text, length, value);
     }
 }
 
-static void see_other(struct watch *w, const char *text, size_t length)
+static void see_other(struct watch *w, const char *text, size_t length, int64_t line)
 {
     bool inside = false;
-    char as[64];
-    if (!w->others)
+    if (!w->others++) {
         w->other = mem_string_n(text, length);
-    w->nearly += number_nearly(text, length, '.', as, sizeof as) ||
-                 number_nearly(text, length, ',', as, sizeof as);
-    w->others++;
+        w->other_line = line;
+    }
+    w->forms[infer_form(text, length)]++;
     w->bytes += length;
     for (size_t i = 0; i < length; i++) {
         bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n';
@@ -142,9 +158,11 @@ static bool is_given(struct watch *w, const struct opt_strings *missing, const c
     return false;
 }
 
-static float see(struct watch *w, const struct opt_strings *missing, const char *text,
-                 size_t length, uint64_t hash)
+static float see(struct watch *w, const struct opt_strings *missing, const struct csv_cell *cell,
+                 int64_t line, uint64_t hash)
 {
+    const char *text = cell->text;
+    size_t length = cell->length;
     double value;
     w->cells++;
     if (hash_add(w, hash))
@@ -153,7 +171,7 @@ static float see(struct watch *w, const struct opt_strings *missing, const char 
     if (is_given(w, missing, text, length))
         return NAN;
     if (number_parse(text, length, '.', &value) == NUMBER_OK) {
-        see_number(w, text, length, value, false);
+        see_number(w, text, length, value, false, line);
         return (float)value;
     }
     int absent = missing_index(text, length);
@@ -162,14 +180,14 @@ static float see(struct watch *w, const struct opt_strings *missing, const char 
         return NAN;
     }
     if (number_parse(text, length, ',', &value) == NUMBER_OK) {
-        see_number(w, text, length, value, true);
+        see_number(w, text, length, value, true, line);
         return (float)value;
     }
     if (date_parse(text, length, &value)) {
         w->dates++;
         return (float)(value / 3600);
     }
-    see_other(w, text, length);
+    see_other(w, text, length, line);
     return NAN;
 }
 
@@ -194,8 +212,8 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
         for (size_t c = first; c < end; c++) {
             struct watch *w = &t->scan->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number =
-                see(w, t->scan->missing, cells[c].text, cells[c].length, hash ? hash : 1);
+            float number = see(w, t->scan->missing, &cells[c], t->cells->records[r].line,
+                               hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
             w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);
@@ -283,7 +301,7 @@ static void watch_all(const struct infer_request *r, struct scan *s)
     s->sample_step = 1;
     for (size_t c = 0; c < s->count; c++) {
         struct watch *w = &s->watches[c];
-        w->steps = true;
+        w->steps = w->rises = w->falls = true;
         w->low = w->comma_low = INFINITY;
         w->high = w->comma_high = -INFINITY;
         w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
@@ -321,6 +339,7 @@ void infer_scan_free(struct scan *s)
         for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
             mem_free(w->example[i]);
         mem_free(w->other);
+        mem_free(w->pad);
         mem_free(w->hashes);
         vocab_free(w->texts);
         mem_free(w->text_counts);

@@ -9,6 +9,10 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
+const char infer_leak_words[] =
+    "it alone gives the target away almost completely: leave it out unless it is known before "
+    "the target is";
+
 static bool is_missing(const struct infer *i, const char *text)
 {
     for (size_t k = 0; k < i->missing.count; k++)
@@ -105,9 +109,7 @@ static void leak_tile(void *context, unsigned tile, unsigned thread)
     else if (c->type == COLUMN_CATEGORICAL)
         explained = of_groups(t, w);
     if (leak_suspect(&t->of, explained))
-        snprintf(c->note, sizeof c->note,
-                 "it alone gives the target away almost completely: leave it out unless it is "
-                 "known before the target is");
+        snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
 }
 
 static void find_leaks(const struct scan *s, size_t target, const struct vocab *labels,

@@ -112,20 +112,29 @@ static bool named_like_id(const char *name)
            (strcasecmp(end, "id") == 0 && strchr("_-. ", before));
 }
 
+/* A type with what is said of it. Reasons of one format are of one kind. */
 __attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
                                                             const char *format, ...)
 {
     va_list args;
     c->type = type;
+    c->kind = format;
     va_start(args, format);
     vsnprintf(c->reason, sizeof c->reason, format, args);
     va_end(args);
 }
 
+/* Whole numbers that floats do not tell apart, met again and again: names. */
+static bool long_codes(const struct watch *w, const struct counts *n)
+{
+    return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
+}
+
 static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
 {
-    bool whole = !(w->fraction > 0);
-    if (whole && !n->missing && n->present >= 20 && w->steps && w->whole == n->present)
+    bool whole = !(w->fraction > 0), all = w->whole == n->present;
+    bool unique = whole && all && !n->missing && n->distinct == n->present;
+    if (whole && !n->missing && n->present >= 20 && w->steps && all)
         set_aside(c, COLUMN_ID, "it numbers the rows");
     else if (whole && named_like_id(c->name) && n->distinct == n->present)
         set_aside(c, COLUMN_ID,
@@ -133,10 +142,64 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
     else if (whole && named_like_id(c->name) && n->distinct > 100 && n->distinct * 2 > n->present)
         set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
                   (unsigned long long)n->distinct);
-    else if (w->day_numbers == w->whole && w->whole == n->present && n->distinct > 1)
+    else if (w->serials * 2 > n->present && n->distinct * 2 > n->present)
+        set_aside(c, COLUMN_ID, "whole numbers of more than 16 digits, most of them different, "
+                                "are names, and a float does not tell them apart");
+    else if (w->day_numbers == w->whole && all && n->distinct > 1)
         c->type = COLUMN_DATETIME;
+    else if (unique && n->present >= 20 && (w->rises || w->falls || n->present >= 1000))
+        set_aside(c, COLUMN_NUMERIC,
+                  "every row has another whole number%s: if it names the row, say --id %s",
+                  w->rises ? ", in ascending order" : w->falls ? ", in descending order" : "",
+                  text_quote_z(c->name));
     else
         c->type = COLUMN_NUMERIC;
+}
+
+/* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
+static bool type_of_most(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    bool dates = w->dates > n->numbers;
+    uint64_t wrong = n->present - (dates ? w->dates : n->numbers);
+    if (wrong * 100 > n->present || w->padded ||
+        (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
+        (named_like_id(c->name) && n->distinct * 2 > n->present))
+        return false;
+    char place[120] = "";
+    if (w->other)
+        snprintf(place, sizeof place, ", the first \"%.60s\" at line %lld",
+                 text_quote_z(w->other), (long long)w->other_line);
+    set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
+              "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
+              "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
+              wrong == 1 ? "is" : "are", dates ? "date" : "number", place);
+    return true;
+}
+
+/* Numbers or dates written in a form that dnn does not read, among numbers or by themselves. */
+static bool type_of_forms(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    uint64_t all = 0;
+    int form = FORM_NONE;
+    for (int i = FORM_NEARLY; i < FORMS; i++) {
+        all += w->forms[i];
+        form = w->forms[i] > w->forms[form] || form == FORM_NONE ? i : form;
+    }
+    uint64_t read = form == FORM_DATE ? w->dates : n->numbers;
+    if (!all || all != w->others || all + read != n->present)
+        return false;
+    char reason[200];
+    const char *kind = infer_form_reason(form, w->other, reason, sizeof reason);
+    bool few = form == FORM_DATE && n->distinct <= 20 && n->distinct * 4 <= n->present;
+    set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
+              few ? "; taken as categories" : "");
+    c->kind = kind;
+    if (w->other && form != FORM_NEARLY && strlen(c->reason) + 60 < sizeof c->reason) {
+        size_t at = strlen(c->reason);
+        snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
+                 text_quote_z(w->other), (long long)w->other_line);
+    }
+    return true;
 }
 
 static void type_of_texts(const struct watch *w, const struct counts *n, struct infer_column *c)
@@ -145,17 +208,14 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
     double words = w->others ? (double)w->words / (double)w->others : 0;
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
     bool unique = n->distinct == n->present || w->capped;
+    uint64_t wrong = n->present - n->numbers;
     c->type = COLUMN_CATEGORICAL;
-    if (w->nearly && !w->dates && w->nearly + n->numbers == n->present) {
-        char as[64] = "0.5";
-        if (w->other && !number_nearly(w->other, strlen(w->other), '.', as, sizeof as))
-            number_nearly(w->other, strlen(w->other), ',', as, sizeof as);
-        set_aside(c, COLUMN_IGNORE, w->other && w->other[0] == '+'
-                  ? "numbers with a plus sign: dnn reads %s, not %s"
-                  : "numbers without a digit before or behind the point: dnn reads %s, not %s", as,
-                  w->other ? w->other : ".5");
-        return;
-    }
+    if (w->padded)
+        set_aside(c, COLUMN_CATEGORICAL,
+                  "zeros in front, as in \"%.40s\", make codes of its numbers",
+                  text_quote_z(w->pad));
+    else if (long_codes(w, n))
+        set_aside(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
     if (n->present < 20)
         return;
     if (named_like_id(c->name) && distinct > 0.5 * present)
@@ -166,9 +226,13 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
                   words, 100 * distinct / present);
     else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
         set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell", words);
-    else if (n->numbers * 2 > n->present && n->distinct > 100)
-        set_aside(c, COLUMN_IGNORE, "numbers mixed with other text such as \"%s\"",
-                  w->other ? text_quote_z(w->other) : w->points ? "1.5" : "1,5");
+    else if (wrong && n->numbers * 2 > n->present && n->distinct > 100)
+        set_aside(c, COLUMN_IGNORE,
+                  "numbers mixed with other text: %llu of %llu cells, the first \"%.60s\" at line "
+                  "%lld", (unsigned long long)wrong, (unsigned long long)n->present,
+                  w->other ? text_quote_z(w->other) : w->points ? "1.5" : "1,5",
+                  (long long)(w->other ? w->other_line
+                              : w->points ? w->point_line : w->comma_line));
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)
@@ -176,6 +240,11 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
                   (unsigned long long)n->distinct, (unsigned long long)n->present);
     else if (n->distinct > VOCAB_MOST / 2)
         set_aside(c, COLUMN_IGNORE, "too many values");
+    else if (wrong && wrong * 100 <= n->present && !c->reason[0])
+        set_aside(c, COLUMN_CATEGORICAL,
+                  "numbers but for %llu of %llu cells, the first \"%.60s\" at line %lld",
+                  (unsigned long long)wrong, (unsigned long long)n->present,
+                  w->other ? text_quote_z(w->other) : "", (long long)w->other_line);
 }
 
 static void type_of(const struct infer_request *r, const struct scan *s, const struct watch *w,
@@ -197,11 +266,11 @@ static void type_of(const struct infer_request *r, const struct scan *s, const s
         set_aside(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* that it is missing is all it says */
-    else if (!n->texts && !w->dates)
+    else if (!n->texts && !w->dates && !w->padded && !long_codes(w, n))
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         c->type = COLUMN_DATETIME;
-    else
+    else if (!type_of_most(w, n, c) && !type_of_forms(w, n, c))
         type_of_texts(w, n, c);
 }
 

@@ -123,6 +123,8 @@ double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t
 
 /* --- numbers --- */
 
+enum { LEAK_OFTEN = 8 }; /* rows a value, where values count one by one */
+
 /* Squared correlation over the rows that have the number. */
 static double correlation(const float *x, const float *y, uint32_t count)
 {
@@ -142,13 +144,15 @@ static double correlation(const float *x, const float *y, uint32_t count)
     return n > 2 && xx > 0 && yy > 0 ? xy / xx * (xy / yy) : 0;
 }
 
-/* Up to 255 ranges of equal rows, equal values together; group 0 is missing. */
+/* Up to 255 ranges of equal rows, equal values together; every value by itself where most are met
+ * often (a series has rows of one class: a range across two of them would hide it). Group 0 is
+ * missing. */
 static uint32_t to_ranges(const float *number, uint32_t count, int32_t *group)
 {
     float *present = mem_alloc((size_t)count + 1, sizeof *present);
     uint32_t *rows = mem_alloc((size_t)count + 1, sizeof *rows);
     uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
-    uint32_t n = 0, groups = 1, begun = 0;
+    uint32_t n = 0, groups = 1, begun = 0, values = 0;
     for (uint32_t i = 0; i < count; i++) {
         group[i] = 0;
         if (number[i] == number[i]) {
@@ -157,9 +161,12 @@ static uint32_t to_ranges(const float *number, uint32_t count, int32_t *group)
         }
     }
     sort_order_floats(order, present, n);
+    for (uint32_t i = 0; i < n; i++)
+        values += i == 0 || present[order[i]] > present[order[i - 1]];
+    uint32_t least = (uint64_t)values * LEAK_OFTEN <= n ? 1 : n / 255 + 1;
     for (uint32_t i = 0; i < n; i++) {
         bool other = i == 0 || present[order[i]] > present[order[i - 1]];
-        if (i == 0 || (other && i - begun >= n / 255 + 1)) {
+        if (i == 0 || (other && i - begun >= least)) {
             groups++;
             begun = i;
         }

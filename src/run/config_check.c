@@ -40,6 +40,7 @@ const struct config_belonging config_belongings[] = {
     {"train.loss.delta", "train.loss.type", "huber"},
     {"train.loss.q", "train.loss.type", "quantile"},
     {"train.loss.class_weights", "train.loss.type", "cross_entropy focal"},
+    {"data.split.column", "data.split.method", "group time hash column"},
     {NULL, NULL, NULL}};
 
 bool config_listed(const char *words, const char *word, size_t length)

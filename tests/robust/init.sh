@@ -63,6 +63,62 @@ err_has 'column "story": ignore: free text'
 err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
 err_has 'column "half": ignore: numbers without a digit before or behind the point: dnn reads 0.1, not .1'
 
+# many columns set aside for one reason share a line
+{ printf 'k%s,' $(seq 40); echo x,y; for i in $(seq 60); do printf '1,%.0s' $(seq 40); echo "$((i * 37 % 53)).5,$((i % 2))"; done; } >same.csv
+run dnn init same.csv --target y
+err_has 'note: columns "k1", "k2", "k3", "k4", "k5" and 35 more: ignore: the same value in every row'
+is "$(wc -l <err)" 1 "  in one line"
+{ printf 'k%s,' $(seq 40); echo y; for i in $(seq 60); do printf "$((i % 2)),%.0s" $(seq 40); echo "$((i % 2))"; done; } >leak.csv
+run dnn init leak.csv --target y
+err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: it alone gives the target away'
+
+# one bad cell costs no column: the place is told, and training stops there
+{ echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/oops,1/' >bad.csv
+run dnn init bad.csv --target y -o bad.json
+err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "oops" at line 250'
+run dnn train bad.json -o bad.dnn
+is_exit 65 "  train names it"
+err_has 'bad.csv:250:1: column "x": "oops" is not a number'
+run dnn train bad.json -o bad.dnn -q --set train.epochs=1 --set 'data.missing=["oops"]'
+is_exit 0 "  and trains where it means no value"
+
+# a table written with the numbers of its rows: that column has no name
+{ echo ,x,y; for i in $(seq 0 99); do echo "$i,$((i * 7919 % 100)).5,$((i % 2))"; done; } >index.csv
+run dnn init index.csv --target y -o index.json
+is_exit 0 "a first column without a name"
+has '"c1": "id"' index.json "  is called c1"
+err_has 'note: the first column has no name in the header: it is called "c1"'
+run dnn train index.json -o index.dnn -q --set train.epochs=1
+is_exit 0 "  trains"
+run dnn predict index.dnn index.csv index.csv -q
+is_exit 0 "  predicts"
+is "$(sed -n 2p out | cut -d, -f1)" 0 "  and is repeated"
+
+# more columns than a config can list
+awk 'BEGIN { for (i = 0; i < 10050; i++) printf "c%d,", i; print "y"; for (r = 0; r < 3; r++) { for (i = 0; i < 10050; i++) printf "%d,", (i + r) % 3; print r % 2 } }' >wide.csv
+run dnn init wide.csv --target y -o wide.json
+is_exit 65 "too many columns for a config"
+err_has '10051 columns are more than a config can list'
+
+# names and options that contradict each other, or do nothing
+run dnn init leads.csv --target converted --id lead_id --ignore lead_id
+is_exit 64 "one column under --id and --ignore"
+run dnn init leads.csv --target ' converted '
+is_exit 0 "blanks around a name are dropped, as around the names of the file"
+run dnn init leads.csv --target converted --set data.split.method=column -o split.json
+err_has 'warning: `dnn train` will refuse this config'
+run dnn init leads.csv --target converted --set train.epochs=7
+is "$(grep -nE '"(train|output)": \{' out | cut -d'"' -f2 | xargs)" "train output" "train stands before output"
+
+# what is no data file
+printf '{"task": "binary"}' >own.json
+run dnn init own.json --target y
+is_exit 65 "a config is no data file"
+for word in - ''; do
+    run dnn init "$word" --target y
+    is_exit 64 "init '$word' is a mistake of the command line"
+done
+
 # what stands at the output's name
 run dnn init leads.csv --target converted -o leads.csv
 is_exit 64 "the data file is not replaced"

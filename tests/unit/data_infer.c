@@ -205,6 +205,57 @@ static void test_types(void)
     text_free(&t);
 }
 
+/* What looks like a number or a date and is not read as one; what looks like one and is a name. */
+static void test_forms(void)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "serial,big,bigcode,zip,inf,huge,percent,usd,eur,thousand,german,hex,us,few,bad,"
+                 "badcode,badid_id,baddate,hour,month,mixed,y\n");
+    for (uint32_t k = 0; k < 400; k++) {
+        uint32_t r = rng_bits(9, k, 0, 0, RNG_TEST) % 100000;
+        text_printf(&t, "%u,9%05u0000000%05u,1234567890123456789%u,%05u,%s,%s,%u.5%%,$%u.25,",
+                    5 + 7 * k, r, k, k % 3, k % 4 ? 501u : 10001u, k % 3 ? "1.5" : "-inf",
+                    k % 5 ? "2.5" : "1e400", r, r);
+        text_printf(&t,
+                    "%u.5 \xe2\x82\xac,\"1,%03u.5\",\"1.%03u,5\",0x%X,%02u/%02u/2024,1.2.2024,%s,",
+                    r, k, k, r, k % 12 + 1, r % 28 + 1, k == 389 ? "oops" : "1.25");
+        text_printf(&t, "%s,%s%u,%s,%02u:30,2024-%02u,%s%u,%u\n", k == 9 ? "n.v." : "7",
+                    k ? "" : "A", r, k == 3 ? "soon" : "2024-01-05", k % 24, k % 12 + 1,
+                    k % 9 ? "" : "ab", k, k % 2);
+    }
+    struct infer *i = look(&t, "y", &e);
+    if (!ok(i, "looked: %s", e.what))
+        return;
+    is_type(i, "serial", COLUMN_NUMERIC,
+            "in ascending order: if it names the row, say --id serial");
+    is_type(i, "big", COLUMN_ID, "more than 16 digits");
+    is_type(i, "bigcode", COLUMN_CATEGORICAL, "more than 16 digits are codes");
+    is_type(i, "zip", COLUMN_CATEGORICAL, "zeros in front, as in \"00501\"");
+    is_type(i, "inf", COLUMN_IGNORE, "(\"-inf\" at line 2)");
+    is_type(i, "huge", COLUMN_IGNORE, "beyond what 32-bit floats hold");
+    is_type(i, "percent", COLUMN_IGNORE, "percent");
+    is_type(i, "usd", COLUMN_IGNORE, "currency");
+    is_type(i, "eur", COLUMN_IGNORE, "currency");
+    is_type(i, "thousand", COLUMN_IGNORE, "thousands");
+    is_type(i, "german", COLUMN_IGNORE, "thousands");
+    is_type(i, "hex", COLUMN_IGNORE, "hexadecimal");
+    is_type(i, "us", COLUMN_IGNORE, "not ISO");
+    is_type(i, "few", COLUMN_IGNORE, "the same value");
+    is_type(i, "bad", COLUMN_NUMERIC,
+            "1 of 400 cells is no number, the first \"oops\" at line 391");
+    is_type(i, "badcode", COLUMN_CATEGORICAL,
+            "numbers but for 1 of 400 cells, the first \"n.v.\" at line 11");
+    is_type(i, "badid_id", COLUMN_ID, "identifier");
+    is_type(i, "baddate", COLUMN_DATETIME,
+            "1 of 400 cells is no date, the first \"soon\" at line 5");
+    is_type(i, "hour", COLUMN_DATETIME, NULL);
+    is_type(i, "month", COLUMN_DATETIME, NULL);
+    is_type(i, "mixed", COLUMN_IGNORE, "45 of 400 cells, the first \"ab0\" at line 2");
+    infer_free(i);
+    text_free(&t);
+}
+
 static void has_missing(const char *name, const char *bytes, const char *want)
 {
     struct infer *i = look_z(bytes, NULL);
@@ -307,6 +358,15 @@ static void test_leaks(void)
     leaks("two classes", 2);
     leaks("five classes", 5);
     leaks("values", 0);
+    struct err e = {0}; /* a number of a series: the classes change within any range of rows */
+    struct text t = {0};
+    text_put(&t, "series,x,y\n");
+    for (uint32_t k = 0; k < 4000; k++)
+        text_printf(&t, "%u,%u,c%u\n", k / 15, k % 7, k / 15 / 3 % 8);
+    struct infer *i = look(&t, "y", &e);
+    ok(i && strstr(column(i, "series")->note, "gives the target away"), "a series of one class");
+    infer_free(i);
+    text_free(&t);
 }
 
 /* --- failures --- */
@@ -417,6 +477,7 @@ int main(void)
     test_fixed();
     test_encoding();
     test_types();
+    test_forms();
     test_missing();
     test_target();
     test_leaks();

@@ -1,0 +1,178 @@
+/* infer_form.c - cells that a person reads as a number or a date and dnn does not: which form, so
+ * that `init` can say why a column is set aside. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/date.h"
+#include "data/infer_parts.h"
+#include "data/number.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t digits(const char *text, size_t length, size_t at)
+{
+    size_t from = at;
+    while (at < length && is_digit(text[at]))
+        at++;
+    return at - from;
+}
+
+static bool is_infinite(const char *text, size_t length)
+{
+    static const char *const words[] = {"inf", "infinity", "nan"};
+    size_t sign = length && (*text == '-' || *text == '+');
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length - sign && !strncasecmp(text + sign, words[i], length - sign))
+            return true;
+    return false;
+}
+
+static bool is_hex(const char *text, size_t length)
+{
+    size_t at = length && text[0] == '-';
+    if (length < at + 3 || text[at] != '0' || (text[at + 1] | 32) != 'x')
+        return false;
+    for (at += 2; at < length; at++)
+        if (!strchr("0123456789abcdefABCDEF", text[at]))
+            return false;
+    return true;
+}
+
+/* 1,234  1.234,5  12 345.67: groups of three behind the first, all with one sign between them. */
+static bool is_grouped(const char *text, size_t length)
+{
+    size_t at = length && (*text == '-' || *text == '+'), n = digits(text, length, at), groups = 0;
+    if (!n || n > 3)
+        return false;
+    at += n;
+    char between = at < length ? text[at] : '\0';
+    if (!between || !strchr(",.' ", between))
+        return false;
+    for (; at < length && text[at] == between && digits(text, length, at + 1) == 3; at += 4)
+        groups++;
+    if (!groups)
+        return false;
+    if (at == length)
+        return true;
+    return text[at] != between && strchr(".,", text[at]) && digits(text, length, at + 1) &&
+           at + 1 + digits(text, length, at + 1) == length;
+}
+
+static bool is_amount(const char *text, size_t length)
+{
+    double value;
+    char as[64];
+    while (length && *text == ' ') {
+        text++;
+        length--;
+    }
+    while (length && text[length - 1] == ' ')
+        length--;
+    return number_parse(text, length, '.', &value) == NUMBER_OK ||
+           number_parse(text, length, ',', &value) == NUMBER_OK || is_grouped(text, length) ||
+           number_nearly(text, length, '.', as, sizeof as);
+}
+
+static bool is_currency(const char *text, size_t length)
+{
+    static const char *const signs[] = {"$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5",
+                                        "USD", "EUR", "GBP", "CHF"};
+    size_t minus = length && *text == '-';
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t n = strlen(signs[i]);
+        if (length <= n + minus)
+            continue;
+        if (memcmp(text + minus, signs[i], n) == 0 &&
+            is_amount(text + minus + n, length - n - minus))
+            return true;
+        if (memcmp(text + length - n, signs[i], n) == 0 && is_amount(text, length - n))
+            return true;
+    }
+    return false;
+}
+
+/* 31.12.2024  12/31/24  1-2-2024, alone or before a time; *iso: as it would be written, the day
+ * first unless that cannot be. */
+static bool is_date(const char *text, size_t length)
+{
+    int part[3] = {0, 0, 0};
+    size_t at = 0;
+    char between = '\0';
+    for (int i = 0; i < 3; i++) {
+        size_t n = digits(text, length, at);
+        if (!n || n > (i == 2 ? 4 : 2))
+            return false;
+        for (size_t k = 0; k < n; k++)
+            part[i] = part[i] * 10 + (text[at + k] - '0');
+        if (i == 2 && n != 2 && n != 4)
+            return false;
+        at += n;
+        if (i == 2)
+            break;
+        if (at == length || !strchr("./-", text[at]) || (between && text[at] != between))
+            return false;
+        between = text[at++];
+    }
+    bool days = part[0] >= 1 && part[1] >= 1 && part[0] <= 31 && part[1] <= 31 &&
+                (part[0] <= 12 || part[1] <= 12);
+    if (!days || (at < length && text[at] != ' ' && text[at] != 'T'))
+        return false;
+    return at == length || is_digit(text[at + 1 < length ? at + 1 : at]);
+}
+
+int infer_form(const char *text, size_t length)
+{
+    double value;
+    char as[64];
+    size_t at = 0;
+    while (at < length && !is_digit(text[at]))
+        at++;
+    if (at == length) /* most words */
+        return is_infinite(text, length) ? FORM_INFINITE : FORM_NONE;
+    if (number_nearly(text, length, '.', as, sizeof as) ||
+        number_nearly(text, length, ',', as, sizeof as))
+        return FORM_NEARLY;
+    if (number_parse(text, length, '.', &value) == NUMBER_RANGE)
+        return FORM_BEYOND;
+    if (length > 40)
+        return FORM_NONE;
+    if (text[length - 1] == '%' && is_amount(text, length - 1))
+        return FORM_PERCENT;
+    if (is_date(text, length))
+        return FORM_DATE;
+    if (is_grouped(text, length))
+        return FORM_GROUPED;
+    if (is_currency(text, length))
+        return FORM_CURRENCY;
+    return is_hex(text, length) ? FORM_HEX : FORM_NONE;
+}
+
+const char *infer_form_reason(int form, const char *cell, char *out, size_t size)
+{
+    static const char *const words[FORMS] = {
+        [FORM_NONE] = "",
+        [FORM_INFINITE] = "inf and nan are no numbers: list the text under data.missing if it "
+                          "stands for no value",
+        [FORM_BEYOND] = "a number beyond what 32-bit floats hold (3.4e38)",
+        [FORM_PERCENT] = "numbers with a percent sign: dnn reads 12.3, not 12.3%",
+        [FORM_GROUPED] = "numbers with thousands separators: dnn reads 1234.5, not 1,234.5",
+        [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
+        [FORM_HEX] = "numbers in hexadecimal digits: dnn reads decimal ones",
+        [FORM_DATE] = "dates that are not ISO: dnn reads 2024-12-31, not 12/31/2024"};
+    char as[64] = "0.5";
+    if (form == FORM_NEARLY) {
+        if (cell && !number_nearly(cell, strlen(cell), '.', as, sizeof as))
+            number_nearly(cell, strlen(cell), ',', as, sizeof as);
+        snprintf(out, size, cell && cell[0] == '+'
+                 ? "numbers with a plus sign: dnn reads %s, not %s"
+                 : "numbers without a digit before or behind the point: dnn reads %s, not %s", as,
+                 cell ? cell : ".5");
+        return "nearly";
+    }
+    snprintf(out, size, "%s", words[form]);
+    return words[form];
+}
