@@ -13,24 +13,9 @@ static const char *const names[OP_COUNT] = {
 #undef ONE
 };
 
-static const char *const texts[OP_COUNT] = {
-#define ROW(name, text) text,
-#define ALL(name, text) text,
-#define ONE(name, text) text,
-#include "backend/ops.def"
-#undef ROW
-#undef ALL
-#undef ONE
-};
-
 const char *op_name(enum op_id op)
 {
     return (unsigned)op < OP_COUNT ? names[op] : "?";
-}
-
-const char *op_text(enum op_id op)
-{
-    return (unsigned)op < OP_COUNT ? texts[op] : "?";
 }
 
 uint32_t plan_shards(uint32_t batch)

@@ -70,7 +70,6 @@ void machine_close(struct machine *m);
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* As far as this machine can: machine_plan tells afterwards what it made of it. */
 void machine_obey(struct machine *m, const struct plan *plan);
-const char *machine_name(const struct machine *m);
 /* What it computes on, in bytes. The CPU: nothing, all 0. */
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
@@ -178,7 +177,6 @@ struct machine_counts {
 void machine_count(const struct machine *m, struct machine_counts *counts);
 
 const char *op_name(enum op_id op);
-const char *op_text(enum op_id op);
 
 /* What this process's CPU backend found: for --version, check, BACKEND json. */
 struct cpu_info {

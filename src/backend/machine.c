@@ -60,11 +60,6 @@ void machine_close(struct machine *m)
         m->type->close(m);
 }
 
-const char *machine_name(const struct machine *m)
-{
-    return m->type->name;
-}
-
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan)
 {
     memset(plan, 0, sizeof *plan);

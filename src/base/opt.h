@@ -86,11 +86,8 @@ void opt_each(const struct option *table, const char *path, const void *from,
                            void *context),
               void *context);
 /* The members "type", "properties", "required" and "additionalProperties" of a JSON Schema object
- * (no braces). _tagged: with one more required member that must be this word, such as "type":
- * "dense". */
+ * (no braces). */
 void opt_schema(const struct option *table, struct json_out *out);
-void opt_schema_tagged(const struct option *table, const char *tag, const char *word,
-                       struct json_out *out);
 /* "1 to 65536", "more than 0", "" without limits; a rotating thread-local buffer. */
 const char *opt_range(const struct option *row);
 /* "integer", "list of strings", ... as messages and help name it. */

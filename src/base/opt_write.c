@@ -267,34 +267,24 @@ static bool required(const struct option *row)
     return row->flags & OPT_REQUIRED || (!row->standard && row->type != OPT_TABLE);
 }
 
-static void schema_level(const struct option *table, const char *prefix, const char *tag,
-                         const char *word, struct json_out *out)
+static void schema_level(const struct option *table, const char *prefix, struct json_out *out)
 {
     struct entry entry;
     size_t n = strlen(prefix);
     json_put_string(out, "type", "object");
     json_open(out, "properties", '{');
-    if (tag) {
-        json_open(out, tag, '{');
-        json_put_string(out, "const", word);
-        json_close(out, '}');
-    }
     for (const struct option *row = table; row->key; row++) {
         if (!entry_of(table, row, prefix, &entry))
             continue;
         json_open(out, entry.name, '{');
         if (entry.group)
-            schema_level(table, entry.prefix, NULL, NULL, out);
+            schema_level(table, entry.prefix, out);
         else
             put_row(row, out);
         json_close(out, '}');
     }
     json_close(out, '}');
-    bool any = tag;
-    if (tag) {
-        json_open(out, "required", '[');
-        json_put_string(out, NULL, tag);
-    }
+    bool any = false;
     for (const struct option *row = table; row->key; row++)
         if (strncmp(row->key, prefix, n) == 0 && !strchr(row->key + n, '.') && required(row)) {
             if (!any)
@@ -309,11 +299,5 @@ static void schema_level(const struct option *table, const char *prefix, const c
 
 void opt_schema(const struct option *table, struct json_out *out)
 {
-    schema_level(table, "", NULL, NULL, out);
-}
-
-void opt_schema_tagged(const struct option *table, const char *tag, const char *word,
-                       struct json_out *out)
-{
-    schema_level(table, "", tag, word, out);
+    schema_level(table, "", out);
 }

@@ -291,11 +291,6 @@ const struct tensor *tensor_need(const struct tensor_file *f, const char *name, 
     return NULL;
 }
 
-const char *tensor_file_sha256(const struct tensor_file *f)
-{
-    return f->sha256;
-}
-
 const char *tensor_file_digest(const struct tensor_file *f)
 {
     return f->digest;

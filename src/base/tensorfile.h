@@ -51,7 +51,6 @@ const struct tensor *tensor_need(const struct tensor_file *f, const char *name, 
                                  uint64_t count, struct err *e);
 /* NULL when absent. */
 const struct tensor *tensor_find(const struct tensor_file *f, const char *name);
-const char *tensor_file_sha256(const struct tensor_file *f);      /* the digits inside the file */
 const char *tensor_file_digest(const struct tensor_file *f);      /* what sha256sum prints */
 const char *tensor_file_path(const struct tensor_file *f);
 

@@ -6,14 +6,6 @@
 #include "model/init.h"
 #include "model/modelread.h"
 
-static bool has_type(struct layer *const *layers, uint32_t count, const struct layer_type *type)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (layers[i]->type == type || has_type(layers[i]->children, layers[i]->child_count, type))
-            return true;
-    return false;
-}
-
 /* The hidden layers of the options, and the output layer behind them. */
 static bool read_layers(struct model *m, const struct model_options *o, const struct features *f,
                         struct err *e)
@@ -87,7 +79,6 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->gaps = p.gaps;
     m->gap_count = p.gap_count;
     m->group_count = p.group_count;
-    m->has_bnorm = has_type(m->layers, m->layer_count, &layer_batch_norm);
     if (good)
         return m;
     model_free(m);

@@ -42,7 +42,6 @@ struct model {
     uint32_t group_count;
     uint32_t outputs; /* features.outputs */
     uint64_t flops;   /* of one row, forward */
-    bool has_bnorm;
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;

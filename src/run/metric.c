@@ -200,23 +200,6 @@ void metrics_of(struct tally *y, struct metrics *m)
     }
 }
 
-void metrics_compute(const struct scores *s, struct metrics *m)
-{
-    struct tally *y = tally_new(s->task, s->classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
-    tally_add(y, s);
-    metrics_of(y, m);
-    tally_free(y);
-}
-
-double metric_compute(const struct scores *s, const struct metric_type *t)
-{
-    struct tally *y = tally_new(s->task, s->classes, metric_needs(t));
-    tally_add(y, s);
-    double value = metric_of(y, t);
-    tally_free(y);
-    return value;
-}
-
 /* --- names --- */
 
 const struct metric_type *metric_find(const char *name, int task)

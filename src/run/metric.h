@@ -54,11 +54,7 @@ struct metrics {
  *   rmse, mae, r2   of answers in the target's units; r2: 1 - squared error / squared deviation
  *                   from the rows' own mean
  */
-void metrics_compute(const struct scores *s, struct metrics *m);
-/* Only this one (early stopping); same value as metrics_compute gives. */
-double metric_compute(const struct scores *s, const struct metric_type *t);
-/* The same from rows gathered piece by piece; metric_needs says what a tally must hold for one
- * metric. */
+/* metric_needs says what a tally of rows must hold for one metric. */
 unsigned metric_needs(const struct metric_type *t);
 double metric_of(struct tally *y, const struct metric_type *t);
 void metrics_of(struct tally *y, struct metrics *m);

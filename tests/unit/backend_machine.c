@@ -196,7 +196,6 @@ static void plans(void)
     is_int(plan_shards(127), 1, "of 127");
     is_int(plan_shards(128), 2, "of 128");
     is_int(plan_shards(100000), 16, "of many");
-    is_string(machine_name(m), "cpu", "name");
     struct err e = {0};
     ok(machine_wait(m, 1, &e), "nothing went wrong");
     machine_close(m);
@@ -205,7 +204,6 @@ static void plans(void)
     ok(machine_open(&o, &e) == NULL, "an unknown vector code opens nothing");
     is_int(e.id, sizeof(real) == 4 ? ERR_CPU_CORE : ERR_NONE, "and says so");
     is_string(op_name(OP_dense_back), "dense_back", "names of operations");
-    ok(strstr(op_text(OP_dense), "act(x w + b)") != NULL, "and what they compute");
 }
 
 /* Memory of all kinds, and what goes to and fro. */

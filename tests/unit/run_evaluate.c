@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "run/verify.h"
+#include "scored.h"
 #include "tap.h"
 #include "tiny.h"
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "run/rank.h"
 #include "run/tally.h"
+#include "scored.h"
 #include "tap.h"
 
 /* probabilities of two classes from those of the positive one */

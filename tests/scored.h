@@ -1,0 +1,25 @@
+/* scored.h - metrics of rows that are all there at once. */
+#ifndef DNN_SCORED_H
+#define DNN_SCORED_H
+
+#include "run/metric.h"
+#include "run/tally.h"
+
+static inline void metrics_compute(const struct scores *s, struct metrics *m)
+{
+    struct tally *y = tally_new(s->task, s->classes, TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+    tally_add(y, s);
+    metrics_of(y, m);
+    tally_free(y);
+}
+
+static inline double metric_compute(const struct scores *s, const struct metric_type *t)
+{
+    struct tally *y = tally_new(s->task, s->classes, metric_needs(t));
+    tally_add(y, s);
+    double value = metric_of(y, t);
+    tally_free(y);
+    return value;
+}
+
+#endif
