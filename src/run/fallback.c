@@ -52,6 +52,14 @@ void select_decide(struct selection *s, const struct select_work *work)
     log_line("auto: cpu %.1f s, gpu %.1f s; using %s", s->cpu_s, s->gpu_s, gpu ? "GPU" : "CPU");
 }
 
+void select_by_plan(struct selection *s, const struct plan *plan)
+{
+    bool gpu = strcmp(plan->backend, "cuda") == 0;
+    s->machine = gpu ? "cuda" : "cpu";
+    snprintf(s->reason, sizeof s->reason, "the checkpoint's");
+    log_line("auto: the checkpoint was computed on the %s; using it", gpu ? "GPU" : "CPU");
+}
+
 /* --- opening --- */
 
 static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)

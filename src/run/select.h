@@ -41,6 +41,8 @@ void select_took(struct selection *s, double seconds);
 /* Where the machine is not decided: the faster one by estimate. A CPU that needs under a second is
  * taken without a look at the GPU. */
 void select_decide(struct selection *s, const struct select_work *work);
+/* Where it is not decided: what a checkpoint was computed on. */
+void select_by_plan(struct selection *s, const struct plan *plan);
 /* Opens the machine; a GPU that cannot be had is the CPU with a warning (a note where auto chose
  * it), or the error when there is no fallback. */
 struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,

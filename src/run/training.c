@@ -147,11 +147,26 @@ static bool open_machine(struct training *t, struct err *e)
     return t->machine != NULL;
 }
 
-/* auto: what a row costs follows from the model's parameters: two operations each on the way
- * forward, four on the way back. */
+/* Looked for once. */
+static bool find_checkpoint(struct training *t, struct err *e)
+{
+    bool look = t->resume && !t->looked;
+    t->looked = true;
+    return !look || resume_find(&t->keeper, t->config_text, t->table->sha256, &t->found,
+                                &t->checkpoint, e);
+}
+
+/* auto: a training goes on where it was. Else, what a row costs follows from the model's
+ * parameters: two operations each on the way forward, four on the way back. */
 static bool decide_machine(struct training *t, struct err *e)
 {
     const struct train_options *o = &t->config->train;
+    if (!find_checkpoint(t, e))
+        return false;
+    if (t->found) {
+        select_by_plan(&t->backend, &t->found->plan);
+        return open_machine(t, e);
+    }
     struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, e);
     if (!m)
         return false;
@@ -192,13 +207,13 @@ static bool load(struct training *t, struct err *e)
                                   .features = t->features,
                                   .loss = &t->config->train.loss};
     have_labels(t);
-    if (!have_weights(t, e) || !find_metric(t, e) || (!t->machine && !decide_machine(t, e)))
+    if (!have_weights(t, e) || !find_metric(t, e))
         return false;
     struct text text = {0};
     config_resolved(c, t->features, true, &text);
     t->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
-    return true;
+    return t->machine || decide_machine(t, e);
 }
 
 bool training_load(struct training *t, struct err *e)
@@ -434,10 +449,9 @@ bool training_build(struct training *t, struct err *e)
     uint64_t rows = (uint64_t)o->batch_size * (uint64_t)o->grad_accumulation;
     t->steps = (int64_t)((t->table->count[PART_TRAIN] + rows - 1) / rows);
     machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
-    struct checkpoint *c = NULL;
-    if (t->resume &&
-        !resume_find(&t->keeper, t->config_text, t->table->sha256, &c, &t->checkpoint, e))
+    if (!find_checkpoint(t, e))
         return false;
+    struct checkpoint *c = t->found;
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else
@@ -459,6 +473,7 @@ bool training_build(struct training *t, struct err *e)
     if (good)
         good = journal_cut(&t->journal, c ? c->journal : 0, e);
     checkpoint_free(c);
+    t->found = NULL;
     if (!good)
         return false;
     const struct model *m = network_model(t->network);
@@ -487,6 +502,7 @@ void training_close(struct training *t)
     table_free(t->table);
     schema_free(t->schema);
     keeper_release(&t->keeper);
+    checkpoint_free(t->found);
     mem_free(t->checkpoint);
     mem_free(t->output);
     journal_close(&t->journal);

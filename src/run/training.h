@@ -35,6 +35,9 @@ struct training {
     char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
     double checkpoint_at; /* clock_now() of it, or of the start */
 
+    struct checkpoint *found; /* to go on from; NULL: none, or not `looked` for yet */
+    bool looked;
+
     struct machine *machine;
     struct schema *schema;
     struct table *table;

@@ -207,7 +207,7 @@ sed 's/"epochs": 1,/"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2},/' c.js
 dnn train r.json -o whole.dnn --progress none --quiet
 DNN_EMULATE=break:700:719 dnn train r.json -o part.dnn --progress none --quiet 2>err
 is $? 81 "a training that breaks off"
-mkdir cpu && cp r.json d.csv part.dnn.ckpt-* cpu/
+mkdir cpu auto && cp r.json d.csv part.dnn.ckpt-* cpu/ && cp r.json d.csv part.dnn.ckpt-* auto/
 run dnn train r.json -o part.dnn --progress none --resume
 is_exit 0 "goes on"
 same part.dnn whole.dnn "to the same bytes"
@@ -218,5 +218,9 @@ err_has "backend differs" "which is said"
 dnn predict part.dnn d.csv --backend dnn_cpu --quiet >part.csv
 dnn predict ../whole.dnn d.csv --backend dnn_cpu --quiet >whole.csv
 check "with the same answers" close part.csv whole.csv 1e-4
+cd ../auto || exit 1
+run "$DNN" train r.json -o part.dnn --progress none --resume --backend auto
+err_has "auto: the checkpoint was computed on the GPU; using it" "auto goes on where it was"
+same part.dnn ../whole.dnn "to the same bytes"
 cd ..
 done_testing
