@@ -72,7 +72,7 @@ DEVICE float act_derivative(uint32_t kind, float by, float slope)
 /* Whether the derivative is taken at z. */
 HOST_DEVICE bool act_needs_z(uint32_t kind)
 {
-    return kind == ACT_GELU || kind == ACT_SILU || kind == ACT_MISH;
+    return ACT_NEEDS_Z(kind);
 }
 
 #endif

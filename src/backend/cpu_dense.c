@@ -14,11 +14,6 @@ static uint32_t panel_width(uint32_t columns, uint32_t at)
     return columns - at < PANEL ? columns - at : PANEL;
 }
 
-static bool needs_z(uint32_t act)
-{
-    return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
-}
-
 /* b is [k][n]. Blocks of k continue in c: the same chain of sums, which begins with what stands
  * there when p.add says so. */
 static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b)
@@ -167,8 +162,8 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     size_t shard = s->shard * a->shard_stride, first = s->row0;
     real *dz = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
     bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
-    const struct act *by = needs_z(a->act) ? a->z : a->y;
-    uint32_t ldby = needs_z(a->act) ? a->ldz : a->ldy;
+    const struct act *by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
+    uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
     bool narrow = a->dx && a->out <= NARROW &&
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;

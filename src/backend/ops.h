@@ -142,8 +142,8 @@ enum act_kind {
     ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH,
         ACT_SIGMOID, ACT_MISH };
 /* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. The derivative
- * follows from y for all but gelu, silu and mish, which need z (the value before the
- * activation). */
+ * follows from y for all but three, which need z (the value before the activation). */
+#define ACT_NEEDS_Z(act) ((act) == ACT_GELU || (act) == ACT_SILU || (act) == ACT_MISH)
 struct op_dense {
     struct act *y;             /* [rows][ldy] */
     struct act *z;             /* NULL when not kept */

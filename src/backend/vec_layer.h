@@ -37,7 +37,7 @@ INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uin
                          real slope, bool from_x, bool add)
 {
     v16 s = v_set(slope);
-    bool from_y = from_x && !act_needs_z(kind) && kind != ACT_RELU && kind != ACT_LEAKY_RELU;
+    bool from_y = from_x && !ACT_NEEDS_Z(kind) && kind != ACT_RELU && kind != ACT_LEAKY_RELU;
     RUN(i, n, size) {
         v16 b = GET(by + i, size);
         if (from_y)

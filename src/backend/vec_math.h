@@ -185,9 +185,4 @@ static inline v16 act_derivative(v16 by, uint32_t kind, v16 slope)
     }
 }
 
-static inline bool act_needs_z(uint32_t kind)
-{
-    return kind == ACT_GELU || kind == ACT_SILU || kind == ACT_MISH;
-}
-
 #endif

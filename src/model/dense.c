@@ -44,13 +44,6 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* The way back of these needs the value before the activation; the others' derivative follows from
- * y. */
-static bool needs_z(uint32_t act)
-{
-    return act == ACT_GELU || act == ACT_SILU || act == ACT_MISH;
-}
-
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
@@ -60,7 +53,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (s->bias)
         l->b = plan_params(p, l->out, PARAM_BIAS, 0, 0, true);
     l->y = plan_acts(p, l->out);
-    if (p->training && needs_z(l->fused_act))
+    if (p->training && ACT_NEEDS_Z(l->fused_act))
         l->z = plan_acts(p, l->out);
     p->flops += 2 * (uint64_t)l->in * l->out;
     return true;
@@ -77,7 +70,7 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 
 static struct act *z_of(const struct layer *l, const struct pass *p)
 {
-    return p->training && needs_z(l->fused_act) ? pass_act(p, l->z) : NULL;
+    return p->training && ACT_NEEDS_Z(l->fused_act) ? pass_act(p, l->z) : NULL;
 }
 
 /* The inputs that come as ids: the others stand in x, and have a gradient. */
