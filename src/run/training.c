@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -88,7 +87,8 @@ static const struct metric_type *usual_metric(const struct training *t)
     bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
     log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
              loss_names[o->kind], weighs ? " with class weights" : "",
-             o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0 ? " with label smoothing" : "");
+             o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0 ? " with label smoothing"
+                                                                     : "");
     return &metric_loss;
 }
 
@@ -223,43 +223,6 @@ bool training_load(struct training *t, struct err *e)
 
 /* --- plan, network, weights --- */
 
-struct network_options training_network(const struct training *t)
-{
-    const struct train_options *o = &t->config->train;
-    return (struct network_options){.model = &t->config->model,
-                                    .features = t->features,
-                                    .rows = t->plan.batch,
-                                    .micro = t->plan.micro,
-                                    .steps = (uint32_t)t->steps,
-                                    .training = true,
-                                    .loss = &o->loss,
-                                    .optim = &o->optimizer,
-                                    .clip_norm = o->clip_norm};
-}
-
-static bool on_gpu(const struct training *t)
-{
-    return select_is_gpu(&t->backend);
-}
-
-static bool enough_memory(const struct training *t, const struct network_options *o, struct err *e)
-{
-    struct network_bytes need;
-    if (!network_need(o, t->machine, &need, e))
-        return false;
-    uint64_t free_bytes = machine_bytes_free(t->machine);
-    if (free_bytes && need.total > free_bytes && on_gpu(t))
-        return err_set(e, ERR_GPU_MEMORY, "GPU out of memory: the network needs %s, %s are left",
-                       text_bytes(need.total), text_bytes(free_bytes));
-    if (free_bytes && need.total > free_bytes) {
-        err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
-                text_bytes(need.total), text_bytes(free_bytes));
-        return err_help(e, "lower train.batch_size (now %lld) or the width of the layers",
-                        (long long)o->rows);
-    }
-    return true;
-}
-
 static void start_afresh(struct training *t)
 {
     const struct model *m = network_model(t->network);
@@ -310,7 +273,8 @@ static bool take_over(struct training *t, const struct checkpoint *c, const char
 static bool same_bits(const struct plan *a, const struct plan *b, const char **differs)
 {
     struct plan as_b = *a;
-    if (strcmp(a->blas_core, "none") == 0 && strcmp(b->blas_core, "none") == 0)
+    if (strcmp(a->backend, "cpu") == 0 && strcmp(a->blas_core, "none") == 0 &&
+        strcmp(b->blas_core, "none") == 0)
         memcpy(as_b.core, b->core, sizeof as_b.core);
     return plan_same(&as_b, b, differs);
 }
@@ -334,115 +298,6 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
             training_quoted(path, room), differs);
 }
 
-static bool network_try(struct training *t, struct err *e)
-{
-    struct network_options o = training_network(t);
-    if (!enough_memory(t, &o, e))
-        return false;
-    t->network = network_new(&o, t->machine, &t->plan, e);
-    if (!t->network)
-        return false;
-    t->stepper = step_open(t->network, t->machine);
-    t->score.stepper = t->stepper;
-    return true;
-}
-
-static void network_drop(struct training *t)
-{
-    step_close(t->stepper);
-    network_free(t->network);
-    t->score.stepper = t->stepper = NULL;
-    t->network = NULL;
-}
-
-/* The plan with micro-batches of half as many rows, or the next smaller divisor: the sum over a
- * step's rows is the same. False where that is not to be had. */
-static bool halve(struct training *t)
-{
-    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch / 2;
-    struct err e = {0};
-    struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, &e);
-    bool norm = m && m->buffers > 0;
-    model_free(m);
-    if (norm)
-        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
-                 "%u rows, which is not halved", t->plan.batch);
-    if (norm || rows == 0)
-        return false;
-    while (whole % rows)
-        rows--;
-    log_line("dnn_gpu: out of memory; micro-batch %u -> %u", t->plan.batch, rows);
-    machine_plan(t->machine, rows, whole / rows, &t->plan);
-    machine_obey(t->machine, &t->plan);
-    return true;
-}
-
-/* GPU_BATCH_SIZE: the largest micro-batch on a GPU. */
-static void keep_to_size(struct training *t)
-{
-    const char *word = getenv("GPU_BATCH_SIZE");
-    int64_t most;
-    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch;
-    if (!on_gpu(t) || !word || !text_to_int(word, &most) || most < 1 || rows <= most)
-        return;
-    rows = (uint32_t)most;
-    while (whole % rows)
-        rows--;
-    machine_plan(t->machine, rows, whole / rows, &t->plan);
-    machine_obey(t->machine, &t->plan);
-}
-
-/* The CPU takes the place of a GPU that has no room. */
-static bool network_on_cpu(struct training *t, struct err *e)
-{
-    const struct train_options *o = &t->config->train;
-    select_fall_back(&t->backend, e, "using CPU");
-    err_clear(e);
-    machine_close(t->machine);
-    if (!open_machine(t, e))
-        return false;
-    machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
-    machine_obey(t->machine, &t->plan);
-    return network_try(t, e);
-}
-
-static bool network_fit(struct training *t, struct err *e)
-{
-    while (!network_try(t, e)) {
-        network_drop(t);
-        if (e->id != ERR_GPU_MEMORY || !on_gpu(t))
-            return false;
-        if (!halve(t))
-            return select_falls_back(&t->backend, &t->config->backend, e) && network_on_cpu(t, e);
-        err_clear(e);
-    }
-    return true;
-}
-
-static bool network_make(struct training *t, struct err *e)
-{
-    if (!network_fit(t, e))
-        return false;
-    t->source = (struct source){.rows = t->table->rows,
-                                .index = t->table->index[PART_TRAIN],
-                                .count = t->table->count[PART_TRAIN],
-                                .shuffle = 1,
-                                .classes = t->classes,
-                                .class_weight = t->class_weight,
-                                .features = t->features};
-    bool good = network_source(t->network, &t->source, e);
-    if (!good && e->id == ERR_GPU_MEMORY &&
-        select_falls_back(&t->backend, &t->config->backend, e)) {
-        network_drop(t);
-        good = network_on_cpu(t, e) && network_source(t->network, &t->source, e);
-    }
-    if (good) {
-        memory_note(t->machine);
-        select_say_loaded(&t->backend, t->machine);
-    }
-    return good;
-}
-
 bool training_build(struct training *t, struct err *e)
 {
     const struct train_options *o = &t->config->train;
@@ -455,10 +310,10 @@ bool training_build(struct training *t, struct err *e)
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else
-        keep_to_size(t);
+        training_keep_to_size(t);
     machine_obey(t->machine, &t->plan);
+    bool good = training_make_network(t, e);
     snprintf(t->backend.blas_core, sizeof t->backend.blas_core, "%s", t->plan.blas_core);
-    bool good = network_make(t, e);
     if (good && c) {
         good = take_over(t, c, t->checkpoint, e);
         if (good)

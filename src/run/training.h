@@ -1,5 +1,5 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * training_state.c, train_save.c, check.c.
+ * training_state.c, training_network.c, train_save.c, check.c.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
@@ -82,6 +82,12 @@ void training_state_free(struct network_state *s);
  * machine has failed. */
 bool training_weights(struct training *t, struct network_state *s, struct err *e);
 struct network_options training_network(const struct training *t);
+/* Makes it of t->plan, and gives it the training rows. A GPU without room for it gets micro-batches
+ * of half as many rows, which changes t->plan, and the CPU takes over where even that is too much.
+ */
+bool training_make_network(struct training *t, struct err *e);
+/* GPU_BATCH_SIZE: the largest micro-batch on a GPU. */
+void training_keep_to_size(struct training *t);
 double training_seconds(const struct training *t); /* used so far, over all runs */
 double training_rate(const struct training *t, int64_t step); /* learning rate of a step, from 0 */
 /* Durable when true; becomes t->checkpoint. */
