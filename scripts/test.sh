@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh - installs, builds and runs the tests; closes with `N passed, N failed, N skipped`.
 #   scripts/test.sh           units, gradients, golden command lines, learning, robustness: under 4 minutes on 2 cores
-#   scripts/test.sh --full    also sanitizers, fuzzing, faults and kills: under 25 minutes
+#   scripts/test.sh --full    also sanitizers, the GPU's code emulated, fuzzing, faults and kills: under 25 minutes
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,7 +41,18 @@ if [ $full = yes ]; then
         # what works with more than one thread
         programs tests/unit build/tsan/unit | grep -e thread -e machine -e data_table -e run_predict -e run_train -e run_stop
         find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
+        # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
+        find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
+            sort | sed 's,^,DNN=build/asan/dnn ,'
+        printf 'DNN=build/tsan/dnn %s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/golden/examples.sh
     } >>$list
 fi
 [ -z "$pattern" ] || { grep -e "$pattern" $list >$list.some || true; mv $list.some $list; }
-exec perl tests/run.pl $list
+# make counts for itself, with what kernels need; its counts are added
+emulated=""
+if [ $full = yes ] && printf '%s\n' tests/emulate | grep -q -e "$pattern"; then
+    emulated=build/emulate.log
+    make -k -j"$jobs" emulate 2>&1 | tee $emulated
+fi
+# shellcheck disable=SC2086 # a word or none
+exec perl tests/run.pl $list $emulated

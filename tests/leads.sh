@@ -45,7 +45,5 @@ with_line() {
     printf -- "$2\n"
     tail -n +$(($1 + 1)) "$3"
 }
-# A sanitizer needs terabytes of address space and takes crashes for itself; what cannot be tested so is skipped.
-sanitized() { grep -qaE '__(asan|tsan)_init' "$DNN"; }
 # limit KIB: the shell command that limits the address space, nothing in a build with sanitizers
 limit() { sanitized || printf 'ulimit -v %d;' "$1"; }

@@ -1,17 +1,21 @@
 #!/usr/bin/perl
-# run.pl LIST - runs every test program named in LIST (one a line, NAME=VALUE in front sets its environment) through TAP::Harness,
-# the engine of prove, two at a time, and closes with one line: N passed, N failed, N skipped. A program that dies, exits with
+# run.pl LIST [LOG] - runs every test program named in LIST (one a line, NAME=VALUE in front sets its environment; a DNN= may be
+# relative) through TAP::Harness, the engine of prove, two at a time, and closes with one line: N passed, N failed, N skipped. The
+# counts of the runs that LOG, the output of a make, tells of are added. A program that dies, exits with
 # anything but 0, runs out of its plan or prints no plan is a failure of its own, whatever it printed; so is a test marked
 # TODO. A skip is counted as a skip and never as a pass.
 use strict;
 use warnings;
+use Cwd qw(getcwd);
 use TAP::Harness;
 
-my $list = shift or die "usage: run.pl LIST\n";
+my ($list, $log) = @ARGV;
+die "usage: run.pl LIST [LOG]\n" unless defined $list;
 open my $in, '<', $list or die "run.pl: $list: $!\n";
 chomp(my @tests = grep { /\S/ } <$in>);
 close $in;
-$ENV{DNN} ||= do { my $d = `pwd`; chomp $d; "$d/build/dnn" };
+my $here = getcwd();
+$ENV{DNN} ||= "$here/build/dnn";
 
 my $harness = TAP::Harness->new({
     jobs => $ENV{TEST_JOBS} || 2, verbosity => $ENV{VERBOSE} ? 1 : -1, merge => 0, timer => 1,
@@ -19,6 +23,7 @@ my $harness = TAP::Harness->new({
         my ($h, $line) = @_;
         my @words = split ' ', $line;
         my $file = pop @words;
+        s{^DNN=(?!/)}{DNN=$here/} for @words;
         return [@words ? ('env', @words) : (), $file =~ m{^/} ? $file : "./$file"];
     },
 });
@@ -33,6 +38,17 @@ for my $parser ($all->parsers) {
     my %bad = map { $_ => 1 } $parser->actual_failed, keys %todo;
     my $broken = $parser->exit || $parser->wait || $parser->parse_errors || (!$parser->skip_all && !$parser->tests_run);
     $failed += %bad ? keys %bad : $broken ? 1 : 0;
+}
+if (defined $log) {
+    open my $told, '<', $log or die "run.pl: $log: $!\n";
+    my ($bad, $broken) = (0, 0);
+    while (<$told>) {
+        if (/^(\d+) passed, (\d+) failed, (\d+) skipped$/) { $passed += $1; $bad += $2; $skipped += $3 }
+        $skipped++ if /^1\.\.0 # SKIP/;
+        $broken = 1 if /^make.* \*\*\* /;
+    }
+    $failed += $bad || $broken;
+    print "failed: see $log\n" if $bad || $broken;
 }
 if (my @bad = $all->failed) { print "failed: $_\n" for @bad }
 if (my @todo = $all->todo) { print "TODO, which counts as failed: $_\n" for @todo }

@@ -16,6 +16,16 @@ trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 TAP=0
 FAILED=0
+# A sanitizer needs terabytes of address space, more memory than the program plans, and takes crashes for itself; what cannot be
+# tested so is skipped. What it finds goes to files of its own, so that no test can overlook it.
+SANITIZED=no
+if grep -qaE '__(asan|tsan)_init' "$DNN"; then
+    SANITIZED=yes
+    for options in ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS; do
+        export "$options=${!options:+${!options}:}log_path=$WORK/.sanitizer"
+    done
+fi
+sanitized() { [ $SANITIZED = yes ]; }
 dnn() { "$DNN" "$@"; }
 ok() { # ok STATUS NAME [detail]
     TAP=$((TAP + 1))
@@ -47,6 +57,10 @@ skip() { # skip NAME REASON
     printf 'ok %d - %s # SKIP %s\n' "$TAP" "$1" "$2"
 }
 done_testing() {
+    if sanitized; then
+        ! ls "$WORK"/.sanitizer.* >/dev/null 2>&1
+        ok $? "no sanitizer found anything" "$(cat "$WORK"/.sanitizer.* 2>/dev/null)"
+    fi
     printf '1..%d\n' "$TAP"
     [ "$FAILED" -eq 0 ]
     exit

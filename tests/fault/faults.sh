@@ -87,7 +87,9 @@ run dnn predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
 ok $? "both come with a disk that works"
 
 # F09 interrupted and short calls are repeated: EINTR through the wrappers is invisible
-if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
+if sanitized; then
+    skip "F09 every third call is interrupted" "the search for leaks cannot run under strace"
+elif command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
     cp before.dnn m.dnn
     # the first reads are the loader's
     strace -f -o /dev/null -e inject=read:error=EINTR:when=16+3 -e inject=write,fsync:error=EINTR:when=1+3 \
