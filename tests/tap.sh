@@ -19,7 +19,7 @@ FAILED=0
 # A sanitizer needs terabytes of address space, more memory than the program plans, and takes crashes for itself; what cannot be
 # tested so is skipped. What it finds goes to files of its own, so that no test can overlook it.
 SANITIZED=no
-if grep -qaE '__(asan|tsan)_init' "$DNN"; then
+if grep -qaE '__(asan|tsan)_init' "$DNN" 2>/dev/null; then
     SANITIZED=yes
     for options in ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS; do
         export "$options=${!options:+${!options}:}log_path=$WORK/.sanitizer"
