@@ -214,6 +214,9 @@ static bool write_failed(struct outfile *o, int error, size_t wanted, const char
     struct statvfs v;
     o->failed = true;
     err_errno(e, o->path, error, true, doing);
+    if (error == EIO)
+        return err_help(e, "the device failed, not the room on it: its log (dmesg) and its health "
+                           "come first; write to another disk");
     if (error == EPIPE || !o->temp || fstatvfs(o->fd, &v) != 0)
         return false;
     uint64_t left = (uint64_t)v.f_bavail * v.f_frsize;

@@ -20,14 +20,24 @@ static const struct arg_option evaluate_options_table[] = {
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-/* A value for people; rotating buffers, two at a time. */
-static const char *shown(double value)
+static void put_value(double value, struct text *out)
 {
-    static char buffers[2][32];
-    static int turn;
-    char *out = buffers[turn ^= 1];
-    snprintf(out, sizeof buffers[0], "%.6g", value);
-    return isnan(value) ? "undefined" : out;
+    if (isnan(value))
+        text_put(out, "undefined");
+    else
+        text_printf(out, "%.6g", value);
+}
+
+/* What a gate was measured by. */
+static void put_measured(const struct gate *g, struct text *out)
+{
+    if (g->compares) {
+        put_value(g->own, out);
+        text_put(out, " against ");
+        put_value(g->other, out);
+        text_put(out, ", better by ");
+    }
+    put_value(g->value, out);
 }
 
 /* The value with its 95 % interval; "-" where it is not defined. */
@@ -46,9 +56,12 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     text_printf(out, "rows       %llu\n", (unsigned long long)r->rows);
     for (uint32_t i = 0; i < r->metrics.count; i++)
         metric_row(r->metrics.m[i].type->name, r->metrics.m[i].value, &r->intervals[i], out);
-    for (size_t i = 0; i < r->gate_count; i++)
-        text_printf(out, "gate %s: %s (%s)\n", text_quote_z(r->gates[i].text),
-                    r->gates[i].pass ? "met" : "NOT met", shown(r->gates[i].value));
+    for (size_t i = 0; i < r->gate_count; i++) {
+        text_printf(out, "gate %s: %s (", text_quote_z(r->gates[i].text),
+                    r->gates[i].pass ? "met" : "NOT met");
+        put_measured(&r->gates[i], out);
+        text_put(out, ")\n");
+    }
 }
 
 static int evaluate_command(struct args *a)
@@ -88,9 +101,13 @@ static int evaluate_command(struct args *a)
         }
         if (code == EXIT_DONE && !r.passed) {
             for (size_t i = 0; i < r.gate_count; i++)
-                if (!r.gates[i].pass)
+                if (!r.gates[i].pass) {
+                    struct text measured = {0};
+                    put_measured(&r.gates[i], &measured);
                     log_warning("gate not met: %s, measured %s", text_quote_z(r.gates[i].text),
-                                shown(r.gates[i].value));
+                                measured.data);
+                    text_free(&measured);
+                }
             code = EXIT_GATE;
         }
     }

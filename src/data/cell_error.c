@@ -62,9 +62,21 @@ bool cell_say_ragged(const struct cell_where *w)
                     "was the line cut off, or does a cell contain a line end that is not quoted?");
 }
 
+/* What to do about a cell that no rule fits. A model's config is past changing. */
+static bool help_cell(const struct cell_where *w, size_t column)
+{
+    if (w->s->fitted)
+        return err_help(w->e, "mend the cell");
+    return err_help(
+        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+        name_of(w, column));
+}
+
 bool cell_say_missing(const struct cell_where *w, size_t column)
 {
     say(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
+    if (w->s->fitted)
+        return err_help(w->e, "fill the cell");
     return err_help(
         w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
 }
@@ -104,6 +116,10 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     if (number_nearly(cell->text, cell->length, decimal, nearly, sizeof nearly))
         return err_help(w->e, "write %s: a number begins with a digit or -, and has digits on both "
                         "sides of its point", nearly);
+    if (w->s->fitted && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
+                         reads_without(cell->text, cell->length, decimal, other)))
+        return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
+                        decimal == ',' ? "comma" : "point");
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
         return err_help(w->e,
                         "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
@@ -122,11 +138,9 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
             other);
     if (thousands)
         return err_help(w->e, "take the thousands separators out of the numbers");
-    if (!w->s->dialect.header && w->cells->records[w->record].line == 1)
+    if (!w->s->fitted && !w->s->dialect.header && w->cells->records[w->record].line == 1)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
-    return err_help(
-        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
-        name_of(w, column));
+    return help_cell(w, column);
 }
 
 bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
@@ -136,7 +150,9 @@ bool cell_say_number(const struct cell_where *w, size_t column, const struct csv
     if (why == NUMBER_RANGE) {
         say(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
         err_expected(w->e, "a number of at most 3.4028235e38");
-        return err_help(w->e, "scale the column, or list the text under data.missing");
+        return err_help(w->e, w->s->fitted ? "mend the cell"
+                                           : "scale the column, or list the text under "
+                                             "data.missing");
     }
     say(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
     expect(w, "a decimal number");
@@ -147,9 +163,7 @@ bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_c
 {
     say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
-    return err_help(
-        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
-        name_of(w, column));
+    return help_cell(w, column);
 }
 
 bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)

@@ -114,6 +114,8 @@ struct csv_notes { bool numbers, unnamed; size_t first, second; };
 struct csv_notes csv_notes(const struct csv *c);
 bool csv_notes_text(const struct csv_notes *n, char *out, size_t size);
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */
+/* Read in a one-byte encoding, so far: there is text beyond ASCII, and all of it is valid UTF-8. */
+bool csv_looks_utf8(const struct csv *c);
 bool csv_waits(const struct csv *c); /* is it no regular file that is being read? */
 
 /* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped

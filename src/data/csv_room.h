@@ -27,6 +27,11 @@ struct csv {
     struct convert *convert;
     struct text converted; /* decoded bytes that found no room */
     size_t converted_at;
+    struct csv_utf8 {
+        unsigned expected; /* bytes that the sequence begun still lacks */
+        uint64_t sequences;
+        bool broken;
+    } utf8; /* of the raw bytes, where they are converted */
     char head[CSV_HEAD_BYTES]; /* the first raw bytes, looked at before they are decoded */
     size_t head_used, head_at;
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/check.h"
+#include "run/output.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -130,10 +131,21 @@ static void take_warnings(const struct table *table, struct text *out)
         text_printf(out, "%s\n", table->warnings[i].text);
 }
 
+/* What would stop the training before its first row. What is made is taken away again. */
+static bool outputs_may_be(const struct config *c, struct err *e)
+{
+    struct journal lines;
+    if ((c->output.model && !output_check(c, c->output.model, e)) ||
+        !journal_open(&lines, c->output.metrics, e))
+        return false;
+    journal_close(&lines);
+    return true;
+}
+
 static bool all(struct training *t, struct check_result *r, struct err *e)
 {
     double began = clock_now();
-    if (!training_load(t, e))
+    if (!outputs_may_be(t->config, e) || !training_load(t, e))
         return false;
     double load_s = clock_now() - began;
     uint64_t before = hostmem_now();

@@ -87,11 +87,14 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
 
 /* All rows through an opened model. */
 static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
-                        uint64_t *rows, struct err *e)
+                        bool again, uint64_t *rows, struct err *e)
 {
     struct stream stream = {0};
-    struct stream_request want = {
-        .inputs = q->inputs, .input_count = q->input_count, .labelled = true, .max_bad_rows = -1};
+    struct stream_request want = {.inputs = q->inputs,
+                                  .input_count = q->input_count,
+                                  .labelled = true,
+                                  .again = again,
+                                  .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
     const struct stream_sink sink = {measure_group, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
@@ -139,23 +142,19 @@ static bool comparable(const struct serve *a, const struct serve *b,
 
 /* The other model on the same rows; the gate's value is the advantage, above 0 when this one is
  * better. */
-static bool compare(const struct evaluate_request *q, struct evaluate_result *r, struct gate *g,
-                    struct err *e)
+static bool compare(const struct evaluate_request *q, struct serve *other,
+                    struct evaluate_result *r, struct gate *g, struct err *e)
 {
-    struct serve other = {0};
-    if (!serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e))
-        return false;
     uint64_t rows;
-    struct tally *tally = tally_for(&other);
-    bool good = comparable(&r->serve, &other, q, e) && measure_all(q, &other, tally, &rows, e);
+    struct tally *tally = tally_for(other);
+    bool good = measure_all(q, other, tally, true, &rows, e);
     if (good) {
-        double mine = metrics_get(&r->metrics, g->metric->name),
-               theirs = metric_of(tally, g->metric);
-        g->value = g->metric->higher ? mine - theirs : theirs - mine;
+        g->own = metrics_get(&r->metrics, g->metric->name);
+        g->other = metric_of(tally, g->metric);
+        g->value = g->metric->higher ? g->own - g->other : g->other - g->own;
         g->pass = q->by == 0 ? g->value > 0 : g->value >= q->by; /* false for NaN */
     }
     tally_free(tally);
-    serve_close(&other);
     return good;
 }
 
@@ -190,18 +189,16 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
     if (q->by != 0)
         text_printf(&text, " by %.9g", q->by);
     r->gates[r->gate_count++] =
-        (struct gate){.text = text.data, .metric = metric, .bound = q->by, .value = (double)NAN};
+        (struct gate){.text = text.data, .metric = metric, .bound = q->by, .compares = true,
+                      .value = (double)NAN};
     return true;
 }
 
-bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
+static bool measure(const struct evaluate_request *q, struct serve *other,
+                    struct evaluate_result *r, struct err *e)
 {
-    *r = (struct evaluate_result){0};
-    stop_phase("evaluate", true);
-    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
-        return false;
     r->tally = tally_for(&r->serve);
-    if (!measure_all(q, &r->serve, r->tally, &r->rows, e))
+    if (!measure_all(q, &r->serve, r->tally, false, &r->rows, e))
         return false;
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
@@ -211,13 +208,30 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     r->passed = true;
     for (size_t i = 0; i < r->gate_count; i++) {
         struct gate *g = &r->gates[i];
-        if (i < q->require_count)
+        if (!g->compares)
             gate_measure(g, metrics_get(&r->metrics, g->metric->name));
-        else if (!compare(q, r, g, e))
+        else if (!compare(q, other, r, g, e))
             return false;
         r->passed = r->passed && g->pass;
     }
     return true;
+}
+
+bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
+{
+    *r = (struct evaluate_result){0};
+    stop_phase("evaluate", true);
+    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
+        return false;
+    if (!q->better_than)
+        return measure(q, NULL, r, e);
+    struct serve other = {0}; /* opened before hours of rows are measured in vain */
+    bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
+    if (!good)
+        return false;
+    good = comparable(&r->serve, &other, q, e) && measure(q, &other, r, e);
+    serve_close(&other);
+    return good;
 }
 
 /* --- the summary --- */

@@ -10,6 +10,8 @@ struct gate {
     const struct metric_type *metric;
     int compare; /* enum gate_compare */
     double bound, value;
+    bool compares; /* with another model: value is the difference of these two, > 0 when better */
+    double own, other;
     bool pass;
 };
 /* METRIC OPERATOR NUMBER, blanks allowed between; a metric of the task. Else E10. */

@@ -120,6 +120,15 @@ static void keep_answered(struct writer *w, struct err *e)
              stay ? " with the rows behind them" : "");
 }
 
+/* Too many rows cannot be read: the list of them is what is needed now, though there are no
+ * answers. */
+static void keep_rejects(struct writer *w)
+{
+    struct err late = {0};
+    if (!stream_prepare(w->stream, &late) || !stream_commit(w->stream, &late))
+        log_warning("\"%s\" could not be written: %s", text_quote_z(w->q->rejects), late.what);
+}
+
 static bool answer_all(struct writer *w, struct err *e)
 {
     const struct predict_request *q = w->q;
@@ -133,6 +142,8 @@ static bool answer_all(struct writer *w, struct err *e)
     good = good && stream_run(w->stream, &(struct stream_sink){write_group, w}, e);
     if (!good && e->id == ERR_MACHINE_FAULT)
         keep_answered(w, e);
+    if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)
+        keep_rejects(w);
     /* both or none, but for a rename that fails; the answers' own name appears last */
     good = good && stream_prepare(w->stream, e) && outfile_prepare(&w->out, e) &&
            stream_commit(w->stream, e);

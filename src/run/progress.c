@@ -15,7 +15,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 
-enum { CELLS = 20, COLUMNS_MOST = 200, COLUMNS_USUAL = 80 };
+enum { CELLS = 20, CELLS_LEAST = 4, COLUMNS_MOST = 200, COLUMNS_USUAL = 80 };
 static const double REDRAW = 0.1;
 
 struct progress {
@@ -94,30 +94,65 @@ static size_t columns(void)
     return size.ws_col < COLUMNS_MOST ? size.ws_col : COLUMNS_MOST;
 }
 
+/* --- the line of the bar: its pieces in order --- */
+
+enum { AT_EPOCH, AT_BAR, AT_LOSS, AT_METRIC, AT_RATE, AT_LEFT, PIECES, PIECE = 80 };
+struct piece {
+    char text[PIECE];
+};
+
+static size_t length_of(const struct piece *pieces)
+{
+    size_t length = 0;
+    for (int i = 0; i < PIECES; i++)
+        length += strlen(pieces[i].text);
+    return length;
+}
+
+/* Where there is little room the bar gets shorter first; then whole pieces go, so that no number is
+ * ever cut. The time that is left is what people wait for: it goes last. */
+static void fit(struct piece *pieces, double whole, size_t most)
+{
+    static const int order[] = {AT_RATE, AT_METRIC, AT_LOSS, AT_LEFT, AT_EPOCH};
+    const size_t frame = 3; /* " [" and "]" */
+    size_t others = length_of(pieces), cells = 0;
+    if (others + frame < most)
+        cells = most - others - frame;
+    cells = cells < CELLS ? cells : CELLS;
+    if (cells >= CELLS_LEAST) {
+        char *bar = pieces[AT_BAR].text;
+        size_t full = (size_t)(whole * (double)cells);
+        memcpy(bar, " [", 2);
+        memset(bar + 2, '-', cells);
+        memset(bar + 2, '#', full < cells ? full : cells);
+        bar[2 + cells] = ']';
+    }
+    for (size_t i = 0; i < sizeof order / sizeof *order && length_of(pieces) > most; i++)
+        pieces[order[i]].text[0] = '\0';
+}
+
 void progress_step(struct progress *p, int64_t epoch, double fraction, double loss,
                    double rows_per_s, double seconds_left)
 {
     double now = p->bar ? clock_now() : 0;
     if (!p->bar || now - p->drawn_at < REDRAW)
         return;
-    char cells[CELLS + 1], line[COLUMNS_MOST * 2], metric[64] = "", left[64] = "";
-    double whole = ((double)(epoch - 1) + fraction) / (double)p->epochs;
-    int full = (int)(whole * CELLS);
-    for (int i = 0; i < CELLS; i++)
-        cells[i] = i < full ? '#' : '-';
-    cells[CELLS] = '\0';
+    struct piece pieces[PIECES] = {{{0}}};
+    snprintf(pieces[AT_EPOCH].text, PIECE, "epoch %lld/%lld", (long long)epoch,
+             (long long)p->epochs);
+    snprintf(pieces[AT_LOSS].text, PIECE, " loss %.4f", loss);
     if (p->metric_name && isfinite(p->metric))
-        snprintf(metric, sizeof metric, " %s %.4f", p->metric_name, p->metric);
+        snprintf(pieces[AT_METRIC].text, PIECE, ", valid %s %.4f", p->metric_name, p->metric);
+    snprintf(pieces[AT_RATE].text, PIECE, ", %.0f rows/s", rows_per_s);
     if (seconds_left >= 0)
-        snprintf(left, sizeof left, ", %s left", progress_time(seconds_left));
-    snprintf(line, sizeof line, "epoch %lld/%lld [%s] loss %.4f%s, %.0f rows/s%s", (long long)epoch,
-             (long long)p->epochs, cells, loss, metric, rows_per_s, left);
-    size_t most = columns() - 1;
-    if (strlen(line) > most)
-        line[most] = '\0';
-    char out[sizeof line + 8];
-    int n = snprintf(out, sizeof out, "\r%s\033[K", line);
-    put(out, (size_t)n);
+        snprintf(pieces[AT_LEFT].text, PIECE, ", %s left", progress_time(seconds_left));
+    fit(pieces, ((double)(epoch - 1) + fraction) / (double)p->epochs, columns() - 1);
+    char out[PIECES * PIECE + 8] = "\r";
+    size_t n = 1;
+    for (int i = 0; i < PIECES; i++)
+        n += (size_t)snprintf(out + n, sizeof out - n, "%s", pieces[i].text);
+    n += (size_t)snprintf(out + n, sizeof out - n, "\033[K");
+    put(out, n);
     p->drawn = true;
     p->drawn_at = now;
 }

@@ -3,6 +3,7 @@
 #include "run/stream.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -60,6 +61,19 @@ static void note_ignored(const struct stream *t)
     text_free(&names);
 }
 
+/* The model was trained and measured with weights: without them it is another measure. */
+static void note_weightless(const struct stream *t, const char *path)
+{
+    for (size_t i = 0; i < t->schema->column_count; i++)
+        if (t->schema->columns[i].type == COLUMN_WEIGHT && t->binding.cell_of[i] < 0) {
+            char name[128];
+            snprintf(name, sizeof name, "%s", text_quote_z(t->schema->columns[i].name));
+            log_warning("\"%s\" lacks the column of weights \"%s\": every row weighs 1, and these "
+                        "metrics do not compare with those of the training",
+                        text_quote_z(path), name);
+        }
+}
+
 /* The message was made by who does not know the file's name. */
 static bool name_file(struct err *e, const char *path)
 {
@@ -104,7 +118,11 @@ static bool bind(struct stream *t, struct err *e)
         return name_file(e, path);
     }
     t->bound = true;
+    if (q->again)
+        return true;
     note_ignored(t);
+    if (q->labelled)
+        note_weightless(t, path);
     return true;
 }
 
@@ -169,7 +187,10 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
     t->bad_rows++;
     if (t->request.on_bad_row == BAD_ROW_STOP) {
         *e = *why;
-        return false;
+        if (t->request.labelled)
+            return false;
+        return err_help(e, "%s%s--on-bad-row skip (or null) goes on without such rows, and "
+                           "--rejects FILE lists them", why->help, *why->help ? "; or " : "");
     }
     if (t->reject && !reject_add(t->reject, why, column, raw, length, e))
         return false;
@@ -178,7 +199,10 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
         err_at(e, ERR_BAD_ROWS, why->file, why->line, why->column,
                "more than %lld row%s cannot be read; the last one: %s", (long long)most,
                most == 1 ? "" : "s", why->what);
-        return err_help(e, "raise --max-bad-rows, or mend the rows that --rejects FILE lists");
+        return t->reject ? err_help(e, "raise --max-bad-rows, or mend the rows listed in \"%s\"",
+                                    text_quote_z(t->request.rejects))
+                         : err_help(e, "raise --max-bad-rows, or mend the rows that --rejects "
+                                       "FILE lists");
     }
     return true;
 }
@@ -383,8 +407,13 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.records);
     mem_free(w.logits);
     mem_free(w.bad);
-    if (good)
+    if (good && !t->request.again)
         note_rows(t);
+    if (good && !t->request.again && csv_looks_utf8(t->csv))
+        log_warning("all text beyond ASCII in the input is valid UTF-8, and the model reads it as "
+                    "%s: its categories will not be found; convert the input: iconv -f UTF-8 -t %s",
+                    data_encoding_names[t->dialect.encoding],
+                    data_encoding_names[t->dialect.encoding]);
     return good;
 }
 

@@ -16,6 +16,7 @@ struct stream_request {
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
     bool labelled; /* every row must have its target */
+    bool again;    /* these rows were read before: what there is to note about them was said */
     enum bad_row on_bad_row;
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */

@@ -91,6 +91,25 @@ head -c 9 lines >cut
 run dnn train c.json -o new.dnn --set output.metrics=cut
 is_exit 0 "output.metrics: a first line that was cut"
 
+# check refuses what train refuses, in the same words, and leaves nothing behind
+for setting in output.model=d.csv output.metrics=d.csv output.model=/nope/m.dnn output.metrics=/nope/lines output.model= \
+    output.model=notes.txt output.metrics=notes.txt; do
+    run dnn train c.json --set "output.model=fine.dnn" --set "$setting"
+    grep 'error\[' err >want.err
+    want_status=$STATUS
+    run dnn check c.json --set "output.model=fine.dnn" --set "$setting"
+    is "$STATUS $(grep 'error\[' err)" "$want_status $(cat want.err)" "check refuses $setting as train does"
+    [ "$STATUS" -ne 0 ]
+    ok $? "and does refuse it"
+done
+run dnn check c.json --set output.model=fine.dnn --set output.metrics=fine.lines
+is_exit 0 "check of outputs that may be"
+[ ! -e fine.dnn ] && [ ! -e fine.lines ]
+ok $? "makes none"
+cp lines kept
+run dnn check c.json --set output.model=fine.dnn --set output.metrics=lines
+same lines kept "check leaves the metrics of a training as they are"
+
 # X01: the second one is refused while the first one runs
 make_config long.json d.csv binary '"epochs": 100000, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_cpu", "threads": 1}'
 "$DNN" train long.json -o x.dnn --progress none >/dev/null 2>first &

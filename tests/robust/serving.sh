@@ -1,0 +1,87 @@
+#!/bin/bash
+# serving.sh - what those who use a model run into: rows that cannot be read, columns in another order, encodings, weights,
+# comparisons, outputs that a killed run left, a line of progress that does not fit.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 600
+make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_cpu"}'
+run dnn train c.json -o m.dnn --progress none
+is_exit 0 "a model"
+run dnn train c.json -o other.dnn --progress none --set train.seed=3
+
+# rows that cannot be read: no advice on a training that is over, but on what goes on
+head -n 9 d.csv >bad.csv
+sed -i '3s/^[^,]*/abc/; 5s/^[^,]*/"1,5"/; 7s/^[^,]*/x/' bad.csv
+run dnn predict m.dnn bad.csv
+is_exit 65 "a bad cell stops"
+err_has '--on-bad-row skip (or null) goes on without such rows, and --rejects FILE lists them'
+err_lacks 'categorical' "nothing about the config"
+sed -n '1p;5p' bad.csv >comma.csv
+run dnn predict m.dnn comma.csv
+err_has 'the model reads numbers with a decimal point'
+run dnn evaluate m.dnn bad.csv
+err_lacks '--on-bad-row' "evaluate has no such option"
+err_lacks 'categorical' "nor does it advise on the config"
+run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
+is_exit 65 "--max-bad-rows stops"
+err_has 'mend the rows listed in "r.csv"'
+is "$(cut -d, -f1,3 r.csv)" "$(printf 'line,name\n3,a\n5,a')" "and the list of bad rows is there"
+[ ! -e a.csv ]
+ok $? "the answers are not"
+run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1
+err_has 'mend the rows that --rejects FILE lists'
+for file in m.dnn c.json d.csv; do
+    cp $file foreign
+    run dnn predict m.dnn d.csv -o a.csv --on-bad-row skip --rejects foreign
+    is_exit 73 "--rejects does not replace $file"
+    same foreign $file "it is untouched"
+done
+
+# weights
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 + 1 }' d.csv >w.csv
+sed 's/d.csv/w.csv/; s/"c": "categorical"/"c": "categorical", "w": "weight"/' c.json >w.json
+run dnn train w.json -o w.dnn --progress none
+run dnn evaluate w.dnn w.csv
+err_lacks 'lacks the column of weights'
+run dnn evaluate w.dnn d.csv
+is_exit 0 "rows without their weights are measured"
+err_has '"d.csv" lacks the column of weights "w": every row weighs 1'
+run dnn predict w.dnn d.csv -o a.csv
+err_lacks 'lacks the column of weights' "predict needs none"
+
+# a model of another encoding
+awk -F, -v OFS=, '{ if (NR > 1) $3 = NR % 2 ? "M\374nchen" : "K\366ln"; print }' d.csv >latin.csv
+iconv -f latin1 -t utf-8 latin.csv >utf8.csv
+sed 's/d.csv/latin.csv/; s/"target"/"encoding": "latin1", "target"/' c.json >latin.json
+run dnn train latin.json -o latin.dnn --progress none
+run dnn predict latin.dnn latin.csv -o a.csv
+err_lacks 'valid UTF-8'
+run dnn predict latin.dnn utf8.csv -o a.csv
+is_exit 0 "a file in UTF-8 for a model in latin1"
+err_has 'all text beyond ASCII in the input is valid UTF-8, and the model reads it as latin1' "is warned of"
+run dnn predict latin.dnn d.csv -o a.csv
+err_lacks 'valid UTF-8' "ASCII is both"
+
+# a comparison
+run dnn evaluate m.dnn d.csv --better-than none.dnn
+is_exit 66 "no other model"
+err_lacks 'rows/s' "noticed at once"
+sed 's/,one,/,unseen,/' d.csv >unseen.csv
+run dnn evaluate m.dnn unseen.csv --better-than other.dnn --on auc
+is "$(grep -c 'training did not see' err)" 1 "what there is to note about rows is said once"
+grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+\)$' out
+ok $? "both values, and their difference" "$(cat out)"
+
+# a terminal of 80 columns: the bar gives way, no number does
+if command -v script >/dev/null && command -v stty >/dev/null; then
+    for width in 80 60 40; do
+        TERM=xterm script -qec "stty cols $width; '$DNN' train c.json -o bar.dnn --progress bar --set train.epochs=300 \
+            --set train.early_stopping.patience=0 --set train.early_stopping.metric=accuracy" typescript >/dev/null 2>&1 </dev/null
+        tr '\r' '\n' <typescript | grep '^epoch' | sed 's/\x1b\[K.*//' >lines
+        awk -v most=$width 'length > most - 1 || $0 !~ /^epoch [0-9]+\/300.*, [0-9.:]+( s)? left$/ { bad = 1 } END { exit bad || !NR }' lines
+        ok $? "a bar in $width columns keeps the time that is left" "$(tail -n 3 lines)"
+    done
+else
+    skip "a bar in a narrow terminal" "no script(1) here"
+fi
+done_testing
