@@ -19,14 +19,16 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
     } else if (op == OP_bnorm_sums) {
         n->scratch = cuda_bnorm_scratch(sums->rows, sums->width);
+    } else if (op == OP_sgd || op == OP_rmsprop || op == OP_adam) {
+        n->scratch = SCRATCH_HEAD; /* the end of a step may come with it */
     } else if (op == OP_dense) { /* it may be the first of a stack */
         n->scratch = dense->rows <= MLP_ROWS ? mlp_scratch(dense->rows) : 0;
     }
 }
 
 /* How each is called: most with its arguments alone. */
-#define GIVEN(name) (const struct op_##name *)arguments
-#define SHARDS(name) plan_shards(((const struct op_##name *)arguments)->rows)
+#define GIVEN(name) ((const struct op_##name *)arguments)
+#define SHARDS(name) plan_shards(GIVEN(name)->rows)
 #define CALL_dense cuda_dense(m, GIVEN(dense), how)
 #define CALL_dense_back cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), how)
 #define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
@@ -35,6 +37,9 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
+#define CALL_sgd cuda_sgd(m, GIVEN(sgd), NULL, scratch)
+#define CALL_rmsprop cuda_rmsprop(m, GIVEN(rmsprop), NULL, scratch)
+#define CALL_adam cuda_adam(m, GIVEN(adam), NULL, scratch)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
 
@@ -61,12 +66,30 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum p
     WITH(loss_class)
     WITH(loss_value)
     WITH(norm2)
-    ALONE(sgd)
-    ALONE(rmsprop)
-    ALONE(adam)
+    WITH(sgd)
+    WITH(rmsprop)
+    WITH(adam)
     ALONE(advance)
     case OP_COUNT: break;
     }
+}
+
+/* An optimiser with the end of its step. */
+static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scratch)
+{
+    const void *arguments = ops[0].arguments;
+    const struct op_advance *end = (const struct op_advance *)ops[1].arguments;
+    if (ops[1].op != OP_advance)
+        return false;
+    if (ops[0].op == OP_adam && GIVEN(adam)->now == end->now)
+        cuda_adam(m, GIVEN(adam), end, scratch);
+    else if (ops[0].op == OP_rmsprop && GIVEN(rmsprop)->now == end->now)
+        cuda_rmsprop(m, GIVEN(rmsprop), end, scratch);
+    else if (ops[0].op == OP_sgd && GIVEN(sgd)->now == end->now)
+        cuda_sgd(m, GIVEN(sgd), end, scratch);
+    else
+        return false;
+    return true;
 }
 
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
@@ -75,6 +98,8 @@ uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uin
     struct mlp f;
     const struct op_dense_back *back[MLP_LAYERS];
     uint32_t taken = how == PRODUCT_FP32 ? mlp_match(&f, back, ops, count, scratch) : 0;
+    if (!taken && count > 1 && issue_end(m, ops, scratch))
+        return 2;
     if (!taken) {
         kernels_issue(m, ops[0].op, ops[0].arguments, how, scratch);
         return 1;

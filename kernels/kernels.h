@@ -37,10 +37,11 @@ enum { SCRATCH_HEAD = 4096 };
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
                    void *scratch);
 /* The operations at the front of a list that belong together, in fewer launches and with the same
- * bits, but for the order in which the loss is summed: where they are small dense layers with their
- * loss and their way back. Else the first alone. Returns how many it was. */
+ * bits, but for the order in which the loss is summed: small dense layers with what their batch is
+ * made of, their loss and their way back; an optimiser and the end of the step. Else the first
+ * alone. Returns how many it was. */
 struct kernel_op { uint32_t op; const void *arguments; };
-enum { KERNEL_FRONT = 13 }; /* no more are looked at */
+enum { KERNEL_FRONT = 14 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              enum product how, void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
@@ -79,9 +80,14 @@ void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned 
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);
 size_t cuda_norm2_scratch(uint64_t n);
-void cuda_sgd(struct machine *m, const struct op_sgd *a);
-void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a);
-void cuda_adam(struct machine *m, const struct op_adam *a);
+/* end: NULL, or the end of the step, which then comes with it; only that wants scratch (its head).
+ */
+void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
+              void *scratch);
+void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
+                  void *scratch);
+void cuda_adam(struct machine *m, const struct op_adam *a, const struct op_advance *end,
+               void *scratch);
 void cuda_advance(struct machine *m, const struct op_advance *a);
 
 /* One product for both kinds of cores: C[m][n] = A B, then what `epilogue` says. A(i, k) stands at

@@ -6,6 +6,7 @@
  * those of the operations one by one. dw and db follow in one launch of products. */
 #include "backend/backend.h"
 #include "epilogue.cuh"
+#include "gather.cuh"
 #include "loss.cuh"
 #include "mlp.cuh"
 
@@ -217,6 +218,12 @@ KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
     SHARED(double, parts, 2 * MLP_TILE);
     SHARED(uint32_t, said, 1);
     uint32_t row0 = block_x() * MLP_TILE, in = f.layer[0].in;
+    if (f.gather.rows) { /* a row has MLP_LANES / MLP_TILE lanes */
+        enum { EACH = MLP_LANES / MLP_TILE };
+        if (row0 + thread_id() / EACH < f.rows)
+            gather_row<EACH>(f.gather, row0 + thread_id() / EACH, thread_id() % EACH);
+        sync_block();
+    }
     for (uint32_t e = thread_id(); e < MLP_TILE * in; e += MLP_LANES) {
         uint32_t r = e / in, k = e % in;
         room[f.at_x + r * padded(in) + k] =
@@ -335,9 +342,18 @@ static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
 uint32_t mlp_match(struct mlp *f, const struct op_dense_back **back, const struct kernel_op *ops,
                    uint32_t count, void *scratch)
 {
-    const struct op_dense *first = (const struct op_dense *)ops[0].arguments;
     uint32_t at = 2 * PIECE, n = 0, widest = 1;
     *f = mlp{};
+    if (count > 1 && ops[0].op == OP_gather && ops[1].op == OP_dense) {
+        const struct op_gather *g = (const struct op_gather *)ops[0].arguments;
+        const struct op_dense *a = (const struct op_dense *)ops[1].arguments;
+        n = g->x == a->x && g->ld == a->ldx && g->rows == a->rows && g->rows
+                ? mlp_match(f, back, ops + 1, count - 1, scratch)
+                : 0;
+        f->gather = *g;
+        return n ? n + 1 : 0;
+    }
+    const struct op_dense *first = (const struct op_dense *)ops[0].arguments;
     if (count == 0 || ops[0].op != OP_dense || first->rows == 0 || first->rows > MLP_ROWS)
         return 0;
     f->rows = first->rows;

@@ -22,6 +22,7 @@ struct mlp {
     uint32_t count, rows, shards, classes; /* classes 0: values */
     uint32_t at_x, at_dz, ld_dz;           /* in the block's memory: two dz of the widest layer */
     const float *x;
+    struct op_gather gather;   /* of x and what stands beside it; rows 0: that is there already */
     float *dx;                 /* of the first layer, or NULL */
     uint32_t add_dx;
     struct hot_inputs hot;     /* of the first layer */
@@ -32,9 +33,9 @@ struct mlp {
     size_t bytes;
 };
 
-/* The operations at the front of a list that the kernel does: dense layers, the loss, and their way
- * back. Returns how many, 0: none; dw and db are left, in `back` (those operations, layer by layer
- * from the last). */
+/* The operations at the front of a list that the kernel does: maybe gather, dense layers, the loss,
+ * and their way back. Returns how many, 0: none; dw and db are left, in `back` (those operations,
+ * layer by layer from the last). */
 uint32_t mlp_match(struct mlp *f, const struct op_dense_back **back, const struct kernel_op *ops,
                    uint32_t count, void *scratch);
 void mlp_start(struct machine *m, const struct mlp *f);

@@ -2,6 +2,7 @@
  * the optimiser. Tiles follow from n alone; partial sums are added in order, in double. Formulas
  * and their order are the CPU's (cpu_optim.c, vec_param.h). */
 #include "sheet.cuh"
+#include "step.cuh"
 
 enum { TILE = 2048, LANES_OF_BLOCK = 256, SUMS_AT = 64 };
 
@@ -216,21 +217,26 @@ DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
     run_end(o, &r, i);
 }
 
-template <class Op, int V> KERNEL_BOUNDED(LANES_OF_BLOCK, update)(Op o)
+/* counter: NULL, or the last block also ends the step. */
+template <class Op, int V>
+KERNEL_BOUNDED(LANES_OF_BLOCK, update)(Op o, struct op_advance end, uint32_t *counter)
 {
     SHARED(struct common, shared, 1);
-    if (o.now->bad)
-        return;
-    if (thread_id() == 0)
-        *shared = common_of(o);
-    sync_block();
-    struct common c = *shared;
-    for (uint64_t i = global_id() * V; i < o.from.n; i += global_count() * V) {
-        if (i + V <= o.from.n)
-            update_run<Op, V>(o, c, i);
-        for (; i + V > o.from.n && i < o.from.n; i++)
-            update_run<Op, 1>(o, c, i);
+    SHARED(uint32_t, said, 1);
+    if (!o.now->bad) {
+        if (thread_id() == 0)
+            *shared = common_of(o);
+        sync_block();
+        struct common c = *shared;
+        for (uint64_t i = global_id() * V; i < o.from.n; i += global_count() * V) {
+            if (i + V <= o.from.n)
+                update_run<Op, V>(o, c, i);
+            for (; i + V > o.from.n && i < o.from.n; i++)
+                update_run<Op, 1>(o, c, i);
+        }
     }
+    if (counter && block_is_last(counter, grid_x(), said))
+        end_of_step(end);
 }
 
 /* --- starting --- */
@@ -264,28 +270,38 @@ void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch)
         LAUNCH(norm2_tile<1>, grid, lanes, 0, m, *a, counter, parts);
 }
 
-template <class Op> static void start(struct machine *m, const Op *o, bool wide)
+template <class Op>
+static void start(struct machine *m, const Op *o, const struct op_advance *end, void *scratch,
+                  bool wide)
 {
     dim3 lanes(LANES_OF_BLOCK);
-    if (!o->from.n)
+    struct op_advance last = {};
+    uint32_t *counter = end ? (uint32_t *)scratch : nullptr;
+    if (end)
+        last = *end;
+    if (!o->from.n && !end)
         return;
+    dim3 grid = spread(m, wide ? o->from.n / 4 + 1 : o->from.n + 1, LANES_OF_BLOCK);
     if (wide && is_wide(o->p, 0) && is_wide(o->sums, 0))
-        LAUNCH((update<Op, 4>), spread(m, (o->from.n + 3) / 4, LANES_OF_BLOCK), lanes, 0, m, *o);
+        LAUNCH((update<Op, 4>), grid, lanes, 0, m, *o, last, counter);
     else
-        LAUNCH((update<Op, 1>), spread(m, o->from.n, LANES_OF_BLOCK), lanes, 0, m, *o);
+        LAUNCH((update<Op, 1>), grid, lanes, 0, m, *o, last, counter);
 }
 
-void cuda_sgd(struct machine *m, const struct op_sgd *a)
+void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
+              void *scratch)
 {
-    start(m, a, !a->m || is_wide(a->m, 0));
+    start(m, a, end, scratch, !a->m || is_wide(a->m, 0));
 }
 
-void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a)
+void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
+                  void *scratch)
 {
-    start(m, a, is_wide(a->v, 0));
+    start(m, a, end, scratch, is_wide(a->v, 0));
 }
 
-void cuda_adam(struct machine *m, const struct op_adam *a)
+void cuda_adam(struct machine *m, const struct op_adam *a, const struct op_advance *end,
+               void *scratch)
 {
-    start(m, a, is_wide(a->m1, 0) && is_wide(a->m2, 0));
+    start(m, a, end, scratch, is_wide(a->m1, 0) && is_wide(a->m2, 0));
 }

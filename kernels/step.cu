@@ -1,44 +1,11 @@
-/* step.cu - the end of a step: counters, sums, the next learning rate, and what batch_norm moved.
- */
-#include "device.cuh"
-#include "kernels.h"
+/* step.cu - the end of a step by itself; mostly it comes with the optimiser (optim.cu). */
+#include "step.cuh"
 
 enum { LANES_OF_BLOCK = 256 };
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, end_step)(struct op_advance a)
 {
-    struct step *now = a.now;
-    bool bad = now->bad != 0;
-    for (uint64_t i = thread_id(); i < a.buffer_count && !bad; i += LANES_OF_BLOCK)
-        a.buffers[i] = a.moved[i];
-    if (thread_id() != 0)
-        return;
-    double loss = 0, weight = 0;
-    for (uint32_t i = 0; i < a.shards; i++) {
-        loss += a.part_loss[i];
-        weight += a.part_weight[i];
-    }
-    now->loss = loss;
-    now->weight = weight;
-    int64_t at = a.first ? now->tried - *a.first : -1;
-    if (a.norms && at >= 0 && at < (int64_t)a.table_count)
-        a.norms[at] = now->gnorm;
-    now->tried++;
-    now->row0 += a.consumed;
-    if (bad) {
-        now->bad_steps++;
-        now->good = 0;
-    } else {
-        now->epoch_loss += loss;
-        now->epoch_weight += weight;
-        now->applied++;
-        now->good++;
-    }
-    at++;
-    if (a.table && a.first && at >= 0 && at < (int64_t)a.table_count) {
-        now->lr = a.table[at].lr;
-        now->weight_decay = a.table[at].weight_decay;
-    }
+    end_of_step(a);
 }
 
 void cuda_advance(struct machine *m, const struct op_advance *a)

@@ -161,7 +161,7 @@ static void test_adam(bool decoupled, double clip, bool bad)
     a.epsilon = 1e-8;
     a.clip = clip;
     a.decoupled = decoupled;
-    cuda_adam(NULL, &a);
+    cuda_adam(NULL, &a, NULL, NULL);
     if (bad) {
         ok(now->bad == 1 && memcmp(p, ph, N * 4) == 0 && memcmp(m1, m1h, N * 4) == 0,
            "a bad step moves nothing");

@@ -1,5 +1,5 @@
-/* Stacks of small dense layers: fused, and one operation after the other, the same bits; and what
- * is no such stack is left alone. */
+/* Operations that go together. Stacks of small dense layers: fused, and one operation after the
+ * other, the same bits; and what is no such stack is left alone. */
 #include <math.h>
 
 #include "harness.h"
@@ -12,7 +12,7 @@ extern "C" {
 enum { LAYERS = 3 };
 struct shape {
     uint32_t rows, width[LAYERS + 1], hot, act, classes, kind; /* classes 0: a value */
-    bool more, dx, aligned;
+    bool more, dx, aligned, gather;
 };
 
 static struct act *act_of(float *x)
@@ -26,7 +26,9 @@ struct stack {
     struct op_dense_back back[LAYERS];
     struct op_loss_class of_classes;
     struct op_loss_value of_values;
-    struct kernel_op ops[2 * LAYERS + 1];
+    struct op_gather gather;
+    struct kernel_op ops[2 * LAYERS + 2];
+    uint32_t op_count;
     float *written[24];
     size_t count[24];
     unsigned buffers;
@@ -40,14 +42,49 @@ static float *output(struct stack *s, size_t n)
     return s->written[s->buffers++];
 }
 
-static struct hot_inputs hot_of(const struct shape *h)
+/* Records of a permuted order that ends in the batch, for x, ids, target and weight. */
+static void make_gather(struct stack *s, const struct shape *h)
+{
+    struct rowfmt f = rowfmt_make(h->width[0], h->hot ? 2 : 0);
+    uint32_t count = h->rows - 3, words = f.stride / 4;
+    float *records = device_numbers(9, (size_t)count * words, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *record = (uint32_t *)(void *)(records + (size_t)i * words);
+        for (uint32_t k = 0; k < f.categories; k++)
+            record[f.at_category / 4 + k] = (i + k) % 4;
+        if (h->classes)
+            record[f.at_target / 4] = i % h->classes;
+        record[f.at_weight / 4] = float_bits(1.0f + (float)(i % 3));
+    }
+    struct source from = {};
+    struct step now = {};
+    unsigned char *chunk = (unsigned char *)records;
+    from.rows.format = f;
+    from.rows.shift = 63;
+    from.rows.chunks = device_array(&chunk, 1);
+    from.count = count;
+    from.shuffle = 1;
+    from.classes = h->classes;
+    now.seed = 77;
+    now.epoch = 2;
+    s->gather.from = device_array(&from, 1);
+    s->gather.now = device_array(&now, 1);
+    s->gather.rows = h->rows;
+    s->gather.ld = h->width[0];
+    s->gather.x = act_of(output(s, (size_t)h->rows * h->width[0] + 1));
+    s->gather.ids = (int32_t *)(void *)output(s, 2 * (size_t)h->rows);
+    s->gather.target = output(s, h->rows);
+    s->gather.weight = output(s, h->rows);
+}
+
+static struct hot_inputs hot_of(const struct stack *s, const struct shape *h)
 {
     struct hot_inputs hot = {};
     struct onehot_column columns[2] = {{0, h->width[0], 3}, {1, h->width[0] + 3, h->hot - 3}};
     if (!h->hot)
         return hot;
-    int32_t *ids = device_empty<int32_t>(2 * (size_t)h->rows);
-    for (uint32_t i = 0; i < 2 * h->rows; i++)
+    int32_t *ids = h->gather ? s->gather.ids : device_empty<int32_t>(2 * (size_t)h->rows);
+    for (uint32_t i = 0; i < 2 * h->rows && !h->gather; i++)
         ids[i] = (int32_t)(i * 7 % 5) - 1;
     shadow_written(ids, 8 * (size_t)h->rows);
     hot.ids = ids;
@@ -60,8 +97,10 @@ static struct hot_inputs hot_of(const struct shape *h)
 static void make_layers(struct stack *s, const struct shape *h, unsigned shards)
 {
     size_t n = 0, at[LAYERS];
-    struct hot_inputs hot = hot_of(h);
+    struct hot_inputs hot = hot_of(s, h);
     float *x = device_numbers(1, h->rows * (size_t)h->width[0] + 1, NULL), *dy = NULL;
+    if (h->gather)
+        x = (float *)s->gather.x;
     bool keep_z = h->act == ACT_GELU;
     for (int i = 0; i < LAYERS; i++) {
         at[i] = n + (h->aligned ? 0 : 1);
@@ -117,6 +156,8 @@ static void make(struct stack *s, const struct shape *h)
     for (uint32_t i = 0; i < h->rows; i++)
         target[i] = h->classes ? (float)(i % h->classes) : number(7, i);
     *s = stack{};
+    if (h->gather)
+        make_gather(s, h);
     make_layers(s, h, shards);
     s->part_loss = device_array(before, shards);
     s->part_weight = device_array(before, shards);
@@ -128,8 +169,8 @@ static void make(struct stack *s, const struct shape *h)
     c->logits = s->forward[LAYERS - 1].y;
     c->part_loss = s->part_loss;
     c->part_weight = s->part_weight;
-    c->target = device_array(target, h->rows);
-    c->weight = weight;
+    c->target = h->gather ? s->gather.target : device_array(target, h->rows);
+    c->weight = h->gather ? s->gather.weight : weight;
     c->rows = h->rows;
     c->classes = c->ld = c->ldd = h->classes;
     c->kind = h->kind;
@@ -142,18 +183,20 @@ static void make(struct stack *s, const struct shape *h)
     v->part_loss = c->part_loss;
     v->part_weight = c->part_weight;
     v->target = c->target;
-    v->weight = weight;
+    v->weight = c->weight;
     v->rows = h->rows;
     v->ld = v->ldd = 1;
     v->kind = h->kind;
     v->more = h->more;
     v->delta = 0.4;
     v->q = 0.3;
-    for (int i = 0; i < LAYERS; i++) {
-        s->ops[i] = kernel_op{OP_dense, &s->forward[i]};
-        s->ops[LAYERS + 1 + i] = kernel_op{OP_dense_back, &s->back[LAYERS - 1 - i]};
-    }
-    s->ops[LAYERS] = h->classes ? kernel_op{OP_loss_class, c} : kernel_op{OP_loss_value, v};
+    if (h->gather)
+        s->ops[s->op_count++] = kernel_op{OP_gather, &s->gather};
+    for (int i = 0; i < LAYERS; i++)
+        s->ops[s->op_count++] = kernel_op{OP_dense, &s->forward[i]};
+    s->ops[s->op_count++] = h->classes ? kernel_op{OP_loss_class, c} : kernel_op{OP_loss_value, v};
+    for (int i = LAYERS - 1; i >= 0; i--)
+        s->ops[s->op_count++] = kernel_op{OP_dense_back, &s->back[i]};
 }
 
 static void *scratch_for(uint32_t rows)
@@ -178,16 +221,16 @@ static double sum(const double *parts, unsigned n)
 
 static void test_stack(const struct shape *h)
 {
-    enum { OPS = 2 * LAYERS + 1 };
     struct stack fused, plain;
     unsigned shards = plan_shards(h->rows);
     make(&fused, h);
     make(&plain, h);
-    for (int i = 0; i < OPS; i++)
+    for (uint32_t i = 0; i < plain.op_count; i++)
         kernels_issue(NULL, plain.ops[i].op, plain.ops[i].arguments, PRODUCT_FP32, NULL);
     uint64_t launches = emulate_counts.launches;
-    uint32_t taken = kernels_issue_front(NULL, fused.ops, OPS, PRODUCT_FP32, scratch_for(h->rows));
-    is_int((int64_t)taken, OPS, "all of a stack is taken");
+    uint32_t taken = kernels_issue_front(NULL, fused.ops, fused.op_count, PRODUCT_FP32,
+                                         scratch_for(h->rows));
+    is_int((int64_t)taken, (int64_t)fused.op_count, "all of a stack is taken");
     is_int((int64_t)(emulate_counts.launches - launches), 2, "in two launches");
     for (unsigned i = 0; i < fused.buffers; i++)
         ok(memcmp(fused.written[i], plain.written[i], fused.count[i] * 4) == 0,
@@ -201,7 +244,8 @@ static void test_stack(const struct shape *h)
 
 static void test_no_stack(void)
 {
-    static const struct shape h = {16, {5, 9, 7, 2}, 0, ACT_RELU, 2, 0, false, false, true};
+    static const struct shape h = {16, {5, 9, 7, 2}, 0, ACT_RELU, 2, 0, false, false, true,
+                                   false};
     struct stack s;
     void *scratch = scratch_for(h.rows);
     make(&s, &h);
@@ -219,17 +263,83 @@ static void test_no_stack(void)
     device_drop_all();
 }
 
+/* An optimiser and the end of its step, together or one after the other. */
+struct ending {
+    struct op_adam adam;
+    struct op_advance advance;
+    struct step *now;
+    float *buffers;
+};
+static void make_ending(struct ending *s, bool bad)
+{
+    enum { N = 4099, BUFFERS = 300 };
+    const double parts[2] = {3, 4};
+    struct group group = {};
+    struct step now = {};
+    *s = ending{};
+    group.end = N;
+    group.lr = group.weight_decay = group.shards = 1;
+    now.lr = 0.1;
+    now.bad = bad;
+    s->adam.now = s->now = s->advance.now = device_array(&now, 1);
+    s->adam.p = device_numbers(1, N, NULL);
+    s->adam.m1 = device_numbers(2, N, NULL);
+    s->adam.m2 = device_numbers(3, N, NULL);
+    for (uint32_t i = 0; i < N; i++)
+        s->adam.m2[i] = fabsf(s->adam.m2[i]);
+    char *sums = (char *)device_numbers(4, cuda_norm2_kept(N) / 4, NULL);
+    memcpy(sums, &parts[1], sizeof *parts);
+    s->adam.sums = sums;
+    s->adam.from.n = N;
+    s->adam.from.group_count = 1;
+    s->adam.from.groups = device_array(&group, 1);
+    s->adam.beta1 = 0.9;
+    s->adam.beta2 = 0.99;
+    s->adam.epsilon = 1e-8;
+    s->advance.part_loss = s->advance.part_weight = device_array(parts, 2);
+    s->advance.shards = 2;
+    s->advance.consumed = 64;
+    s->advance.buffer_count = BUFFERS;
+    s->advance.moved = device_numbers(5, BUFFERS, NULL);
+    s->advance.buffers = s->buffers = device_numbers(6, BUFFERS, NULL);
+}
+
+static void test_ending(bool bad)
+{
+    struct ending fused, plain;
+    make_ending(&fused, bad);
+    make_ending(&plain, bad);
+    const struct kernel_op ops[] = {{OP_adam, &fused.adam}, {OP_advance, &fused.advance}};
+    kernels_issue(NULL, OP_adam, &plain.adam, PRODUCT_FP32, NULL);
+    kernels_issue(NULL, OP_advance, &plain.advance, PRODUCT_FP32, NULL);
+    uint64_t launches = emulate_counts.launches;
+    is_int(kernels_issue_front(NULL, ops, 2, PRODUCT_FP32, scratch_for(1)), 2, "an ending");
+    is_int((int64_t)(emulate_counts.launches - launches), 1, "in one launch");
+    size_t bytes = fused.adam.from.n * sizeof(float);
+    ok(memcmp(fused.now, plain.now, sizeof *plain.now) == 0, "the same step, bad %d", bad);
+    ok(memcmp(fused.adam.p, plain.adam.p, bytes) == 0 &&
+       memcmp(fused.adam.m1, plain.adam.m1, bytes) == 0 &&
+       memcmp(fused.adam.m2, plain.adam.m2, bytes) == 0, "the same parameters");
+    ok(memcmp(fused.buffers, plain.buffers, 4 * fused.advance.buffer_count) == 0,
+       "the same buffers");
+    device_drop_all();
+}
+
 int main(void)
 {
     static const struct shape shapes[] = {
-        {70, {14, 128, 128, 2}, 0, ACT_RELU, 2, CLASS_CROSS_ENTROPY, false, false, true},
-        {33, {5, 40, 17, 3}, 7, ACT_GELU, 3, CLASS_FOCAL, true, false, false},
-        {131, {3, 20, 8, 1}, 0, ACT_TANH, 0, VALUE_HUBER, false, true, false},
-        {9, {0, 33, 16, 4}, 6, ACT_LEAKY_RELU, 4, CLASS_CROSS_ENTROPY, false, false, true},
+        {70, {14, 128, 128, 2}, 0, ACT_RELU, 2, CLASS_CROSS_ENTROPY, false, false, true, true},
+        {33, {5, 40, 17, 3}, 7, ACT_GELU, 3, CLASS_FOCAL, true, false, false, false},
+        {131, {3, 20, 8, 1}, 0, ACT_TANH, 0, VALUE_HUBER, false, true, false, true},
+        {9, {0, 33, 16, 4}, 6, ACT_LEAKY_RELU, 4, CLASS_CROSS_ENTROPY, false, false, true, true},
     };
     for (EACH_ORDER(order))
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             test_stack(&shapes[i]);
+    for (EACH_ORDER(order)) {
+        test_ending(false);
+        test_ending(true);
+    }
     test_no_stack();
     is_int(emulate_findings(), 0, "no findings");
     return done();
