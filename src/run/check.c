@@ -53,7 +53,8 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         const uint64_t *rows = t->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
         r->device_bytes =
-            need.total + t->table->bytes + (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+            need.total + t->table->rows.count * t->table->rows.format.stride +
+            (rows[PART_TRAIN] + other) * sizeof(uint32_t);
         training = before + copies + score_bytes(t) + WRITING;
     }
     uint64_t peak = hostmem_peak();
