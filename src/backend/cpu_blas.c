@@ -114,7 +114,7 @@ void blas_prepare(unsigned threads)
     if (tried)
         return;
     if (!vec || !wanted(vec)) {
-        snprintf(reason, sizeof reason, "our own products serve");
+        snprintf(reason, sizeof reason, "not used, our own products serve here");
         return;
     }
     assert(threads_count() == 1); /* its constructor reads what this changes */

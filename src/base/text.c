@@ -222,6 +222,9 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
             most = d;
         }
     }
+    for (size_t i = 0; i < count && !best && length > 1; i++) /* the beginning of a longer one */
+        if (strncmp(known[i], word, length) == 0)
+            best = known[i];
     return best;
 }
 

@@ -89,6 +89,9 @@ static bool unknown(const struct command *c, const char *word, struct err *e)
     const char *near = text_nearest(stem, known, count);
     if (near)
         return err_help(e, "did you mean --%s?", near);
+    static const char *const alone[] = {"version"};
+    if (text_nearest(stem, alone, 1))
+        return err_help(e, "did you mean `dnn --version`?");
     return err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
 }
 

@@ -259,16 +259,22 @@ static int no_command(const char *word, int argc, char **argv)
     struct err e = {0};
     const char *known[32];
     size_t count = 0;
+    const char *bare = word + strspn(word, "-");
     for (; commands[count]; count++)
         known[count] = commands[count]->name;
-    if (word[0] == '-') {
+    known[count++] = "version";
+    bool version = strcmp(word, "-V") == 0 || strcmp(word, "-v") == 0;
+    const char *near = version ? "version" : text_nearest(bare, known, count);
+    if (word[0] == '-')
         err_set(&e, ERR_OPTION_UNKNOWN, "no option \"%s\" without a command", text_quote_z(word));
+    if (word[0] == '-' && !(near && strcmp(near, "version") == 0)) {
         err_help(&e, "dnn --help, dnn --version, or dnn COMMAND [options]");
     } else {
-        err_set(&e, ERR_COMMAND, "there is no command \"%s\"", text_quote_z(word));
-        const char *near = text_nearest(word, known, count);
+        if (word[0] != '-')
+            err_set(&e, ERR_COMMAND, "there is no command \"%s\"", text_quote_z(word));
         if (near)
-            err_help(&e, "did you mean `dnn %s`?", near);
+            err_help(&e, "did you mean `dnn %s%s`?", strcmp(near, "version") == 0 ? "--" : "",
+                     near);
         else
             err_help(&e, "`dnn help` lists the commands");
     }

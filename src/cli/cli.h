@@ -38,4 +38,8 @@ extern const struct command command_init, command_check, command_train, command_
     command_help;
 int version_run(bool json);
 
+/* cmd_check.c: whether a setting is not at its default, and no job's backend that only follows
+ * backend.name. */
+bool cli_worth_telling(const struct config *c, size_t at);
+
 #endif

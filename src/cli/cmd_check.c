@@ -14,6 +14,17 @@ static const struct arg_option check_options_table[] = {
 static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",    "weight",
                                          "group",   "ignore",      "target",   "split"};
 
+bool cli_worth_telling(const struct config *c, size_t at)
+{
+    const struct setting *s = &c->settings[at];
+    if (strcmp(s->from, "default") == 0 || strcmp(s->key, "data.columns") == 0)
+        return false;
+    const struct json *v = json_path(json_root(c->doc), s->key);
+    bool follows = strncmp(s->key, "backend.", 8) == 0 && strcmp(s->from, "config") == 0 &&
+                   (!v || json_kind(v) == JSON_NULL);
+    return !follows;
+}
+
 static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
 {
     text_printf(out, "rows        train %llu, valid %llu, test %llu\n",
@@ -33,14 +44,14 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 (unsigned long long)r->largest_batch_predict);
     text_printf(out, "backend     %s (requested %s: %s), %u thread%s, BLAS %s\n", r->backend.used,
                 r->backend.requested, r->backend.reason, r->backend.threads,
-                r->backend.threads == 1 ? "" : "s", r->backend.blas_core);
-    text_printf(out, "time        at most about %.3g s (%lld epochs%s)\n", r->seconds,
-                (long long)c->train.epochs,
+                r->backend.threads == 1 ? "" : "s",
+                strcmp(r->backend.blas_core, "none") == 0 ? "not used" : r->backend.blas_core);
+    text_printf(out, "time        at most about %.3g s (%lld epoch%s%s)\n", r->seconds,
+                (long long)c->train.epochs, c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
     text_put(out, "settings    (those not at their default)\n");
     for (size_t i = 0; i < c->setting_count; i++)
-        if (strcmp(c->settings[i].from, "default") != 0 &&
-            strcmp(c->settings[i].key, "data.columns") != 0)
+        if (cli_worth_telling(c, i))
             text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,
                         c->settings[i].from);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "run/config.h"
 
 static void options_of(const struct command *c, const char *separator, struct text *out)
 {
@@ -15,17 +16,66 @@ static void options_of(const struct command *c, const char *separator, struct te
         }
 }
 
-/* Options with a closed list of words, as cases of a shell `case`. */
-static void word_cases(struct text *out)
+static void put_words(const char *const *words, struct text *out)
 {
-    for (const struct arg_option *o = common_options; o->name; o++) {
-        if (!o->words)
-            continue;
-        text_printf(out, "    --%s) COMPREPLY=($(compgen -W \"", o->name);
-        for (size_t i = 0; o->words[i]; i++)
-            text_printf(out, "%s%s", i ? " " : "", o->words[i]);
-        text_put(out, "\" -- \"$word\")); return ;;\n");
-    }
+    for (size_t i = 0; words[i]; i++)
+        text_printf(out, "%s%s", i ? " " : "", words[i]);
+}
+
+/* Options with a closed list of words. */
+static const char *const *words_of(const struct arg_option *o)
+{
+    static const char *const backends[] = {"auto", "dnn_gpu", "dnn_cpu", "cpu", "cuda", NULL};
+    return strcmp(o->name, "backend") == 0 ? backends : o->words;
+}
+
+/* What may stand in the place of an argument: words, or NULL for files ("" for nothing). */
+static const char *arguments_of(const struct command *c)
+{
+    return strcmp(c->name, "completion") == 0 ? "bash zsh"
+           : strcmp(c->name, "help") == 0     ? "$topics"
+           : c->most == 0                     ? ""
+                                              : NULL;
+}
+
+static void key_word(const char *key, const struct option *row, void *context)
+{
+    (void)row;
+    text_printf(context, " %s", key);
+}
+
+/* Everything that `dnn help` has a page of, but the ids of errors. */
+static void put_topics(struct text *out)
+{
+    for (size_t i = 0; commands[i]; i++)
+        text_printf(out, "%s ", commands[i]->name);
+    text_put(out, "keys layers environment errors");
+    config_keys(key_word, out);
+}
+
+/* The words behind an option that takes a value: its own, files, or none. */
+static void bash_values(const struct command *c, struct text *out)
+{
+    const struct arg_option *tables[5];
+    size_t count = args_tables(c, tables);
+    for (size_t t = 0; t < count; t++)
+        for (const struct arg_option *o = tables[t]; o->name; o++) {
+            if (!o->value)
+                continue;
+            text_printf(out, "    %s:--%s", c->name, o->name);
+            if (o->letter)
+                text_printf(out, "|%s:-%c", c->name, o->letter);
+            if (words_of(o)) {
+                text_put(out, ") COMPREPLY=($(compgen -W \"");
+                put_words(words_of(o), out);
+                text_put(out, "\" -- \"$word\")); return ;;\n");
+            } else
+                text_put(out,
+                         o->flags & ARG_FILE
+                             ? ") compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "
+                               "\"$word\")); return ;;\n"
+                             : ") return ;;\n");
+        }
 }
 
 static void bash(struct text *out)
@@ -33,36 +83,61 @@ static void bash(struct text *out)
     text_put(out, "# bash completion of dnn: eval \"$(dnn completion bash)\"\n"
                   "_dnn() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
-                  "command=${COMP_WORDS[1]}\n"
+                  "command=${COMP_WORDS[1]} options= topics=\"");
+    put_topics(out);
+    text_put(out, "\"\n  COMPREPLY=()\n"
                   "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
-    text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n  case $before in\n");
-    word_cases(out);
-    text_put(out, "    --backend) COMPREPLY=($(compgen -W \"auto dnn_gpu dnn_cpu cpu cuda\" -- "
-                  "\"$word\")); return ;;\n"
-                  "  esac\n  local options=\n  case $command in\n");
+    text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n"
+                  "  case $command:$before in\n");
+    for (size_t i = 0; commands[i]; i++)
+        bash_values(commands[i], out);
+    text_put(out, "  esac\n  local arguments=files\n  case $command in\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    %s) options=\"", commands[i]->name);
         options_of(commands[i], " ", out);
-        text_put(out, "\" ;;\n");
+        text_put(out, "\"");
+        if (arguments_of(commands[i]))
+            text_printf(out, "; arguments=\"%s\"", arguments_of(commands[i]));
+        text_put(out, " ;;\n");
     }
-    text_put(out,
-             "  esac\n  if [ \"$command\" = completion ]; then COMPREPLY=($(compgen -W \"bash "
-             "zsh\" -- \"$word\")); return; fi\n"
-             "  case $word in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-             "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n}\n"
-             "complete -o filenames -F _dnn dnn\n");
+    text_put(out, "    *) arguments= ;;\n  esac\n"
+                  "  if [[ $word == -* ]]; then\n"
+                  "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                  "  elif [ \"$arguments\" = files ]; then\n"
+                  "    compopt -o filenames 2>/dev/null\n"
+                  "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+                  "  else\n    COMPREPLY=($(compgen -W \"$arguments\" -- \"$word\"))\n  fi\n}\n"
+                  "complete -F _dnn dnn\n");
 }
 
-/* Text inside single quotes and a zsh description: no quote, colon or bracket of its own. */
+/* Text inside single quotes and a zsh description. */
 static void zsh_text(const char *words, struct text *out)
 {
-    for (; *words; words++)
-        if (strchr("'[]:", *words))
-            text_char(out, ' ');
-        else
-            text_char(out, *words);
+    for (; *words; words++) {
+        if (*words == '\'')
+            text_put(out, "'\\'");
+        else if (strchr("[]:\\", *words))
+            text_char(out, '\\');
+        text_char(out, *words);
+    }
+}
+
+static void zsh_option(const struct arg_option *o, struct text *out)
+{
+    text_printf(out, " '%s--%s[", o->flags & ARG_MANY ? "*" : "", o->name);
+    zsh_text(o->help, out);
+    text_char(out, ']');
+    if (o->value)
+        text_put(out, ":value:");
+    if (o->value && words_of(o)) {
+        text_char(out, '(');
+        put_words(words_of(o), out);
+        text_char(out, ')');
+    } else if (o->value && o->flags & ARG_FILE)
+        text_put(out, "_files");
+    text_char(out, '\'');
 }
 
 static void zsh(struct text *out)
@@ -78,16 +153,22 @@ static void zsh(struct text *out)
     text_put(out, "  )\n  if (( CURRENT == 2 )); then _describe command names; return; fi\n  case "
                   "$words[2] in\n");
     for (size_t i = 0; commands[i]; i++) {
+        const char *arguments = arguments_of(commands[i]);
         text_printf(out, "    %s) _arguments", commands[i]->name);
         const struct arg_option *tables[5];
         size_t count = args_tables(commands[i], tables);
         for (size_t t = 0; t < count; t++)
-            for (const struct arg_option *o = tables[t]; o->name; o++) {
-                text_printf(out, " '%s--%s[", o->flags & ARG_MANY ? "*" : "", o->name);
-                zsh_text(o->help, out);
-                text_printf(out, "]%s'", o->value ? ":value:_files" : "");
-            }
-        text_put(out, " '*:file:_files' ;;\n");
+            for (const struct arg_option *o = tables[t]; o->name; o++)
+                zsh_option(o, out);
+        if (!arguments)
+            text_put(out, " '*:file:_files'");
+        else if (*arguments == '$') {
+            text_put(out, " '*:topic:(");
+            put_topics(out);
+            text_put(out, ")'");
+        } else if (*arguments)
+            text_printf(out, " '*:word:(%s)'", arguments);
+        text_put(out, " ;;\n");
     }
     text_put(out, "  esac\n}\ncompdef _dnn dnn\n");
 }

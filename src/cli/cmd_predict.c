@@ -70,6 +70,9 @@ static int predict_command(struct args *a)
         predict_write(&q, &r, &out);
         code = cli_json(a, &out, strcmp(q.output, "-") == 0);
     }
+    if (code == EXIT_DONE)
+        log_info("%llu rows; seconds: load %.3g, predict %.3g, all %.3g",
+                 (unsigned long long)r.rows, r.load_s, r.predict_s, r.total_s);
     predict_release(&r);
     cli_drop(q.overrides.sets);
     return code;

@@ -38,11 +38,20 @@ static void summary(const struct train_result *r, const char *output)
                  text_quote_z(output));
         return;
     }
-    log_line("%lld epochs (%s), best %lld, %.2f s; model %s", (long long)r->epochs,
+    log_line("%lld epoch%s (%s), best %lld, %.2f s; model %s", (long long)r->epochs,
+             r->epochs == 1 ? "" : "s",
              strcmp(r->stopped, "patience") == 0     ? "no better since"
              : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
                                                      : "all",
              (long long)r->best_epoch, r->total_s, text_quote_z(output));
+}
+
+/* With --verbose: what is not at its default, and who said so. */
+static void tell_settings(const struct config *c)
+{
+    for (size_t i = 0; i < c->setting_count; i++)
+        if (cli_worth_telling(c, i))
+            log_info("%s = %s (%s)", c->settings[i].key, c->settings[i].value, c->settings[i].from);
 }
 
 static int train_command(struct args *a)
@@ -60,6 +69,7 @@ static int train_command(struct args *a)
                               .progress = cli_progress(a)};
     struct train_result r = {0};
     int code;
+    tell_settings(config);
     if (!q.output) {
         err_set(&e, ERR_USAGE, "no name for the model");
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
@@ -68,8 +78,11 @@ static int train_command(struct args *a)
         code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output));
     else {
         code = r.exit;
-        if (code == EXIT_DONE)
+        if (code == EXIT_DONE) {
             summary(&r, q.output);
+            log_info("seconds: load %.3g, start %.3g, train %.3g, all %.3g", r.load_s, r.start_s,
+                     r.train_s, r.total_s);
+        }
         if (code == EXIT_DONE && a->json) {
             struct json_out out = {0};
             train_write(&q, &r, &out);

@@ -50,7 +50,7 @@ int version_run(bool json)
                 "dnn " DNN_VERSION
                 "\nbackends  cpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
                 cpu.core, threads, threads == 1 ? "" : "s", cJSON_Version(), csv,
-                cpu.blas_reason[0] ? "no BLAS: " : cpu.blas, cpu.blas_reason[0] ? "" : " on ",
+                cpu.blas_reason[0] ? "BLAS: " : cpu.blas, cpu.blas_reason[0] ? "" : " on ",
                 cpu.blas_reason[0] ? cpu.blas_reason : cpu.blas_core);
     int code = cli_print(NULL, &out);
     text_free(&out);

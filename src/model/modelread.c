@@ -83,8 +83,8 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
     mem_free(r->spec); /* opt_read has released its members */
     r->spec = NULL;
     if (e && e->id == ERR_CONFIG_KEY && r->preset->becomes && !e->help[0])
-        err_help(e, "preset \"%s\" chooses by itself; a preset that is named, such as \"mlp\", "
-                    "takes options",
+        err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: set "
+                    "model.preset to \"mlp\" too",
                  r->preset->name);
     return false;
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/preset.h"
 #include "run/config_table.h"
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
@@ -57,9 +58,18 @@ static bool fits(const struct option *row, const struct json *v)
     return true;
 }
 
+/* The option of the preset that the config names. */
+static const struct option *preset_option(const struct json_doc *doc, const char *name)
+{
+    const struct json *word = json_path(json_root(doc), "model.preset");
+    const struct preset *p =
+        word && json_kind(word) == JSON_STRING ? preset_find(json_string(word)) : NULL;
+    return p ? opt_find(p->options, name) : NULL;
+}
+
 /* The row of the list that path names an entry of ("data.missing.0"), else NULL; *list is its key,
  * mem_free. */
-static const struct option *list_of(const char *path, char **list)
+static const struct option *list_of(const struct json_doc *doc, const char *path, char **list)
 {
     const char *dot = strrchr(path, '.');
     *list = NULL;
@@ -67,6 +77,8 @@ static const struct option *list_of(const char *path, char **list)
         return NULL;
     *list = mem_string_n(path, (size_t)(dot - path));
     const struct option *row = opt_find(config_table, *list);
+    if (!row && strncmp(*list, "model.", 6) == 0)
+        row = preset_option(doc, *list + 6);
     bool is_list =
         row && (row->type == OPT_STRINGS || row->type == OPT_INTS || row->type == OPT_NUMBERS);
     return is_list ? row : NULL;
@@ -80,10 +92,19 @@ static const struct option *row_of(struct json_doc *doc, const char *path)
     const struct option *row = opt_find(config_table, path);
     struct err e = {0};
     char *list;
-    const struct option *of = list_of(path, &list);
-    if (of && of->standard && !json_path(json_root(doc), list))
-        json_set(doc, list, of->standard,
-                 &e); /* when it cannot be, the entry cannot be put there either */
+    const struct option *of = list_of(doc, path, &list);
+    const struct json *there = of ? json_path(json_root(doc), list) : NULL;
+    if (of && of->standard && !there) /* when it cannot be, the entry cannot be put there either */
+        json_set(doc, list, of->standard, &e);
+    if (there && json_kind(there) == JSON_STRING &&
+        of->type == OPT_STRINGS) { /* short for a list */
+        struct json_out one = {0};
+        json_open(&one, NULL, '[');
+        json_put_string(&one, NULL, json_string(there));
+        json_close(&one, ']');
+        json_set(doc, list, one.text.data, &e);
+        text_free(&one.text);
+    }
     mem_free(list);
     return row || !of || of->type != OPT_STRINGS ? row : &entry;
 }
@@ -120,6 +141,22 @@ static bool unfold_column(struct json_doc *doc, const char *path, struct err *e)
     return good;
 }
 
+/* A word where only a number can stand: said with the word, the range and an example. */
+static bool number_given(const struct option *row, const char *path, const char *value,
+                         const struct json *read, struct err *e)
+{
+    bool number = row && (row->type == OPT_INT || row->type == OPT_NUMBER);
+    if (!number || (read && json_kind(read) != JSON_STRING))
+        return true;
+    err_set(e, ERR_SET_VALUE, "--set %s: \"%s\" is not %s", text_quote_z(path),
+            text_quote_z(value), row->type == OPT_INT ? "an integer" : "a number");
+    if (*opt_range(row))
+        err_expected(e, "%s", opt_range(row));
+    if (row->standard && strcmp(row->standard, "null") != 0)
+        err_help(e, "as in --set %s=%s", path, row->standard);
+    return false;
+}
+
 bool config_set(struct json_doc *doc, const char *set, struct err *e)
 {
     const char *equals = strchr(set, '=');
@@ -133,6 +170,11 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     struct err unread = {0};
     struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
     struct json_out text = {0};
+    if (!number_given(row, path, value, read ? json_root(read) : NULL, e)) {
+        json_free(read);
+        mem_free(path);
+        return false;
+    }
     if (read && fits(row, json_root(read)))
         json_write(&text.text, json_root(read), 0);
     else if (row && row->type == OPT_STRING &&
@@ -252,9 +294,25 @@ static struct config *finish(struct json_doc *doc, const char *path, const struc
     return NULL;
 }
 
+/* What is no JSON may be another of our files, given in the place of a config. */
+static void other_file(const char *path, struct err *e)
+{
+    static const char *const tables[] = {".csv", ".tsv", ".txt", ".CSV", ".TSV"};
+    bool table = false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        table |= text_ends(path, tables[i]);
+    if (table)
+        err_help(e, "is this the data? `dnn init FILE --target COL -o CONFIG` writes a config");
+    else if (text_ends(path, ".dnn"))
+        err_help(e, "is this a model? `dnn predict` and `dnn evaluate` take one");
+}
+
 struct config *config_load(const char *path, const struct overrides *o, struct err *e)
 {
-    return finish(json_load(path, e), path, o, e);
+    struct json_doc *doc = json_load(path, e);
+    if (!doc && e->id / 100 == 11)
+        other_file(path, e);
+    return finish(doc, path, o, e);
 }
 
 struct config *config_parse(const char *text, size_t length, const char *name,

@@ -152,6 +152,11 @@ static bool read_wishes(struct wishes *w, struct err *e)
         strcmp(kind, "rocm") != 0 && strcmp(kind, "mps") != 0 && strcmp(kind, "cpu") != 0)
         return bad_variable("GPU_BACKEND", kind, "auto, cuda, rocm, mps or cpu", e);
     words[3] = kind && strcmp(kind, "cpu") == 0 ? "dnn_cpu" : NULL;
+    static const char *const others[] = {"DNN_EXPLAIN_GPU", "DNN_TUNE_GPU"};
+    const char *unused; /* no command of this build reads them, but a slip is told all the same */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!read_switch(others[i], &unused, e))
+            return false;
     for (int job = 0; job < JOBS; job++) {
         const char *const names[4] = {own[job], "MODEL_BACKEND", "ALL_GPU", "GPU_BACKEND"};
         if (!read_switch(own[job], &words[0], e))

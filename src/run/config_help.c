@@ -103,6 +103,26 @@ static bool put_layer(struct text *out, const char *name)
     return true;
 }
 
+static const struct { const char *name, *words; } column_words[] = {
+    {"numeric", "Numbers such as -12, 0.5 or 1.5e-3; missing ones are imputed."},
+    {"categorical", "Texts as they stand, each its own category."},
+    {"datetime",
+     "Dates YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, alone or with hh:mm[:ss[.fff]] behind a blank or "
+     "T, and Z or an offset such as +02:00 behind that; a month YYYY-MM; a time of day hh:mm[:ss]. "
+     "Weeks (2024-W07) and days of the year (2024-045) are none. The network sees the time as a "
+     "number, and the time of day, the day of the week and the day of the year as circles."},
+    {"id",
+     "Names the row: it is repeated in predictions and never learned from. Any text; there may "
+     "be several."},
+    {"weight",
+     "A number, at least 0, by which the row counts in training and in metrics. At most one "
+     "column; it is no input."},
+    {"group",
+     "Rows with the same text belong together: data.split.method \"group\" keeps them in one "
+     "part. It is no input."},
+    {"ignore", "Not used, as if it were not listed; it need not be in files to be predicted."},
+};
+
 static bool put_column(struct text *out, const char *name)
 {
     const struct option *table = NULL;
@@ -115,6 +135,9 @@ static bool put_column(struct text *out, const char *name)
         return false;
     text_printf(out, "\"columns\": {\"NAME\": {\"type\": \"%s\"}}, or short \"NAME\": \"%s\"\n",
                 name, name);
+    for (size_t i = 0; i < sizeof column_words / sizeof *column_words; i++)
+        if (strcmp(column_words[i].name, name) == 0)
+            wrap(out, column_words[i].words, "    ");
     put_options(out, table);
     return true;
 }
@@ -302,11 +325,14 @@ static void look(const char *key, const struct option *row, void *context)
     }
     bool below = strncmp(key, s->word, n) == 0 && (key[n] == '.' || key[n] == '\0');
     bool ends = length > n && strcmp(key + length - n, s->word) == 0 && key[length - n - 1] == '.';
-    if (below || ends)
+    const char *inside = strstr(key, s->word); /* "optimizer" in "train.optimizer.type" */
+    bool group = inside && inside > key && inside[-1] == '.' && inside[n] == '.';
+    if (below || ends || group)
         hit(s, key, row);
     know(s, row->key);
     for (size_t i = 0; row->words && row->words[i]; i++)
-        know(s, row->words[i]);
+        if (strcmp(row->words[i], "none") != 0 && strcmp(row->words[i], "auto") != 0)
+            know(s, row->words[i]);
     const char *last = strrchr(row->key, '.');
     if (last)
         know(s, last + 1);
@@ -317,8 +343,12 @@ static void look_model(struct search *s)
     const char *name = strncmp(s->word, "model.", 6) == 0 ? s->word + 6 : s->word;
     for (size_t i = 0; i < preset_count(); i++) {
         const struct option *row = opt_find(presets[i].options, name);
-        if (row)
-            hit(s, name, row);
+        if (row) {
+            struct text where = {0};
+            text_printf(&where, "model.%s, with model.preset \"%s\"", name, presets[i].name);
+            hit(s, where.data, row);
+            text_free(&where);
+        }
         know(s, presets[i].name);
     }
     for (const struct layer_type *const *t = layer_types; *t; t++)
@@ -368,6 +398,13 @@ bool config_key_help(const char *key, struct text *out)
         put_models(out);
     if (found && strcmp(key, "data.columns") == 0)
         put_columns(out);
+    if (!found && (strcmp(key, "preset") == 0 || strcmp(key, "model.preset") == 0)) {
+        text_put(out, "model.preset\n");
+        wrap(out, "The name of a ready network; its own options stand beside it. `dnn help NAME` "
+                  "shows them.", "    ");
+        put_models(out);
+        found = true;
+    }
     if (!found && (strcmp(key, "layers") == 0 || strcmp(key, "model.layers") == 0)) {
         put_layers(out);
         found = true;

@@ -19,7 +19,7 @@ static const char *const type_names[] = {
 /* --- opening --- */
 
 /* Eight bytes of length, then the JSON that every model begins with. */
-static bool looks_like_model(const char *path, bool *model, struct err *e)
+static bool looks_like_model(const char *path, bool *model, bool *config, struct err *e)
 {
     static const char mark[] = "{\"__metadata__\"";
     char head[8 + sizeof mark] = {0};
@@ -30,6 +30,10 @@ static bool looks_like_model(const char *path, bool *model, struct err *e)
         return false;
     bool good = !f.seekable || file_read(&f, head, sizeof head - 1, &got, e);
     *model = got >= 8 + sizeof mark - 1 && memcmp(head + 8, mark, sizeof mark - 1) == 0;
+    size_t at = 0;
+    while (at < got && strchr(" \t\r\n", head[at]))
+        at++;
+    *config = at < got && head[at] == '{';
     file_close(&f);
     return good;
 }
@@ -47,11 +51,14 @@ static bool open_model(struct inspect *i, struct err *e)
 
 bool inspect_open(struct inspect *i, const char *path, struct err *e)
 {
-    bool model = false;
+    bool model = false, config = false;
     *i = (struct inspect){.path = mem_string(path)};
-    bool good = strcmp(path, "-") == 0 || looks_like_model(path, &model, e);
+    bool good = strcmp(path, "-") == 0 || looks_like_model(path, &model, &config, e);
     if (good && (model || text_ends(path, ".dnn"))) {
         good = open_model(i, e);
+    } else if (good && config && text_ends(path, ".json")) {
+        good = err_set(e, ERR_USAGE, "%s is a config", text_quote_z(path));
+        err_help(e, "`dnn check` shows what it says");
     } else if (good) {
         struct infer_request q = {.path = path, .encoding = -1, .header = -1};
         i->data = infer_file(&q, e);

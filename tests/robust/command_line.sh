@@ -57,6 +57,68 @@ refused "L02 an unknown option" "did you mean --threads?" train leads.json --thr
 refused "L02 an unknown short option" '"-x"' train leads.json -x
 refused "L02 an option of another command" '"--resume"' predict m.dnn new.csv --resume
 refused "L02 an option of a later day" '"--profile"' train leads.json --profile t.json
+refused "L02 the beginning of an option" 'did you mean --output?' predict --out x
+refused "L02 the beginning of a longer one" 'did you mean --on-bad-row?' predict --on-bad x
+for word in version -V --verison; do
+    refused "L02 $word" 'did you mean `dnn --version`?' "$word"
+done
+refused "L02 an option without a command, behind one" 'did you mean `dnn --version`?' train leads.json --verison
+refused "L02 a topic near a word that is none" '`dnn help` lists the commands' help nope
+refused "L02 an entry of a list that is a word is not refused as a type" '"abc" is not an integer' train leads.json --set train.epochs=abc
+refused "L02 an option of a preset that takes none" 'set model.preset to "mlp" too' check leads.json --set 'model={"preset": "auto"}' --set 'model.hidden=[64]'
+refused "L02 inspect of a config" 'is a config' inspect leads.json
+refused "L02 inspect of a pipe" 'give a file' inspect -
+for name in DNN_TUNE_GPU DNN_EXPLAIN_GPU; do
+    export $name=banana
+    refused "L02 $name" "$name is \"banana\"" check leads.json
+    unset $name
+done
+run dnn train leads.csv
+is_exit 78 "L02 the data in the place of the config"
+err_has 'help: is this the data? `dnn init'
+run dnn check leads.json --set model.preset=mlp --set model.hidden.0=8
+is_exit 0 "L02 an entry of a preset's list that stands at its default"
+run dnn check leads.json --set data.train.0=leads.csv
+is_exit 0 "L02 the first file of one"
+run dnn check leads.json --set data.split.method=random --set data.split.column=city
+is_exit 78 "L02 a split column that is not read"
+run dnn check leads.json --set train.epochs=1
+! grep -q ' 1 epochs' out
+ok $? "L02 one epoch"
+! grep -q 'backend.train ' out
+ok $? "L02 what only follows backend.name is not shown"
+run dnn train leads.json --set train.epochs=1 -o verbose.dnn -v
+err_has 'train.epochs = 1 (--set)' "L02 --verbose tells where settings come from"
+err_has 'seconds: load' "L02   and where the time went"
+err_has ': 1 epoch (all)' "L02   in one epoch"
+run dnn predict verbose.dnn new.csv -v -o verbose.csv
+err_has '20 rows; seconds: load' "L02   predict too"
+
+for topic in datetime id weight group ignore numeric categorical; do
+    run dnn help $topic
+    [ "$(wc -l <out)" -gt 1 ]
+    ok $? "L02 help $topic says what it is"
+done
+run dnn help optimizer
+out_has 'train.optimizer.learning_rate' "L02 help optimizer"
+run dnn help model.preset
+out_has '    mlp ' "L02 help model.preset names them"
+run dnn help hidden
+out_has 'model.hidden, with model.preset "mlp"' "L02 help hidden says whose it is"
+
+# completion: words where words stand, files where files stand
+dnn completion bash >complete.bash
+complete_at() { bash -c '. ./complete.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dnn; echo "${COMPREPLY[*]}"' bash "$@"; }
+is "$(complete_at dnn predict --on-bad-row '')" "stop null skip" "L02 completion: the words of an option"
+is "$(complete_at dnn help train.opt | tr ' ' '\n' | head -n 1)" "train.optimizer.type" "L02 completion: keys behind help"
+is "$(complete_at dnn train leads.cs)" "leads.csv" "L02 completion: files"
+is "$(complete_at dnn train --threads lea)" "" "L02 completion: none for a number"
+is "$(complete_at dnn completion '')" "bash zsh" "L02 completion: shells"
+is "$(complete_at dnn schema lea)" "" "L02 completion: none for schema"
+dnn completion zsh >complete.zsh
+grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
+ok $? "L02 completion of zsh has the words too"
+
 refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
 refused "L02 an unknown error id" 'E1299' help E1299
 refused "L03 a value that is missing" "--output needs a value" train leads.json -o
@@ -259,8 +321,8 @@ refused "predict: a name of --columns is empty" "name 2 is empty" predict m.dnn 
 refused "train: standard output is no place for a model" "not to standard output" train leads.json -o -
 refused "train: one name for two outputs" "output.metrics is the model's own file" train leads.json -o y.dnn --set output.metrics=y.dnn
 run dnn inspect - <leads.csv
-is_exit 65 "inspect: what can be read only once"
-err_has "the data are looked at more than once: give a file"
+is_exit 64 "inspect: what can be read only once"
+err_has "reads its file more than once: give a file"
 run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
 is_exit 0 "L11 an LD_PRELOAD that is not there"
 done_testing
