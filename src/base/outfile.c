@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -141,6 +142,8 @@ static int open_temp(struct outfile *o, const char *target)
             error = EMFILE;
         else
             error = sys_open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666, &o->fd);
+        if (!error)
+            (void)!flock(o->fd, LOCK_EX | LOCK_NB); /* outfile_sweep sees that somebody writes */
         if (slot >= 0)
             atomic_store(&slots[slot].state, error ? SLOT_FREE : SLOT_LIVE);
         if (error) {

@@ -141,6 +141,9 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     }
     if (!check_clash(l, b, ids, e))
         return false;
+    l->names = mem_zero(l->cell_count ? l->cell_count : 1, sizeof *l->names);
+    for (size_t i = 0; i < l->cell_count; i++)
+        l->names[i] = mem_string(b->names[l->cells[i]]);
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
     for (uint32_t i = 0; i < l->outputs; i++) {
@@ -153,8 +156,27 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     return true;
 }
 
+bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e)
+{
+    for (size_t i = 0; i < l->cell_count; i++) {
+        uint32_t at = 0;
+        while (at < b->cells && strcmp(b->names[at], l->names[i]) != 0)
+            at++;
+        if (at == b->cells) {
+            err_set(e, ERR_MODEL_COLUMN, "a later input lacks the column \"%s\", which the answers "
+                    "repeat", text_quote_z(l->names[i]));
+            return err_help(e, "every input has the columns of --passthrough, in any order");
+        }
+        l->cells[i] = at;
+    }
+    return true;
+}
+
 void answer_line_close(struct answer_line *l)
 {
+    for (size_t i = 0; l->names && i < l->cell_count; i++)
+        mem_free(l->names[i]);
+    mem_free(l->names);
     for (uint32_t i = 0; l->labels && i < l->outputs; i++)
         text_free(&l->labels[i]);
     mem_free(l->labels);

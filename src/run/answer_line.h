@@ -11,6 +11,7 @@ struct answer_line {
     const struct schema *schema;
     uint32_t *cells; /* of the record, in order of output */
     size_t cell_count;
+    char **names; /* of these cells */
     uint32_t outputs;
     struct text *labels; /* [classes], as they are written; none for regression */
     struct text missing; /* --null */
@@ -20,6 +21,9 @@ struct answer_line {
  * of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
                       const char *passthrough, bool tsv, const char *null_text, struct err *e);
+/* The same columns in the same order, of an input whose cells stand elsewhere. One that it lacks:
+ * E14. */
+bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e);
 void answer_line_close(struct answer_line *l);
 /* Tabs and line ends in names are E14 under tsv. */
 bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,

@@ -96,7 +96,7 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                                   .again = again,
                                   .max_bad_rows = -1};
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
-    const struct stream_sink sink = {measure_group, &m};
+    const struct stream_sink sink = {measure_group, NULL, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
     *rows = stream.rows;
     if (good && stream.rows == 0) {

@@ -69,6 +69,12 @@ static bool write_group(void *context, const struct stream_group *g, struct err 
     return true;
 }
 
+static bool turn_input(void *context, struct err *e)
+{
+    struct writer *w = context;
+    return answer_line_turn(&w->line, &w->stream->binding, e);
+}
+
 /* --- the story --- */
 
 static bool check_output(const char *what, const char *output, const struct predict_request *q,
@@ -120,6 +126,15 @@ static void keep_answered(struct writer *w, struct err *e)
              stay ? " with the rows behind them" : "");
 }
 
+/* What a run that was killed left beside its outputs is of no use to anybody. */
+static void sweep(const struct predict_request *q)
+{
+    unsigned stale = outfile_sweep(q->output) + (q->rejects ? outfile_sweep(q->rejects) : 0);
+    if (stale)
+        log_note("%u temporary file%s of a run that was killed removed", stale,
+                 stale > 1 ? "s" : "");
+}
+
 /* Too many rows cannot be read: the list of them is what is needed now, though there are no
  * answers. */
 static void keep_rejects(struct writer *w)
@@ -137,9 +152,11 @@ static bool answer_all(struct writer *w, struct err *e)
                                  q->tsv, q->null_text, e) &&
                 answer_line_header(&w->line, &w->stream->binding, &header, e) &&
                 outfile_open(&w->out, q->output, e);
+    if (good)
+        sweep(q);
     if (good && !q->no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
-    good = good && stream_run(w->stream, &(struct stream_sink){write_group, w}, e);
+    good = good && stream_run(w->stream, &(struct stream_sink){write_group, turn_input, w}, e);
     if (!good && e->id == ERR_MACHINE_FAULT)
         keep_answered(w, e);
     if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)

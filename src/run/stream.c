@@ -92,8 +92,9 @@ static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
     const char *const *found;
-    bool named = q->input_count && strcmp(q->inputs[0], "-") != 0;
-    const char *path = named ? q->inputs[0] : "standard input";
+    bool named = q->input_count && strcmp(q->inputs[t->at], "-") != 0;
+    const char *path = named ? q->inputs[t->at] : "standard input";
+    uint32_t extra = t->at ? t->extra : UINT32_MAX;
     size_t count;
     if (!csv_header(t->csv, &found, &count, e)) {
         /* named columns and not a byte: no rows, as of a filter that let nothing through */
@@ -120,16 +121,38 @@ static bool bind(struct stream *t, struct err *e)
     t->bound = true;
     if (q->again)
         return true;
-    note_ignored(t);
+    t->extra = t->binding.extra;
+    if (t->extra != extra) /* a later file's are the same, mostly */
+        note_ignored(t);
     if (q->labelled)
         note_weightless(t, path);
     return true;
 }
 
-bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
+/* The input at t->at, whose columns may stand in an order of their own. */
+static bool open_input(struct stream *t, struct err *e)
 {
     static char standard_input[] = "-";
     static char *const only_standard_input[] = {standard_input};
+    const struct stream_request *q = &t->request;
+    t->csv = csv_open(&t->dialect, q->input_count ? q->inputs + t->at : only_standard_input, 1, e);
+    return t->csv && bind(t, e);
+}
+
+static void close_input(struct stream *t)
+{
+    if (t->csv && csv_looks_utf8(t->csv))
+        t->in_utf8 = true;
+    if (t->bound)
+        binding_free(&t->binding);
+    if (t->csv)
+        csv_close(t->csv);
+    t->bound = false;
+    t->csv = NULL;
+}
+
+bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
+{
     *t = (struct stream){
         .serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
     if (q->csv)
@@ -150,9 +173,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->tile = t->group / TILES;
     if (q->columns && !read_given(t, q->columns, e))
         return false;
-    t->csv = csv_open(&t->dialect, q->input_count ? q->inputs : only_standard_input,
-                      q->input_count ? q->input_count : 1, e);
-    if (!t->csv || !bind(t, e))
+    if (!open_input(t, e))
         return false;
     if (q->rejects) {
         t->reject = reject_open(q->rejects, e);
@@ -320,7 +341,7 @@ static bool stopped(struct err *e)
 static void begin_work(struct work *w, const struct csv_block *block, size_t records)
 {
     struct stream *t = w->t;
-    uint64_t size = csv_size(t->csv);
+    uint64_t size = t->request.input_count > 1 ? 0 : csv_size(t->csv);
     serve_threads(t->serve, records, size ? size : block->size);
     size_t room = records < t->group ? records + 1 : t->group;
     if (size == 0 || size > block->size)
@@ -387,17 +408,30 @@ static void note_rows(const struct stream *t)
                  t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer");
 }
 
-bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
+static bool answer_input(struct work *w, const struct stream_sink *sink, struct err *e)
 {
-    struct work w = {.t = t};
+    struct stream *t = w->t;
     struct ahead ahead;
     struct ahead_block *now;
     bool good = true;
     ahead_start(&ahead, t->csv, &t->dialect, t->binding.cells);
     while (good && !t->empty && !stopped(e) && (now = ahead_next(&ahead, e)))
-        good = answer_block(&w, now, sink, e);
+        good = answer_block(w, now, sink, e);
     ahead_end(&ahead);
-    good = good && e->id == ERR_NONE;
+    return good && e->id == ERR_NONE;
+}
+
+bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
+{
+    struct work w = {.t = t};
+    bool good = answer_input(&w, sink, e);
+    while (good && t->at + 1 < t->request.input_count) {
+        close_input(t);
+        t->at++;
+        good = open_input(t, e) && (!sink->turn || sink->turn(sink->context, e)) &&
+               answer_input(&w, sink, e);
+    }
+    t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
         drift_add(t->drift, w.drift[i], t->schema->column_count);
         drift_free(w.drift[i]);
@@ -409,7 +443,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.bad);
     if (good && !t->request.again)
         note_rows(t);
-    if (good && !t->request.again && csv_looks_utf8(t->csv))
+    if (good && !t->request.again && t->in_utf8)
         log_warning("all text beyond ASCII in the input is valid UTF-8, and the model reads it as "
                     "%s: its categories will not be found; convert the input: iconv -f UTF-8 -t %s",
                     data_encoding_names[t->dialect.encoding],
@@ -433,10 +467,7 @@ void stream_close(struct stream *t)
 {
     if (t->reject)
         reject_abort(t->reject);
-    if (t->bound)
-        binding_free(&t->binding);
-    if (t->csv)
-        csv_close(t->csv);
+    close_input(t);
     for (size_t i = 0; t->given && i < t->name_count; i++)
         mem_free(t->given[i]);
     mem_free(t->given);

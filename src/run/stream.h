@@ -31,9 +31,11 @@ struct stream_group {
     const unsigned char *records; /* applied; those of bad rows mean nothing */
     const real *logits;           /* [rows][outputs] */
 };
-/* take returning false ends the stream with its error. */
+/* take returning false ends the stream with its error, and so does turn. */
 struct stream_sink {
     bool (*take)(void *context, const struct stream_group *g, struct err *e);
+    /* NULL, or told that another input begins, whose cells stand as binding says */
+    bool (*turn)(void *context, struct err *e);
     void *context;
 };
 
@@ -46,8 +48,11 @@ struct stream {
     char **given; /* --columns, owned */
     const char *const *names;
     size_t name_count;
+    size_t at; /* of the input that is read; each has columns of its own, matched by name */
     struct binding binding;
     bool bound;
+    uint32_t extra; /* columns that the model does not know, of the last input */
+    bool in_utf8;   /* csv_looks_utf8 of an input */
     bool empty; /* no header was expected and there is no row */
     struct reject *reject;
     struct drift *drift;

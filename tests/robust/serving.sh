@@ -72,6 +72,33 @@ is "$(grep -c 'training did not see' err)" 1 "what there is to note about rows i
 grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+\)$' out
 ok $? "both values, and their difference" "$(cat out)"
 
+# several files: each is matched by name on its own
+awk -F, -v OFS=, '{ print NR == 1 ? "more" : NR, $4, $2, $3, $1 }' d.csv >turned.csv
+run dnn predict m.dnn d.csv d.csv -o twice.csv --passthrough a,y
+run dnn predict m.dnn d.csv turned.csv -o turned.out --passthrough a,y
+is_exit 0 "a second file with its columns in another order"
+same twice.csv turned.out "has the same answers"
+err_has '1 column of the input that the model does not know is ignored: "more"'
+run dnn predict m.dnn turned.csv d.csv -o all.csv --passthrough all
+is_exit 65 "--passthrough all: a later file lacks a column of the first"
+err_has 'a later input lacks the column "more"'
+head -n 1 d.csv | cut -d, -f1,2 >short.csv
+run dnn predict m.dnn d.csv short.csv -o short.out
+is_exit 65 "a later file lacks a column of the model"
+err_has 'short.csv: the data lack the column "c"'
+dnn evaluate m.dnn d.csv d.csv 2>/dev/null >want
+dnn evaluate m.dnn turned.csv d.csv 2>err >out
+same out want "evaluate, too"
+
+# what a killed run left beside its output goes, what others are writing stays
+touch .a.csv.dnn-tmp-3fffff .a.csv.dnn-tmp-3ffffe-1 .b.csv.dnn-tmp-3fffff
+living=".a.csv.dnn-tmp-$(printf %x $$)"
+touch "$living" .r.csv.dnn-tmp-3fffff
+run dnn predict m.dnn d.csv -o a.csv --on-bad-row skip --rejects r.csv
+err_has '3 temporary files of a run that was killed removed'
+is "$(ls -d .*dnn-tmp* | LC_ALL=C sort | tr '\n' ' ')" "$(printf '%s\n' "$living" .b.csv.dnn-tmp-3fffff | LC_ALL=C sort | tr '\n' ' ')" \
+    "and nothing else"
+
 # a terminal of 80 columns: the bar gives way, no number does
 if command -v script >/dev/null && command -v stty >/dev/null; then
     for width in 80 60 40; do
