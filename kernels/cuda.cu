@@ -44,6 +44,7 @@ static void cuda_close(struct machine *machine);
 static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 {
     struct card *m = (struct card *)mem_zero(1, sizeof *m);
+    cuda_watch_begin(patience());
     if (!cuda_device_open(&m->device, o->device, e)) {
         mem_free(m);
         return NULL;

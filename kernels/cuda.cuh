@@ -28,6 +28,12 @@ extern "C" {
 void cuda_end_calls(cudaError_t code);
 bool cuda_ended(void);
 
+/* A call that does not come back within so many seconds is told to whoever waits for it to
+ * (machine_on_stuck): cuda_watch.cu. */
+void cuda_watch_begin(double seconds);
+void cuda_watch_enter(const char *call);
+void cuda_watch_leave(void);
+
 struct card;
 /* True when code is no error. Else the machine has failed: the message names the call. */
 bool cuda_good(struct card *m, cudaError_t code, const char *call);

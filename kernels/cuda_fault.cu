@@ -37,10 +37,14 @@ static cudaError_t enter(const char *name)
 {
     if (ended != cudaSuccess)
         return ended;
-    return (cudaError_t)fault_hit_call(FAULT_CUDA, name);
+    cudaError_t code = (cudaError_t)fault_hit_call(FAULT_CUDA, name);
+    if (code == cudaSuccess)
+        cuda_watch_enter(name);
+    return code;
 }
 static cudaError_t leave(cudaError_t code)
 {
+    cuda_watch_leave();
     if (!passes(code))
         cuda_end_calls(code);
     return code;

@@ -157,6 +157,9 @@ bool machine_wait(struct machine *m, double seconds, struct err *e);
 
 /* Whether a device failed in this process: what its driver does at an orderly end may never end. */
 bool machine_abandoned(void);
+/* A call to a device does not come back, and neither will whoever made it: the handler, called by
+ * another thread, says so and ends the process. NULL: nobody is told. */
+void machine_on_stuck(void (*handler)(const struct err *e));
 
 /* Memory that an operation asks for beside its arguments, in bytes. scratch: while it runs, the
  * machine's own, one block as large as the largest wish. kept: the caller's, named in the

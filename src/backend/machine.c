@@ -104,6 +104,19 @@ bool machine_abandoned(void)
     return abandoned;
 }
 
+static void (*stuck_handler)(const struct err *e);
+
+void machine_on_stuck(void (*handler)(const struct err *e))
+{
+    stuck_handler = handler;
+}
+
+void machine_stuck(const struct err *e)
+{
+    if (stuck_handler)
+        stuck_handler(e);
+}
+
 static bool failed(const struct machine *m)
 {
     return m->failure.id != ERR_NONE;

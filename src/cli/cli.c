@@ -306,6 +306,7 @@ int cli_main(int argc, char **argv)
 {
     standard_descriptors();
     mem_on_failure(out_of_memory);
+    machine_on_stuck(cli_stuck);
     stop_install();
     struct text page = {0};
     if (argc < 2) {

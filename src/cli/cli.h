@@ -16,6 +16,8 @@ const struct command *command_find(const char *name);
 /* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk.
  * Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
+/* The handler of machine_on_stuck: ends the process (stuck.c). */
+void cli_stuck(const struct err *why);
 /* Text to standard output, flushed and checked: 0, 74 or 141. */
 int cli_print(const struct args *a, const struct text *t);
 /* The object, last on standard output (standard error when rows went there). Closes and frees o. */

@@ -35,13 +35,23 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     return true;
 }
 
+static struct training *_Atomic running;
+
+void train_stuck(struct err *e)
+{
+    if (running)
+        training_failed(running, e);
+}
+
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
     struct training t = {.began = clock_now()};
     memset(r, 0, sizeof *r);
+    running = &t;
     bool good = story(&t, q, r, e) || training_failed(&t, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
     r->says_kept = t.says_kept;
+    running = NULL;
     training_close(&t);
     stop_phase("ending", false);
     return good;

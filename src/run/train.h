@@ -28,6 +28,10 @@ struct train_result {
 };
 /* False: e says why; 80 (diverged) keeps the last good checkpoint and says what to change. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
+/* The machine of the training that runs, if one does, never comes back: what was reached is kept,
+ * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is
+ * kept; called by another thread. */
+void train_stuck(struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */

@@ -107,6 +107,14 @@ err_has "hangs: no answer for 0.2 seconds; going on with the CPU from the last g
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json -o same.dnn --progress none --quiet
 dnn train n.json -o same.n.dnn --progress none --quiet
+for n in 1 30 700; do
+    faulted "G12 call $n does not come back" DNN_EMULATE=stall:$n DNN_PATIENCE=0.3
+    err_has "has not come back for 0.3 seconds" "said by the one who looks on"
+done
+run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" train n.json -o x.dnn --progress none
+is_exit 81 "G12 the same without a fallback: 81"
+err_has "the last good checkpoint is kept" "and a checkpoint"
+rm -f x.dnn*
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 40)); do
     rm -f x.dnn*
@@ -139,6 +147,10 @@ done
 run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
 [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
 ok $? "G12 predict on a GPU that hangs" "exit $STATUS: $(cat err)"
+run env DNN_EMULATE=stall:100 DNN_PATIENCE=0.3 "$DNN" predict a.dnn big.csv -o lost.csv
+is_exit 81 "G12 a call of predict that does not come back: 81"
+[ ! -e lost.csv ] && ! ls .*dnn-tmp* >/dev/null 2>&1
+ok $? "nothing is left"
 bash -c "cat big.csv | DNN_EMULATE=break:60:719 '$DNN' predict a.dnn -" >out 2>err
 close out want.csv 1e-5 && one_warning
 ok $? "and from a pipe" "$(cat err)"

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct cudart_state cudart = {0, 2, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
-                              cudaSuccess, 0};
+                              cudaSuccess, 0, 0, false};
 
 static const char *const call_names[] = {
 #define CALL(name, parameters, arguments) #name,
@@ -19,7 +20,7 @@ enum { CALLS = sizeof call_names / sizeof *call_names };
 static unsigned made[CALLS], made_in_all, after_fault;
 static struct planned { char call[40]; unsigned left; cudaError_t code; } planned[16];
 static unsigned planned_count;
-static bool begun, reports;
+static bool begun;
 
 /* --- errors --- */
 
@@ -92,50 +93,11 @@ void cudart_devices(unsigned count, size_t bytes)
     cudart.bytes = bytes;
 }
 
-/* What a whole program leaves behind. */
-static void report(void)
-{
-    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left\n", made_in_all,
-            after_fault, emulate_findings(), cudart.left);
-}
-
-/* One word of DNN_EMULATE. */
-static void plan_word(char *word)
-{
-    char *first = strchr(word, ':'), *second = first ? strchr(first + 1, ':') : NULL;
-    if (first)
-        *first++ = 0;
-    if (second)
-        *second++ = 0;
-    unsigned long a = first ? strtoul(first, NULL, 10) : 1,
-                  b = second ? strtoul(second, NULL, 10) : 2;
-    if (strcmp(word, "break") == 0)
-        cudart_break_after((unsigned)a, (cudaError_t)b);
-    else if (strcmp(word, "hang") == 0)
-        cudart_hang_after((unsigned)a);
-    else if (strcmp(word, "devices") == 0)
-        cudart_devices((unsigned)a, b);
-    else if (strcmp(word, "vanish") == 0)
-        cudart_vanish();
-    else if (strcmp(word, "order") == 0)
-        emulate_order((unsigned)a % ORDER_COUNT);
-    else if (strcmp(word, "report") == 0)
-        reports = atexit(report) == 0;
-    else if (strcmp(word, "hide") == 0)
-        memory_hide(true);
-    else
-        cudart_fail(word, (unsigned)a, (cudaError_t)b);
-}
-
 static void begin(void)
 {
     begun = true;
     emulate_watch();
-    const char *plan = getenv("DNN_EMULATE");
-    char words[256], *rest = words;
-    snprintf(words, sizeof words, "%s", plan ? plan : "");
-    for (char *word; (word = strtok_r(rest, ",", &rest));)
-        plan_word(word);
+    cudart_plan();
 }
 
 void cudart_restart(void)
@@ -179,8 +141,11 @@ static cudaError_t enter(unsigned which)
     made[which]++;
     made_in_all++;
     after_fault += cudart.fault_told;
-    if (cudart.fault_told && reports) /* the program may not come to its end */
+    if (cudart.fault_told && cudart.reports) /* the program may not come to its end */
         fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
+    if (cudart.stall_after && --cudart.stall_after == 0) /* it does not come back */
+        for (;;)
+            pause();
     for (unsigned i = 0; i < planned_count; i++) {
         struct planned *p = &planned[i];
         bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;

@@ -28,8 +28,9 @@ unsigned cudart_calls(const char *call);
 /* Calls made although a sticky error had been given back. */
 unsigned cudart_calls_after_fault(void);
 /* As in a new process, all memory given back. DNN_EMULATE in the environment is read again: a list
- * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish,hide"; with hide the host may not
- * touch device memory. */
+ * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish,hide,stall:4,order:2,report"; with
+ * hide the host may not touch device memory, the 4th call does not come back, and at the program's
+ * end standard error tells what was left. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);
@@ -93,9 +94,12 @@ struct cudart_state {
     unsigned break_after, hang_after; /* 0: not */
     cudaError_t break_code;
     unsigned left;
+    unsigned stall_after; /* a call that does not come back */
+    bool reports;
 };
 extern struct cudart_state cudart;
 
+void cudart_plan(void); /* reads DNN_EMULATE */
 /* Gives `code` back from a call: remembered as the last error, or for ever. */
 cudaError_t cudart_give(cudaError_t code);
 bool cudart_is_sticky(cudaError_t code);

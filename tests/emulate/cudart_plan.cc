@@ -1,0 +1,52 @@
+/* cudart_plan.cc - what is to go wrong in a whole program: the words of DNN_EMULATE. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart.h"
+
+/* What a whole program leaves behind. */
+static void report(void)
+{
+    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left\n",
+            cudart_calls(NULL), cudart_calls_after_fault(), emulate_findings(), cudart.left);
+}
+
+/* One word of DNN_EMULATE. */
+static void plan_word(char *word)
+{
+    char *first = strchr(word, ':'), *second = first ? strchr(first + 1, ':') : NULL;
+    if (first)
+        *first++ = 0;
+    if (second)
+        *second++ = 0;
+    unsigned long a = first ? strtoul(first, NULL, 10) : 1,
+                  b = second ? strtoul(second, NULL, 10) : 2;
+    if (strcmp(word, "break") == 0)
+        cudart_break_after((unsigned)a, (cudaError_t)b);
+    else if (strcmp(word, "hang") == 0)
+        cudart_hang_after((unsigned)a);
+    else if (strcmp(word, "devices") == 0)
+        cudart_devices((unsigned)a, b);
+    else if (strcmp(word, "vanish") == 0)
+        cudart_vanish();
+    else if (strcmp(word, "order") == 0)
+        emulate_order((unsigned)a % ORDER_COUNT);
+    else if (strcmp(word, "stall") == 0)
+        cudart.stall_after = (unsigned)a;
+    else if (strcmp(word, "report") == 0)
+        cudart.reports = atexit(report) == 0;
+    else if (strcmp(word, "hide") == 0)
+        memory_hide(true);
+    else
+        cudart_fail(word, (unsigned)a, (cudaError_t)b);
+}
+
+void cudart_plan(void)
+{
+    const char *plan = getenv("DNN_EMULATE");
+    char words[256], *rest = words;
+    snprintf(words, sizeof words, "%s", plan ? plan : "");
+    for (char *word; (word = strtok_r(rest, ",", &rest));)
+        plan_word(word);
+}
