@@ -135,14 +135,21 @@ static bool is_large(const struct gemm *g)
     return (uint64_t)g->m * g->n * g->parts >= 128u * 64 * 64;
 }
 
-void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
-                     enum product how)
+/* below: NULL, or the layer whose dy is this dx: it becomes its dz at once. */
+static void go_back(struct machine *m, const struct op_dense_back *a,
+                    const struct op_dense_back *below, unsigned shards, enum product how)
 {
     bool exact = how == PRODUCT_FP32 && a->dw, by_z = act_needs_z(a->act);
     struct gemm of_w = weight_gradient(a, shards, exact), of_x = input_gradient(a), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
+    if (below) {
+        of_x.act = below->act;
+        of_x.slope = (float)below->slope;
+        of_x.by = (const float *)(act_needs_z(below->act) ? below->z : below->y);
+        of_x.by_row = act_needs_z(below->act) ? below->ldz : below->ldy;
+    }
     if (a->db && !exact) {
         LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
                dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
@@ -160,6 +167,33 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
     else if (a->dx)
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
+}
+
+static bool follows(const struct op_dense_back *a, const struct op_dense_back *below)
+{
+    return a->dx && a->dx == below->dy && !a->add_dx && a->in == below->out &&
+           a->lddx == below->lddy && below->act != ACT_NONE;
+}
+
+void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
+                      unsigned shards, enum product how)
+{
+    bool done = false; /* dy is dz already */
+    for (unsigned i = 0; i < count; i++) {
+        struct op_dense_back one = *a[i];
+        const struct op_dense_back *below = i + 1 < count && follows(&one, a[i + 1]) ? a[i + 1]
+                                                                                    : nullptr;
+        if (done)
+            one.act = ACT_NONE;
+        go_back(m, &one, below, shards, how);
+        done = below != nullptr;
+    }
+}
+
+void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
+                     enum product how)
+{
+    go_back(m, a, nullptr, shards, how);
 }
 
 void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,

@@ -92,6 +92,22 @@ static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scra
     return true;
 }
 
+/* Dense layers on their way back. */
+static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint32_t count,
+                            enum product how)
+{
+    const struct op_dense_back *back[KERNEL_FRONT];
+    uint32_t n = 0;
+    for (; n < count && n < KERNEL_FRONT && ops[n].op == OP_dense_back; n++) {
+        back[n] = (const struct op_dense_back *)ops[n].arguments;
+        if (back[n]->rows != back[0]->rows)
+            break;
+    }
+    if (n > 0)
+        cuda_dense_backs(m, back, n, plan_shards(back[0]->rows), how);
+    return n;
+}
+
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              enum product how, void *scratch)
 {
@@ -100,6 +116,9 @@ uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uin
     uint32_t taken = how == PRODUCT_FP32 ? mlp_match(&f, back, ops, count, scratch) : 0;
     if (!taken && count > 1 && issue_end(m, ops, scratch))
         return 2;
+    uint32_t backs = taken ? 0 : issue_backs(m, ops, count, how);
+    if (backs)
+        return backs;
     if (!taken) {
         kernels_issue(m, ops[0].op, ops[0].arguments, how, scratch);
         return 1;

@@ -38,8 +38,8 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum p
                    void *scratch);
 /* The operations at the front of a list that belong together, in fewer launches and with the same
  * bits, but for the order in which the loss is summed: small dense layers with what their batch is
- * made of, their loss and their way back; an optimiser and the end of the step. Else the first
- * alone. Returns how many it was. */
+ * made of, their loss and their way back; dense layers on their way back; an optimiser and the end
+ * of the step. Else the first alone. Returns how many it was. */
 struct kernel_op { uint32_t op; const void *arguments; };
 enum { KERNEL_FRONT = 14 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
@@ -57,6 +57,10 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
                      enum product how);
+/* One after the other, the same bits: where the dx of one is the dy of the next, it becomes dz on
+ * its way to memory. */
+void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
+                      unsigned shards, enum product how);
 /* dw and db alone, of layers whose dz is there. */
 void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
                           unsigned shards);

@@ -23,14 +23,14 @@ my @mutants = (
     [gemm => 'gemm_simt', 'gemm.cuh', 'an unknown category counts', qr/id < one\.count/, 'true'],
     [gemm => 'dense', 'columns.cuh', 'no barrier in the sums of columns', qr/\n {4}sync_block\(\);\n {4}for/, "\n    for"],
     [gemm => 'dense', 'columns.cuh', 'a warp is left out of the sums', qr/w = 1; w < warps/, 'w = 2; w < warps'],
-    [gemm => 'dense', 'columns.cuh', 'the last row has no one-hot gradient', qr/row < end \? \(uint32_t\)/, 'row + 1 < end ? (uint32_t)'],
+    [gemm => 'gemm_simt', 'columns.cuh', 'the last row has no one-hot gradient', qr/row < end \? \(uint32_t\)/, 'row + 1 < end ? (uint32_t)'],
     [kernels => 'reduce', 'device.cuh', 'no barrier in block_sum', qr/v;\n {4}sync_block\(\);/, 'v;'],
     [kernels => 'reduce', 'reduce.cu', 'a part runs over the end', qr/\? begin \+ PART : n/, '? begin + PART : begin + PART'],
     [kernels => 'gather', 'gather.cuh', 'a row past the data is shown', qr/at >= count/, 'at > count'],
     [kernels => 'gather', 'gather.cuh', 'the wrong bit', qr/>> bit % 32/, '>> bit % 31'],
     [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < a\.from\.shards; s\+\+/, 's + 1 < a.from.shards; s++'],
     [kernels => 'optim', 'optim.cu', 'a bad step goes through', qr/if \(!o\.now->bad\)/, 'if (true)'],
-    ['ops adam' => 'optim', 'optim.cu', 'what a step shares is read too early', qr/common_of\(o\);\n {4}sync_block\(\);/, 'common_of(o);'],
+    ['ops adam' => 'optim', 'optim.cu', 'what a step shares is read too early', qr/common_of\(o\);\n {8}sync_block\(\);/, 'common_of(o);'],
     ['ops adam' => 'optim', 'optim.cu', 'a group ends one later', qr/while \(i \+ k >= of->end\)/, 'while (i + k > of->end)'],
     ['ops bnorm_stats' => 'bnorm', 'bnorm.cu', 'the centre is read too early', qr/ {4}sync_block\(\);\n {4}float c =/, '    float c ='],
     ['ops bnorm_stats' => 'bnorm', 'sheet.cuh', 'a block does not wait for its lanes before it says that it is done', qr/said\)\n\{\n {4}sync_block\(\);/, "said)\n{"],
@@ -46,6 +46,8 @@ my @mutants = (
     [mlp => 'mlp', 'mlp.cu', 'no barrier before a piece is copied over', qr/x \+ row \* ld \+ k, ld\);\n {8}sync_block\(\);/, 'x + row * ld + k, ld);'],
     [mlp => 'mlp', 'mlp.cu', 'rows beyond the batch are written', qr/if \(row >= f\.rows\) \{/, 'if (row > f.rows) {'],
     [mlp => 'mlp', 'mlp.cu', 'the parts of a shard end early', qr/\(part_begin\(f\.rows, f\.shards, thread_id\(\) \+ 1\) \+ MLP_TILE - 1\)/, 'part_begin(f.rows, f.shards, thread_id() + 1)'],
+    [mlp => 'dense', 'dense.cu', 'a derivative is taken twice', qr/one\.act = ACT_NONE;/, ';'],
+    [mlp => 'optim', 'optim.cu', 'the step ends before all blocks have read it', qr/counter && block_is_last\(counter, grid_x\(\), said\)/, 'counter && block_x() == 0'],
 );
 my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');
 my ($n, $bad, $room) = (0, 0, "$dir/mutants");
