@@ -195,10 +195,15 @@ static void tell_types(const struct infer *found, const char *target, const stru
         const char *kind = kinds[i];
         struct text names = {0};
         size_t all = 0;
-        for (size_t k = i; kind && k < found->count; k++)
-            if (kinds[k] == kind && found->columns[k].type == c->type && all++ < TOLD_NAMES)
+        bool equal = true; /* figures may differ from column to column */
+        for (size_t k = i; kind && k < found->count; k++) {
+            if (kinds[k] != kind || found->columns[k].type != c->type)
+                continue;
+            equal &= strcmp(found->columns[k].reason, c->reason) == 0;
+            if (all++ < TOLD_NAMES)
                 text_printf(&names, "%s\"%s\"", all > 1 ? ", " : "",
                             text_quote_z(found->columns[k].name));
+        }
         if (all > TOLD_NAMES)
             text_printf(&names, " and %zu more", all - TOLD_NAMES);
         for (size_t k = i; all > TOLD_ONE_BY_ONE && k < found->count; k++)
@@ -206,7 +211,8 @@ static void tell_types(const struct infer *found, const char *target, const stru
                 kinds[k] = NULL;
         struct text line = {0};
         if (all > TOLD_ONE_BY_ONE)
-            text_printf(&line, "columns %s: %s: %s", names.data, type_words[c->type], c->reason);
+            text_printf(&line, "columns %s: %s: %s%s", names.data, type_words[c->type],
+                        equal ? "" : "the first: ", c->reason);
         else
             text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
                         type_words[c->type], c->reason);

@@ -108,7 +108,8 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e);
 void csv_release(struct csv *c, struct csv_block *b);
 void csv_close(struct csv *c);
 /* What init and check say in a note: the header looks like data (`numbers`), two names are equal
- * but for upper and lower case (first != second: their positions from 0). Valid after csv_header.
+ * but for upper and lower case (first != second: their positions from 0), the first column has no
+ * name and got one (`unnamed`). Valid after csv_header.
  * csv_notes_text: as a sentence; false when there is nothing to say. */
 struct csv_notes { bool numbers, unnamed; size_t first, second; };
 struct csv_notes csv_notes(const struct csv *c);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -167,8 +168,29 @@ void progress_epoch(struct progress *p, int64_t epoch, double loss, double metri
     if (p->metric_name)
         snprintf(valid, sizeof valid, " valid %s %.4f%s", p->metric_name, metric,
                  best ? " best" : "");
-    log_line("epoch %lld/%lld loss %.4f%s %.0f rows/s %.2f s", (long long)epoch,
+    char line[240];
+    snprintf(line, sizeof line, "epoch %lld/%lld loss %.4f%s %.0f rows/s %.2f s", (long long)epoch,
              (long long)p->epochs, loss, valid, rows_per_s, seconds);
+    if (!log_json() || log_level() < LOG_NOTE) {
+        log_line("%s", line);
+        return;
+    }
+    struct json_out o = {0}; /* for programs: the figures as members, beside the words */
+    json_open(&o, NULL, '{');
+    json_put_string(&o, "level", "info");
+    json_put_string(&o, "message", line);
+    json_put_int(&o, "epoch", epoch);
+    json_put_int(&o, "epochs", p->epochs);
+    json_put_number(&o, "loss", loss);
+    json_put_string(&o, "metric", p->metric_name);
+    json_put_number(&o, "value", metric);
+    json_put_bool(&o, "best", best);
+    json_put_number(&o, "rows_per_s", rows_per_s);
+    json_put_number(&o, "seconds", seconds);
+    json_close(&o, '}');
+    text_char(&o.text, '\n');
+    log_object(o.text.data, o.text.length);
+    text_free(&o.text);
 }
 
 void progress_close(struct progress *p)

@@ -91,6 +91,9 @@ run dnn train leads.json --set train.epochs=1 -o verbose.dnn -v
 err_has 'train.epochs = 1 (--set)' "L02 --verbose tells where settings come from"
 err_has 'seconds: load' "L02   and where the time went"
 err_has ': 1 epoch (all)' "L02   in one epoch"
+run dnn train leads.json --set train.epochs=1 -o verbose.dnn --log-format json
+grep '"message":"epoch 1/1 ' err | grep -q '"epoch":1,"epochs":1,"loss":0\..*,"metric":"logloss","value":0\..*,"best":true,"rows_per_s":.*,"seconds":'
+ok $? "L02 --log-format json: the figures of an epoch are members" "$(cat err)"
 run dnn predict verbose.dnn new.csv -v -o verbose.csv
 err_has '20 rows; seconds: load' "L02   predict too"
 

@@ -68,6 +68,9 @@ err_has 'column "half": ignore: numbers without a digit before or behind the poi
 run dnn init same.csv --target y
 err_has 'note: columns "k1", "k2", "k3", "k4", "k5" and 35 more: ignore: the same value in every row'
 is "$(wc -l <err)" 1 "  in one line"
+awk 'BEGIN { for (c = 1; c < 9; c++) printf "k%d,", c; print "y"; for (i = 0; i < 60; i++) { for (c = 1; c < 9; c++) printf "%s,", i < c ? i : ""; print i % 2 } }' >few.csv
+run dnn init few.csv --target y
+err_has ' and 3 more: ignore: the first: only 1 of 60 rows have a value' "  of which the figures are those of the first"
 { printf 'k%s,' $(seq 40); echo y; for i in $(seq 60); do printf "$((i % 2)),%.0s" $(seq 40); echo "$((i % 2))"; done; } >leak.csv
 run dnn init leak.csv --target y
 err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: it alone gives the target away'

@@ -71,6 +71,7 @@ int main(void)
     is_string(text_nearest("bacth_size", known, 6), "batch_size", "two letters swapped");
     is_string(text_nearest("taks", known, 6), "task", "swapped in a short word");
     is_string(text_nearest("date", known, 6), "data", "one replaced");
+    is_string(text_nearest("lear", known, 6), "learning_rate", "the beginning of a longer one");
     ok(text_nearest("momentum", known, 6) == NULL, "nothing near");
     ok(text_nearest("x", known, 6) == NULL && text_nearest("", known, 6) == NULL,
        "too short to tell");
