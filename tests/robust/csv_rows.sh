@@ -171,7 +171,7 @@ run dnn train leads.json -o x.dnn --set data.train=pipe --progress none
 is_exit 0 "C27 training from a named pipe: one pass is enough"
 cat leads.csv >pipe &
 "$DNN" init - --target converted <leads.csv 2>err
-is $? 65 "C27 init of standard input, which holds a file"
+is $? 64 "C27 init of standard input, which holds a file"
 err_has "give a file" "C27 and what to do"
 run timeout 20 "$DNN" init pipe --target converted
 is_exit 65 "C27 init needs two passes"

@@ -87,6 +87,9 @@ run dnn predict m.dnn far.csv -o x.out
 is_exit 0 "D06 numbers far outside the training range"
 err_has 'column "age": ' "D06 are counted in a note"
 err_has "2" "D06 with their number"
+sed 's/,2024-/,1924-/' flat.csv >past.csv
+run dnn predict m.dnn past.csv -o x.out
+err_has 'dates outside the range of training' "D06 dates are called dates"
 
 # many columns: one line of notes, and every missing one is named
 awk 'BEGIN { for (c = 0; c < 40; c++) printf "feature_%02d,", c; print "y"
