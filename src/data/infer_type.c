@@ -124,6 +124,12 @@ __attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column 
     va_end(args);
 }
 
+/* Zeros in front of more than a stray number: 00501 is no amount. */
+static bool is_padded(const struct watch *w, const struct counts *n)
+{
+    return w->padded * 200 >= n->present && w->padded;
+}
+
 /* Whole numbers that floats do not tell apart, met again and again: names. */
 static bool long_codes(const struct watch *w, const struct counts *n)
 {
@@ -161,7 +167,7 @@ static bool type_of_most(const struct watch *w, const struct counts *n, struct i
 {
     bool dates = w->dates > n->numbers;
     uint64_t wrong = n->present - (dates ? w->dates : n->numbers);
-    if (wrong * 100 > n->present || w->padded ||
+    if (wrong * 100 > n->present || is_padded(w, n) ||
         (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
         (named_like_id(c->name) && n->distinct * 2 > n->present))
         return false;
@@ -210,7 +216,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
     bool unique = n->distinct == n->present || w->capped;
     uint64_t wrong = n->present - n->numbers;
     c->type = COLUMN_CATEGORICAL;
-    if (w->padded)
+    if (is_padded(w, n))
         set_aside(c, COLUMN_CATEGORICAL,
                   "zeros in front, as in \"%.40s\", make codes of its numbers",
                   text_quote_z(w->pad));
@@ -266,7 +272,7 @@ static void type_of(const struct infer_request *r, const struct scan *s, const s
         set_aside(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* that it is missing is all it says */
-    else if (!n->texts && !w->dates && !w->padded && !long_codes(w, n))
+    else if (!n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n))
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         c->type = COLUMN_DATETIME;
