@@ -6,7 +6,7 @@
  * columns adds the parts in order. How many parts follows from the rows alone. */
 #include "columns.cuh"
 
-enum { LANES_OF_BLOCK = 256, ROWS_OF_PART = 256, MOST_PARTS = 64 };
+enum { LANES_OF_BLOCK = 256, ROWS_OF_PART = 64, MOST_PARTS = 64 };
 
 /* Of rows x width; one where there are more tiles than counters. */
 HOST_DEVICE uint32_t parts_of(uint32_t rows, uint32_t tiles)

@@ -46,26 +46,32 @@ DEVICE float act_value(uint32_t kind, float x, float slope)
     return act_curved(kind, x, slope);
 }
 
-DEVICE float act_derivative(uint32_t kind, float by, float slope)
+DEVICE_CALL float derivative_curved(uint32_t kind, float by)
 {
     float t;
     switch (kind) {
-    case ACT_RELU: return by > 0 ? 1.0f : 0.0f;
-    case ACT_LEAKY_RELU: return by < 0 ? slope : 1.0f;
     case ACT_GELU: /* Phi(z) + z phi(z) */
         t = 0.5f * (1.0f + erff(by * 0.70710678118654752f));
         return fmaf(by * 0.39894228040143268f, expf(-0.5f * by * by), t);
     case ACT_SILU:
         t = sigmoid(by);
         return t * fmaf(by, 1.0f - t, 1.0f);
+    default: /* mish */
+        t = mish_factor(by);
+        return fmaf(by * (1.0f - t * t), sigmoid(by), t);
+    }
+}
+DEVICE float act_derivative(uint32_t kind, float by, float slope)
+{
+    switch (kind) {
+    case ACT_NONE: return 1.0f;
+    case ACT_RELU: return by > 0 ? 1.0f : 0.0f;
+    case ACT_LEAKY_RELU: return by < 0 ? slope : 1.0f;
     case ACT_ELU: return by > 0 ? 1.0f : by + slope;
     case ACT_SELU: return by > 0 ? SELU_SCALE : by + SELU_TAIL;
     case ACT_TANH: return 1.0f - by * by;
     case ACT_SIGMOID: return by * (1.0f - by);
-    case ACT_MISH:
-        t = mish_factor(by);
-        return fmaf(by * (1.0f - t * t), sigmoid(by), t);
-    default: return 1.0f;
+    default: return derivative_curved(kind, by);
     }
 }
 

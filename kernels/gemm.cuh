@@ -45,9 +45,9 @@ DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, 
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
  * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift.
- * Called, so that its code stands once. */
+ */
 struct stripe { uint32_t rows, shift, row0, col0, group, step, part; };
-DEVICE_CALL void gemm_finish(const struct gemm *g, const float *sums, struct stripe s)
+DEVICE void gemm_finish(const struct gemm *g, const float *sums, struct stripe s)
 {
     float *c = g->c + s.part * g->c_part;
     for (uint32_t e = thread_id(); e < s.rows << s.shift; e += block_size()) {

@@ -51,15 +51,28 @@ template <int V> DEVICE double sum_shards(float *to, const struct grads *from, u
     return square;
 }
 
+/* What the step is told of its gradient, by one lane. Called: the rest need not make room for it.
+ */
+DEVICE_CALL void put_norm(const struct op_norm2 *a, double square)
+{
+    double weight = 0;
+    for (uint32_t s = 0; s < a->from.shards; s++)
+        weight += a->from.part_weight[s];
+    *(double *)a->sums = weight;
+    a->now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
+    a->now->bad = !is_finite(square) || !is_finite(weight) || (a->halt && a->now->bad_steps > 0);
+}
+
 template <int V>
-KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(struct op_norm2 a, uint32_t *counter, double *parts)
+KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(ARGUMENT(struct op_norm2) a, uint32_t *counter,
+                                           double *parts)
 {
     SHARED(double, room, LANES_OF_BLOCK / WARP);
     SHARED(uint32_t, said, 1);
     float *sums = (float *)(void *)((char *)a.sums + SUMS_AT);
     uint64_t begin = (uint64_t)block_x() * TILE, end = begin + TILE;
     end = end < a.from.n ? end : a.from.n;
-    double square = 0, weight = 0;
+    double square = 0;
     for (uint64_t i = begin + thread_id() * V; i < end; i += LANES_OF_BLOCK * V) {
         if (i + V <= end)
             square += sum_shards<V>(sums, &a.from, i);
@@ -75,13 +88,8 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(struct op_norm2 a, uint32_t *counter,
     for (uint32_t i = thread_id(); i < grid_x() && a.from.n > 0; i += LANES_OF_BLOCK)
         square += parts[i];
     square = block_sum(square, room);
-    if (thread_id() != 0)
-        return;
-    for (uint32_t s = 0; s < a.from.shards; s++)
-        weight += a.from.part_weight[s];
-    *(double *)a.sums = weight;
-    a.now->gnorm = weight > 0 ? sqrt(square) / weight : 0;
-    a.now->bad = !is_finite(square) || !is_finite(weight) || (a.halt && a.now->bad_steps > 0);
+    if (thread_id() == 0)
+        put_norm(&a, square);
 }
 
 /* --- optimisers --- */
@@ -90,31 +98,29 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, norm2_tile)(struct op_norm2 a, uint32_t *counter,
 struct common {
     double lr, decay;   /* of the step */
     float scale, root;  /* division by the weight and clipping; Adam's 1 / sqrt(bias2) */
-    double bias;        /* Adam's bias1 */
+    double unbias;      /* Adam's 1 / bias1 */
 };
-DEVICE struct common common_of(const void *sums, const struct step *now, double clip)
+/* Called, as put_norm. */
+DEVICE_CALL void put_common(struct common *to, const void *sums, const struct step *now,
+                            double clip)
 {
     double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;
     if (clip > 0 && now->gnorm > clip)
         scale *= clip / now->gnorm;
-    return {now->lr, now->weight_decay, (float)scale, 1, 1};
+    *to = {now->lr, now->weight_decay, (float)scale, 1, 1};
 }
-DEVICE struct common common_of(const struct op_adam &a)
+DEVICE_CALL void put_bias(struct common *to, double beta1, double beta2, int64_t applied)
 {
-    struct common c = common_of(a.sums, a.now, a.clip);
-    double t = (double)a.now->applied + 1;
-    c.bias = 1 - pow(a.beta1, t);
-    c.root = (float)(1 / sqrt(1 - pow(a.beta2, t)));
-    return c;
+    double t = (double)applied + 1;
+    to->unbias = 1 / (1 - pow(beta1, t));
+    to->root = (float)(1 / sqrt(1 - pow(beta2, t)));
 }
-DEVICE struct common common_of(const struct op_rmsprop &a)
+DEVICE void put_own(struct common *to, const struct op_adam &a)
 {
-    return common_of(a.sums, a.now, a.clip);
+    put_bias(to, a.beta1, a.beta2, a.now->applied);
 }
-DEVICE struct common common_of(const struct op_sgd &a)
-{
-    return common_of(a.sums, a.now, a.clip);
-}
+DEVICE void put_own(struct common *, const struct op_rmsprop &) {}
+DEVICE void put_own(struct common *, const struct op_sgd &) {}
 
 /* What the elements of a group share. */
 struct rates { float step, shrink, l2; };
@@ -122,7 +128,7 @@ DEVICE struct rates rates_of(const struct op_adam &a, const struct common &c,
                              const struct group *of)
 {
     double rate = c.lr * of->lr, decay = c.decay * of->weight_decay;
-    return {-(float)(rate / c.bias), a.decoupled ? -(float)(rate * decay) : 0.0f,
+    return {-(float)(rate * c.unbias), a.decoupled ? -(float)(rate * decay) : 0.0f,
             a.decoupled ? 0.0f : (float)decay};
 }
 template <class Op>
@@ -224,8 +230,10 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(Op o, struct op_advance end, uint32_t *co
     SHARED(struct common, shared, 1);
     SHARED(uint32_t, said, 1);
     if (!o.now->bad) {
-        if (thread_id() == 0)
-            *shared = common_of(o);
+        if (thread_id() == 0) {
+            put_common(shared, o.sums, o.now, o.clip);
+            put_own(shared, o);
+        }
         sync_block();
         struct common c = *shared;
         for (uint64_t i = global_id() * V; i < o.from.n; i += global_count() * V) {
