@@ -67,6 +67,9 @@ uint64_t model_unsound(const struct model *m, const real *buffers);
 struct act *model_forward(const struct model *m, struct pass *p, real *target);
 /* dlogits stand at m->dlogits of p's activations. */
 void model_backward(const struct model *m, struct pass *p);
+/* [{"name", "kind", "offset", "shape"}]: every range of the parameters in their order, offsets in
+ * numbers; a dense weight is [in][out], an embedding [values][dim]. The caller frees the text. */
+void model_layout(const struct model *m, struct text *json);
 uint64_t model_flops(const struct model *m); /* multiply-adds x 2 of one row, forward */
 void model_describe(
     const struct model *m,

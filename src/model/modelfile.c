@@ -78,6 +78,16 @@ static float *add_reals(struct tensor_writer *w, const char *name, const real *f
     return values;
 }
 
+/* In the metadata, or a tensor when it is long. */
+static void add_text(struct tensor_writer *w, const char *name, const char *text)
+{
+    const uint64_t length = strlen(text);
+    if (length <= META_MOST)
+        tensor_meta(w, name, text);
+    else
+        tensor_add(w, name, DTYPE_U8, 1, &length, text);
+}
+
 static void add_meta(const struct modelfile *f, struct tensor_writer *w)
 {
     struct json_out plan = {0};
@@ -85,12 +95,9 @@ static void add_meta(const struct modelfile *f, struct tensor_writer *w)
     text_printf(&format, "%d", MODELFILE_FORMAT);
     tensor_meta(w, "kind", "model");
     tensor_meta(w, "format", format.data);
-    if (strlen(f->config_text) <= META_MOST) {
-        tensor_meta(w, IN_CONFIG, f->config_text);
-    } else {
-        const uint64_t length = strlen(f->config_text);
-        tensor_add(w, IN_CONFIG, DTYPE_U8, 1, &length, f->config_text);
-    }
+    add_text(w, IN_CONFIG, f->config_text);
+    if (f->layout_text)
+        add_text(w, IN_LAYOUT, f->layout_text);
     json_open(&plan, NULL, '{');
     plan_write(&f->plan, &plan);
     json_close(&plan, '}');

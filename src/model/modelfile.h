@@ -2,8 +2,8 @@
  * config, metrics, weights, golden rows. No paths, no time, host, thread count or measured speed:
  * the same training gives the same bytes.
  *
- *   metadata          kind "model", format, config, plan, metrics: the last three are JSON
- *   config            U8: in place of the metadata when it is long
+ *   metadata          kind "model", format, config, layout, plan, metrics: the last four are JSON
+ *   config, layout    U8: in place of the metadata when they are long
  *   schema.*          schema_save
  *   weights.params    F32 [parameters]: embedding tables, then layer by layer, each range from a
  *                     multiple of 16 on
@@ -33,6 +33,7 @@ struct modelfile {
     struct schema *schema;
     struct json_doc *config;          /* resolved; only of a loaded file */
     char *config_text, *metrics_text; /* JSON objects */
+    const char *layout_text;          /* model_layout, to be saved; reading has no use for it */
     struct plan plan;                 /* of the machine that trained it */
     real *params, *buffers;           /* float32 in the file */
     uint64_t param_count, buffer_count;
