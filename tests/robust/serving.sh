@@ -108,6 +108,16 @@ err_has '3 temporary files of a run that was killed removed'
 is "$(ls -d .*dnn-tmp* | LC_ALL=C sort | tr '\n' ' ')" "$(printf '%s\n' "$living" .b.csv.dnn-tmp-3fffff | LC_ALL=C sort | tr '\n' ' ')" \
     "and nothing else"
 
+# a device that fails is not a disk that is full
+for fault in fsync:1:EIO write:1:EIO; do
+    DNN_FAULT=$fault run dnn predict m.dnn d.csv -o a.csv
+    is_exit 74 "$fault"
+    err_has 'the device failed'
+    err_lacks 'free some space' "room is not what it lacks"
+done
+DNN_FAULT=write:1:ENOSPC run dnn predict m.dnn d.csv -o a.csv
+err_has 'free some space' "a full disk is told so"
+
 # a terminal of 80 columns: the bar gives way, no number does
 if command -v script >/dev/null && command -v stty >/dev/null; then
     for width in 80 60 40; do
