@@ -15,6 +15,15 @@ static void uuid_text(const cudaDeviceProp *p, char *to, size_t room)
                       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
 }
 
+bool cuda_device_uuid(int index, char *text, size_t room)
+{
+    cudaDeviceProp p;
+    bool good = call_GetDeviceProperties(&p, index) == cudaSuccess;
+    if (good)
+        uuid_text(&p, text, room);
+    return good;
+}
+
 /* The devices, for a message: 0 (NAME, UUID), .. */
 static void list_devices(int count, struct text *to)
 {
@@ -34,11 +43,9 @@ static int find_uuid(int count, const char *wish)
 {
     const char *digits = strchr(wish, '-') + 1;
     for (int i = 0; i < count; i++) {
-        cudaDeviceProp p;
         char uuid[48];
-        if (call_GetDeviceProperties(&p, i) != cudaSuccess)
+        if (!cuda_device_uuid(i, uuid, sizeof uuid))
             continue;
-        uuid_text(&p, uuid, sizeof uuid);
         if (*digits && strncasecmp(uuid + 4, digits, strlen(digits)) == 0)
             return i;
     }
@@ -48,9 +55,10 @@ static int find_uuid(int count, const char *wish)
 static bool wanted(const char *wish, int count, int *index, struct err *e)
 {
     int64_t number;
-    *index = 0;
-    if (!wish || strcmp(wish, "auto") == 0)
+    if (!wish || strcmp(wish, "auto") == 0) {
+        *index = cuda_device_freest(count);
         return true;
+    }
     if (strncmp(wish, "GPU-", 4) == 0 || strncmp(wish, "MIG-", 4) == 0)
         *index = find_uuid(count, wish);
     else if (text_to_int(strncmp(wish, "cuda:", 5) == 0 ? wish + 5 : wish, &number) && number >= 0)

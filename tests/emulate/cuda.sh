@@ -204,6 +204,31 @@ for device in 1 cuda:1 GPU-00000000-0000-0000-0000-000000000002; do
     run dnn train c.json -o x.dnn --progress none --device $device
     err_has "model loaded on GPU 1" "device $device"
 done
+# several cards: the freest, as the driver's library (a stand-in here) tells
+mkdir nvml
+cat >nvml/stub.c <<'C'
+#include <string.h>
+struct memory { unsigned long long total, free, used; };
+int nvmlInit_v2(void) { return 0; }
+#ifndef LACKING
+int nvmlShutdown(void) { return 0; }
+#endif
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) { *device = (void *)uuid; return strlen(uuid) != 40; }
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *m)
+{
+    m->free = ((char *)device)[39] == '2' ? 900 : 100;
+    return 0;
+}
+C
+if gcc -shared -fPIC -o nvml/libnvidia-ml.so.1 nvml/stub.c 2>/dev/null; then
+    run env LD_LIBRARY_PATH=nvml "$DNN" train c.json -o x.dnn --progress none
+    err_has "model loaded on GPU 1" "the freest of two"
+    gcc -shared -fPIC -DLACKING -o nvml/libnvidia-ml.so.1 nvml/stub.c
+    run env LD_LIBRARY_PATH=nvml "$DNN" train c.json -o x.dnn --progress none
+    err_has "model loaded on GPU 0" "a library that lacks a call is not used"
+else
+    skip "the freest of two" "no gcc"
+fi
 run dnn train c.json -o x.dnn --progress none --backend auto
 err_has "auto: cpu 0.0 s, gpu 0.5 s; using CPU" "small work stays on the CPU"
 out=$(DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --backend auto 2>&1)
