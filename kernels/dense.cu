@@ -27,7 +27,7 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct
 }
 
 /* The same, and db of a shard its sums: a block has 32 columns of a shard. */
-KERNEL(dense_dz)(struct op_dense_back a)
+KERNEL_BOUNDED(1024, dense_dz)(struct op_dense_back a)
 {
     SHARED(float, room, 1024);
     uint32_t col = block_x() * WARP + lane_id();

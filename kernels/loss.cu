@@ -15,7 +15,7 @@ DEVICE void put_parts(double *part_loss, double *part_weight, bool more, double 
     part_weight[block_x()] = (more ? part_weight[block_x()] : 0) + weight;
 }
 
-template <int G> KERNEL(loss_class)(struct op_loss_class a)
+template <int G> KERNEL_BOUNDED(1024, loss_class)(struct op_loss_class a)
 {
     SHARED(double, room, 1024 / WARP);
     uint32_t end = part_begin(a.rows, grid_x(), block_x() + 1);
@@ -34,7 +34,7 @@ template <int G> KERNEL(loss_class)(struct op_loss_class a)
     put_parts(a.part_loss, a.part_weight, a.more != 0, loss, weights, room);
 }
 
-KERNEL(loss_value)(struct op_loss_value a)
+KERNEL_BOUNDED(1024, loss_value)(struct op_loss_value a)
 {
     SHARED(double, room, 1024 / WARP);
     uint32_t end = part_begin(a.rows, grid_x(), block_x() + 1);

@@ -28,7 +28,7 @@ my @mutants = (
     [kernels => 'reduce', 'reduce.cu', 'a part runs over the end', qr/\? begin \+ PART : n/, '? begin + PART : begin + PART'],
     [kernels => 'gather', 'gather.cuh', 'a row past the data is shown', qr/at >= count/, 'at > count'],
     [kernels => 'gather', 'gather.cuh', 'the wrong bit', qr/>> bit % 32/, '>> bit % 31'],
-    [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < a\.from\.shards; s\+\+/, 's + 1 < a.from.shards; s++'],
+    [kernels => 'optim', 'optim.cu', 'the last shard is dropped', qr/s < from->shards && \(/, 's + 1 < from->shards && ('],
     [kernels => 'optim', 'optim.cu', 'a bad step goes through', qr/if \(!o\.now->bad\)/, 'if (true)'],
     ['ops adam' => 'optim', 'optim.cu', 'what a step shares is read too early', qr/put_own\(shared, o\);\n {8}\}\n {8}sync_block\(\);/, 'put_own(shared, o); }'],
     ['ops adam' => 'optim', 'optim.cu', 'a group ends one later', qr/while \(i \+ k >= of->end\)/, 'while (i + k > of->end)'],
