@@ -225,7 +225,8 @@ DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
 
 /* counter: NULL, or the last block also ends the step. */
 template <class Op, int V>
-KERNEL_BOUNDED(LANES_OF_BLOCK, update)(Op o, struct op_advance end, uint32_t *counter)
+KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, ARGUMENT(struct op_advance) end,
+                                       uint32_t *counter)
 {
     SHARED(struct common, shared, 1);
     SHARED(uint32_t, said, 1);
