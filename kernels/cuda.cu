@@ -44,6 +44,7 @@ static void cuda_close(struct machine *machine);
 static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 {
     struct card *m = (struct card *)mem_zero(1, sizeof *m);
+    m->head.type = &machine_cuda; /* it may fail before it is open */
     cuda_watch_begin(patience());
     if (!cuda_device_open(&m->device, o->device, e)) {
         mem_free(m);
@@ -379,7 +380,9 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
               (how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how->bytes)))
         return;
     cudaError_t code = call_LaunchKernelExC(&config, how->kernel, arguments);
-    if (code != cudaSuccess && !m->capturing) { /* a capture tells at its end */
+    if (m->capturing) { /* what it lacks, a capture need not tell */
+        m->capture_failed = m->capture_failed != cudaSuccess ? m->capture_failed : code;
+    } else if (code != cudaSuccess) {
         char what[96];
         snprintf(what, sizeof what, "the kernel %.70s", how->name);
         cuda_good(m, code, what);

@@ -101,6 +101,7 @@ struct card {
     struct cuda_routine *taking; /* being recorded */
     bool no_graphs;        /* this driver cannot make them: said once */
     bool capturing;
+    cudaError_t capture_failed; /* the first launch that did */
 };
 static inline struct card *card_of(struct machine *m) { return (struct card *)m; }
 static inline const struct card *card_of(const struct machine *m)

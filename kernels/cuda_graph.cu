@@ -112,13 +112,21 @@ static cudaGraph_t capture(struct card *m, const struct cuda_routine *r, uint32_
         return NULL;
     }
     m->capturing = true;
+    m->capture_failed = cudaSuccess;
     for (uint32_t i = 0; i < rounds; i++)
         issue_all(m, r);
     m->capturing = false;
     code = call_StreamEndCapture(m->stream, &graph);
-    if (code != cudaSuccess)
+    if (code != cudaSuccess) {
         without_graphs(m, code, "cudaStreamEndCapture");
-    return code == cudaSuccess ? graph : NULL;
+        return NULL;
+    }
+    if (m->capture_failed == cudaSuccess)
+        return graph;
+    if (!cuda_lost(m))
+        CUDA(m, GraphDestroy, (graph));
+    without_graphs(m, m->capture_failed, "cudaLaunchKernelExC");
+    return NULL;
 }
 
 static void make_graph(struct card *m, struct cuda_routine *r, int size)

@@ -144,6 +144,17 @@ for n in 2 30 90; do
     ok $? "predict loses its GPU after kernel $n: one warning, every row once" "exit $STATUS: $(cat err)"
     err_lacks "is called after a fault" "no call after the fault"
 done
+dnn predict a.dnn d.csv --quiet >few.csv
+calls=$(DNN_FAULT=count dnn predict a.dnn d.csv 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
+bad=""
+for ((n = 1; n <= calls; n += 6)); do
+    for code in 719 2 46; do # one that stays, out of memory, busy
+        DNN_FAULT=cuda:$n:$code dnn predict a.dnn d.csv >out 2>err || bad+="cuda:$n:$code: exit $?: $(tail -n 2 err); "
+        close out few.csv 1e-5 && [ "$(grep -c warning: err)" -le 1 ] || bad+="cuda:$n:$code: $(cat err); "
+    done
+done
+[ -z "$bad" ]
+ok $? "any of the $calls calls of predict fails in its turn, in three ways: every row once" "$bad"
 run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
 [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
 ok $? "G12 predict on a GPU that hangs" "exit $STATUS: $(cat err)"
