@@ -38,11 +38,10 @@ template <int TM, int TN> DEVICE void one_k(float (&sum)[TM][TN], const float *a
 }
 
 /* What a block has in shared memory: two halves of a tile of A and of B; at the end, where they
- * were, stripes of C with up to four rows of every lane. */
-template <int BM, int BN, int DEPTH, int TM> struct room {
-    enum { LDA = BM + 4, LDB = BN + 4, A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB };
-    enum { ROWS = TM < 4 ? TM : 4, C = BM / TM * ROWS * BN, ALL = A + B };
-    static_assert((int)C <= (int)ALL && TM % ROWS == 0, "a stripe has room where the tiles were");
+ * were, its tile of C, so that no sum waits in registers while others leave. */
+template <int BM, int BN, int DEPTH> struct room {
+    enum { LDA = BM + 4, LDB = BN + 4, A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB, C = BM * BN };
+    enum { ALL = (int)A + (int)B > (int)C ? (int)A + (int)B : (int)C };
 };
 
 /* One block's tile: block (x, y) of C, part z. */
@@ -50,9 +49,8 @@ template <int BM, int BN, int DEPTH, int TM, int TN>
 DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, uint32_t x,
                  uint32_t y, uint32_t z)
 {
-    typedef struct room<BM, BN, DEPTH, TM> room_type;
+    typedef struct room<BM, BN, DEPTH> room_type;
     enum { LANES_ = (BM / TM) * (BN / TN), LDA = room_type::LDA, LDB = room_type::LDB };
-    enum { ROWS = room_type::ROWS };
     uint32_t row0 = x * BM, col0 = y * BN;
     uint32_t k = part_begin(g.k, g.parts, z), k_end = part_begin(g.k, g.parts, z + 1);
     int row = (int)thread_id() / (BN / TN) * TM, col = (int)thread_id() % (BN / TN) * TN;
@@ -95,18 +93,14 @@ DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, u
         for (d = 0; d < depth && summing; d++)
             column += bt[d * LDB + thread_id()];
     }
+    sync_block();
     UNROLL
-    for (int i = 0; i < TM; i += ROWS) {
-        sync_block();
+    for (int i = 0; i < TM; i++)
         UNROLL
-        for (int r = 0; r < ROWS; r++)
-            UNROLL
-            for (int j = 0; j < TN; j++)
-                tiles[(row / TM * ROWS + r) * BN + col + j] = sum[i + r][j];
-        sync_block();
-        gemm_finish(&g, tiles,
-                    {BM / TM * ROWS, log2_of(BN), row0 + (uint32_t)i, col0, ROWS, TM, z});
-    }
+        for (int j = 0; j < TN; j++)
+            tiles[(row + i) * BN + col + j] = sum[i][j];
+    sync_block();
+    gemm_finish(&g, tiles, {BM, log2_of(BN), row0, col0, BM, BM, z});
     if (summing && col0 + thread_id() < g.n) {
         float *to = g.sums + z * g.c_part + col0 + thread_id();
         *to = g.add ? *to + column : column;
@@ -116,7 +110,7 @@ DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, u
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
 KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
 {
-    typedef struct room<BM, BN, DEPTH, TM> room_type;
+    typedef struct room<BM, BN, DEPTH> room_type;
     SHARED(float, tiles, room_type::ALL);
     tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x(), block_y(),
                                 block_z());
@@ -134,7 +128,7 @@ struct together {
 
 KERNEL_BOUNDED(TOGETHER_LANES, gemm_many)(ARGUMENT(struct together) t)
 {
-    typedef struct room<SIDE, SIDE, SIDE, 2> room_type;
+    typedef struct room<SIDE, SIDE, SIDE> room_type;
     SHARED(float, tiles, room_type::ALL);
     uint32_t which = 0, block = block_x();
     while (which < t.count && block >= t.first[which + 1])

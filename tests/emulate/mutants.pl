@@ -8,8 +8,8 @@ my ($dir, @compile) = @ARGV;
 # test (and its operation), kernel, file to spoil, what is wrong, what to look for, what to put there
 my @mutants = (
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before the tile is read', qr/ {8}sync_block\(\);\n {8}uint32_t left/, '        uint32_t left'],
-    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe leaves', qr/sync_block\(\);\n {8}gemm_finish/, 'gemm_finish'],
-    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe is put where tiles were', qr/ {8}sync_block\(\);\n {8}UNROLL/, '        UNROLL'],
+    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe leaves', qr/sync_block\(\);\n {4}gemm_finish/, 'gemm_finish'],
+    [gemm => 'gemm_simt', 'gemm_simt.cu', 'no barrier before a stripe is put where tiles were', qr/ {4}sync_block\(\);\n {4}UNROLL\n {4}for \(int i = 0; i < TM/, '    for (int i = 0; i < TM'],
     ['ops dense_back' => 'gemm_simt', 'gemm_simt.cu', 'a sum of columns without its last row', qr/d < depth && summing/, 'd + 1 < depth && summing'],
     ['ops dense_back' => 'gemm_simt', 'gemm_simt.cu', 'the product behind', qr/block >= t\.first\[which \+ 1\]/, 'block > t.first[which + 1]'],
     [gemm => 'gemm_simt', 'gemm_simt.cu', 'the last step of k is dropped', qr/d < depth/, 'd + 1 < depth'],
