@@ -1,0 +1,25 @@
+# What scripts/gpu_verify.sh runs, and its twin on the emulated runtime.
+#   make parity         build/parity/gpu: the device against the CPU (tests/parity), with nvcc's kernels
+#   make gpu-constants  build/gpu_constants: what this card's launches, barriers, copies and products cost
+#   make parity-emulated   build/parity/emulated: the same program on the emulated GPU
+PARITY_OBJECTS := $(patsubst tests/parity/%.c,$(BUILD)/parity/%.o,$(sort $(wildcard tests/parity/*.c)))
+$(BUILD)/parity/%.o: tests/parity/%.c tests/parity/parity.h tests/netcase.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/parity $(TESTFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/parity/gpu: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/libkernels.a
+	@echo "  LINK $@"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(PARITY_OBJECTS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	    $(call whole,$(BUILD)/libkernels.a) $(LIBS) -L$(CUDA_LIB) -lcudart_static -lrt -o $@
+$(BUILD)/parity/emulated: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
+	@echo "  LINK $@"
+	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(PARITY_OBJECTS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
+$(BUILD)/gpu_constants: tests/bench/gpu_constants.cu $(call archives_of,cli) $(BUILD)/libkernels.a
+	@echo "  NVCC $<"
+	$(Q)$(NVCC) $(filter-out -Xptxas -v,$(NVCC_FLAGS)) -o $@ $< -Xlinker --whole-archive,$(BUILD)/libkernels.a,--no-whole-archive \
+	    -Xlinker --start-group $(call archives_of,cli) -Xlinker --end-group $(LIBS) -L$(CUDA_LIB) -lcudart_static -lrt
+CUDA_LIB ?= $(firstword $(wildcard $(dir $(NVCC))../lib64 $(dir $(NVCC))../lib /usr/lib/x86_64-linux-gnu))
+parity: $(BUILD)/parity/gpu
+parity-emulated: $(BUILD)/parity/emulated
+gpu-constants: $(BUILD)/gpu_constants
+.PHONY: parity parity-emulated gpu-constants

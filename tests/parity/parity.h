@@ -1,0 +1,30 @@
+/* parity.h - what the parts of the parity program share: one list of results, written as JSON. */
+#ifndef DNN_TESTS_PARITY_H
+#define DNN_TESTS_PARITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "backend/machine.h"
+
+struct parity {
+    FILE *out;
+    const char *only;  /* an operation's or a network's name; NULL: all */
+    uint64_t most;     /* cases of more floating-point operations are left out */
+    unsigned passed, failed, left_out;
+    unsigned lines;    /* of the array being written */
+};
+
+void parity_array(struct parity *p, const char *name); /* begins it; ended by parity_array_end */
+void parity_array_end(struct parity *p);
+/* One result: passed when `bad` is "", which else says what was seen. */
+void parity_result(struct parity *p, const char *name, double worst, double gate, const char *bad);
+
+/* Every case of every operation on the device (parity_cases.c). False: the device has failed. */
+bool parity_cases(struct parity *p, struct machine *device, struct machine *cpu, struct err *e);
+/* Gradients and trainings of small networks (parity_training.c); a machine each. */
+void parity_trainings(struct parity *p, const char *backend);
+
+#endif
