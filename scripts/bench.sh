@@ -42,8 +42,10 @@ peer() { # NAME ours COMMAND...: prints its seconds and the ratio; the command p
     if ! seconds=$("$@"); then say "    $name: skipped (it failed)"; return; fi
     say "    $name: $(number '%.4f' "$seconds") s, dnn is $(number '%.1f' "$seconds/$ours") times as fast"
 }
-median3() { # COMMAND...: median of three runs of a command that prints seconds
-    { "$@"; "$@"; "$@"; } | sort -g | sed -n 2p
+median() { # RUNS COMMAND...: median of so many runs of a command that prints seconds
+    local runs=$1
+    shift
+    for _ in $(seq "$runs"); do "$@" || return; done | sort -g | sed -n "$(((runs + 1) / 2))p"
 }
 field() { perl -0777 -MJSON::PP -e 'my ($p) = @ARGV; my $v = decode_json(<STDIN>); $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for split /\./, $p; print "$v\n"' "$1"; }
 
@@ -70,12 +72,12 @@ for row in $rows; do
         make_data numeric 45000 numeric.csv
         for threads in 1 2; do
             train_config $threads train$threads.json
-            ours=$(median3 one_training train$threads.json)
+            ours=$(median 3 one_training train$threads.json)
             say "    dnn, $threads threads: $ours s, $(number '%.2f' "$ours*20") ms an epoch, $(number '%.1f' "$ours/50/176*1e6") us a step"
         done
-        peer "PyTorch, 1 thread" "$ours" "$python" "$here/peers.py" train-torch numeric.csv 50 1
-        peer "PyTorch, 2 threads" "$ours" "$python" "$here/peers.py" train-torch numeric.csv 50 2
-        peer "scikit-learn" "$ours" "$python" "$here/peers.py" train-sklearn numeric.csv 50 ;;
+        peer "PyTorch, 1 thread" "$ours" median 3 "$python" "$here/peers.py" train-torch numeric.csv 50 1
+        peer "PyTorch, 2 threads" "$ours" median 3 "$python" "$here/peers.py" train-torch numeric.csv 50 2
+        peer "scikit-learn" "$ours" median 3 "$python" "$here/peers.py" train-sklearn numeric.csv 50 ;;
     job)
         say ""; say "cold process: mixed CSV (36k rows, 9 categorical, 6 numeric) to model (10 epochs) to 9k predictions (wanted: 12x)"
         say "    the same network on both sides: standard scale, one-hot, 128-128-2, relu, no dropout, AdamW at a constant rate, batch 256"
@@ -95,9 +97,9 @@ END
     csv)
         say ""; say "CSV, 400k x 28 decimals, to the float matrix (wanted: 2x the faster of pandas and pyarrow)"
         make_data higgs 400000 higgs.csv
-        ours=$(median3 ./bench_csv higgs.csv)
+        ours=$(median 9 ./bench_csv higgs.csv)
         say "    dnn: $ours s, $(number '%.0f' "$(stat -c %s higgs.csv)/1e6/$ours") MB/s"
-        peer_csv() { median3 "$python" "$here/peers.py" csv "$1" higgs.csv; }
+        peer_csv() { median 5 "$python" "$here/peers.py" csv "$1" higgs.csv; }
         peer "pandas, C engine" "$ours" peer_csv pandas
         peer "pyarrow" "$ours" peer_csv pyarrow ;;
     predict)
@@ -114,10 +116,10 @@ END
         say ""; say "a busy second core: 2 threads beside a busy loop against 1 thread alone (at most a quarter slower)"
         make_data numeric 45000 numeric.csv
         train_config 1 train1.json; train_config 2 train2.json
-        alone=$(median3 one_training train1.json)
+        alone=$(median 3 one_training train1.json)
         busy=()
         for _ in $(seq $(($(nproc) - 1))); do (while :; do :; done) & busy+=($!); done
-        beside=$(median3 one_training train2.json)
+        beside=$(median 3 one_training train2.json)
         kill "${busy[@]}"; wait "${busy[@]}" 2>/dev/null || true
         say "    1 thread alone $alone s; 2 threads with $(($(nproc) - 1)) busy loops $beside s; ratio $(number '%.2f' "$beside/$alone")" ;;
     *) echo "bench.sh: no row $row" >&2; exit 64 ;;
