@@ -23,3 +23,7 @@ parity: $(BUILD)/parity/gpu
 parity-emulated: $(BUILD)/parity/emulated
 gpu-constants: $(BUILD)/gpu_constants
 .PHONY: parity parity-emulated gpu-constants
+# tests/emulate/parity.sh
+ifneq ($(shell command -v $(CXX) 2>/dev/null),)
+emulated-test: parity-emulated
+endif

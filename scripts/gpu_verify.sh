@@ -1,0 +1,405 @@
+#!/bin/bash
+# gpu_verify.sh - everything that is claimed of the GPU, tried on a machine that has one: one command, under 9 minutes, no network.
+#   scripts/gpu_verify.sh                 all parts, in this order:
+#       build tests parity repeat learning gpucheck sanitizer faults constants bench
+#   scripts/gpu_verify.sh --part NAME     that one (and the build, if it was not done); may be repeated
+#   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
+#                                         build/third-party, which has to travel with the tree; there they are compiled
+#   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script: never green
+# Needs a GPU, its driver, the CUDA toolkit (nvcc), gcc, g++, make and perl; PyTorch (python3, or PEERS=/path/to/python) and
+# compute-sanitizer where they are. CUDA_ARCHS (90) are the architectures built. Results: $OUT, else build/gpu-verify: report.txt,
+# verify.json (every part), parity.json, constants.json, bench.json, log.txt. A dated report belongs in tests/bench/results.
+# Exit 0 when every part passed, 1 when one failed, 69 when one was skipped: a skipped part is not a pass.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+export LC_ALL=C
+unset DNN_EMULATE DNN_FAULT DNN_FALLBACK DNN_PATIENCE MODEL_BACKEND ALL_GPU GPU_BACKEND GPU_BATCH_SIZE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+all="build tests parity repeat learning gpucheck sanitizer faults constants bench"
+parts=""
+emulated=no
+pack=no
+while [ $# -gt 0 ]; do
+    case $1 in
+    --part) shift; parts="$parts ${1:-}" ;;
+    --pack) pack=yes ;;
+    --emulated) emulated=yes ;;
+    *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    esac
+    shift
+done
+for part in $parts; do
+    case " $all " in *" $part "*) ;; *) echo "gpu_verify.sh: no part $part; there are: $all" >&2; exit 64 ;; esac
+done
+third=$root/build/third-party
+if [ $pack = yes ]; then
+    tests/fuzz/sources.sh || { echo "gpu_verify.sh: the sources cannot be had" >&2; exit 69; }
+    mkdir -p "$third/cjson"
+    cp build/sources/cjson-1.7.15/cJSON.[ch] "$third/cjson/" && cp build/sources/libcsv-3.0.3/libcsv.c build/sources/libcsv-3.0.3/csv.h "$third/" &&
+        echo "packed: build/third-party ($(du -sk "$third" | cut -f1) KiB)"
+    exit
+fi
+
+began=$SECONDS
+limit=${GPU_VERIFY_SECONDS:-525}
+results=${OUT:-$root/build/gpu-verify}
+build=build/gpu
+work=$root/build/gpu-verify.work
+mkdir -p "$results" "$work" "$work/run"
+rm -f "$work"/*.json "$work"/*.log "$results"/{report.txt,verify.json,parity.json,constants.json,bench.json,log.txt}
+report=$results/report.txt
+jobs=$(nproc 2>/dev/null || echo 2)
+archs=${CUDA_ARCHS:-90}
+nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
+[ -z "$nvcc" ] || PATH=$PATH:$(dirname "$nvcc")
+[ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
+python=${PEERS:-$(command -v python3)}
+gpu=""
+[ $emulated = yes ] && build=build/gpu-emulated
+[ $emulated = yes ] && gpu="the emulated device"
+[ -n "$gpu" ] || gpu=$(timeout 60 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+[ -n "$gpu" ] || [ ! -e /dev/nvidiactl ] || gpu="a card that nvidia-smi does not tell of"
+dnn=$root/$build/dnn
+parity=$root/$build/parity/gpu
+[ $emulated = yes ] && dnn=$root/$build/emulated/dnn parity=$root/$build/parity/emulated
+
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+why=""                                                    # why a part was skipped or what failed in it
+skip() { why=$1; return 69; }
+fail() { why="${why:+$why; }$1"; echo "not ok: $1"; }     # the part goes on, and fails at its end
+passed() { [ -z "$why" ]; }
+quoted() { printf '%s' "$1" | tr '\n\t' '  ' | sed 's/[\\"]/\\&/g; s/.*/"&"/'; }
+need_gpu() { [ -n "$gpu" ] || skip "no GPU is seen here"; }
+need_program() { [ -x "$dnn" ] || skip "the program was not built"; }
+now() { printf '%s' "$EPOCHREALTIME"; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.4f", b - a }'; }
+number() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+# --- build ---
+have_packages() { printf '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\nint main(void) { return 0; }\n' |
+    "${CC:-gcc}" -x c - -lcjson -lcsv -o "$work/packages" 2>/dev/null; }
+use_packages() { # else those that were carried here
+    have_packages && return 0
+    [ -f "$third/cjson/cJSON.c" ] && [ -f "$third/libcsv.c" ] || return 1
+    "${CC:-gcc}" -O2 -fPIE -c "$third/cjson/cJSON.c" -o "$work/cJSON.o" && "${CC:-gcc}" -O2 -fPIE -w -I"$third" -c "$third/libcsv.c" -o "$work/libcsv.o" &&
+        ar rcs "$work/libcjson.a" "$work/cJSON.o" && ar rcs "$work/libcsv.a" "$work/libcsv.o" || return 1
+    export CPATH=$third${CPATH:+:$CPATH} LIBRARY_PATH=$work${LIBRARY_PATH:+:$LIBRARY_PATH}
+    have_packages
+}
+part_build() {
+    [ $emulated = yes ] || [ -n "$nvcc" ] || skip "no CUDA toolkit: nvcc is not found" || return
+    use_packages || { fail "cJSON and libcsv are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
+    local targets="all parity gpu-constants units"
+    [ $emulated = yes ] && targets="emulated parity-emulated units"
+    local gpu_build="GPU=1"
+    [ $emulated = yes ] && gpu_build=""
+    # shellcheck disable=SC2086 # words
+    make -s -j"$jobs" BUILD="$build" $gpu_build ${nvcc:+NVCC="$nvcc"} CUDA_ARCHS="$archs" $targets || fail "it does not build"
+    [ -z "$nvcc" ] || "$nvcc" --version | sed -n '/release/p'
+    [ ! -x "$dnn" ] || "$dnn" --version
+    passed
+}
+
+# --- tests: those of every floor, with this compiler ---
+part_tests() {
+    need_program || return
+    local good=0 bad=""
+    find "$build/unit" -type f -perm -u+x 2>/dev/null | sort >"$work/units"
+    [ -s "$work/units" ] || { fail "no unit tests were built"; return 1; }
+    # shellcheck disable=SC2016 # the inner shell's
+    xargs -P "$jobs" -n 1 sh -c 'timeout 100 "$1" >"$0.$(basename "$1").out" 2>&1 || echo "$1"' "$work/units" <"$work/units" >"$work/units.bad"
+    bad=$(tr '\n' ' ' <"$work/units.bad")
+    good=$(($(wc -l <"$work/units") - $(wc -l <"$work/units.bad")))
+    echo "$good of $(wc -l <"$work/units") programs passed; not: ${bad:-none}"
+    for test in $bad; do echo "--- $test"; tail -n 20 "$work/units.$(basename "$test").out"; done
+    [ -z "$bad" ] || fail "unit tests: $bad"
+    passed
+}
+
+# --- parity: every operation against the CPU, plain and recorded, gradients and learning ---
+part_parity() {
+    need_gpu && need_program || return
+    "$parity" "$work/parity.result"
+    local code=$?
+    cp "$work/parity.result" "$results/parity.json"
+    [ $code -ne 69 ] || skip "the device does not open" || return
+    [ $code -eq 0 ] || fail "exit $code: $(tail -n 1 "$results/parity.json")"
+    passed
+}
+
+# --- trainings by the program ---
+config() { # FILE DATA EPOCHS BATCH: 14 numbers, 128-128-2
+    local columns
+    columns=$(for i in $(seq 14); do printf '"x%d": {"type": "numeric", "scale": "standard"}%s' "$i" "$([ "$i" = 14 ] || echo ,)"; done)
+    cat >"$1" <<END
+{"task": "binary", "data": {"train": "$2", "target": "y", "columns": {$columns}, "split": {"method": "random", "valid": 0, "test": 0}},
+ "model": {"layers": [{"type": "dense", "units": 128}, {"type": "relu"}, {"type": "dense", "units": 128}, {"type": "relu"}]},
+ "train": {"epochs": $3, "batch_size": $4, "schedule": {"type": "constant"}},
+ "backend": {"name": "dnn_gpu", "fallback": "none"}, "output": {"model": "m.dnn"}}
+END
+}
+numeric() { [ -s "$work/run/$1.csv" ] || scripts/bench/make_data.pl numeric "$1" >"$work/run/$1.csv"; }
+small() { [ $emulated = yes ] && echo 1000 || echo 20000; }
+prepare() { need_gpu && need_program && numeric "$(small)" && cd "$work/run" && config c.json "$(small).csv" "${1:-3}" 256; }
+try() { echo "\$ $*"; timeout 120 "$@"; }
+furthest() { # the largest difference of two files of answers
+    perl -e 'my ($x, $y) = @ARGV; open my $f, "<", $x or die; open my $g, "<", $y or die; my $far = 0;
+        while (my $a = <$f>) { my $b = <$g> // die "shorter"; my @a = split /,/, $a; my @b = split /,/, $b; die "cells" if @a != @b;
+            next if $. == 1; for (1 .. $#a) { my $d = abs($a[$_] - $b[$_]); $far = $d if $d > $far } }
+        die "longer" if <$g>; print $far' "$1" "$2"
+}
+within() { # FILE FILE BOUND WHAT
+    local far
+    far=$(furthest "$1" "$2" 2>&1)
+    echo "$4: $far, at most $3"
+    awk -v a="$far" -v b="$3" 'BEGIN { exit !(a + 0 == a && a <= b) }' || fail "$4: $far"
+}
+
+part_repeat() {
+    prepare || return
+    for i in 1 2; do try "$dnn" train c.json -o r$i.dnn -q || fail "training $i"; done
+    cmp r1.dnn r2.dnn || fail "two trainings, two models"
+    for rows in 0 7 999; do
+        # shellcheck disable=SC2046 # words
+        try "$dnn" predict r1.dnn "$(small).csv" -o p$rows.csv -q --backend dnn_gpu $([ $rows = 0 ] || echo --batch-size $rows) || fail "predict by $rows"
+        cmp p0.csv p$rows.csv || fail "answers in batches of $rows have other bytes"
+    done
+    passed
+}
+
+part_learning() {
+    prepare 10 || return
+    try "$dnn" train c.json -o g.dnn --json -q >g.out || fail "training on the GPU"
+    try "$dnn" train c.json -o c.dnn --json -q --backend dnn_cpu >c.out || fail "training on the CPU"
+    grep -q '"used":"dnn_gpu"' g.out || fail "it did not use the GPU: $(grep -o '"backend":{[^}]*}' g.out)"
+    local data auc=()
+    data=$(small).csv
+    for model in g c; do for where in gpu cpu; do
+        try "$dnn" predict $model.dnn "$data" -o $model.$where.csv -q --backend dnn_$where || fail "predict $model on $where"
+    done; done
+    within g.gpu.csv g.cpu.csv 1e-4 "trained on the GPU, applied on both"
+    within c.gpu.csv c.cpu.csv 1e-4 "trained on the CPU, applied on both"
+    for model in g c; do
+        try "$dnn" evaluate $model.dnn "$data" --json -q >e.$model || fail "evaluate $model"
+        auc[${#auc[@]}]=$(grep -o '"auc":[0-9.]*' e.$model | head -n 1 | cut -d: -f2)
+    done
+    echo "auc: GPU ${auc[0]:-?}, CPU ${auc[1]:-?}"
+    awk -v a="${auc[0]:-0}" -v b="${auc[1]:-0}" -v least="$([ $emulated = yes ] && echo 0.6 || echo 0.85)" \
+        'BEGIN { exit !(a >= least && a - b < 0.02 && b - a < 0.02) }' || fail "auc ${auc[0]:-?} on the GPU, ${auc[1]:-?} on the CPU"
+    try "$dnn" verify g.dnn --backend dnn_gpu || fail "verify on the GPU"
+    try "$dnn" verify g.dnn --backend dnn_cpu || fail "verify on the CPU"
+    passed
+}
+
+part_gpucheck() {
+    need_gpu && need_program || return
+    "$dnn" help 2>&1 | grep -q gpucheck || skip "this build has no command gpucheck" || return
+    "$dnn" gpucheck --full --json >"$work/gpucheck.result" || fail "exit $?"
+    cat "$work/gpucheck.result"
+    passed
+}
+
+# --- compute-sanitizer: four tools at once, on small shapes ---
+part_sanitizer() {
+    need_gpu && need_program || return
+    [ $emulated = no ] || skip "not on an emulated device" || return
+    local tool sanitizer
+    sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer /opt/nvidia/*/compute-sanitizer 2>/dev/null | head -n 1)
+    [ -n "$sanitizer" ] || skip "compute-sanitizer is not found" || return
+    "$sanitizer" --tool memcheck "$parity" --cases --only add "$work/none" >"$work/sanitizer.try" 2>&1
+    if grep -qi 'device not supported\|not supported on this' "$work/sanitizer.try"; then skip "compute-sanitizer does not work here: $(grep -i 'not supported' "$work/sanitizer.try" | head -n 1)"; return; fi
+    declare -A running
+    for tool in memcheck racecheck synccheck initcheck; do
+        timeout 110 "$sanitizer" --tool $tool --error-exitcode 9 --print-limit 20 "$parity" --cases --most "$([ $tool = racecheck ] && echo 0.3 || echo 2)" \
+            "$work/sanitizer.$tool" >"$work/sanitizer.$tool.out" 2>&1 &
+        running[$tool]=$!
+    done
+    for tool in memcheck racecheck synccheck initcheck; do
+        wait "${running[$tool]}"
+        local code=$?
+        echo "--- $tool: exit $code"
+        tail -n 40 "$work/sanitizer.$tool.out"
+        grep -q 'SUMMARY' "$work/sanitizer.$tool.out" && [ $code -eq 0 ] || fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/sanitizer.$tool.out" | tail -n 1)"
+    done
+    passed
+}
+
+# --- faults that can be had for real ---
+fault() { # NAME EXITS WARNINGS COMMAND...: one of these exits, so many warnings, a model if and only if the exit is 0
+    local name=$1 exits=$2 warnings=$3 code
+    shift 3
+    rm -f x.dnn*
+    try "$@" >out 2>err
+    code=$?
+    echo "$name: exit $code"
+    cat err
+    case " $exits " in *" $code "*) ;; *) fail "$name: exit $code, not $exits" ;; esac
+    [ "$(grep -c 'warning:' err)" -eq "$warnings" ] || fail "$name: $(grep -c 'warning:' err) warnings, not $warnings"
+    if [ $code -eq 0 ]; then [ -e x.dnn ] || fail "$name: no model"; else [ ! -e x.dnn ] || fail "$name: a model"; fi
+}
+part_faults() {
+    prepare || return
+    local fall="--set backend.fallback=cpu" hide="CUDA_VISIBLE_DEVICES="
+    [ $emulated = yes ] && hide="DNN_EMULATE=devices:0:0"
+    fault "hidden, no fallback" 69 0 env "$hide" "$dnn" train c.json -o x.dnn
+    # shellcheck disable=SC2086 # words
+    fault "hidden, with a fallback" 0 1 env "$hide" "$dnn" train c.json -o x.dnn $fall
+    fault "hidden, the CPU asked for" 0 0 env "$hide" "$dnn" train c.json -o x.dnn --backend dnn_cpu
+    for code in 719 214 999; do
+        # shellcheck disable=SC2086
+        fault "error $code in the middle" 0 1 env DNN_FAULT=cuda:120:$code "$dnn" train c.json -o x.dnn $fall
+    done
+    fault "error 719, no fallback" 81 0 env DNN_FAULT=cuda:120:719 "$dnn" train c.json -o x.dnn
+    if [ $emulated = no ]; then
+        exec 8>&- 9<&-
+        mkfifo "$work/hold.in" "$work/hold.out" 2>/dev/null
+        "$root/$build/gpu_constants" --hold 16 <"$work/hold.in" >"$work/hold.out" 2>&1 &
+        local holder=$! line=""
+        exec 8>"$work/hold.in" 9<"$work/hold.out"
+        read -r -t 60 line <&9
+        echo "$line"
+        case $line in
+        held*)
+            fault "no memory left, no fallback" "69 75 81" 0 "$dnn" train c.json -o x.dnn
+            # shellcheck disable=SC2086
+            fault "no memory left, with a fallback" 0 1 "$dnn" train c.json -o x.dnn $fall ;;
+        *) fail "the neighbour could not take the memory" ;;
+        esac
+        exec 8>&- 9<&-
+        wait $holder
+        rm -f "$work/hold.in" "$work/hold.out"
+    fi
+    fault "after all that" 0 0 "$dnn" train c.json -o x.dnn
+    passed
+}
+
+part_constants() {
+    need_gpu || return
+    [ $emulated = no ] || skip "not on an emulated device" || return
+    [ -x "$build/gpu_constants" ] || skip "the program was not built" || return
+    local lt
+    lt=$([ -z "$python" ] || "$python" -c 'import glob, site, sys
+for p in sys.path: print("\n".join(glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1*")))' 2>/dev/null | grep . | head -n 1)
+    [ -z "$lt" ] || export LD_LIBRARY_PATH="${lt%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LIBCUBLASLT="$lt"
+    timeout 120 "$build/gpu_constants" >"$results/constants.json" || fail "exit $?"
+    cat "$results/constants.json"
+    passed
+}
+
+# --- bench: a step and a whole job, beside PyTorch on the same GPU ---
+seconds_train() { grep -o '"train":[0-9.e-]*' "$1" | tail -n 1 | cut -d: -f2; }
+part_bench() {
+    need_gpu && need_program || return
+    local rows=45000 epochs=50 steps=176 lines="" us peer how began_at ours
+    [ $emulated = yes ] && rows=1000 epochs=1 steps=4
+    numeric $rows
+    numeric $((rows / 5))
+    cd "$work/run" && config b.json $rows.csv $epochs 256 && config j.json $rows.csv 10 256
+    [ $emulated = yes ] && config j.json $rows.csv 1 256
+    line() { lines="$lines${lines:+,
+ }$1"; echo "$1"; }
+    : >b.times
+    for i in 1 2 3; do
+        try "$dnn" train b.json -o b.dnn --json -q >b.out || fail "training"
+        seconds_train b.out >>b.times
+    done
+    us=$(sort -g b.times | sed -n 2p)
+    us=$(number %.3f "${us:-0} * 1e6 / ($epochs * $steps)")
+    line "{\"work\": \"step 45k x 14, 128-128-2, batch 256\", \"who\": \"dnn_gpu\", \"us\": $us, \"start_s\": $(grep -o '"start":[0-9.e-]*' b.out | cut -d: -f2)}"
+    try "$dnn" train b.json -o bc.dnn --json -q --backend dnn_cpu >bc.out || fail "training on the CPU"
+    line "{\"work\": \"step\", \"who\": \"dnn_cpu, all cores\", \"us\": $(number %.3f "$(seconds_train bc.out) * 1e6 / ($epochs * $steps)")}"
+    : >j.times
+    for i in 1 2 3; do
+        began_at=$(now)
+        "$dnn" train j.json -o j.dnn -q && "$dnn" predict j.dnn $((rows / 5)).csv -o j.csv -q --backend dnn_gpu || fail "the job"
+        printf '%s\n' "$(since "$began_at")" >>j.times
+    done
+    ours=$(sort -g j.times | sed -n 2p)
+    line "{\"work\": \"cold job: CSV, 10 epochs, model, predictions\", \"who\": \"dnn_gpu\", \"s\": $ours}"
+    if [ $emulated = no ] && [ -n "$python" ] && "$python" -c 'import torch, pandas; assert torch.cuda.is_available()' 2>/dev/null; then
+        for how in eager graph compile; do
+            peer=$(timeout 60 "$python" "$root/scripts/bench/peers_gpu.py" step $rows.csv 5 $how 2>"peer.$how.err" | tail -n 1)
+            if [ -n "$peer" ]; then
+                line "$peer"
+                echo "dnn is $(number %.2f "$(printf '%s' "$peer" | grep -o 'us_a_step": [0-9.]*' | cut -d' ' -f2) / $us") times as fast as PyTorch $how"
+            else
+                line "{\"peer\": \"PyTorch $how\", \"skipped\": $(quoted "$(tail -n 1 "peer.$how.err")")}"
+            fi
+        done
+        began_at=$(now)
+        if timeout 90 "$python" "$root/scripts/bench/peers_gpu.py" job $rows.csv $((rows / 5)).csv peer.csv; then
+            peer=$(since "$began_at")
+            line "{\"peer\": \"Python, pandas and PyTorch on the GPU, cold job\", \"s\": $peer}"
+            echo "dnn is $(number %.2f "$peer / $ours") times as fast as Python with PyTorch"
+        else
+            line '{"peer": "Python, pandas and PyTorch on the GPU, cold job", "skipped": "it failed"}'
+        fi
+    else
+        line '{"peer": "PyTorch on the GPU", "skipped": "not found"}'
+    fi
+    printf '{"program": "gpu_verify bench", "rows": [\n %s\n]}\n' "$lines" >"$results/bench.json"
+    passed
+}
+
+# --- one after the other ---
+say "gpu_verify, $(date -u +%Y-%m-%d\ %H:%M) UTC, commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' with changes')"
+say "GPU: ${gpu:-none is seen}; toolkit: $([ -n "$nvcc" ] && "$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p' || echo none); $jobs cores; built for sm $archs"
+[ $emulated = no ] || say "EMULATED: this tries the script and proves nothing of a GPU"
+wanted=${parts:-$all}
+case " $wanted " in *" build "*) ;; *) wanted="build $wanted" ;; esac
+green=0 red="" skipped="" json=""
+for part in $wanted; do
+    at=$SECONDS
+    why=""
+    if [ $((SECONDS - began)) -ge "$limit" ]; then
+        code=69
+        why="no time left of $limit s"
+    elif [ "$part" = build ]; then # its variables are for the others
+        part_build >"$work/build.log" 2>&1
+        code=$?
+    else
+        set -m # a group of processes each: what hangs is ended as a whole when the time is up
+        (part_"$part" >"$work/$part.log" 2>&1; code=$?; printf '%s' "$why" >"$work/$part.why"; exit $code) &
+        pid=$!
+        (sleep $((limit - SECONDS + began + 10)); kill -- -$pid) 2>/dev/null &
+        guard=$!
+        set +m
+        wait $pid
+        code=$?
+        { kill -- -$guard; wait $guard; } 2>/dev/null
+        why=$(cat "$work/$part.why" 2>/dev/null)
+    fi
+    took=$((SECONDS - at))
+    case $code in
+    0) state=passed; green=$((green + 1)) ;;
+    69) state=skipped; skipped="$skipped $part" ;;
+    *) state=failed; red="$red $part"; why=${why:-exit $code} ;;
+    esac
+    printf '{"part": "%s", "state": "%s", "seconds": %d, "exit": %d, "why": %s}' "$part" $state $took $code "$(quoted "$why")" >"$work/$part.json"
+    json="$json${json:+,
+  }$(cat "$work/$part.json")"
+    say "$(printf '%-10s %-8s %4d s  %s' "$part" $state $took "$why")"
+done
+say ""
+if [ -s "$results/constants.json" ]; then
+    say "constants:"
+    sed -n 's/.*"name": "\([^"]*\)", "value": \([^,]*\), "\(unit\|why\)": "\([^"]*\)".*/    \1: \2 \4/p' "$results/constants.json" | tee -a "$report"
+fi
+if [ -s "$results/bench.json" ]; then
+    say "bench:"
+    sed -n 's/^ *\({.*}\),*$/    \1/p' "$results/bench.json" | tee -a "$report"
+    grep 'times as fast' "$work/bench.log" | sed 's/^/    /' | tee -a "$report"
+fi
+[ ! -s "$results/parity.json" ] || say "parity: $(tail -n 1 "$results/parity.json")"
+code=0
+[ -z "$skipped" ] || code=69
+[ $emulated = no ] || code=69
+[ -z "$red" ] || code=1
+say "$green passed; failed:${red:- none}; skipped, which is not a pass:${skipped:- none}; $((SECONDS - began)) s; exit $code"
+printf '{"program": "gpu_verify", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n  %s\n]}\n' \
+    "$(git rev-parse HEAD 2>/dev/null)" "$(quoted "$gpu")" "$([ $emulated = yes ] && echo true || echo false)" $((SECONDS - began)) $code "$json" >"$results/verify.json"
+for part in $wanted; do
+    printf '===== %s\n' "$part"
+    tail -c 400000 "$work/$part.log" 2>/dev/null
+done >"$results/log.txt"
+exit $code

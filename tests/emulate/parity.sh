@@ -1,0 +1,21 @@
+#!/bin/bash
+# parity.sh - the parity program (tests/parity) on the emulated GPU: every case of every operation through the real machine, plain and
+# recorded, and one small training; and that it does not pass without a device.
+. "$(dirname "$0")/../tap.sh"
+unset DNN_EMULATE DNN_FAULT DNN_PATIENCE
+parity=${DNN%/emulated/dnn}/parity/emulated
+run "$parity" --cases cases.json
+is_exit 0 "every operation is as on the CPU, twice and recorded with the same bits"
+check "and the report says so" grep -q '"failed": 0, "left_out": 0, "alive": true' cases.json
+check "an emulated device is no GPU" grep -q '"real_gpu": false' cases.json
+run "$parity" --training --only "tanh, a number to learn" training.json
+is_exit 0 "a training: its gradient, its loss, its bits"
+run env DNN_EMULATE=devices:0:0 "$parity" none.json
+is_exit 69 "without a device it is no pass"
+run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json
+is_exit 81 "nor with one that fails"
+err_has "the device failed: GPU 0 (emulated) failed: cudaErrorLaunchFailure (719)" "which is named"
+check "and the report ends as one" grep -q '"alive": false}' broken.json
+run "$parity" --wrong
+is_exit 64 "an option that does not exist"
+done_testing
