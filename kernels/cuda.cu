@@ -87,6 +87,11 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     const struct card *m = card_of(machine);
     snprintf(to->device, sizeof to->device, "%s", m->device.name);
     snprintf(to->driver, sizeof to->driver, "%s", m->device.driver);
+    snprintf(to->uuid, sizeof to->uuid, "%s", m->device.uuid);
+    int runtime = 0;
+    if (!cuda_lost(m) && call_RuntimeGetVersion(&runtime) == cudaSuccess)
+        snprintf(to->runtime, sizeof to->runtime, "CUDA %d.%d", runtime / 1000,
+                 runtime % 1000 / 10);
     to->index = (uint32_t)m->device.index;
     to->count = (uint32_t)m->device.count;
     to->total = m->device.total;

@@ -73,6 +73,7 @@ void machine_obey(struct machine *m, const struct plan *plan);
 /* What it computes on, in bytes. The CPU: nothing, all 0. */
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
+    char uuid[48], runtime[32];  /* "GPU-..", "CUDA 12.2": what the program was built with */
     uint32_t index, count;       /* which device of how many */
     uint64_t total, free;        /* of the device, whoever uses it */
     uint64_t allocated, peak;    /* by this machine */

@@ -1,0 +1,87 @@
+/* gpucheck_parts.h - what the files of gpucheck share. Private to gpucheck*.c. */
+#ifndef DNN_RUN_GPUCHECK_PARTS_H
+#define DNN_RUN_GPUCHECK_PARTS_H
+
+#include "backend/backend.h"
+#include "run/gpucheck.h"
+
+/* --- the record: gpucheck.c --- */
+
+/* The check of that name, new or cleared for another round. Statuses other than PASS follow. */
+struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id);
+#define GPU_PRINTF __attribute__((format(printf, 2, 3)))
+void gpucheck_measured(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_threshold(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_reason(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_fix(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict);
+/* A failure of the GPU becomes the check's, with its exit code as verdict, and true is returned.
+ * Any other is the caller's to return: false. */
+bool gpucheck_blame(struct gpu_check *c, const struct err *e);
+bool gpucheck_good(const struct gpucheck *g); /* no required check has failed */
+
+/* --- the host, looked at without a driver: gpucheck_host.c --- */
+
+struct gpu_host {
+    char system[32], like[64];  /* ID and ID_LIKE of os-release */
+    bool container, wsl, amd;
+    bool bus_known, on_bus;     /* an NVIDIA device on the PCI bus */
+    char bus_driver[32];        /* the kernel module that has it: nvidia, nouveau, vfio-pci */
+    char module[32];            /* version of the kernel's nvidia module */
+    unsigned nodes;             /* /dev/nvidia0.. */
+    char denied[32];            /* the first device file that may not be opened */
+    char visible[128];          /* CUDA_VISIBLE_DEVICES, quoted */
+    bool is_visible_set, hides; /* hides: it shows no device at all */
+};
+void gpucheck_host(struct gpu_host *h);
+/* How the driver is had on this system. */
+const char *gpucheck_driver_package(const struct gpu_host *h);
+
+/* --- the driver's libraries: gpucheck_library.c --- */
+
+struct gpu_libraries {
+    bool cuda, nvml; /* they load and answer */
+    int cuda_version;   /* 12040 */
+    char cuda_why[160], nvml_why[160]; /* why not */
+    char driver[48];    /* "550.54.14", of NVML */
+    unsigned cards;     /* of the machine, as NVML counts */
+    /* of the card with the uuid that was asked for, else of the first */
+    int compute_mode;   /* 0 default, 2 prohibited, 3 one process; -1 not known */
+    bool mig;
+    char holders[96];   /* pids of processes on it */
+    int64_t ecc;        /* uncorrected errors since the driver was loaded; -1 not known */
+    int64_t throttle;   /* bits of clock reasons; -1 not known */
+    int64_t celsius;    /* -1 not known */
+};
+/* Loads libcuda.so.1 and asks its version alone: nothing is initialised. */
+void gpucheck_cuda_library(struct gpu_libraries *l);
+/* Asks NVML, and fills g's devices and driver version. uuid NULL: of the first card. */
+void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid);
+void gpucheck_other_libraries(struct gpucheck *g); /* cuBLAS, cuDNN, NCCL: versions */
+
+/* --- checks --- */
+
+struct gpu_job {
+    const struct gpucheck_options *o;
+    struct gpucheck *g;
+    struct gpu_host host;
+    struct gpu_libraries libraries;
+    const char *disabled;        /* what asks for the CPU; NULL: nothing */
+    const char *other_kind;      /* GPU_BACKEND, where it is none that this program has; NULL */
+    struct backend_options backend;
+    struct machine *machine;     /* NULL: refused */
+    struct machine_info info;
+    struct plan plan;
+    struct err refused;
+    bool emulated;
+};
+/* What can be seen: driver, nvml, device, runtime, libraries, architecture, context. */
+void gpucheck_look(struct gpu_job *j);
+/* What the card does, each stops at the first failure. False with e as gpucheck_run. */
+bool gpucheck_memory(struct gpu_job *j, struct err *e);   /* alloc, copy */
+bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
+bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
+bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
+void gpucheck_health(struct gpu_job *j);                  /* health */
+
+#endif

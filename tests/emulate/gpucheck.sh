@@ -1,0 +1,117 @@
+#!/bin/bash
+# gpucheck.sh - `dnn gpucheck` on the emulated GPU, where every check runs for real: never "ready", and what goes wrong is told with
+# the fitting check, exit and mend. Ids: G01 G02 G03 G04 G05 G06 G09 G10 G11 G12 G13 G20. DNN is build/emulated/dnn.
+. "$(dirname "$0")/../tap.sh"
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID GPU_BATCH_SIZE DNN_TRAIN_GPU
+mkdir tmp
+export TMPDIR=$WORK/tmp
+nothing_left() { [ -z "$(ls -A tmp)" ]; ok $? "$1: nothing is left" "$(ls -A tmp)"; }
+run dnn gpucheck
+is_exit 69 "G20 the emulated card: 69"
+out_has "verdict: emulated (exit 69)" "the verdict"
+[ ! -s err ]
+ok $? "and nothing else is said" "$(cat err)"
+! grep -E '^[a-z_.]+ +(fail|skip) ' out && ! grep -q '^not run' out
+ok $? "every check runs, and passes" "$(grep -E ' (fail|skip) ' out)"
+is "$(grep -c '^kernel\.' out)" "$(grep -cE '^(ROW|ALL|ONE)\([a-z]' "$ROOT/src/backend/ops.def")" "every operation's kernel"
+for id in gradient train portable repeat health; do
+    grep -q "^$id  *pass" out
+    ok $? "$id passes" "$(grep -A2 "^$id " out)"
+done
+nothing_left "after it"
+run dnn gpucheck --level full --json
+is_exit 69 "every shape"
+out_has '"verdict":"emulated","exit":69' "the same verdict"
+! grep -q '"status":"\(fail\|skip\)"' out
+ok $? "and all pass"
+out_has '"devices":[{"id":"0","name":"emulated","uuid":"GPU-00000000-0000-0000-0000-000000000001"' "the device"
+run dnn gpucheck --format spark
+is_exit 0 "Spark: 0"
+is "$(cat out)" '{"name":"gpu","addresses":[]}' "an emulated card is given to nobody"
+run dnn gpucheck --device 1 --format prom
+out_has 'dnn_gpucheck_check{id="repeat",status="pass"} 1' "another device, Prometheus"
+timeout -s TERM 4 "$DNN" gpucheck --level soak --minutes 5 >out 2>err
+is $? 124 "soak goes on until it is told to end"
+err_has "stopped by SIGTERM before the checks were done" "and says so"
+nothing_left "after a signal"
+for home in /nowhere "$WORK/tmp/none"; do
+    TMPDIR=$home run dnn gpucheck
+    is_exit 73 "no folder for the models: 73"
+    err_has "set TMPDIR to a folder" "and how to give one"
+done
+
+# told NAME EXIT CHECK TEXT VARIABLES: the check that fails, and why
+told() {
+    local name=$1 code=$2 id=$3 text=$4
+    shift 4
+    run env "$@" "$DNN" gpucheck
+    [ "$STATUS" -eq "$code" ] && grep -q "^$id  *fail  .*$text" out && [ "$(grep -cE '^[a-z_.]+ +fail ' out)" -eq 1 ] && [ ! -s err ]
+    ok $? "$name: $code" "exit $STATUS: $(grep -A2 ' fail ' out; cat err)"
+    grep -A2 "^$id  *fail" out | grep -q ' fix: '
+    ok $? "$name: with its mend"
+    nothing_left "$name"
+}
+told "G01 no device" 69 device "the driver shows no device" DNN_EMULATE=devices:0:0 DNN_GPUCHECK_ROOT="$WORK"
+told "G02 an old driver" 69 runtime "the CUDA driver serves CUDA 13.0, this program needs 13.0" DNN_EMULATE=GetDeviceCount:1:35
+told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1 DNN_GPUCHECK_ROOT="$WORK"
+told "G04 no such index" 69 device 'there is no device "7"' GPU_DEVICE_ID=7
+told "G05 a busy one" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46
+told "G06 a full one" 75 alloc "the card is full" DNN_EMULATE=devices:1:60000
+told "G13 no kernel image" 69 architecture "no kernels for the architecture" DNN_EMULATE=StreamCreateWithFlags:1:209
+told "G09 an error that stays, at once" 81 context "cudaErrorLaunchFailure" DNN_FAULT=cuda:1:719
+told "G09 in a kernel" 81 'kernel\.[a-z_]*' "failed: cudaErrorLaunchFailure" DNN_EMULATE=break:20:719
+told "G09 in a training" 81 train "failed: cudaErrorIllegalAddress" DNN_EMULATE=break:2000:700
+grep -q 'resume\|checkpoint' out
+is $? 1 "a training inside is not to be resumed"
+told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:60:214
+told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
+run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck
+is_exit 81 "G12 a call that does not come back: 81"
+calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
+bad=""
+for ((n = 1; n <= calls; n += 1 + calls / 16)); do
+    DNN_FAULT=cuda:$n:719 dnn gpucheck >out 2>err
+    code=$?
+    [ $code -eq 81 ] && [ ! -s err ] || bad+="cuda:$n: exit $code: $(cat err) $(tail -n 1 out); "
+done
+[ -z "$bad" ]
+ok $? "G11 any of the $calls calls fails in its turn: faulty" "$bad"
+nothing_left "after all that"
+# what the host lacks is not the card's fault
+bad=""
+for fault in alloc:500 write:1 fsync:2 rename:1; do
+    DNN_FAULT=$fault dnn gpucheck >out 2>err
+    code=$?
+    case $code in 71 | 73 | 74) ;; *) bad+="$fault: exit $code: $(tail -n 1 out) $(cat err); " ;; esac
+done
+[ -z "$bad" ]
+ok $? "a failing host is no faulty card" "$bad"
+
+# --- NVML as it may be: a stand-in ---
+mkdir ecc hot
+cat >nvml.c <<'C'
+#include <string.h>
+int nvmlInit_v2(void) { return 0; }
+int nvmlShutdown(void) { return 0; }
+int nvmlSystemGetDriverVersion(char *to, unsigned room) { strncpy(to, "550.54.14", room); return 0; }
+int nvmlDeviceGetCount_v2(unsigned *n) { *n = 1; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = (void *)(long)(i + 1); return 0; }
+int nvmlDeviceGetTotalEccErrors(void *d, int kind, int counter, unsigned long long *n)
+{
+    *n = ECC;
+    return d == 0 || kind != 1 || counter != 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *bits) { *bits = HOT; return d == 0; }
+int nvmlDeviceGetTemperature(void *d, int sensor, unsigned *t) { *t = 71; return d == 0 || sensor != 0; }
+C
+if gcc -shared -fPIC -DECC=3 -DHOT=0 -o ecc/libnvidia-ml.so.1 nvml.c 2>/dev/null && gcc -shared -fPIC -DECC=0 -DHOT=0x40 -o hot/libnvidia-ml.so.1 nvml.c; then
+    told "memory errors" 81 health "errors that could not be corrected" LD_LIBRARY_PATH=ecc
+    run env LD_LIBRARY_PATH=hot "$DNN" gpucheck
+    is_exit 69 "a hot card is no failure"
+    grep -q '^health  *warn  the card has slowed itself down' out
+    ok $? "but a warning" "$(grep -A2 '^health' out)"
+    out_has "uncorrected errors 0, slowed down, 71 degrees" "with what was measured"
+else
+    skip "memory errors, heat" "no gcc"
+fi
+done_testing
