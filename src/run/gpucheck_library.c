@@ -1,4 +1,4 @@
-/* gpucheck_library.c - the libraries of the driver and of others, loaded for a question and closed.
+/* gpucheck_library.c - the libraries of the driver and of others, loaded for a question.
  * Their functions are NVIDIA's documented ones: cuDriverGetVersion, which needs no initialisation;
  * NVML, the driver's own library of management; and the version calls of cuBLAS, cuDNN, NCCL. */
 #include <dlfcn.h>
@@ -178,7 +178,8 @@ void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid
 
 /* --- others --- */
 
-/* The first of the names that loads, and its version as numbers. */
+/* The first of the names that loads. It stays until the end of the process, which is when CUDA's
+ * libraries expect to be closed. */
 static void *load(const char *const *names)
 {
     void *library = NULL;
@@ -202,7 +203,6 @@ void gpucheck_other_libraries(struct gpucheck *g)
             property(i, &v[i]);
         if (property)
             snprintf(g->versions.cublas, sizeof g->versions.cublas, "%d.%d.%d", v[0], v[1], v[2]);
-        dlclose(library);
     }
     library = load(dnn);
     if (library) {
@@ -211,7 +211,6 @@ void gpucheck_other_libraries(struct gpucheck *g)
         if (n)
             snprintf(g->versions.cudnn, sizeof g->versions.cudnn, "%zu.%zu.%zu", n / unit,
                      n % unit / 100, n % 100);
-        dlclose(library);
     }
     library = load(nccl);
     if (library) {
@@ -219,6 +218,5 @@ void gpucheck_other_libraries(struct gpucheck *g)
         if (get && get(&v[0]) == 0)
             snprintf(g->versions.nccl, sizeof g->versions.nccl, "%d.%d.%d", v[0] / 10000,
                      v[0] % 10000 / 100, v[0] % 100);
-        dlclose(library);
     }
 }
