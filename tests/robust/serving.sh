@@ -119,7 +119,7 @@ DNN_FAULT=write:1:ENOSPC run dnn predict m.dnn d.csv -o a.csv
 err_has 'free some space' "a full disk is told so"
 
 # a terminal of 80 columns: the bar gives way, no number does
-if command -v script >/dev/null && command -v stty >/dev/null; then
+if command -v stty >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     for width in 80 60 40; do
         TERM=xterm script -qec "stty cols $width; '$DNN' train c.json -o bar.dnn --progress bar --set train.epochs=300 \
             --set train.early_stopping.patience=0 --set train.early_stopping.metric=accuracy" typescript >/dev/null 2>&1 </dev/null
@@ -128,6 +128,6 @@ if command -v script >/dev/null && command -v stty >/dev/null; then
         ok $? "a bar in $width columns keeps the time that is left" "$(tail -n 3 lines)"
     done
 else
-    skip "a bar in a narrow terminal" "no script(1) here"
+    skip "a bar in a narrow terminal" "no script(1), or no terminal to be had"
 fi
 done_testing
