@@ -85,6 +85,17 @@ bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err
     return read_all(f, bytes, room, SYS_HERE, got, e);
 }
 
+bool file_read_some(struct file *f, void *bytes, size_t room, size_t *got, struct err *e)
+{
+    int error = sys_read(f->fd, bytes, room, SYS_HERE, got);
+    return !error || err_errno(e, f->path, error, false, "cannot be read");
+}
+
+bool file_ready(const struct file *f, int milliseconds)
+{
+    return sys_ready(f->fd, milliseconds);
+}
+
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
                   struct err *e)
 {

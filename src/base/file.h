@@ -27,6 +27,10 @@ bool file_open(struct file *f, const char *path, struct err *e);
 bool file_open_regular(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
+/* What one read gives, at least a byte before the end; waits for it. */
+bool file_read_some(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
+/* Would that not wait? Gives it some time to get ready, < 0: as long as it takes. */
+bool file_ready(const struct file *f, int milliseconds);
 bool file_read_at(struct file *f, void *bytes, size_t room, uint64_t offset, size_t *got,
                   struct err *e);
 /* A regular file whose size or time changed since file_open: FILE_CHANGED. A file that was replaced

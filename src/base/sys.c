@@ -55,6 +55,16 @@ int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got)
     }
 }
 
+bool sys_ready(int fd, int milliseconds)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&p, 1, milliseconds);
+    while (ready < 0 && errno == EINTR && milliseconds < 0);
+    return ready > 0 || (ready < 0 && errno != EINTR); /* what is wrong, the read says */
+}
+
 int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t *done)
 {
     const char *at = bytes;

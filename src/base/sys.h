@@ -3,6 +3,7 @@
 #ifndef DNN_BASE_SYS_H
 #define DNN_BASE_SYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,6 +13,8 @@
 int sys_open(const char *path, int flags, mode_t mode, int *fd);
 /* One read of at most `room` bytes; *got = 0 at the end. */
 int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got);
+/* Would a read return at once: bytes, the end or an error? Waits for that, < 0: without limit. */
+bool sys_ready(int fd, int milliseconds);
 /* All bytes; after a failure *done tells how many went out. */
 int sys_write(int fd, const void *bytes, size_t length, uint64_t offset, size_t *done);
 int sys_truncate(int fd, uint64_t length); /* counted as a write */

@@ -90,7 +90,8 @@ const struct command command_predict = {
              "the id columns, "
              "the passthrough columns, then prediction and, for classes, probability_<label>. The "
              "answer to a row "
-             "depends on the model and that row alone.",
+             "depends on the model and that row alone. Rows that come through a pipe are answered "
+             "as they come: whole ones do not wait for more.",
     .options = predict_options_table,
     .computes = true,
     .has_json = true,

@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "data/csv_room.h"
 #include "data/scan.h"
+
+#define SOON_MS 2         /* a writer that is at work has its next bytes ready by then */
+#define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
 
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e)
 {
@@ -65,18 +69,34 @@ static void keep_buffer(struct csv *c, struct csv_buffer *b)
 
 /* --- bytes --- */
 
-/* Raw bytes of the open file: those looked at first, then the rest. *got < room at the end of the
- * file only. */
+static bool is_live(const struct csv *c)
+{
+    return c->live.wanted && !c->file.seekable;
+}
+
+/* From the file itself. *got < room at its end only; of a live one, *got == 0. */
+static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    *got = 0;
+    if (c->drained || room == 0)
+        return true;
+    if (!(is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
+        return false;
+    c->drained = is_live(c) && *got == 0; /* a terminal would begin anew */
+    c->bytes += *got;
+    return true;
+}
+
+/* Raw bytes of the open file: those looked at first, then the rest. */
 static bool read_raw(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
-    size_t from_head = c->head_used - c->head_at, more;
+    size_t from_head = c->head_used - c->head_at, more = 0;
     from_head = from_head < room ? from_head : room;
     memcpy(to, c->head + c->head_at, from_head);
     c->head_at += from_head;
-    if (!file_read(&c->file, to + from_head, room - from_head, &more, e))
+    if (!(from_head && is_live(c)) && !read_file(c, to + from_head, room - from_head, &more, e))
         return false;
     *got = from_head + more;
-    c->bytes += more;
     return true;
 }
 
@@ -131,6 +151,8 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
             *got += left;
             continue;
         }
+        if (*got && is_live(c))
+            break;
         char piece[16384];
         struct err why = {0};
         text_clear(&c->converted);
@@ -148,6 +170,38 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
     return true;
 }
 
+/* Are there bytes, or the end, within that time? */
+static bool is_ready(const struct csv *c, int milliseconds)
+{
+    return c->drained || c->head_at < c->head_used || c->converted_at < c->converted.length ||
+           file_ready(&c->file, milliseconds);
+}
+
+/* What is there, and what comes soon behind it: fewer and larger blocks. */
+static bool fill_live(struct csv *c, size_t room, struct err *e)
+{
+    double until = clock_now() + GATHERING_S;
+    for (int patience = 0; !c->ended && c->pending_used < room && is_ready(c, patience);) {
+        size_t got;
+        if (!read_text(c, c->pending->bytes + c->pending_used, room - c->pending_used, &got, e))
+            return false;
+        c->pending_used += got;
+        c->ended = got == 0;
+        patience = clock_now() < until ? SOON_MS : 0;
+    }
+    return true;
+}
+
+bool csv_wait(struct csv *c, struct err *e)
+{
+    if (is_ready(c, 0))
+        return true;
+    if (c->live.idle && !c->live.idle(c->live.context, e))
+        return false;
+    is_ready(c, -1);
+    return true;
+}
+
 bool csv_fill(struct csv *c, size_t room, struct err *e)
 {
     if (c->pending->room < room) {
@@ -156,6 +210,8 @@ bool csv_fill(struct csv *c, size_t room, struct err *e)
     }
     if (c->ended || c->pending_used >= room)
         return true;
+    if (is_live(c))
+        return fill_live(c, room, e);
     size_t got, want = room - c->pending_used;
     if (!read_text(c, c->pending->bytes + c->pending_used, want, &got, e))
         return false;
@@ -177,13 +233,44 @@ void csv_drop(struct csv *c, size_t count)
 
 /* --- files --- */
 
+/* The first bytes. Of a live file the first line, but all there is room for when there are zero
+ * bytes: what that means is not told by a few. */
+static bool read_head(struct csv *c, struct err *e)
+{
+    size_t got;
+    do {
+        if (is_live(c) && !csv_wait(c, e))
+            return false;
+        if (!read_file(c, c->head + c->head_used, sizeof c->head - c->head_used, &got, e))
+            return false;
+        c->head_used += got;
+        c->head_at = c->head_used; /* nothing is to be had from it yet */
+    } while (is_live(c) && got && c->head_used < sizeof c->head &&
+             (!memchr(c->head, '\n', c->head_used) || memchr(c->head, '\0', c->head_used)));
+    return true;
+}
+
+/* The first block, or as much of a live file as tells how its lines end. */
+static bool read_first(struct csv *c, struct err *e)
+{
+    for (bool sure;;) {
+        if (!csv_fill(c, CSV_BLOCK_BYTES, e))
+            return false;
+        c->cr = csv_sniff_cr(c, c->pending->bytes, c->pending_used, &sure);
+        if (sure || c->ended || c->pending_used >= CSV_BLOCK_BYTES)
+            return true;
+        if (!csv_wait(c, e))
+            return false;
+    }
+}
+
 static bool open_file(struct csv *c, struct err *e)
 {
     size_t skip;
     if (!file_open(&c->file, c->paths[c->at], e))
         return false;
     c->open = true;
-    c->ended = false;
+    c->ended = c->drained = false;
     c->head_at = c->head_used = c->converted_at = 0;
     text_clear(&c->converted);
     c->line = 1;
@@ -191,17 +278,14 @@ static bool open_file(struct csv *c, struct err *e)
     c->size += c->file.size;
     if (!c->shown[c->at])
         c->shown[c->at] = mem_string(c->file.path);
-    if (!file_read(&c->file, c->head, sizeof c->head, &c->head_used, e) ||
-        !csv_sniff(c, c->shown[c->at], &skip, e))
+    if (!read_head(c, e) || !csv_sniff(c, c->shown[c->at], &skip, e))
         return false;
-    c->bytes += c->head_used;
     c->head_at = skip;
     if (!c->pending)
         c->pending = new_buffer(c, CSV_BLOCK_BYTES);
     c->pending_used = 0;
-    if (!csv_fill(c, CSV_BLOCK_BYTES, e))
+    if (!read_first(c, e))
         return false;
-    c->cr = csv_sniff_cr(c, c->pending->bytes, c->pending_used);
     log_debug("%s: opened%s, lines end with %s", c->shown[c->at],
               c->file.seekable ? "" : " (not a regular file)", c->cr ? "CR" : "LF or CR LF");
     return csv_header_read(c, e);
@@ -250,20 +334,23 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */
 static bool next_cut(struct csv *c, size_t *size, struct err *e)
 {
-    for (size_t room = CSV_BLOCK_BYTES;; room *= 2) {
-        if (room > CSV_MOST_LINE)
-            room = CSV_MOST_LINE;
+    for (size_t room = CSV_BLOCK_BYTES;;) {
         if (!csv_fill(c, room, e))
             return false;
-        bool full = room == CSV_MOST_LINE;
-        *size = cut_find(&c->dialect, c->cr, c->pending->bytes, c->pending_used, CSV_BLOCK_BYTES,
-                         c->ended, full);
+        bool full = c->pending_used == CSV_MOST_LINE;
+        *size = (is_live(c) ? cut_reasons : cut_find)(&c->dialect, c->cr, c->pending->bytes,
+                                                      c->pending_used, CSV_BLOCK_BYTES, c->ended,
+                                                      full);
         if (*size || (c->ended && c->pending_used == 0))
             return true;
         if (full) {
             err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
             return err_help(e, "is this a text file with line ends?");
         }
+        if (c->pending_used >= room)
+            room = csv_larger(room);
+        else if (!csv_wait(c, e))
+            return false;
     }
 }
 
@@ -341,4 +428,16 @@ bool csv_looks_utf8(const struct csv *c)
 bool csv_waits(const struct csv *c)
 {
     return !c->open || !c->file.seekable;
+}
+
+bool csv_more(const struct csv *c)
+{
+    return c->open && !(c->ended && c->pending_used == 0);
+}
+
+void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context)
+{
+    c->live.wanted = true;
+    c->live.idle = idle;
+    c->live.context = context;
 }

@@ -97,6 +97,11 @@ struct csv_cells {
 
 struct csv;
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
+/* Before csv_header: what is no regular file is read as it comes. csv_next gives the whole records
+ * that are there rather than wait for a full block; before it waits it calls idle, whose failure
+ * ends the reading. Where records end does not depend on it; a file whose lines end with CR is
+ * known by its first block, or its end. */
+void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context);
 /* The header of the first file (or c1, c2, .. from its first record). Later files must have equal
  * columns. Names are owned by c. Reads ahead; the header's own record is not given again.
  * Duplicate, empty, overlong names: E12. Calling it again gives the same names. csv_next does it by
@@ -118,6 +123,7 @@ uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known
 /* Read in a one-byte encoding, so far: there is text beyond ASCII, and all of it is valid UTF-8. */
 bool csv_looks_utf8(const struct csv *c);
 bool csv_waits(const struct csv *c); /* is it no regular file that is being read? */
+bool csv_more(const struct csv *c);  /* may the open file hold more than csv_next gave? */
 
 /* Cells of a block; columns = expected number of cells: with more than one, blank lines are dropped
  * and counted; with one, a blank line is a record with an empty cell; 0: not known, blank lines are

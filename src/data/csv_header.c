@@ -227,9 +227,7 @@ static bool empty(const struct csv *c, struct err *e)
 /* The first record that is not blank, whole. Blank lines stand before it. */
 static bool first_record(struct csv *c, size_t *size, struct err *e)
 {
-    for (size_t room = CSV_BLOCK_BYTES;; room = 2 * room) {
-        if (room > CSV_MOST_LINE)
-            room = CSV_MOST_LINE;
+    for (size_t room = CSV_BLOCK_BYTES;;) {
         if (!csv_fill(c, room, e))
             return false;
         *size = cut_first(&c->dialect, c->cr, c->pending->bytes, c->pending_used);
@@ -238,6 +236,11 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
         if (c->ended) {
             *size = c->pending_used;
             return true;
+        }
+        if (c->pending_used < room) {
+            if (!csv_wait(c, e))
+                return false;
+            continue;
         }
         if (room == CSV_MOST_LINE) {
             /* a quote that never ends is reported by the parser, at its place */
@@ -249,6 +252,7 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
             err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
             return err_help(e, "is this a text file with line ends?");
         }
+        room = csv_larger(room);
     }
 }
 

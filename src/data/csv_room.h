@@ -24,6 +24,12 @@ struct csv {
     char **shown;          /* what messages call them; blocks borrow it */
     struct file file;
     bool open, ended;      /* ended: every byte of the open file was read */
+    bool drained;          /* the end was met, but bytes of it are in head or converted */
+    struct {
+        bool wanted;
+        bool (*idle)(void *context, struct err *e);
+        void *context;
+    } live;
     struct convert *convert;
     struct text converted; /* decoded bytes that found no room */
     size_t converted_at;
@@ -47,16 +53,24 @@ struct csv {
     struct csv_notes notes;
 };
 
-/* csv.c: reads on until `room` bytes are pending or the file ends; makes the buffer that large. */
+/* csv.c: reads on until `room` bytes are pending or the file ends; makes the buffer that large. A
+ * live file may give fewer: what is there, without waiting. */
 bool csv_fill(struct csv *c, size_t room, struct err *e);
+/* Waits until csv_fill of a live file finds another byte, or the end. */
+bool csv_wait(struct csv *c, struct err *e);
+/* The next larger room, up to that of the longest line. */
+static inline size_t csv_larger(size_t room)
+{
+    return room < CSV_MOST_LINE / 2 ? 2 * room : CSV_MOST_LINE;
+}
 /* Takes `count` bytes, and the lines they hold, off the front of the pending ones. */
 void csv_drop(struct csv *c, size_t count);
 
 /* csv_sniff.c: refuses other formats and encodings by c->head; *skip: bytes of the byte-order mark.
  * */
 bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e);
-/* Do lines end with a bare CR? */
-bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size);
+/* Do lines end with a bare CR? *sure: whatever follows these bytes. */
+bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure);
 
 /* The way out of a byte that the encoding does not have. */
 bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct err *e);

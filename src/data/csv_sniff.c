@@ -125,16 +125,19 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
     return true;
 }
 
-bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size)
+bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure)
 {
     bool inside = false, cr = false;
+    *sure = false;
     for (size_t i = 0; i < size; i++) {
         if (bytes[i] == '"' && !c->dialect.tsv)
             inside = !inside;
         if (inside)
             continue;
-        if (bytes[i] == '\n')
+        if (bytes[i] == '\n') {
+            *sure = true;
             return false;
+        }
         cr |= bytes[i] == '\r' && (i + 1 < size || c->ended);
     }
     return cr;

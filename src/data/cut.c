@@ -61,6 +61,9 @@ struct walk {
     const char *bytes;
     size_t size, most;
     size_t cut; /* the best answer so far */
+    size_t any; /* the last end of a record, whatever was found wrong behind it */
+    bool reasons;  /* no cut between a bad record's line and the quote that makes it one */
+    size_t reason; /* behind that quote */
     size_t record; /* where the record begins that is being read */
 };
 
@@ -69,8 +72,10 @@ static bool ends(struct walk *w, size_t next)
 {
     if (next > w->most && w->cut)
         return false;
-    w->cut = w->record = next;
-    return next < w->most;
+    w->any = w->record = next;
+    if (next >= w->reason)
+        w->cut = next;
+    return next < w->most || !w->cut;
 }
 
 /* Behind the first line end from `at` on, 0 when there is none. */
@@ -106,8 +111,11 @@ static enum walked walk(struct walk *w)
             for (; line_ends; line_ends &= line_ends - 1)
                 if (!ends(w, start + base + (size_t)__builtin_ctzll(line_ends) + 1))
                     return WALK_DONE;
-            if (bad)
+            if (bad) {
+                size_t quote = start + base + (size_t)__builtin_ctzll(bad);
+                w->reason = w->reasons && quote >= w->reason ? quote + 1 : w->reason;
                 return WALK_BAD;
+            }
         }
     }
     return carry ? WALK_OPEN : WALK_DONE;
@@ -118,12 +126,17 @@ static bool no_quotes(const struct csv_dialect *d, const char *bytes, size_t siz
     return d->tsv || !memchr(bytes, '"', size);
 }
 
-size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
-                bool last, bool full)
+static size_t find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
+                   size_t most, bool last, bool full, bool reasons)
 {
     if (last && size <= most)
         return size;
-    struct walk w = {.d = d, .end = cr ? '\r' : '\n', .bytes = bytes, .size = size, .most = most};
+    struct walk w = {.d = d,
+                     .end = cr ? '\r' : '\n',
+                     .bytes = bytes,
+                     .size = size,
+                     .most = most,
+                     .reasons = reasons};
     if (no_quotes(d, bytes, size < most ? size : most)) {
         const char *p = memrchr(bytes, w.end, size < most ? size : most);
         if (p)
@@ -136,8 +149,20 @@ size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t 
         bool bad = how == WALK_BAD || (how == WALK_OPEN && !w.cut && (last || full));
         size_t next = bad ? line_end(&w, w.record) : 0;
         if (!next || !ends(&w, next))
-            return w.cut ? w.cut : last ? size : 0;
+            return w.cut ? w.cut : (last || full) && w.any ? w.any : last ? size : 0;
     }
+}
+
+size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
+                bool last, bool full)
+{
+    return find(d, cr, bytes, size, most, last, full, false);
+}
+
+size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
+                   size_t most, bool last, bool full)
+{
+    return find(d, cr, bytes, size, most, last, full, true);
 }
 
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size)

@@ -71,6 +71,10 @@ int64_t scan_lines(const char *bytes, size_t size, char end);
  * either). */
 size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
                 bool last, bool full);
+/* The same where blocks are cut by chance, and what is said of a bad record must not depend on it:
+ * never between its first line and the quote, lines later, that shows what is wrong. */
+size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
+                   size_t most, bool last, bool full);
 /* Behind the line end of the first record that is not blank; 0 when it is not among these bytes. */
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size);
 

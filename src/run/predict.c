@@ -75,6 +75,13 @@ static bool turn_input(void *context, struct err *e)
     return answer_line_turn(&w->line, &w->stream->binding, e);
 }
 
+/* Whoever writes the rows may wait for their answers before the next. */
+static bool flush_answers(void *context, struct err *e)
+{
+    struct writer *w = context;
+    return !w->out.open || w->out.temp || outfile_flush(&w->out, e);
+}
+
 /* --- the story --- */
 
 static bool check_output(const char *what, const char *output, const struct predict_request *q,
@@ -183,7 +190,8 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                                   .csv = q->csv,
                                   .on_bad_row = q->on_bad_row,
                                   .rejects = q->rejects,
-                                  .max_bad_rows = q->max_bad_rows};
+                                  .max_bad_rows = q->max_bad_rows,
+                                  .idle = flush_answers};
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,
@@ -191,6 +199,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                        .scale = s->target_scale,
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     double began = clock_now();
+    want.idle_context = &w;
     bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
     r->predict_s = clock_now() - began;
     r->rows = stream.rows;

@@ -131,7 +131,7 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     if (!s->machine)
         return false;
     struct network_options o = {.model = &s->model, .features = s->features, .micro = 1};
-    if (!choose_rows(s, &o, count, e) || !fit_network(s, &o, e))
+    if (!choose_rows(s, &o, count > s->expected ? count : s->expected, e) || !fit_network(s, &o, e))
         return false;
     s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};

@@ -16,6 +16,7 @@ struct serve {
     double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
+    uint64_t expected; /* rows of the first answer, where they may be more than those in it */
     struct setting *settings;
     size_t setting_count;
     /* made by the first answer */

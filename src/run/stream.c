@@ -136,6 +136,8 @@ static bool open_input(struct stream *t, struct err *e)
     static char *const only_standard_input[] = {standard_input};
     const struct stream_request *q = &t->request;
     t->csv = csv_open(&t->dialect, q->input_count ? q->inputs + t->at : only_standard_input, 1, e);
+    if (t->csv && q->idle)
+        csv_live(t->csv, q->idle, q->idle_context);
     return t->csv && bind(t, e);
 }
 
@@ -337,15 +339,22 @@ static bool stopped(struct err *e)
 
 /* --- the stream --- */
 
-/* The first rows: how many there are decides what is started, and how large things are. */
+/* The first rows: how many there are decides what is started, and how large things are. Of what
+ * comes bit by bit the first bit tells little: as many are meant as fill a block. */
 static void begin_work(struct work *w, const struct csv_block *block, size_t records)
 {
     struct stream *t = w->t;
     uint64_t size = t->request.input_count > 1 ? 0 : csv_size(t->csv);
-    serve_threads(t->serve, records, size ? size : block->size);
+    size_t bytes = block->size;
+    if (t->request.idle && csv_waits(t->csv) && csv_more(t->csv) && bytes < CSV_BLOCK_BYTES / 2) {
+        records = (records ? records : 1) * (CSV_BLOCK_BYTES / bytes);
+        bytes = CSV_BLOCK_BYTES;
+    }
+    serve_threads(t->serve, records, size ? size : bytes);
     size_t room = records < t->group ? records + 1 : t->group;
     if (size == 0 || size > block->size)
         room = t->group;
+    t->serve->expected = records < room ? records : room;
     unsigned threads = threads_count();
     w->records = mem_zero(room, t->schema->format.stride);
     w->logits = mem_zero(room * t->serve->outputs, sizeof *w->logits);

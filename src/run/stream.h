@@ -20,6 +20,10 @@ struct stream_request {
     enum bad_row on_bad_row;
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
+    /* Not NULL: rows that come through a pipe are answered as they come, and this is called before
+     * more are waited for. */
+    bool (*idle)(void *context, struct err *e);
+    void *idle_context;
 };
 
 /* Consecutive records of one block. */

@@ -99,6 +99,25 @@ dnn evaluate m.dnn d.csv d.csv 2>/dev/null >want
 dnn evaluate m.dnn turned.csv d.csv 2>err >out
 same out want "evaluate, too"
 
+# a co-process: whole rows are answered while their writer waits, wherever it stops in between (pieces, and lines that are back)
+pieces=($'a,b,c\n0.1,0.' 1 $'2,red\n-0.5,' 2 $'0.25,"bl\nu' 2 $'"\n0.75,0.5,one\r' 3 $'\n\n0.5,1,"re' 4 $'d"\n0.5,2,"r"' 5 $'"d"\n' 6 '1,2,red' 6)
+for ((i = 0; i < ${#pieces[@]}; i += 2)); do printf '%s' "${pieces[i]}"; done >talk.csv
+run dnn predict m.dnn talk.csv -o talk.want
+is_exit 0 "rows of a file"
+check "the same rows, bit by bit" perl "$ROOT/tests/talk.pl" talk.out "$DNN" predict m.dnn - -- "${pieces[@]}"
+same talk.want talk.out "have the same answers"
+awk -F, -v OFS=, 'NR % 50 == 3 { $1 = "abc" } NR % 70 == 4 { $3 = "\"o\"ne" } NR % 90 == 5 { $3 = "\"x" NR "\n\"" } { print }' d.csv >talk.csv
+for mode in null skip; do
+    dnn predict m.dnn talk.csv --on-bad-row $mode --rejects want.rejects >talk.want 2>want.err
+    lines=$(wc -l <talk.want)
+    check "rows that cannot be read, through a pipe: $mode" perl "$ROOT/tests/talk.pl" talk.out "$DNN" predict m.dnn - \
+        --on-bad-row $mode --rejects talk.rejects -- "$(head -n 2 talk.csv)" 1 \
+        "$(echo && tail -n +3 talk.csv)"$'\n' "$lines"
+    same talk.want talk.out "the same answers"
+    sed 's/standard input/talk.csv/' talk.rejects >pipe.rejects
+    same want.rejects pipe.rejects "the same list of bad rows"
+done
+
 # what a killed run left beside its output goes, what others are writing stays
 touch .a.csv.dnn-tmp-3fffff .a.csv.dnn-tmp-3ffffe-1 .b.csv.dnn-tmp-3fffff
 living=".a.csv.dnn-tmp-$(printf %x $$)"

@@ -51,15 +51,13 @@ static inline void add_cell(struct text *t, const struct csv_cell *c)
     text_char(t, '|');
 }
 
-static inline void read_paths(struct reading *r, const struct csv_dialect *d, char *const *paths,
-                       size_t count)
+/* All of c, which is closed; NULL: it could not be opened, and r->e says why. */
+static inline void read_csv(struct reading *r, const struct csv_dialect *d, struct csv *c)
 {
     const char *const *names;
     size_t columns = 0;
     struct csv_block b;
     struct csv_cells cells = {0};
-    *r = (struct reading){0};
-    struct csv *c = csv_open(d, paths, count, &r->e);
     if (c && csv_header(c, &names, &columns, &r->e)) {
         r->notes = csv_notes(c);
         for (size_t i = 0; i < columns; i++)
@@ -80,6 +78,13 @@ static inline void read_paths(struct reading *r, const struct csv_dialect *d, ch
     }
     csv_cells_free(&cells);
     csv_close(c);
+}
+
+static inline void read_paths(struct reading *r, const struct csv_dialect *d, char *const *paths,
+                       size_t count)
+{
+    *r = (struct reading){0};
+    read_csv(r, d, csv_open(d, paths, count, &r->e));
 }
 
 static inline void read_bytes(struct reading *r, const struct csv_dialect *d, const char *bytes,
