@@ -111,7 +111,7 @@ const struct command command_gpucheck = {
     .summary = "Prove that this machine's GPU trains, and is right; or say what is missing.",
     .examples = "  dnn gpucheck\n"
                 "  dnn gpucheck --level soak --minutes 30 --device 1\n"
-                "  dnn gpucheck --json | jq -r '.checks[] | select(.status == \"fail\") | .fix'\n",
+                "  dnn gpucheck --format prom >gpu.prom\n",
     .notes = "Exit: 0 ready; 69 none, or an emulated one; 75 busy or full; 81 faulty. Every kernel "
              "is compared with the CPU's, and small networks are trained below TMPDIR. --format "
              "spark ends with 0 where there is no GPU. The checks nvml and libraries are at most "
