@@ -16,6 +16,7 @@ enum { CASE_CATEGORIES = 8, CASE_STEPS = 64 };
 
 struct netcase {
     /* set by the test */
+    const char *backend; /* NULL: the CPU */
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     struct feature_category category[CASE_CATEGORIES];
@@ -38,10 +39,33 @@ struct netcase {
     struct plan plan;
     struct network *network;
     struct routine *step;
-    const char *backend; /* NULL: the CPU */
     struct network_state state;
     struct err e;
 };
+
+/* A bit of everything, in shards, with a ragged last micro-batch. */
+static inline struct netcase case_everything(const char *backend)
+{
+    return (struct netcase){
+        .backend = backend,
+        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, "
+                 "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.2}, {\"type\": "
+                 "\"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 17}, {\"type\": "
+                 "\"relu\"}, {\"type\": \"layer_norm\"}]}]}",
+        .loss = "{\"label_smoothing\": 0.05}",
+        .numbers = 5,
+        .indicators = 2,
+        .categories = 2,
+        .outputs = 3,
+        .rows = 160,
+        .micro = 2,
+        .count = 1000,
+        .seed = 21,
+        .clip = 0.5,
+        .shuffle = true,
+        .category = {{.count = 6, .encode = CATEGORY_ONEHOT},
+                     {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
+}
 
 static inline struct json_doc *case_doc(const char *text, struct err *e)
 {

@@ -2,8 +2,9 @@
  * text, and the two simple passes over all bytes. */
 #include "data/scan.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "data/processor.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -53,16 +54,12 @@ void scan_masks_sse2(const unsigned char *bytes, size_t blocks, char delimiter,
 
 static scan_masks_fn *choose(void)
 {
-    const char *said = getenv("DNN_CPU");
-    bool avx2 = __builtin_cpu_supports("avx2");
-    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-    if (said && strcmp(said, "c") == 0)
-        return scan_masks_plain;
-    if (said && strcmp(said, "sse2") == 0)
-        return scan_masks_sse2;
-    if (said && strcmp(said, "avx2") == 0)
-        avx512 = false;
-    return avx512 ? scan_masks_avx512 : avx2 ? scan_masks_avx2 : scan_masks_sse2;
+    if (processor_may("avx512") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw"))
+        return scan_masks_avx512;
+    if (processor_may("avx2") && __builtin_cpu_supports("avx2"))
+        return scan_masks_avx2;
+    return processor_may("sse2") ? scan_masks_sse2 : scan_masks_plain;
 }
 #else
 static scan_masks_fn *choose(void)

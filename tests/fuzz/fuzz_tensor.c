@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
 #include "base/tensorfile.h"
+#include "signed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,14 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     open_and_walk(data, size);
     if (size >= 99) {
-        uint8_t *mended = mem_copy(data, size);
-        memset(mended + 35, '0', 64);
-        struct sha256 s;
-        char hex[65];
-        sha256_init(&s);
-        sha256_add(&s, mended, size);
-        sha256_hex(&s, hex);
-        memcpy(mended + 35, hex, 64);
+        uint8_t *mended = signed_copy(data, size);
         open_and_walk(mended, size);
         mem_free(mended);
     }

@@ -9,31 +9,9 @@
 #include "netcase.h"
 #include "tap.h"
 
-static struct netcase everything(const char *backend)
-{
-    return (struct netcase){
-        .backend = backend,
-        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, "
-                 "{\"type\": \"gelu\"}, {\"type\": \"dropout\", \"p\": 0.2}, {\"type\": "
-                 "\"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 17}, {\"type\": "
-                 "\"relu\"}, {\"type\": \"layer_norm\"}]}]}",
-        .numbers = 5,
-        .indicators = 2,
-        .categories = 2,
-        .outputs = 3,
-        .rows = 160,
-        .micro = 2,
-        .count = 1000,
-        .seed = 21,
-        .clip = 0.5,
-        .shuffle = true,
-        .category = {{.count = 6, .encode = CATEGORY_ONEHOT},
-                     {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
-}
-
 static void opened(struct netcase *c, const char *backend)
 {
-    *c = everything(backend);
+    *c = case_everything(backend);
     ok(case_make(c), "made");
     case_fill(c);
     ok(case_open(c), "opened on %s", backend);
@@ -168,7 +146,7 @@ static void scarce(void)
     int64_t room = 0, refused = 0;
     for (bool good = false; !good && room < 100; room++) {
         uint64_t before = mem_in_use();
-        struct netcase c = everything("scarce");
+        struct netcase c = case_everything("scarce");
         case_make(&c);
         case_fill(&c);
         allocations_left = room;
@@ -180,7 +158,7 @@ static void scarce(void)
             ok(false, "everything is given back when allocation %d fails", (int)room + 1);
     }
     ok(refused > 25 && refused == room - 1, "each of %d allocations fails cleanly", (int)refused);
-    struct netcase c = everything("scarce");
+    struct netcase c = case_everything("scarce");
     real logits[6];
     case_make(&c);
     case_fill(&c);
@@ -237,7 +215,7 @@ static void loose(void)
     type.name = "loose";
     type.download = fails;
     machine_register(&type);
-    struct netcase c = everything("loose");
+    struct netcase c = case_everything("loose");
     case_make(&c);
     case_fill(&c);
     fetches_left = 1000;

@@ -104,33 +104,9 @@ static void sine(void)
     case_close(&c);
 }
 
-/* A bit of everything, in shards, with a ragged last micro-batch. */
-static struct netcase everything(void)
-{
-    return (struct netcase){
-        .model = "{\"layers\": [{\"type\": \"dense\", \"units\": 24}, {\"type\": \"batch_norm\"}, "
-                 "{\"type\": \"gelu\"}, "
-                 "{\"type\": \"dropout\", \"p\": 0.2}, {\"type\": \"residual\", \"layers\": "
-                 "[{\"type\": \"dense\", "
-                 "\"units\": 17}, {\"type\": \"relu\"}, {\"type\": \"layer_norm\"}]}]}",
-        .loss = "{\"label_smoothing\": 0.05}",
-        .numbers = 5,
-        .indicators = 2,
-        .categories = 2,
-        .outputs = 3,
-        .rows = 160,
-        .micro = 2,
-        .count = 1000,
-        .seed = 21,
-        .clip = 0.5,
-        .shuffle = true,
-        .category = {{.count = 6, .encode = CATEGORY_ONEHOT},
-                     {.count = 40, .encode = CATEGORY_EMBEDDING, .dim = 4}}};
-}
-
 static void begin(struct netcase *c)
 {
-    *c = everything();
+    *c = case_everything(NULL);
     ok(case_make(c), "made");
     case_fill(c);
     ok(case_open(c), "opened");
@@ -247,7 +223,7 @@ static void resumed(void)
 static void memory(void)
 {
     uint64_t before = mem_in_use();
-    struct netcase c = everything();
+    struct netcase c = case_everything(NULL);
     ok(case_make(&c), "made");
     case_fill(&c);
     c.machine = machine_open(&(struct machine_options){.backend = "cpu"}, &c.e);
@@ -330,7 +306,7 @@ static void to_the_byte(void)
     adding.name = "adding";
     adding.alloc = adding.host_alloc = adding_alloc;
     machine_register(&adding);
-    struct netcase c = everything();
+    struct netcase c = case_everything(NULL);
     ok(case_make(&c), "made");
     case_fill(&c);
     foretold(&c, true);
@@ -341,7 +317,7 @@ static void to_the_byte(void)
 /* What dropout keeps is the machine's affair: a plan without one has no room for it. */
 static void kept(void)
 {
-    struct netcase c = everything();
+    struct netcase c = case_everything(NULL);
     c.model = "{\"layers\": [{\"type\": \"dense\", \"units\": 32}, {\"type\": \"dropout\"}]}";
     ok(case_make(&c) && case_open(&c), "made and opened");
     struct model *plain = model_plan(&c.model_options, &c.features, c.rows, 1, true, &c.e);
@@ -385,7 +361,7 @@ static void awkward(void)
         uint64_t count;
     } shapes[] = {{64, 1, 5}, {4, 1, 5}, {4, 3, 13}, {1, 1, 1}, {1, 4, 3}, {1000, 2, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        struct netcase c = everything();
+        struct netcase c = case_everything(NULL);
         c.rows = shapes[i].rows;
         c.micro = shapes[i].micro;
         c.count = shapes[i].count;
