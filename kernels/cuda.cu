@@ -50,6 +50,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
         mem_free(m);
         return NULL;
     }
+    cuda_precision(m, o->precision);
     m->limit = limit_of(o, m->device.total);
     m->patience = patience();
     cudaError_t code = call_StreamCreateWithFlags(&m->stream, cudaStreamNonBlocking);
@@ -88,6 +89,8 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     snprintf(to->device, sizeof to->device, "%s", m->device.name);
     snprintf(to->driver, sizeof to->driver, "%s", m->device.driver);
     snprintf(to->uuid, sizeof to->uuid, "%s", m->device.uuid);
+    snprintf(to->precision, sizeof to->precision, "%s", cuda_precision_name(m));
+    snprintf(to->precision_why, sizeof to->precision_why, "%s", m->precision_why);
     int runtime = 0;
     if (!cuda_lost(m) && call_RuntimeGetVersion(&runtime) == cudaSuccess)
         snprintf(to->runtime, sizeof to->runtime, "CUDA %d.%d", runtime / 1000,
@@ -106,12 +109,15 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     snprintf(plan->core, sizeof plan->core, "%s", m->device.core);
     snprintf(plan->blas, sizeof plan->blas, "none");
     snprintf(plan->blas_core, sizeof plan->blas_core, "none");
-    snprintf(plan->precision, sizeof plan->precision, "fp32");
+    snprintf(plan->precision, sizeof plan->precision, "%s", cuda_precision_name(m));
     plan->version = CUDA_VERSION_OF_CODE;
 }
 
-/* fp32 and one variant of each kernel: there is nothing else to obey. */
-static void cuda_obey(struct machine *, const struct plan *) {}
+/* There is one variant of each kernel: nothing else is to be obeyed. */
+static void cuda_obey(struct machine *m, const struct plan *plan)
+{
+    cuda_precision_obey(card_of(m), plan->precision);
+}
 
 /* --- memory --- */
 

@@ -49,6 +49,7 @@ struct cuda_device {
     int index, count;      /* of how many */
     char name[64], uuid[48], core[24], driver[32];
     unsigned sms;
+    int capability;        /* 90 for sm_90 */
     uint64_t total;        /* bytes */
 };
 /* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and makes it the current one. */
@@ -87,6 +88,8 @@ struct cuda_routine; /* cuda_graph.cu */
 struct card {
     struct machine head;
     struct cuda_device device;
+    struct products products;
+    char precision_why[96];
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
     struct slot slots[MACHINE_SLOTS];
@@ -119,6 +122,14 @@ void *cuda_take(struct card *m, size_t bytes, struct err *e);
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);
 /* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
+
+/* --- the arithmetic of products: cuda_precision.cu --- */
+
+/* wish: a word of the contract, or NULL: fp32. */
+void cuda_precision(struct card *m, const char *wish);
+const char *cuda_precision_name(const struct card *m);
+/* As a plan has it, where this card has it. */
+void cuda_precision_obey(struct card *m, const char *name);
 
 /* --- slots: cuda_slot.cu --- */
 

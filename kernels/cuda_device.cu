@@ -103,6 +103,7 @@ bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e)
         !attribute(&minor, cudaDevAttrComputeCapabilityMinor, d->index, e))
         return false;
     d->sms = (unsigned)sms;
+    d->capability = 10 * major + minor;
     /* an emulated card rounds as its compiler does: its bits are no card's */
     if (strcmp(d->name, "emulated") == 0)
         snprintf(d->core, sizeof d->core, "emulated");

@@ -28,10 +28,10 @@ bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
 
 void cuda_run(struct card *m, enum op_id op, const void *arguments)
 {
-    kernels_issue(&m->head, (uint32_t)op, arguments, PRODUCT_FP32, m->scratch);
+    kernels_issue(&m->head, (uint32_t)op, arguments, m->products, m->scratch);
 }
 
 uint32_t cuda_run_front(struct card *m, const struct kernel_op *ops, uint32_t count)
 {
-    return kernels_issue_front(&m->head, ops, count, PRODUCT_FP32, m->scratch);
+    return kernels_issue_front(&m->head, ops, count, m->products, m->scratch);
 }

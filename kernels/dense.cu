@@ -63,6 +63,13 @@ static void product(struct machine *m, const struct gemm *g, enum product how)
         gemm_mma(m, g, how);
 }
 
+enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t out, bool exact)
+{
+    enum { NARROW = 16 };
+    bool pays = !exact && in >= NARROW && out >= NARROW && (uint64_t)rows * in * out >= by.least;
+    return pays ? by.how : PRODUCT_FP32;
+}
+
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
 {
     struct gemm g = {};
@@ -88,6 +95,11 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     product(m, &g, how);
 }
 
+static const double *scale_of(const struct op_dense_back *a)
+{
+    return a->now ? &a->now->scale : nullptr;
+}
+
 /* dw = x' dz by shards. db comes with it on CUDA cores, where dz is not rounded. */
 static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
 {
@@ -106,6 +118,8 @@ static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shard
     g.c_row = a->out;
     g.c_part = a->shard_stride;
     g.add = a->more;
+    g.scale = scale_of(a);
+    g.scaled = SCALED_B;
     g.sums = sums ? (float *)a->db : nullptr;
     return g;
 }
@@ -126,6 +140,8 @@ static struct gemm input_gradient(const struct op_dense_back *a)
     g.b_col = a->out;
     g.c_row = a->lddx;
     g.add = a->add_dx;
+    g.scale = scale_of(a);
+    g.scaled = SCALED_A;
     return g;
 }
 
@@ -176,7 +192,7 @@ static bool follows(const struct op_dense_back *a, const struct op_dense_back *b
 }
 
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                      unsigned shards, enum product how)
+                      unsigned shards, struct products by)
 {
     bool done = false; /* dy is dz already */
     for (unsigned i = 0; i < count; i++) {
@@ -185,7 +201,7 @@ void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, u
                                                                                     : nullptr;
         if (done)
             one.act = ACT_NONE;
-        go_back(m, &one, below, shards, how);
+        go_back(m, &one, below, shards, product_of(by, one.rows, one.in, one.out, false));
         done = below != nullptr;
     }
 }

@@ -29,8 +29,11 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 /* How each is called: most with its arguments alone. */
 #define GIVEN(name) ((const struct op_##name *)arguments)
 #define SHARDS(name) plan_shards(GIVEN(name)->rows)
-#define CALL_dense cuda_dense(m, GIVEN(dense), how)
-#define CALL_dense_back cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), how)
+#define HOW(name, exact) \
+    product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)
+#define CALL_dense cuda_dense(m, GIVEN(dense), HOW(dense, GIVEN(dense)->exact != 0))
+#define CALL_dense_back \
+    cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), HOW(dense_back, false))
 #define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
 #define CALL_bnorm_sums cuda_bnorm_sums(m, GIVEN(bnorm_sums), scratch)
 #define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))
@@ -43,7 +46,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
 
-void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
+void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch)
 {
     switch ((enum op_id)op) {
@@ -94,7 +97,7 @@ static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scra
 
 /* Dense layers on their way back. */
 static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint32_t count,
-                            enum product how)
+                            struct products by)
 {
     const struct op_dense_back *back[KERNEL_FRONT];
     uint32_t n = 0;
@@ -104,23 +107,34 @@ static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint
             break;
     }
     if (n > 0)
-        cuda_dense_backs(m, back, n, plan_shards(back[0]->rows), how);
+        cuda_dense_backs(m, back, n, plan_shards(back[0]->rows), by);
     return n;
 }
 
+/* The fused layers are computed in fp32: by themselves they would be as well. */
+static bool all_fp32(const struct mlp *f, struct products by)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < f->count; i++)
+        all &= product_of(by, f->rows, f->layer[i].in, f->layer[i].out, false) == PRODUCT_FP32;
+    return all;
+}
+
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
-                             enum product how, void *scratch)
+                             struct products by, void *scratch)
 {
     struct mlp f;
     const struct op_dense_back *back[MLP_LAYERS];
-    uint32_t taken = how == PRODUCT_FP32 ? mlp_match(&f, back, ops, count, scratch) : 0;
+    uint32_t taken = mlp_match(&f, back, ops, count, scratch);
+    if (taken && !all_fp32(&f, by))
+        taken = 0;
     if (!taken && count > 1 && issue_end(m, ops, scratch))
         return 2;
-    uint32_t backs = taken ? 0 : issue_backs(m, ops, count, how);
+    uint32_t backs = taken ? 0 : issue_backs(m, ops, count, by);
     if (backs)
         return backs;
     if (!taken) {
-        kernels_issue(m, ops[0].op, ops[0].arguments, how, scratch);
+        kernels_issue(m, ops[0].op, ops[0].arguments, by, scratch);
         return 1;
     }
     f.shards = plan_shards(f.rows);

@@ -23,6 +23,12 @@ size_t reduce_parts(size_t n);
 /* How a product is computed: on CUDA cores with fp32 throughout, or on tensor cores with inputs
  * rounded to that and fp32 sums. */
 enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
+/* Those of a training: `how` where a layer has `least` multiply-adds and more, else fp32. */
+struct products { enum product how; uint64_t least; };
+/* The one rule by which a dense layer's products are computed, from its shape alone. Answers
+ * (exact) are in fp32 always: tensor cores have little to do where rows are few, and an answer is
+ * then the same on every kind of machine. So are layers too narrow for a tile. */
+enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t out, bool exact);
 
 /* --- the operations of ops.def, one call each ---
  *
@@ -34,7 +40,7 @@ enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
 enum { SCRATCH_HEAD = 4096 };
 
 /* Any operation by its number (enum op_id), with plan_shards of its rows. */
-void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum product how,
+void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch);
 /* The operations at the front of a list that belong together, in fewer launches and with the same
  * bits, but for the order in which the loss is summed: small dense layers with what their batch is
@@ -43,7 +49,7 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, enum p
 struct kernel_op { uint32_t op; const void *arguments; };
 enum { KERNEL_FRONT = 14 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
-                             enum product how, void *scratch);
+                             struct products by, void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
 void kernels_need(uint32_t op, const void *arguments, struct need *n);
 
@@ -60,7 +66,7 @@ void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned 
 /* One after the other, the same bits: where the dx of one is the dy of the next, it becomes dz on
  * its way to memory. */
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                      unsigned shards, enum product how);
+                      unsigned shards, struct products by);
 /* dw and db alone, of layers whose dz is there. */
 void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
                           unsigned shards);
@@ -98,6 +104,7 @@ void cuda_advance(struct machine *m, const struct op_advance *a);
  * a[i * a_row + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each
  * part; part z of `parts` takes k in [part_begin(z), part_begin(z + 1)) and writes C + z * c_part.
  * Tiles follow from m, n alone. */
+enum scaled { SCALED_A, SCALED_B };
 struct gemm {
     float *c;
     const float *a, *b;
@@ -118,6 +125,10 @@ struct gemm {
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
      * added as C is. CUDA cores only. */
     float *sums;
+    /* fp16: what *scale multiplies before it is rounded, and the sums are divided by again. NULL,
+     * or 0 in it: nothing */
+    const double *scale;
+    enum scaled scaled;
     /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] of every column */
     struct hot_inputs hot;
     const float *hot_b;

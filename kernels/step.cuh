@@ -27,7 +27,12 @@ DEVICE void end_of_step(const struct op_advance &a)
         a.norms[at] = now->gnorm;
     now->tried++;
     now->row0 += a.consumed;
-    if (bad) {
+    if (bad && now->scale > SCALE_LEAST) {
+        now->scale /= 2;
+        now->skipped++;
+        now->good = 0;
+        now->gnorm = now->loss = 0; /* what ran over is kept nowhere */
+    } else if (bad) {
         now->bad_steps++;
         now->good = 0;
     } else {
@@ -35,6 +40,8 @@ DEVICE void end_of_step(const struct op_advance &a)
         now->epoch_weight += weight;
         now->applied++;
         now->good++;
+        if (now->good % SCALE_STEPS == 0 && now->scale < SCALE_MOST)
+            now->scale *= 2; /* 0 stays 0 */
     }
     at++;
     if (a.table && a.first && at >= 0 && at < (int64_t)a.table_count) {

@@ -114,9 +114,15 @@ static void ref_advance(const struct op_advance *a)
         a->buffers[i] = a->moved[i];
     now->tried++;
     now->row0 += a->consumed;
-    now->bad_steps += now->bad;
+    bool skipped = now->bad && now->scale > SCALE_LEAST;
+    now->bad_steps += now->bad && !skipped;
+    now->skipped += skipped;
     now->applied += !now->bad;
     now->good = now->bad ? 0 : now->good + 1;
+    bool due = now->good && now->good % SCALE_STEPS == 0 && now->scale < SCALE_MOST;
+    now->scale *= skipped ? 0.5 : due ? 2 : 1;
+    if (skipped)
+        now->loss = now->gnorm = 0;
     if (!now->bad) {
         now->epoch_loss += now->loss;
         now->epoch_weight += now->weight;

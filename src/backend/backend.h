@@ -40,7 +40,7 @@ struct plan {
     char core[24];       /* instruction set our own code uses: c, avx2, avx512 */
     char blas[32];       /* "OpenBLAS 0.3.21", "none" when it does not serve */
     char blas_core[32];  /* its core type, or "none" */
-    char precision[8];   /* fp32 */
+    char precision[8];   /* of the training's products: fp32, tf32, bf16, fp16 */
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
     uint32_t shards;     /* row shards of a gradient: clamp(batch / 64, 1, 16) */
@@ -60,6 +60,9 @@ struct machine_options {
      * counts; 0: all */
     const char *device;
     double memory_limit_gb, memory_fraction;
+    /* of a training's products: auto, fp32, tf32, bf16, fp16; NULL: fp32. What a device has not
+     * becomes fp32, and machine_describe says why */
+    const char *precision;
 };
 /* Whether this build has a machine of that name. */
 bool machine_known(const char *name);
@@ -74,6 +77,7 @@ void machine_obey(struct machine *m, const struct plan *plan);
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
     char uuid[48], runtime[32];  /* "GPU-..", "CUDA 12.2": what the program was built with */
+    char precision[8], precision_why[96]; /* "bf16", "auto on sm_90" */
     uint32_t index, count;       /* which device of how many */
     uint64_t total, free;        /* of the device, whoever uses it */
     uint64_t allocated, peak;    /* by this machine */

@@ -206,7 +206,12 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
     }
     now->tried++;
     now->row0 += a->consumed;
-    if (now->bad) {
+    if (now->bad && now->scale > SCALE_LEAST) {
+        now->scale /= 2;
+        now->skipped++;
+        now->good = 0;
+        now->gnorm = now->loss = 0; /* what ran over is kept nowhere */
+    } else if (now->bad) {
         now->bad_steps++;
         now->good = 0;
     } else {
@@ -216,6 +221,8 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
         now->epoch_weight += weight;
         now->applied++;
         now->good++;
+        if (now->good % SCALE_STEPS == 0 && now->scale < SCALE_MOST)
+            now->scale *= 2; /* 0 stays 0 */
     }
     if (a->table && a->first) {
         int64_t at = now->tried - *a->first;

@@ -8,14 +8,18 @@ static uint64_t params_of(const struct opcase *c)
     return (uint64_t)c->out * 37 + c->in;
 }
 
-static struct step *step_of(struct opdata *d, bool written)
+static struct step *scaled_step(struct opdata *d, bool written, double scale, int64_t good)
 {
     const struct opcase *c = d->of;
     struct step now = {.seed = 5, .tried = 100, .applied = c->kind, .epoch = 3, .row0 = 512,
                        .lr = 0.01, .weight_decay = 0.1, .gnorm = 3, .loss = 1, .weight = 2,
-                       .epoch_loss = 10, .epoch_weight = 20, .good = 5, .bad = c->flags & CASE_BAD
-                       ? 1 : 0, .bad_steps = 1};
+                       .epoch_loss = 10, .epoch_weight = 20, .good = good, .bad_steps = 1,
+                       .bad = c->flags & CASE_BAD ? 1 : 0, .scale = scale};
     return opdata_values(d, written ? "now" : "read now", BUFFER_BYTES, &now, sizeof now, written);
+}
+static struct step *step_of(struct opdata *d, bool written)
+{
+    return scaled_step(d, written, 0, 5);
 }
 
 /* Three groups: the weight, a range with factors of its own, and one outside the shards. */
@@ -163,7 +167,17 @@ static void make_adam(const struct opcase *c, struct opdata *d)
 }
 OPCASES(adam);
 
+/* The scale of gradients of a case, and the good steps before: kind. */
+enum { SCALE_NONE, SCALE_IN_USE, SCALE_LOW, SCALE_DUE, SCALE_HIGH };
+static const struct { double scale; int64_t good; } scales[] = {
+    [SCALE_NONE] = {0, 5}, [SCALE_IN_USE] = {1024, 5}, [SCALE_LOW] = {SCALE_LEAST, 7},
+    [SCALE_DUE] = {1024, 2 * SCALE_STEPS - 1}, [SCALE_HIGH] = {SCALE_MOST, SCALE_STEPS - 1}};
 static const struct opcase cases_advance[] = {
+    {.op = OP_advance, .rows = 2, .in = 3, .kind = SCALE_IN_USE},
+    {.op = OP_advance, .rows = 2, .in = 3, .kind = SCALE_IN_USE, .flags = CASE_BAD},
+    {.op = OP_advance, .rows = 2, .in = 3, .kind = SCALE_LOW, .flags = CASE_BAD},
+    {.op = OP_advance, .rows = 2, .in = 3, .kind = SCALE_DUE},
+    {.op = OP_advance, .rows = 2, .in = 3, .kind = SCALE_HIGH},
     {.op = OP_advance, .rows = 1, .in = 1},
     {.op = OP_advance, .rows = 16, .in = 70, .flags = CASE_BAD},
     {.op = OP_advance, .rows = 2, .in = 70},
@@ -184,7 +198,7 @@ static void make_advance(const struct opcase *c, struct opdata *d)
     *first = 98;
     bool bare = c->flags & CASE_BARE;
     d->arguments.advance = (struct op_advance){
-        .now = step_of(d, true),
+        .now = scaled_step(d, true, scales[c->kind].scale, scales[c->kind].good),
         .buffers = bare ? NULL : opdata_output(d, "buffers", BUFFER_REAL, 1, c->in, 0, true),
         .norms = bare ? NULL : opdata_output(d, "norms", BUFFER_DOUBLE, 1, 8, 0, true),
         .moved = bare ? NULL : opdata_input(d, "moved", BUFFER_REAL, 1, c->in, 0, 1),

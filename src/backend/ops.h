@@ -39,6 +39,11 @@ struct step {
     /* bad: 1 when the step's gradient is not finite; good: finite ones in a row */
     int64_t bad, good;
     int64_t bad_steps;         /* in this epoch */
+    /* gradients are multiplied by `scale` where they are rounded to 16 bits, and divided again
+     * where the product leaves: the fp32 they are kept in needs none. 0: not wanted. A step whose
+     * gradient ran over because of it is left out, `skipped` counts those (advance) */
+    double scale;
+    int64_t skipped;
 };
 #define STEP_AT(member, at)                                                                        \
     static_assert(offsetof(struct step, member) == (at), "struct step has no holes")
@@ -58,8 +63,10 @@ STEP_AT(epoch_loss, 88);
 STEP_AT(bad, 96);
 STEP_AT(good, 104);
 STEP_AT(bad_steps, 112);
+STEP_AT(scale, 120);
+STEP_AT(skipped, 128);
 #undef STEP_AT
-static_assert(sizeof(struct step) == 120, "struct step has no holes");
+static_assert(sizeof(struct step) == 136, "struct step has no holes");
 
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
 struct hyper { double lr, weight_decay; };
@@ -167,6 +174,7 @@ struct op_dense_back {
     const struct act *x;
     const real *w;
     const void *shadow;
+    const struct step *now;    /* its scale; NULL: none */
     struct hot_inputs hot;     /* they have no dx */
     uint64_t shard_stride;
     uint32_t rows, in, out, ldx, ldy, ldz, lddx, lddy;
@@ -289,7 +297,7 @@ struct grads {
 };
 /* sums: what the machine keeps of the gradient that it has summed, for the optimiser of this step.
  * halt 1: whatever follows a bad step of the epoch is bad as well, so that nothing moves until
- * somebody has looked (without a loss scale a bad step ends the training). */
+ * somebody has looked: a bad step that no smaller scale mends ends the training. */
 struct op_norm2 { struct step *now; void *sums; struct grads from; uint32_t halt, pad; };
 /* The optimisers: `sums` are those of a norm2 of the same gradient, issued before; it also finds a
  * step which is not finite. Nothing is touched when now->bad. clip > 0: gradients are scaled by
@@ -324,7 +332,13 @@ struct op_adam {
  * `consumed`, takes the next lr from the table: hyper[tried - first] (table NULL: lr stays), writes
  * the step's gnorm to norms[tried - first] (of before; norms NULL: nowhere), and puts what
  * batch_norm moved into the running buffers. A bad step adds nothing to the sums of the epoch and
- * moves no buffer. */
+ * moves no buffer; with a scale above SCALE_LEAST it is skipped and the scale halved, else it
+ * counts in bad_steps. After SCALE_STEPS good steps in a row the scale is doubled, up to SCALE_MOST
+ * (Micikevicius et al., "Mixed precision training", 2018). */
+#define SCALE_FIRST 0x1p16
+#define SCALE_LEAST 0x1p-14
+#define SCALE_MOST 0x1p24
+#define SCALE_STEPS 2000
 struct op_advance {
     struct step *now;
     real *buffers;             /* [buffer_count]: becomes `moved` */

@@ -106,6 +106,7 @@ void cudart_restart(void)
     memory_hide(false);
     cudart = cudart_state{};
     cudart_devices(2, (size_t)64 << 20);
+    cudart.capability = 90;
     memset(made, 0, sizeof made);
     made_in_all = after_fault = planned_count = 0;
     begun = false;
@@ -215,13 +216,15 @@ cudaError_t do_GetDeviceProperties(struct cudaDeviceProp *of, int device)
     snprintf(of->name, sizeof of->name, "emulated");
     of->uuid.bytes[15] = (char)(device + 1);
     of->totalGlobalMem = cudart.bytes;
-    of->major = 9;
+    of->major = (int)cudart.capability / 10;
+    of->minor = (int)cudart.capability % 10;
     of->multiProcessorCount = 3;
     return cudaSuccess;
 }
 cudaError_t do_DeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
 {
-    static const struct { enum cudaDeviceAttr which; int value; } known[] = {
+    const int major = (int)cudart.capability / 10, minor = (int)cudart.capability % 10;
+    const struct { enum cudaDeviceAttr which; int value; } known[] = {
         {cudaDevAttrMaxThreadsPerBlock, LANES},
         {cudaDevAttrMaxSharedMemoryPerBlock, SHARED_STATIC_MOST},
         {cudaDevAttrWarpSize, 32},

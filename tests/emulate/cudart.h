@@ -87,7 +87,7 @@ struct capture {
 
 struct cudart_state {
     int device;
-    unsigned devices;
+    unsigned devices, capability; /* 90 at first */
     size_t bytes;
     cudaError_t last, sticky;
     bool fault_told;

@@ -28,6 +28,8 @@ static void plan_word(char *word)
         cudart_hang_after((unsigned)a);
     else if (strcmp(word, "devices") == 0)
         cudart_devices((unsigned)a, b);
+    else if (strcmp(word, "sm") == 0)
+        cudart.capability = (unsigned)a;
     else if (strcmp(word, "vanish") == 0)
         cudart_vanish();
     else if (strcmp(word, "order") == 0)

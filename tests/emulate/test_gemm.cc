@@ -234,6 +234,72 @@ static void test_row_alone(enum product how)
     ok(same, "product %d: a row alone has the bits it has among others", how);
 }
 
+/* Gradients too small for fp16 are scaled into its range, those too large run over. */
+static void test_scale(double scale, float size, bool runs_over)
+{
+    enum { ROWS = 40, IN = 21, OUT = 34 };
+    struct step now = {};
+    now.scale = scale;
+    float *xh, *wh, *dyh, *x = device_numbers(1, ROWS * IN, &xh);
+    float *w = device_numbers(2, IN * OUT, &wh), *dy = device_numbers(3, ROWS * OUT, &dyh);
+    float *dx = device_empty<float>(ROWS * IN), *dw = device_empty<float>(IN * OUT);
+    for (uint32_t i = 0; i < ROWS * OUT; i++)
+        dy[i] = dyh[i] *= size;
+    struct op_dense_back a = {};
+    a.dx = act_of(dx);
+    a.dw = dw;
+    a.dy = act_of(dy);
+    a.x = act_of(x);
+    a.w = w;
+    a.now = device_array(&now, 1);
+    a.rows = ROWS;
+    a.in = a.ldx = a.lddx = IN;
+    a.out = a.lddy = OUT;
+    cuda_dense_back(NULL, &a, 1, PRODUCT_FP16);
+    double times = scale > 0 ? scale : 1, far = 0;
+    bool finite = true;
+    for (uint32_t r = 0; r < ROWS; r++)
+        for (uint32_t i = 0; i < IN; i++) {
+            double sum = 0, all = 0;
+            for (uint32_t j = 0; j < OUT; j++) {
+                double p = rounded((float)((double)dyh[r * OUT + j] * times), PRODUCT_FP16) /
+                           times * rounded(wh[i * OUT + j], PRODUCT_FP16);
+                sum += p;
+                all += fabs(p);
+            }
+            far = fmax(far, all > 0 ? fabs((double)dx[r * IN + i] - sum) / all : 0);
+            finite &= isfinite(dx[r * IN + i]) != 0;
+        }
+    for (uint32_t i = 0; i < IN; i++)
+        for (uint32_t j = 0; j < OUT; j++) {
+            double sum = 0, all = 0;
+            for (uint32_t r = 0; r < ROWS; r++) {
+                double p = rounded((float)((double)dyh[r * OUT + j] * times), PRODUCT_FP16) /
+                           times * rounded(xh[r * IN + i], PRODUCT_FP16);
+                sum += p;
+                all += fabs(p);
+            }
+            far = fmax(far, all > 0 ? fabs((double)dw[i * OUT + j] - sum) / all : 0);
+            finite &= isfinite(dw[i * OUT + j]) != 0;
+        }
+    ok(finite != runs_over, "scale %g of gradients of %g: %s", scale, (double)size,
+       runs_over ? "runs over" : "is finite");
+    ok(runs_over || far <= 1e-6, "and as the sums of the scaled and rounded: %.1e", far);
+    device_drop_all();
+}
+
+/* The rule by which products are chosen. */
+static void test_rule(void)
+{
+    const struct products by = {PRODUCT_BF16, 1000};
+    is_int(product_of(by, 1, 32, 32, false), PRODUCT_BF16, "large enough");
+    is_int(product_of(by, 1, 31, 32, false), PRODUCT_FP32, "one less");
+    is_int(product_of(by, 1, 32, 32, true), PRODUCT_FP32, "answers");
+    is_int(product_of(by, 4096, 32, 2, false), PRODUCT_FP32, "few outputs");
+    is_int(product_of(by, 4096, 14, 32, false), PRODUCT_FP32, "few inputs");
+    is_int(product_of(by, 1u << 31, 1u << 16, 1u << 16, false), PRODUCT_BF16, "very many");
+}
+
 /* As many shapes of a seed as EMULATE_SHAPES says; the long run of scripts/test.sh --full. */
 static void test_random(uint32_t count)
 {
@@ -274,6 +340,11 @@ int main(void)
     }
     for (int how = PRODUCT_FP32; how <= PRODUCT_FP16; how++)
         test_row_alone((enum product)how);
+    test_scale(0, 1, false);
+    test_scale(0x1p16, 0x1p-20f, false);
+    test_scale(0x1p-3, 0x1p12f, false);
+    test_scale(0x1p24, 1, true);
+    test_rule();
     is_int(emulate_findings(), 0, "no findings");
     return done();
 }

@@ -67,7 +67,7 @@ static void issue(struct machine *m, enum op_id op, const void *arguments)
         memset(scratch, 0, SCRATCH_HEAD);
         shadow_written(scratch, SCRATCH_HEAD);
     }
-    kernels_issue(m, op, arguments, PRODUCT_FP32, scratch);
+    kernels_issue(m, op, arguments, products{PRODUCT_FP32, 0}, scratch);
 }
 static size_t act_bytes(const struct machine *)
 {

@@ -1,0 +1,73 @@
+/* cuda_precision.cu - the arithmetic of a card's products: what its tensor cores take, and which of
+ * that auto takes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda.cuh"
+
+static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
+enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
+       TAKES_FP16 = 1 << PRODUCT_FP16 };
+
+/* By compute capability. auto is never fp16, whose range is too small for gradients: what ran over
+ * costs steps. From sm_90 on anything but 16 bits leaves half of the tensor cores' rate unused;
+ * before, tf32 is the smaller change. sm_75 has fp16 alone. */
+static const struct { int since; unsigned takes; enum product best; } kinds[] = {
+    {90, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_BF16},
+    {80, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_TF32},
+    {70, TAKES_FP16, PRODUCT_FP32},
+    {0, 0, PRODUCT_FP32},
+};
+
+/* Layers of so many multiply-adds and more: below, a product on CUDA cores takes no longer than its
+ * launch. On an emulated card, where small networks are tested, some thousands. */
+static const uint64_t LEAST = (uint64_t)1 << 25, LEAST_EMULATED = (uint64_t)1 << 15;
+
+static unsigned kind_of(const struct card *m)
+{
+    unsigned i = 0;
+    while (m->device.capability < kinds[i].since)
+        i++;
+    return i;
+}
+
+static int named(const char *name)
+{
+    int how = PRODUCT_FP16;
+    while (how >= 0 && strcmp(names[how], name) != 0)
+        how--;
+    return how;
+}
+
+static bool takes(const struct card *m, int how)
+{
+    return how == PRODUCT_FP32 || (how > 0 && kinds[kind_of(m)].takes >> how & 1);
+}
+
+void cuda_precision(struct card *m, const char *wish)
+{
+    bool any = wish && strcmp(wish, "auto") == 0;
+    int how = !wish ? (int)PRODUCT_FP32 : any ? (int)kinds[kind_of(m)].best : named(wish);
+    bool emulated = strcmp(m->device.core, "emulated") == 0, good = takes(m, how);
+    m->products.how = good ? (enum product)how : PRODUCT_FP32;
+    m->products.least = emulated ? LEAST_EMULATED : LEAST;
+    if (any)
+        snprintf(m->precision_why, sizeof m->precision_why, "auto on sm_%d", m->device.capability);
+    else if (!good)
+        snprintf(m->precision_why, sizeof m->precision_why,
+                 "sm_%d has no tensor cores that take %.8s", m->device.capability, wish);
+    else
+        snprintf(m->precision_why, sizeof m->precision_why, "asked for");
+}
+
+const char *cuda_precision_name(const struct card *m)
+{
+    return names[m->products.how];
+}
+
+void cuda_precision_obey(struct card *m, const char *name)
+{
+    int how = named(name);
+    if (takes(m, how))
+        m->products.how = (enum product)how;
+}
