@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cudart_state cudart = {0, 2, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
+struct cudart_state cudart = {0, 2, 90, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
                               cudaSuccess, 0, 0, false};
 
 static const char *const call_names[] = {
@@ -242,8 +242,8 @@ cudaError_t do_DeviceGetAttribute(int *value, enum cudaDeviceAttr which, int dev
         {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
         {cudaDevAttrAsyncEngineCount, 2},
         {cudaDevAttrUnifiedAddressing, 1},
-        {cudaDevAttrComputeCapabilityMajor, 9},
-        {cudaDevAttrComputeCapabilityMinor, 0},
+        {cudaDevAttrComputeCapabilityMajor, major},
+        {cudaDevAttrComputeCapabilityMinor, minor},
         {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
         {cudaDevAttrCooperativeLaunch, 1},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_MOST},
