@@ -5,7 +5,6 @@
 #include "backend/cpu_blas.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,16 @@
 #include "base/thread.h"
 
 static struct blas guest;
+static const struct guest_symbol symbols[] = {
+#define NEED(name, result, arguments) GUEST_SYMBOL(blas, name, false)
+#include "backend/cblas.def"
+#undef NEED
+};
+static const char *const files[] = {"libopenblas.so.0", NULL};
+static const struct guest_library library = {.name = "OpenBLAS",
+                                             .files = files,
+                                             .symbols = symbols,
+                                             .count = sizeof symbols / sizeof *symbols};
 static char reason[128] = "not loaded";
 static bool tried, serves;
 
@@ -81,19 +90,11 @@ static bool open_library(unsigned threads)
         unsetenv("OPENBLAS_CORETYPE");
         unsetenv("OPENBLAS_L2_SIZE");
     }
-    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(reason, sizeof reason, "libopenblas.so.0 cannot be opened");
+    struct guest found;
+    if (!guest_open(&found, &library, &guest)) {
+        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, found.why);
         return false;
     }
-#define NEED(name, result, arguments)                                                              \
-    *(void **)(void *)&guest.name = dlsym(library, #name);                                         \
-    if (!guest.name) {                                                                             \
-        snprintf(reason, sizeof reason, "libopenblas.so.0 has no %s", #name);                      \
-        return false;                                                                              \
-    }
-#include "backend/cblas.def"
-#undef NEED
     if (guest.openblas_get_parallel() == 0 && threads > 1) {
         snprintf(reason, sizeof reason,
                  "a serial build of OpenBLAS must not be called from %u threads", threads);

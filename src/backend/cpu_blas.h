@@ -11,9 +11,10 @@
 #include <stdbool.h>
 
 #include "backend/vec.h"
+#include "base/guest.h"
 
 struct blas {
-#define NEED(name, result, arguments) result (*name) arguments;
+#define NEED GUEST_MEMBER
 #include "backend/cblas.def"
 #undef NEED
     char version[32];   /* "OpenBLAS 0.3.21" */

@@ -155,7 +155,7 @@ static bool look_device(struct gpu_job *j)
             blame_device(j, c);
         return false;
     }
-    if (l->compute_mode == 2) {
+    if (l->card.compute_mode == 2) {
         gpucheck_fail(c, GPU_BUSY);
         gpucheck_reason(c, "the card lets no program in: its compute mode is Prohibited");
         gpucheck_fix(c, "sudo nvidia-smi -c 0");
@@ -170,10 +170,10 @@ static bool look_device(struct gpu_job *j)
     if (j->machine) {
         gpucheck_measured(c, "%u (%s)", j->info.count, text_quote_z(j->info.device));
         gpucheck_reason(c, "device %u is used%s%s", j->info.index,
-                        l->mig ? "; the card is cut in slices (MIG): memory and speed are those "
-                                 "of one" : "",
-                        l->compute_mode == 3 ? "; its compute mode lets one program in at a time"
-                                             : "");
+                        l->card.mig ? "; the card is cut in slices (MIG): memory and speed are "
+                                      "those of one" : "",
+                        l->card.compute_mode == 3 ? "; its compute mode lets one program in at a "
+                                                    "time" : "");
     } else {
         gpucheck_measured(c, "%u", l->cards);
         gpucheck_reason(c, "the driver shows %u card%s", l->cards, l->cards == 1 ? "" : "s");
@@ -209,11 +209,12 @@ static void look_libraries(struct gpu_job *j)
 {
     struct gpu_check *c = gpucheck_add(j->g, "libraries");
     const struct gpu_versions *v = &j->g->versions;
-    gpucheck_other_libraries(j->g);
-    gpucheck_measured(c, "cuBLAS %s, cuDNN %s, NCCL %s", v->cublas[0] ? v->cublas : "none",
+    char why_not[400];
+    gpucheck_other_libraries(j->g, why_not, sizeof why_not);
+    gpucheck_measured(c, "cuBLASLt %s, cuDNN %s, NCCL %s", v->cublas[0] ? v->cublas : "none",
                       v->cudnn[0] ? v->cudnn : "none", v->nccl[0] ? v->nccl : "none");
     gpucheck_threshold(c, "none is needed");
-    gpucheck_reason(c, "the kernels are the program's own; none of these is used");
+    gpucheck_reason(c, "the kernels are the program's own%s%s", why_not[0] ? "; " : "", why_not);
 }
 
 static bool look_architecture(struct gpu_job *j)
@@ -255,9 +256,9 @@ static void look_context(struct gpu_job *j)
         gpucheck_fail(c, GPU_NONE);
     if (answers_with_error(&j->refused))
         gpucheck_fail(c, GPU_FAULTY);
-    if (c->verdict == GPU_BUSY && j->libraries.holders[0])
+    if (c->verdict == GPU_BUSY && j->libraries.card.holders[0])
         gpucheck_fix(c, "processes on the card: %s; wait for them, or sudo nvidia-smi -c 0 lets "
-                        "several in", j->libraries.holders);
+                        "several in", j->libraries.card.holders);
 }
 
 /* Asked for otherwise: nothing of a GPU is opened. */

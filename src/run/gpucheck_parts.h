@@ -3,6 +3,7 @@
 #define DNN_RUN_GPUCHECK_PARTS_H
 
 #include "backend/backend.h"
+#include "backend/nvml.h"
 #include "run/gpucheck.h"
 
 /* --- the record: gpucheck.c --- */
@@ -45,19 +46,14 @@ struct gpu_libraries {
     char cuda_why[160], nvml_why[160]; /* why not */
     char driver[48];    /* "550.54.14", of NVML */
     unsigned cards;     /* of the machine, as NVML counts */
-    /* of the card with the uuid that was asked for, else of the first */
-    int compute_mode;   /* 0 default, 2 prohibited, 3 one process; -1 not known */
-    bool mig;
-    char holders[96];   /* pids of processes on it */
-    int64_t ecc;        /* uncorrected errors since the driver was loaded; -1 not known */
-    int64_t throttle;   /* bits of clock reasons; -1 not known */
-    int64_t celsius;    /* -1 not known */
+    struct nvml_card card; /* with the uuid that was asked for, else the first */
 };
 /* Loads libcuda.so.1 and asks its version alone: nothing is initialised. */
 void gpucheck_cuda_library(struct gpu_libraries *l);
 /* Asks NVML, and fills g's devices and driver version. uuid NULL: of the first card. */
 void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid);
-void gpucheck_other_libraries(struct gpucheck *g); /* cuBLAS, cuDNN, NCCL: versions */
+/* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. */
+void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
 /* --- checks --- */
 

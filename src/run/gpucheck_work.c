@@ -39,7 +39,7 @@ static bool check_alloc(struct gpu_job *j, size_t bytes, void **at, struct err *
         gpucheck_fail(c, GPU_BUSY);
         gpucheck_reason(c, "the card is full");
         gpucheck_fix(c, "`nvidia-smi` lists who uses its memory%s%s; wait until they have left",
-                     j->libraries.holders[0] ? ": processes " : "", j->libraries.holders);
+                     j->libraries.card.holders[0] ? ": processes " : "", j->libraries.card.holders);
     }
     err_clear(e);
     return false;
@@ -270,6 +270,7 @@ void gpucheck_health(struct gpu_job *j)
 {
     struct gpu_check *c = gpucheck_add(j->g, "health");
     struct gpu_libraries *l = &j->libraries;
+    const struct nvml_card *card = &l->card;
     gpucheck_threshold(c, "no uncorrected error, no slowdown");
     gpucheck_nvml(l, j->g, j->info.uuid); /* as it is now, after the work */
     if (!l->nvml) {
@@ -279,19 +280,20 @@ void gpucheck_health(struct gpu_job *j)
         return;
     }
     char ecc[32] = "not told", celsius[32] = "";
-    if (l->ecc >= 0)
-        snprintf(ecc, sizeof ecc, "%lld", (long long)l->ecc);
-    if (l->celsius >= 0)
-        snprintf(celsius, sizeof celsius, ", %lld degrees", (long long)l->celsius);
+    if (card->ecc >= 0)
+        snprintf(ecc, sizeof ecc, "%lld", (long long)card->ecc);
+    if (card->celsius >= 0)
+        snprintf(celsius, sizeof celsius, ", %lld degrees", (long long)card->celsius);
     gpucheck_measured(c, "uncorrected errors %s%s%s", ecc,
-                      l->throttle > 0 && l->throttle & SLOWED ? ", slowed down" : "", celsius);
+                      card->throttle > 0 && card->throttle & SLOWED ? ", slowed down" : "",
+                      celsius);
     gpucheck_reason(c, "nothing is amiss");
-    if (l->ecc > 0) {
+    if (card->ecc > 0) {
         gpucheck_fail(c, GPU_FAULTY);
         gpucheck_reason(c, "the card's memory had errors that could not be corrected");
         gpucheck_fix(c, "see Xid 48, 63, 64, 94 or 95 in the kernel log (dmesg); reset the card "
                         "(sudo nvidia-smi -r, or restart), and have it replaced if they come back");
-    } else if (l->throttle > 0 && l->throttle & SLOWED) {
+    } else if (card->throttle > 0 && card->throttle & SLOWED) {
         c->status = GPU_WARN;
         gpucheck_reason(c, "the card has slowed itself down: heat or power");
         gpucheck_fix(c, "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER` says which; mend the "

@@ -1,0 +1,66 @@
+/* guests.h - NVIDIA's libraries that may serve a GPU beside our own kernels: cuBLASLt for dense
+ * products, cuDNN for activations; NCCL is only told of. The toolkit's headers are not needed: what
+ * is taken from each stands in its .def, and the few numbers of their enumerations here (a test
+ * compares them with the headers where those are). When each serves is kernels/guest.h's matter.
+ * extern "C" clean. */
+#ifndef DNN_BACKEND_GUESTS_H
+#define DNN_BACKEND_GUESTS_H
+
+#include <stdint.h>
+
+#include "base/guest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- cuBLASLt --- */
+
+/* How it computes a product: chosen by it, kept by us, opaque. */
+struct cublaslt_algorithm { uint64_t words[8]; };
+struct cublaslt_way {
+    struct cublaslt_algorithm how;
+    size_t workspace;
+    int status;
+    float waves;
+    int reserved[4];
+};
+enum {
+    CUBLASLT_FLOAT = 0,                /* type of matrices and scale */
+    CUBLASLT_FP32 = 68, CUBLASLT_FP16 = 74, CUBLASLT_BF16 = 75, CUBLASLT_TF32 = 77, /* compute */
+    CUBLASLT_ACROSS_A = 3, CUBLASLT_ACROSS_B = 4, CUBLASLT_EPILOGUE = 7, CUBLASLT_BIAS = 8,
+    CUBLASLT_END_NONE = 1, CUBLASLT_END_RELU = 2, CUBLASLT_END_BIAS = 4, /* as bits, none is 1 */
+    CUBLASLT_BATCH = 5, CUBLASLT_STRIDE = 6,
+    CUBLASLT_WORKSPACE = 1, CUBLASLT_REDUCTIONS = 3, CUBLASLT_ALIGNMENT = 5 /* of a; b, c, d next */
+};
+struct cublaslt {
+#define NEED GUEST_MEMBER
+#include "backend/cublaslt.def"
+#undef NEED
+};
+
+/* --- cuDNN --- */
+
+enum { CUDNN_FLOAT = 0, CUDNN_SIGMOID = 0, CUDNN_RELU = 1, CUDNN_TANH = 2, CUDNN_ELU = 4,
+       CUDNN_KEEP_NAN = 1 };
+struct cudnn {
+#define NEED GUEST_MEMBER
+#include "backend/cudnn.def"
+#undef NEED
+};
+
+/* --- all --- */
+
+enum guest_id { GUEST_CUBLASLT, GUEST_CUDNN, GUEST_NCCL, GUESTS };
+const char *guest_name(enum guest_id id); /* "cuBLASLt" */
+/* Opened at the first call, and open until the process ends, as they expect. What came of it: with
+ * a library when it can serve. */
+const struct guest *guest_find(enum guest_id id);
+const struct cublaslt *cublaslt_calls(void); /* after guest_find said that it can */
+const struct cudnn *cudnn_calls(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

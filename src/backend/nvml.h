@@ -1,0 +1,39 @@
+/* nvml.h - what the driver's library of management (NVML, a guest) tells of the cards of this
+ * machine. It opens no context on any, and it does not know CUDA_VISIBLE_DEVICES: cards are told
+ * apart by their UUID. extern "C" clean. */
+#ifndef DNN_BACKEND_NVML_H
+#define DNN_BACKEND_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct nvml;
+struct nvml_card {
+    char name[64], uuid[48], capability[16]; /* "9.0"; "": not known */
+    uint64_t total, used, free;              /* bytes; 0 all: not known */
+    int compute_mode;                        /* 0 default, 2 prohibited, 3 one process; -1 */
+    bool mig;                                /* cut into slices */
+    char holders[96];                        /* pids of processes on it */
+    int64_t ecc;                             /* uncorrected errors since the driver was loaded */
+    int64_t throttle, celsius;               /* bits of clock reasons; -1: not known */
+};
+/* NULL, with the reason in `why`, where it is missing or does not answer. */
+struct nvml *nvml_open(char *why, size_t room);
+void nvml_close(struct nvml *n); /* NULL does nothing */
+unsigned nvml_count(const struct nvml *n); /* cards of the machine */
+void nvml_driver(const struct nvml *n, char *to, size_t room); /* "550.54.14", "" */
+/* False where there is none. */
+bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card);
+/* Bytes that are free on the card with that UUID; 0: not known. */
+uint64_t nvml_free(const struct nvml *n, const char *uuid);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
