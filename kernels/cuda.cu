@@ -20,6 +20,13 @@ static double patience(void)
     return word && text_to_double(word, &seconds) && seconds > 0 ? seconds : MACHINE_PATIENCE;
 }
 
+static void cuda_expect(struct machine *machine, double seconds)
+{
+    struct card *m = card_of(machine);
+    m->patience = seconds < m->longest ? seconds : m->longest;
+    cuda_watch_limit(m->patience);
+}
+
 static uint64_t limit_of(const struct machine_options *o, uint64_t total)
 {
     double share = o->memory_fraction > 0 && o->memory_fraction < 1 ? o->memory_fraction : 1;
@@ -52,7 +59,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     }
     cuda_precision(m, o->precision);
     m->limit = limit_of(o, m->device.total);
-    m->patience = patience();
+    m->longest = m->patience = patience();
     cudaError_t code = call_StreamCreateWithFlags(&m->stream, cudaStreamNonBlocking);
     if (code != cudaSuccess) { /* the first call that needs the device itself */
         cuda_refused(code, "cudaStreamCreateWithFlags", e);
@@ -68,6 +75,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 static void cuda_close(struct machine *machine)
 {
     struct card *m = card_of(machine);
+    cuda_expect(machine, m->longest);
     if (!cuda_lost(m)) {
         for (unsigned i = 0; i < MACHINE_SLOTS; i++)
             slot_close(&m->slots[i]);
@@ -164,6 +172,7 @@ static bool too_much(struct card *m, size_t bytes, const char *why, struct err *
 void *cuda_take(struct card *m, size_t bytes, struct err *e)
 {
     void *at = NULL;
+    cuda_watch_limit(m->longest); /* nobody has measured how long that takes */
     if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
         *e = m->head.failure;
         return NULL;
@@ -218,6 +227,7 @@ static void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *
 {
     struct card *m = card_of(machine);
     void *at = NULL;
+    cuda_watch_limit(m->longest);
     if (!CUDA(m, HostAlloc, (&at, bytes, cudaHostAllocDefault))) {
         *e = m->head.failure;
         return NULL;
@@ -334,14 +344,17 @@ static void nap(unsigned turn)
 
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
 {
-    double began = clock_now();
+    double waited = 0, before = clock_now(), most = seconds / 8 < 1 ? seconds / 8 : 1;
     for (unsigned turn = 0;; turn += turn < 512) {
         cudaError_t code = call_EventQuery(event);
         if (code == cudaSuccess)
             return true;
         if (code != cudaErrorNotReady)
             return cuda_good(m, code, "cudaEventQuery");
-        if (clock_now() - began > seconds)
+        double now = clock_now(); /* a process that was stopped for an hour has waited little */
+        waited += now - before < most ? now - before : most;
+        before = now;
+        if (waited > seconds)
             break;
         nap(turn);
     }
@@ -427,5 +440,5 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_upload,     cuda_download, cuda_act_download, cuda_fence,    cuda_wait,
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
-    cuda_refresh,    cuda_shadow_of, cuda_describe,
+    cuda_refresh,    cuda_shadow_of, cuda_describe, cuda_expect,
 };

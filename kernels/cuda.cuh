@@ -29,8 +29,9 @@ void cuda_end_calls(cudaError_t code);
 bool cuda_ended(void);
 
 /* A call that does not come back within so many seconds is told to whoever waits for it to
- * (machine_on_stuck): cuda_watch.cu. */
+ * (machine_on_stuck), and its thread, should it come back, goes nowhere: cuda_watch.cu. */
 void cuda_watch_begin(double seconds);
+void cuda_watch_limit(double seconds);
 void cuda_watch_enter(const char *call);
 void cuda_watch_leave(void);
 
@@ -98,7 +99,8 @@ struct card {
     struct pinned *pins;
     size_t pin_count, pin_room;
     uint64_t limit, allocated, peak;
-    double patience;       /* seconds; machine_wait's are cut to it */
+    double longest;        /* seconds that anything may take */
+    double patience;       /* the same of what is being done: machine_wait's are cut to it */
     void *scratch;         /* of the operation that asks for most; older ones live on in routines */
     size_t scratch_bytes;
     struct cuda_routine *taking; /* being recorded */

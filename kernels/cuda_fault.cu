@@ -4,7 +4,7 @@
 
 #include "cuda.cuh"
 
-static cudaError_t ended = cudaSuccess;
+static volatile cudaError_t ended = cudaSuccess; /* also by who looks on (cuda_watch.cu) */
 
 void cuda_end_calls(cudaError_t code)
 {
@@ -44,7 +44,6 @@ static cudaError_t enter(const char *name)
 }
 static cudaError_t leave(cudaError_t code)
 {
-    cuda_watch_leave();
     if (!passes(code))
         cuda_end_calls(code);
     return code;
@@ -54,7 +53,11 @@ static cudaError_t leave(cudaError_t code)
     cudaError_t call_##name parameters \
     { \
         cudaError_t code = enter(#name); \
-        return leave(code != cudaSuccess ? code : cuda##name arguments); \
+        if (code == cudaSuccess) { \
+            code = cuda##name arguments; \
+            cuda_watch_leave(); \
+        } \
+        return leave(code); \
     }
 #include "cudart.def"
 #undef CALL

@@ -1,47 +1,65 @@
 /* cuda_watch.cu - a call of the CUDA runtime that does not come back. Waiting for work polls with
  * a deadline (cuda_await), but any call may block in a driver that hangs, and whoever made it with
- * it: a thread of its own looks on. */
+ * it: a thread of its own looks on. It counts its own naps instead of asking a clock, so that a
+ * process that was stopped for an hour has waited for nothing. */
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cuda.cuh"
 
-static double patience;
+static uint64_t most_ns;            /* that a call may take */
 static const char *volatile call_name;
-static uint64_t call_began; /* nanoseconds, 0: none is being made */
+static unsigned turn;               /* odd: a call is being made */
+static const unsigned GIVEN_UP = ~0u - 1; /* nobody waits for it any more */
 
-static uint64_t nanoseconds(void)
+void cuda_watch_limit(double seconds)
 {
-    return (uint64_t)(clock_now() * 1e9) + 1;
+    __atomic_store_n(&most_ns, (uint64_t)(seconds * 1e9), __ATOMIC_RELAXED);
 }
 
 void cuda_watch_enter(const char *call)
 {
     call_name = call;
-    __atomic_store_n(&call_began, nanoseconds(), __ATOMIC_RELEASE);
+    __atomic_add_fetch(&turn, 1, __ATOMIC_RELEASE);
 }
 
+/* Others have taken over what the thread of this call had in its hands: it stays here. */
 void cuda_watch_leave(void)
 {
-    __atomic_store_n(&call_began, (uint64_t)0, __ATOMIC_RELEASE);
+    if (__atomic_add_fetch(&turn, 1, __ATOMIC_ACQ_REL) > GIVEN_UP)
+        for (;;)
+            pause();
+}
+
+static void give_up(double seconds)
+{
+    struct err e = {};
+    err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: cuda%s has not come back for %.3g seconds",
+            call_name, seconds);
+    err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
+                 "(dmesg, lines with Xid) say more");
+    cuda_end_calls(cudaErrorUnknown);
+    machine_stuck(&e);
 }
 
 static void *watch(void *)
 {
-    double often = patience / 8 < 1 ? patience / 8 : 1;
-    struct timespec nap = {(time_t)often, (long)((often - (double)(time_t)often) * 1e9)};
-    for (;;) {
+    double waited = 0;
+    for (unsigned seen = 0;;) {
+        double most = (double)__atomic_load_n(&most_ns, __ATOMIC_RELAXED) * 1e-9;
+        double often = most / 8 < 1 ? most / 8 : 1;
+        struct timespec nap = {(time_t)often, (long)((often - (double)(time_t)often) * 1e9)};
         nanosleep(&nap, NULL);
-        uint64_t began = __atomic_load_n(&call_began, __ATOMIC_ACQUIRE);
-        if (!began || (double)(nanoseconds() - began) * 1e-9 < patience)
+        unsigned now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE);
+        waited = now == seen && now % 2 ? waited + often : 0;
+        seen = now;
+        if (waited < most || waited == 0 ||
+            !__atomic_compare_exchange_n(&turn, &now, GIVEN_UP, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
             continue;
-        struct err e = {};
-        err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: cuda%s has not come back for %.3g seconds",
-                call_name, patience);
-        err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
-                     "(dmesg, lines with Xid) say more");
-        machine_stuck(&e);
+        give_up(most);
         return NULL;
     }
 }
@@ -52,10 +70,10 @@ void cuda_watch_begin(double seconds)
     static bool begun;
     pthread_t thread;
     sigset_t all, before;
+    cuda_watch_limit(seconds);
     if (begun)
         return;
     begun = true;
-    patience = seconds;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&thread, NULL, watch, NULL) == 0)

@@ -161,6 +161,10 @@ void routine_drop(struct machine *m, struct routine *r); /* NULL does nothing */
 #define MACHINE_PATIENCE 600.0 /* without an end for so long: it hangs */
 bool machine_wait(struct machine *m, double seconds, struct err *e);
 
+/* What is issued from now on takes no longer than so many seconds, with all that is waited for: a
+ * device that is not done by then hangs. Before anybody knows: MACHINE_PATIENCE. */
+void machine_expect(struct machine *m, double seconds);
+
 /* Whether a device failed in this process: what its driver does at an orderly end may never end. */
 bool machine_abandoned(void);
 /* A call to a device does not come back, and neither will whoever made it: the handler, called by

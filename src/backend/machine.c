@@ -90,7 +90,7 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 /* --- failure --- */
 
-static bool abandoned;
+static volatile bool abandoned;
 
 void machine_fail(struct machine *m, const struct err *e)
 {
@@ -113,6 +113,7 @@ void machine_on_stuck(void (*handler)(const struct err *e))
 
 void machine_stuck(const struct err *e)
 {
+    abandoned = true;
     if (stuck_handler)
         stuck_handler(e);
 }
@@ -133,6 +134,12 @@ static bool struck(struct machine *m, enum fault_kind kind)
     err_set(&e, ERR_MACHINE_FAULT, "the machine \"%s\" failed: %s", m->type->name, strerror(error));
     machine_fail(m, &e);
     return true;
+}
+
+void machine_expect(struct machine *m, double seconds)
+{
+    if (!failed(m) && m->type->expect)
+        m->type->expect(m, seconds);
 }
 
 bool machine_wait(struct machine *m, double seconds, struct err *e)

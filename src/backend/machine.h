@@ -3,7 +3,7 @@
  * routines begin with struct routine. What all kinds share - the list of types, the first failure,
  * counters, recording - is machine.c's. Private to src/backend, and to tests that bring a machine.
  *
- * Every member of a type but `describe` is set, and after the first failure none is called but
+ * Every member of a type but the last ones is set, and after the first failure none is called but
  * close, release, host_release, disown, drop, and those that only tell sizes or plans. */
 #ifndef DNN_BACKEND_MACHINE_H
 #define DNN_BACKEND_MACHINE_H
@@ -57,8 +57,9 @@ struct machine_type {
                     uint32_t count);
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
-    /* Alone may be NULL: a machine of the host, which has nothing to tell. */
+    /* These may be NULL: a machine of the host has nothing to tell, and does not hang. */
     void (*describe)(const struct machine *m, struct machine_info *info);
+    void (*expect)(struct machine *m, double seconds);
 };
 
 struct machine {

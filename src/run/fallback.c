@@ -139,6 +139,27 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
            (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
 }
 
+static char lost[256]; /* why a GPU of this process serves no more */
+
+static void become_cpu(struct selection *s)
+{
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+}
+
+bool select_lost(struct selection *s, const struct backend_options *b)
+{
+    if (!*lost || b->fallback)
+        return false;
+    s->fell_back = true;
+    snprintf(s->reason, sizeof s->reason, "%s", lost);
+    become_cpu(s);
+    log_line("dnn_cpu: using CPU (%s)", lost);
+    return true;
+}
+
 static void say(struct selection *s, const struct err *e, const char *then)
 {
     s->fell_back = true;
@@ -149,10 +170,9 @@ static void say(struct selection *s, const struct err *e, const char *then)
 void select_fall_back(struct selection *s, const struct err *e, const char *then)
 {
     say(s, e, then);
-    s->used = "dnn_cpu";
-    s->machine = "cpu";
-    snprintf(s->device, sizeof s->device, "cpu");
-    s->driver[0] = '\0';
+    if (e->id == ERR_MACHINE_FAULT)
+        snprintf(lost, sizeof lost, "%.250s", e->what);
+    become_cpu(s);
 }
 
 /* The words of /proc/self/cmdline, NULL behind the last; NULL: it cannot be read. */

@@ -50,6 +50,9 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
 /* Whether the CPU is to take over after this failure of the machine. */
 bool select_falls_back(const struct selection *s, const struct backend_options *b,
                        const struct err *e);
+/* A GPU has failed in this process: the CPU serves, with a line that says why, where it may; not a
+ * second loud warning. False: none has, or there is no fallback. */
+bool select_lost(struct selection *s, const struct backend_options *b);
 /* The CPU takes over in this process: the one loud warning, with what `then` says comes next. */
 void select_fall_back(struct selection *s, const struct err *e, const char *then);
 /* The same by executing the program anew, with nothing of the GPU left; `resume`: the training goes

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "run/aside.h"
 #include "run/memory.h"
 
 #define BATCH_MOST 1024u
@@ -70,13 +71,29 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
         decide(s, records, bytes);
 }
 
-/* What is left of the machine when another one takes over, or at the end. */
-static void stop(struct serve *s)
+static bool on_device(const struct serve *s)
 {
+    return strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
+}
+
+/* What is left of the machine when another one takes over, or at the end. */
+static void drop(void *serve)
+{
+    struct serve *s = serve;
     memory_note(s->machine);
     step_close(s->stepper);
     network_free(s->network);
     machine_close(s->machine);
+}
+
+/* A device that does not even let go keeps it all: its thread may still look at it. */
+static void stop(struct serve *s, bool device)
+{
+    struct err e = {0};
+    if (!device)
+        drop(s);
+    else if (s->machine)
+        aside_run(drop, s, &e);
     s->stepper = NULL;
     s->network = NULL;
     s->machine = NULL;
@@ -161,24 +178,59 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
     return step_answer(s->stepper, &s->source, 0, count, logits, e);
 }
 
+struct answering {
+    struct serve *s;
+    unsigned char *records;
+    uint64_t count;
+    real *logits;
+    bool good;
+    struct err e;
+};
+
+static void answer_there(void *answering)
+{
+    struct answering *a = answering;
+    a->good = answer(a->s, a->records, a->count, a->logits, &a->e);
+}
+
+/* On a device by the thread that can be left behind with it, and with all it was given: that one
+ * is parked in its call for good, so what stands here is not read any more. */
+static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                          struct err *e)
+{
+    struct answering a = {.s = s, .records = records, .count = count, .logits = logits};
+    if (!aside_run(answer_there, &a, e)) {
+        s->stepper = NULL;
+        s->network = NULL;
+        s->machine = NULL;
+        return false;
+    }
+    *e = a.e;
+    return a.good;
+}
+
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e)
 {
     if (!s->backend.machine) /* nobody said how many there are: these, at least */
         decide(s, count, 0);
-    if (answer(s, records, count, logits, e))
+    if (on_device(s) && !s->machine)
+        select_lost(&s->backend, &s->options);
+    if (on_device(s) ? answer_beside(s, records, count, logits, e)
+                     : answer(s, records, count, logits, e))
         return true;
     if (!select_falls_back(&s->backend, &s->options, e))
         return false;
+    bool device = on_device(s);
     select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
     err_clear(e);
-    stop(s);
+    stop(s, device);
     return answer(s, records, count, logits, e);
 }
 
 void serve_close(struct serve *s)
 {
-    stop(s);
+    stop(s, on_device(s));
     if (s->features)
         features_free(s->features);
     modelfile_free(s->file);

@@ -3,9 +3,13 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
-enum { ROUTINES_MOST = 8 };
+enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
+/* A device that needs so many times longer than the slowest of the first plays hangs, though no
+ * sooner than after so many seconds. */
+static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
 
 struct stepper {
     struct network *network;
@@ -15,6 +19,8 @@ struct stepper {
         void *context;
         bool seen; /* it has been run once */
         struct routine *routine;
+        uint32_t measured; /* plays */
+        double slowest;    /* seconds of a round of those */
     } entries[ROUTINES_MOST];
 };
 
@@ -47,9 +53,17 @@ static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *c
     return &s->entries[i];
 }
 
-static void run(struct stepper *s, machine_issuer *issuer, void *context, uint32_t times)
+static double patience(const struct entry *entry, uint32_t times)
+{
+    double most = TIMES_SLOWER * entry->slowest * times;
+    return !entry->measured ? MACHINE_PATIENCE : most > HANGS_LEAST ? most : HANGS_LEAST;
+}
+
+/* Whoever calls this waits for the end of it, and says how long that was. */
+static struct entry *run(struct stepper *s, machine_issuer *issuer, void *context, uint32_t times)
 {
     struct entry *entry = entry_of(s, issuer, context);
+    machine_expect(s->machine, patience(entry, times));
     if (!entry->seen && times) {
         issuer(context, s->machine); /* what is loaded at first use, is now */
         entry->seen = true;
@@ -58,12 +72,25 @@ static void run(struct stepper *s, machine_issuer *issuer, void *context, uint32
     if (times && !entry->routine)
         entry->routine = machine_record(s->machine, issuer, context);
     machine_play(s->machine, entry->routine, times);
+    return entry;
+}
+
+static void took(struct entry *entry, double seconds, uint32_t times)
+{
+    if (!entry->routine || !times || entry->measured == PLAYS_MEASURED)
+        return;
+    entry->measured++;
+    if (entry->slowest < seconds / times)
+        entry->slowest = seconds / times;
 }
 
 bool step_train(struct stepper *s, uint32_t steps, struct err *e)
 {
-    run(s, network_issue_step, s->network, steps);
-    return machine_wait(s->machine, MACHINE_PATIENCE, e);
+    double began = clock_now();
+    struct entry *entry = run(s, network_issue_step, s->network, steps);
+    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
+    took(entry, clock_now() - began, steps);
+    return good;
 }
 
 static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logits, struct err *e)
@@ -71,12 +98,14 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
     uint32_t outputs = network_model(s->network)->outputs, most;
     for (uint64_t done = 0, rows; done < count; done += rows) {
         struct netshape *shape = network_shape(s->network, count - done, &most);
+        double began = clock_now();
         network_answer_from(s->network, row0 + done);
-        run(s, network_issue_answer, shape, 1);
+        struct entry *entry = run(s, network_issue_answer, shape, 1);
         rows = count - done < most ? count - done : most;
         network_logits(shape, (uint32_t)rows, logits + done * outputs);
         if (!machine_wait(s->machine, MACHINE_PATIENCE, e)) /* on the way back as well */
             return false;
+        took(entry, clock_now() - began, 1);
     }
     return true;
 }

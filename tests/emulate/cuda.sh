@@ -158,10 +158,6 @@ ok $? "any of the $calls calls of predict fails in its turn, in three ways: ever
 run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
 [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
 ok $? "G12 predict on a GPU that hangs" "exit $STATUS: $(cat err)"
-run env DNN_EMULATE=stall:100 DNN_PATIENCE=0.3 "$DNN" predict a.dnn big.csv -o lost.csv
-is_exit 81 "G12 a call of predict that does not come back: 81"
-[ ! -e lost.csv ] && ! ls .*dnn-tmp* >/dev/null 2>&1
-ok $? "nothing is left"
 bash -c "cat big.csv | DNN_EMULATE=break:60:719 '$DNN' predict a.dnn -" >out 2>err
 close out want.csv 1e-5 && one_warning
 ok $? "and from a pipe" "$(cat err)"

@@ -1,0 +1,86 @@
+/* aside.c - see aside.h. One thread for the whole process: a device is driven by one. */
+#include "run/aside.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static enum { NOT_STARTED, IDLE, WORKING, GIVEN_UP } state;
+static void (*work_now)(void *context);
+static void *context_now;
+static struct err reason;
+
+static void *serve(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (state != WORKING)
+            pthread_cond_wait(&change, &lock);
+        pthread_mutex_unlock(&lock);
+        work_now(context_now);
+        pthread_mutex_lock(&lock);
+        if (state == WORKING)
+            state = IDLE;
+        pthread_cond_broadcast(&change);
+    }
+    return unused;
+}
+
+/* Signals are for the threads that know of them, but those of a crash. */
+static bool start(void)
+{
+    pthread_t thread;
+    sigset_t set, before;
+    sigfillset(&set);
+    sigdelset(&set, SIGSEGV);
+    sigdelset(&set, SIGBUS);
+    sigdelset(&set, SIGFPE);
+    sigdelset(&set, SIGILL);
+    sigdelset(&set, SIGABRT);
+    pthread_sigmask(SIG_SETMASK, &set, &before);
+    bool good = pthread_create(&thread, NULL, serve, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (good)
+        pthread_detach(thread);
+    return good;
+}
+
+bool aside_run(void (*work)(void *context), void *context, struct err *e)
+{
+    pthread_mutex_lock(&lock);
+    if (state == NOT_STARTED) {
+        if (!start()) { /* without one, the risk is the caller's */
+            pthread_mutex_unlock(&lock);
+            work(context);
+            return true;
+        }
+        state = IDLE;
+    }
+    if (state == IDLE) {
+        work_now = work;
+        context_now = context;
+        state = WORKING;
+        pthread_cond_broadcast(&change);
+        while (state == WORKING)
+            pthread_cond_wait(&change, &lock);
+    }
+    bool good = state != GIVEN_UP;
+    if (!good)
+        *e = reason;
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+bool aside_give_up(const struct err *why)
+{
+    pthread_mutex_lock(&lock);
+    bool waits = state == WORKING;
+    if (waits) {
+        state = GIVEN_UP;
+        reason = *why;
+        pthread_cond_broadcast(&change);
+    }
+    pthread_mutex_unlock(&lock);
+    return waits;
+}

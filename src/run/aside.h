@@ -1,0 +1,18 @@
+/* aside.h - work on a device beside the thread that waits for it. A call of a driver may never come
+ * back; made here, it takes nobody with it: whoever waits is told, and goes on without. */
+#ifndef DNN_RUN_ASIDE_H
+#define DNN_RUN_ASIDE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Runs work(context) on a thread that is always the same, and waits for its end. False: it was
+ * given up, e says why; that thread then touches nothing any more, and what it worked with is left
+ * to it. */
+bool aside_run(void (*work)(void *context), void *context, struct err *e);
+/* By another thread, which knows that what runs there never comes back: tells whoever waits. False:
+ * nothing runs there. */
+bool aside_give_up(const struct err *why);
+
+#endif

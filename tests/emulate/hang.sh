@@ -1,0 +1,80 @@
+#!/bin/bash
+# hang.sh - a GPU that does not answer, seen by the time its first steps took: predict and evaluate go on with the CPU at the first
+# row without an answer, also when the call that hangs never comes back and the rows come through a pipe. Ids: G12 S07.
+# DNN is build/emulated/dnn; DNN_EMULATE=hang:N, stall:N.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+one_warning() { [ "$(grep -c 'warning:' err)" -eq 1 ] && ! grep -q 'emulated: .* called after' err; }
+# close FILE FILE: as many rows, the same up to 1e-5
+close() {
+    paste -d, "$1" "$2" | awk -F, 'NR > 1 { n = NF / 2; if ($1 != $(n + 1)) exit 1
+        for (i = 2; i <= n; i++) { d = $i - $(n + i); if (d < -1e-5 || d > 1e-5) exit 1 } }' &&
+        [ "$(wc -l <"$1")" -eq "$(wc -l <"$2")" ]
+}
+make_data d.csv 600
+make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
+make_config n.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 30; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
+dnn train c.json -o a.dnn --progress none --quiet
+dnn train n.json -o n.dnn --progress none --quiet
+dnn train c.json -o b.dnn --progress none --quiet --set train.seed=2
+dnn predict a.dnn big.csv --quiet >want.csv
+calls=$(DNN_FAULT=count dnn predict a.dnn big.csv 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
+[ "${calls:-0}" -gt 200 ]
+ok $? "calls of predict are counted: $calls"
+
+for n in 1 25 $((calls / 2)) $((calls / 2 + 111)); do
+    run env DNN_EMULATE=stall:$n,report DNN_PATIENCE=0.3 "$DNN" predict a.dnn big.csv
+    [ $STATUS -eq 0 ] && one_warning && close out want.csv
+    ok $? "G12 predict: call $n never comes back; one warning, every row once" "exit $STATUS: $(cat err)"
+done
+err_has "has not come back for 0.3 seconds; going on with the CPU at the first row without an answer" "and says so"
+run env DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 "$DNN" predict a.dnn big.csv -o f.csv --json
+is_exit 0 "G12 into a file"
+check "whole" close f.csv want.csv
+out_has '"requested":"dnn_gpu","used":"dnn_cpu"' "the summary tells who answered"
+bash -c "cat big.csv | DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 '$DNN' predict a.dnn -" >out 2>err
+close out want.csv && one_warning
+ok $? "G12 and from a pipe" "$(cat err)"
+run env DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 "$DNN" predict n.dnn big.csv -o lost.csv
+is_exit 81 "G12 without a fallback: 81"
+err_has "error[E1810]: the GPU hangs" "says what"
+[ ! -e lost.csv ] && ! ls .*dnn-tmp* >/dev/null 2>&1
+ok $? "nothing is left"
+run dnn evaluate a.dnn big.csv --json --backend dnn_cpu
+sed 's/"backend".*//' out >want.json
+run env DNN_EMULATE=stall:$((calls / 2)) DNN_PATIENCE=0.3 "$DNN" evaluate a.dnn big.csv --json
+[ $STATUS -eq 0 ] && one_warning && grep -q '"used":"dnn_cpu"' out
+ok $? "G12 evaluate" "exit $STATUS: $(cat err)"
+is "$(sed 's/.*"rows":\([0-9]*\).*/\1/' out)" "$(sed 's/.*"rows":\([0-9]*\).*/\1/' want.json)" "of every row once"
+run env DNN_EMULATE=stall:60 DNN_PATIENCE=0.3 "$DNN" evaluate a.dnn d.csv --better-than b.dnn
+one_warning && { [ $STATUS -eq 0 ] || [ $STATUS -eq 79 ]; } && grep -q 'dnn_cpu: using CPU (the GPU hangs' err
+ok $? "G12 evaluate with two models" "exit $STATUS: $(cat err)"
+run env DNN_EMULATE=stall:150 DNN_PATIENCE=0.3 "$DNN" verify a.dnn
+[ $STATUS -eq 0 ] || [ $STATUS -eq 81 ]
+ok $? "G12 verify comes to an end" "exit $STATUS: $(cat err)"
+
+# the first steps were short: ten seconds are enough, and nobody waits for ten minutes
+began=$(now_ms)
+run env DNN_EMULATE=hang:700,report "$DNN" train c.json -o x.dnn --progress none
+[ $STATUS -eq 0 ] && one_warning && [ $(($(now_ms) - began)) -lt 60000 ]
+ok $? "G12 the limit follows from the measured steps" "exit $STATUS after $(($(now_ms) - began)) ms: $(cat err)"
+err_has "hangs: no answer for 10 seconds" "as it says"
+
+# a process that was stopped has waited for nothing
+"$DNN" train c.json -o y.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0 2>err &
+pid=$!
+(export DNN_PATIENCE=1; exec "$DNN" train c.json -o z.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0) 2>err.z &
+other=$!
+for _ in 1 2 3; do
+    nap 300
+    kill -STOP $pid $other 2>/dev/null
+    nap 1300
+    kill -CONT $pid $other 2>/dev/null
+done
+wait $pid && wait $other
+ok $? "S07 stopped for longer than a GPU may take: nothing hangs" "$(cat err err.z)"
+[ ! -s err.z ] && cmp -s y.dnn z.dnn
+ok $? "nor is anything else" "$(cat err.z)"
+done_testing
