@@ -14,7 +14,7 @@ struct card_figures {
     double launch_s;          /* of one node of a graph behind another */
     double copy;              /* host to device, pinned */
     double memory;            /* read and written by a copy on the card */
-    double fp32, tf32, half;  /* CUDA cores; tensor cores; half: bf16, or fp16 where it lacks that */
+    double fp32, tf32, half; /* CUDA cores; tensor cores; half: bf16, else fp16 */
 };
 /* By a device's name, as the driver tells it ("NVIDIA H200", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
  * else by the code of its architecture ("sm_90"). Both may be "": a card of these years that nobody

@@ -33,13 +33,21 @@ struct train_options {
     struct checkpoint_options checkpoint;
 };
 enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU }; /* auto, dnn_gpu, dnn_cpu */
-enum job { JOB_TRAIN, JOB_PREDICT, JOB_EVALUATE, JOBS };
+enum job {
+#define JOB(id, name, variable, what) JOB_##id,
+#include "run/jobs.def"
+#undef JOB
+    JOBS
+};
 struct backend_options {
     /* "auto", "dnn_gpu", "dnn_cpu"; once loaded, a job's own is what decides */
-    char *name, *train, *predict, *evaluate;
+    char *name;
+#define JOB(id, name, variable, what) char *name;
+#include "run/jobs.def"
+#undef JOB
     char *device;
     int fallback;    /* 0 cpu, 1 none */
-    char *precision; /* auto, fp32 (others: 69 on a CPU unless auto) */
+    char *precision; /* auto, fp32, tf32, bf16, fp16; the CPU computes in fp32 and says so */
     bool deterministic, autotune;
     double memory_limit_gb, memory_fraction; /* limit 0: null */
     int64_t predict_batch_size, threads;

@@ -140,7 +140,11 @@ struct wishes {
 
 static bool read_wishes(struct wishes *w, struct err *e)
 {
-    static const char *const own[JOBS] = {"DNN_TRAIN_GPU", "DNN_PREDICT_GPU", "DNN_EVALUATE_GPU"};
+    static const char *const own[JOBS] = {
+#define JOB(id, name, variable, what) variable,
+#include "run/jobs.def"
+#undef JOB
+    };
     const char *words[4] = {NULL}, *all, *kind = variable("GPU_BACKEND"),
                *model = variable("MODEL_BACKEND");
     if (model && !(words[1] = backend_word(model, false)))
@@ -194,7 +198,11 @@ static bool from_set(const struct setting_list *l, const char *key)
 static bool decide(struct backend_options *b, const char *given, struct setting_list *l,
                    struct err *e)
 {
-    char **const fields[JOBS] = {&b->train, &b->predict, &b->evaluate};
+    char **const fields[JOBS] = {
+#define JOB(id, name, variable, what) &b->name,
+#include "run/jobs.def"
+#undef JOB
+    };
     struct wishes w = {{NULL}, {NULL}};
     if (!read_wishes(&w, e))
         return false;
@@ -358,7 +366,11 @@ void backend_release(struct backend_options *b)
 enum backend_word config_backend(const struct backend_options *b, enum job job,
                                  const struct setting *settings, size_t count, const char **from)
 {
-    const char *const own[JOBS] = {b->train, b->predict, b->evaluate};
+    const char *const own[JOBS] = {
+#define JOB(id, name, variable, what) b->name,
+#include "run/jobs.def"
+#undef JOB
+    };
     const char *word = own[job] ? own[job] : b->name;
     char key[40];
     snprintf(key, sizeof key, "backend.%s", own[job] ? backend_job_names[job] : "name");

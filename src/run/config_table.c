@@ -7,7 +7,11 @@
 static const char *const backend_names[] = {"auto", "dnn_gpu", "dnn_cpu", "dnn", NULL};
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
-const char *const backend_job_names[JOBS] = {"train", "predict", "evaluate"};
+const char *const backend_job_names[JOBS] = {
+#define JOB(id, name, variable, what) #name,
+#include "run/jobs.def"
+#undef JOB
+};
 
 #define AT(field) offsetof(struct train_options, field)
 
@@ -126,27 +130,16 @@ const struct option backend_options_table[] = {
      .help = "Where computing happens: dnn_cpu, dnn_gpu or auto (this build has the CPU alone). "
              "auto is dnn_cpu, and fallback says what becomes of dnn_gpu. dnn is the old word for "
              "dnn_cpu."},
-    {.key = "train",
-     .type = OPT_STRING,
-     .flags = OPT_NULLABLE,
-     .offset = AT(train),
-     .standard = "null",
-     .words = backend_names,
-     .help = "The backend of training, where it is not to be that of name."},
-    {.key = "predict",
-     .type = OPT_STRING,
-     .flags = OPT_NULLABLE,
-     .offset = AT(predict),
-     .standard = "null",
-     .words = backend_names,
-     .help = "The backend of predicting, where it is not to be that of name."},
-    {.key = "evaluate",
-     .type = OPT_STRING,
-     .flags = OPT_NULLABLE,
-     .offset = AT(evaluate),
-     .standard = "null",
-     .words = backend_names,
-     .help = "The backend of evaluating, where it is not to be that of name."},
+#define JOB(id, name, variable, what)                                                              \
+    {.key = #name,                                                                                 \
+     .type = OPT_STRING,                                                                           \
+     .flags = OPT_NULLABLE,                                                                        \
+     .offset = AT(name),                                                                           \
+     .standard = "null",                                                                           \
+     .words = backend_names,                                                                       \
+     .help = "The backend of " what ", where it is not to be that of name."},
+#include "run/jobs.def"
+#undef JOB
     {.key = "device",
      .type = OPT_STRING,
      .offset = AT(device),
@@ -165,8 +158,10 @@ const struct option backend_options_table[] = {
      .offset = AT(precision),
      .standard = "\"auto\"",
      .words = precision_names,
-     .help = "The arithmetic of products on a GPU. The CPU computes in fp32; weights and sums are "
-             "fp32 everywhere."},
+     .help = "What a GPU rounds the inputs of a training's large products to; weights, sums and "
+             "answers are fp32. auto is bf16 on cards of compute capability 9.0 and later, tf32 "
+             "from 8.0 on, else fp32. fp16 scales the gradients as it goes and skips a step whose "
+             "gradients run over. Small layers, and the CPU, compute in fp32."},
     {.key = "deterministic",
      .type = OPT_BOOL,
      .offset = AT(deterministic),

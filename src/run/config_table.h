@@ -9,7 +9,7 @@ extern const struct option config_table[]; /* the whole config, into struct conf
 extern const struct option backend_options_table[];
 /* Keys that may only be null, NULL-terminated. */
 extern const char *const config_absent[];
-extern const char *const backend_job_names[JOBS]; /* "train", "predict", "evaluate" */
+extern const char *const backend_job_names[JOBS]; /* of jobs.def */
 
 /* --- settings --- */
 struct setting_list {

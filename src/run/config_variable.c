@@ -4,12 +4,11 @@
 #include "run/config_table.h"
 
 const struct config_variable config_variables[] = {
-    {"DNN_TRAIN_GPU", "true or false",
-     "The backend of training: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
-    {"DNN_PREDICT_GPU", "true or false",
-     "The backend of predicting: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
-    {"DNN_EVALUATE_GPU", "true or false",
-     "The backend of evaluating: true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
+#define JOB(id, name, variable, what)                                                              \
+    {variable, "true or false",                                                                    \
+     "The backend of " what ": true is dnn_gpu, false is dnn_cpu. It wins over MODEL_BACKEND."},
+#include "run/jobs.def"
+#undef JOB
     {"MODEL_BACKEND", "dnn, dnn_cpu, dnn_gpu or auto",
      "The backend of every job, as backend.name; dnn is the old word for dnn_cpu. It wins over "
      "ALL_GPU."},

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
@@ -22,43 +23,6 @@ bool select_is_gpu(const struct selection *s)
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
-
-/* --- auto: estimates --- */
-
-/* Rates of a plain processor of these years and a plain card. What matters is the order: a job far
- * from the place where both are equal is decided as a measurement would. */
-static const double CPU_RATE = 2e10;     /* operations a second and thread, with all around them */
-static const double CPU_ROW = 2e-7;      /* seconds a row and thread, whatever the network */
-static const double GPU_RATE = 2e12, GPU_STEP = 60e-6, GPU_BYTES = 5e9;
-static const double GPU_START = 0.5;     /* seconds until the first kernel */
-static const double SMALL = 1.0;
-
-void select_took(struct selection *s, double seconds)
-{
-    *(select_is_gpu(s) ? &s->gpu_s : &s->cpu_s) = seconds;
-}
-
-void select_decide(struct selection *s, const struct select_work *work)
-{
-    if (s->machine)
-        return;
-    double threads = s->threads ? s->threads : 1;
-    s->cpu_s = work->rows * (work->flops / CPU_RATE + CPU_ROW) / threads;
-    s->gpu_s = GPU_START + work->rows * work->flops / GPU_RATE + work->steps * GPU_STEP +
-               work->bytes / GPU_BYTES;
-    bool gpu = s->cpu_s >= SMALL && s->gpu_s < s->cpu_s;
-    s->machine = gpu ? "cuda" : "cpu";
-    snprintf(s->reason, sizeof s->reason, "estimates: cpu %.1f s, gpu %.1f s", s->cpu_s, s->gpu_s);
-    log_line("auto: cpu %.1f s, gpu %.1f s; using %s", s->cpu_s, s->gpu_s, gpu ? "GPU" : "CPU");
-}
-
-void select_by_plan(struct selection *s, const struct plan *plan)
-{
-    bool gpu = strcmp(plan->backend, "cuda") == 0;
-    s->machine = gpu ? "cuda" : "cpu";
-    snprintf(s->reason, sizeof s->reason, "the checkpoint's");
-    log_line("auto: the checkpoint was computed on the %s; using it", gpu ? "GPU" : "CPU");
-}
 
 /* --- opening --- */
 
@@ -99,10 +63,15 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
                                 .device = b->device,
                                 .memory_limit_gb = b->memory_limit_gb,
                                 .memory_fraction = b->memory_fraction};
+    double began = clock_now();
     s->used = "dnn_gpu";
     struct machine *m = machine_open(&o, e);
     if (!m)
         return e->id == ERR_MACHINE_FAULT ? NULL : unavailable(s, b, blas, e);
+    if (!select_stays(s, m, clock_now() - began)) {
+        machine_close(m);
+        return open_cpu(s, blas, e);
+    }
     struct machine_info info;
     machine_describe(m, &info);
     snprintf(s->device, sizeof s->device, "%s", info.device);

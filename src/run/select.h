@@ -5,8 +5,8 @@
 #ifndef DNN_RUN_SELECT_H
 #define DNN_RUN_SELECT_H
 
-#include "backend/backend.h"
 #include "run/config.h"
+#include "run/cost.h"
 
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
@@ -23,13 +23,8 @@ struct selection {
     /* Estimates of the whole job, of a training as if early stopping never came; negative: not
      * made. */
     double cpu_s, gpu_s;
-};
-/* How much there is to do, as far as it is known. */
-struct select_work {
-    double rows;         /* of all epochs; answers: of the input */
-    double flops;        /* a row, of a step or an answer */
-    double steps;        /* batches, of all epochs */
-    double bytes;        /* that a GPU must be given */
+    struct select_work work; /* what they were made of */
+    bool estimated;          /* auto: the GPU, unless it is slower than thought (select_stays) */
 };
 /* Logs the contract's lines. The estimates are made by whoever has seen the data (check, train),
  * and blas_core becomes the plan's, once there is one: what serves, not what was found. */
@@ -38,9 +33,12 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
 bool select_is_gpu(const struct selection *s);
 /* What the job will take, as measured by its beginning, is the estimate of its machine. */
 void select_took(struct selection *s, double seconds);
-/* Where the machine is not decided: the faster one by estimate. A CPU that needs under a second is
- * taken without a look at the GPU. */
+/* Where the machine is not decided: the faster one by estimate (cost.h). A CPU that needs under a
+ * second is taken without a look at the GPU; a GPU is opened, probed, and may then be left. */
 void select_decide(struct selection *s, const struct select_work *work);
+/* The second look, by select_open: this GPU, which took so many seconds to open, is what was
+ * hoped for. */
+bool select_stays(struct selection *s, struct machine *m, double opened_s);
 /* Where it is not decided: what a checkpoint was computed on. */
 void select_by_plan(struct selection *s, const struct plan *plan);
 /* Opens the machine; a GPU that cannot be had is the CPU with a warning (a note where auto chose

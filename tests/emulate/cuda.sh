@@ -237,12 +237,16 @@ else
     skip "the freest of two" "no gcc"
 fi
 run dnn train c.json -o x.dnn --progress none --backend auto
-err_has "auto: cpu 0.0 s, gpu 0.5 s; using CPU" "small work stays on the CPU"
+err_has "auto: cpu 0.0 s, gpu 0.4 s; using CPU" "small work stays on the CPU"
 out=$(DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --backend auto 2>&1)
 ! grep -q emulated: <<<"$out"
 ok $? "and makes no call" "$out"
 run dnn predict g.dnn d.csv --backend auto
 err_has "using CPU" "predict as well"
+run dnn check c.json --backend auto --set train.epochs=1000000 --json
+perl -ne '$good ||= /auto: cpu ([0-9.]+) s, gpu ([0-9.]+) s; using CPU/ && $1 > 1 && $2 > $1; END { exit !$good }' err
+ok $? "where the CPU has much to do, the GPU is opened and probed, and left where it is slower" "$(cat err)"
+out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "with both estimates as the reason"
 run env DNN_TRAIN_GPU=false "$DNN" train c.json -o x.dnn --progress none
 err_has "dnn_cpu: using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
 
