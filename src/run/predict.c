@@ -1,6 +1,7 @@
 /* predict.c - the story of one prediction: model, inputs, output, rows, summary. */
 #include "run/predict.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -128,9 +129,11 @@ static void keep_answered(struct writer *w, struct err *e)
 {
     struct err late = {0};
     bool stay = w->out.open && !w->out.temp && outfile_flush(&w->out, &late);
-    err_help(e, "the answers to the first %llu rows %s; start again%s",
+    char advice[sizeof e->help];
+    snprintf(advice, sizeof advice, "%s", e->help);
+    err_help(e, "the answers to the first %llu rows %s; start again%s%s%s",
              (unsigned long long)w->stream->rows, stay ? "are written" : "are dropped",
-             stay ? " with the rows behind them" : "");
+             stay ? " with the rows behind them" : "", *advice ? "; " : "", advice);
 }
 
 /* What a run that was killed left beside its outputs is of no use to anybody. */

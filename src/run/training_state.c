@@ -197,7 +197,7 @@ static void restart(struct training *t, const struct err *e, bool again)
 
 bool training_failed(struct training *t, struct err *e)
 {
-    char kept[600];
+    char kept[600], advice[sizeof e->help];
     if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
@@ -205,9 +205,10 @@ bool training_failed(struct training *t, struct err *e)
     if (select_falls_back(&t->backend, &t->config->backend, e) && t->output)
         restart(t, e, again);
     snprintf(e->what + length, sizeof e->what - length, "; %s", kept);
-    return err_help(e, "the same command with%s --resume %s", again ? "" : "out",
+    snprintf(advice, sizeof advice, "%s", e->help); /* of whoever knows the card */
+    return err_help(e, "the same command with%s --resume %s%s%s", again ? "" : "out",
                     again ? "goes on from there and gives the same model"
-                          : "starts at the first step");
+                          : "starts at the first step", *advice ? "; " : "", advice);
 }
 
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)

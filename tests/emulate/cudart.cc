@@ -142,8 +142,10 @@ static cudaError_t enter(unsigned which)
     made[which]++;
     made_in_all++;
     after_fault += cudart.fault_told;
-    if (cudart.fault_told && cudart.reports) /* the program may not come to its end */
+    if (cudart.fault_told && cudart.reports) {
         fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
+        abort();
+    }
     if (cudart.stall_after && --cudart.stall_after == 0) /* it does not come back */
         for (;;)
             pause();

@@ -26,6 +26,7 @@ struct dim3 {
     ERROR(cudaErrorInvalidDevice, 101, 0)                                                          \
     ERROR(cudaErrorNoKernelImageForDevice, 209, 0)                                                 \
     ERROR(cudaErrorECCUncorrectable, 214, 1)                                                       \
+    ERROR(cudaErrorNvlinkUncorrectable, 220, 1)                                                    \
     ERROR(cudaErrorInvalidResourceHandle, 400, 0)                                                  \
     ERROR(cudaErrorNotReady, 600, 0)                                                               \
     ERROR(cudaErrorIllegalAddress, 700, 1)                                                         \
