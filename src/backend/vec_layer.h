@@ -112,40 +112,52 @@ static void add_run(real *y, const real *a, const real *b, size_t n)
 
 /* --- positions of the shuffled order: rng_permute of base/rng.h, 16 at a time --- */
 
+/* One walk of 16 lanes. */
+INLINE void shuffle_walk(uint32_t *x, uint32_t half, const struct shuffle *s)
+{
+    const uint32_t mask = (1u << half) - 1u;
+    const uint32_t low = (uint32_t)s->seed, high = (uint32_t)(s->seed >> 32);
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t left = x[i] >> half, right = x[i] & mask;
+        for (uint32_t round = 0; round < 6; round++) {
+            uint32_t f = right * 0x9E3779B1u + low + round * 0x7F4A7C15u;
+            f ^= f >> 15;
+            f = (f + s->epoch) * 0x85EBCA77u ^ high;
+            f ^= f >> 13;
+            f = (f + s->model) * 0xC2B2AE3Du;
+            f ^= f >> 16;
+            uint32_t next = left ^ (f & mask);
+            left = right;
+            right = next;
+        }
+        x[i] = left << half | right;
+    }
+}
+
+/* Those that come out past the end walk on, and only they. */
 static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s)
 {
+    enum { MANY = 4 * LANES };
     uint32_t half = 1;
     while (half < 16 && ((uint64_t)1 << (2 * half)) < s->n)
         half++;
-    const uint32_t mask = (1u << half) - 1u;
-    const uint32_t low = (uint32_t)s->seed, high = (uint32_t)(s->seed >> 32);
-    for (uint32_t at = 0; at < count; at += LANES) {
-        uint32_t x[LANES], outside = 1;
-        /* lanes past the count walk along from a place inside */
-        for (uint32_t i = 0; i < LANES; i++)
-            x[i] = at + i < count ? first + at + i : first;
-        for (bool begun = false; outside; begun = true) {
-            outside = 0;
-            for (uint32_t i = 0; i < LANES; i++) {
-                uint32_t left = x[i] >> half, right = x[i] & mask;
-                for (uint32_t round = 0; round < 6; round++) {
-                    uint32_t f = right * 0x9E3779B1u + low + round * 0x7F4A7C15u;
-                    f ^= f >> 15;
-                    f = (f + s->epoch) * 0x85EBCA77u ^ high;
-                    f ^= f >> 13;
-                    f = (f + s->model) * 0xC2B2AE3Du;
-                    f ^= f >> 16;
-                    uint32_t next = left ^ (f & mask);
-                    left = right;
-                    right = next;
-                }
-                uint32_t moved = left << half | right;
-                x[i] = begun && x[i] < s->n ? x[i] : moved;
-                outside |= x[i] >= s->n;
-            }
+    for (uint32_t at = 0; at < count; at += MANY) {
+        uint32_t x[MANY] = {0}, place[MANY], left = count - at < MANY ? count - at : MANY;
+        for (uint32_t i = 0; i < left; i++) {
+            x[i] = first + at + i;
+            place[i] = at + i;
         }
-        for (uint32_t i = 0; i < LANES && at + i < count; i++)
-            out[at + i] = x[i];
+        while (left) {
+            uint32_t outside = 0;
+            for (uint32_t i = 0; i < left; i += LANES)
+                shuffle_walk(x + i, half, s);
+            for (uint32_t i = 0; i < left; i++) {
+                out[place[i]] = x[outside] = x[i];
+                place[outside] = place[i];
+                outside += x[i] >= s->n;
+            }
+            left = outside;
+        }
     }
 }
 

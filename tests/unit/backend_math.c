@@ -85,6 +85,51 @@ static double loss_error(const struct vec *vec)
     return worst;
 }
 
+/* What optimisers keep ends at 0 where the gradients have ended, not below the normal numbers. */
+static void fades(const struct vec *vec)
+{
+    enum { MEANS = 37 };
+    real p[MEANS], m[3][MEANS], g[MEANS] = {0};
+    bool good = true;
+    for (int i = 0; i < MEANS; i++) {
+        p[i] = 1;
+        m[0][i] = m[1][i] = m[2][i] = i % 2 ? (real)1e-36 : (real)-1e-36;
+    }
+    for (int step = 0; step < 100; step++) {
+        struct update u = {.p = p, .m1 = m[0], .m2 = m[1], .g = g, .n = MEANS, .scale = 1,
+                           .beta1 = 0.9, .beta2 = 0.9, .epsilon = (real)1e-8, .root = 1};
+        for (int i = 0; i < MEANS; i++)
+            m[1][i] = (real)fabs((double)m[1][i]);
+        vec->adam(&u);
+        u.m1 = m[2];
+        vec->sgd(&u);
+        u.m2 = m[1];
+        vec->rmsprop(&u);
+    }
+    for (int i = 0; i < MEANS; i++)
+        good = good && m[0][i] == 0 && m[1][i] == 0 && m[2][i] == 0 && p[i] == 1;
+    ok(good, "%s: running means fade to 0", vec->name);
+}
+
+/* The vector code's permutation is the one of base/rng.h, whatever the first and the count. */
+static void permutes(const struct vec *vec)
+{
+    static const uint32_t sizes[] = {1, 2, 15, 16, 17, 1000, 45000, 65536, 65537};
+    bool good = true;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct shuffle s = {.seed = 11, .epoch = 3, .model = 1, .n = sizes[k]};
+        uint32_t at = 0, out[150];
+        for (uint32_t count = 1; at < s.n && at < 2000; at += count, count = count * 3 % 149 + 1) {
+            if (count > s.n - at)
+                count = s.n - at;
+            vec->permute(out, at, count, &s);
+            for (uint32_t i = 0; i < count; i++)
+                good = good && out[i] == rng_permute(11, 3, 1, s.n, at + i);
+        }
+    }
+    ok(good, "%s: positions of the shuffled order", vec->name);
+}
+
 int main(void)
 {
     static const char *const cores[] = {"c", "avx2", "avx512"};
@@ -108,6 +153,8 @@ int main(void)
             }
         }
         specials(vec);
+        fades(vec);
+        permutes(vec);
         double loss = loss_error(vec);
         ok(loss < 2e-7, "%s: the loss of two classes within 2e-7: %.2g", cores[i], loss);
     }
