@@ -107,6 +107,10 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     uint64_t norm_count = c->norms ? norms_pack(c->norms, norms) : 0;
     if (norm_count)
         tensor_add(w, "norms", DTYPE_F64, 1, &norm_count, norms);
+    const double scale[2] = {c->now.scale, (double)c->now.skipped};
+    uint64_t scale_count = 2;
+    if (c->now.scale > 0)
+        tensor_add(w, "scale", DTYPE_F64, 1, &scale_count, scale);
     uint64_t shape[2] = {(uint64_t)c->epochs, HISTORY_WIDTH};
     if (c->epochs)
         tensor_add(w, "history", DTYPE_F64, 2, shape, history);
@@ -185,6 +189,24 @@ static bool take_norms(const struct tensor_file *f, struct checkpoint *c, struct
            broken(f, e, "its gradient norms contradict each other");
 }
 
+static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+{
+    const struct tensor *t = tensor_find(f, "scale");
+    if (!t)
+        return true;
+    t = tensor_need(f, "scale", DTYPE_F64, 2, e);
+    if (!t)
+        return false;
+    const double *values = t->data;
+    int power;
+    if (!(values[0] >= SCALE_LEAST && values[0] <= SCALE_MOST) || frexp(values[0], &power) > 0.5 ||
+        !(values[1] >= 0 && values[1] <= (double)c->now.tried))
+        return broken(f, e, "its scale of gradients is none");
+    c->now.scale = values[0];
+    c->now.skipped = (int64_t)values[1];
+    return true;
+}
+
 static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
@@ -195,6 +217,8 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
         return false;
     if (!step_unpack(counters->data, sums->data, &c->now))
         return broken(f, e, "its counters contradict each other");
+    if (!take_scale(f, c, e))
+        return false;
     c->seconds = *(const double *)times->data;
     if (!(c->seconds >= 0))
         return broken(f, e, "its time is not a number");

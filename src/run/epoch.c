@@ -24,6 +24,7 @@ struct run {
     int64_t epochs_here;
     double epoch_began, step_seconds; /* this epoch; the part of it spent in steps */
     int64_t steps_here;               /* of this epoch, in this process */
+    double scale;                     /* of gradients in fp16, as it was said last */
 };
 
 enum verdict { GO_ON, END_HERE, FAILED };
@@ -144,7 +145,7 @@ static bool steps_good(struct run *r, const struct step *now, int64_t begin, int
     if (t->config->train.clip_norm <= 0) {
         network_norms(t->network, (uint32_t)(done - begin), good, r->norms);
         for (uint32_t i = 0; i < good; i++)
-            if (norms_add(&t->norms, r->norms[i])) {
+            if (isfinite(r->norms[i]) /* not skipped */ && norms_add(&t->norms, r->norms[i])) {
                 snprintf(what, sizeof what,
                          "the norm of the gradient was above %d times its running median of %.3g "
                          "for %d steps, at last %.3g",
@@ -155,7 +156,8 @@ static bool steps_good(struct run *r, const struct step *now, int64_t begin, int
     if (now->bad_steps > 0) {
         char where[160];
         network_nonfinite(t->network, where, sizeof where);
-        snprintf(what, sizeof what, "%s is not finite", where);
+        snprintf(what, sizeof what, "%s is not finite%s", where,
+                 now->scale > 0 ? ", at the smallest scale of fp16" : "");
         return training_diverged(t, first + good + 1, what, e);
     }
     return isfinite(now->epoch_loss) ||
@@ -206,6 +208,10 @@ static bool write_line(struct run *r, const struct step *now, double loss,
     json_put_number(&out, "loss", loss);
     json_close(&out, '}');
     metrics_write(valid, "valid", &out);
+    if (now->scale > 0) {
+        json_put_number(&out, "loss_scale", now->scale);
+        json_put_int(&out, "skipped_steps", now->skipped);
+    }
     json_put_number(&out, "learning_rate", t->history.rows[t->history.epochs - 1].learning_rate);
     json_put_number(&out, "rows_per_s", rows_per_second(r));
     json_put_number(&out, "seconds", clock_now() - r->epoch_began);
@@ -281,6 +287,11 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     r->epochs_seconds += seconds;
     if (r->epochs_here++ == 0)
         select_took(&t->backend, foretell(t, seconds));
+    if (now->scale > 0 && (now->scale < r->scale || now->scale > r->scale)) {
+        log_line("fp16: gradients are scaled by %g after epoch %lld; steps skipped so far: %lld",
+                 now->scale, (long long)t->history.epochs, (long long)now->skipped);
+        r->scale = now->scale;
+    }
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
     return !best || training_remember(t, end, e) ? GO_ON : FAILED;

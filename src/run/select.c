@@ -33,13 +33,6 @@ static void why_not(char *out, size_t room)
         snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
 }
 
-static void say_precision(const struct backend_options *b)
-{
-    if (b->precision && strcmp(b->precision, "auto") != 0 && strcmp(b->precision, "fp32") != 0)
-        log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",
-                 text_quote_z(b->precision));
-}
-
 /* Keys that a config may carry for the machines that have a GPU: here they change nothing. */
 static void say_unused(const struct backend_options *b)
 {
@@ -72,6 +65,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .device = "cpu",
                             .threads = threads_count(),
                             .blas_core = "none",
+                            .trains = job == JOB_TRAIN,
                             .precision = "fp32",
                             .cpu_s = -1,
                             .gpu_s = -1};
@@ -101,7 +95,6 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         why_not(s->reason, sizeof s->reason);
         log_line("auto: using CPU (%s)", s->reason);
     }
-    say_precision(b);
     if (job == JOB_TRAIN) /* later it is the model's config, and nobody's wish any more */
         say_unused(b);
     return true;

@@ -19,7 +19,8 @@ struct selection {
     char driver[32]; /* "" */
     unsigned threads;
     char blas_core[32];    /* "none": no BLAS serves */
-    const char *precision; /* "fp32" */
+    bool trains;           /* answers are in fp32 on every machine */
+    char precision[8];     /* of the training's products: "fp32", "bf16" */
     /* Estimates of the whole job, of a training as if early stopping never came; negative: not
      * made. */
     double cpu_s, gpu_s;

@@ -223,13 +223,20 @@ bool training_load(struct training *t, struct err *e)
 
 /* --- plan, network, weights --- */
 
+/* The range of fp16 is too small for gradients as they are. */
+static bool scales(const struct training *t)
+{
+    return strcmp(t->plan.precision, "fp16") == 0;
+}
+
 static void start_afresh(struct training *t)
 {
     const struct model *m = network_model(t->network);
     struct network_state s;
     training_state(t, &s);
     model_init(m, t->config->train.seed, 0, s.params, s.buffers);
-    s.now = (struct step){.seed = t->config->train.seed};
+    s.now = (struct step){.seed = t->config->train.seed,
+                          .scale = scales(t) ? SCALE_FIRST : 0};
     network_put(t->network, &s);
     training_state_free(&s);
 }
@@ -254,6 +261,10 @@ static bool take_over(struct training *t, const struct checkpoint *c, const char
     const struct model *m = network_model(t->network);
     struct network_state s = {
         .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .now = c->now};
+    if (!scales(t))
+        s.now.scale = 0;
+    else if (s.now.scale <= 0)
+        s.now.scale = SCALE_FIRST; /* begun in another precision */
     network_put(t->network, &s);
     history_replay(&t->history, c->rows, c->epochs);
     if (t->history.metric && t->history.best_epoch) {

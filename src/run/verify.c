@@ -115,7 +115,6 @@ bool verify_run(const char *model, const struct overrides *o, struct verify_resu
         const struct plan *theirs = &s.file->plan;
         r->bits = strcmp(theirs->backend, s.plan.backend) == 0 &&
                   strcmp(theirs->core, s.plan.core) == 0 &&
-                  strcmp(theirs->precision, s.plan.precision) == 0 &&
                   theirs->version == s.plan.version;
         bool same = true;
         for (uint32_t i = 0; i < g->count; i++) {

@@ -55,6 +55,9 @@ static struct answer ask(const char *word, int fallback, const char *name, const
         struct selection s = {0};
         a.good =
             c && select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &s, &e);
+        if (a.good) /* which says what is computed in */
+            machine_close(select_open(&s, &c->backend, false, &e));
+        a.good = a.good && strcmp(s.precision, "fp32") == 0;
         a.id = (int)e.id;
         a.exit = (int)err_exit(&e);
         a.warnings = log_warnings();

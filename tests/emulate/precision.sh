@@ -1,0 +1,111 @@
+#!/bin/bash
+# precision.sh - a training whose large products are rounded, on the emulated GPU: each precision learns, gives the same bytes at the
+# second time, in every order of work and after a break; fp16's gradients run over and are scaled down; what a card lacks. Ids: N13.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+make_data d.csv 1000
+make_config c.json d.csv binary '"epochs": 6, "optimizer": {"type": "adamw", "learning_rate": 0.02}, "early_stopping": {"patience": 0},
+  "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+# the norm keeps the layers from being fused, and 64 x 32 x 32 is what an emulated card takes as large
+layers='"layers": [{"type": "dense", "units": 32}, {"type": "relu"}, {"type": "layer_norm"}, {"type": "dense", "units": 32}, {"type": "gelu"}]'
+sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
+auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
+
+for precision in fp32 tf32 bf16 fp16; do
+    train() { dnn train c.json --progress none --set backend.precision=$precision "$@"; }
+    run train -o whole.dnn --json
+    is_exit 0 "$precision: a training"
+    awk -v a="$(auc)" 'BEGIN { exit !(a > 0.97) }'
+    ok $? "$precision: it learns" "auc $(auc)"
+    out_has "\"precision\":\"$precision\"" "$precision: the summary says so"
+    if [ $precision = fp32 ]; then
+        err_lacks "large products" "fp32: nothing to be said"
+    else
+        err_has "dnn_gpu: large products in $precision (asked for)" "$precision: the log says so"
+    fi
+    run train -o again.dnn --quiet
+    same again.dnn whole.dnn "$precision: twice, the same bytes"
+    DNN_EMULATE=order:3 train -o again.dnn --quiet
+    same again.dnn whole.dnn "$precision: the same bytes in another order of work"
+    DNN_EMULATE=break:500:719 train -o part.dnn --quiet 2>err
+    is $? 81 "$precision: a training that breaks off"
+    run train -o part.dnn --resume
+    err_has "resuming at step" "$precision: goes on"
+    same part.dnn whole.dnn "$precision: to the same bytes"
+    run dnn inspect whole.dnn
+    out_has "trained on cuda, emulated, $precision" "$precision: the model knows"
+    run dnn verify whole.dnn --backend dnn_gpu
+    out_has "the same bits" "$precision: answers are in fp32, as in training"
+    run dnn verify whole.dnn --backend dnn_cpu
+    is_exit 0 "$precision: and on the CPU"
+    mv whole.dnn $precision.dnn
+    dnn predict $precision.dnn d.csv --quiet >$precision.csv
+done
+for precision in tf32 bf16 fp16; do
+    ! cmp -s $precision.csv fp32.csv
+    ok $? "$precision is not fp32"
+done
+
+# --- what is chosen, and what a card lacks ---
+chosen() { # chosen CAPABILITY WISH PRECISION TEXT
+    run env DNN_EMULATE=sm:$1 "$DNN" check c.json --json --set backend.precision=$2
+    out_has "\"precision\":\"$3\"" "sm_$1, $2: $3"
+    [ -z "$4" ] || err_has "$4" "sm_$1, $2: why"
+}
+chosen 90 auto bf16 "large products in bf16 (auto on sm_90)"
+chosen 120 auto bf16 ""
+chosen 80 auto tf32 "large products in tf32 (auto on sm_80)"
+chosen 89 bf16 bf16 ""
+chosen 75 auto fp32 ""
+chosen 75 fp16 fp16 ""
+chosen 75 bf16 fp32 'backend.precision "bf16": sm_75 has no tensor cores that take bf16; computing in fp32'
+run dnn check c.json --json --backend dnn_cpu --set backend.precision=tf32
+out_has '"precision":"fp32"' "the CPU: fp32"
+err_has 'backend.precision "tf32" is for GPUs; the CPU computes in fp32' "and says so"
+run dnn train c.json -o x.dnn --progress none --set backend.precision=fp8
+is_exit 64 "a precision that does not exist"
+run dnn predict bf16.dnn d.csv --json -o x.csv
+err_lacks "bf16" "answers are not rounded"
+
+# --- a checkpoint's precision is kept to, and none of another kind of machine ---
+DNN_EMULATE=break:500:719 dnn train c.json -o part.dnn --progress none --quiet --set backend.precision=fp16 2>err
+mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
+run dnn train c.json -o part.dnn --progress none --json --resume --set backend.precision=tf32
+out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
+cd cpu || exit 1
+run dnn train c.json -o part.dnn --progress none --json --resume --backend dnn_cpu
+out_has '"precision":"fp32"' "and in fp32 on the CPU"
+err_has "backend differs" "which is said"
+cd ..
+
+# --- fp16: gradients that run over ---
+over() { # weights of a million make gradients that fp16 cannot hold
+    dnn train c.json --progress none --set backend.precision=fp16 --set 'train.loss.class_weights={"0":1e6,"1":1e6}' "$@"
+}
+run over -o whole.dnn --set output.metrics=lines
+is_exit 0 "gradients that run over"
+err_has "fp16: gradients are scaled by" "the scale is told"
+skipped=$(sed -n 's/.*"skipped_steps":\([0-9]*\).*/\1/p' lines | tail -n 1)
+[ "${skipped:-0}" -ge 5 ]
+ok $? "steps are skipped until it fits: $skipped"
+grep -q '"loss_scale":[0-9.e+-]*,"skipped_steps":' lines
+ok $? "every epoch's line has both"
+run over -o again.dnn --quiet
+same again.dnn whole.dnn "twice, the same bytes"
+DNN_EMULATE=break:700:719 over -o part.dnn --quiet 2>err
+is $? 81 "one that breaks off"
+run over -o part.dnn --resume
+err_has "resuming at step" "goes on"
+same part.dnn whole.dnn "with its scale, to the same bytes"
+for precision in tf32 bf16; do
+    run over -o x.dnn --set backend.precision=$precision
+    err_lacks "scaled" "$precision needs no scale"
+done
+rm -f x.dnn
+run over -o x.dnn --set 'train.optimizer={"type":"sgd","learning_rate":1000}' --set train.schedule.type=constant
+is_exit 80 "N13 nothing helps, and the scale is at its least: 80"
+err_has "is not finite, at the smallest scale of fp16" "N13 which is said"
+[ ! -e x.dnn ]
+ok $? "N13 no model"
+done_testing
