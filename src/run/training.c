@@ -325,6 +325,7 @@ bool training_build(struct training *t, struct err *e)
     machine_obey(t->machine, &t->plan);
     bool good = training_make_network(t, e);
     snprintf(t->backend.blas_core, sizeof t->backend.blas_core, "%s", t->plan.blas_core);
+    snprintf(t->backend.precision, sizeof t->backend.precision, "%s", t->plan.precision);
     if (good && c) {
         good = take_over(t, c, t->checkpoint, e);
         if (good)
