@@ -42,6 +42,7 @@ static struct machine *give_up(struct card *m, struct err *e)
     *e = m->head.failure;
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_close(&m->slots[i]);
+    cuda_guests_end(m);
     mem_free(m);
     return NULL;
 }
@@ -69,6 +70,9 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     bool good = CUDA(m, EventCreateWithFlags, (&m->issued, cudaEventDisableTiming));
     for (unsigned i = 0; i < MACHINE_SLOTS && good; i++)
         good = slot_open(m, &m->slots[i]);
+    if (good)
+        cuda_guests_begin(m, o);
+    good = good && !cuda_lost(m);
     return good ? &m->head : give_up(m, e);
 }
 
@@ -76,6 +80,7 @@ static void cuda_close(struct machine *machine)
 {
     struct card *m = card_of(machine);
     cuda_expect(machine, m->longest);
+    cuda_guests_end(m);
     if (!cuda_lost(m)) {
         for (unsigned i = 0; i < MACHINE_SLOTS; i++)
             slot_close(&m->slots[i]);
@@ -119,12 +124,14 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     snprintf(plan->blas_core, sizeof plan->blas_core, "none");
     snprintf(plan->precision, sizeof plan->precision, "%s", cuda_precision_name(m));
     plan->version = CUDA_VERSION_OF_CODE;
+    cuda_guests_plan(m, plan);
 }
 
 /* There is one variant of each kernel: nothing else is to be obeyed. */
 static void cuda_obey(struct machine *m, const struct plan *plan)
 {
     cuda_precision_obey(card_of(m), plan->precision);
+    cuda_guests_obey(card_of(m), plan);
 }
 
 /* --- memory --- */

@@ -28,6 +28,12 @@ extern "C" {
 void cuda_end_calls(cudaError_t code);
 bool cuda_ended(void);
 
+/* A call of a guest library: counted, failed and watched as those are. False: it is not to be made,
+ * and its status is cuda_guest_refusal. */
+bool cuda_guest_enter(const char *call);
+int cuda_guest_leave(int status);
+int cuda_guest_refusal(void);
+
 /* A call that does not come back within so many seconds is told to whoever waits for it to
  * (machine_on_stuck), and its thread, should it come back, goes nowhere: cuda_watch.cu. */
 void cuda_watch_begin(double seconds);
@@ -91,6 +97,7 @@ struct card {
     struct cuda_device device;
     struct products products;
     char precision_why[96];
+    struct guests *guests; /* libraries that may serve: cuda_guest.cu */
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
     struct slot slots[MACHINE_SLOTS];
@@ -132,6 +139,15 @@ void cuda_precision(struct card *m, const char *wish);
 const char *cuda_precision_name(const struct card *m);
 /* As a plan has it, where this card has it. */
 void cuda_precision_obey(struct card *m, const char *name);
+
+/* --- libraries that may serve in the place of kernels: cuda_guest.cu --- */
+
+void cuda_guests_begin(struct card *m, const struct machine_options *o);
+void cuda_guests_end(struct card *m);
+void cuda_guests_plan(const struct card *m, struct plan *plan);
+void cuda_guests_obey(struct card *m, const struct plan *plan);
+/* Scratch that this operation asks for besides, where a guest may do it. */
+size_t cuda_guests_scratch(const struct card *m, enum op_id op);
 
 /* --- slots: cuda_slot.cu --- */
 

@@ -62,6 +62,23 @@ static cudaError_t leave(cudaError_t code)
 #include "cudart.def"
 #undef CALL
 
+static int refusal;
+
+bool cuda_guest_enter(const char *call)
+{
+    refusal = (int)enter(call);
+    return refusal == 0;
+}
+int cuda_guest_leave(int status)
+{
+    cuda_watch_leave();
+    return status;
+}
+int cuda_guest_refusal(void)
+{
+    return refusal;
+}
+
 static const char *advice(cudaError_t code)
 {
     switch ((int)code) {

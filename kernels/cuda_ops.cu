@@ -1,9 +1,12 @@
 /* cuda_ops.cu - operations on their way to kernels (kernels.h), and the scratch they share. */
 #include "cuda.cuh"
 
-void cuda_need(const struct machine *, enum op_id op, const void *arguments, struct need *n)
+void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
 {
+    uint64_t besides = cuda_guests_scratch(card_of(m), op);
     kernels_need((uint32_t)op, arguments, n);
+    if (n->scratch < besides)
+        n->scratch = besides;
 }
 
 /* A routine remembers where the scratch was: one that became too small lives as long as the
@@ -11,7 +14,7 @@ void cuda_need(const struct machine *, enum op_id op, const void *arguments, str
 bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
 {
     struct need n = {};
-    kernels_need((uint32_t)op, arguments, &n);
+    cuda_need(&m->head, op, arguments, &n);
     if (n.scratch <= m->scratch_bytes)
         return true;
     struct err e = {};

@@ -1,7 +1,9 @@
 /* dense.cu - the dense layer of products and what goes with them: dz, the sums of its columns, the
  * rows of the weight that belong to one-hot inputs. */
 #include "gemm.cuh"
+#include "guest.cuh"
 #include "hot.cuh"
+#include "mlp.cuh"
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 
@@ -70,6 +72,14 @@ enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t
     return pays ? by.how : PRODUCT_FP32;
 }
 
+/* Guests are not asked about layers small enough to be fused, so that a step has the same bits
+ * whether it is fused or not. */
+static bool asks(uint32_t rows, uint32_t in, uint32_t out, enum product how)
+{
+    bool small = rows <= MLP_ROWS && in <= MLP_WIDTH && out <= MLP_WIDTH;
+    return guest_door && (guest_door->everything || how != PRODUCT_FP32 || !small);
+}
+
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
 {
     struct gemm g = {};
@@ -92,7 +102,8 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.slope = (float)a->slope;
     g.hot = a->hot;
     g.hot_b = (const float *)a->w;
-    product(m, &g, how);
+    if (a->exact || !asks(a->rows, a->in, a->out, how) || !guest_product(m, &g, how))
+        product(m, &g, how);
 }
 
 static const double *scale_of(const struct op_dense_back *a)
@@ -151,15 +162,28 @@ static bool is_large(const struct gemm *g)
     return (uint64_t)g->m * g->n * g->parts >= 128u * 64 * 64;
 }
 
+/* False: it is too small for a launch of its own. */
+static bool start(struct machine *m, const struct gemm *g, enum product how, bool guests)
+{
+    if (guests && guest_product(m, g, how))
+        return true;
+    if (how == PRODUCT_FP32 && !is_large(g))
+        return false;
+    product(m, g, how);
+    return true;
+}
+
 /* below: NULL, or the layer whose dy is this dx: it becomes its dz at once. */
 static void go_back(struct machine *m, const struct op_dense_back *a,
                     const struct op_dense_back *below, unsigned shards, enum product how)
 {
-    bool exact = how == PRODUCT_FP32 && a->dw, by_z = act_needs_z(a->act);
-    struct gemm of_w = weight_gradient(a, shards, exact), of_x = input_gradient(a), both[2];
+    bool by_z = act_needs_z(a->act), guests = asks(a->rows, a->in, a->out, how);
+    struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
+    bool exact = how == PRODUCT_FP32 && a->dw && !(guests && guest_takes(m, &of_w, how));
+    of_w.sums = exact ? (float *)a->db : nullptr;
     if (below) {
         of_x.act = below->act;
         of_x.slope = (float)below->slope;
@@ -174,13 +198,9 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
         bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
         LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
     }
-    if (a->dw && (how != PRODUCT_FP32 || is_large(&of_w)))
-        product(m, &of_w, how);
-    else if (a->dw)
+    if (a->dw && !start(m, &of_w, how, guests))
         both[count++] = of_w;
-    if (a->dx && (how != PRODUCT_FP32 || is_large(&of_x)))
-        product(m, &of_x, how);
-    else if (a->dx)
+    if (a->dx && !start(m, &of_x, how, guests))
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }

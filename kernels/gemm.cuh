@@ -43,6 +43,27 @@ DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, 
     *k = k_fast ? fast : slow;
 }
 
+/* What becomes of a finished sum, on its way to C or to one part of it. */
+DEVICE void gemm_put(const struct gemm *g, float *c, uint32_t row, uint32_t col, float sum)
+{
+    for (uint32_t h = 0; h < g->hot.column_count; h++) {
+        struct onehot_column one = g->hot.columns[h];
+        uint32_t id = (uint32_t)g->hot.ids[(size_t)row * g->hot.ids_ld + one.id];
+        if (id < one.count)
+            sum += g->hot_b[(size_t)(one.at + id) * g->b_row + col];
+    }
+    if (g->bias)
+        sum += g->bias[col];
+    if (g->z)
+        g->z[(size_t)row * g->z_row + col] = sum;
+    float *to = c + (size_t)row * g->c_row + col;
+    if (g->by)
+        sum *= act_derivative(g->act, g->by[(size_t)row * g->by_row + col], g->slope);
+    else
+        sum = act_value(g->act, sum, g->slope);
+    *to = g->add ? *to + sum : sum;
+}
+
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
  * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift.
  */
@@ -53,25 +74,8 @@ DEVICE void gemm_finish(const struct gemm *g, const float *sums, struct stripe s
     for (uint32_t e = thread_id(); e < s.rows << s.shift; e += block_size()) {
         uint32_t r = e >> s.shift, col = s.col0 + (e & ((1u << s.shift) - 1));
         uint32_t row = s.row0 + r / s.group * s.step + r % s.group;
-        if (row >= g->m || col >= g->n)
-            continue;
-        float sum = sums[e];
-        for (uint32_t h = 0; h < g->hot.column_count; h++) {
-            struct onehot_column one = g->hot.columns[h];
-            uint32_t id = (uint32_t)g->hot.ids[(size_t)row * g->hot.ids_ld + one.id];
-            if (id < one.count)
-                sum += g->hot_b[(size_t)(one.at + id) * g->b_row + col];
-        }
-        if (g->bias)
-            sum += g->bias[col];
-        if (g->z)
-            g->z[(size_t)row * g->z_row + col] = sum;
-        float *to = c + (size_t)row * g->c_row + col;
-        if (g->by)
-            sum *= act_derivative(g->act, g->by[(size_t)row * g->by_row + col], g->slope);
-        else
-            sum = act_value(g->act, sum, g->slope);
-        *to = g->add ? *to + sum : sum;
+        if (row < g->m && col < g->n)
+            gemm_put(g, c, row, col, sums[e]);
     }
 }
 DEVICE constexpr uint32_t log2_of(uint32_t n)

@@ -11,10 +11,12 @@ $(BUILD)/dnn: LIBS += $(call whole,$(BUILD)/libkernels.a) -L$(CUDA_LIB) -lcudart
 $(BUILD)/dnn: $(BUILD)/libkernels.a
 endif
 
+# what libraries loaded into the emulated program ask of its runtime
+FOR_GUESTS := -Wl,--export-dynamic-symbol=cudaLaunchHostFunc
 $(BUILD)/emulated/dnn: $(BUILD)/obj/main.o $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(FOR_GUESTS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
 	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
 
 ifeq ($(shell command -v $(CXX) 2>/dev/null),)

@@ -12,7 +12,7 @@ $(BUILD)/parity/gpu: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/libkerne
 	    $(call whole,$(BUILD)/libkernels.a) $(LIBS) -L$(CUDA_LIB) -lcudart_static -lrt -o $@
 $(BUILD)/parity/emulated: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
 	@echo "  LINK $@"
-	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(PARITY_OBJECTS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(FOR_GUESTS) $(PARITY_OBJECTS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
 	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
 $(BUILD)/gpu_constants: tests/bench/gpu_constants.cu $(call archives_of,cli) $(BUILD)/libkernels.a
 	@echo "  NVCC $<"

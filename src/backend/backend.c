@@ -37,6 +37,8 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
         field = "blas_core";
     else if (strncmp(a->precision, b->precision, sizeof a->precision) != 0)
         field = "precision";
+    else if (strncmp(a->guests, b->guests, sizeof a->guests) != 0)
+        field = "guests";
     else if (a->batch != b->batch)
         field = "batch";
     else if (a->micro != b->micro)

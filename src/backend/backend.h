@@ -42,6 +42,7 @@ struct plan {
     char blas[32];       /* "OpenBLAS 0.3.21", "none" when it does not serve */
     char blas_core[32];  /* its core type, or "none" */
     char precision[8];   /* of the training's products: fp32, tf32, bf16, fp16 */
+    char guests[96];     /* libraries that serve on a device, and from which sizes; "": none */
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
     uint32_t shards;     /* row shards of a gradient: clamp(batch / 64, 1, 16) */
@@ -56,7 +57,8 @@ struct routine;
 
 struct machine_options {
     const char *backend;       /* "cpu"; NULL: the same */
-    bool blas;                 /* OpenBLAS may serve (training), if blas_prepare found it */
+    /* guest libraries may serve (training): OpenBLAS, if blas_prepare found it; a device's */
+    bool blas;
     /* a device's: auto, 0, cuda:0, GPU-.., MIG-..; NULL: auto. Of its memory the smaller of both
      * counts; 0: all */
     const char *device;
@@ -64,6 +66,7 @@ struct machine_options {
     /* of a training's products: auto, fp32, tf32, bf16, fp16; NULL: fp32. What a device has not
      * becomes fp32, and machine_describe says why */
     const char *precision;
+    bool timed;                /* timings may choose between kernels and guest libraries */
 };
 /* Whether this build has a machine of that name. */
 bool machine_known(const char *name);

@@ -182,8 +182,9 @@ struct op_dense_back {
     double slope;
 };
 
+/* exact: prediction and validation, as of dense */
 struct op_act { struct act *y; const struct act *x; uint32_t rows, width, ldx, ldy, act,
-               pad; double slope; };
+               exact; double slope; };
 struct op_act_back {
     struct act *dx;
     const struct act *dy, *x;

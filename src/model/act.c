@@ -31,6 +31,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
                         .ldx = l->in,
                         .ldy = l->in,
                         .act = l->type->act,
+                        .exact = !p->training,
                         .slope = act_slope(l)};
     op_act(p->m, &op);
     return op.y;

@@ -16,6 +16,8 @@ void plan_write(const struct plan *p, struct json_out *out)
     json_put_string(out, "blas", p->blas);
     json_put_string(out, "blas_core", p->blas_core);
     json_put_string(out, "precision", p->precision);
+    if (p->guests[0])
+        json_put_string(out, "guests", p->guests);
     json_put_int(out, "batch", p->batch);
     json_put_int(out, "micro", p->micro);
     json_put_int(out, "shards", p->shards);
@@ -59,6 +61,8 @@ bool plan_read(const struct json *object, struct plan *p)
            read_blas(object, p) &&
            read_word(object, "blas_core", p->blas_core, sizeof p->blas_core) &&
            read_word(object, "precision", p->precision, sizeof p->precision) &&
+           (!json_get(object, "guests") ||
+            read_word(object, "guests", p->guests, sizeof p->guests)) &&
            read_count(object, "batch", &p->batch) && read_count(object, "micro", &p->micro) &&
            read_count(object, "shards", &p->shards) &&
            read_count(object, "version", &p->version);

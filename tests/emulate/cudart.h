@@ -38,7 +38,8 @@ unsigned cudart_left(void);
 /* --- inside --- */
 
 enum { MOST_DEVICES = 4, MOST_ARGUMENTS = 4096, MOST_NEEDS = 12 };
-enum work_kind { WORK_COPY, WORK_SET, WORK_KERNEL, WORK_RECORD, WORK_WAIT, WORK_GRAPH };
+enum work_kind { WORK_COPY, WORK_SET, WORK_KERNEL, WORK_RECORD, WORK_WAIT, WORK_GRAPH,
+                 WORK_HOST };
 
 /* One piece of work, on a stream or in a graph. */
 struct emulated_node {
@@ -52,6 +53,7 @@ struct emulated_node {
     cudaEvent_t event;
     unsigned generation;
     cudaGraphExec_t graph;
+    void (*host)(void *data);   /* given `to` */
     unsigned needs[MOST_NEEDS], need_count; /* in a graph: nodes that come before */
     struct emulated_node *next;
 };
@@ -100,6 +102,9 @@ struct cudart_state {
 extern struct cudart_state cudart;
 
 void cudart_plan(void); /* reads DNN_EMULATE */
+/* For libraries that compute in a stream's order, as stand-ins for NVIDIA's do (guest_stub.c); this
+ * program calls it nowhere. data lives as long as the process. */
+extern "C" cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*call)(void *), void *data);
 /* Gives `code` back from a call: remembered as the last error, or for ever. */
 cudaError_t cudart_give(cudaError_t code);
 bool cudart_is_sticky(cudaError_t code);

@@ -99,6 +99,11 @@ bool work_run(cudaStream_t stream, struct emulated_node *w)
         w->event->done = w->generation;
         w->event->at = milliseconds();
         break;
+    case WORK_HOST:
+        memory_open();
+        w->host(w->to);
+        memory_close();
+        break;
     case WORK_GRAPH: return graph_run(w->graph, stream);
     case WORK_WAIT:
     default: break;
@@ -428,4 +433,16 @@ void streams_drop_all(void)
     while (event_count)
         free(events[--event_count]);
     memory_drop_all();
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*call)(void *), void *data)
+{
+    if (cudart.sticky != cudaSuccess)
+        return cudart.sticky;
+    if (!stream_known(stream))
+        return cudaErrorInvalidResourceHandle;
+    struct emulated_node *w = work_new(WORK_HOST);
+    w->host = call;
+    w->to = data;
+    return work_put(stream, w);
 }

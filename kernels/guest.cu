@@ -1,0 +1,21 @@
+/* guest.cu - the door for guests, and what of a product they leave to us. */
+#include "guest.cuh"
+
+#include "gemm.cuh"
+
+const struct guest_door *guest_door;
+
+KERNEL_BOUNDED(SHEET_LANES, guest_end)(struct sheet s, ARGUMENT(struct gemm) g)
+{
+    uint32_t col = sheet_unit(s);
+    if (col >= g.n)
+        return;
+    for (EACH_ROW_OF(s, row))
+        gemm_put(&g, g.c, row, col, g.c[(size_t)row * g.c_row + col]);
+}
+
+void guest_finish(struct machine *m, const struct gemm *g)
+{
+    struct sheet s = sheet_of(g->m, g->n);
+    LAUNCH(guest_end, sheet_grid(m, &s), dim3(SHEET_LANES), 0, m, s, *g);
+}

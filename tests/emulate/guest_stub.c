@@ -1,0 +1,330 @@
+/* guest_stub.c - a stand-in for cuBLASLt and cuDNN on the emulated GPU: the same symbols, the real
+ * product and activations, computed by the host in the order of the stream. guest.sh builds it:
+ *   -DCUBLASLT -DVERSION=N or -DCUDNN -DVERSION=N  which library
+ *   -DLACKING    without one of its functions
+ *   -DFAIL_AT=N  the Nth computation is refused
+ *   -DCREATE=N   creating a handle gives that status
+ *   -DSLOW       it takes its time
+ * Types are those of src/backend/cublaslt.def, where each function is described. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data);
+
+#ifndef FAIL_AT
+#define FAIL_AT 0
+#endif
+#ifndef CREATE
+#define CREATE 0
+#endif
+
+/* Whether this computation is the one that fails. */
+static int refused(void)
+{
+    static int calls;
+    return FAIL_AT && ++calls == FAIL_AT;
+}
+static void take_time(void)
+{
+#ifdef SLOW
+    usleep(20000);
+#endif
+}
+
+#ifdef CUBLASLT
+enum { NOT_SUPPORTED = 15, FAILED = 14 };
+struct layout { uint64_t rows, columns; int64_t ld, stride; int32_t count; };
+struct product { int32_t compute, across_a, across_b; uint32_t end; const float *bias; };
+struct wish { uint32_t reductions; };
+struct way { uint64_t words[8]; size_t workspace; int status; float waves; int reserved[4]; };
+struct work {
+    struct product p;
+    struct layout la, lb, lc;
+    const float *a, *b;
+    float *c;
+    float alpha, beta;
+};
+
+size_t cublasLtGetVersion(void)
+{
+    return VERSION;
+}
+int cublasLtCreate(void **handle)
+{
+    *handle = calloc(1, 8);
+    return CREATE;
+}
+int cublasLtDestroy(void *handle)
+{
+    free(handle);
+    return 0;
+}
+int cublasLtMatmulDescCreate(void **to, int compute, int scale)
+{
+    struct product *p = calloc(1, sizeof *p);
+    p->compute = compute;
+    p->end = 1;
+    *to = p;
+    return scale != 0;
+}
+int cublasLtMatmulDescDestroy(void *p)
+{
+    free(p);
+    return 0;
+}
+int cublasLtMatmulDescSetAttribute(void *at, int which, const void *value, size_t bytes)
+{
+    struct product *p = at;
+    switch (which) {
+    case 3: memcpy(&p->across_a, value, bytes); return bytes != 4;
+    case 4: memcpy(&p->across_b, value, bytes); return bytes != 4;
+    case 7: memcpy(&p->end, value, bytes); return bytes != 4;
+    case 8: memcpy(&p->bias, value, bytes); return bytes != 8;
+    default: return 7;
+    }
+}
+int cublasLtMatrixLayoutCreate(void **to, int type, uint64_t rows, uint64_t columns, int64_t ld)
+{
+    struct layout l = {rows, columns, ld, 0, 1};
+    *to = calloc(1, sizeof l);
+    memcpy(*to, &l, sizeof l);
+    return type != 0 || ld < (int64_t)rows ? 7 : 0;
+}
+int cublasLtMatrixLayoutDestroy(void *l)
+{
+    free(l);
+    return 0;
+}
+int cublasLtMatrixLayoutSetAttribute(void *at, int which, const void *value, size_t bytes)
+{
+    struct layout *l = at;
+    switch (which) {
+    case 5: memcpy(&l->count, value, bytes); return bytes != 4;
+    case 6: memcpy(&l->stride, value, bytes); return bytes != 8;
+    default: return 7;
+    }
+}
+int cublasLtMatmulPreferenceCreate(void **wish)
+{
+    struct wish w = {~0u};
+    *wish = calloc(1, sizeof w);
+    memcpy(*wish, &w, sizeof w);
+    return 0;
+}
+int cublasLtMatmulPreferenceDestroy(void *wish)
+{
+    free(wish);
+    return 0;
+}
+int cublasLtMatmulPreferenceSetAttribute(void *at, int which, const void *value, size_t bytes)
+{
+    struct wish *w = at;
+    if (which == 3)
+        memcpy(&w->reductions, value, bytes);
+    return 0;
+}
+
+/* A product it does not do: shapes that do not fit, and one that may be split. */
+static int fits(const struct work *w)
+{
+    uint64_t m = w->p.across_a ? w->la.columns : w->la.rows;
+    uint64_t k = w->p.across_a ? w->la.rows : w->la.columns;
+    uint64_t k_too = w->p.across_b ? w->lb.columns : w->lb.rows;
+    uint64_t n = w->p.across_b ? w->lb.rows : w->lb.columns;
+    return m == w->lc.rows && n == w->lc.columns && k == k_too && w->la.count == w->lc.count &&
+           w->lb.count == w->lc.count;
+}
+static struct work work_of(void *p, void *la, void *lb, void *lc)
+{
+    struct work w = {.p = *(struct product *)p, .la = *(struct layout *)la,
+                     .lb = *(struct layout *)lb, .lc = *(struct layout *)lc};
+    return w;
+}
+
+int cublasLtMatmulAlgoGetHeuristic(void *handle, void *p, void *la, void *lb, void *lc, void *ld,
+                                   void *at, int most, struct way *ways, int *found)
+{
+    struct work w = work_of(p, la, lb, lc);
+    const struct wish *wish = at;
+    *found = 0;
+    if (!handle || ld != lc || most != 1 || wish->reductions != 0 || !fits(&w))
+        return 7;
+    memset(ways, 0, sizeof *ways);
+    ways->words[0] = 42;
+    ways->workspace = 4096;
+    *found = 1;
+    return 0;
+}
+
+static void compute(void *data)
+{
+    const struct work *w = data;
+    uint64_t k_count = w->p.across_a ? w->la.rows : w->la.columns;
+    take_time();
+    for (int32_t z = 0; z < w->lc.count; z++)
+        for (uint64_t j = 0; j < w->lc.columns; j++)
+            for (uint64_t i = 0; i < w->lc.rows; i++) {
+                const float *a = w->a + z * w->la.stride, *b = w->b + z * w->lb.stride;
+                uint64_t lda = (uint64_t)w->la.ld, ldb = (uint64_t)w->lb.ld;
+                float *c = w->c + z * w->lc.stride + j * (uint64_t)w->lc.ld + i;
+                double sum = 0;
+                for (uint64_t k = k_count; k-- > 0;) /* not in our order */
+                    sum += (double)a[w->p.across_a ? i * lda + k : k * lda + i] *
+                           (double)b[w->p.across_b ? k * ldb + j : j * ldb + k];
+                sum = w->alpha * sum + (w->beta != 0 ? w->beta * (double)*c : 0);
+                sum += w->p.end & 4 ? (double)w->p.bias[i] : 0;
+                *c = (float)(w->p.end & 2 && sum < 0 ? 0 : sum);
+            }
+}
+
+#ifndef LACKING
+int cublasLtMatmul(void *handle, void *p, const void *alpha, const void *a, void *la, const void *b,
+                   void *lb, const void *beta, const void *c, void *lc, void *d, void *ld,
+                   const uint64_t *how, void *workspace, size_t bytes, void *stream)
+{
+    if (refused())
+        return FAILED;
+    if (!handle || c != d || lc != ld || how[0] != 42 || !workspace || bytes < 4096)
+        return 7;
+    struct work *w = calloc(1, sizeof *w), filled = work_of(p, la, lb, lc);
+    filled.a = a;
+    filled.b = b;
+    filled.c = d;
+    filled.alpha = *(const float *)alpha;
+    filled.beta = *(const float *)beta;
+    memcpy(w, &filled, sizeof filled);
+    return cudaLaunchHostFunc(stream, compute, w) ? FAILED : 0;
+}
+#endif
+#endif
+
+#ifdef CUDNN
+struct handle { void *stream; };
+struct tensor { int n, c, of_n; };
+struct activation { int kind; double coefficient; };
+struct work {
+    struct tensor tx, ty, tdy;
+    struct activation act;
+    const float *x, *dy;
+    float *y;
+    float beta;
+    int back;
+};
+
+size_t cudnnGetVersion(void)
+{
+    return VERSION;
+}
+int cudnnCreate(void **handle)
+{
+    *handle = calloc(1, sizeof(struct handle));
+    return CREATE;
+}
+int cudnnDestroy(void *handle)
+{
+    free(handle);
+    return 0;
+}
+int cudnnSetStream(void *handle, void *stream)
+{
+    ((struct handle *)handle)->stream = stream;
+    return 0;
+}
+int cudnnCreateTensorDescriptor(void **t)
+{
+    *t = calloc(1, sizeof(struct tensor));
+    return 0;
+}
+int cudnnDestroyTensorDescriptor(void *t)
+{
+    free(t);
+    return 0;
+}
+int cudnnSetTensor4dDescriptorEx(void *at, int type, int n, int c, int h, int w, int of_n, int of_c,
+                                 int of_h, int of_w)
+{
+    struct tensor *t = at;
+    t->n = n;
+    t->c = c;
+    t->of_n = of_n;
+    return type != 0 || h != 1 || w != 1 || of_c != 1 || of_h < 1 || of_w < 1 || of_n < c ? 3 : 0;
+}
+int cudnnCreateActivationDescriptor(void **a)
+{
+    *a = calloc(1, sizeof(struct activation));
+    return 0;
+}
+int cudnnDestroyActivationDescriptor(void *a)
+{
+    free(a);
+    return 0;
+}
+int cudnnSetActivationDescriptor(void *at, int kind, int nan_rule, double coefficient)
+{
+    struct activation *a = at;
+    a->kind = kind;
+    a->coefficient = coefficient;
+    return nan_rule != 1;
+}
+
+static double value(const struct activation *a, double x)
+{
+    switch (a->kind) {
+    case 0: return 1 / (1 + exp(-x));
+    case 1: return x > 0 ? x : 0;
+    case 2: return tanh(x);
+    default: return x > 0 ? x : a->coefficient * expm1(x);
+    }
+}
+static void compute(void *data)
+{
+    const struct work *w = data;
+    take_time();
+    for (int r = 0; r < w->tx.n; r++)
+        for (int c = 0; c < w->tx.c; c++) {
+            double x = (double)w->x[r * w->tx.of_n + c];
+            float *y = w->y + r * w->ty.of_n + c;
+            if (w->back)
+                *y = (x > 0 ? w->dy[r * w->tdy.of_n + c] : 0) + (w->beta != 0 ? w->beta * *y : 0);
+            else
+                *y = (float)value(&w->act, x);
+        }
+}
+
+int cudnnActivationForward(void *handle, void *a, const void *alpha, void *tx, const void *x,
+                           const void *beta, void *ty, void *y)
+{
+    if (refused() || *(const float *)alpha != 1)
+        return 5000;
+    struct work *w = calloc(1, sizeof *w);
+    w->act = *(struct activation *)a;
+    w->tx = *(struct tensor *)tx;
+    w->ty = *(struct tensor *)ty;
+    w->x = x;
+    w->y = y;
+    w->beta = *(const float *)beta;
+    return cudaLaunchHostFunc(((struct handle *)handle)->stream, compute, w) ? 5000 : 0;
+}
+#ifndef LACKING
+int cudnnActivationBackward(void *handle, void *a, const void *alpha, void *ty, const void *y,
+                            void *tdy, const void *dy, void *tx, const void *x, const void *beta,
+                            void *tdx, void *dx)
+{
+    if (refused() || *(const float *)alpha != 1 || ((struct activation *)a)->kind != 1 || !ty || !y)
+        return 5000;
+    struct work *w = calloc(1, sizeof *w);
+    w->back = 1;
+    w->tx = *(struct tensor *)tx;
+    w->tdy = *(struct tensor *)tdy;
+    w->ty = *(struct tensor *)tdx;
+    w->x = x;
+    w->dy = dy;
+    w->y = dx;
+    w->beta = *(const float *)beta;
+    return cudaLaunchHostFunc(((struct handle *)handle)->stream, compute, w) ? 5000 : 0;
+}
+#endif
+#endif
