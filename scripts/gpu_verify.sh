@@ -1,7 +1,7 @@
 #!/bin/bash
 # gpu_verify.sh - everything that is claimed of the GPU, tried on a machine that has one: one command, under 9 minutes, no network.
 #   scripts/gpu_verify.sh                 all parts, in this order:
-#       build tests parity repeat learning gpucheck sanitizer faults constants bench
+#       build tests parity repeat learning precision gpucheck sanitizer faults constants bench
 #   scripts/gpu_verify.sh --part NAME     that one (and the build, if it was not done); may be repeated
 #   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
 #                                         build/third-party, which has to travel with the tree; there they are compiled
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export LC_ALL=C
 unset DNN_EMULATE DNN_FAULT DNN_FALLBACK DNN_PATIENCE MODEL_BACKEND ALL_GPU GPU_BACKEND GPU_BATCH_SIZE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
-all="build tests parity repeat learning gpucheck sanitizer faults constants bench"
+all="build tests parity repeat learning precision gpucheck sanitizer faults constants bench"
 parts=""
 emulated=no
 pack=no
@@ -194,6 +194,44 @@ part_learning() {
         'BEGIN { exit !(a >= least && a - b < 0.02 && b - a < 0.02) }' || fail "auc ${auc[0]:-?} on the GPU, ${auc[1]:-?} on the CPU"
     try "$dnn" verify g.dnn --backend dnn_gpu || fail "verify on the GPU"
     try "$dnn" verify g.dnn --backend dnn_cpu || fail "verify on the CPU"
+    passed
+}
+
+# --- precision: each learns, repeats, goes on after a break with the same bytes; fp16's gradients run over ---
+part_precision() {
+    prepare 4 || return
+    local precision width=512 batch=4096 calls auc="" fp32="" saves='"optimizer": {"type": "adamw", "learning_rate": 0.003}, "checkpoint": {"every_s": 0, "keep": 2}'
+    [ $emulated = yes ] && width=48 batch=128
+    config w.json "$(small).csv" 4 $batch
+    sed -i "s/128/$width/g; s/\"epochs\"/$saves, \"epochs\"/; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/" w.json
+    for precision in fp32 tf32 bf16 fp16; do
+        local set="--set backend.precision=$precision"
+        rm -f w.$precision.dnn* w2.dnn* w3.dnn*
+        # shellcheck disable=SC2086 # words
+        try "$dnn" train w.json -o w.$precision.dnn --json -q $set >w.out || { fail "$precision: training"; continue; }
+        grep -q "\"precision\":\"$precision\"" w.out || fail "$precision: it computed in $(grep -o '"precision":"[^"]*"' w.out)"
+        # shellcheck disable=SC2086
+        DNN_FAULT=count try "$dnn" train w.json -o w2.dnn -q $set 2>w.calls || fail "$precision: training again"
+        calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' w.calls)
+        cmp w.$precision.dnn w2.dnn || fail "$precision: two trainings, two models"
+        # shellcheck disable=SC2086
+        DNN_FAULT=cuda:$((${calls:-300} * 7 / 10)):719 try "$dnn" train w.json -o w3.dnn -q $set
+        ls w3.dnn.ckpt-* >/dev/null 2>&1 || echo "it broke off before the first checkpoint, or not at all"
+        # shellcheck disable=SC2086
+        [ -e w3.dnn ] || try "$dnn" train w.json -o w3.dnn -q --resume $set || fail "$precision: going on"
+        cmp w.$precision.dnn w3.dnn || fail "$precision: other bytes after a break"
+        try "$dnn" evaluate w.$precision.dnn "$(small).csv" --json -q >w.e || fail "$precision: evaluate"
+        auc=$(grep -o '"auc":[0-9.]*' w.e | head -n 1 | cut -d: -f2)
+        echo "$precision: auc ${auc:-?}"
+        fp32=${fp32:-${auc:-0}}
+        awk -v a="${auc:-0}" -v b="$fp32" 'BEGIN { exit !(a > 0.5 && b - a < 0.02) }' || fail "$precision: auc ${auc:-?}, fp32 has $fp32"
+    done
+    try "$dnn" train w.json -o over.dnn -q --set backend.precision=fp16 --set output.metrics=over.lines \
+        --set 'train.loss.class_weights={"0":1e6,"1":1e6}' || fail "fp16: gradients that run over"
+    grep -o '"loss_scale":[^,]*,"skipped_steps":[0-9]*' over.lines
+    grep -q '"skipped_steps":[1-9]' over.lines || fail "fp16: nothing ran over"
+    try "$dnn" train w.json -o auto.dnn -q --json >auto.out || fail "auto"
+    echo "auto: $(grep -o '"precision":"[^"]*"' auto.out)"
     passed
 }
 

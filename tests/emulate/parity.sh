@@ -10,6 +10,12 @@ check "and the report says so" grep -q '"failed": 0, "left_out": 0, "alive": tru
 check "an emulated device is no GPU" grep -q '"real_gpu": false' cases.json
 run "$parity" --training --only "tanh, a number to learn" training.json
 is_exit 0 "a training: its gradient, its loss, its bits"
+run "$parity" --precision precision.json
+is_exit 0 "large products in tf32, bf16 and fp16"
+check "are none of them left out" grep -q '"failed": 0, "left_out": 0, "alive": true' precision.json
+run env DNN_EMULATE=sm:75 "$parity" --precision turing.json
+is_exit 0 "a card that has fp16 alone"
+check "leaves out the others" grep -q '"failed": 0, "left_out": 2, "alive": true' turing.json
 run env DNN_EMULATE=devices:0:0 "$parity" none.json
 is_exit 69 "without a device it is no pass"
 run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json

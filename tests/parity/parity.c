@@ -1,9 +1,9 @@
 /* parity.c - the device against the CPU, in one program: every case of every operation (opcase.h)
  * within its gate, twice and recorded with the same bits, nothing written outside; then gradients
- * and trainings of small networks. The machine is the real one behind the door, so the program
- * links against the CUDA runtime or against the emulated one.
+ * and trainings of small networks, and products in each precision. The machine is the real one
+ * behind the door, so the program links against the CUDA runtime or against the emulated one.
  *
- *     parity [--only NAME] [--most MFLOP] [--cases | --training] [FILE.json]
+ *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision] [FILE.json]
  *
  * Exit 0 when all is equal, 1 when something is not, 69 without a device, 81 when it failed. */
 #include "parity.h"
@@ -50,7 +50,7 @@ static void head(const struct parity *p, const struct machine *device)
 }
 
 /* Machines of their own for the cases; the trainings open theirs. */
-static int run(struct parity *p, bool cases, bool trainings)
+static int run(struct parity *p, bool cases, bool trainings, bool precisions)
 {
     struct err e = {0};
     struct machine *device = machine_open(&(struct machine_options){.backend = "cuda"}, &e);
@@ -74,6 +74,11 @@ static int run(struct parity *p, bool cases, bool trainings)
         parity_trainings(p, "cuda");
         parity_array_end(p);
     }
+    if (alive && precisions) {
+        parity_array(p, "precision");
+        parity_precisions(p, "cuda");
+        parity_array_end(p);
+    }
     fprintf(p->out, ",\n \"passed\": %u, \"failed\": %u, \"left_out\": %u, \"alive\": %s}\n",
             p->passed, p->failed, p->left_out, alive ? "true" : "false");
     fprintf(stderr, "parity: %u passed, %u failed, %u left out\n", p->passed, p->failed,
@@ -86,13 +91,15 @@ static int run(struct parity *p, bool cases, bool trainings)
 int main(int count, char **words)
 {
     struct parity p = {.out = stdout, .most = UINT64_MAX};
-    bool cases = true, trainings = true;
+    bool cases = true, trainings = true, precisions = true;
     for (int i = 1; i < count; i++) {
         double most;
         if (strcmp(words[i], "--cases") == 0) {
-            trainings = false;
+            trainings = precisions = false;
         } else if (strcmp(words[i], "--training") == 0) {
-            cases = false;
+            cases = precisions = false;
+        } else if (strcmp(words[i], "--precision") == 0) {
+            cases = trainings = false;
         } else if (i + 1 < count && strcmp(words[i], "--only") == 0) {
             p.only = words[++i];
         } else if (i + 1 < count && strcmp(words[i], "--most") == 0 &&
@@ -106,6 +113,6 @@ int main(int count, char **words)
             return 64;
         }
     }
-    int code = run(&p, cases, trainings);
+    int code = run(&p, cases, trainings, precisions);
     return fclose(p.out) == 0 ? code : 74;
 }

@@ -26,5 +26,7 @@ void parity_result(struct parity *p, const char *name, double worst, double gate
 bool parity_cases(struct parity *p, struct machine *device, struct machine *cpu, struct err *e);
 /* Gradients and trainings of small networks (parity_training.c); a machine each. */
 void parity_trainings(struct parity *p, const char *backend);
+/* Large products in each precision that the device has (parity_precision.c); a machine each. */
+void parity_precisions(struct parity *p, const char *backend);
 
 #endif

@@ -1,0 +1,186 @@
+/* parity_precision.c - large products of a training in tf32, bf16 and fp16: against the exact sums,
+ * no further from them than twice what rounding the inputs alone makes; with tiny gradients scaled
+ * into fp16's range; and twice, bit for bit. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "parity.h"
+
+/* Significant bits, the least exponent, and where halves go. */
+struct rounding {
+    const char *name;
+    int digits, least;
+    bool away;
+};
+static const struct rounding kinds[] = {
+    {"tf32", 11, -126, true}, {"bf16", 8, -126, false}, {"fp16", 11, -14, false}};
+/* Large on a card, and on the emulated one, which takes less. */
+static const struct shape { uint32_t rows, in, out; } large[] = {
+    {1031, 517, 131}, {4099, 28, 515}, {1000, 302, 301}}, small[] = {
+    {70, 37, 33}, {131, 28, 65}, {64, 33, 40}};
+static const double GATE = 2, TINY = 0x1p-20;
+
+static double rounded(const struct rounding *k, double x)
+{
+    if (x == 0)
+        return 0;
+    int e = ilogb(x);
+    double unit = ldexp(1, (e > k->least ? e : k->least) - k->digits + 1);
+    return unit * (k->away ? round(x / unit) : nearbyint(x / unit));
+}
+
+/* An operand on the device, exact here, and rounded. */
+struct operand { float *device; double *exact, *near; };
+static uint64_t stream;
+
+static struct operand operand(struct machine *m, const struct rounding *k, size_t n, double size,
+                              double scale)
+{
+    struct err e = {0};
+    struct operand o = {machine_alloc(m, n * sizeof(float), &e), mem_alloc(n, sizeof(double)),
+                        mem_alloc(n, sizeof(double))};
+    float *host = mem_alloc(n, sizeof *host);
+    for (size_t i = 0; i < n; i++) {
+        stream = stream * 6364136223846793005u + 1442695040888963407u;
+        host[i] = (float)(((double)(stream >> 40) / 0x1p23 - 1) * size);
+        o.exact[i] = (double)host[i];
+        o.near[i] = rounded(k, o.exact[i] * scale) / scale;
+    }
+    if (o.device)
+        machine_upload(m, o.device, host, n * sizeof *host);
+    mem_free(host);
+    return o;
+}
+static void operand_free(struct machine *m, struct operand *o)
+{
+    machine_release(m, o->device);
+    mem_free(o->exact);
+    mem_free(o->near);
+}
+
+/* Element (i, j) of the first is at i * step + k * along, of the second at j * step + k * along. */
+struct side { const struct operand *of; size_t step, along; };
+
+/* How much further `got` is from the exact sums than those of rounded inputs are. */
+static double times_worse(const float *got, struct side a, struct side b, uint32_t m, uint32_t n,
+                          uint32_t count)
+{
+    double worst = 0, most = 0;
+    for (uint32_t i = 0; i < m; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            double exact = 0, near = 0;
+            for (uint32_t k = 0; k < count; k++) {
+                size_t x = i * a.step + k * a.along, y = j * b.step + k * b.along;
+                exact += a.of->exact[x] * b.of->exact[y];
+                near += a.of->near[x] * b.of->near[y];
+            }
+            double error = fabs((double)got[(size_t)i * n + j] - exact);
+            worst = error <= worst ? worst : error; /* not a number comes through */
+            most = fmax(most, fabs(near - exact));
+        }
+    return most > 0 ? worst / most : (double)INFINITY;
+}
+
+struct results { float *y, *dx, *dw; };
+
+/* One layer forward and back; shards are summed. */
+static struct results layer(struct machine *m, const struct shape *s, const struct operand *x,
+                            const struct operand *w, const struct operand *dy, double scale)
+{
+    struct err e = {0};
+    size_t ys = (size_t)s->rows * s->out, xs = (size_t)s->rows * s->in, ws = (size_t)s->in * s->out;
+    uint32_t shards = plan_shards(s->rows);
+    struct results r = {mem_zero(ys, sizeof *r.y), mem_zero(xs, sizeof *r.dx),
+                        mem_zero(ws, sizeof *r.dw)};
+    float *y = machine_alloc(m, ys * sizeof *y, &e), *dx = machine_alloc(m, xs * sizeof *dx, &e);
+    float *dw = machine_alloc(m, shards * ws * sizeof *dw, &e), *host = mem_zero(ws, sizeof *host);
+    struct step now = {.scale = scale > 1 ? scale : 0}, *at = machine_alloc(m, sizeof now, &e);
+    if (y && dx && dw && at) {
+        machine_upload(m, at, &now, sizeof now);
+        op_dense(m, &(struct op_dense){.y = (struct act *)y, .x = (struct act *)x->device,
+                                       .w = (real *)w->device, .rows = s->rows, .in = s->in,
+                                       .out = s->out, .ldx = s->in, .ldy = s->out});
+        op_dense_back(m, &(struct op_dense_back){
+            .dx = (struct act *)dx, .dw = (real *)dw, .dy = (struct act *)dy->device,
+            .x = (struct act *)x->device, .w = (real *)w->device, .now = at, .shard_stride = ws,
+            .rows = s->rows, .in = s->in, .out = s->out, .ldx = s->in, .lddx = s->in,
+            .lddy = s->out});
+        machine_download(m, r.y, y, ys * sizeof *y);
+        machine_download(m, r.dx, dx, xs * sizeof *dx);
+        for (uint32_t i = 0; i < shards; i++) {
+            machine_download(m, host, dw + i * ws, ws * sizeof *host);
+            for (size_t k = 0; k < ws; k++)
+                r.dw[k] += host[k];
+        }
+    }
+    void *const blocks[] = {y, dx, dw, at};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        machine_release(m, blocks[i]);
+    mem_free(host);
+    return r;
+}
+static void results_free(struct results *r)
+{
+    mem_free(r->y);
+    mem_free(r->dx);
+    mem_free(r->dw);
+}
+
+static void compare(struct parity *p, struct machine *m, const struct rounding *k,
+                    const struct shape *s, double size, double scale)
+{
+    size_t ys = (size_t)s->rows * s->out, xs = (size_t)s->rows * s->in, ws = (size_t)s->in * s->out;
+    struct operand x = operand(m, k, xs, 1, 1), w = operand(m, k, ws, 1, 1);
+    struct operand dy = operand(m, k, ys, size, scale);
+    struct results r = layer(m, s, &x, &w, &dy, scale), again = layer(m, s, &x, &w, &dy, scale);
+    const double worse[] = {
+        times_worse(r.y, (struct side){&x, s->in, 1}, (struct side){&w, 1, s->out}, s->rows, s->out,
+                    s->in),
+        times_worse(r.dx, (struct side){&dy, s->out, 1}, (struct side){&w, s->out, 1}, s->rows,
+                    s->in, s->out),
+        times_worse(r.dw, (struct side){&x, 1, s->in}, (struct side){&dy, 1, s->out}, s->in, s->out,
+                    s->rows)};
+    static const char *const what[] = {"forward", "input gradient", "weight gradient"};
+    char name[120];
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s %u x %u x %u%s: %s", k->name, s->rows, s->in, s->out,
+                 scale > 1 ? ", scaled" : "", what[i]);
+        parity_result(p, name, worse[i], GATE, worse[i] <= GATE ? "" : "further than rounding");
+    }
+    snprintf(name, sizeof name, "%s %u x %u x %u: twice", k->name, s->rows, s->in, s->out);
+    bool same = memcmp(r.y, again.y, ys * sizeof *r.y) == 0 &&
+                memcmp(r.dx, again.dx, xs * sizeof *r.dx) == 0 &&
+                memcmp(r.dw, again.dw, ws * sizeof *r.dw) == 0;
+    parity_result(p, name, 0, 0, same ? "" : "other bits");
+    results_free(&r);
+    results_free(&again);
+    operand_free(m, &x);
+    operand_free(m, &w);
+    operand_free(m, &dy);
+}
+
+void parity_precisions(struct parity *p, const char *backend)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct err e = {0};
+        struct plan plan;
+        struct machine *m = machine_open(
+            &(struct machine_options){.backend = backend, .precision = kinds[i].name}, &e);
+        if (!m) {
+            parity_result(p, kinds[i].name, (double)INFINITY, GATE, "the device does not open");
+            continue;
+        }
+        machine_plan(m, 256, 1, &plan);
+        const struct shape *s = strcmp(plan.core, "emulated") == 0 ? small : large;
+        bool has = strcmp(plan.precision, kinds[i].name) == 0;
+        for (int k = 0; k < 3 && has; k++)
+            compare(p, m, &kinds[i], &s[k], 1, 1);
+        if (has && strcmp(kinds[i].name, "fp16") == 0)
+            compare(p, m, &kinds[i], &s[0], TINY, SCALE_FIRST);
+        p->left_out += !has;
+        if (!machine_wait(m, 30, &e))
+            parity_result(p, kinds[i].name, (double)INFINITY, GATE, "the device has failed");
+        machine_close(m);
+    }
+}
