@@ -341,6 +341,34 @@ for p in sys.path: print("\n".join(glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1
 
 # --- bench: a step and a whole job, beside PyTorch on the same GPU ---
 seconds_train() { grep -o '"train":[0-9.e-]*' "$1" | tail -n 1 | cut -d: -f2; }
+# 28-512-512-512-2 on a tenth of 11 million rows: 3.206 million operations a row and step
+bench_large() {
+    local rows=1100000 width=512 columns batch precision peer rate
+    [ $emulated = yes ] && rows=1000 width=32
+    [ -s large.csv ] || "$root/scripts/bench/make_data.pl" table $rows >large.csv
+    columns=$(for i in $(seq 28); do printf '"x%d": "numeric"%s' "$i" "$([ "$i" = 28 ] || echo ,)"; done)
+    for batch in 65536 4096; do
+        [ $emulated = yes ] && batch=256
+        cat >large.json <<END
+{"task": "binary", "data": {"train": "large.csv", "target": "y", "columns": {$columns}, "split": {"method": "random", "valid": 0, "test": 0}},
+ "model": {"preset": "mlp", "hidden": [$width, $width, $width], "dropout": 0}, "train": {"epochs": 3, "batch_size": $batch},
+ "backend": {"name": "dnn_gpu", "fallback": "none"}, "output": {"model": "large.dnn", "metrics": "large.lines"}}
+END
+        for precision in bf16 tf32 fp32; do
+            rm -f large.lines large.dnn*
+            try "$dnn" train large.json -q --set backend.precision=$precision || { fail "large, $precision"; continue; }
+            rate=$(sed -n 's/.*"rows_per_s":\([0-9.e+]*\).*/\1/p' large.lines | tail -n 1)
+            line "{\"work\": \"11M x 28, ${width}x3, batch $batch\", \"who\": \"dnn_gpu $precision\", \"rows_per_s\": ${rate:-0}, \"epoch_ms\": $(number %.1f "${rate:-0} ? 11e9 / ${rate:-1} : 0"), \"tflops\": $(number %.1f "${rate:-0} * 3.206e-6")}"
+        done
+        if [ $emulated = no ] && [ -n "$python" ]; then
+            for precision in fp32 bf16 compile; do
+                peer=$(timeout 60 "$python" "$root/scripts/bench/peers_gpu.py" large 1100000 $batch $precision 2>"peer.large.err" | tail -n 1)
+                line "${peer:-{\"peer\": \"PyTorch $precision, batch $batch\", \"skipped\": $(quoted "$(tail -n 1 peer.large.err)")\}}"
+            done
+        fi
+        [ $emulated = no ] || break
+    done
+}
 part_bench() {
     need_gpu && need_program || return
     local rows=45000 epochs=50 steps=176 lines="" us peer how began_at ours
@@ -390,6 +418,7 @@ part_bench() {
     else
         line '{"peer": "PyTorch on the GPU", "skipped": "not found"}'
     fi
+    bench_large
     printf '{"program": "gpu_verify bench", "rows": [\n %s\n]}\n' "$lines" >"$results/bench.json"
     passed
 }

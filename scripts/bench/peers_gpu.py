@@ -2,6 +2,8 @@
 """PyTorch on the GPU, for scripts/gpu_verify.sh: prints one line of JSON.
 
     peers_gpu.py step CSV EPOCHS eager|graph|compile   microseconds of a step of 45k x 14, 128-128-2, batch 256, AdamW
+    peers_gpu.py large ROWS BATCH fp32|bf16|compile    rows a second of 28-512-512-512-2: as it comes, in bf16 with the fused
+                                                       optimiser, and the same compiled and replayed as a graph
     peers_gpu.py job TRAIN.csv NEW.csv OUT.csv         the whole job (timed from outside): read, train 10 epochs, predict
 
 The data lie on the device, batches are rows of a permutation made there; the optimiser is the fused one.
@@ -75,6 +77,34 @@ def step_time(path, epochs, how):
                       "device": torch.cuda.get_device_name()}))
 
 
+def large(rows, batch, how):
+    import torch
+    torch.manual_seed(0)
+    x = torch.randn(rows, 28, device="cuda")
+    y = (x[:, 0] * x[:, 1] > 0).long()
+    widths = [28, 512, 512, 512]
+    layers = []
+    for i in range(3):
+        layers += [torch.nn.Linear(widths[i], widths[i + 1]), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(512, 2)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=how != "fp32")
+    loss_of = torch.nn.CrossEntropyLoss()
+    forward = torch.compile(model, mode="reduce-overhead") if how == "compile" else model
+
+    def step(picked):
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=how != "fp32"):
+            loss = loss_of(forward(x[picked]), y[picked])
+        loss.backward()
+        optimizer.step()
+
+    fit(torch, step, rows, 1, batch)
+    start = time.perf_counter()
+    steps = fit(torch, step, rows, 2, batch)
+    took = time.perf_counter() - start
+    print(json.dumps({"peer": "PyTorch " + how, "batch": batch, "rows_per_s": steps * batch / took}))
+
+
 def job(train, new, out):
     import numpy as np
     import pandas as pd
@@ -93,6 +123,8 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if len(words) == 4 and words[0] == "step":
         step_time(words[1], int(words[2]), words[3])
+    elif len(words) == 4 and words[0] == "large":
+        large(int(words[1]), int(words[2]), words[3])
     elif len(words) == 4 and words[0] == "job":
         job(*words[1:])
     else:
