@@ -39,6 +39,12 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
         out, "memory      %s at most (table %s, weights and state %s, activations %s, other %s)\n",
         text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
         text_bytes(r->activations_bytes), text_bytes(r->other_bytes));
+    if (r->device.all)
+        text_printf(out,
+                    "device      %s at most (weights %s, state %s, activations %s, data %s)\n",
+                    text_bytes(r->device.all), text_bytes(r->device.weights),
+                    text_bytes(r->device.state), text_bytes(r->device.activations),
+                    text_bytes(r->device.data));
     text_printf(out, "batch       %lld; the largest that fits: train %llu, predict %llu\n",
                 (long long)c->train.batch_size, (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);

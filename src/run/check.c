@@ -52,24 +52,30 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
         const uint64_t *rows = t->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
-        r->device_bytes =
-            need.total + t->table->rows.count * t->table->rows.format.stride +
-            (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+        r->device.weights = need.weights;
+        r->device.state = need.gradients + need.state;
+        r->device.activations = need.activations + need.scratch;
+        r->device.data = t->table->rows.count * t->table->rows.format.stride +
+                         (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+        r->device.all = need.total + r->device.data;
         training = before + copies + score_bytes(t) + WRITING;
     }
     uint64_t peak = hostmem_peak();
     r->host_bytes = peak > training ? peak : training;
-    uint64_t named = r->device_bytes ? copies : 0;
-    if (!r->device_bytes)
+    uint64_t named = r->device.all ? copies : 0;
+    if (!r->device.all)
         named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;
     r->other_bytes = r->host_bytes > named ? r->host_bytes - named : 0;
     return true;
 }
 
-/* The largest power of two of rows whose network fits in what the machine has left. */
-static uint64_t largest_batch(const struct training *t, bool training)
+/* The largest power of two of rows whose network fits in what the machine has left, and on a GPU in
+ * what this training would give back: its network to another one, all it holds to a prediction. */
+static uint64_t largest_batch(const struct training *t, const struct check_result *r, bool training)
 {
     uint64_t room = machine_bytes_free(t->machine), largest = 0;
+    if (room && r->device.all)
+        room += training ? r->device.all - r->device.data : r->device.all;
     uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
     for (uint32_t rows = 1; rows <= most; rows *= 2) {
         struct network_options o = training_network(t);
@@ -159,8 +165,8 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     config_resolved(t->config, t->features, false, &r->resolved);
     if (!account(t, before, r, e) || !estimate(t, load_s, r, e))
         return false;
-    r->largest_batch_train = largest_batch(t, true);
-    r->largest_batch_predict = largest_batch(t, false);
+    r->largest_batch_train = largest_batch(t, r, true);
+    r->largest_batch_predict = largest_batch(t, r, false);
     r->backend = t->backend;
     return true;
 }
@@ -205,12 +211,18 @@ void check_write(const struct config *c, const struct check_result *r, struct js
     json_put_int(out, "parameters", (int64_t)r->parameters);
     json_open(out, "memory", '{');
     json_put_int(out, "host_bytes", (int64_t)r->host_bytes);
-    json_put_int(out, "device_bytes", (int64_t)r->device_bytes);
+    json_put_int(out, "device_bytes", (int64_t)r->device.all);
     json_open(out, "by_kind", '{');
     json_put_int(out, "table", (int64_t)r->encoded_bytes);
     json_put_int(out, "weights", (int64_t)r->weights_bytes);
     json_put_int(out, "activations", (int64_t)r->activations_bytes);
     json_put_int(out, "other", (int64_t)r->other_bytes);
+    json_close(out, '}');
+    json_open(out, "device_by_kind", '{');
+    json_put_int(out, "weights", (int64_t)r->device.weights);
+    json_put_int(out, "state", (int64_t)r->device.state);
+    json_put_int(out, "activations", (int64_t)r->device.activations);
+    json_put_int(out, "data", (int64_t)r->device.data);
     json_close(out, '}');
     json_close(out, '}');
     json_open(out, "largest_batch", '{');

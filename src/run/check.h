@@ -9,7 +9,11 @@
 struct check_result {
     uint64_t rows[3], columns_by_type[10], parameters;
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
-    uint64_t device_bytes; /* of all kinds but `other`, where a GPU serves */
+    /* Where a GPU serves, what it will hold, within 10 %: state is that of the optimiser and its
+     * gradients, data the encoded rows. */
+    struct {
+        uint64_t all, weights, state, activations, data;
+    } device;
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */

@@ -215,6 +215,7 @@ static bool write_line(struct run *r, const struct step *now, double loss,
     json_put_number(&out, "learning_rate", t->history.rows[t->history.epochs - 1].learning_rate);
     json_put_number(&out, "rows_per_s", rows_per_second(r));
     json_put_number(&out, "seconds", clock_now() - r->epoch_began);
+    memory_note(t->machine);
     memory_write("memory", &out);
     json_close(&out, '}');
     bool good = journal_line(&t->journal, out.text.data, e);

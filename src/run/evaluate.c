@@ -223,12 +223,14 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     stop_phase("evaluate", true);
     if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
         return false;
+    r->serve.beside = true;
     if (!q->better_than)
         return measure(q, NULL, r, e);
     struct serve other = {0}; /* opened before hours of rows are measured in vain */
     bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
     if (!good)
         return false;
+    other.beside = true;
     good = comparable(&r->serve, &other, q, e) && measure(q, &other, r, e);
     serve_close(&other);
     return good;

@@ -23,6 +23,7 @@ bool select_is_gpu(const struct selection *s)
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
+static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
 
 /* --- opening --- */
 
@@ -116,10 +117,14 @@ void select_say_loaded(const struct selection *s, const struct machine *m)
     log_line("dnn_gpu: model loaded on GPU %u (%s, %.1f of %.1f GiB used)", info.index,
              text_quote_z(info.device), (double)(info.total - info.free) / GIB,
              (double)info.total / GIB);
-    if (info.free && info.free < info.total / 5)
+    double used = (double)(info.total - info.free) / (double)info.total;
+    if (info.free && used >= FULL)
         log_warning("dnn_gpu: %.0f %% of the memory of GPU %u is in use: another program on it may "
-                    "find no room",
-                    100.0 * (double)(info.total - info.free) / (double)info.total, info.index);
+                    "find no room", 100 * used, info.index);
+    else if ((double)info.total < SMALL_CARD * GIB)
+        log_warning("dnn_gpu: GPU %u has %.1f GiB of memory, less than %.0f GiB: large networks, "
+                    "batches and tables may find no room", info.index, (double)info.total / GIB,
+                    SMALL_CARD);
 }
 
 /* --- the GPU fails --- */

@@ -71,9 +71,9 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
         decide(s, records, bytes);
 }
 
-static bool on_device(const struct serve *s)
+static bool beside(const struct serve *s)
 {
-    return strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
+    return s->beside && strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
 }
 
 /* What is left of the machine when another one takes over, or at the end. */
@@ -214,14 +214,14 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
 {
     if (!s->backend.machine) /* nobody said how many there are: these, at least */
         decide(s, count, 0);
-    if (on_device(s) && !s->machine)
+    if (beside(s) && !s->machine)
         select_lost(&s->backend, &s->options);
-    if (on_device(s) ? answer_beside(s, records, count, logits, e)
+    if (beside(s) ? answer_beside(s, records, count, logits, e)
                      : answer(s, records, count, logits, e))
         return true;
     if (!select_falls_back(&s->backend, &s->options, e))
         return false;
-    bool device = on_device(s);
+    bool device = beside(s);
     select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
     err_clear(e);
     stop(s, device);
@@ -230,7 +230,7 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
 
 void serve_close(struct serve *s)
 {
-    stop(s, on_device(s));
+    stop(s, beside(s));
     if (s->features)
         features_free(s->features);
     modelfile_free(s->file);

@@ -20,6 +20,21 @@ struct network_options training_network(const struct training *t)
                                     .clip_norm = o->clip_norm};
 }
 
+static bool no_room(const struct training *t, const struct network_options *o, uint64_t need,
+                    uint64_t left, struct err *e)
+{
+    struct machine_info gpu;
+    machine_describe(t->machine, &gpu);
+    err_set(e, ERR_GPU_MEMORY,
+            "GPU %u (%s) out of memory: a network with micro-batches of %u row%s needs %s, and it "
+            "may have %s: %s of %s are free%s",
+            gpu.index, text_quote_z(gpu.device), o->rows, o->rows == 1 ? "" : "s",
+            text_bytes(need), text_bytes(left), text_bytes(gpu.free), text_bytes(gpu.total),
+            left < gpu.free ? ", within backend.memory_limit_gb and memory_fraction" : "");
+    return err_help(e, "lower train.batch_size or the width of the layers, wait until others have "
+                       "left the card, or let the CPU train: --backend dnn_cpu");
+}
+
 static bool enough_memory(const struct training *t, const struct network_options *o, struct err *e)
 {
     struct network_bytes need;
@@ -27,8 +42,7 @@ static bool enough_memory(const struct training *t, const struct network_options
         return false;
     uint64_t free_bytes = machine_bytes_free(t->machine);
     if (free_bytes && need.total > free_bytes && select_is_gpu(&t->backend))
-        return err_set(e, ERR_GPU_MEMORY, "GPU out of memory: the network needs %s, %s are left",
-                       text_bytes(need.total), text_bytes(free_bytes));
+        return no_room(t, o, need.total, free_bytes, e);
     if (free_bytes && need.total > free_bytes) {
         err_set(e, ERR_MEMORY, "the network needs %s of memory and %s are left",
                 text_bytes(need.total), text_bytes(free_bytes));
@@ -75,7 +89,6 @@ static bool halve(struct training *t)
         return false;
     while (whole % rows)
         rows--;
-    log_line("dnn_gpu: out of memory; micro-batch %u -> %u", t->plan.batch, rows);
     machine_plan(t->machine, rows, whole / rows, &t->plan);
     machine_obey(t->machine, &t->plan);
     return true;
@@ -113,6 +126,7 @@ static bool network_on_cpu(struct training *t, struct err *e)
 
 static bool network_fit(struct training *t, struct err *e)
 {
+    uint32_t wished = t->plan.batch;
     while (!network_try(t, e)) {
         network_drop(t);
         if (e->id != ERR_GPU_MEMORY || !select_is_gpu(&t->backend))
@@ -121,6 +135,8 @@ static bool network_fit(struct training *t, struct err *e)
             return select_falls_back(&t->backend, &t->config->backend, e) && network_on_cpu(t, e);
         err_clear(e);
     }
+    if (t->plan.batch != wished)
+        log_line("dnn_gpu: out of memory; micro-batch %u -> %u", wished, t->plan.batch);
     return true;
 }
 

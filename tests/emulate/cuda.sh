@@ -14,7 +14,7 @@ close() {
             next if $. == 1; for (1 .. $#a) { my $d = abs($a[$_] - $b[$_]); $far = $d if $d > $far } }
         die "longer" if <$g>; die "far: $far\n" if $far > $most' "$1" "$2" "$3"
 }
-one_warning() { [ "$(grep -c 'warning:' err)" -eq 1 ]; }
+one_warning() { [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq 1 ]; }
 
 # --- the same mathematics ---
 make_data d.csv 2000
@@ -150,7 +150,7 @@ bad=""
 for ((n = 1; n <= calls; n += 6)); do
     for code in 719 2 46; do # one that stays, out of memory, busy
         DNN_FAULT=cuda:$n:$code dnn predict a.dnn d.csv >out 2>err || bad+="cuda:$n:$code: exit $?: $(tail -n 2 err); "
-        close out few.csv 1e-5 && [ "$(grep -c warning: err)" -le 1 ] || bad+="cuda:$n:$code: $(cat err); "
+        close out few.csv 1e-5 && [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -le 1 ] || bad+="cuda:$n:$code: $(cat err); "
     done
 done
 [ -z "$bad" ]

@@ -8,8 +8,9 @@
 /* What a whole program leaves behind. */
 static void report(void)
 {
-    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left\n",
-            cudart_calls(NULL), cudart_calls_after_fault(), emulate_findings(), cudart.left);
+    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left, %u allocations\n",
+            cudart_calls(NULL), cudart_calls_after_fault(), emulate_findings(), cudart.left,
+            cudart_calls("Malloc"));
 }
 
 /* One word of DNN_EMULATE. */

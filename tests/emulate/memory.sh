@@ -1,0 +1,131 @@
+#!/bin/bash
+# memory.sh - what a GPU's memory is asked for: the summary, the journal and check tell it, the limits are kept to, nothing is
+# allocated once the steps run, little room and small cards are warned of. Ids: G06 G07 G14. DNN is build/emulated/dnn.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
+number() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "$1" | tail -n 1; } # number FILE KEY: the last on the last line
+device_of() { grep -o "\"$2\":{[^}]*}" "$1" | tail -n 1 | sed -n "s/.*\"$3\":\([0-9]*\).*/\1/p"; }
+make_data d.csv 3000
+make_config c.json d.csv binary '"epochs": 2, "early_stopping": {"patience": 0}' \
+    '"backend": {"name": "dnn_gpu", "fallback": "none"}, "output": {"metrics": "m.jsonl"}'
+sed 's/"none"/"cpu"/' c.json >f.json
+
+# --- what is told ---
+run dnn train c.json -o m.dnn --progress none --json
+is_exit 0 "a training"
+is "$(grep -c warning: err)" 1 "the card is small, which is warned of once"
+for key in host_peak_bytes device_allocated_bytes device_peak_bytes device_free_bytes; do
+    [ "$(device_of out memory $key)" -gt 0 ]
+    ok $? "$key in the summary" "$(cat out)"
+    [ "$(device_of m.jsonl memory $key)" -gt 0 ]
+    ok $? "$key in the journal" "$(tail -n 1 m.jsonl)"
+done
+run dnn predict m.dnn d.csv -o p.csv --json
+[ "$(device_of out memory device_peak_bytes)" -gt 0 ]
+ok $? "and in predict's" "$(cat out)"
+run dnn predict m.dnn d.csv -o p.csv --json --backend dnn_cpu
+is "$(device_of out memory device_peak_bytes)" 0 "0 on the CPU"
+
+# --- check: within 10 % of what was taken ---
+layers='"layers": [{"type": "dense", "units": 64}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "dropout", "p": 0.2},
+  {"type": "residual", "layers": [{"type": "layer_norm"}, {"type": "dense", "units": 64}, {"type": "silu"}]}]'
+sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" c.json >layers.json
+sed 's/\[16, 8\]/[300, 100]/' c.json >wide.json
+sed 's/"batch_size": 64/"batch_size": 2000/' wide.json >batch.json
+sed 's/"epochs": 2/"epochs": 1, "grad_accumulation": 3, "optimizer": {"type": "sgd"}/' wide.json >sgd.json
+for name in c layers wide batch sgd; do
+    run dnn check $name.json --json
+    told=$(number out device_bytes)
+    sum=0
+    for kind in weights state activations data; do sum=$((sum + $(device_of out device_by_kind $kind))); done
+    is $sum "$told" "$name: the kinds are all of it"
+    run dnn train $name.json -o x.dnn --progress none --json --set train.epochs=1
+    took=$(device_of out memory device_peak_bytes)
+    [ $((100 * told)) -ge $((90 * took)) ] && [ $((100 * told)) -le $((110 * took)) ]
+    ok $? "$name: check tells $told, the device held $took"
+done
+run dnn check wide.json
+out_has "device      " "for readers as well"
+grep -q '^device .*at most (weights .*, state .*, activations .*, data .*)$' out
+ok $? "by kind" "$(cat out)"
+run dnn check wide.json --backend dnn_cpu
+! grep -q '^device' out
+ok $? "not on the CPU"
+
+# --- the largest batch that fits ---
+export DNN_EMULATE=devices:1:4000000
+run dnn check wide.json --json
+largest=$(number out train)
+largest=$(sed 's/.*"largest_batch":{"train":\([0-9]*\).*/\1/' out)
+[ "$largest" -ge 64 ] && [ "$largest" -le 65536 ]
+ok $? "check names the largest batch: $largest" "$(cat out)"
+run dnn train wide.json -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$largest"
+is_exit 0 "it fits"
+err_lacks "out of memory" "as it is"
+run dnn train wide.json -o x.dnn --progress none --set train.epochs=1 --set train.batch_size=$((2 * largest))
+is_exit 0 "twice as many rows"
+err_has "dnn_gpu: out of memory; micro-batch $((2 * largest)) -> $largest" "are halved"
+largest=$(dnn check wide.json --json 2>/dev/null | sed 's/.*"largest_batch":{"train":[0-9]*,"predict":\([0-9]*\).*/\1/')
+dnn train wide.json -o x.dnn --progress none --quiet 2>/dev/null
+run dnn predict x.dnn d.csv --batch-size "$largest" -o p.csv
+is_exit 0 "predict: $largest fit"
+err_lacks "out of memory" "as they are"
+run dnn predict x.dnn d.csv --batch-size $((4 * largest)) -o p.csv
+err_has "dnn_gpu: out of memory; batch" "more are halved"
+unset DNN_EMULATE
+
+# --- the limits are kept to ---
+whole=$(dnn train batch.json -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
+for share in 95 80; do
+    limit=$(awk "BEGIN { printf \"%.9f\", $whole * $share / 100 / 1073741824 }")
+    bytes=$((whole * share / 100))
+    run dnn train batch.json -o x.dnn --progress none --json --set backend.memory_limit_gb="$limit"
+    took=$(device_of out memory device_peak_bytes)
+    [ $STATUS -eq 0 ] && [ "$took" -le $bytes ] && grep -q "out of memory" err
+    ok $? "G06 backend.memory_limit_gb: $took of $bytes bytes" "exit $STATUS: $(cat err)"
+    run env GPU_MEMORY_LIMIT_GB="$limit" "$DNN" train batch.json -o x.dnn --progress none --json
+    took=$(device_of out memory device_peak_bytes)
+    [ $STATUS -eq 0 ] && [ "$took" -le $bytes ]
+    ok $? "G06 GPU_MEMORY_LIMIT_GB: the same" "exit $STATUS: $(cat err)"
+done
+run env DNN_EMULATE=devices:1:20000000 "$DNN" train batch.json -o x.dnn --progress none --json --set backend.memory_fraction=0.2
+took=$(device_of out memory device_peak_bytes)
+[ $STATUS -eq 0 ] && [ "$took" -le 4000000 ]
+ok $? "G06 backend.memory_fraction: $took of 4000000 bytes" "exit $STATUS: $(cat err)"
+run dnn train c.json -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
+is_exit 75 "G06 too small a limit: 75"
+err_has "error[E1804]" "E1804"
+err_has "within backend.memory_limit_gb and memory_fraction" "G06 says by what"
+run dnn train f.json -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
+is_exit 0 "or the CPU"
+run env GPU_BATCH_SIZE=100 "$DNN" check batch.json --json
+small=$(device_of out device_by_kind activations)
+run dnn check batch.json --json
+[ "$small" -lt "$(device_of out device_by_kind activations)" ]
+ok $? "GPU_BATCH_SIZE: micro-batches of that size" "$small"
+run env GPU_BATCH_SIZE=100 "$DNN" predict m.dnn d.csv -o p100.csv --json
+took=$(device_of out memory device_peak_bytes)
+run env GPU_BATCH_SIZE=1000 "$DNN" predict m.dnn d.csv -o p1000.csv --json
+[ "$took" -lt "$(device_of out memory device_peak_bytes)" ] && cmp -s p100.csv p1000.csv
+ok $? "and batches of a prediction, with the same answers"
+
+# --- nothing is allocated once the steps run ---
+allocations() { DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
+    sed -n 's/^emulated: .* \([0-9]*\) allocations$/\1/p'; }
+two=$(allocations 2)
+[ "${two:-0}" -gt 10 ]
+ok $? "allocations are counted: $two"
+is "$(allocations 6)" "$two" "G07 four epochs more, and not one more of them"
+
+# --- warnings ---
+run env DNN_EMULATE=devices:1:3000000000 "$DNN" train c.json -o x.dnn --progress none
+err_has "warning: dnn_gpu: GPU 0 has 2.8 GiB of memory, less than 4 GiB" "a small card, as a slice of one is (G14), is warned of"
+is "$(grep -c warning: err)" 1 "once"
+run dnn train wide.json -o x.dnn --progress none --json
+free=$(($(device_of out memory device_peak_bytes) * 100 / 85))
+run env DNN_EMULATE=devices:1:$free "$DNN" train wide.json -o x.dnn --progress none --set backend.memory_fraction=1
+grep -q 'warning: dnn_gpu: 8[0-9] % of the memory of GPU 0 is in use' err
+ok $? "and 80 % in use" "$(cat err)"
+is "$(grep -c warning: err)" 1 "once"
+done_testing
