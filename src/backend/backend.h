@@ -1,6 +1,7 @@
 /* backend.h - the door: what a machine is, and how operations are given to it. extern "C" clean; no
- * file above src/backend includes anything else of this folder but ops.h, opcase.h (cases of the
- * operations) and nvml.h and guests.h (libraries).
+ * file above src/backend includes anything else of this folder but ops.h, opcase.h and peak.h
+ * (cases of the operations, limits), card.h (what GPUs should give), nvml.h and guests.h
+ * (libraries).
  *
  *     struct machine *m = machine_open(&options, &e);
  *     struct routine *r = machine_record(m, network_issue_step, network);

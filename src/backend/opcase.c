@@ -91,12 +91,22 @@ static size_t elements(const struct opbuffer *b)
     return b->rows * b->ld * (b->shards ? b->shards : 1);
 }
 
+/* From here on the numbers of a buffer come again: a large one is soon made. */
+enum { FRESH = 1 << 16 };
+
 static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool numbers)
 {
-    size_t size = size_of(d, b->type), count = elements(b);
+    size_t size = size_of(d, b->type), count = elements(b), ld = b->ld ? b->ld : 1;
+    size_t fresh = (FRESH / ld + 1) * ld;
     unsigned char *host = mem_alloc(count * size + SLACK, 1);
     memset(host, PATTERN, count * size + SLACK); /* about 1.5e16 as floats */
     for (size_t i = 0; numbers && i < count; i++) {
+        if (i >= fresh) { /* whole rows of them */
+            size_t left = count - i, piece = left < fresh ? left : fresh;
+            memcpy(host + i * size, host, piece * size);
+            i += piece - 1;
+            continue;
+        }
         if (i % b->ld >= b->width)
             continue;
         double value = scale * number(d);

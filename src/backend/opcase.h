@@ -76,6 +76,10 @@ struct opdata {
 };
 
 const struct opcase *opcase_at(size_t index); /* NULL at the end */
+/* A further case, of no list and without a gate, for a batch of `rows` and layers of `width`: what
+ * a benchmark issues (opcase_size.c). How many things it works on: rows, or parameters. */
+struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width);
+double opcase_items(const struct opcase *c);
 /* "dense 64 x 14 -> 128" into text. */
 void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);

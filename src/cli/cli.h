@@ -36,8 +36,8 @@ bool help_topic(const char *word, struct text *out, struct err *e); /* a command
 
 /* one file a command: cmd_NAME.c */
 extern const struct command command_init, command_check, command_train, command_predict,
-    command_evaluate, command_inspect, command_verify, command_gpucheck, command_schema,
-    command_completion, command_help;
+    command_evaluate, command_inspect, command_verify, command_gpucheck, command_bench,
+    command_schema, command_completion, command_help;
 int version_run(bool json);
 
 /* cmd_check.c: whether a setting is not at its default, and no job's backend that only follows

@@ -1,0 +1,72 @@
+/* opcase_size.c - a case of each operation as large as it is wanted: `rows` of a batch and layers
+ * of `width`. What its numbers mean is said where the operation's cases stand. */
+#include "backend/opcase.h"
+
+struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
+{
+    struct opcase c = {.op = op, .rows = rows, .in = width};
+    switch (op) {
+    case OP_gather: /* numbers, a few categories, two classes, in permuted order */
+        c.in = width / 4;
+        c.out = 3;
+        c.kind = 2;
+        c.flags = CASE_SHUFFLE;
+        break;
+    case OP_onehot: /* `in` categories, of an embedding `out` wide */
+        c.in = 8;
+        break;
+    case OP_embed:
+    case OP_embed_back:
+        c.in = 8;
+        c.out = 16;
+        break;
+    case OP_dense:
+    case OP_dense_back:
+        c.out = width;
+        c.kind = ACT_RELU;
+        c.flags = CASE_SHADOW;
+        break;
+    case OP_act:
+    case OP_act_back:
+        c.kind = ACT_GELU;
+        break;
+    case OP_loss_class:
+        c.in = 2;
+        break;
+    case OP_loss_value:
+        c.in = 1;
+        c.kind = VALUE_MSE;
+        break;
+    case OP_norm2: /* about width * width parameters in that many shards */
+    case OP_sgd:
+    case OP_rmsprop:
+    case OP_adam:
+        c.rows = plan_shards(rows);
+        c.in = width;
+        c.out = width * width / 37;
+        c.flags = op == OP_norm2 ? 0 : CASE_SHADOW;
+        break;
+    case OP_advance:
+        c.rows = plan_shards(rows);
+        break;
+    case OP_dropout:
+        c.kind = 1;
+        break;
+    case OP_add:
+    case OP_bnorm_stats:
+    case OP_bnorm:
+    case OP_bnorm_sums:
+    case OP_bnorm_back:
+    case OP_lnorm:
+    case OP_lnorm_back:
+    case OP_COUNT: break;
+    }
+    return c;
+}
+
+double opcase_items(const struct opcase *c)
+{
+    if (c->op == OP_norm2 || c->op == OP_sgd || c->op == OP_rmsprop || c->op == OP_adam)
+        return (double)c->out * 37 + c->in; /* parameters */
+    return c->op == OP_advance ? 1 : c->rows; /* a step; rows */
+}

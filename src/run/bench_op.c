@@ -1,0 +1,58 @@
+/* bench_op.c - one operation as a row of the benchmark: a case of its size (opcase_size.c), taken
+ * down once and replayed. */
+#include "backend/opcase.h"
+#include "run/bench_parts.h"
+
+static const struct {
+    uint32_t rows, width;
+} shapes[BENCH_SIZES] = {{256, 128}, {4096, 256}, {16384, 512}};
+
+void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *rows,
+                 uint32_t *width)
+{
+    *rows = t->q->command.batch_size > 0 ? (uint32_t)t->q->command.batch_size : shapes[size].rows;
+    *width = shapes[size].width;
+}
+
+struct replayed {
+    struct opdata *data;
+    struct machine *machine;
+    struct routine *routine;
+};
+
+static void issue(void *data, struct machine *m)
+{
+    const struct opdata *d = data;
+    machine_issue(m, d->of->op, &d->arguments);
+}
+
+static bool replay(void *context, uint32_t times, struct err *e)
+{
+    struct replayed *r = context;
+    (void)e; /* whoever waits is told */
+    if (r->routine)
+        machine_play(r->machine, r->routine, times);
+    return true;
+}
+
+bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,
+                     enum bench_side side, struct bench_figure *f, struct err *e)
+{
+    uint32_t rows, width;
+    struct machine *m = t->machines[side];
+    struct plan plan;
+    bench_shape(t, size, &rows, &width);
+    machine_plan(m, rows, 1, &plan);
+    machine_obey(m, &plan);
+    struct opcase c = opcase_sized(op, rows, width);
+    struct opdata *d = opcase_make(&c, m, 1);
+    bool product = op == OP_dense || op == OP_dense_back;
+    if (op == OP_dense)
+        d->arguments.dense.exact = 0; /* as training does it */
+    struct replayed r = {d, m, machine_record(m, issue, d)};
+    struct bench_size_of of = {opcase_items(&c), d->flops, d->bytes};
+    bool good = bench_time(t, side, replay, &r, &of, product ? plan.precision : "fp32", f, e);
+    routine_drop(m, r.routine);
+    opcase_free(d);
+    return good;
+}

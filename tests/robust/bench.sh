@@ -1,0 +1,53 @@
+#!/bin/bash
+# bench.sh - dnn bench where there is no GPU: rows of the CPU alone, and why; what chooses rows; a model of one's own.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/leads.sh"
+unset GPU_BACKEND CUDA_VISIBLE_DEVICES DNN_TRAIN_GPU
+names=$(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+),.*/\2/p' "$ROOT/src/backend/ops.def"; sed -nE 's/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/run/jobs.def")
+run dnn bench --size small --iterations 1 --json
+is_exit 0 "every row, small"
+missing=""
+for name in $names; do grep -q "\"$name\":{\"small\":{\"gpu_false\":{\"mean_time_ms\":[0-9]" out || missing="$missing $name"; done
+is "$missing" "" "each operation and each job"
+! grep -q '"gpu_true"' out
+ok $? "no rows of a GPU"
+out_has '"performance_gains":{}' "and no gains"
+if grep -q '"used":"dnn_cpu"' out; then
+    out_has '"no_gpu":"' "the reason in the answer"
+    err_has "auto: " "and in words"
+fi
+perl -ne 'BEGIN { $bad = 1 } $bad = 0 if /"fma":([0-9.e+]+),"fma_one":([0-9.e+]+)/ && $1 > 1e8 && $2 > 1e8; END { exit $bad }' out
+ok $? "the limit is measured in the same run"
+run dnn bench --backend dnn_cpu --operation add --size small --iterations 7 --json
+out_has '"benchmark_results":{"add":{"small":{"gpu_false":' "one row"
+[ "$(grep -o mean_time_ms out | wc -l)" -eq 1 ]
+ok $? "and no other"
+out_has '"no_gpu":null' "nobody asked for a GPU"
+run dnn bench --backend dnn_gpu --operation add --size small --iterations 1
+is_exit 0 "dnn_gpu without one: the CPU"
+err_has "warning: dnn_gpu: requested but unavailable (" "with one loud warning"
+is "$(grep -c warning err)" 1 "one and no more"
+run dnn bench --operation nothing
+is_exit 64 "no such row: 64"
+make_leads_model m.dnn
+run dnn bench m.dnn --size small --batch-size 32 --iterations 2 --json
+is_exit 0 "a model of one's own"
+out_has '"train":{"small"' "its training"
+out_has '"evaluate":{"small"' "its answers with their metrics"
+! grep -q '"dense"' out
+ok $? "and jobs alone"
+run dnn bench leads.csv
+is_exit 76 "what is no model: 76"
+run dnn bench none.dnn
+is_exit 66 "no file: 66"
+timeout -s TERM 2 "$DNN" bench --backend dnn_cpu --size large --operation train --iterations 1000 >out 2>err
+is $? 124 "it ends when it is told to"
+err_has "stopped by SIGTERM" "and says so"
+if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
+    ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -e trace=open,openat -o trace "$DNN" bench --backend dnn_cpu --operation add --size small --iterations 1 >out 2>err
+    ! grep -qiE 'cuda|nvidia|cudnn|cublas|nvml|rocm|hip' trace
+    ok $? "dnn_cpu opens no GPU library" "$(grep -iE 'cuda|nvidia' trace)"
+else
+    skip "dnn_cpu opens no GPU library" "no strace here"
+fi
+done_testing
