@@ -72,15 +72,19 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void pause_briefly(void)
+/* Looks at the word for a moment; true as soon as it is no longer what was seen. */
+static bool changes(const _Atomic uint32_t *word, uint32_t seen)
 {
+    for (int i = 0; i < PAUSES; i++) {
+        if (atomic_load(word) != seen)
+            return true;
 #if defined(__x86_64__)
-    for (int i = 0; i < PAUSES; i++)
         __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    for (int i = 0; i < PAUSES; i++)
         __asm__ volatile("isb" ::: "memory");
 #endif
+    }
+    return false;
 }
 
 static bool tiles_left(uint64_t ticket)
@@ -97,7 +101,10 @@ static uint32_t do_run(struct run *run, unsigned thread)
             break;
         pool.work(pool.context, pool.round, (uint32_t)ticket, thread);
         done++;
-        atomic_fetch_add(&pool.done, 1);
+    }
+    /* told once: until then the round cannot end, and no tile of another one stands here */
+    if (done) {
+        atomic_fetch_add(&pool.done, done);
         if (atomic_load(&pool.caller_sleeps))
             futex_wake(&pool.done);
     }
@@ -121,11 +128,9 @@ static void *worker_main(void *number)
         uint32_t seen = atomic_load(&pool.published);
         do_tiles(thread);
         double until = clock_now() + SPIN;
-        bool news = false;
-        while (!news && clock_now() < until) {
-            pause_briefly();
-            news = atomic_load(&pool.published) != seen;
-        }
+        bool news = changes(&pool.published, seen);
+        while (!news && clock_now() < until)
+            news = changes(&pool.published, seen);
         if (news)
             continue;
         atomic_fetch_add(&pool.sleepers, 1);
@@ -143,9 +148,7 @@ static void wait_for_claimed(uint32_t tiles, double began, double each)
 {
     uint32_t done = atomic_load(&pool.done);
     while (done != tiles) {
-        if (clock_now() - began < SPIN) {
-            pause_briefly();
-        } else {
+        if (!changes(&pool.done, done) && clock_now() - began >= SPIN) {
             atomic_store(&pool.caller_sleeps, 1);
             done = atomic_load(&pool.done);
             if (done != tiles)
