@@ -1,26 +1,77 @@
-/* version.c - `dnn --version`: the versions of everything found. */
+/* version.c - `dnn --version`: the versions of everything found. Libraries of a GPU are looked for
+ * where this build has kernels for one. */
 #include <cjson/cJSON.h>
 #include <csv.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/backend.h"
+#include "backend/guests.h"
+#include "base/mem.h"
 #include "base/thread.h"
 #include "cli/cli.h"
+#include "run/gpucheck.h"
 
-static void version_json(const struct cpu_info *cpu, const char *csv, struct json_out *o)
+struct found {
+    struct cpu_info cpu;
+    char csv[16];
+    bool kernels;            /* for a GPU */
+    struct gpucheck *gpu;    /* devices and driver */
+    char nvml_why[160];
+    struct { const char *version, *why; } guests[GUESTS]; /* NULL: none; why "": it can serve */
+};
+
+static void look(struct found *f)
 {
+    blas_prepare(threads_available());
+    cpu_describe(&f->cpu);
+    snprintf(f->csv, sizeof f->csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
+    f->kernels = machine_known("cuda");
+    f->gpu = mem_zero(1, sizeof *f->gpu);
+    static const char without[] = "this build has no GPU kernels";
+    if (f->kernels)
+        gpucheck_shown(f->gpu, f->nvml_why, sizeof f->nvml_why);
+    else
+        memcpy(f->nvml_why, without, sizeof without);
+    for (int i = 0; i < GUESTS; i++) {
+        const struct guest *g = f->kernels ? guest_find((enum guest_id)i) : NULL;
+        f->guests[i].version = g && g->version ? guest_version_text(g->version) : NULL;
+        f->guests[i].why = g ? g->why : without;
+    }
+}
+
+static void put(struct json_out *o, const char *name, const char *version, const char *why)
+{
+    char key[32];
+    size_t n = 0;
+    for (; name[n] && n + sizeof "_reason" < sizeof key; n++)
+        key[n] = (char)(name[n] >= 'A' && name[n] <= 'Z' ? name[n] - 'A' + 'a' : name[n]);
+    key[n] = '\0';
+    json_put_string(o, key, version);
+    memcpy(key + n, "_reason", sizeof "_reason");
+    json_put_string(o, key, why && why[0] ? why : NULL);
+}
+
+static void version_json(const struct found *f, struct json_out *o)
+{
+    const struct cpu_info *cpu = &f->cpu;
     json_open(o, NULL, '{');
     json_put_string(o, "schema", "dnn.version/1");
     json_put_string(o, "version", DNN_VERSION);
     json_open(o, "backends", '[');
+    if (f->kernels)
+        json_put_string(o, NULL, "cuda");
     json_put_string(o, NULL, "cpu");
     json_close(o, ']');
-    json_open(o, "devices", '[');
-    json_close(o, ']');
+    gpucheck_devices_json(f->gpu, o);
     json_open(o, "libraries", '{');
     json_put_string(o, "cjson", cJSON_Version());
-    json_put_string(o, "libcsv", csv);
+    json_put_string(o, "libcsv", f->csv);
     json_put_string(o, "blas", cpu->blas);
+    const char *driver = f->gpu->versions.driver;
+    put(o, "driver", driver[0] ? driver : NULL, f->nvml_why);
+    for (int i = 0; i < GUESTS; i++)
+        put(o, guest_name((enum guest_id)i), f->guests[i].version, f->guests[i].why);
     json_close(o, '}');
     json_open(o, "cpu", '{');
     json_put_string(o, "model", cpu->model);
@@ -32,27 +83,44 @@ static void version_json(const struct cpu_info *cpu, const char *csv, struct jso
     json_close(o, '}');
 }
 
+static void version_text(const struct found *f, struct text *out)
+{
+    const struct cpu_info *cpu = &f->cpu;
+    unsigned threads = threads_available();
+    text_printf(out,
+                "dnn " DNN_VERSION
+                "\nbackends  %scpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
+                f->kernels ? "cuda, " : "", cpu->core, threads, threads == 1 ? "" : "s",
+                cJSON_Version(), f->csv, cpu->blas_reason[0] ? "BLAS: " : cpu->blas,
+                cpu->blas_reason[0] ? "" : " on ",
+                cpu->blas_reason[0] ? cpu->blas_reason : cpu->blas_core);
+    if (!f->kernels)
+        return;
+    const char *driver = f->gpu->versions.driver;
+    text_printf(out, "of the GPU driver %s", driver[0] ? driver : "none");
+    if (f->nvml_why[0])
+        text_printf(out, " (%s)", f->nvml_why);
+    for (int i = 0; i < GUESTS; i++) {
+        text_printf(out, ", %s %s", guest_name((enum guest_id)i),
+                    f->guests[i].version ? f->guests[i].version : "none");
+        if (f->guests[i].why[0])
+            text_printf(out, " (%s)", f->guests[i].why);
+    }
+    text_put(out, "\n");
+}
+
 int version_run(bool json)
 {
-    struct cpu_info cpu;
-    unsigned threads = threads_available();
-    blas_prepare(threads);
-    cpu_describe(&cpu);
-    char csv[16];
-    snprintf(csv, sizeof csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
-    if (json) {
-        struct json_out o = {0};
-        version_json(&cpu, csv, &o);
-        return cli_json(NULL, &o, false);
-    }
+    struct found f = {0};
+    struct json_out o = {0};
     struct text out = {0};
-    text_printf(&out,
-                "dnn " DNN_VERSION
-                "\nbackends  cpu (%s, %u thread%s)\nlibraries cJSON %s, libcsv %s, %s%s%s\n",
-                cpu.core, threads, threads == 1 ? "" : "s", cJSON_Version(), csv,
-                cpu.blas_reason[0] ? "BLAS: " : cpu.blas, cpu.blas_reason[0] ? "" : " on ",
-                cpu.blas_reason[0] ? cpu.blas_reason : cpu.blas_core);
-    int code = cli_print(NULL, &out);
+    look(&f);
+    if (json)
+        version_json(&f, &o);
+    else
+        version_text(&f, &out);
+    mem_free(f.gpu);
+    int code = json ? cli_json(NULL, &o, false) : cli_print(NULL, &out);
     text_free(&out);
     return code;
 }

@@ -46,7 +46,11 @@ struct gpucheck_options {
 bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e);
 int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
 
+/* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
+void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
+
 void gpucheck_text(const struct gpucheck *g, struct text *out);
+void gpucheck_devices_json(const struct gpucheck *g, struct json_out *out); /* "devices":[DEVICE] */
 void gpucheck_json(const struct gpucheck *g, struct json_out *out); /* dnn.gpucheck/1 */
 void gpucheck_prom(const struct gpucheck *g, struct text *out);
 /* Spark's resource discovery: the indices of the `count` GPUs that are ready. */

@@ -59,6 +59,14 @@ void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid
     nvml_close(n);
 }
 
+void gpucheck_shown(struct gpucheck *g, char *why, size_t room)
+{
+    struct gpu_libraries l = {0};
+    gpucheck_nvml(&l, g, NULL);
+    snprintf(g->versions.driver, sizeof g->versions.driver, "%s", l.driver);
+    snprintf(why, room, "%s", l.nvml_why);
+}
+
 void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
 {
     char *const versions[GUESTS] = {[GUEST_CUBLASLT] = g->versions.cublas,

@@ -63,7 +63,7 @@ static void put(struct json_out *o, const char *key, const char *value)
     json_put_string(o, key, value[0] ? value : NULL);
 }
 
-static void write_devices(const struct gpucheck *g, struct json_out *o)
+void gpucheck_devices_json(const struct gpucheck *g, struct json_out *o)
 {
     json_open(o, "devices", '[');
     for (unsigned i = 0; i < g->device_count; i++) {
@@ -101,7 +101,7 @@ void gpucheck_json(const struct gpucheck *g, struct json_out *o)
         json_close(o, '}');
     }
     json_close(o, ']');
-    write_devices(g, o);
+    gpucheck_devices_json(g, o);
     json_open(o, "versions", '{');
     put(o, "driver", g->versions.driver);
     put(o, "cuda_runtime", g->versions.runtime);
