@@ -122,6 +122,9 @@ struct binding {
 };
 bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
                  struct binding *b, struct err *e);
+/* The cells of a model's sample (table.h): one for every column but the target, in schema order.
+ * No names are looked at, and b has none. */
+void schema_bind_sample(const struct schema *s, struct binding *b);
 void binding_free(struct binding *b);
 /* What the network sees of it; owned by the caller (features_free). Fitted schemas only. */
 struct features *schema_features(const struct schema *s);

@@ -218,6 +218,20 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
     return good;
 }
 
+void schema_bind_sample(const struct schema *s, struct binding *b)
+{
+    *b = (struct binding){.cells = s->column_count - 1};
+    b->cell_of = mem_alloc(s->column_count, sizeof *b->cell_of);
+    b->column_of = mem_alloc(s->column_count, sizeof *b->column_of);
+    for (uint32_t i = 0, cell = 0; i < s->column_count; i++) {
+        bool reads = i != s->target && s->columns[i].type != COLUMN_IGNORE;
+        b->cell_of[i] = reads ? (int32_t)cell : -1;
+        if (i != s->target)
+            b->column_of[cell++] = reads ? i : UINT32_MAX;
+    }
+    find_runs(s, b);
+}
+
 void binding_free(struct binding *b)
 {
     mem_free(b->cell_of);

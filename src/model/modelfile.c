@@ -2,6 +2,8 @@
 #include "model/modelfile.h"
 #include "model/modelfile_tensors.h"
 
+#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -68,7 +70,8 @@ bool plan_read(const struct json *object, struct plan *p)
            read_count(object, "version", &p->version);
 }
 
-/* The tensors are float32 whatever real is; mem_free. NULL when there are none. */
+/* The tensors are float32 whatever real is, and finite, or modelfile_load would refuse them;
+ * mem_free. NULL when there are none. */
 static float *add_reals(struct tensor_writer *w, const char *name, const real *from, unsigned rank,
                         const uint64_t *dims)
 {
@@ -76,8 +79,10 @@ static float *add_reals(struct tensor_writer *w, const char *name, const real *f
     if (!count)
         return NULL;
     float *values = mem_alloc(count, sizeof *values);
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++) {
         values[i] = (float)from[i];
+        assert(isfinite(values[i]));
+    }
     tensor_add(w, name, DTYPE_F32, rank, dims, values);
     return values;
 }

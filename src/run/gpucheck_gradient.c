@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/worst.h"
 #include "run/gpucheck_parts.h"
 #include "run/step.h"
 
@@ -188,8 +189,7 @@ bool gpucheck_gradient(struct gpu_job *j, struct err *e)
     real *want = good ? gradient(&t, cpu, &count, NULL, e) : NULL;
     real *got = want ? gradient(&t, j->machine, &count, &slope, e) : NULL;
     for (uint64_t i = 0; got && i < count; i++) {
-        double d = fabs((double)got[i] - (double)want[i]);
-        apart = d <= apart ? apart : d; /* NaN stays */
+        apart = worst_of(apart, fabs((double)got[i] - (double)want[i]));
         largest = fmax(largest, fabs((double)want[i]));
     }
     if (got)

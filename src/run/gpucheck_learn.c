@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/worst.h"
 #include "run/checkpoint_list.h"
 #include "run/gpucheck_parts.h"
 #include "run/progress.h"
@@ -183,7 +184,7 @@ static bool check_portable(struct lesson *s, struct err *e)
                 verify_run(s->models[ON_CPU], &gpu, &back, e);
     if (!good)
         return ended(c, good, e);
-    gpucheck_measured(c, "%.2g", fmax(there.largest_difference, back.largest_difference));
+    gpucheck_measured(c, "%.2g", worst_of(there.largest_difference, back.largest_difference));
     gpucheck_threshold(c, "1e-05");
     gpucheck_reason(c, "saved on one and loaded on the other: the same answers");
     if (there.pass && back.pass)

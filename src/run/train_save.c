@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/golden.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -38,12 +39,13 @@ static void write_metrics(const struct train_result *r, struct text *out)
 static bool make_golden(const struct training *t, struct golden *g, struct err *e)
 {
     const struct table_sample *sample = &t->table->sample;
-    *g = (struct golden){.count = sample->rows,
-                         .cells = sample->cells,
-                         .text = sample->text,
-                         .offsets = sample->offsets};
-    g->logits = mem_zero((size_t)sample->rows * t->features->outputs + 1, sizeof *g->logits);
-    return score_first(&t->score, sample->rows, g->logits, e);
+    const uint32_t outputs = t->features->outputs;
+    real *logits = mem_zero((size_t)sample->rows * outputs + 1, sizeof *logits);
+    bool good = score_first(&t->score, sample->rows, logits, e);
+    if (good)
+        golden_make(g, sample, logits, outputs);
+    mem_free(logits);
+    return good;
 }
 
 static bool write_model(struct training *t, struct train_result *r, struct err *e)
@@ -67,7 +69,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     stop_phase("writing the model", false);
     if (good)
         good = modelfile_save(&f, t->output, r->sha256, e);
-    mem_free(f.golden.logits);
+    golden_free(&f.golden);
     text_free(&metrics);
     text_free(&layout);
     training_state_free(&s);

@@ -36,11 +36,13 @@ static void golden_rows(const struct tiny *t)
     struct err e = {0};
     struct verify_result r;
     char *path = changed(t, (real)0.5, 1, 0);
-    ok(verify_run(path, &tiny_overrides, &r, &e) && !r.pass && r.largest_difference > 0.01,
+    bool asked = verify_run(path, &tiny_overrides, &r, &e);
+    ok(asked && !r.pass && r.largest_difference > 0.01,
        "moved logits do not pass: off by %.3g", r.largest_difference);
     mem_free(path);
     path = changed(t, 0, (real)1.001, 0);
-    ok(verify_run(path, &tiny_overrides, &r, &e) && !r.pass,
+    asked = verify_run(path, &tiny_overrides, &r, &e);
+    ok(asked && !r.pass,
        "changed weights do not pass: off by %.3g", r.largest_difference);
     mem_free(path);
     path = changed(t, 0, 1, 'x');
@@ -48,6 +50,113 @@ static void golden_rows(const struct tiny *t)
            err_exit(&e) == EXIT_FORMAT,
        "a golden cell that cannot be read: %s", e.what);
     mem_free(path);
+}
+
+/* The model as another core would have left it, so that nearness is asked for and not bits, and
+ * its first golden cell one whose answer is no number, before others that are right. */
+static void lost_answer(const struct tiny *t)
+{
+    struct err e = {0};
+    struct verify_result r;
+    struct modelfile *f = modelfile_load(t->model, &e);
+    char *path = tiny_path(t, "out.csv");
+    if (ok(f != NULL, "a model is loaded: %s", e.what)) {
+        struct golden *g = &f->golden;
+        const size_t cells = (size_t)g->count * g->cells;
+        struct text text = {0};
+        memcpy(f->plan.core, "other", sizeof "other");
+        bool asked = modelfile_save(f, path, NULL, &e) && verify_run(path, &tiny_overrides, &r, &e);
+        ok(asked && !r.bits && r.pass, "another core's answers are near enough: %s", e.what);
+        text_put(&text, "3e38");
+        text_add(&text, g->text + g->offsets[1], g->offsets[cells] - g->offsets[1]);
+        const uint64_t was = g->offsets[1];
+        for (size_t i = 1; i <= cells; i++)
+            g->offsets[i] += 4 - was;
+        mem_free(g->text);
+        g->text = text.data;
+        asked = modelfile_save(f, path, NULL, &e) && verify_run(path, &tiny_overrides, &r, &e);
+        ok(asked && !r.pass && isnan(r.largest_difference),
+           "an answer that is no number does not pass: %s %g", e.what, r.largest_difference);
+    }
+    modelfile_free(f);
+    mem_free(path);
+}
+
+/* A model of this data and config; false with a failed test. */
+static bool trained(struct tiny *t, const char *data, const char *config)
+{
+    struct err e = {0};
+    struct train_result r;
+    t->data = tiny_file(t, "data.csv", data);
+    t->model = tiny_path(t, "tiny.dnn");
+    char *path = tiny_path(t, "config.json");
+    struct config *c = config_parse(config, strlen(config), path, &tiny_overrides, &e);
+    struct train_request q = {.config = c, .output = t->model, .progress = 3};
+    unsigned before = log_warnings();
+    bool good = c && train_run(&q, &r, &e);
+    expect_warnings(log_warnings() - before);
+    config_free(c);
+    mem_free(path);
+    return ok(good, "trained: %s", e.what);
+}
+
+/* A test row among the first, whose answer overflows: training measures without it (or with what
+ * its metrics are worth), and the model that it leaves can be read. */
+static void overflowing_row(void)
+{
+    struct err e = {0};
+    struct tiny t = {.folder = "/tmp/dnn_tiny_XXXXXX"};
+    struct text data = {0};
+    struct verify_result r;
+    if (!ok(mkdtemp(t.folder) != NULL, "a folder"))
+        return;
+    text_put(&data, "x,z,part,y\n3e38,3e38,test,yes\n-3e38,3e38,test,no\n");
+    for (unsigned i = 0; i < 200; i++) {
+        double x = rng_uniform(9, i, 0, 0, RNG_TEST) - 0.5;
+        text_printf(&data, "%.3f,%.3f,%s,%s\n", x, rng_uniform(9, i, 1, 0, RNG_TEST),
+                    i % 5 == 4 ? "valid" : "train", x > 0 ? "yes" : "no");
+    }
+    if (trained(&t, data.data,
+                "{\"task\": \"binary\", \"data\": {\"train\": \"data.csv\", \"target\": \"y\","
+                "\"columns\": {\"x\": {\"type\": \"numeric\", \"scale\": \"none\"},"
+                "\"z\": {\"type\": \"numeric\", \"scale\": \"none\"}},"
+                "\"split\": {\"method\": \"column\", \"column\": \"part\"}},"
+                "\"model\": {\"preset\": \"mlp\"}, \"train\": {\"epochs\": 3},"
+                "\"output\": {\"model\": \"tiny.dnn\"}}")) {
+        bool asked = verify_run(t.model, &tiny_overrides, &r, &e);
+        ok(asked && r.pass && r.rows == 14,
+           "the model is read, with the 14 golden rows that have an answer: %s", e.what);
+        if (asked)
+            lost_answer(&t);
+    }
+    text_free(&data);
+    tiny_close(&t);
+}
+
+/* The place is a column's name there, and the columns that the config leaves out have none. */
+static void without_header(void)
+{
+    struct err e = {0};
+    struct tiny t = {.folder = "/tmp/dnn_tiny_XXXXXX"};
+    struct text data = {0};
+    struct verify_result r;
+    if (!ok(mkdtemp(t.folder) != NULL, "a folder"))
+        return;
+    for (unsigned i = 0; i < 200; i++) {
+        double x = rng_uniform(9, i, 0, 0, RNG_TEST) - 0.5;
+        text_printf(&data, "%.3f,%.3f,%u,%s\n", x, rng_uniform(9, i, 1, 0, RNG_TEST), i,
+                    x > 0 ? "yes" : "no");
+    }
+    if (trained(&t, data.data,
+                "{\"task\": \"binary\", \"data\": {\"train\": \"data.csv\", \"header\": false,"
+                "\"target\": \"c4\", \"columns\": {\"c1\": \"numeric\", \"c2\": \"numeric\"},"
+                "\"split\": {\"method\": \"random\", \"valid\": 0.2, \"test\": 0.1}},"
+                "\"model\": {\"preset\": \"linear\"}, \"train\": {\"epochs\": 3},"
+                "\"output\": {\"model\": \"tiny.dnn\"}}"))
+        ok(verify_run(t.model, &tiny_overrides, &r, &e) && r.pass && r.rows == 16,
+           "a model of a file without header answers its own rows: %s", e.what);
+    text_free(&data);
+    tiny_close(&t);
 }
 
 static void overflow(const struct tiny *t)
@@ -183,5 +292,7 @@ int main(void)
         tab_in_label();
     }
     tiny_close(&t);
+    overflowing_row();
+    without_header();
     return done();
 }
