@@ -3,6 +3,7 @@
 #define DNN_RUN_GPUCHECK_PARTS_H
 
 #include "backend/backend.h"
+#include "backend/card.h"
 #include "backend/nvml.h"
 #include "run/gpucheck.h"
 
@@ -55,6 +56,17 @@ void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid
 /* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. */
 void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
+/* --- against the table of cards: gpucheck_rate.c --- */
+
+#define GPU_SHARE 0.5 /* what a card in order reaches of its row, and more: clocks differ */
+/* Operations and bytes a second; 0: not measured. */
+struct gpu_rates { double fp32, half, memory; };
+/* Adds ", fp32 56 TFLOP/s, .." to both texts. Returns the first that is slow, NULL when none is. */
+const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rates *r,
+                          struct text *measured, struct text *wanted);
+/* "the H200", for a sentence. */
+const char *gpucheck_kind(const struct card_figures *card);
+
 /* --- checks --- */
 
 struct gpu_job {
@@ -79,5 +91,7 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
 bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
+/* gpucheck_slow of what this card does now; nothing of an emulated one. */
+const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
 
 #endif

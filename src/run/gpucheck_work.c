@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/card.h"
 #include "backend/opcase.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -82,18 +83,22 @@ static bool check_copy(struct gpu_job *j, size_t bytes, void *at, struct err *e)
         return true;
     }
     double least = (double)bytes / fmax(fmax(up, down), 1e-9) / 1e9;
+    struct card_figures card;
+    card_find(j->info.device, j->plan.core, &card);
+    double enough = fmax(GPU_SHARE * card.copy / 1e9, 1);
     gpucheck_measured(c, "%.1f GB/s to the card, %.1f GB/s back", (double)bytes / up / 1e9,
                       (double)bytes / down / 1e9);
-    gpucheck_threshold(c, "every byte, and 1 GB/s");
+    gpucheck_threshold(c, "every byte, and %.3g GB/s", enough);
     gpucheck_reason(c, "%.0f MiB went there and back", (double)bytes / (double)MIB);
     if (!same) {
         gpucheck_fail(c, GPU_FAULTY);
         gpucheck_reason(c, "other bytes came back than were sent");
         gpucheck_fix(c, "the card or its slot is defective: dmesg (lines with Xid and AER) says "
                         "more; have it replaced");
-    } else if (least < 1 && !j->emulated) {
+    } else if (least < enough && !j->emulated) {
         c->status = GPU_WARN;
-        gpucheck_reason(c, "copies are slow: the card may stand in a slot of few lanes");
+        gpucheck_reason(c, "copies are slow: half of what %s gives is %.3g GB/s; the card may "
+                           "stand in a slot of few lanes", gpucheck_kind(&card), enough);
         gpucheck_fix(c, "`nvidia-smi -q -d PCIE` shows the width of the link, now and at most");
     }
     return true;
@@ -266,17 +271,44 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e)
  * thermal slowdown, power brake. */
 enum { SLOWED = 0x8 | 0x20 | 0x40 | 0x80 };
 
+static const char mend_slowness[] = "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER` says which; "
+                                    "mend the cooling or the supply";
+
+static const char *text_of(const struct text *t)
+{
+    return t->length ? t->data : "";
+}
+
+/* slow: what is slow; NULL: nothing is. */
+static void slow_card(const struct gpu_job *j, struct gpu_check *c, const char *slow)
+{
+    struct card_figures card;
+    if (!slow)
+        return;
+    card_find(j->info.device, j->plan.core, &card);
+    c->status = GPU_WARN;
+    gpucheck_reason(c, "slow (%s): less than half of what %s gives; heat, power, a limit of the "
+                       "clocks, or somebody else at work on it", slow, gpucheck_kind(&card));
+    gpucheck_fix(c, "%s", mend_slowness);
+}
+
 void gpucheck_health(struct gpu_job *j)
 {
     struct gpu_check *c = gpucheck_add(j->g, "health");
     struct gpu_libraries *l = &j->libraries;
     const struct nvml_card *card = &l->card;
-    gpucheck_threshold(c, "no uncorrected error, no slowdown");
+    struct text measured = {0}, wanted = {0};
+    const char *slow = gpucheck_rates(j, &measured, &wanted);
+    gpucheck_threshold(c, "no uncorrected error, no slowdown%s", text_of(&wanted));
     gpucheck_nvml(l, j->g, j->info.uuid); /* as it is now, after the work */
     if (!l->nvml) {
         gpucheck_reason(c, "all work was done; ECC and throttling cannot be asked without NVML");
         c->status = j->emulated ? GPU_PASS : GPU_WARN;
         gpucheck_fix(c, "%s", j->emulated ? "" : "see nvml; dmesg shows errors as Xid");
+        gpucheck_measured(c, "%s", measured.length ? measured.data + strlen(", ") : "");
+        slow_card(j, c, slow);
+        text_free(&measured);
+        text_free(&wanted);
         return;
     }
     char ecc[32] = "not told", celsius[32] = "";
@@ -284,9 +316,9 @@ void gpucheck_health(struct gpu_job *j)
         snprintf(ecc, sizeof ecc, "%lld", (long long)card->ecc);
     if (card->celsius >= 0)
         snprintf(celsius, sizeof celsius, ", %lld degrees", (long long)card->celsius);
-    gpucheck_measured(c, "uncorrected errors %s%s%s", ecc,
+    gpucheck_measured(c, "uncorrected errors %s%s%s%s", ecc,
                       card->throttle > 0 && card->throttle & SLOWED ? ", slowed down" : "",
-                      celsius);
+                      celsius, text_of(&measured));
     gpucheck_reason(c, "nothing is amiss");
     if (card->ecc > 0) {
         gpucheck_fail(c, GPU_FAULTY);
@@ -296,7 +328,10 @@ void gpucheck_health(struct gpu_job *j)
     } else if (card->throttle > 0 && card->throttle & SLOWED) {
         c->status = GPU_WARN;
         gpucheck_reason(c, "the card has slowed itself down: heat or power");
-        gpucheck_fix(c, "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER` says which; mend the "
-                        "cooling or the supply");
+        gpucheck_fix(c, "%s", mend_slowness);
+    } else {
+        slow_card(j, c, slow);
     }
+    text_free(&measured);
+    text_free(&wanted);
 }
