@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "data/infer.h"
+#include "run/output.h"
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
@@ -233,6 +234,8 @@ static void tell(const struct infer *found, const char *target, const struct ove
     size_t many = 0;
     if (found->note[0])
         log_note("%s", found->note);
+    if (found->encoding_note[0])
+        log_note("%s", found->encoding_note);
     tell_types(found, target, o);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
@@ -270,21 +273,8 @@ static char *model_name(const char *path)
  * looks like JSON, or is empty. */
 static bool may_replace(const char *output, struct err *e)
 {
-    struct file f;
-    char head[64];
-    size_t got = 0;
-    if (strcmp(output, "-") == 0 || !file_exists(output))
-        return true;
-    if (!file_open(&f, output, e))
-        return false;
-    bool ours = !f.seekable || file_read(&f, head, sizeof head, &got, e);
-    file_close(&f);
-    size_t i = 0;
-    while (i < got && strchr(" \t\r\n", head[i]))
-        i++;
-    if (!ours || (i < got && head[i] != '{'))
-        return err_at(e, ERR_FILE_CREATE, output, 0, 0, "exists and is not a config: not replaced");
-    return true;
+    return strcmp(output, "-") == 0 ||
+           output_is_ours(output, "{", "a config", "choose another name with -o", e);
 }
 
 static bool write_config(const char *output, const struct text *json, struct err *e)

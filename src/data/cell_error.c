@@ -67,6 +67,9 @@ static bool help_cell(const struct cell_where *w, size_t column)
 {
     if (w->s->fitted)
         return err_help(w->e, "mend the cell");
+    if (column == w->s->target)
+        return err_help(w->e, "mend the cell; if the target holds words for classes, set \"task\" "
+                        "to \"binary\" or \"multiclass\"");
     return err_help(
         w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
         name_of(w, column));

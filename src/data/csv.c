@@ -121,18 +121,17 @@ static bool not_converted(struct csv *c, struct err *why, struct err *e)
     return csv_encoding_help(&c->dialect, "\"latin1\" or \"utf-8\"", e);
 }
 
-/* A file in UTF-8 can be read as any one-byte encoding, and says other words then. */
-static void look_utf8(struct csv_utf8 *u, const char *bytes, size_t length)
+void csv_count_utf8(struct csv_utf8 *u, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length && !u->broken; i++) {
+    for (size_t i = 0; i < length; i++) {
         unsigned char b = (unsigned char)bytes[i];
-        if (u->expected) {
-            u->broken = (b & 0xC0) != 0x80;
+        if (u->expected && (b & 0xC0) == 0x80) {
             u->sequences += --u->expected == 0;
-        } else if (b >= 0x80) {
-            u->broken = b < 0xC2 || b > 0xF4;
-            u->expected = b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+            continue;
         }
+        bool foreign = b >= 0x80 && (b < 0xC2 || b > 0xF4);
+        u->broken += (uint64_t)(u->expected > 0) + (uint64_t)foreign;
+        u->expected = b < 0x80 || foreign ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
     }
 }
 
@@ -161,7 +160,8 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
             return false;
         if (raw == 0)
             break;
-        look_utf8(&c->utf8, piece, raw);
+        if (!c->utf8.broken)
+            csv_count_utf8(&c->utf8, piece, raw);
         if (!convert_add(c->convert, piece, raw, &c->converted, &why)) {
             c->pending_used += *got;
             return not_converted(c, &why, e);

@@ -35,8 +35,7 @@ struct csv {
     size_t converted_at;
     struct csv_utf8 {
         unsigned expected; /* bytes that the sequence begun still lacks */
-        uint64_t sequences;
-        bool broken;
+        uint64_t sequences, broken;
     } utf8; /* of the raw bytes, where they are converted */
     char head[CSV_HEAD_BYTES]; /* the first raw bytes, looked at before they are decoded */
     size_t head_used, head_at;
@@ -65,6 +64,10 @@ static inline size_t csv_larger(size_t room)
 }
 /* Takes `count` bytes, and the lines they hold, off the front of the pending ones. */
 void csv_drop(struct csv *c, size_t count);
+
+/* csv.c: counts characters of several bytes, and places where there is none. A file in UTF-8 can be
+ * read as any one-byte encoding, and says other words then. */
+void csv_count_utf8(struct csv_utf8 *u, const char *bytes, size_t length);
 
 /* csv_sniff.c: refuses other formats and encodings by c->head; *skip: bytes of the byte-order mark.
  * */

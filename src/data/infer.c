@@ -1,6 +1,7 @@
 /* infer.c - the story of looking at a file once: dialect, cells, types, target. */
 #include "data/infer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -75,11 +76,24 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
     struct infer *i = look(r, &s, e);
     if (i || r->encoding >= 0 || e->id != ERR_CSV_ENCODING)
         return i;
+    struct err first = *e;
     err_clear(e);
     if (!infer_encoding(r->path, &dialect.encoding, e))
         return NULL;
+    if (dialect.encoding == ENCODING_UTF8) {
+        *e = first;
+        err_expected(e, "UTF-8, as most of the file's other characters beyond ASCII are");
+        err_help(e, "mend the place; or say what the whole file is, as in --set "
+                 "data.encoding=cp1252");
+        return NULL;
+    }
     s = (struct scan){.dialect = dialect};
-    return look(r, &s, e);
+    i = look(r, &s, e);
+    if (i)
+        snprintf(i->encoding_note, sizeof i->encoding_note,
+                 "line %lld, byte %lld: %.100s, so the file is read as %s", (long long)first.line,
+                 (long long)first.column, first.what, data_encoding_names[dialect.encoding]);
+    return i;
 }
 
 void infer_free(struct infer *i)

@@ -17,7 +17,7 @@ struct infer_column {
     bool distinct_capped;
     double low, high;       /* of numbers; NaN when there are none */
     char *examples[5];      /* first distinct cells, raw text; NULL beyond */
-    char note[200];         /* e.g. nearly gives the target away; "" otherwise */
+    char note[400];         /* e.g. nearly gives the target away; "" otherwise */
 };
 struct infer {
     struct csv_dialect dialect;
@@ -30,6 +30,7 @@ struct infer {
     struct opt_strings missing; /* texts found that mean missing: "", NA, ?, .. those seen */
     double target_balance;  /* share of the smallest class */
     char note[200];         /* about the header line; "" otherwise */
+    char encoding_note[200]; /* the first byte that is not UTF-8, where it was guessed; or "" */
 };
 /* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line.
  * fixed: dialect members the user set (delimiter 0 / decimal 0 / encoding -1 / header -1: to be

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "data/csv_room.h"
 #include "data/date.h"
 #include "data/number.h"
+
+#define UTF8_MARK "\xef\xbb\xbf"
 
 enum { HEAD_BYTES = 1 << 18, HEAD_RECORDS = 300, HEAD_FIELDS = 4096 };
 
@@ -182,7 +184,7 @@ static bool read_head(const char *path, struct head *h, struct err *e)
     good = good && file_read(&f, h->bytes, HEAD_BYTES, &h->size, e);
     h->whole = h->size < HEAD_BYTES;
     file_close(&f);
-    if (good && h->size >= 3 && memcmp(h->bytes, "\xef\xbb\xbf", 3) == 0) {
+    if (good && h->size >= 3 && memcmp(h->bytes, UTF8_MARK, 3) == 0) {
         h->size -= 3;
         memmove(h->bytes, h->bytes + 3, h->size);
     }
@@ -213,17 +215,25 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
 bool infer_encoding(const char *path, int *encoding, struct err *e)
 {
     struct file f;
+    struct csv_utf8 utf8 = {0};
     size_t got = 1;
+    bool latin1 = false, marked = false;
     char *bytes = mem_alloc(HEAD_BYTES, 1);
     bool good = file_open(&f, path, e);
-    *encoding = ENCODING_CP1252;
     if (good) {
-        while (got && (good = file_read(&f, bytes, HEAD_BYTES, &got, e)))
-            for (size_t i = 0; i < got; i++)
-                if (memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5)) /* nothing in cp1252 */
-                    *encoding = ENCODING_LATIN1;
+        for (bool first = true; got && (good = file_read(&f, bytes, HEAD_BYTES, &got, e));
+             first = false) {
+            marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
+            csv_count_utf8(&utf8, bytes, got);
+            for (size_t i = 0; i < got && !latin1; i++)
+                latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* nothing in cp1252 */
+        }
         file_close(&f);
     }
+    utf8.broken += utf8.expected > 0;
+    /* In a one-byte encoding two letters that read as one of UTF-8 hardly ever meet. */
+    bool damaged = marked || (utf8.sequences && utf8.sequences >= utf8.broken);
+    *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;
     mem_free(bytes);
     return good;
 }

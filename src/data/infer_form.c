@@ -8,6 +8,8 @@
 #include "data/infer_parts.h"
 #include "data/number.h"
 
+enum { MOST_FORM = 40 }; /* bytes of a cell that may have one */
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -124,22 +126,49 @@ static bool is_date(const char *text, size_t length)
     return at == length || is_digit(text[at + 1 < length ? at + 1 : at]);
 }
 
-int infer_form(const char *text, size_t length)
+/* The text with every blank of Unicode as ' ' and every minus as '-'; its length. */
+static size_t plainly(const char *text, size_t length, char *out, bool *minus)
+{
+    static const struct {
+        const char *bytes;
+        char as;
+    } signs[] = {{"\xc2\xa0", ' '},     {"\xe2\x80\xaf", ' '}, {"\xe2\x80\x89", ' '}, {"\t", ' '},
+                 {"\xe2\x88\x92", '-'}, {"\xe2\x80\x93", '-'}};
+    size_t n = 0;
+    for (size_t i = 0; i < length;) {
+        size_t k = 0, most = sizeof signs / sizeof *signs;
+        while (k < most && strncmp(text + i, signs[k].bytes, strlen(signs[k].bytes)) != 0)
+            k++;
+        *minus |= k < most && signs[k].as == '-';
+        out[n++] = k < most ? signs[k].as : text[i];
+        i += k < most ? strlen(signs[k].bytes) : 1;
+    }
+    return n;
+}
+
+int infer_form(const char *cell, size_t length)
 {
     double value;
-    char as[64];
+    char as[64], text[MOST_FORM + 1] = "";
+    bool minus = false;
     size_t at = 0;
-    while (at < length && !is_digit(text[at]))
+    while (at < length && !is_digit(cell[at]))
         at++;
     if (at == length) /* most words */
-        return is_infinite(text, length) ? FORM_INFINITE : FORM_NONE;
-    if (number_nearly(text, length, '.', as, sizeof as) ||
-        number_nearly(text, length, ',', as, sizeof as))
+        return is_infinite(cell, length) ? FORM_INFINITE : FORM_NONE;
+    if (number_nearly(cell, length, '.', as, sizeof as) ||
+        number_nearly(cell, length, ',', as, sizeof as))
         return FORM_NEARLY;
-    if (number_parse(text, length, '.', &value) == NUMBER_RANGE)
+    if (number_parse(cell, length, '.', &value) == NUMBER_RANGE)
         return FORM_BEYOND;
-    if (length > 40)
+    if (length > MOST_FORM)
         return FORM_NONE;
+    memcpy(text, cell, length);
+    char plain[MOST_FORM + 1] = "";
+    length = plainly(text, length, plain, &minus);
+    memcpy(text, plain, sizeof text);
+    if (is_amount(text, length) && !is_grouped(text, length))
+        return minus ? FORM_MINUS : FORM_BLANK;
     if (text[length - 1] == '%' && is_amount(text, length - 1))
         return FORM_PERCENT;
     if (is_date(text, length))
@@ -159,6 +188,14 @@ const char *infer_form_reason(int form, const char *cell, char *out, size_t size
                           "stands for no value",
         [FORM_BEYOND] = "a number beyond what 32-bit floats hold (3.4e38)",
         [FORM_PERCENT] = "numbers with a percent sign: dnn reads 12.3, not 12.3%",
+        [FORM_BLANK] = "numbers with blanks around them inside the cell: dnn reads 484, not \" "
+                       "484\"",
+        [FORM_MINUS] = "numbers with a minus sign that is not the one of the keyboard: dnn reads "
+                       "-1 with '-'",
+        [FORM_COMMA] = "numbers with a decimal comma in a file whose others have points: dnn reads "
+                       "1.5, not 1,5",
+        [FORM_POINT] = "numbers with a decimal point in a file whose others have commas: dnn reads "
+                       "1,5, not 1.5",
         [FORM_GROUPED] = "numbers with thousands separators: dnn reads 1234.5, not 1,234.5",
         [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
         [FORM_HEX] = "numbers in hexadecimal digits: dnn reads decimal ones",

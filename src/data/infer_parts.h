@@ -22,6 +22,10 @@ enum infer_form {
     FORM_INFINITE, /* inf, -nan */
     FORM_BEYOND,   /* 1e400 */
     FORM_PERCENT,  /* 12.3% */
+    FORM_BLANK,    /* " 484", or with a no-break space */
+    FORM_MINUS,    /* a minus sign that is not '-' */
+    FORM_COMMA,    /* 1,5 where the file's decimal sign is the point; FORM_POINT: 1.5 where the */
+    FORM_POINT,    /* comma is: by infer_type.c, as both are numbers to one cell alone */
     FORM_GROUPED,  /* 1,234.5 */
     FORM_CURRENCY, /* $12.34 */
     FORM_HEX,      /* 0x1F */
@@ -40,7 +44,7 @@ struct watch {
     uint64_t forms[FORMS];      /* of others: by the form of number or date they have */
     int64_t other_line, point_line, comma_line; /* where the first of each stands */
     uint64_t words, bytes;      /* of cells that are others */
-    uint64_t odd_commas;        /* of `commas`: not three digits behind it, so no thousands */
+    uint64_t odd_commas, odd_points; /* of them: not three digits behind it, so no thousands */
     bool steps;                 /* each whole number is one more than the one before */
     bool rises, falls;          /* each whole number is beyond, or below, the one before */
     uint64_t padded, serials;   /* of `whole`: with a zero in front; of more digits than 2^53 has */
@@ -48,6 +52,7 @@ struct watch {
     double last, low, high, fraction; /* fraction: largest distance of a number from a whole one */
     double comma_low, comma_high;
     char *example[5], *other;   /* first distinct cells; the first of `others` */
+    char *comma, *point;        /* the first of `commas`, of `points` */
     uint64_t *hashes;           /* set of distinct cells, 0 free */
     size_t places, distinct, most;
     bool capped;
@@ -70,7 +75,8 @@ struct scan {
 
 /* infer_dialect.c: delimiter and header from the first bytes; what the request fixes is kept. */
 bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e);
-/* Of a file that is not UTF-8: cp1252, or latin1 when it has bytes that cp1252 lacks. */
+/* Of a file with bytes that are not UTF-8: cp1252, or latin1 when it has bytes that cp1252 lacks;
+ * utf-8 when most of its characters beyond ASCII are, and the others are damage. */
 bool infer_encoding(const char *path, int *encoding, struct err *e);
 /* infer_scan.c: the whole file, once. */
 bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, struct err *e);
@@ -79,6 +85,10 @@ void infer_scan_free(struct scan *s);
  * column of such cells (cell: the first of them, or NULL); returns its kind (infer_column). */
 int infer_form(const char *text, size_t length);
 const char *infer_form_reason(int form, const char *cell, char *out, size_t size);
+/* infer_name.c: what the name of a column says: an identifier (customerID), or something that is
+ * one when its values are (order_no, account). */
+enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
+int infer_name(const char *name);
 /* infer_type.c: types, missing texts, decimal; then the task of the target. */
 void infer_types(const struct infer_request *r, const struct scan *s, struct infer *i);
 void infer_target(const struct scan *s, size_t target, struct infer *i);

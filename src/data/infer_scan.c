@@ -105,14 +105,20 @@ static void see_number(struct watch *w, const char *text, size_t length, double 
     *low = value < *low ? value : *low;
     *high = value > *high ? value : *high;
     w->fraction = fmax(w->fraction, fabs(value - rint(value)));
+    const char *digit = text + (*text == '-');
+    bool odd = point && (text + length - point != 4 || *digit == '0' || point - digit > 3);
     if (comma) {
-        if (!w->commas++)
+        if (!w->commas++) {
+            w->comma = mem_string_n(text, length);
             w->comma_line = line;
-        const char *digit = text + (*text == '-');
-        w->odd_commas += text + length - point != 4 || (*digit == '0');
+        }
+        w->odd_commas += odd;
     } else if (point) {
-        if (!w->points++)
+        if (!w->points++) {
+            w->point = mem_string_n(text, length);
             w->point_line = line;
+        }
+        w->odd_points += odd;
     } else {
         see_digits(w, text, length, value);
     }
@@ -339,6 +345,8 @@ void infer_scan_free(struct scan *s)
         for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
             mem_free(w->example[i]);
         mem_free(w->other);
+        mem_free(w->comma);
+        mem_free(w->point);
         mem_free(w->pad);
         mem_free(w->hashes);
         vocab_free(w->texts);

@@ -29,8 +29,8 @@ static int find_task(const struct watch *w, const struct infer_column *c, uint64
     bool whole = !(w->fraction > 0);
     if (c->distinct <= 2)
         return TASK_BINARY;
-    if (c->type == COLUMN_CATEGORICAL)
-        return TASK_MULTICLASS;
+    if (c->type == COLUMN_CATEGORICAL) /* with a reason: numbers that are to be mended */
+        return c->reason[0] ? TASK_REGRESSION : TASK_MULTICLASS;
     return whole && c->distinct <= 30 && c->distinct * 4 <= present ? TASK_MULTICLASS
                                                                     : TASK_REGRESSION;
 }
@@ -160,6 +160,9 @@ void infer_target(const struct scan *s, size_t target, struct infer *out)
     else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");
+    else if (c->reason[0])
+        snprintf(c->note, sizeof c->note, "%s: training will stop there; mend the cells",
+                 c->reason);
     else if (out->task == TASK_MULTICLASS && c->distinct > 100)
         snprintf(c->note, sizeof c->note, "the target has %llu classes",
                  (unsigned long long)c->distinct);

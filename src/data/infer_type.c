@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "data/number.h"
@@ -34,15 +33,16 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
 
 /* --- the decimal sign and the texts for missing --- */
 
+/* A column has a voice with its numbers if one of them can be no thousands: 1,5 and not 1,234. */
 static char find_decimal(const struct scan *s)
 {
-    uint64_t points = 0, commas = 0, odd = 0;
+    uint64_t points = 0, commas = 0;
     for (size_t i = 0; i < s->count; i++) {
-        points += s->watches[i].points;
-        commas += s->watches[i].commas;
-        odd += s->watches[i].odd_commas;
+        const struct watch *w = &s->watches[i];
+        points += w->odd_points ? w->points : 0;
+        commas += w->odd_commas ? w->commas : 0;
     }
-    return commas > points && odd ? ',' : '.'; /* "1,234" throughout is rather thousands */
+    return commas > points ? ',' : '.';
 }
 
 /* Only numbers, or only dates, but for cells of the list: then those mean missing. */
@@ -95,23 +95,6 @@ static bool among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-/* id, ID, row_id, customerID, Id.1, index, key, uuid, ... */
-static bool named_like_id(const char *name)
-{
-    static const char *const whole[] = {"id",    "index",    "key",    "uuid", "guid",
-                                        "rowid", "rownames", "rownum", "no",   "nr"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcasecmp(name, whole[i]) == 0)
-            return true;
-    if (length < 3)
-        return false;
-    const char *end = name + length - 2;
-    char before = name[length - 3];
-    return strcmp(end, "ID") == 0 || strcmp(end, "Id") == 0 ||
-           (strcasecmp(end, "id") == 0 && strchr("_-. ", before));
-}
-
 /* A type with what is said of it. Reasons of one format are of one kind. */
 __attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
                                                             const char *format, ...)
@@ -136,16 +119,25 @@ static bool long_codes(const struct watch *w, const struct counts *n)
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
 }
 
+/* So many whole numbers of this range would hardly all differ by chance (birthdays: n^2 / 2 range
+ * pairs of equal ones are to be expected), or they are many. */
+static bool hardly_chance(const struct watch *w, const struct counts *n)
+{
+    double rows = (double)n->present, range = w->high - w->low + 1;
+    return n->present >= 20 && (n->present >= 1000 || rows * rows > 2 * 5 * range);
+}
+
 static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
 {
     bool whole = !(w->fraction > 0), all = w->whole == n->present;
-    bool unique = whole && all && !n->missing && n->distinct == n->present;
+    bool different = whole && all && n->distinct == n->present;
+    int name = infer_name(c->name);
     if (whole && !n->missing && n->present >= 20 && w->steps && all)
         set_aside(c, COLUMN_ID, "it numbers the rows");
-    else if (whole && named_like_id(c->name) && n->distinct == n->present)
+    else if (whole && name == NAME_ID && n->distinct == n->present)
         set_aside(c, COLUMN_ID,
                   "its name and its values, all different, are those of an identifier");
-    else if (whole && named_like_id(c->name) && n->distinct > 100 && n->distinct * 2 > n->present)
+    else if (whole && name == NAME_ID && n->distinct > 100 && n->distinct * 2 > n->present)
         set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
                   (unsigned long long)n->distinct);
     else if (w->serials * 2 > n->present && n->distinct * 2 > n->present)
@@ -153,28 +145,52 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
                                 "are names, and a float does not tell them apart");
     else if (w->day_numbers == w->whole && all && n->distinct > 1)
         c->type = COLUMN_DATETIME;
-    else if (unique && n->present >= 20 && (w->rises || w->falls || n->present >= 1000))
+    else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
+        set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
+                                "identifier; if it is a measure, --set data.columns.%s=numeric",
+                  text_quote_z(c->name));
+    else if (different && !n->missing && n->present >= 20 &&
+             (w->rises || w->falls || hardly_chance(w, n)))
         set_aside(c, COLUMN_NUMERIC,
                   "every row has another whole number%s: if it names the row, say --id %s",
                   w->rises ? ", in ascending order" : w->falls ? ", in descending order" : "",
                   text_quote_z(c->name));
+    else if (whole && all && name == NAME_ID && n->distinct > 2)
+        set_aside(c, COLUMN_NUMERIC, "its name is that of an identifier, and its %llu values come "
+                                     "again: taken as numbers; if they are none, --set "
+                                     "data.columns.%s=categorical, or group, or --id",
+                  (unsigned long long)n->distinct, text_quote_z(c->name));
     else
         c->type = COLUMN_NUMERIC;
 }
 
+/* The first cell that is no number, or NULL: a word, or a number with the other decimal sign. */
+static const char *first_wrong(const struct watch *w, char decimal, int64_t *line)
+{
+    bool comma = decimal == ',';
+    const char *foreign = comma ? w->point : w->comma;
+    int64_t at = comma ? w->point_line : w->comma_line;
+    bool other = w->other && (!foreign || w->other_line < at);
+    *line = other ? w->other_line : at;
+    return other ? w->other : foreign;
+}
+
 /* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
-static bool type_of_most(const struct watch *w, const struct counts *n, struct infer_column *c)
+static bool type_of_most(const struct watch *w, const struct counts *n, char decimal,
+                         struct infer_column *c)
 {
     bool dates = w->dates > n->numbers;
     uint64_t wrong = n->present - (dates ? w->dates : n->numbers);
     if (wrong * 100 > n->present || is_padded(w, n) ||
         (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
-        (named_like_id(c->name) && n->distinct * 2 > n->present))
+        (infer_name(c->name) == NAME_ID && n->distinct * 2 > n->present))
         return false;
     char place[120] = "";
-    if (w->other)
-        snprintf(place, sizeof place, ", the first \"%.60s\" at line %lld",
-                 text_quote_z(w->other), (long long)w->other_line);
+    int64_t line;
+    const char *first = first_wrong(w, decimal, &line);
+    if (first)
+        snprintf(place, sizeof place, ", the first \"%.60s\" at line %lld", text_quote_z(first),
+                 (long long)line);
     set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
               "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
               "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
@@ -183,33 +199,57 @@ static bool type_of_most(const struct watch *w, const struct counts *n, struct i
 }
 
 /* Numbers or dates written in a form that dnn does not read, among numbers or by themselves. */
-static bool type_of_forms(const struct watch *w, const struct counts *n, struct infer_column *c)
+static bool type_of_forms(const struct watch *w, const struct counts *n, char decimal,
+                          struct infer_column *c)
 {
-    uint64_t all = 0;
+    bool comma = decimal == ',';
+    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    uint64_t forms[FORMS], all = 0;
     int form = FORM_NONE;
+    memcpy(forms, w->forms, sizeof forms);
+    forms[!odd ? FORM_GROUPED : comma ? FORM_POINT : FORM_COMMA] += foreign;
     for (int i = FORM_NEARLY; i < FORMS; i++) {
-        all += w->forms[i];
-        form = w->forms[i] > w->forms[form] || form == FORM_NONE ? i : form;
+        all += forms[i];
+        form = forms[i] > forms[form] || form == FORM_NONE ? i : form;
     }
     uint64_t read = form == FORM_DATE ? w->dates : n->numbers;
-    if (!all || all != w->others || all + read != n->present)
+    if (!all || all != w->others + foreign || all + read != n->present)
         return false;
+    int64_t line;
+    const char *first = first_wrong(w, decimal, &line);
     char reason[200];
-    const char *kind = infer_form_reason(form, w->other, reason, sizeof reason);
-    bool few = form == FORM_DATE && n->distinct <= 20 && n->distinct * 4 <= n->present;
+    const char *kind = infer_form_reason(form, first, reason, sizeof reason);
+    bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
+               n->distinct * 4 <= n->present;
     set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
               few ? "; taken as categories" : "");
     c->kind = kind;
-    if (w->other && form != FORM_NEARLY && strlen(c->reason) + 60 < sizeof c->reason) {
+    if (first && form != FORM_NEARLY && strlen(c->reason) + 60 < sizeof c->reason) {
         size_t at = strlen(c->reason);
         snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
-                 text_quote_z(w->other), (long long)w->other_line);
+                 text_quote_z(first), (long long)line);
     }
     return true;
 }
 
-static void type_of_texts(const struct watch *w, const struct counts *n, struct infer_column *c)
+/* A target is never set aside; that its cells are numbers dnn does not read is kept as its reason:
+ * the task is then to estimate them, once they are mended. */
+static void type_of_target(const struct watch *w, const struct counts *n, char decimal,
+                           struct infer_column *c)
 {
+    bool read = !n->texts && !w->dates;
+    if (!read && !(n->distinct > 30 && type_of_forms(w, n, decimal, c) &&
+                   w->forms[FORM_DATE] == 0))
+        c->reason[0] = '\0';
+    c->kind = NULL;
+    c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
+}
+
+static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
+                          struct infer_column *c)
+{
+    int64_t line;
+    const char *first = first_wrong(w, decimal, &line);
     double present = (double)n->present, distinct = (double)n->distinct;
     double words = w->others ? (double)w->words / (double)w->others : 0;
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
@@ -224,7 +264,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
         set_aside(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
     if (n->present < 20)
         return;
-    if (named_like_id(c->name) && distinct > 0.5 * present)
+    if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
         set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");
     else if (words >= 3 && distinct > 0.5 * present)
@@ -236,9 +276,8 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
         set_aside(c, COLUMN_IGNORE,
                   "numbers mixed with other text: %llu of %llu cells, the first \"%.60s\" at line "
                   "%lld", (unsigned long long)wrong, (unsigned long long)n->present,
-                  w->other ? text_quote_z(w->other) : w->points ? "1.5" : "1,5",
-                  (long long)(w->other ? w->other_line
-                              : w->points ? w->point_line : w->comma_line));
+                  first ? text_quote_z(first) : "",
+                  (long long)line);
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)
@@ -250,15 +289,15 @@ static void type_of_texts(const struct watch *w, const struct counts *n, struct 
         set_aside(c, COLUMN_CATEGORICAL,
                   "numbers but for %llu of %llu cells, the first \"%.60s\" at line %lld",
                   (unsigned long long)wrong, (unsigned long long)n->present,
-                  w->other ? text_quote_z(w->other) : "", (long long)w->other_line);
+                  first ? text_quote_z(first) : "", (long long)line);
 }
 
 static void type_of(const struct infer_request *r, const struct scan *s, const struct watch *w,
-                    const struct counts *n, struct infer_column *c)
+                    const struct counts *n, char decimal, struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
     if (r->target && strcmp(c->name, r->target) == 0)
-        c->type = n->texts || w->dates ? COLUMN_CATEGORICAL : COLUMN_NUMERIC;
+        type_of_target(w, n, decimal, c);
     else if (among(r->ids, r->id_count, c->name))
         c->type = COLUMN_ID;
     else if (among(r->ignored, r->ignored_count, c->name))
@@ -276,8 +315,8 @@ static void type_of(const struct infer_request *r, const struct scan *s, const s
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
         c->type = COLUMN_DATETIME;
-    else if (!type_of_most(w, n, c) && !type_of_forms(w, n, c))
-        type_of_texts(w, n, c);
+    else if (!type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
+        type_of_texts(w, n, decimal, c);
 }
 
 void infer_types(const struct infer_request *r, const struct scan *s, struct infer *out)
@@ -306,6 +345,6 @@ void infer_types(const struct infer_request *r, const struct scan *s, struct inf
             c->examples[k] = w->example[k];
             w->example[k] = NULL;
         }
-        type_of(r, s, w, &n, c);
+        type_of(r, s, w, &n, out->decimal, c);
     }
 }

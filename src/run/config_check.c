@@ -77,17 +77,22 @@ static bool check_useful(const struct config *c, struct err *e)
             settings_find(c->settings, c->setting_count, b->beside);
         if (!row || !s || !beside || strcmp(s->from, "default") == 0)
             continue;
-        const char *word = beside->value + 1; /* a string in quotes */
+        bool quoted = beside->value[0] == '"'; /* a word; else null */
+        const char *word = beside->value + quoted, *mark = quoted ? "\"" : "";
         size_t length = strcspn(word, "\"");
+        const char *means = ""; /* what null stands for: settled by now */
+        if (!quoted && strcmp(b->beside, "data.split.method") == 0)
+            means = split_method_names[c->data.split.method];
         if (strcmp(b->beside, "train.loss.type") == 0) { /* auto has become a loss by now */
             word = loss_names[c->train.loss.kind];
             length = strlen(word);
+            mark = "\"";
         }
         if (config_listed(b->words, word, length) || is_default(row, s->value))
             continue;
         json_fail(c->doc, node(c, b->key), e, ERR_CONFIG_CONFLICT,
-                  "`%s` has no effect when `%s` is \"%.*s\"", b->key, b->beside,
-                  (int)length, word);
+                  "`%s` has no effect when `%s` is %s%.*s%s%s%s%s", b->key, b->beside, mark,
+                  (int)length, word, mark, *means ? " (" : "", means, *means ? ")" : "");
         err_key(e, "%s", b->key);
         err_other(e, b->beside);
         return err_help(e, "it belongs to: %s; leave the key out, or change `%s`", b->words,

@@ -1,40 +1,8 @@
-/* data_infer.c - what `init` guesses: dialect, header, decimal, encoding, types, missing texts,
- * task, leaks. */
-#include "base/mem.h"
+/* data_infer.c - what `init` guesses: dialect, header, decimal, encoding, types, task, leaks. */
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "data/infer.h"
-#include "scratch.h"
-#include "tap.h"
-
-static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",
-                                         "weight",  "group",       "ignore"};
-
-static struct infer *look_at(const char *path, const char *target, struct err *e)
-{
-    struct infer_request q = {.path = path, .target = target, .encoding = -1, .header = -1};
-    err_clear(e);
-    return infer_file(&q, e);
-}
-
-static struct infer *look(const struct text *t, const char *target, struct err *e)
-{
-    scratch_put("in.csv", t->data, t->length);
-    return look_at(scratch("in.csv"), target, e);
-}
-
-static struct infer *look_z(const char *bytes, const char *target)
-{
-    struct err e = {0};
-    struct text t = {0};
-    text_put(&t, bytes);
-    struct infer *i = look(&t, target, &e);
-    if (!i)
-        ok(false, "%s", e.what);
-    text_free(&t);
-    return i;
-}
+#include "data_infer_help.h"
 
 /* --- dialect --- */
 
@@ -139,22 +107,6 @@ static void test_encoding(void)
 
 /* --- types --- */
 
-static const struct infer_column *column(const struct infer *i, const char *name)
-{
-    for (size_t c = 0; i && c < i->count; c++)
-        if (strcmp(i->columns[c].name, name) == 0)
-            return &i->columns[c];
-    return NULL;
-}
-
-static void is_type(const struct infer *i, const char *name, int type, const char *reason)
-{
-    const struct infer_column *c = column(i, name);
-    is_string(c ? type_names[c->type] : "none", type_names[type], name);
-    ok(c && (reason ? strstr(c->reason, reason) != NULL : !c->reason[0]), "%s: its reason: %s",
-       name, c ? c->reason : "");
-}
-
 static void test_types(void)
 {
     struct err e = {0};
@@ -191,7 +143,7 @@ static void test_types(void)
     is_type(i, "note", COLUMN_IGNORE, "free text");
     is_type(i, "token", COLUMN_IGNORE, "every cell is different");
     is_type(i, "mixed", COLUMN_IGNORE, "mixed");
-    is_type(i, "store_id", COLUMN_NUMERIC, NULL);
+    is_type(i, "store_id", COLUMN_NUMERIC, "its 7 values come again");
     is_type(i, "steps", COLUMN_ID, "numbers the rows");
     is_type(i, "gap", COLUMN_CATEGORICAL, NULL); /* one number or none: a word */
     is_type(i, "flag", COLUMN_CATEGORICAL, NULL);
@@ -203,80 +155,6 @@ static void test_types(void)
     is_int(column(i, "gap")->missing, 30, "missing");
     infer_free(i);
     text_free(&t);
-}
-
-/* What looks like a number or a date and is not read as one; what looks like one and is a name. */
-static void test_forms(void)
-{
-    struct err e = {0};
-    struct text t = {0};
-    text_put(&t, "serial,big,bigcode,zip,inf,huge,percent,usd,eur,thousand,german,hex,us,few,bad,"
-                 "badcode,badid_id,baddate,hour,month,mixed,y\n");
-    for (uint32_t k = 0; k < 400; k++) {
-        uint32_t r = rng_bits(9, k, 0, 0, RNG_TEST) % 100000;
-        text_printf(&t, "%u,9%05u0000000%05u,1234567890123456789%u,%05u,%s,%s,%u.5%%,$%u.25,",
-                    5 + 7 * k, r, k, k % 3, k % 4 ? 501u : 10001u, k % 3 ? "1.5" : "-inf",
-                    k % 5 ? "2.5" : "1e400", r, r);
-        text_printf(&t,
-                    "%u.5 \xe2\x82\xac,\"1,%03u.5\",\"1.%03u,5\",0x%X,%02u/%02u/2024,1.2.2024,%s,",
-                    r, k, k, r, k % 12 + 1, r % 28 + 1, k == 389 ? "oops" : "1.25");
-        text_printf(&t, "%s,%s%u,%s,%02u:30,2024-%02u,%s%u,%u\n", k == 9 ? "n.v." : "7",
-                    k ? "" : "A", r, k == 3 ? "soon" : "2024-01-05", k % 24, k % 12 + 1,
-                    k % 9 ? "" : "ab", k, k % 2);
-    }
-    struct infer *i = look(&t, "y", &e);
-    if (!ok(i, "looked: %s", e.what))
-        return;
-    is_type(i, "serial", COLUMN_NUMERIC,
-            "in ascending order: if it names the row, say --id serial");
-    is_type(i, "big", COLUMN_ID, "more than 16 digits");
-    is_type(i, "bigcode", COLUMN_CATEGORICAL, "more than 16 digits are codes");
-    is_type(i, "zip", COLUMN_CATEGORICAL, "zeros in front, as in \"00501\"");
-    is_type(i, "inf", COLUMN_IGNORE, "(\"-inf\" at line 2)");
-    is_type(i, "huge", COLUMN_IGNORE, "beyond what 32-bit floats hold");
-    is_type(i, "percent", COLUMN_IGNORE, "percent");
-    is_type(i, "usd", COLUMN_IGNORE, "currency");
-    is_type(i, "eur", COLUMN_IGNORE, "currency");
-    is_type(i, "thousand", COLUMN_IGNORE, "thousands");
-    is_type(i, "german", COLUMN_IGNORE, "thousands");
-    is_type(i, "hex", COLUMN_IGNORE, "hexadecimal");
-    is_type(i, "us", COLUMN_IGNORE, "not ISO");
-    is_type(i, "few", COLUMN_IGNORE, "the same value");
-    is_type(i, "bad", COLUMN_NUMERIC,
-            "1 of 400 cells is no number, the first \"oops\" at line 391");
-    is_type(i, "badcode", COLUMN_CATEGORICAL,
-            "numbers but for 1 of 400 cells, the first \"n.v.\" at line 11");
-    is_type(i, "badid_id", COLUMN_ID, "identifier");
-    is_type(i, "baddate", COLUMN_DATETIME,
-            "1 of 400 cells is no date, the first \"soon\" at line 5");
-    is_type(i, "hour", COLUMN_DATETIME, NULL);
-    is_type(i, "month", COLUMN_DATETIME, NULL);
-    is_type(i, "mixed", COLUMN_IGNORE, "45 of 400 cells, the first \"ab0\" at line 2");
-    infer_free(i);
-    text_free(&t);
-}
-
-static void has_missing(const char *name, const char *bytes, const char *want)
-{
-    struct infer *i = look_z(bytes, NULL);
-    char list[200] = "";
-    size_t at = 0;
-    for (size_t k = 0; i && k < i->missing.count; k++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "[%s]", i->missing.items[k]);
-    is_string(list, want, name);
-    infer_free(i);
-}
-
-static void test_missing(void)
-{
-    has_missing("the empty text always", "a,b\n1,2\n3,4\n", "[]");
-    has_missing("NA and ? anywhere", "a,b\n1,x\nNA,?\n2,y\n", "[][NA][?]");
-    has_missing("a dash among numbers", "a,b\n1,x\n-,y\n2,x\n", "[][-]");
-    has_missing("a dash among words is a word", "a,b\n1,x\n3,-\n2,x\n", "[]");
-    has_missing("unknown among words is a word", "a,b\n1,unknown\n3,y\n2,x\n", "[]");
-    has_missing("unknown among dates", "a,b\n1,2024-01-01\n3,unknown\n2,2024-02-01\n",
-                "[][unknown]");
-    has_missing("a quoted blank", "a,b\n1,\" \"\n3,4\n", "[][ ]");
 }
 
 /* --- target --- */
@@ -478,8 +356,6 @@ int main(void)
     test_fixed();
     test_encoding();
     test_types();
-    test_forms();
-    test_missing();
     test_target();
     test_leaks();
     test_failures();

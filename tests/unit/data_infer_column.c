@@ -1,0 +1,195 @@
+/* data_infer_column.c - what `init` guesses of cells: damaged text, identifiers, numbers and dates
+ * that are not read as such, texts for missing. */
+#include "base/rng.h"
+#include "data_infer_help.h"
+
+static void encoding_of(const char *name, const char *bytes, int want, const char *note)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, bytes);
+    struct infer *i = look(&t, NULL, &e);
+    if (want == ENCODING_UTF8 && note)
+        ok(!i && e.id == ERR_CSV_ENCODING && e.line == 4 && strstr(e.expected, note),
+           "%s: line %d: %s; %s", name, (int)e.line, e.what, e.expected);
+    else
+        ok(i && i->dialect.encoding == want && strcmp(i->encoding_note, note ? note : "") == 0,
+           "%s: %s%s", name, e.what, i ? i->encoding_note : "");
+    infer_free(i);
+    text_free(&t);
+}
+
+/* Some bytes that are not UTF-8 among many that are: damage, and no other encoding. */
+static void test_damage(void)
+{
+    const char *most = "as most of the file's other characters beyond ASCII are";
+    encoding_of("one bad byte", "a,n\nk\xc3\xb6ln,1\nz\xc3\xbc,2\n\xe9t,3\n", ENCODING_UTF8, most);
+    encoding_of("as many bad ones", "a,n\nk\xc3\xb6ln,1\nx,2\n\xe9t,3\n", ENCODING_UTF8, most);
+    encoding_of("cut within a character", "a,n\nk\xc3\xb6ln,1\nx,2\n3,\xc3", ENCODING_UTF8, most);
+    encoding_of("a byte-order mark",
+                "\xef\xbb\xbf"
+                "a,n\nx,1\nx,2\n\xe9,\xe9\n",
+                ENCODING_UTF8, most);
+    encoding_of("no character of UTF-8", "a,n\nx,1\nk\xf6ln,1\n\xdf,2\n", ENCODING_CP1252,
+                "line 3, byte 2: the byte \\xf6 is not valid UTF-8, so the file is read as cp1252");
+    encoding_of("by chance one", "a,n\nx,1\n\xc3\xb6,1\n\xdf,2\n\xf6,\xe4\n", ENCODING_CP1252,
+                "line 4, byte 1: the byte \\xdf is not valid UTF-8, so the file is read as cp1252");
+    encoding_of("all of it", "a,n\nk\xc3\xb6ln,1\n", ENCODING_UTF8, NULL);
+}
+
+/* What looks like a number or a date and is not read as one; what looks like one and is a name. */
+static void test_forms(void)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "climb,big,bigcode,zip,inf,huge,percent,usd,eur,thousand,german,hex,us,few,bad,"
+                 "badcode,badid_id,baddate,hour,month,mixed,y\n");
+    for (uint32_t k = 0; k < 400; k++) {
+        uint32_t r = rng_bits(9, k, 0, 0, RNG_TEST) % 100000;
+        text_printf(&t, "%u,9%05u0000000%05u,1234567890123456789%u,%05u,%s,%s,%u.5%%,$%u.25,",
+                    5 + 7 * k, r, k, k % 3, k % 4 ? 501u : 10001u, k % 3 ? "1.5" : "-inf",
+                    k % 5 ? "2.5" : "1e400", r, r);
+        text_printf(&t,
+                    "%u.5 \xe2\x82\xac,\"1,%03u.5\",\"1.%03u,5\",0x%X,%02u/%02u/2024,1.2.2024,%s,",
+                    r, k, k, r, k % 12 + 1, r % 28 + 1, k == 389 ? "oops" : "1.25");
+        text_printf(&t, "%s,%s%u,%s,%02u:30,2024-%02u,%s%u,%u\n", k == 9 ? "n.v." : "7",
+                    k ? "" : "A", r, k == 3 ? "soon" : "2024-01-05", k % 24, k % 12 + 1,
+                    k % 9 ? "" : "ab", k, k % 2);
+    }
+    struct infer *i = look(&t, "y", &e);
+    if (!ok(i, "looked: %s", e.what))
+        return;
+    is_type(i, "climb", COLUMN_NUMERIC,
+            "in ascending order: if it names the row, say --id climb");
+    is_type(i, "big", COLUMN_ID, "more than 16 digits");
+    is_type(i, "bigcode", COLUMN_CATEGORICAL, "more than 16 digits are codes");
+    is_type(i, "zip", COLUMN_CATEGORICAL, "zeros in front, as in \"00501\"");
+    is_type(i, "inf", COLUMN_IGNORE, "(\"-inf\" at line 2)");
+    is_type(i, "huge", COLUMN_IGNORE, "beyond what 32-bit floats hold");
+    is_type(i, "percent", COLUMN_IGNORE, "percent");
+    is_type(i, "usd", COLUMN_IGNORE, "currency");
+    is_type(i, "eur", COLUMN_IGNORE, "currency");
+    is_type(i, "thousand", COLUMN_IGNORE, "thousands");
+    is_type(i, "german", COLUMN_IGNORE, "thousands");
+    is_type(i, "hex", COLUMN_IGNORE, "hexadecimal");
+    is_type(i, "us", COLUMN_IGNORE, "not ISO");
+    is_type(i, "few", COLUMN_IGNORE, "the same value");
+    is_type(i, "bad", COLUMN_NUMERIC,
+            "1 of 400 cells is no number, the first \"oops\" at line 391");
+    is_type(i, "badcode", COLUMN_CATEGORICAL,
+            "numbers but for 1 of 400 cells, the first \"n.v.\" at line 11");
+    is_type(i, "badid_id", COLUMN_ID, "identifier");
+    is_type(i, "baddate", COLUMN_DATETIME,
+            "1 of 400 cells is no date, the first \"soon\" at line 5");
+    is_type(i, "hour", COLUMN_DATETIME, NULL);
+    is_type(i, "month", COLUMN_DATETIME, NULL);
+    is_type(i, "mixed", COLUMN_IGNORE, "45 of 400 cells, the first \"ab0\" at line 2");
+    infer_free(i);
+    text_free(&t);
+}
+
+/* Whole numbers, all different: by the column's name an identifier or not. */
+static void test_identifiers(void)
+{
+    static const struct {
+        const char *name;
+        int type;
+    } names[] = {{"customer", COLUMN_ID},          {"account_number", COLUMN_ID},
+                 {"order_no", COLUMN_ID},          {"invoiceRef", COLUMN_ID},
+                 {"customerid", COLUMN_ID},        {"USERID", COLUMN_ID},
+                 {"client_uuid_a", COLUMN_ID},     {"Id2", COLUMN_ID},
+                 {"income", COLUMN_NUMERIC},       {"order_value", COLUMN_NUMERIC},
+                 {"number_of_order", COLUMN_NUMERIC}, {"days_to_order", COLUMN_NUMERIC},
+                 {"PAID", COLUMN_NUMERIC},         {"avg_account", COLUMN_NUMERIC},
+                 {"customers", COLUMN_NUMERIC},    {"numbering", COLUMN_NUMERIC}};
+    enum { NAMES = sizeof names / sizeof *names, ROWS = 150 };
+    struct err e = {0};
+    struct text t = {0};
+    for (size_t c = 0; c < NAMES; c++)
+        text_printf(&t, "%s,", names[c].name);
+    text_put(&t, "dense,below_no,again_id,y\n");
+    for (uint32_t k = 0; k < ROWS; k++) {
+        for (size_t c = 0; c < NAMES; c++)
+            text_printf(&t, "%u,", 100000 + k * 7919 % 10007 * 89 + (uint32_t)c);
+        text_printf(&t, "%u,%d,%u,%u\n", k * 7 % 151, (int)(k * 7919 % 10007) - 5000, k * 7 % 40,
+                    k % 2);
+    }
+    struct infer *i = look(&t, "y", &e);
+    for (size_t c = 0; c < NAMES; c++)
+        is_type(i, names[c].name, names[c].type,
+                names[c].type == COLUMN_ID ? "all different, are those of an identifier" : NULL);
+    is_type(i, "dense", COLUMN_NUMERIC, "every row has another whole number: if it names the row");
+    ok(column(i, "below_no")->type == COLUMN_NUMERIC, "numbers below 0 are no identifier's");
+    is_type(i, "again_id", COLUMN_NUMERIC, "its name is that of an identifier, and its 40 values "
+                                           "come again");
+    infer_free(i);
+    text_free(&t);
+}
+
+/* Numbers that are not read as such, beside columns whose decimal sign is the point. */
+static void test_numbers_aside(void)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "p,q,whole,both,blank,nbsp,minus,comma,few,one,y\n");
+    for (uint32_t k = 0; k < 400; k++) {
+        uint32_t r = rng_bits(9, k, 0, 0, RNG_TEST) % 90000;
+        text_printf(&t, "%u.25,%u.5,\"%u,%03u\",\"%u,%03u%s\",", r, k % 9, r / 1000 + 1, r % 1000,
+                    r / 1000 + 1, r % 1000, k % 3 ? "" : ".5");
+        text_printf(&t, "\" %u\",\xc2\xa0%u,\xe2\x88\x92%u,\"%u,%02u\",\"%u,5\",", r, r, r, r,
+                    r % 100, k % 3);
+        text_printf(&t, "%s,$%u\n", k == 7 ? "\"1,250\"" : "2.5", r);
+    }
+    struct infer *i = look(&t, "y", &e);
+    ok(i && i->decimal == '.', "thousands have no voice on the decimal sign: %s", e.what);
+    is_type(i, "whole", COLUMN_IGNORE, "thousands separators");
+    is_type(i, "both", COLUMN_IGNORE, "thousands separators");
+    is_type(i, "blank", COLUMN_IGNORE, "blanks around them");
+    is_type(i, "nbsp", COLUMN_IGNORE, "blanks around them");
+    is_type(i, "minus", COLUMN_IGNORE, "a minus sign that is not the one of the keyboard");
+    is_type(i, "comma", COLUMN_IGNORE, "a decimal comma in a file whose others have points");
+    is_type(i, "few", COLUMN_CATEGORICAL, "taken as categories");
+    is_type(i, "one", COLUMN_NUMERIC, "1 of 400 cells is no number, the first \"1,250\" at line 9");
+    ok(i && i->task == TASK_REGRESSION && strstr(column(i, "y")->note, "currency sign"),
+       "such a target is a number to be mended: %s", i ? column(i, "y")->note : "");
+    infer_free(i);
+    i = look(&t, "whole", &e);
+    ok(i && i->task == TASK_REGRESSION && strstr(column(i, "whole")->note, "thousands separators"),
+       "so is one with thousands: %s", i ? column(i, "whole")->note : "");
+    infer_free(i);
+    text_free(&t);
+}
+
+static void has_missing(const char *name, const char *bytes, const char *want)
+{
+    struct infer *i = look_z(bytes, NULL);
+    char list[200] = "";
+    size_t at = 0;
+    for (size_t k = 0; i && k < i->missing.count; k++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "[%s]", i->missing.items[k]);
+    is_string(list, want, name);
+    infer_free(i);
+}
+
+static void test_missing(void)
+{
+    has_missing("the empty text always", "a,b\n1,2\n3,4\n", "[]");
+    has_missing("NA and ? anywhere", "a,b\n1,x\nNA,?\n2,y\n", "[][NA][?]");
+    has_missing("a dash among numbers", "a,b\n1,x\n-,y\n2,x\n", "[][-]");
+    has_missing("a dash among words is a word", "a,b\n1,x\n3,-\n2,x\n", "[]");
+    has_missing("unknown among words is a word", "a,b\n1,unknown\n3,y\n2,x\n", "[]");
+    has_missing("unknown among dates", "a,b\n1,2024-01-01\n3,unknown\n2,2024-02-01\n",
+                "[][unknown]");
+    has_missing("a quoted blank", "a,b\n1,\" \"\n3,4\n", "[][ ]");
+}
+
+int main(void)
+{
+    scratch_make();
+    test_damage();
+    test_forms();
+    test_identifiers();
+    test_numbers_aside();
+    test_missing();
+    return done();
+}
