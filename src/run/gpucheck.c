@@ -182,6 +182,7 @@ static void describe_opened(struct gpu_job *j)
 static bool checks(struct gpu_job *j, struct err *e)
 {
     double until = clock_now() + 60 * j->o->minutes;
+    stop_phase("gpucheck", false); /* it leaves a folder behind, unless it ends by itself */
     gpucheck_host(&j->host);
     if (!j->disabled)
         gpucheck_cuda_library(&j->libraries);

@@ -26,9 +26,9 @@ static bool looks_like_model(const char *path, bool *model, bool *config, struct
     struct file f;
     size_t got = 0;
     *model = false;
-    if (!file_open(&f, path, e))
+    if (!file_open_regular(&f, path, e))
         return false;
-    bool good = !f.seekable || file_read(&f, head, sizeof head - 1, &got, e);
+    bool good = file_read(&f, head, sizeof head - 1, &got, e);
     *model = got >= 8 + sizeof mark - 1 && memcmp(head + 8, mark, sizeof mark - 1) == 0;
     size_t at = 0;
     while (at < got && strchr(" \t\r\n", head[at]))

@@ -50,11 +50,13 @@ bool output_is_ours(const char *path, const char *begins, const char *what, cons
                     struct err *e)
 {
     char bytes[64];
-    size_t length = strlen(begins), got;
-    length = length < sizeof bytes ? length : sizeof bytes;
-    if (!first_bytes(path, bytes, length, &got, e))
+    size_t length = strlen(begins), got, at = 0;
+    if (!first_bytes(path, bytes, sizeof bytes, &got, e))
         return false;
-    if (memcmp(bytes, begins, got) == 0) /* an empty file, or a line that was cut, too */
+    while (at < got && strchr(" \t\r\n", bytes[at]))
+        at++;
+    length = length < got - at ? length : got - at;
+    if (memcmp(bytes + at, begins, length) == 0) /* an empty file, or a line that was cut, too */
         return true;
     err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a file that is not %s: it is not replaced",
            what);

@@ -11,8 +11,8 @@
 bool output_check(const struct config *c, const char *model, struct err *e);
 /* How each line of output.metrics begins. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
-/* A regular file at path is empty or begins with these bytes (64 of them count): else FILE_CREATE,
- * 73, that it is not `what`. Of anything else but a file nothing is asked. */
+/* A regular file at path is empty or begins, behind blanks, with these bytes (of its first 64):
+ * else FILE_CREATE, 73, that it is not `what`. Of anything else but a file nothing is asked. */
 bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
                     struct err *e);
 /* Warns when the disk has less room than `bytes`. */

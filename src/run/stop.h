@@ -27,8 +27,9 @@ void stop_key(void);                  /* for tests: as if Ctrl-C had been presse
 void stop_forget(void);               /* for tests: no signal has come */
 
 /* What the program is doing, a string that lives for ever: shown by the line of a crash.
- * `disposable`: nothing would be lost; a signal that nobody has noticed after STOP_PATIENCE_S (a
- * read that waits for a pipe) then ends the process by itself. */
+ * `disposable`, as the program begins: nothing would be lost; a signal, of this phase or one
+ * before, that nobody has noticed after STOP_PATIENCE_S (a read that waits for a pipe) then ends
+ * the process by itself. */
 #define STOP_PATIENCE_S 2
 void stop_phase(const char *name, bool disposable);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */

@@ -130,4 +130,20 @@ run dnn init leads.csv --target converted -o own.json
 is_exit 0 "a config is"
 run dnn init leads.csv --target converted -o m.dnn
 is_exit 73 "a model is not"
+
+# a pipe is written to, and one that nobody holds at the other end is waited for no longer than one likes
+mkfifo pipe
+run dnn init leads.csv --target converted
+cp out direct.json
+timeout -s KILL 60 cat pipe >through.json &
+run timeout -s KILL 60 "$DNN" init leads.csv --target converted -o pipe
+is_exit 0 "a config goes through a pipe"
+wait
+same direct.json through.json "  as it would be written to a file"
+for words in 'init leads.csv --target converted -o pipe' 'init pipe --target converted' 'check pipe'; do
+    run env --default-signal=TERM timeout -k 20 1 "$DNN" $words
+    is_exit 124 "dnn $words ends when it is asked to"
+done
+run timeout -s KILL 60 "$DNN" inspect pipe
+is_exit 66 "inspect does not wait for a pipe"
 done_testing

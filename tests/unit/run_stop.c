@@ -103,15 +103,12 @@ static int broken_pipe(void)
 }
 
 /* Nobody polls: a read that never returns. */
-static int stalled(void)
+static int read_for_ever(void)
 {
     int ends[2];
     char byte;
-    stop_install();
-    stop_phase("reading", true);
     if (pipe(ends) != 0)
         return 1;
-    kill(getpid(), SIGTERM);
 #if defined(__SANITIZE_THREAD__)
     /* This sanitizer holds a signal back until a call ends, but for a few that it knows to wait;
      * read is none of them. */
@@ -121,6 +118,31 @@ static int stalled(void)
     for (;;)
         if (read(ends[0], &byte, 1) == 0)
             return 2;
+}
+
+static int stalled(void)
+{
+    stop_install();
+    stop_phase("reading", true);
+    kill(getpid(), SIGTERM);
+    return read_for_ever();
+}
+
+static int stalled_at_start(void)
+{
+    stop_install();
+    kill(getpid(), SIGTERM);
+    return read_for_ever();
+}
+
+/* The signal came while something could have been lost, and the wait begins after it. */
+static int stalled_later(void)
+{
+    stop_install();
+    stop_phase("preparing", false);
+    kill(getpid(), SIGTERM);
+    stop_phase("reading", true);
+    return read_for_ever();
 }
 
 /* The same, but the work noticed and is busy with its checkpoint. */
@@ -223,6 +245,10 @@ int main(void)
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a broken pipe is an error of write");
     status = forked(stalled);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 75, "a read that waits for ever ends with 75");
+    status = forked(stalled_at_start);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 75, "and so does one before any phase");
+    status = forked(stalled_later);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 75, "and one behind the phase of the signal");
     status = forked(noticed);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "work that has noticed is left alone");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
