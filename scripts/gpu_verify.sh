@@ -8,7 +8,7 @@
 #   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script: never green
 # Needs a GPU, its driver, the CUDA toolkit (nvcc), gcc, g++, make and perl; PyTorch (python3, or PEERS=/path/to/python) and
 # compute-sanitizer where they are. CUDA_ARCHS (90) are the architectures built, COMMIT names the tree where there is no .git.
-# Results: $OUT, else build/gpu-verify: report.txt, verify.json (every part), parity.json, constants.json, bench.json, log.txt.
+# Results: $OUT, else build/gpu-verify: report.txt, verify.json (every part), parity.json, constants.json, bench.json, dnn-bench.json, log.txt.
 # A dated report belongs in tests/bench/results.
 # Exit 0 when every part passed, 1 when one failed, 69 when one was skipped: a skipped part is not a pass.
 set -uo pipefail
@@ -47,7 +47,7 @@ results=${OUT:-$root/build/gpu-verify}
 build=build/gpu
 work=$root/build/gpu-verify.work
 mkdir -p "$results" "$work" "$work/run"
-rm -f "$work"/*.json "$work"/*.log "$results"/{report.txt,verify.json,parity.json,constants.json,bench.json,log.txt}
+rm -f "$work"/*.json "$work"/*.log "$results"/{report.txt,verify.json,parity.json,constants.json,bench.json,dnn-bench.json,log.txt}
 report=$results/report.txt
 jobs=$(nproc 2>/dev/null || echo 2)
 archs=${CUDA_ARCHS:-90}
@@ -302,6 +302,10 @@ part_faults() {
         # shellcheck disable=SC2086
         fault "error $code in the middle" 0 1 env DNN_FAULT=cuda:120:$code "$dnn" train c.json -o x.dnn $fall
     done
+    if command -v strace >/dev/null 2>&1 && [ $emulated = no ]; then
+        try strace -f -e trace=open,openat -o trace "$dnn" train c.json -o x.dnn --backend auto -q || fail "auto under strace: exit $?"
+        ! grep -q 'libcuda\|libnvidia' trace || fail "auto: small work opens $(grep -o 'lib[a-z-]*\.so[.0-9]*' trace | grep -m 1 'libcuda\|libnvidia')"
+    fi
     fault "error 719, no fallback" 81 0 env DNN_FAULT=cuda:120:719 "$dnn" train c.json -o x.dnn
     if [ $emulated = no ]; then
         exec 8>&- 9<&-
@@ -369,6 +373,18 @@ END
         [ $emulated = no ] || break
     done
 }
+# every operation and job beside this machine's own limits, and the GPU beside the CPU
+bench_report() {
+    local few=""
+    [ $emulated = yes ] && few="--size small --iterations 1"
+    # shellcheck disable=SC2086 # words
+    timeout 100 "$dnn" bench --json -q $few >"$results/dnn-bench.json" || { fail "dnn bench: exit $?"; return; }
+    [ $emulated = yes ] || grep -q '"performance_gains":{"gather"' "$results/dnn-bench.json" || fail "dnn bench: no rows of the GPU"
+    perl -ne 'next unless /"benchmark_results":(.*),"analysis":(.*)/; my ($rows, $gains) = ($1, $2);
+        for my $job (qw(dense dense_back train predict evaluate)) { for my $size (qw(small medium large)) {
+            my ($g) = $gains =~ /"$job":\{[^}]*?(?:\},[^{]*?\{[^}]*?)*?"$size":\{"time_improvement_percent":([-0-9.e]+)/ or next;
+            printf "GPU over CPU, %s %s: %.1f times\n", $job, $size, 100 / (100 - $g) } }' "$results/dnn-bench.json"
+}
 part_bench() {
     need_gpu && need_program || return
     local rows=45000 epochs=50 steps=176 lines="" us peer how began_at ours
@@ -419,6 +435,7 @@ part_bench() {
         line '{"peer": "PyTorch on the GPU", "skipped": "not found"}'
     fi
     bench_large
+    bench_report
     printf '{"program": "gpu_verify bench", "rows": [\n %s\n]}\n' "$lines" >"$results/bench.json"
     passed
 }
