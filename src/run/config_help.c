@@ -2,6 +2,7 @@
  * type of column, from the tables. */
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/mem.h"
 #include "model/layer.h"
 #include "model/model.h"
@@ -292,6 +293,7 @@ struct search {
     const char **known; /* every name there is, for the nearest */
     size_t known_count, known_room, found;
     bool values; /* look at words instead of names */
+    bool backend; /* a key of that section was found */
 };
 
 static void know(struct search *s, const char *name)
@@ -308,6 +310,7 @@ static void hit(struct search *s, const char *key, const struct option *row)
     if (s->found++)
         text_char(s->out, '\n');
     put_row(s->out, key, row);
+    s->backend |= strncmp(key, "backend.", 8) == 0;
 }
 
 /* A key below the word ("train.loss"), one that ends with it ("learning_rate"), or one that has it
@@ -422,6 +425,8 @@ bool config_key_help(const char *key, struct text *out)
         }
         found = s.found > 0 || put_metric(out, key);
     }
+    if (s.backend && !machine_known("cuda"))
+        wrap(out, "\nThis build has no GPU kernels: it computes on the CPU alone.", "");
     const char *dot = strrchr(key, '.');
     if (!found && !(dot && near_path(key, out))) {
         const char *near = text_nearest(key, s.known, s.known_count);

@@ -119,7 +119,7 @@ static const struct option train_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct backend_options, field)
 
-#define NO_GPU " (no effect here: this build has no GPU kernels)."
+#define NO_GPU "."
 
 const struct option backend_options_table[] = {
     {.key = "name",
@@ -127,8 +127,8 @@ const struct option backend_options_table[] = {
      .offset = AT(name),
      .standard = "\"auto\"",
      .words = backend_names,
-     .help = "Where computing happens: dnn_cpu, dnn_gpu or auto (this build has the CPU alone). "
-             "auto is dnn_cpu, and fallback says what becomes of dnn_gpu. dnn is the old word for "
+     .help = "Where computing happens: dnn_cpu, dnn_gpu or auto, which takes the faster one that is "
+             "there. fallback says what becomes of dnn_gpu that is not. dnn is the old word for "
              "dnn_cpu."},
 #define JOB(id, name, variable, what)                                                              \
     {.key = #name,                                                                                 \
@@ -144,7 +144,7 @@ const struct option backend_options_table[] = {
      .type = OPT_STRING,
      .offset = AT(device),
      .standard = "\"auto\"",
-     .help = "Which GPU: auto, a number, cuda:N, a UUID or a MIG UUID" NO_GPU},
+     .help = "Which GPU: auto, a number, cuda:N, a UUID or a MIG UUID."},
     {.key = "fallback",
      .type = OPT_WORD,
      .offset = AT(fallback),
@@ -181,8 +181,8 @@ const struct option backend_options_table[] = {
      .standard = "null",
      .low = 0,
      .high = 1000000,
-     .help = "The most GiB of GPU memory to use; null: what memory_fraction says" NO_GPU
-             " The smaller of the two counts."},
+     .help = "The most GiB of GPU memory to use; null: what memory_fraction says. "
+             "The smaller of the two counts."},
     {.key = "memory_fraction",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -190,7 +190,7 @@ const struct option backend_options_table[] = {
      .standard = "0.9",
      .low = 0,
      .high = 1,
-     .help = "The most of a GPU's memory to use, as a share of all of it" NO_GPU},
+     .help = "The most of a GPU's memory to use, as a share of all of it."},
     {.key = "predict_batch_size",
      .type = OPT_INT,
      .offset = AT(predict_batch_size),
