@@ -111,7 +111,8 @@ static const double *scale_of(const struct op_dense_back *a)
     return a->now ? &a->now->scale : nullptr;
 }
 
-/* dw = x' dz by shards. db comes with it on CUDA cores, where dz is not rounded. */
+/* dw = x' dz by shards. db comes with it where dz passes by unrounded: on CUDA cores, and in large
+ * tiles. */
 static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
 {
     struct gemm g = {};
@@ -182,15 +183,16 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
-    bool exact = how == PRODUCT_FP32 && a->dw && !(guests && guest_takes(m, &of_w, how));
-    of_w.sums = exact ? (float *)a->db : nullptr;
+    bool sums = a->dw && (how == PRODUCT_FP32 || gemm_wide_pays(&of_w)) &&
+                !(guests && guest_takes(m, &of_w, how));
+    of_w.sums = sums ? (float *)a->db : nullptr;
     if (below) {
         of_x.act = below->act;
         of_x.slope = (float)below->slope;
         of_x.by = (const float *)(act_needs_z(below->act) ? below->z : below->y);
         of_x.by_row = act_needs_z(below->act) ? below->ldz : below->ldy;
     }
-    if (a->db && !exact) {
+    if (a->db && !sums) {
         LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
                dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
     } else if (a->act != ACT_NONE) {

@@ -3,7 +3,8 @@
  * fibre (tests/emulate/device_emulated.h). A HIP build is another branch here, not other kernels.
  *
  *   KERNEL(name)(arguments)            a kernel of at most 1024 lanes a block, a multiple of 32;
- *                                      KERNEL_BOUNDED(lanes, name) says fewer
+ *                                      KERNEL_BOUNDED(lanes, name) says fewer, KERNEL_SHARING(
+ *                                      lanes, blocks, name) how many blocks a multiprocessor holds
  *   ARGUMENT(type)                     a struct by value whose address the kernel may take
  *   DEVICE, DEVICE_CALL, HOST_DEVICE   a function of the device, one never inlined, one of both
  *   LAUNCH(kernel, grid, block, bytes, m, ...)   on the machine's stream; grid, block: dim3;

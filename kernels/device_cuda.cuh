@@ -12,6 +12,8 @@
 #define HOST_DEVICE static __host__ __device__ __forceinline__
 #define KERNEL(name) static __global__ void name
 #define KERNEL_BOUNDED(lanes, name) static __global__ void __launch_bounds__(lanes) name
+#define KERNEL_SHARING(lanes, blocks, name)                                                        \
+    static __global__ void __launch_bounds__(lanes, blocks) name
 #define SHARED(type, name, n) __shared__ __align__(16) type name[n]
 #define DYNAMIC(type, name)                                                                        \
     extern __shared__ __align__(16) unsigned char dynamic_memory[];                                \

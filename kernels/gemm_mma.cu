@@ -23,7 +23,8 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     struct piece<BN, DEPTH, 128> b;
     float sum[WM][WN][4] = {}, scale_a = 1, scale_b = 1, unscale = 1;
     if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
-        *(g.scaled == SCALED_A ? &scale_a : &scale_b) = (float)*g.scale;
+        scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
+        scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
         unscale = (float)(1 / *g.scale); /* powers of two: exact */
     }
     piece_read(&a, A_FAST, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
@@ -105,6 +106,10 @@ void gemm_mma(struct machine *m, const struct gemm *g, enum product how)
 {
     if ((uint64_t)g->m * g->n * g->parts == 0)
         return;
+    if (how != PRODUCT_FP32 && gemm_wide_pays(g)) {
+        gemm_wide_start(m, g, how);
+        return;
+    }
     switch (how) {
     case PRODUCT_TF32: choose<PRODUCT_TF32>(m, g); break;
     case PRODUCT_BF16: choose<PRODUCT_BF16>(m, g); break;

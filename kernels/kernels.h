@@ -123,7 +123,7 @@ struct gemm {
     const float *by;
     uint32_t by_row;
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
-     * added as C is. CUDA cores only. */
+     * added as C is. Not in the tiles of gemm_mma.cu. */
     float *sums;
     /* fp16: what *scale multiplies before it is rounded, and the sums are divided by again. NULL,
      * or 0 in it: nothing */
@@ -135,6 +135,10 @@ struct gemm {
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
 void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
+/* Of those on tensor cores the large ones, the same bits: whether it can, whether it pays. */
+bool gemm_wide_can(const struct gemm *g);
+bool gemm_wide_pays(const struct gemm *g);
+void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by
  * one. hot: NULL, or the rows of its dw that belong to one-hot inputs as well. */

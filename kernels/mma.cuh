@@ -49,6 +49,21 @@ template <enum product how> DEVICE typename tile_input<how>::stored tile_round(f
     return how == PRODUCT_BF16 ? to_bf16(x).bits : to_fp16(x).bits;
 }
 
+/* Two 16-bit numbers as a word. */
+template <enum product how> DEVICE uint32_t tile_pair(float low, float high)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    uint32_t word;
+    if (how == PRODUCT_BF16)
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+    else
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+    return word;
+#else
+    return (uint32_t)tile_round<how>(low) | (uint32_t)tile_round<how>(high) << 16;
+#endif
+}
+
 /* The part k = 0 or 1 of a word. */
 template <enum product how> DEVICE float tile_part(uint32_t word, int k)
 {

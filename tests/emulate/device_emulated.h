@@ -13,6 +13,7 @@
 #define HOST_DEVICE static inline
 #define KERNEL(name) static void name
 #define KERNEL_BOUNDED(lanes, name) static void name
+#define KERNEL_SHARING(lanes, blocks, name) static void name
 #define SHARED(type, name, n)                                                                      \
     static const char name##_site = 0;                                                             \
     type(&name)[n] = *(type(*)[n])emulate_shared(&name##_site, #name, sizeof(type) * (n))

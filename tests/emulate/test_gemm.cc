@@ -288,6 +288,85 @@ static void test_scale(double scale, float size, bool runs_over)
     device_drop_all();
 }
 
+/* The three products of a layer by hand, for both kinds of tiles. */
+static struct gemm product_by_hand(int which, const float *x, const float *y, float *to,
+                                   uint32_t m, uint32_t n, uint32_t k)
+{
+    struct gemm g = {};
+    g.a = x;
+    g.b = y;
+    g.c = to;
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.parts = which == 2 ? 2 : 1;
+    g.a_row = which == 2 ? 1 : k;
+    g.a_col = which == 2 ? m : 1;
+    g.b_row = which == 1 ? 1 : n;
+    g.b_col = which == 1 ? k : 1;
+    g.c_row = n;
+    g.c_part = (uint64_t)m * n + n;
+    return g;
+}
+
+/* Large tiles give the bits of small ones, and the sums of B's columns. */
+static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
+{
+    struct step now = {};
+    now.scale = 8;
+    size_t room = 2 * ((size_t)m * n + n);
+    float *yh, *x = device_numbers(1, (size_t)m * k, NULL);
+    float *y = device_numbers(2, (size_t)n * k, &yh);
+    float *small = device_numbers(3, room, NULL), *wide = device_numbers(3, room, NULL);
+    struct gemm g = product_by_hand(which, x, y, small, m, n, k);
+    g.add = which == 2;
+    g.act = which == 0 ? ACT_GELU : ACT_NONE;
+    g.bias = which == 0 ? y : NULL;
+    g.scale = &((struct step *)device_array(&now, 1))->scale;
+    g.scaled = which == 2 ? SCALED_B : SCALED_A;
+    gemm_mma(NULL, &g, how);
+    ok(gemm_wide_can(&g), "can be wide");
+    float *before = device_numbers(3, room, NULL);
+    g.c = wide;
+    g.sums = which == 2 ? wide + (size_t)m * n : NULL;
+    gemm_wide_start(NULL, &g, how);
+    bool same = true;
+    double far = 0;
+    for (uint32_t part = 0; part < g.parts; part++) {
+        same &= memcmp(small + part * g.c_part, wide + part * g.c_part, (size_t)m * n * 4) == 0;
+        for (uint32_t j = 0; g.sums && j < n; j++) {
+            size_t at = part * g.c_part + (size_t)m * n + j;
+            double sum = (double)before[at], all = 1;
+            for (uint32_t r = begin_of(k, 2, part); r < begin_of(k, 2, part + 1); r++) {
+                sum += (double)yh[(size_t)r * n + j];
+                all += fabs((double)yh[(size_t)r * n + j]);
+            }
+            far = fmax(far, fabs((double)wide[at] - sum) / all);
+        }
+    }
+    ok(same, "wide product %d, kind %d, %u x %u x %u has the bits of small tiles", how, which, m, n,
+       k);
+    ok(far <= 1e-6, "and B's columns are summed: %.1e", far);
+    device_drop_all();
+}
+
+static void test_wide_rule(void)
+{
+    float *x = device_numbers(1, 64, NULL);
+    struct gemm g = product_by_hand(0, x, x, x, 65536, 512, 512);
+    ok(gemm_wide_pays(&g), "a large one pays");
+    g.k = 510;
+    g.a_row = 510;
+    ok(!gemm_wide_can(&g), "rows that begin anywhere");
+    g = product_by_hand(2, x + 1, x, x, 512, 512, 65536);
+    ok(!gemm_wide_can(&g), "a matrix that begins anywhere");
+    g = product_by_hand(1, x, x, x, 512, 512, 512);
+    ok(gemm_wide_can(&g) && !gemm_wide_pays(&g), "sixteen tiles are few");
+    g.sums = x;
+    ok(!gemm_wide_can(&g), "sums of a transposed B");
+    device_drop_all();
+}
+
 /* The rule by which products are chosen. */
 static void test_rule(void)
 {
@@ -345,6 +424,16 @@ int main(void)
     test_scale(0x1p-3, 0x1p12f, false);
     test_scale(0x1p24, 1, true);
     test_rule();
+    test_wide_rule();
+    for (EACH_ORDER(order))
+        for (int which = 0; which < 3; which++) {
+            enum product how = (enum product)(PRODUCT_TF32 + ((int)order + which) % 3);
+            test_wide(which, how, 132, 36, 52);
+            if (order == 1)
+                test_wide(which, how, 40, 260, 100);
+        }
+    test_wide(2, PRODUCT_BF16, 8, 8, 12);
+    test_wide(0, PRODUCT_FP16, 8, 132, 4);
     is_int(emulate_findings(), 0, "no findings");
     return done();
 }

@@ -1,0 +1,230 @@
+/* gemm_wide.cu - large products on tensor cores: tiles of 128 x 128, eight warps of 64 x 32, and
+ * sixteen words of k at a time (mma.cuh says what a word is). An operand comes four numbers a read,
+ * is rounded on its way into one of two halves of shared memory, and lies there as it lay before:
+ * where k is fast as [row][word], else as [word][row], so that no lane writes across banks, and
+ * both are read without a conflict. An element's bits are those of gemm_mma.cu.
+ *
+ * Sums of B's columns (db) come with it: B passes by unrounded. */
+#include "gemm.cuh"
+#include "mma.cuh"
+
+enum {
+    SIDE = 128, DEEP = 16, WIDE_LANES = 256, WM = 4, WN = 4,
+    ROW_WORDS = DEEP + 4,  /* [row][word]: the lanes of a fragment meet 32 banks */
+    WORD_ROWS = SIDE + 8,  /* [word][row]: they as well */
+    ROOM = SIDE * ROW_WORDS, /* the larger of the two */
+    UNITS = SIDE * DEEP / 4 / WIDE_LANES /* of four words, a lane and operand */
+};
+struct alignas(16) unit { uint32_t word[4]; };
+
+/* This lane's share of an operand's next tile, on its way. */
+template <enum product how> struct share { four v[UNITS][tile_input<how>::PER_WORD]; };
+
+/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4. */
+struct source_of { const float *x; uint32_t row0, rows, row_step, k_step; };
+
+/* K_FAST: unit u is words 4 (u % 4) .. of row u / 4, else rows 4 (u % 32) .. of word u / 32. */
+template <enum product how, bool K_FAST>
+DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t k, uint32_t k_end)
+{
+    enum { PER = tile_input<how>::PER_WORD };
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t u = thread_id() + (uint32_t)i * WIDE_LANES;
+        uint32_t row = o.row0 + (K_FAST ? u / 4 : 4 * (u % 32));
+        uint32_t at = k + (K_FAST ? 4 * PER * (u % 4) : PER * (u / 32));
+        UNROLL
+        for (int j = 0; j < PER; j++, at += K_FAST ? 4 : 1)
+            s->v[i][j] = row < o.rows && at < k_end
+                             ? load4(o.x + (size_t)row * o.row_step + (size_t)at * o.k_step)
+                             : four{{0, 0, 0, 0}};
+    }
+}
+template <enum product how, bool K_FAST>
+DEVICE void share_put(const struct share<how> *s, uint32_t *tile, float scale)
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t u = thread_id() + (uint32_t)i * WIDE_LANES;
+        const four *v = s->v[i];
+        struct unit out;
+        UNROLL
+        for (int q = 0; q < 4; q++) {
+            if constexpr (tile_input<how>::PER_WORD == 1)
+                out.word[q] = tile_round<how>(v[0].v[q] * scale);
+            else if constexpr (K_FAST)
+                out.word[q] = tile_pair<how>(v[q / 2].v[q % 2 * 2] * scale,
+                                             v[q / 2].v[q % 2 * 2 + 1] * scale);
+            else
+                out.word[q] = tile_pair<how>(v[0].v[q] * scale, v[1].v[q] * scale);
+        }
+        uint32_t at = K_FAST ? u / 4 * ROW_WORDS + 4 * (u % 4) : u / 32 * WORD_ROWS + 4 * (u % 32);
+        *(struct unit *)(tile + at) = out;
+    }
+}
+/* Adds what this lane has of B's columns, four of them, k by k. B's rows are not k_fast. */
+template <enum product how> DEVICE void share_sum(const struct share<how> *s, float (&sum)[4])
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++)
+        UNROLL
+        for (int j = 0; j < (int)tile_input<how>::PER_WORD; j++)
+            UNROLL
+            for (int q = 0; q < 4; q++)
+                sum[q] += s->v[i][j].v[q];
+}
+
+template <bool K_FAST> DEVICE uint32_t word_at(const uint32_t *tile, int row, int word)
+{
+    return K_FAST ? tile[row * ROW_WORDS + word] : tile[word * WORD_ROWS + row];
+}
+
+/* Eight words of k for all elements of the warp. */
+template <enum product how, bool A_FAST, bool B_FAST>
+DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32_t *b, int word)
+{
+    int group = (int)lane_id() / 4, place = word + (int)lane_id() % 4;
+    int row = (int)warp_id() / 4 * 16 * WM + group, col = (int)warp_id() % 4 * 8 * WN + group;
+    uint32_t x[WM][4], y[WN][2];
+    UNROLL
+    for (int i = 0; i < WM; i++)
+        UNROLL
+        for (int e = 0; e < 4; e++)
+            x[i][e] = word_at<A_FAST>(a, row + 16 * i + 8 * (e & 1), place + 4 * (e >> 1));
+    UNROLL
+    for (int j = 0; j < WN; j++)
+        UNROLL
+        for (int e = 0; e < 2; e++)
+            y[j][e] = word_at<B_FAST>(b, col + 8 * j, place + 4 * e);
+    UNROLL
+    for (int i = 0; i < WM; i++)
+        UNROLL
+        for (int j = 0; j < WN; j++)
+            tile_mma<how>(sum[i][j], x[i], y[j]);
+}
+
+/* The lanes of a column, in the order of their warps; room: 4 numbers a lane. */
+DEVICE void put_columns(const struct gemm &g, float *room, const float (&sum)[4], uint32_t col0)
+{
+    UNROLL
+    for (int q = 0; q < 4; q++)
+        room[warp_id() * SIDE + 4 * lane_id() + (uint32_t)q] = sum[q];
+    sync_block();
+    if (thread_id() < SIDE && col0 + thread_id() < g.n) {
+        float column = 0;
+        for (uint32_t w = 0; w < WIDE_LANES / WARP; w++)
+            column += room[w * SIDE + thread_id()];
+        float *to = g.sums + block_z() * g.c_part + col0 + thread_id();
+        *to = g.add ? *to + column : column;
+    }
+    sync_block();
+}
+
+/* Tiles of one row of them are neighbours: what they share of A is read once. */
+template <enum product how, bool A_FAST, bool B_FAST>
+KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
+{
+    enum { DEPTH = DEEP * tile_input<how>::PER_WORD };
+    SHARED(struct unit, tiles, 4 * ROOM / 4);
+    uint32_t across = (g.n + SIDE - 1) / SIDE;
+    uint32_t row0 = block_x() / across * SIDE, col0 = block_x() % across * SIDE;
+    uint32_t k = part_begin(g.k, g.parts, block_z());
+    uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
+    struct source_of from_a = {g.a, row0, g.m, g.a_row, g.a_col};
+    struct source_of from_b = {g.b, col0, g.n, g.b_col, g.b_row};
+    float scale_a = 1, scale_b = 1, unscale = 1, sum[WM][WN][4] = {}, column[4] = {};
+    if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
+        scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
+        scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
+        unscale = (float)(1 / *g.scale); /* powers of two: exact */
+    }
+    bool summing = !B_FAST && g.sums && row0 == 0;
+    struct share<how> a, b;
+    share_read<how, A_FAST>(&a, from_a, k, k_end);
+    share_read<how, B_FAST>(&b, from_b, k, k_end);
+    for (int half = 0; k < k_end; half ^= 1) {
+        uint32_t *at = &tiles[0].word[0] + half * 2 * ROOM, *bt = at + ROOM;
+        share_put<how, A_FAST>(&a, at, scale_a);
+        share_put<how, B_FAST>(&b, bt, scale_b);
+        if (summing)
+            share_sum<how>(&b, column);
+        /* the other half may be written before all have left it: each is met by two barriers */
+        sync_block();
+        k += DEPTH;
+        if (k < k_end) {
+            share_read<how, A_FAST>(&a, from_a, k, k_end);
+            share_read<how, B_FAST>(&b, from_b, k, k_end);
+        }
+        UNROLL
+        for (int word = 0; word < DEEP; word += 8)
+            eight_words<how, A_FAST, B_FAST>(sum, at, bt, word);
+    }
+    sync_block();
+    float *room = (float *)(void *)tiles;
+    if (summing)
+        put_columns(g, room, column, col0);
+    int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
+    UNROLL
+    for (int i = 0; i < WM; i++) {
+        UNROLL
+        for (int j = 0; j < WN; j++)
+            UNROLL
+            for (int e = 0; e < 4; e++)
+                room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * SIDE +
+                     (int)warp_id() % 4 * 8 * WN + 8 * j + 2 * place + (e & 1)] =
+                    sum[i][j][e] * unscale;
+        sync_block();
+        gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
+                               block_z()});
+        sync_block();
+    }
+}
+
+/* --- starting --- */
+
+static bool fours(const float *x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
+{
+    return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && (uintptr_t)x % 16 == 0;
+}
+
+/* Operands that can be read by four, in a layout that a dense layer has. */
+bool gemm_wide_can(const struct gemm *g)
+{
+    bool a = g->a_col == 1 ? fours(g->a, g->a_col, g->a_row, g->k)
+                           : fours(g->a, g->a_row, g->a_col, g->m);
+    bool b = g->b_row == 1 ? fours(g->b, g->b_row, g->b_col, g->k)
+                           : fours(g->b, g->b_col, g->b_row, g->n);
+    return a && b && (g->a_col == 1 || g->b_row != 1) && (!g->sums || g->b_row != 1);
+}
+
+/* By shape alone: tiles enough to keep a large card's multiprocessors busy. */
+bool gemm_wide_pays(const struct gemm *g)
+{
+    enum { TILES = 64 };
+    uint64_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
+    return g->n > SIDE / 2 && g->m > SIDE / 8 && down * across * g->parts >= TILES &&
+           gemm_wide_can(g);
+}
+
+template <enum product how> static void start(struct machine *m, const struct gemm *g)
+{
+    uint32_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
+    dim3 grid(down * across, 1, g->parts);
+    if (g->a_col != 1)
+        LAUNCH((gemm_wide<how, false, false>), grid, dim3(WIDE_LANES), 0, m, *g);
+    else if (g->b_row == 1)
+        LAUNCH((gemm_wide<how, true, true>), grid, dim3(WIDE_LANES), 0, m, *g);
+    else
+        LAUNCH((gemm_wide<how, true, false>), grid, dim3(WIDE_LANES), 0, m, *g);
+}
+
+void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how)
+{
+    switch (how) {
+    case PRODUCT_TF32: start<PRODUCT_TF32>(m, g); break;
+    case PRODUCT_BF16: start<PRODUCT_BF16>(m, g); break;
+    case PRODUCT_FP16: start<PRODUCT_FP16>(m, g); break;
+    case PRODUCT_FP32:
+    default: break;
+    }
+}
