@@ -380,10 +380,13 @@ bench_report() {
     # shellcheck disable=SC2086 # words
     timeout 100 "$dnn" bench --json -q $few >"$results/dnn-bench.json" || { fail "dnn bench: exit $?"; return; }
     [ $emulated = yes ] || grep -q '"performance_gains":{"gather"' "$results/dnn-bench.json" || fail "dnn bench: no rows of the GPU"
-    perl -ne 'next unless /"benchmark_results":(.*),"analysis":(.*)/; my ($rows, $gains) = ($1, $2);
-        for my $job (qw(dense dense_back train predict evaluate)) { for my $size (qw(small medium large)) {
-            my ($g) = $gains =~ /"$job":\{[^}]*?(?:\},[^{]*?\{[^}]*?)*?"$size":\{"time_improvement_percent":([-0-9.e]+)/ or next;
-            printf "GPU over CPU, %s %s: %.1f times\n", $job, $size, 100 / (100 - $g) } }' "$results/dnn-bench.json"
+    # {"dense":{"small":{"time_improvement_percent":N,..},..},..}, as it comes
+    perl -ne 'next unless /"performance_gains":(.*)/; my ($rest, $name, $size) = ($1, "", "");
+        while ($rest =~ /"([a-z_0-9]+)":(?:(\{)|([-0-9.e]+))/g) {
+            my ($key, $opens, $n) = ($1, $2, $3);
+            if ($opens) { if ($key =~ /^(small|medium|large)$/) { $size = $key } else { $name = $key } }
+            elsif ($key eq "time_improvement_percent" && $name =~ /^(dense|dense_back|train|predict|evaluate)$/ && $n < 100) {
+                printf "GPU over CPU, %s %s: %.1f times\n", $name, $size, 100 / (100 - $n) } }' "$results/dnn-bench.json"
 }
 part_bench() {
     need_gpu && need_program || return
