@@ -24,7 +24,9 @@ struct cost_rates cost_of_cpu(const char *core, unsigned threads)
                                .share = 0.6,
                                .node_s = threads > 1 ? 1e-6 : 2e-7,
                                .nodes = 8,
-                               .row_s = 1.5e-7 / count};
+                               .row_s = 1.5e-7 / count,
+                               .threads = count,
+                               .grain = 32};
 }
 
 struct cost_rates cost_of_card(const struct card_figures *f, const char *precision)
@@ -38,10 +40,18 @@ struct cost_rates cost_of_card(const struct card_figures *f, const char *precisi
                                .bytes = f->copy > 0 ? f->copy : 5e9};
 }
 
+/* How many times as long as with all threads at work: a small batch does not feed them all. */
+static double idle(const struct cost_rates *r, const struct select_work *work)
+{
+    double strips = work->steps > 0 && r->grain > 0 ? work->rows / work->steps / r->grain : 0;
+    return strips > 0 && strips < r->threads ? r->threads / fmax(strips, 1) : 1;
+}
+
 double cost_seconds(const struct cost_rates *r, const struct select_work *work)
 {
-    return r->start_s + work->rows * (work->flops / (r->product * r->share) + r->row_s) +
-           work->steps * r->nodes * r->node_s + (r->bytes > 0 ? work->bytes / r->bytes : 0);
+    double row = work->flops / (r->product * r->share) + r->row_s;
+    return r->start_s + work->rows * row * idle(r, work) + work->steps * r->nodes * r->node_s +
+           (r->bytes > 0 ? work->bytes / r->bytes : 0);
 }
 
 bool cost_prefers_gpu(double cpu_s, double gpu_s)

@@ -21,6 +21,7 @@ struct cost_rates {
     double node_s, nodes;  /* of one operation, whatever it does; how many a step has */
     double row_s;          /* a row, whatever the network */
     double bytes;          /* a second to the machine; 0: nothing has to be moved */
+    double threads, grain; /* of a CPU: how many, and rows of a batch that one takes at least */
 };
 #define COST_SMALL 1.0 /* seconds: a CPU that needs less is not worth a look at the GPU */
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # bench.sh - dnn bench where there is no GPU: rows of the CPU alone, and why; what chooses rows; a model of one's own.
+# Ids: G01 G08.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 unset GPU_BACKEND CUDA_VISIBLE_DEVICES DNN_TRAIN_GPU
@@ -24,7 +25,7 @@ out_has '"benchmark_results":{"add":{"small":{"gpu_false":' "one row"
 ok $? "and no other"
 out_has '"no_gpu":null' "nobody asked for a GPU"
 run dnn bench --backend dnn_gpu --operation add --size small --iterations 1
-is_exit 0 "dnn_gpu without one: the CPU"
+is_exit 0 "G01 dnn_gpu without one: the CPU"
 err_has "warning: dnn_gpu: requested but unavailable (" "with one loud warning"
 is "$(grep -c warning err)" 1 "one and no more"
 run dnn bench --operation nothing
@@ -46,8 +47,8 @@ err_has "stopped by SIGTERM" "and says so"
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -e trace=open,openat -o trace "$DNN" bench --backend dnn_cpu --operation add --size small --iterations 1 >out 2>err
     ! grep -qiE 'cuda|nvidia|cudnn|cublas|nvml|rocm|hip' trace
-    ok $? "dnn_cpu opens no GPU library" "$(grep -iE 'cuda|nvidia' trace)"
+    ok $? "G08 dnn_cpu opens no GPU library" "$(grep -iE 'cuda|nvidia' trace)"
 else
-    skip "dnn_cpu opens no GPU library" "no strace here"
+    skip "G08 dnn_cpu opens no GPU library" "no strace here"
 fi
 done_testing

@@ -57,6 +57,12 @@ int main(void)
     r.bytes = 0;
     ok(near(cost_seconds(&r, &w), 0.5 + 2 + 1e-3 + 1e-2), "nothing is moved to a CPU");
 
+    struct cost_rates few = cost_of_cpu("avx2", 8), many = cost_of_cpu("avx2", 64);
+    few.node_s = many.node_s = few.row_s = many.row_s = 0;
+    ok(near(cost_seconds(&few, &bank), cost_seconds(&many, &bank)),
+       "a batch of 256 feeds 8 threads, not 64");
+    ok(near(cost_seconds(&few, &higgs), 8 * cost_seconds(&many, &higgs)), "one of 4096 does");
+
     struct cost_rates was = r;
     cost_refine(&r, &(struct cost_probe){0});
     ok(memcmp(&r, &was, sizeof r) == 0, "what was not measured stands");
