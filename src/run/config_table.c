@@ -167,13 +167,13 @@ const struct option backend_options_table[] = {
      .offset = AT(deterministic),
      .standard = "true",
      .help = "On a GPU: the same bytes from the same seed, config and data, or (false) what "
-             "timings choose" NO_GPU " The CPU always gives the same bytes."},
+             "timings choose (autotune). The CPU always gives the same bytes."},
     {.key = "autotune",
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help = "Whether timings may choose between kernels of a GPU" NO_GPU
-             " It counts only with \"deterministic\": false."},
+     .help = "On a GPU, with \"deterministic\": false: timings on this run's shapes choose between "
+             "the program's kernels and NVIDIA's libraries (cuBLASLt, cuDNN), where those are."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
