@@ -84,6 +84,8 @@ static double percent(const struct bench_limits *l, const struct bench_size_of *
     int i = 0;
     while (i < BENCH_COPIES - 1 && of->bytes > l->copy_bytes[i])
         i++;
+    while (i > 0 && l->copies[i] <= 0)
+        i--;
     if (rate > 0)
         least = of->flops / rate;
     if (l->copies[i] > 0)
@@ -137,8 +139,11 @@ void bench_measure_limits(struct bench_task *t, enum bench_side side)
         return;
     for (int i = 0; i < PEAK_COPY; i++)
         l->peaks[i] = peak_measure(t->machines[side], (enum peak_kind)i, 0, seconds);
+    uint64_t room = machine_bytes_free(t->machines[side]);
     for (int i = 0; i < BENCH_COPIES; i++) {
         l->copy_bytes[i] = sizes[i];
+        if (room && (double)room < 2 * sizes[i]) /* of this one nothing is known */
+            continue;
         l->copies[i] = peak_measure(t->machines[side], PEAK_COPY, (size_t)sizes[i], seconds);
     }
     l->peaks[PEAK_COPY] = l->copies[BENCH_COPIES - 1];

@@ -38,6 +38,7 @@ my @mutants = (
     [gemm => 'dense', 'columns.cuh', 'no barrier in the sums of columns', qr/\n {4}sync_block\(\);\n {4}for/, "\n    for"],
     [gemm => 'dense', 'columns.cuh', 'a warp is left out of the sums', qr/w = 1; w < warps/, 'w = 2; w < warps'],
     [gemm => 'gemm_simt', 'columns.cuh', 'the last row has no one-hot gradient', qr/row < end \? \(uint32_t\)/, 'row + 1 < end ? (uint32_t)'],
+    [peak => 'peak', 'peak.cu', 'the last piece is not copied', qr/; at < quads; at/, '; at + 1 < quads; at'],
     [kernels => 'reduce', 'device.cuh', 'no barrier in block_sum', qr/v;\n {4}sync_block\(\);/, 'v;'],
     [kernels => 'reduce', 'reduce.cu', 'a part runs over the end', qr/\? begin \+ PART : n/, '? begin + PART : begin + PART'],
     [kernels => 'gather', 'gather.cuh', 'a row past the data is shown', qr/at >= count/, 'at > count'],
