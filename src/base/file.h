@@ -79,8 +79,9 @@ bool outfile_prepare(struct outfile *o, struct err *e);
  * case. */
 bool outfile_commit(struct outfile *o, struct err *e);
 /* Removes the temporary files of an output whose writers are gone: no process of that number here,
- * and no lock on the file (a writer on another host). How many. */
-unsigned outfile_sweep(const char *path);
+ * and no lock on the file (a writer on another host). With an infix those of path, infix and digits
+ * too. How many; what cannot be listed or removed stays. */
+unsigned outfile_sweep(const char *path, const char *infix);
 void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
 void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */
 bool file_remove(const char *path, struct err *e);

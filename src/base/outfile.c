@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/outfile_temp.h"
 #include "base/sys.h"
 #include "base/text.h"
 
@@ -106,23 +107,6 @@ static int open_descriptor(const char *path)
     return -1;
 }
 
-/* .NAME.dnn-tmp-PIDHEX in the folder of path; turn > 0 adds -TURN. NAME is cut so that the whole
- * stays a legal name. */
-static char *temp_name(const char *path, unsigned turn)
-{
-    char tail[48];
-    int n = snprintf(tail, sizeof tail, turn ? ".dnn-tmp-%lx-%u" : ".dnn-tmp-%lx",
-                     (unsigned long)getpid(), turn);
-    const char *name = file_base_name(path);
-    size_t most = NAME_MAX - 1 - (size_t)n, length = strlen(name);
-    struct text t = {0};
-    text_add(&t, path, (size_t)(name - path));
-    text_char(&t, '.');
-    text_add(&t, name, length < most ? length : most);
-    text_put(&t, tail);
-    return t.data;
-}
-
 /* Opens the temporary file and enters it in the list, with signals held back so that none falls
  * between the two. */
 static int open_temp(struct outfile *o, const char *target)
@@ -134,7 +118,7 @@ static int open_temp(struct outfile *o, const char *target)
     for (unsigned turn = 0; turn < 1000 && error == EEXIST; turn++) {
         /* A file of that name belongs to another output of ours, or was left by a process that had
          * our number: taken. */
-        o->temp = temp_name(target, turn);
+        o->temp = outfile_temp(target, turn);
         int slot = -1;
         if (strlen(o->temp) >= PATH_MAX)
             error = ENAMETOOLONG;

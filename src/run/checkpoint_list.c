@@ -13,12 +13,13 @@
 #include "base/sys.h"
 #include "base/text.h"
 
+#define INFIX ".ckpt-" /* between the output's name and the step */
 enum { STEP_DIGITS = 12 };
 
 char *checkpoint_path(const char *output, int64_t step)
 {
     struct text t = {0};
-    text_printf(&t, "%s.ckpt-%0*lld", output, STEP_DIGITS, (long long)step);
+    text_printf(&t, "%s" INFIX "%0*lld", output, STEP_DIGITS, (long long)step);
     return t.data;
 }
 
@@ -54,7 +55,8 @@ static struct dirent *folder_next(DIR *d, int *error)
 static int64_t step_of(const char *tail)
 {
     int64_t step = 0;
-    if (strncmp(tail, ".ckpt-", 6) != 0 || strlen(tail += 6) != STEP_DIGITS)
+    if (strncmp(tail, INFIX, sizeof INFIX - 1) != 0 ||
+        strlen(tail += sizeof INFIX - 1) != STEP_DIGITS)
         return -1;
     for (; *tail; tail++) {
         if (!isdigit((unsigned char)*tail))
@@ -113,35 +115,7 @@ void checkpoint_list_free(struct checkpoint_list *l)
     *l = (struct checkpoint_list){0};
 }
 
-/* ".NAME.dnn-tmp-..." or ".NAME.ckpt-<digits>.dnn-tmp-..." as base/outfile names what it writes
- * aside. */
-static bool is_leftover(const char *entry, const char *name)
-{
-    size_t length = strlen(name);
-    if (*entry++ != '.' || strncmp(entry, name, length) != 0)
-        return false;
-    entry += length;
-    if (strncmp(entry, ".ckpt-", 6) == 0)
-        for (entry += 6; isdigit((unsigned char)*entry); entry++)
-            ;
-    return strncmp(entry, ".dnn-tmp-", 9) == 0;
-}
-
 unsigned checkpoint_sweep(const char *output)
 {
-    unsigned removed = 0;
-    int error;
-    DIR *d = folder_open(output, &error);
-    if (!d)
-        return 0;
-    const char *name = file_base_name(output);
-    for (struct dirent *entry; (entry = folder_next(d, &error));) {
-        if (!is_leftover(entry->d_name, name))
-            continue;
-        char *path = file_join(output, entry->d_name);
-        removed += sys_unlink(path) == 0;
-        mem_free(path);
-    }
-    closedir(d);
-    return removed;
+    return outfile_sweep(output, INFIX);
 }

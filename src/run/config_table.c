@@ -127,9 +127,10 @@ const struct option backend_options_table[] = {
      .offset = AT(name),
      .standard = "\"auto\"",
      .words = backend_names,
-     .help = "Where computing happens: dnn_cpu, dnn_gpu or auto, which takes the faster one that is "
-             "there. fallback says what becomes of dnn_gpu that is not. dnn is the old word for "
-             "dnn_cpu."},
+     .help =
+         "Where computing happens: dnn_cpu, dnn_gpu or auto, which takes the faster one that is "
+         "there. fallback says what becomes of dnn_gpu that is not. dnn is the old word for "
+         "dnn_cpu."},
 #define JOB(id, name, variable, what)                                                              \
     {.key = #name,                                                                                 \
      .type = OPT_STRING,                                                                           \

@@ -139,7 +139,8 @@ static void keep_answered(struct writer *w, struct err *e)
 /* What a run that was killed left beside its outputs is of no use to anybody. */
 static void sweep(const struct predict_request *q)
 {
-    unsigned stale = outfile_sweep(q->output) + (q->rejects ? outfile_sweep(q->rejects) : 0);
+    unsigned stale = outfile_sweep(q->output, NULL);
+    stale += q->rejects ? outfile_sweep(q->rejects, NULL) : 0;
     if (stale)
         log_note("%u temporary file%s of a run that was killed removed", stale,
                  stale > 1 ? "s" : "");

@@ -54,13 +54,13 @@ is_exit 0 "F11 through a symbolic link"
 ok $? "the link stays"
 is "$(digest m.dnn)" "$want" "the file behind it is replaced"
 
-touch .m.dnn.dnn-tmp-1f .m.dnn.ckpt-000000000009.dnn-tmp-1f .other.dnn.dnn-tmp-1f
+touch .m.dnn.dnn-tmp-3fffff .m.dnn.ckpt-000000000009.dnn-tmp-3fffff .other.dnn.dnn-tmp-3fffff
 run dnn train c.json -o m.dnn
 err_has "2 temporary files of a run that was killed removed" "F14 what a killed run left aside is removed"
-[ -e .other.dnn.dnn-tmp-1f ]
+[ -e .other.dnn.dnn-tmp-3fffff ]
 ok $? "F14 another output's is not"
 mkdir -p elsewhere
-touch elsewhere/.new.dnn.dnn-tmp-1f
+touch elsewhere/.new.dnn.dnn-tmp-3fffff
 ln -s elsewhere/new.dnn far.dnn
 run dnn train c.json -o far.dnn
 err_has "1 temporary file of a run that was killed removed" "F14 what was written aside lies behind the link"

@@ -262,6 +262,37 @@ static void straight(void)
     close(ends[1]);
 }
 
+/* A name that no process here has, and our own, which may be left from before an exec. */
+static void sweeps(void)
+{
+    char name[256], long_name[256], cut[256];
+    struct outfile o;
+    err_clear(&e);
+    scratch_put(".x.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".x.dnn-tmp-3ffffe-12", "x", 1);
+    scratch_put(".x.ckpt-17.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".x.ckpt-17b.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".xy.dnn-tmp-3fffff", "x", 1);
+    snprintf(name, sizeof name, ".x.dnn-tmp-%x", (unsigned)getppid());
+    scratch_put(name, "x", 1);
+    snprintf(name, sizeof name, ".x.dnn-tmp-%x-7", (unsigned)getpid());
+    scratch_put(name, "x", 1);
+    ok(outfile_open(&o, scratch("x"), &e), "one is being written: %s", e.what);
+    is_int(outfile_sweep(scratch("x"), NULL), 3, "the abandoned ones go");
+    is_int(outfile_sweep(scratch("x"), ".ckpt-"), 1, "with an infix those behind it");
+    is_int(scratch_count(), 4, "others, those of a living process and an open one stay");
+    outfile_abort(&o);
+
+    memset(long_name, 'n', 255);
+    long_name[255] = '\0';
+    snprintf(cut, sizeof cut, ".%.239s.dnn-tmp-3fffff", long_name);
+    scratch_put(cut, "x", 1);
+    is_int(outfile_sweep(scratch(long_name), NULL), 1, "a name that was cut is known");
+    snprintf(cut, sizeof cut, ".%.200s.ck.dnn-tmp-3fffff", long_name);
+    scratch_put(cut, "x", 1);
+    is_int(outfile_sweep(scratch(long_name), ".ckpt-"), 0, "one that was not is another");
+}
+
 int main(int argc, char **argv)
 {
     for (size_t i = 0; i < BYTES; i++)
@@ -277,6 +308,9 @@ int main(int argc, char **argv)
     scratch_remove();
     scratch_make();
     straight();
+    scratch_remove();
+    scratch_make();
+    sweeps();
     is_int(mem_in_use(), 0, "all memory is given back");
     return done();
 }

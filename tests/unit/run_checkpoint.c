@@ -271,11 +271,11 @@ static void keep(void)
     ok(l.count == 4 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 && l.steps[3] == 41,
        "that one is written, ours behind it are gone, the others stay");
     checkpoint_list_free(&l);
-    scratch_put(".k.dnn.dnn-tmp-1a2b", "x", 1);
-    scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-1a2b", "x", 1);
-    scratch_put(".k.dnn2.dnn-tmp-1a2b", "x", 1);
+    scratch_put(".k.dnn.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".k.dnn2.dnn-tmp-3fffff", "x", 1);
     is_int(checkpoint_sweep(k.output), 2, "what a killed run wrote aside is removed");
-    ok(scratch_holds(".k.dnn2.dnn-tmp-1a2b", "x", 1), "another output's is not");
+    ok(scratch_holds(".k.dnn2.dnn-tmp-3fffff", "x", 1), "another output's is not");
     keeper_release(&k);
 }
 
