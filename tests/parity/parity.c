@@ -45,8 +45,9 @@ static void head(const struct parity *p, const struct machine *device)
     machine_plan(device, 256, 1, &plan);
     fprintf(p->out, "{\"program\": \"parity\", \"device\": \"%s\", \"driver\": \"%s\", ",
             info.device, info.driver);
-    fprintf(p->out, "\"core\": \"%s\", \"precision\": \"%s\", \"real_gpu\": %s", plan.core,
-            plan.precision, strcmp(info.device, "emulated") == 0 ? "false" : "true");
+    fprintf(p->out, "\"core\": \"%s\", \"precision\": \"%s\", \"guests\": \"%s\", ", plan.core,
+            plan.precision, plan.guests);
+    fprintf(p->out, "\"real_gpu\": %s", strcmp(info.device, "emulated") == 0 ? "false" : "true");
 }
 
 /* Machines of their own for the cases; the trainings open theirs. */
