@@ -47,10 +47,10 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
 
 enum { GATHER_ROWS = 128, ASKED_BYTES = 512 };
 
-/* The records at `count` positions from `begin` on, which are inside of the source. They lie
- * anywhere in memory, so each is asked for: into the first cache or, for later, the second. */
+/* The records at `count` positions from `begin` on. They lie anywhere in memory, so all are asked
+ * for before the first is read. */
 static void find_records(const unsigned char **records, const struct op_gather *a,
-                         const struct slice *s, uint64_t begin, uint32_t count, bool later)
+                         const struct slice *s, uint64_t begin, uint32_t count)
 {
     const struct source *from = a->from;
     const uint32_t bytes = from->rows.format.stride < ASKED_BYTES ? from->rows.format.stride
@@ -65,16 +65,12 @@ static void find_records(const unsigned char **records, const struct op_gather *
         uint64_t i = from->shuffle ? order[r] : begin + r;
         records[r] = rows_at(&from->rows, from->index ? from->index[i] : i);
         for (uint32_t byte = 0; byte < bytes; byte += 64)
-            if (later)
-                __builtin_prefetch(records[r] + byte, 0, 2);
-            else
-                __builtin_prefetch(records[r] + byte);
+            __builtin_prefetch(records[r] + byte);
     }
 }
 
 /* Rows row0 .. row0 + count of the batch, all of them data; `begin` is the position of the first in
- * the epoch's order. The records of the same rows of the next batch are asked for as well: the
- * products that follow give them the time to come. */
+ * the epoch's order. */
 static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
                         size_t row0, uint32_t count)
 {
@@ -83,9 +79,7 @@ static void gather_rows(const struct op_gather *a, const struct slice *s, uint64
     const struct features *features = from->features;
     uint32_t indicators = features ? features->indicator_count : 0;
     const unsigned char *records[GATHER_ROWS];
-    if (from->shuffle && begin + a->rows + count <= from->count)
-        find_records(records, a, s, begin + a->rows, count, true);
-    find_records(records, a, s, begin, count, false);
+    find_records(records, a, s, begin, count);
     for (uint32_t r = 0; r < count; r++) {
         const unsigned char *record = records[r];
         size_t row = row0 + r;
