@@ -196,8 +196,10 @@ void err_excerpt(struct err *e, const char *text, size_t length)
 
 void err_more(struct err *e, const char *text)
 {
-    static struct text kept;
-    text_clear(&kept);
-    text_put(&kept, text);
-    e->more = kept.data;
+    static struct text kept[4]; /* an error about an error: more than one may be alive */
+    static unsigned turn;
+    struct text *to = &kept[turn++ % 4];
+    text_clear(to);
+    text_put(to, text);
+    e->more = to->data;
 }

@@ -1,4 +1,4 @@
-/* cmd_help.c - `dnn help`, `dnn schema`, `dnn completion`: pages made from the tables. */
+/* cmd_help.c - `dnn help`, `dnn schema`: pages made from the tables. */
 #include <string.h>
 
 #include "cli/cli.h"

@@ -98,7 +98,9 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
         uint32_t length = cells[i].length;
         lengths |= length;
         field[i] = (__mmask16)(0xFFFF0000u >> (length & 31));
-        lane[i] = _mm_maskz_loadu_epi8(field[i], cells[i].text + length - 16);
+        /* reckoned as a number: the 16 bytes may begin before the text, where none is read */
+        uintptr_t from = (uintptr_t)cells[i].text + length - 16;
+        lane[i] = _mm_maskz_loadu_epi8(field[i], (const void *)from);
     }
     struct lanes even = join(lane, field, decimal), odd = join(lane + 1, field + 1, decimal);
     __m512i eights = _mm512_madd_epi16(_mm512_packus_epi32(fours(&even), fours(&odd)),

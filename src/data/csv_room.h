@@ -24,7 +24,7 @@ struct csv {
     char **shown;          /* what messages call them; blocks borrow it */
     struct file file;
     bool open, ended;      /* ended: every byte of the open file was read */
-    bool drained;          /* the end was met, but bytes of it are in head or converted */
+    bool drained;          /* live only: the end was met, and is not to be read again */
     struct {
         bool wanted;
         bool (*idle)(void *context, struct err *e);

@@ -33,8 +33,7 @@ struct infer {
     char encoding_note[200]; /* the first byte that is not UTF-8, where it was guessed; or "" */
 };
 /* target NULL: `inspect` of data (types only). ids, ignored: names given on the command line.
- * fixed: dialect members the user set (delimiter 0 / decimal 0 / encoding -1 / header -1: to be
- * found out). */
+ * delimiter 0, decimal 0, encoding -1, header -1: not given, to be found out. */
 struct infer_request {
     const char *path, *target;
     const char *const *ids, *const *ignored;
@@ -43,7 +42,7 @@ struct infer_request {
     int encoding, header;
     const struct opt_strings *missing; /* NULL: to be found out */
 };
-/* The note of every column but the target that has one. */
+/* The words of a note about columns that may give the target away. */
 extern const char infer_leak_words[];
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);

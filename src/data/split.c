@@ -49,6 +49,18 @@ static void split_random(const struct shares *s)
                                       s->valid_rows, s->test_rows);
 }
 
+struct claim {
+    double lacking; /* rows */
+    uint32_t class;
+};
+
+static int by_lacking(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct claim *a = one, *b = other;
+    return a->lacking > b->lacking ? -1 : a->lacking < b->lacking;
+}
+
 /* Shares `total` out among classes by their rows: floors first, then one at a time where most is
  * lacking (largest remainder; a tie goes to the first). Every class keeps a row: a sum that this
  * forbids stays short. */
@@ -63,20 +75,25 @@ static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, ui
         share[c] = exact < room ? exact : room;
         given += share[c];
     }
-    for (; given < total; given++) {
-        uint32_t best = UINT32_MAX;
-        double most = 0;
-        for (uint32_t c = 0; c < classes; c++) {
-            double lacking = (double)rows[c] * total / (double)all - share[c];
-            if (share[c] + 1 < rows[c] && (best == UINT32_MAX || lacking > most)) {
-                best = c;
-                most = lacking;
+    if (given == total)
+        return;
+    struct claim *claims = mem_alloc(classes, sizeof *claims);
+    for (uint32_t c = 0; c < classes; c++)
+        claims[c] = (struct claim){(double)rows[c] * total / (double)all - share[c], c};
+    sort_stable(claims, classes, sizeof *claims, by_lacking, NULL);
+    /* What a class lacks lies between 0 and 1: one row more, and it comes behind all others. */
+    for (bool any = true; any && given < total;) {
+        any = false;
+        for (uint32_t i = 0; i < classes && given < total; i++) {
+            uint32_t c = claims[i].class;
+            if (share[c] + 1 < rows[c]) {
+                share[c]++;
+                given++;
+                any = true;
             }
         }
-        if (best == UINT32_MAX)
-            return;
-        share[best]++;
     }
+    mem_free(claims);
 }
 
 /* Rows without a label are a class of their own, the first one. */

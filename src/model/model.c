@@ -14,7 +14,8 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
     if (!modelread(o, f, &r, e))
         return false;
     struct layer **output = modelread_output(f->outputs, e);
-    if (output) {
+    const bool good = output != NULL;
+    if (good) {
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
         m->layer_count = r.count + 1;
         m->layers[r.count] = output[0];
@@ -23,7 +24,7 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
         r.count = 0;
     }
     modelread_release(&r);
-    return output != NULL;
+    return good;
 }
 
 static bool refuse_size(const struct model_options *o, const struct planner *p, struct err *e)

@@ -172,39 +172,42 @@ void select_fall_back(struct selection *s, const struct err *e, const char *then
     become_cpu(s);
 }
 
-/* The words of /proc/self/cmdline, NULL behind the last; NULL: it cannot be read. */
-static char **command_line(void)
+/* The words of /proc/self/cmdline, NULL behind the last, in the memory of *line; NULL: it cannot be
+ * read. */
+static char **command_line(struct text *line)
 {
-    struct text line = {0};
     char piece[4096];
     size_t got = 0, count = 0;
     int fd;
     if (sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0, &fd) != 0)
         return NULL;
     while (sys_read(fd, piece, sizeof piece, SYS_HERE, &got) == 0 && got > 0)
-        text_add(&line, piece, got);
+        text_add(line, piece, got);
     sys_close(fd);
-    for (size_t i = 0; i < line.length; i++)
-        count += line.data[i] == '\0';
+    for (size_t i = 0; i < line->length; i++)
+        count += line->data[i] == '\0';
+    if (!count)
+        return NULL;
     char **words = mem_zero(count + 1, sizeof *words);
     for (size_t i = 0, at = 0; i < count; at += strlen(words[i++]) + 1)
-        words[i] = line.data + at; /* the line lives on: it is the new program's */
-    return count ? words : NULL;
+        words[i] = line->data + at;
+    return words;
 }
 
 void select_restart(struct selection *s, const struct err *e, bool resume, const char *then)
 {
     char word[320];
-    char **words = command_line();
-    if (!words || getenv(variable)) /* once */
-        return;
+    struct text line = {0};
+    char **words = getenv(variable) ? NULL : command_line(&line); /* once */
     snprintf(word, sizeof word, "%s%.280s", resume ? resuming : afresh, e->what);
-    if (setenv(variable, word, 1) != 0)
-        return;
-    say(s, e, then);
-    execv("/proc/self/exe", words);
-    log_note("the program cannot be executed anew: %s", strerror(errno));
-    unsetenv(variable);
+    if (words && setenv(variable, word, 1) == 0) {
+        say(s, e, then);
+        execv("/proc/self/exe", words);
+        log_note("the program cannot be executed anew: %s", strerror(errno));
+        unsetenv(variable);
+    }
+    mem_free(words);
+    text_free(&line);
 }
 
 bool select_fell_back(struct selection *s)

@@ -92,7 +92,8 @@ static bool cannot(const char *path, int error, struct err *e)
 bool lock_take(struct lock *l, const char *output, struct err *e)
 {
     *l = (struct lock){.fd = -1, .path = lock_path(output)};
-    for (int turn = 0; turn < TRIES; turn++) {
+    int turn = 0;
+    for (; turn < TRIES; turn++) {
         int error = sys_open(l->path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666, &l->fd);
         if (error) {
             cannot(l->path, error, e);
@@ -128,7 +129,7 @@ bool lock_take(struct lock *l, const char *output, struct err *e)
     }
     if (l->fd >= 0)
         sys_close(l->fd);
-    else
+    if (turn == TRIES)
         err_at(e, ERR_LOCKED, l->path, 0, 0, "the lock comes and goes without end");
     mem_free(l->path);
     *l = (struct lock){.fd = -1};

@@ -27,8 +27,8 @@ struct selection {
     struct select_work work; /* what they were made of */
     bool estimated;          /* auto: the GPU, unless it is slower than thought (select_stays) */
 };
-/* Logs the contract's lines. The estimates are made by whoever has seen the data (check, train),
- * and blas_core becomes the plan's, once there is one: what serves, not what was found. */
+/* Logs the contract's lines. The estimates are made by whoever has seen the data (check, train).
+ * A training's blas_core becomes the plan's, once there is one: what serves, not what was found. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
 bool select_is_gpu(const struct selection *s);

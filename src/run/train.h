@@ -30,7 +30,8 @@ struct train_result {
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
 /* The machine of the training that runs, if one does, never comes back: what was reached is kept,
  * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is
- * kept; called by another thread. */
+ * kept. Called by another thread, while the training's own waits in the machine for ever: all that
+ * it holds stands still. */
 void train_stuck(struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */

@@ -208,6 +208,34 @@ static void test_column(void)
     ok(!split(SPLIT_COLUMN, 0.15, 0.15, 9, &in, &e), "no training row: %s", e.what);
 }
 
+/* Labels that are as good as names: the rows that the floors leave are many, and so are the classes
+ * that lack them. Looking for each among all would take minutes. */
+static void test_many_classes(void)
+{
+    enum { CLASSES = 200000, ROWS = 2 * CLASSES };
+    struct err e = {0};
+    struct split_options o = {.method = SPLIT_STRATIFIED, .valid = 0.15, .test = 0.1};
+    int32_t *label = mem_alloc(ROWS, sizeof *label);
+    uint8_t *parts = mem_zero(ROWS, 1), *train = mem_zero(CLASSES, 1);
+    uint64_t count[PARTS] = {0}, without = 0;
+    for (int i = 0; i < ROWS; i++)
+        label[i] = i % CLASSES;
+    struct split_input in = {.rows = ROWS, .label = label};
+    ok(split_rows(&o, 7, &in, parts, &e), "two rows of each of 200000 classes: %s", e.what);
+    for (int i = 0; i < ROWS; i++) {
+        count[parts[i]]++;
+        train[label[i]] |= parts[i] == PART_TRAIN;
+    }
+    for (int c = 0; c < CLASSES; c++)
+        without += !train[c];
+    ok(count[PART_VALID] == 60000 && count[PART_TEST] == 40000 && without == 0,
+       "exact sizes, and each keeps one to train on: %d %d, %d without", (int)count[PART_VALID],
+       (int)count[PART_TEST], (int)without);
+    mem_free(label);
+    mem_free(parts);
+    mem_free(train);
+}
+
 int main(void)
 {
     test_random();
@@ -217,5 +245,6 @@ int main(void)
     test_time();
     test_hash();
     test_column();
+    test_many_classes();
     return done();
 }
