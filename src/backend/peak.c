@@ -20,7 +20,7 @@ const char *const peak_names[PEAK_KINDS] = {"fma", "fma_one", "tf32", "bf16", "f
 extern double cuda_peak(struct machine *m, int kind, void *to, const void *from, size_t bytes,
                         uint32_t times) __attribute__((weak)); /* kernels/peak.cu */
 
-enum { CHAINS = 12, TURNS = 1000 };
+enum { CHAINS = 12, TURNS = 1000, TILES = 1024 };
 
 struct peak_loop {
     double (*fma)(uint32_t times, float *sink); /* operations done */
@@ -28,8 +28,9 @@ struct peak_loop {
     const char *from;
     size_t bytes;
     uint32_t times;
-    float sink[256];
-    double done[256];
+    unsigned tiles;
+    float sink[TILES];
+    double done[TILES];
 };
 
 /* What a compiler makes of plain C: four numbers at once, a multiplication and an addition. */
@@ -84,7 +85,7 @@ static void run_fma(void *loop, unsigned tile, unsigned thread)
 static void run_copy(void *loop, unsigned tile, unsigned thread)
 {
     struct peak_loop *l = loop;
-    size_t parts = threads_count(), lines = l->bytes / 64;
+    size_t parts = l->tiles, lines = l->bytes / 64;
     size_t begin = lines * tile / parts * 64, end = lines * (tile + 1) / parts * 64;
     (void)thread;
     for (uint32_t i = 0; i < l->times; i++) {
@@ -99,9 +100,12 @@ static double cpu_peak(struct machine *m, enum peak_kind kind, void *to, const v
 {
     static struct peak_loop l; /* one thread drives machines */
     struct plan plan;
-    unsigned tiles = kind == PEAK_FMA_ONE || threads_count() > 256 ? 1 : threads_count();
+    /* several for each thread: one that is late costs less */
+    unsigned threads = threads_count() * 4 < TILES ? threads_count() * 4 : TILES;
+    unsigned tiles = kind == PEAK_FMA_ONE ? 1 : threads;
     machine_plan(m, 1, 1, &plan);
-    l = (struct peak_loop){.fma = fma_c, .to = to, .from = from, .bytes = bytes, .times = times};
+    l = (struct peak_loop){.fma = fma_c, .to = to, .from = from, .bytes = bytes, .times = times,
+                           .tiles = tiles};
 #ifdef VEC_X86
     if (strcmp(plan.core, "avx512") == 0)
         l.fma = fma_avx512;
@@ -159,7 +163,7 @@ double peak_measure(struct machine *m, enum peak_kind kind, size_t bytes, double
             best = fmax(best, work / took);
         if (work <= 0 || now >= until)
             break;
-        if (took < seconds / 8 && times < (1u << 28))
+        if (took < seconds / 64 && times < (1u << 28))
             times *= 2;
     }
     machine_release(m, from);

@@ -163,6 +163,8 @@ static void about(struct bench *b, enum bench_side side, const struct machine *m
     snprintf(b->device[side], sizeof b->device[side], "%s",
              side == BENCH_GPU ? info.device : processor.model);
     snprintf(b->precision[side], sizeof b->precision[side], "%s", plan.precision);
+    if (side == BENCH_CPU)
+        snprintf(b->backend.blas_core, sizeof b->backend.blas_core, "%s", plan.blas_core);
     b->emulated |= strcmp(plan.core, "emulated") == 0;
 }
 
