@@ -6,9 +6,8 @@
  * absent), counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric,
  * learning rate), norms (F64: norms.h; may be absent), scale (F64 [2]: of the gradients in fp16,
  * and the steps skipped because of it; absent elsewhere), times (F64: seconds used), config (U8:
- * the portable resolved config). Metadata: kind, format, plan, data (hash of schema and encoded rows),
- * journal (length of output.metrics).
- */
+ * the portable resolved config). Metadata: kind, format, plan, data (hash of schema and encoded
+ * rows), journal (length of output.metrics). */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 

@@ -91,6 +91,9 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
 bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
+/* Large products in every precision that the card has, for the check of dense and dense_back. */
+void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
+                        struct machine *cpu);
 /* gpucheck_slow of what this card does now; nothing of an emulated one. */
 const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
 

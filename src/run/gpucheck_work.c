@@ -209,6 +209,16 @@ static bool wanted(const struct gpu_job *j, const struct opcase *c, double small
     return !quick(j) || work_of(c) <= 20000 || work_of(c) <= smallest;
 }
 
+/* False: the card has not; e is clear where the check tells so. */
+static bool answered(const struct gpu_job *j, struct gpu_check *c, struct err *e)
+{
+    if (machine_wait(j->machine, MACHINE_PATIENCE, e))
+        return true;
+    if (gpucheck_blame(c, e))
+        err_clear(e);
+    return false;
+}
+
 static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, struct err *e)
 {
     char id[32], worst_name[128] = "", name[128];
@@ -235,11 +245,8 @@ static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, stru
         opcase_name(c, name, sizeof name);
         snprintf(worst_name, sizeof worst_name, "%.100s%s%.20s", name, *where ? ", " : "", where);
     }
-    if (!machine_wait(j->machine, MACHINE_PATIENCE, e)) {
-        bool told = gpucheck_blame(k, e);
-        err_clear(e);
-        return told;
-    }
+    if (!answered(j, k, e))
+        return e->id == ERR_NONE;
     gpucheck_measured(k, "%.2g", worst);
     gpucheck_threshold(k, "%.2g", gate);
     gpucheck_reason(k, "%u case%s; the worst: %s", cases, cases == 1 ? "" : "s", worst_name);
@@ -249,7 +256,8 @@ static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, stru
         gpucheck_fix(k, "do not train on this card; run it once more, try another driver, and "
                         "report it with the output of `dnn gpucheck --level full --json`");
     }
-    return true;
+    gpucheck_precision(j, k, op, cpu);
+    return answered(j, k, e) || e->id == ERR_NONE;
 }
 
 bool gpucheck_kernels(struct gpu_job *j, struct err *e)
