@@ -31,6 +31,7 @@ static void product_of(const struct vec *vec, struct product p, uint32_t n, cons
             p.k = k - at < BLOCK_K ? k - at : BLOCK_K;
             p.a = a + at;
             p.b = b + (size_t)at * n + j;
+            p.next = j + PANEL < n ? p.b + PANEL : NULL;
             p.add = add || at > 0;
             p.act = at + p.k == k ? act : (uint32_t)ACT_NONE;
             vec->product(&p);
@@ -154,13 +155,14 @@ static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real
         .in = a->in, .out = a->out, .ldw = a->in, .lddx = a->lddx, .add = a->add_dx != 0});
 }
 
-/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from the dense
- * copy; then dx (= or +=) dz w' from the transposed one. */
+/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense
+ * copy; then dx (= or +=) dz w' from the transposed one. Only OpenBLAS and one-hot inputs need dz
+ * in the place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
     size_t shard = s->shard * a->shard_stride, first = s->row0;
-    real *dz = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
+    real *dy = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
     bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
     const struct act *by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
     uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
@@ -170,15 +172,16 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     real *turned = a->dx && !guest && !narrow ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = copy, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
-                       .room = TURN_COLUMNS, .slope = (real)a->slope, .add = add};
+                       .room = TURN_COLUMNS, .slope = (real)a->slope, .add = add,
+                       .put = guest || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};
     struct across x = {.dz = turned, .rows = s->rows, .in = a->in, .ldw = a->out, .lddx = a->lddx,
                        .room = TURN_COLUMNS, .add = a->add_dx != 0};
     for (uint32_t j = 0; j < a->out; j += PANEL) {
         d.width = o.width = panel_width(a->out, j);
-        d.dz = dz + j;
-        d.by = a->act == ACT_NONE ? d.dz : act_read(by) + first * ldby + j;
+        d.dy = dy + j;
+        d.by = a->act == ACT_NONE ? d.dy : act_read(by) + first * ldby + j;
         d.sums = a->db ? a->db + shard + j : NULL;
         d.turned = turned ? turned + (size_t)(j % TURN_COLUMNS) * LANES : NULL;
         vec->deltas(&d);
@@ -199,7 +202,7 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     if (narrow)
         narrow_dx(a, s, copy);
     if (guest)
-        guest_back(a, s, dz, dw, add);
+        guest_back(a, s, dy, dw, add);
     if (dw && a->hot.column_count)
-        hot_end(a, s, dz, dw, add);
+        hot_end(a, s, dy, dw, add);
 }

@@ -293,7 +293,7 @@ static void make_dense_back(const struct opcase *c, struct opdata *d)
         (struct op_dense_back){.dx = bare ? NULL : opdata_act_output(d, "dx", c, c->in, true),
                                .dw = g,
                                .db = g + weights,
-                               .dy = opdata_act_output(d, "dy", c, c->out, true),
+                               .dy = opdata_act_input(d, "dy", c, c->out, 1),
                                .y = opdata_act_input(d, "y", c, c->out, 0.6),
                                .z = opdata_act_input(d, "z", c, c->out, 1),
                                .x = opdata_act_input(d, "x", c, c->in, 1),

@@ -169,7 +169,7 @@ struct op_dense {
 struct op_dense_back {
     struct act *dx;            /* [rows][lddx] or NULL */
     real *dw, *db;             /* shard 0; db may be NULL */
-    struct act *dy;            /* [rows][lddy]; overwritten with dz when act is not ACT_NONE */
+    struct act *dy;            /* [rows][lddy]; the machine may leave dz in its place */
     const struct act *y, *z;   /* kept by dense: the one that act needs */
     const struct act *x;
     const real *w;

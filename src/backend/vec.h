@@ -19,10 +19,11 @@
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
 
 /* gemm, nn: c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself
- * (add), the bias, or 0. */
+ * (add), the bias, or 0. next: the panel that follows b, or NULL: it is asked
+ * for meanwhile, since another processor may have written it last. */
 struct product {
     real *c;
-    const real *a, *b, *bias;
+    const real *a, *b, *bias, *next;
     uint32_t rows, k, width; /* width: columns of the panel, at most PANEL */
     uint32_t lda, ldb, ldc;
     bool add;
@@ -36,15 +37,16 @@ struct narrow {
     uint32_t rows, k, width, lda, ldc;
     bool add;
 };
-/* dz *= act'(by); copy = dz, [rows up to a multiple of 16][PANEL]; sums[j] (= or +=) the sum of
- * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz. One panel. */
+/* dz = dy act'(by): its copy, [rows up to a multiple of 16][PANEL]; sums[j] (= or +=) the sum of
+ * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz; in the place
+ * of dy as well where `put` says so. One panel. */
 struct deltas {
-    real *dz, *copy;
+    real *dy, *copy;
     real *sums, *turned; /* NULL: not wanted */
     const real *by;
     uint32_t rows, width, ld, ldby, kind, room;
     real slope;
-    bool add;
+    bool add, put;
 };
 /* gemm, tn: c[i][j] (= or +=) sum over r of a[r][i] b[r][j] for i < m and one panel of j. b is
  * [rows][PANEL]. */

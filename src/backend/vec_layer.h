@@ -59,25 +59,26 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
-/* The way back into a dense layer, for one panel: dz = dy act'(by) in place, a dense copy of it (0
- * past the end of rows and columns), its column sums, and for `across` its transpose. */
-INLINE void deltas_run(const struct deltas *d, uint32_t kind)
+/* The way back into a dense layer, for one panel: dz = dy act'(by), dense (0 past the end of rows
+ * and columns), its column sums, and for `across` its transpose. */
+INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
 {
     for (uint32_t j = 0; j < d->width; j += LANES) {
         size_t size = run_size(j, d->width);
         v16 sum = d->sums && d->add ? GET(d->sums + j, size) : v_set(0), slope = v_set(d->slope);
-        real *dz = d->dz + j, *copy = d->copy + j;
+        real *dy = d->dy + j, *copy = d->copy + j;
         const real *by = d->by + j;
         for (uint32_t r = 0; r < d->rows; r++) {
-            v16 v = GET(dz, size);
-            if (kind != ACT_NONE) {
-                v = kind == ACT_RELU ? v_pick(v_gt(GET(by, size), v_set(0)), v, v_set(0))
-                                     : v_mul(v, act_derivative(GET(by, size), kind, slope));
-                put(dz, v, size);
-            }
+            v16 v = GET(dy, size);
+            if (kind == ACT_RELU)
+                v = v_pick(v_gt(GET(by, size), v_set(0)), v, v_set(0));
+            else if (kind != ACT_NONE)
+                v = v_mul(v, act_derivative(GET(by, size), kind, slope));
+            if (in_place)
+                put(dy, v, size);
             v_store(copy, v);
             sum = v_add(sum, v);
-            dz += d->ld;
+            dy += d->ld;
             by += d->ldby;
             copy += PANEL;
         }
@@ -96,11 +97,17 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind)
 static void deltas(const struct deltas *d)
 {
     switch (d->kind) {
-#define KIND(k) case k: deltas_run(d, k); break;
-    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
+#define KIND(k) case k: deltas_run(d, k, d->put); break;
+    case ACT_RELU:
+        if (d->put)
+            deltas_run(d, ACT_RELU, true);
+        else
+            deltas_run(d, ACT_RELU, false);
+        break;
+    KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
     KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
 #undef KIND
-    default: deltas_run(d, ACT_NONE);
+    default: deltas_run(d, ACT_NONE, false);
     }
 }
 
@@ -252,12 +259,17 @@ struct softmax16 { v16 most, sum, others, target_logit, logit_sum; };
 
 INLINE struct softmax16 softmax_sums(struct softmax *s, const struct rows16 *at)
 {
-    struct softmax16 x = {.most = logits_of(s, at, 0), .sum = v_set(0), .others = v_set(0),
-                          .target_logit = v_set(0), .logit_sum = v_set(0)};
-    for (uint32_t k = 1; k < s->classes; k++)
-        x.most = v_max(x.most, logits_of(s, at, k));
+    struct softmax16 x = {.sum = v_set(0), .others = v_set(0), .target_logit = v_set(0),
+                          .logit_sum = v_set(0)};
     for (uint32_t k = 0; k < s->classes; k++) {
-        v16 z = v_sub(logits_of(s, at, k), x.most), e = v_exp(z);
+        v16 logit = logits_of(s, at, k);
+        x.most = k ? v_max(x.most, logit) : logit;
+        if (s->room)
+            v_store(s->room + (size_t)k * LANES, logit);
+    }
+    for (uint32_t k = 0; k < s->classes; k++) {
+        v16 logit = s->room ? v_load(s->room + (size_t)k * LANES) : logits_of(s, at, k);
+        v16 z = v_sub(logit, x.most), e = v_exp(z);
         m16 hit = v_eq(at->target, v_set((real)k));
         x.sum = v_add(x.sum, e);
         x.logit_sum = v_add(x.logit_sum, z);
@@ -275,6 +287,7 @@ INLINE v16 softmax_loss(struct softmax *s, const struct rows16 *at, const struct
 {
     real log_sum[LANES], z_target[LANES], z_sum[LANES], rest[LANES], whole[LANES];
     real weight[LANES], factor[LANES];
+    double loss_sum = s->loss, weight_sum = s->weight_sum;
     v_store(log_sum, v_log(x->sum));
     v_store(z_target, x->target_logit);
     v_store(z_sum, x->logit_sum);
@@ -291,10 +304,12 @@ INLINE v16 softmax_loss(struct softmax *s, const struct rows16 *at, const struct
         }
         factor[i] = (real)(-slope * (double)weight[i]);
         if (i < at->n && weight[i] != 0) {
-            s->loss += (double)weight[i] * loss;
-            s->weight_sum += (double)weight[i];
+            loss_sum += (double)weight[i] * loss;
+            weight_sum += (double)weight[i];
         }
     }
+    s->loss = loss_sum;
+    s->weight_sum = weight_sum;
     return v_load(factor);
 }
 

@@ -15,13 +15,15 @@ INLINE v16 part_of(const real *p, size_t lanes)
     return lanes == LANES ? v_load(p) : v_load_n(p, lanes);
 }
 
-/* R rows by V vectors; only the last vector may be short (`tail` lanes). */
+/* R rows by V vectors; only the last vector may be short (`tail` lanes). ahead: each block asks for
+ * one line of every row of the next panel, the first two for all of it. */
 INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_,
-                          const int V, size_t tail)
+                          const int V, size_t tail, const bool ahead)
 {
     v16 sum[8][2];
     const real *a = p->a + (size_t)row * p->lda, *b = p->b + column;
     real *c = p->c + (size_t)row * p->ldc + column;
+    const real *next = ahead ? p->next + row / BLOCK_ROWS % (PANEL / LANES) * LANES : b;
     const bool full = tail == LANES;
     /* three ways, each without a choice inside: the sums stay in registers */
     if (p->add) {
@@ -46,6 +48,10 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
             for (int v = 0; v < V; v++)
                 sum[r][v] = v_fma(x, w[v], sum[r][v]);
         }
+        if (ahead) {
+            __builtin_prefetch(next);
+            next += p->ldb;
+        }
         b += p->ldb;
     }
     for (int r = 0; r < R_; r++)
@@ -62,15 +68,18 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
 INLINE void product_columns(const struct product *p, uint32_t column, const int V, size_t tail)
 {
     uint32_t row = 0;
+    if (p->next)
+        for (; row + BLOCK_ROWS <= p->rows && row < 2 * BLOCK_ROWS; row += BLOCK_ROWS)
+            product_block(p, row, column, BLOCK_ROWS, V, tail, true);
     for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
-        product_block(p, row, column, BLOCK_ROWS, V, tail);
+        product_block(p, row, column, BLOCK_ROWS, V, tail, false);
     /* the rest in smaller blocks: one row alone waits for each of its sums */
     for (; row + 4 <= p->rows; row += 4)
-        product_block(p, row, column, 4, V, tail);
+        product_block(p, row, column, 4, V, tail, false);
     for (; row + 2 <= p->rows; row += 2)
-        product_block(p, row, column, 2, V, tail);
+        product_block(p, row, column, 2, V, tail, false);
     if (row < p->rows)
-        product_block(p, row, column, 1, V, tail);
+        product_block(p, row, column, 1, V, tail, false);
 }
 
 static void product(const struct product *p)
@@ -87,31 +96,41 @@ static void product(const struct product *p)
     }
 }
 
-/* The lanes share k: lane i sums k = i mod 16, then the lanes are added in halves. */
-INLINE void narrow_width(const struct narrow *p, const int W)
+/* The lanes share k: lane i sums k = i mod 16, then the lanes are added in halves. R rows by W
+ * columns. */
+INLINE void narrow_block(const struct narrow *p, uint32_t row, const int R_, const int W)
 {
-    for (uint32_t row = 0; row < p->rows; row++) {
-        const real *a = p->a + (size_t)row * p->lda;
-        v16 sum[NARROW];
+    v16 sum[8][NARROW];
+    const real *a = p->a + (size_t)row * p->lda;
+    for (int r = 0; r < R_; r++)
         for (int j = 0; j < W; j++)
-            sum[j] = v_set(0);
-        uint32_t k = 0;
-        for (; k + LANES <= p->k; k += LANES) {
-            v16 x = v_load(a + k);
+            sum[r][j] = v_set(0);
+    for (uint32_t k = 0; k < p->k; k += LANES) {
+        size_t n = run_size(k, p->k);
+        v16 b[NARROW];
+        for (int j = 0; j < W; j++)
+            b[j] = part_of(p->bt + (size_t)j * p->k + k, n);
+        for (int r = 0; r < R_; r++) {
+            v16 x = part_of(a + (size_t)r * p->lda + k, n);
             for (int j = 0; j < W; j++)
-                sum[j] = v_fma(x, v_load(p->bt + (size_t)j * p->k + k), sum[j]);
-        }
-        if (k < p->k) {
-            size_t n = p->k - k;
-            v16 x = v_load_n(a + k, n);
-            for (int j = 0; j < W; j++)
-                sum[j] = v_fma(x, v_load_n(p->bt + (size_t)j * p->k + k, n), sum[j]);
-        }
-        for (int j = 0; j < W; j++) {
-            real *c = &p->c[(size_t)row * p->ldc + (size_t)j];
-            *c = v_sum(sum[j]) + (p->add ? *c : p->bias ? p->bias[j] : 0);
+                sum[r][j] = v_fma(x, b[j], sum[r][j]);
         }
     }
+    for (int r = 0; r < R_; r++)
+        for (int j = 0; j < W; j++) {
+            real *c = &p->c[(size_t)(row + (uint32_t)r) * p->ldc + (size_t)j];
+            *c = v_sum(sum[r][j]) + (p->add ? *c : p->bias ? p->bias[j] : 0);
+        }
+}
+
+INLINE void narrow_width(const struct narrow *p, const int W)
+{
+    const uint32_t together = BLOCK_ROWS >= 8 ? 8 / (uint32_t)W : 4 / (uint32_t)W;
+    uint32_t row = 0;
+    for (; row + together <= p->rows; row += together)
+        narrow_block(p, row, (int)together, W);
+    for (; row < p->rows; row++)
+        narrow_block(p, row, 1, W);
 }
 
 INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, const int M,
@@ -175,31 +194,52 @@ static void outer(const struct outer *p)
         outer_columns(p, column, 1, run_size(column, p->width));
 }
 
-/* The lanes are 16 rows i of c: few columns, so the vectors run down the columns of c. */
-INLINE void narrow_outer_width(const struct outer *p, const int W)
+/* The lanes are 16 rows i of c: few columns, so the vectors run down the columns of c. V of them,
+ * the last one with `tail` lanes. */
+INLINE void narrow_outer_block(const struct outer *p, uint32_t i, const int W, const int V,
+                               size_t tail)
 {
-    for (uint32_t i = 0; i < p->m; i += LANES) {
-        size_t n = p->m - i < LANES ? p->m - i : LANES;
-        v16 sum[NARROW];
-        real *c = p->c + (size_t)i * p->ldc;
-        real column[LANES] = {0};
+    v16 sum[4][NARROW];
+    real column[LANES] = {0};
+    for (int v = 0; v < V; v++) {
+        real *c = p->c + (size_t)(i + (uint32_t)v * LANES) * p->ldc;
+        const size_t n = v == V - 1 ? tail : LANES;
         for (int j = 0; j < W; j++) {
             for (size_t m = 0; p->add && m < n; m++)
                 column[m] = c[m * p->ldc + (size_t)j];
-            sum[j] = v_load(column);
+            sum[v][j] = v_load(column);
         }
-        const real *a = p->a + i, *b = p->b;
-        for (uint32_t r = 0; r < p->rows; r++, a += p->lda, b += PANEL) {
-            v16 x = n == LANES ? v_load(a) : v_load_n(a, n);
+    }
+    const real *a = p->a + i, *b = p->b;
+    for (uint32_t r = 0; r < p->rows; r++, a += p->lda, b += PANEL) {
+        v16 y[NARROW];
+        for (int j = 0; j < W; j++)
+            y[j] = v_set(b[j]);
+        for (int v = 0; v < V; v++) {
+            v16 x = part_of(a + v * LANES, v == V - 1 ? tail : LANES);
             for (int j = 0; j < W; j++)
-                sum[j] = v_fma(x, v_set(b[j]), sum[j]);
+                sum[v][j] = v_fma(x, y[j], sum[v][j]);
         }
+    }
+    for (int v = 0; v < V; v++) {
+        real *c = p->c + (size_t)(i + (uint32_t)v * LANES) * p->ldc;
         for (int j = 0; j < W; j++) {
-            v_store(column, sum[j]);
-            for (size_t m = 0; m < n; m++)
+            v_store(column, sum[v][j]);
+            for (size_t m = 0; m < (v == V - 1 ? tail : LANES); m++)
                 c[m * p->ldc + (size_t)j] = column[m];
         }
     }
+}
+
+/* Several vectors at a time: one alone waits for each of its sums. */
+INLINE void narrow_outer_width(const struct outer *p, const int W)
+{
+    enum { V = BLOCK_ROWS >= 8 ? 4 : 2 };
+    uint32_t i = 0;
+    for (; i + V * LANES <= p->m; i += V * LANES)
+        narrow_outer_block(p, i, W, V, LANES);
+    for (; i < p->m; i += LANES)
+        narrow_outer_block(p, i, W, 1, run_size(i, p->m));
 }
 
 /* M rows of w against V panels of 16 rows of dz, `apart` elements from each other; the sums of
