@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The digits of a number that has a name, as a literal. */
+#define TEXT_DIGITS_AS(number) #number
+#define TEXT_DIGITS(number) TEXT_DIGITS_AS(number)
+
 /* A growing string; zero-initialised is empty. data is NUL-terminated once anything was added. */
 struct text {
     char *data;

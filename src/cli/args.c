@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "run/config.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};
@@ -24,9 +25,9 @@ const struct arg_option compute_options[] = {
     {"backend", 0, "B", NULL, 0, 0, 0,
      "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."},
     {"device", 0, "D", NULL, 0, 0, 0, "Which GPU: auto, 0, cuda:0, a UUID."},
-    {"threads", 0, "N", NULL, ARG_INT, 0, 1024,
+    {"threads", 0, "N", NULL, ARG_INT, 0, THREADS_MOST,
      "Threads; 0: as many as affinity and cgroup allow. The result does not depend on it."},
-    {"batch-size", 0, "N", NULL, ARG_INT, 1, 1048576,
+    {"batch-size", 0, "N", NULL, ARG_INT, 1, PREDICT_BATCH_MOST,
      "train: rows a step; elsewhere rows computed at a time (never the answer)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 

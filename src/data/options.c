@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "data/schema.h"
 
 const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
@@ -19,23 +20,6 @@ const char *const column_unknown_names[] = {"bucket", "missing", "error", NULL};
 const char *const column_encode_names[] = {"auto", "onehot", "embedding", NULL};
 
 #define AT(field) offsetof(struct data_options, field)
-
-static const char columns_schema[] =
-    "{\"type\":\"object\",\"additionalProperties\":{\"oneOf\":["
-    "{\"enum\":[\"numeric\",\"categorical\",\"datetime\",\"id\",\"weight\",\"group\",\"ignore\"]},"
-    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
-    "\"type\":{\"const\":\"numeric\"},"
-    "\"scale\":{\"enum\":[\"auto\",\"none\",\"standard\",\"robust\",\"minmax\",\"quantile\"]},"
-    "\"impute\":{\"enum\":[\"median\",\"mean\",\"zero\",\"error\"]}}},"
-    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
-    "\"type\":{\"const\":\"categorical\"},"
-    "\"unknown\":{\"enum\":[\"bucket\",\"missing\",\"error\"]},"
-    "\"encode\":{\"enum\":[\"auto\",\"onehot\",\"embedding\"]},"
-    "\"min_count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000000},"
-    "\"dim\":{\"oneOf\":[{\"const\":\"auto\"},"
-    "{\"type\":\"integer\",\"minimum\":1,\"maximum\":4096}]}}},"
-    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
-    "\"type\":{\"enum\":[\"datetime\",\"id\",\"weight\",\"group\",\"ignore\"]}}}]}}";
 
 const struct option data_options_table[] = {
     {.key = "train", .type = OPT_STRINGS, .flags = OPT_REQUIRED | OPT_PATH, .offset = AT(train),
@@ -65,7 +49,7 @@ const struct option data_options_table[] = {
      .standard = "null",
      .help = "The label that counts as positive in a binary task; null: the last one in order."},
     {.key = "columns", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = AT(columns),
-     .schema = columns_schema,
+     .schema = "{\"$ref\":\"#/$defs/columns\"}",
      .help = "The columns to use, each by name with its type: numeric, categorical, datetime, id, "
              "weight, group, ignore. A column that is not listed is ignored; `dnn init` writes "
              "the list."},
@@ -88,12 +72,12 @@ const struct option data_options_table[] = {
 
 #undef AT
 #define AT(field) offsetof(struct column_options, field)
-#define TYPE_ROW \
-    {.key = "type", .type = OPT_WORD, .flags = OPT_REQUIRED, .offset = AT(type), \
-     .words = column_type_names, .help = "What the column is."}
+#define TYPE_ROW(...) \
+    {.key = "type", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(type), \
+     .words = (const char *const[]){__VA_ARGS__, NULL}, .help = "What the column is."}
 
 const struct option column_numeric_table[] = {
-    TYPE_ROW,
+    TYPE_ROW("numeric"),
     {.key = "scale", .type = OPT_WORD, .offset = AT(scale), .standard = "\"auto\"",
      .words = column_scale_names,
      .help = "How numbers are brought to one size: standard (mean 0, deviation 1), robust (median "
@@ -107,24 +91,63 @@ const struct option column_numeric_table[] = {
     {.key = NULL}};
 
 const struct option column_categorical_table[] = {
-    TYPE_ROW,
-    {.key = "unknown", .type = OPT_WORD, .offset = AT(unknown), .standard = "\"bucket\"",
+    TYPE_ROW("categorical"),
+    {.key = "unknown",
+     .type = OPT_WORD,
+     .offset = AT(unknown),
+     .standard = "\"bucket\"",
      .words = column_unknown_names,
      .help = "What becomes of a value that training rows did not have: bucket (a slot of its own), "
              "missing (as if the cell were empty), error."},
-    {.key = "encode", .type = OPT_WORD, .offset = AT(encode), .standard = "\"auto\"",
+    {.key = "encode",
+     .type = OPT_WORD,
+     .offset = AT(encode),
+     .standard = "\"auto\"",
      .words = column_encode_names,
      .help = "How a category reaches the network. auto: onehot up to 32 slots, else embedding."},
-    {.key = "min_count", .type = OPT_INT, .offset = AT(min_count), .standard = "1", .low = 1,
-     .high = 1e9,
+    {.key = "min_count",
+     .type = OPT_INT,
+     .offset = AT(min_count),
+     .standard = "1",
+     .low = 1,
+     .high = COLUMN_MIN_COUNT_MOST,
      .help = "Values with fewer training rows than this are treated as unknown."},
-    {.key = "dim", .type = OPT_CUSTOM, .offset = AT(dim), .standard = "\"auto\"",
-     .schema = "{\"oneOf\":[{\"const\":\"auto\"},"
-               "{\"type\":\"integer\",\"minimum\":1,\"maximum\":4096}]}",
+    {.key = "dim",
+     .type = OPT_CUSTOM,
+     .offset = AT(dim),
+     .standard = "\"auto\"",
+     .schema =
+         "{\"oneOf\":[{\"const\":\"auto\"},"
+         "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
      .help = "Width of an embedding: a number, or \"auto\", which grows with the values."},
     {.key = NULL}};
 
-const struct option column_plain_table[] = {TYPE_ROW, {.key = NULL}};
+const struct option column_plain_table[] = {
+    TYPE_ROW("datetime", "id", "weight", "group", "ignore"), {.key = NULL}};
+
+void columns_schema(struct json_out *out)
+{
+    const struct option *const tables[] = {column_numeric_table, column_categorical_table,
+                                           column_plain_table};
+    json_open(out, "columns", '{');
+    json_put_string(out, "type", "object");
+    json_open(out, "additionalProperties", '{');
+    json_open(out, "oneOf", '[');
+    json_open(out, NULL, '{');
+    json_open(out, "enum", '[');
+    for (size_t i = 0; column_type_names[i]; i++)
+        json_put_string(out, NULL, column_type_names[i]);
+    json_close(out, ']');
+    json_close(out, '}');
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        json_open(out, NULL, '{');
+        opt_schema(tables[i], out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+    json_close(out, '}');
+}
 
 /* --- what one key alone cannot show --- */
 

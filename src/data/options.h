@@ -38,14 +38,18 @@ struct data_options {
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
 /* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
+#define COLUMN_MIN_COUNT_MOST 1000000000
+#define COLUMN_DIM_MOST 4096
 struct column_options {
-    int type, scale, impute, unknown, encode;
+    char *type;
+    int scale, impute, unknown, encode;
     int64_t min_count;
     const struct json *dim;
 };
 
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
+void columns_schema(struct json_out *out); /* "columns" of the schema's $defs, from those tables */
 extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];
 /* Words of the columns' members, in the order of the enums of schema.h; the types end before
  * COLUMN_TARGET. */

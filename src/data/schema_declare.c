@@ -73,12 +73,13 @@ static bool read_dim(const struct declaration *d, const struct json *v, const ch
     *dim = 0;
     if (!v || (json_kind(v) == JSON_STRING && strcmp(json_string(v), "auto") == 0))
         return true;
-    if (json_kind(v) == JSON_NUMBER && json_integer(v, dim) && *dim >= 1 && *dim <= 4096)
+    if (json_kind(v) == JSON_NUMBER && json_integer(v, dim) && *dim >= 1 &&
+        *dim <= COLUMN_DIM_MOST)
         return true;
     json_fail(d->doc, v, d->e,
               json_kind(v) == JSON_NUMBER ? ERR_CONFIG_RANGE : ERR_CONFIG_TYPE,
-              "column \"%s\": `dim` is neither \"auto\" nor an integer from 1 to 4096",
-              text_quote_z(name));
+              "column \"%s\": `dim` is neither \"auto\" nor an integer from 1 to %d",
+              text_quote_z(name), COLUMN_DIM_MOST);
     return false;
 }
 
@@ -121,12 +122,13 @@ static bool read_object(const struct declaration *d, const struct json *v, struc
     if (!read)
         return false;
     bool good = read_dim(d, o.dim, c->name, &c->dim);
-    c->type = o.type;
+    c->type = type;
     c->scale = o.scale;
     c->impute = o.impute;
     c->unknown = o.unknown;
     c->encode = o.encode;
     c->min_count = table == column_categorical_table ? o.min_count : 1;
+    opt_release(table, &o);
     if (good && c->unknown == UNKNOWN_ERROR && c->min_count > 1) {
         json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
                   "column \"%s\": `min_count` above 1 makes values unknown, and `unknown` is error",

@@ -130,7 +130,8 @@ static bool column_valid(const int64_t *v)
            within(v[SAVED_IMPUTE], IMPUTE_MEDIAN, IMPUTE_ERROR) &&
            within(v[SAVED_UNKNOWN], UNKNOWN_BUCKET, UNKNOWN_ERROR) &&
            within(v[SAVED_ENCODE], ENCODE_AUTO, ENCODE_EMBEDDING) &&
-           within(v[SAVED_MIN_COUNT], 1, 1000000000) && within(v[SAVED_DIM], 0, 4096) &&
+           within(v[SAVED_MIN_COUNT], 1, COLUMN_MIN_COUNT_MOST) &&
+           within(v[SAVED_DIM], 0, COLUMN_DIM_MOST) &&
            v[SAVED_MISSING] >= 0 &&
            within(v[SAVED_VALUES], 0, v[SAVED_TYPE] == COLUMN_CATEGORICAL ? VOCAB_MOST : 0);
 }

@@ -12,6 +12,8 @@
 #include "model/schedule.h"
 
 #define TRAIN_BATCH_MOST 65536 /* rows of train.batch_size */
+#define PREDICT_BATCH_MOST 1048576
+#define THREADS_MOST 1024
 
 struct early_options {
     char *metric; /* "auto": see metric.h */

@@ -296,7 +296,8 @@ static bool batches(struct backend_options *b, const struct overrides *o, bool b
     int64_t value = 0;
     char digits[24];
     if (size && (!text_to_int(size, &value) || value < 1 || (double)value > row->high))
-        return bad_variable("GPU_BATCH_SIZE", size, "a number of rows from 1 to 1048576", e);
+        return bad_variable("GPU_BATCH_SIZE", size,
+                            "a number of rows from 1 to " TEXT_DIGITS(PREDICT_BATCH_MOST), e);
     if (batch && o->batch_size >= 0) {
         if ((double)o->batch_size > row->high)
             return out_of_range("--batch-size", (long long)o->batch_size, row, e);

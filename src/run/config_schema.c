@@ -78,6 +78,7 @@ void config_schema(struct text *json)
     model_schema(&out);
     json_close(&out, '}');
     layer_schema(&out);
+    columns_schema(&out);
     json_close(&out, '}');
     json_close(&out, '}');
     struct err e = {0};

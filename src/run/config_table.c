@@ -197,14 +197,14 @@ const struct option backend_options_table[] = {
      .offset = AT(predict_batch_size),
      .standard = "0",
      .low = 0,
-     .high = 1048576,
+     .high = PREDICT_BATCH_MOST,
      .help = "Rows that are predicted at once; 0: chosen. The answers do not depend on it."},
     {.key = "threads",
      .type = OPT_INT,
      .offset = AT(threads),
      .standard = "0",
      .low = 0,
-     .high = 1024,
+     .high = THREADS_MOST,
      .help =
          "Threads of the CPU; 0: as many as this process may use. Results do not depend on it."},
     {.key = NULL}};
