@@ -108,9 +108,9 @@ static struct results layer(struct machine *m, const struct shape *s, const stru
                                        .out = s->out, .ldx = s->in, .ldy = s->out});
         op_dense_back(m, &(struct op_dense_back){
             .dx = (struct act *)dx, .dw = (real *)dw, .db = (real *)dw + ws,
-            .dy = (struct act *)dy->device, .x = (struct act *)x->device, .w = (real *)w->device, .now = at, .shard_stride = stride,
-            .rows = s->rows, .in = s->in, .out = s->out, .ldx = s->in, .lddx = s->in,
-            .lddy = s->out});
+            .dy = (struct act *)dy->device, .x = (struct act *)x->device, .w = (real *)w->device,
+            .now = at, .shard_stride = stride, .rows = s->rows, .in = s->in, .out = s->out,
+            .ldx = s->in, .lddx = s->in, .lddy = s->out});
         machine_download(m, r.y, y, ys * sizeof *y);
         machine_download(m, r.dx, dx, xs * sizeof *dx);
         for (uint32_t i = 0; i < shards; i++) {
