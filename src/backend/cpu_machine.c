@@ -189,4 +189,6 @@ const struct machine_type machine_cpu = {
     .shadow_bytes = cpu_shadow_bytes,
     .refresh = cpu_refresh,
     .shadow_of = cpu_shadow_of,
+    .in_place = true,
+    .thread_bytes = CPU_SCRATCH,
 };

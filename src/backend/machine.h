@@ -60,6 +60,8 @@ struct machine_type {
     /* These may be NULL: a machine of the host has nothing to tell, and does not hang. */
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
+    bool in_place;       /* its memory is the host's */
+    size_t thread_bytes; /* of the host, for each thread of the pool that comes to work for it */
 };
 
 struct machine {

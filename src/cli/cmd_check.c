@@ -36,7 +36,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
             text_printf(out, " %s %llu", type_names[i], (unsigned long long)r->columns_by_type[i]);
     text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
     text_printf(
-        out, "memory      %s at most (table %s, weights and state %s, activations %s, other %s)\n",
+        out, "memory      about %s (table %s, weights and state %s, activations %s, other %s)\n",
         text_bytes(r->host_bytes), text_bytes(r->encoded_bytes), text_bytes(r->weights_bytes),
         text_bytes(r->activations_bytes), text_bytes(r->other_bytes));
     if (r->device.all)

@@ -71,18 +71,22 @@ bool plan_read(const struct json *object, struct plan *p)
 }
 
 /* The tensors are float32 whatever real is, and finite, or modelfile_load would refuse them;
- * mem_free. NULL when there are none. */
+ * mem_free. NULL when there are none, or where they lie as they are to be written. */
 static float *add_reals(struct tensor_writer *w, const char *name, const real *from, unsigned rank,
                         const uint64_t *dims)
 {
     uint64_t count = rank > 1 ? dims[0] * dims[1] : dims[0];
     if (!count)
         return NULL;
-    float *values = mem_alloc(count, sizeof *values);
-    for (uint64_t i = 0; i < count; i++) {
-        values[i] = (float)from[i];
-        assert(isfinite(values[i]));
+    for (uint64_t i = 0; i < count; i++)
+        assert(isfinite(from[i]));
+    if (sizeof(real) == sizeof(float)) {
+        tensor_add(w, name, DTYPE_F32, rank, dims, from);
+        return NULL;
     }
+    float *values = mem_alloc(count, sizeof *values);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (float)from[i];
     tensor_add(w, name, DTYPE_F32, rank, dims, values);
     return values;
 }

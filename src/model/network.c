@@ -306,3 +306,14 @@ bool network_get(struct network *n, struct network_state *s, struct err *e)
     machine_fence(n->m, 0);
     return machine_wait(n->m, MACHINE_PATIENCE, e);
 }
+
+bool network_view(const struct network *n, struct network_state *s)
+{
+    if (!machine_in_place(n->m))
+        return false;
+    *s = (struct network_state){
+        .params = n->params, .buffers = n->buffers, .m1 = n->m1, .m2 = n->m2};
+    if (n->now)
+        s->now = *n->now;
+    return true;
+}

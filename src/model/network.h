@@ -44,6 +44,9 @@ struct network_state {
 void network_put(struct network *n, const struct network_state *s);
 /* Waits for the machine. False: it has failed, and what s holds is not the network's. */
 bool network_get(struct network *n, struct network_state *s, struct err *e);
+/* The network's own arrays and its counters, where the machine's memory is the host's: no copy.
+ * False: it is not, and s is as it was. */
+bool network_view(const struct network *n, struct network_state *s);
 
 /* --- training --- */
 /* The rows to train on, in host memory that must live and stay as it is; the machine reads it in

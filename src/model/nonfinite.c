@@ -146,13 +146,17 @@ static bool look_at_weights(struct network *n, char *text, size_t room)
 {
     const struct model *m = n->model;
     uint64_t at = 0;
-    struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params)};
+    struct network_state s;
     struct err e = {0};
-    if (!network_get(n, &s, &e))
+    bool in_place = network_view(n, &s);
+    if (!in_place)
+        s = (struct network_state){.params = mem_alloc(m->params, sizeof *s.params)};
+    if (!in_place && !network_get(n, &s, &e))
         at = m->params; /* whoever waits for the machine next is told why */
     while (at < m->params && isfinite(s.params[at]))
         at++;
-    mem_free(s.params);
+    if (!in_place)
+        mem_free(s.params);
     if (at < m->params)
         model_name_weight(m, at, text, room);
     return at < m->params;

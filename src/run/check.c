@@ -10,9 +10,11 @@
 #include "run/check.h"
 #include "run/output.h"
 #include "run/stop.h"
+#include "run/tally.h"
 #include "run/training.h"
 
 #define WRITING ((uint64_t)512 << 10) /* buffers and texts of the model's file */
+#define ANSWERED 8192 /* the most rows that are answered at once: score.c */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
 
 static void count_columns(const struct schema *s, struct check_result *r)
@@ -23,32 +25,61 @@ static void count_columns(const struct schema *s, struct check_result *r)
 }
 
 /* What scoring a part keeps: labels or targets of the baseline, 8 bytes a row for areas under
- * curves, and a block of answers. */
+ * curves (those of many classes: tally.h), and a block of answers. */
 static uint64_t score_bytes(const struct training *t)
 {
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
     uint64_t most = valid > test ? valid : test, block = most < 8192 ? most : 8192;
-    return most * 16 + block * t->features->outputs * 8;
+    uint64_t scores = t->classes > 2 ? most * t->classes : 0;
+    if (scores > TALLY_EXACT)
+        scores = 3 * TALLY_EXACT;
+    return most * 16 + block * t->features->outputs * 8 + scores * sizeof(float) * 3 / 2;
 }
 
-/* Bytes of weights, state and gradients that live beside the table while it trains, and what a
- * checkpoint copies. */
+/* Bytes of the model's state that are copied beside the network: the best weights; where the
+ * machine's memory is another one, its whole state, and one more on its way to a checkpoint. */
+static uint64_t copied_bytes(const struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    uint64_t one = (m->params + m->buffers) * sizeof(real);
+    if (machine_in_place(t->machine))
+        return one;
+    return 2 * (1 + optim_states(&t->config->train.optimizer)) * one;
+}
+
+static uint64_t take(uint64_t *left, uint64_t wanted)
+{
+    uint64_t taken = wanted < *left ? wanted : *left;
+    *left -= taken;
+    return taken;
+}
+
+#define FEW_THREADS 3 /* all of them come to work in the steps of a trial, of more perhaps not */
+
+/* What is resident, and what would be if all threads had come to work. */
+static uint64_t resident(const struct training *t, uint64_t before,
+                         const struct network_bytes *need)
+{
+    uint64_t now = hostmem_now();
+    if (!machine_in_place(t->machine) || t->backend.threads <= FEW_THREADS)
+        return now;
+    uint64_t least = before + need->weights + need->gradients + need->state +
+                     t->backend.threads * machine_thread_bytes(t->machine);
+    return now > least ? now : least;
+}
+
+/* The most that the training will hold, by kind. Steps were made and rows answered, so that what
+ * they touch is resident by now; `before` was, before the network was made. What is to come are
+ * copies, scores and the model's file. */
 static bool account(struct training *t, uint64_t before, struct check_result *r, struct err *e)
 {
     struct network_options o = training_network(t);
     struct network_bytes need;
     if (!network_need(&o, t->machine, &need, e))
         return false;
-    const struct model *m = network_model(t->network);
-    uint64_t state = (m->params + m->buffers) * sizeof(real);
-    /* the state after the best epoch, and the one that a checkpoint is made of */
-    uint64_t copies = 2 * (1 + optim_states(o.optim)) * state;
-    r->parameters = m->trained;
-    r->encoded_bytes = t->table->bytes;
-    r->weights_bytes = need.weights + need.gradients + need.state + copies;
-    r->activations_bytes = need.activations + need.scratch;
-    uint64_t training =
-        before + r->weights_bytes + r->activations_bytes + score_bytes(t) + WRITING;
+    uint64_t now = resident(t, before, &need), peak = hostmem_peak(), copies = copied_bytes(t);
+    uint64_t network = now > before ? now - before : 0, weights = copies;
+    uint64_t training = now + copies + score_bytes(t) + WRITING;
     if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
         const uint64_t *rows = t->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
@@ -58,14 +89,16 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         r->device.data = t->table->rows.count * t->table->rows.format.stride +
                          (rows[PART_TRAIN] + other) * sizeof(uint32_t);
         r->device.all = need.total + r->device.data;
-        training = before + copies + score_bytes(t) + WRITING;
+        network = 0;
+    } else {
+        weights += take(&network, need.weights + need.gradients + need.state);
     }
-    uint64_t peak = hostmem_peak();
+    r->parameters = network_model(t->network)->trained;
     r->host_bytes = peak > training ? peak : training;
-    uint64_t named = r->device.all ? copies : 0;
-    if (!r->device.all)
-        named = r->encoded_bytes + r->weights_bytes + r->activations_bytes;
-    r->other_bytes = r->host_bytes > named ? r->host_bytes - named : 0;
+    r->other_bytes = r->host_bytes;
+    r->encoded_bytes = take(&r->other_bytes, t->table->bytes);
+    r->weights_bytes = take(&r->other_bytes, weights);
+    r->activations_bytes = take(&r->other_bytes, network);
     return true;
 }
 
@@ -110,12 +143,16 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
         step_s += clock_now() - began;
         steps += now;
     }
-    uint64_t valid = t->table->count[PART_VALID], sample = valid < 4096 ? valid : 4096;
+    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    const enum part part = valid >= test ? PART_VALID : PART_TEST;
+    uint64_t rows = t->table->count[part],
+             most = o->batch_size < ANSWERED ? ANSWERED / 2 : ANSWERED;
+    uint64_t sample = rows < most ? rows : most;
     if (sample) {
         struct source from = t->source;
         real *logits = mem_alloc(sample * t->features->outputs, sizeof *logits);
-        from.index = t->table->index[PART_VALID];
-        from.count = valid;
+        from.index = t->table->index[part];
+        from.count = rows;
         double began = clock_now();
         bool good = step_answer(t->stepper, &from, 0, sample, logits, e);
         row_s = (clock_now() - began) / (double)sample;
@@ -127,7 +164,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     double all = epoch * (double)o->epochs;
     if (o->time_limit_s > 0 && all > o->time_limit_s)
         all = o->time_limit_s;
-    r->seconds = load_s + all + row_s * (double)(valid + t->table->count[PART_TEST]);
+    r->seconds = load_s + all + row_s * (double)(valid + test);
     select_took(&t->backend, r->seconds);
     return true;
 }
@@ -163,7 +200,7 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     count_columns(t->schema, r);
     take_warnings(t->table, &r->warnings);
     config_resolved(t->config, t->features, false, &r->resolved);
-    if (!account(t, before, r, e) || !estimate(t, load_s, r, e))
+    if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
         return false;
     r->largest_batch_train = largest_batch(t, r, true);
     r->largest_batch_predict = largest_batch(t, r, false);

@@ -8,6 +8,9 @@
 
 struct check_result {
     uint64_t rows[3], columns_by_type[10], parameters;
+    /* The peak of the host, and what it is made of: it adds up. Weights are those of the network,
+     * with gradients, moments and the copy of the best epoch; activations what else steps and
+     * answers touch. */
     uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
     /* Where a GPU serves, what it will hold, within 10 %: state is that of the optimiser and its
      * gradients, data the encoded rows. */

@@ -3,11 +3,12 @@
  * on is inside, so that going on from it gives the bytes of a run that was never stopped.
  *
  * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
- * absent), counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric,
- * learning rate), norms (F64: norms.h; may be absent), scale (F64 [2]: of the gradients in fp16,
- * and the steps skipped because of it; absent elsewhere), times (F64: seconds used), config (U8:
- * the portable resolved config). Metadata: kind, format, plan, data (hash of schema and encoded
- * rows), journal (length of output.metrics). */
+ * absent; a training that went back to its best epoch has no moments: they begin at 0), counters
+ * (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning rate),
+ * norms (F64: norms.h; may be absent), scale (F64 [2]: of the gradients in fp16, and the steps
+ * skipped because of it; absent elsewhere), times (F64: seconds used), config (U8: the portable
+ * resolved config). Metadata: kind, format, plan, data (hash of schema and encoded rows), journal
+ * (length of output.metrics). */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 

@@ -279,7 +279,7 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
         undefined(t, now, e);
         return FAILED;
     }
-    if (!training_weights(t, end, e) || !training_finite(t, end, e))
+    if (!training_look(t, false, end, e) || !training_finite(t, end, e))
         return FAILED;
     double last = training_rate(t, (t->history.epochs + 1) * t->steps - 1);
     bool best = history_add(&t->history, (struct history_row){loss, metric, last});
@@ -302,7 +302,7 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
 {
     struct network_state end = {0};
     enum verdict v = judge(r, now, &end, e);
-    training_state_free(&end);
+    training_look_end(r->t, &end);
     return v;
 }
 

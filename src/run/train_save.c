@@ -53,7 +53,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     const struct model *m = network_model(t->network);
     struct network_state s;
     struct text metrics = {0}, layout = {0};
-    bool good = training_weights(t, &s, e) && training_finite(t, &s, e);
+    bool good = training_look(t, false, &s, e) && training_finite(t, &s, e);
     struct modelfile f = {.schema = t->schema,
                           .config_text = t->config_text,
                           .plan = t->plan,
@@ -72,23 +72,55 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     golden_free(&f.golden);
     text_free(&metrics);
     text_free(&layout);
-    training_state_free(&s);
+    training_look_end(t, &s);
     return good;
 }
 
-/* The best weights take the place of the last ones, which are kept in `last`; moments and counters
- * stay as they are. */
+static void swap_reals(real *a, real *b, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        real kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* The best weights and the last ones in each other's place; no third copy. */
+static void swap_best(struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state now;
+    network_view(t->network, &now);
+    swap_reals(now.params, t->best.params, m->params);
+    swap_reals(now.buffers, t->best.buffers, m->buffers);
+}
+
+/* The best weights take the place of the last ones, which are kept in `last`, or in t->best where
+ * the machine's memory is the host's; moments and counters stay as they are. */
 static bool put_best(struct training *t, struct network_state *last, struct err *e)
 {
     *last = (struct network_state){0};
     if (!t->best.params || !t->history.metric)
         return true;
-    if (!training_weights(t, last, e))
+    if (!training_look(t, false, last, e))
         return false;
+    if (machine_in_place(t->machine)) {
+        swap_best(t);
+        return true;
+    }
     struct network_state best = {
         .params = t->best.params, .buffers = t->best.buffers, .now = last->now};
     network_put(t->network, &best);
     return true;
+}
+
+/* A checkpoint holds the training as it stood, not its best moment. */
+static void put_last(struct training *t, const struct network_state *last)
+{
+    if (last->params && machine_in_place(t->machine))
+        swap_best(t);
+    else if (last->params)
+        network_put(t->network, last);
 }
 
 bool train_save(struct training *t, struct train_result *r, struct err *e)
@@ -103,11 +135,10 @@ bool train_save(struct training *t, struct train_result *r, struct err *e)
     r->stopped = t->stopped;
     good = good && measure(t, r, e);
     if (!good && e->id == ERR_NONE) {
-        if (last.params) /* a checkpoint holds the training as it stood, not its best moment */
-            network_put(t->network, &last);
+        put_last(t, &last);
         training_stopped(t, e);
     }
-    training_state_free(&last);
+    training_look_end(t, &last);
     good = good && write_model(t, r, e) && journal_sync(&t->journal, e);
     if (good)
         keeper_clear(&t->keeper);

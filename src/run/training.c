@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "run/answer_line.h"
 #include "run/memory.h"
 #include "run/output.h"
 #include "run/stop.h"
@@ -200,6 +201,8 @@ static bool load(struct training *t, struct err *e)
     if (!t->table)
         return e->id != ERR_NONE ? false : training_stopped(t, e);
     stop_phase("preparing", false);
+    if (!answer_line_names(t->schema, e))
+        return false;
     say_notes(t->table);
     t->features = schema_features(t->schema);
     t->score = (struct score_job){.table = t->table,
@@ -229,14 +232,20 @@ static bool scales(const struct training *t)
     return strcmp(t->plan.precision, "fp16") == 0;
 }
 
+/* The moments are 0, as the network was made. */
 static void start_afresh(struct training *t)
 {
     const struct model *m = network_model(t->network);
-    struct network_state s;
-    training_state(t, &s);
+    const struct step first = {.seed = t->config->train.seed,
+                               .scale = scales(t) ? SCALE_FIRST : 0};
+    struct network_state s = {0};
+    bool in_place = network_view(t->network, &s);
+    if (!in_place)
+        training_have_weights(t, &s);
     model_init(m, t->config->train.seed, 0, s.params, s.buffers);
-    s.now = (struct step){.seed = t->config->train.seed,
-                          .scale = scales(t) ? SCALE_FIRST : 0};
+    if (in_place)
+        s = (struct network_state){0};
+    s.now = first;
     network_put(t->network, &s);
     training_state_free(&s);
 }
@@ -248,17 +257,16 @@ static bool suits(const struct training *t, const struct checkpoint *c)
     unsigned states = optim_states(&t->config->train.optimizer);
     int64_t in_epoch = c->now.tried - c->epochs * t->steps;
     return c->param_count == m->params && c->buffer_count == m->buffers &&
-           (c->m1 != NULL) == (states > 0) && (c->m2 != NULL) == (states > 1) &&
+           (c->m1 ? states > 0 : c->now.applied == 0 || states == 0) &&
+           (c->m2 != NULL) == (c->m1 && states > 1) &&
            c->now.seed == t->config->train.seed && in_epoch >= 0 && in_epoch <= t->steps &&
            c->epochs <= t->config->train.epochs;
 }
 
-static bool take_over(struct training *t, const struct checkpoint *c, const char *path,
-                      struct err *e)
+static bool take_over(struct training *t, struct checkpoint *c, const char *path, struct err *e)
 {
     if (!suits(t, c))
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint is not of this network");
-    const struct model *m = network_model(t->network);
     struct network_state s = {
         .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .now = c->now};
     if (!scales(t))
@@ -270,9 +278,9 @@ static bool take_over(struct training *t, const struct checkpoint *c, const char
     if (t->history.metric && t->history.best_epoch) {
         if (!c->best_params)
             return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
-        t->best.params = mem_copy(c->best_params, m->params * sizeof *c->best_params);
-        t->best.buffers =
-            m->buffers ? mem_copy(c->best_buffers, m->buffers * sizeof *c->best_buffers) : NULL;
+        t->best.params = c->best_params;
+        t->best.buffers = c->best_buffers;
+        c->best_params = c->best_buffers = NULL;
     }
     if (c->norms)
         t->norms = *c->norms;

@@ -53,11 +53,14 @@ struct training {
     struct source source; /* training rows */
     struct score_job score;
     struct history history;
-    /* As the best epoch (the last one, if nothing validates) left everything, how many epochs were
-     * done, and how long the journal was; params NULL before. Not whole: a checkpoint brought it,
-     * which holds weights and buffers alone. */
+    /* As the best epoch (the last one, if nothing validates) left weights, buffers and counters,
+     * how many epochs were done, and how long the journal was; params NULL before. The moments only
+     * where the machine may fail (a GPU): with them the training goes on to the same bytes. On the
+     * host they would be two more copies of the model, for a training that diverged and cannot go
+     * on to the same bytes anyhow: its moments start afresh. Not dated: a checkpoint brought it,
+     * which says of what step it is no more. */
     struct network_state best;
-    bool best_whole;
+    bool best_dated;
     int64_t best_epochs;
     uint64_t best_journal;
     struct norms norms;        /* of the gradients of all steps */
@@ -78,9 +81,13 @@ const char *training_quoted(const char *path, char room[512]);
 /* The network's whole state as host arrays, owned by the caller. */
 void training_state(const struct training *t, struct network_state *s);
 void training_state_free(struct network_state *s);
-/* Weights and buffers as they stand on the machine, owned by the caller in either case. False: the
+/* Room for weights and buffers, nothing in it: training_state_free. */
+void training_have_weights(const struct training *t, struct network_state *s);
+/* The network's state, all of it or weights and buffers alone, until the next step: in place where
+ * the machine's memory is the host's, else a copy. training_look_end in either case. False: the
  * machine has failed. */
-bool training_weights(struct training *t, struct network_state *s, struct err *e);
+bool training_look(struct training *t, bool all, struct network_state *s, struct err *e);
+void training_look_end(const struct training *t, struct network_state *s);
 struct network_options training_network(const struct training *t);
 /* Makes it of t->plan, and gives it the training rows. A GPU without room for it gets micro-batches
  * of half as many rows, which changes t->plan, and the CPU takes over where even that is too much.
@@ -97,8 +104,8 @@ bool training_checkpoint(struct training *t, struct err *e);
 bool training_stopped(struct training *t, struct err *e);
 /* All weights and buffers are finite; else DIVERGED. */
 bool training_finite(struct training *t, const struct network_state *s, struct err *e);
-/* The best epoch so far has ended with these weights and buffers, which become t->best's; the rest
- * is asked of the machine. False: it has failed, and t->best is what it was. */
+/* The best epoch so far has ended with these weights and buffers, of training_look, which become
+ * t->best's; the rest is asked of the machine. False: it has failed, and t->best is what it was. */
 bool training_remember(struct training *t, struct network_state *end, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);

@@ -79,25 +79,42 @@ static void checkpoint_written(struct training *t, int64_t step, int64_t name)
 bool training_checkpoint(struct training *t, struct err *e)
 {
     struct network_state s;
-    training_state(t, &s);
-    bool good = network_get(t->network, &s, e) && training_finite(t, &s, e) &&
+    bool good = training_look(t, true, &s, e) && training_finite(t, &s, e) &&
                 journal_sync(&t->journal, e);
     struct checkpoint c = checkpoint_of(t, &s);
     int64_t name;
     good = good && keeper_save(&t->keeper, &c, &name, e);
-    training_state_free(&s);
+    training_look_end(t, &s);
     if (good)
         checkpoint_written(t, c.now.tried, name);
     return good;
 }
 
-bool training_weights(struct training *t, struct network_state *s, struct err *e)
+void training_have_weights(const struct training *t, struct network_state *s)
 {
     const struct model *m = network_model(t->network);
-    *s = (struct network_state){.params = mem_alloc(m->params, sizeof *s->params)};
+    s->params = mem_alloc(m->params, sizeof *s->params);
     if (m->buffers)
         s->buffers = mem_alloc(m->buffers, sizeof *s->buffers);
+}
+
+bool training_look(struct training *t, bool all, struct network_state *s, struct err *e)
+{
+    *s = (struct network_state){0};
+    if (network_view(t->network, s))
+        return training_answered(t, e);
+    if (all)
+        training_state(t, s);
+    else
+        training_have_weights(t, s);
     return network_get(t->network, s, e);
+}
+
+void training_look_end(const struct training *t, struct network_state *s)
+{
+    if (!machine_in_place(t->machine))
+        training_state_free(s);
+    *s = (struct network_state){0};
 }
 
 bool training_answered(struct training *t, struct err *e)
@@ -105,7 +122,18 @@ bool training_answered(struct training *t, struct err *e)
     return machine_wait(t->machine, MACHINE_PATIENCE, e);
 }
 
-bool training_remember(struct training *t, struct network_state *end, struct err *e)
+static void remember_copy(struct training *t, const struct network_state *end)
+{
+    const struct model *m = network_model(t->network);
+    if (!t->best.params)
+        training_have_weights(t, &t->best);
+    memcpy(t->best.params, end->params, m->params * sizeof *end->params);
+    if (m->buffers)
+        memcpy(t->best.buffers, end->buffers, m->buffers * sizeof *end->buffers);
+    t->best.now = end->now;
+}
+
+static bool remember_whole(struct training *t, struct network_state *end, struct err *e)
 {
     const struct model *m = network_model(t->network);
     unsigned states = optim_states(&t->config->train.optimizer);
@@ -123,7 +151,16 @@ bool training_remember(struct training *t, struct network_state *end, struct err
     t->best.params = end->params;
     t->best.buffers = end->buffers;
     *end = (struct network_state){0};
-    t->best_whole = true;
+    return true;
+}
+
+bool training_remember(struct training *t, struct network_state *end, struct err *e)
+{
+    if (machine_in_place(t->machine))
+        remember_copy(t, end);
+    else if (!remember_whole(t, end, e))
+        return false;
+    t->best_dated = true;
     t->best_epochs = t->history.epochs;
     t->best_journal = t->journal.length;
     return true;
@@ -152,12 +189,13 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-/* The norms stay out: those of another learning rate are of another size. */
+/* The norms stay out: those of another learning rate are of another size. Without moments, the
+ * optimiser's steps are counted anew: its first ones correct for moments that begin at 0. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
-    bool have = t->best_whole && t->output;
+    bool have = t->best_dated && t->output;
     t->says_kept = true;
     if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
         struct checkpoint c = checkpoint_of(t, &t->best);
@@ -165,6 +203,8 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
         c.epochs = t->best_epochs;
         c.journal = t->best_journal;
         c.norms = NULL;
+        if (optim_states(&t->config->train.optimizer) && !c.m1)
+            c.now.applied = 0;
         if (journal_sync(&t->journal, &e) && (back ? keeper_rewind(&t->keeper, &c, &name, &e)
                                                    : keeper_save(&t->keeper, &c, &name, &e)))
             checkpoint_written(t, c.now.tried, name);

@@ -13,19 +13,47 @@ JSON
 make_data d.csv 2000
 make_config small.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_cpu", "threads": 2}'
 sed 's/\[16, 8\]/[1024, 1024, 512]/' small.json >wide.json
-for name in long small wide; do
-    run dnn check $name.json --json
+cat >deep.json <<JSON
+{"task": "binary", "data": {"train": "long.csv", "target": "y", "columns": {${columns%, }}},
+ "model": {"layers": [{"type": "dense", "units": 64}, {"type": "residual", "layers": [{"type": "layer_norm"},
+  {"type": "dense", "units": 128}, {"type": "gelu"}]}, {"type": "batch_norm"}, {"type": "dropout"}]},
+ "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+within() { # within NAME CONFIG [OPTION...]: the peak that check tells is that of the training, and its parts are all of it
+    local name=$1 said took sum
+    shift
+    run dnn check "$@" --json
     is_exit 0 "check of the $name one"
     cp out check.json
-    run dnn train $name.json -o m.dnn --json
+    run dnn train "$@" -o m.dnn --json
     said=$(field host_bytes check.json) took=$(field host_peak_bytes out)
+    sum=$(sed 's/.*"by_kind":{\([^}]*\)}.*/\1/; s/[^0-9]\+/+/g; s/^+//' check.json)
+    is $((sum)) "$said" "the kinds of memory of the $name one add up"
     if sanitized; then
         skip "memory of the $name one" "a sanitizer takes its own"
-        continue
+        return
     fi
     awk -v a="$said" -v b="$took" 'BEGIN { exit !(a > 0.75 * b && a < 1.25 * b) }'
     ok $? "memory of the $name one: $said predicted, $took taken, within 25 %"
-done
+}
+for name in long small wide; do within $name $name.json; done
+within "threaded (8)" small.json --threads 8 --set train.epochs=20
+within "threaded (32)" long.json --threads 32
+within "residual" deep.json --set train.batch_size=256
+within "residual, of a large batch" deep.json --set train.batch_size=16384
+within "residual, of a batch of more rows than there are" deep.json --set train.batch_size=65536
+# beside the network (weights, a gradient for each 64 rows of a batch, their sum, two moments) stand the best weights alone,
+# also while checkpoints are written, and while the best weights are measured and saved
+sed 's/\[1024, 1024, 512\]/[2048, 2048]/' wide.json >huge.json
+run dnn train huge.json -o huge.dnn --json --set train.epochs=2 --set train.checkpoint.every_s=0
+is_exit 0 "a large network"
+took=$(field host_peak_bytes out) size=$(wc -c <huge.dnn)
+if sanitized; then
+    skip "memory of a large network" "a sanitizer takes its own"
+else
+    [ "$took" -lt $((size * 13 / 2 + (16 << 20))) ]
+    ok $? "memory of a large network: $took, of weights that take $size"
+fi
 for key in '"schema":"dnn.check/1"' '"rows":{"train":' '"columns":{"numeric":' '"largest_batch":{"train":' '"settings":{' '"warnings":['; do
     grep -qF -- "$key" check.json
     ok $? "check --json has $key"
