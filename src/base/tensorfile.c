@@ -30,6 +30,17 @@ struct tensor_file {
 
 /* --- before the hash --- */
 
+/* Another of our files in the place of a model, by its first bytes. */
+static bool other_file(const char *bytes, size_t shown, struct err *e)
+{
+    for (size_t i = 0; i < shown; i++)
+        if ((unsigned char)bytes[i] < ' ' && !memchr("\t\r\n", bytes[i], 3))
+            return false;
+    if (bytes[0] == '{')
+        return err_help(e, "is this a config? `dnn train` makes a model of it");
+    return err_help(e, "is this the data? A model stands here; the data follow it");
+}
+
 /* What the first `got` bytes (all of a short file) and the size tell. *n is the header's length. */
 static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const char *path,
                           uint64_t *n, struct err *e)
@@ -41,8 +52,8 @@ static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const ch
         char first[3 * 8 + 1] = "";
         for (size_t i = 0; i < 8 && i < got; i++)
             snprintf(first + 3 * i, 4, " %02x", (unsigned)(unsigned char)bytes[i]);
-        return err_at(e, ERR_MODEL_FOREIGN, path, 0, 0, "is not a dnn model (first bytes%s)",
-                      first);
+        err_at(e, ERR_MODEL_FOREIGN, path, 0, 0, "is not a dnn model (first bytes%s)", first);
+        return other_file(bytes, shown, e);
     }
     *n = 0;
     for (int i = 0; i < 8; i++)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/init_forecast.h"
 #include "data/infer.h"
 #include "run/output.h"
 
@@ -129,8 +130,15 @@ static char *path_from(const char *config, const char *path)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
-static void config_text(const struct infer *found, const char *target, const char *data_path,
-                        const char *model_path, struct json_out *o)
+/* The column that says the part of each row is no feature. */
+static bool says_part(const struct overrides *o, const char *name)
+{
+    const char *method = set_value(o, "data.split.method"), *of = set_value(o, "data.split.column");
+    return method && of && strcmp(method, "column") == 0 && strcmp(of, name) == 0;
+}
+
+static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
+                        const char *data_path, const char *model_path, struct json_out *o)
 {
     char delimiter[2] = {found->dialect.delimiter, '\0'}, decimal[2] = {found->decimal, '\0'};
     json_open(o, NULL, '{');
@@ -150,7 +158,8 @@ static void config_text(const struct infer *found, const char *target, const cha
         json_put_string(o, "positive", found->positive);
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->columns[i].name, target) != 0)
+        if (strcmp(found->columns[i].name, target) != 0 &&
+            !says_part(sets, found->columns[i].name))
             json_put_string(o, found->columns[i].name, type_words[found->columns[i].type]);
     json_close(o, '}');
     json_open(o, "split", '{');
@@ -289,38 +298,13 @@ static bool write_config(const char *output, const struct text *json, struct err
     return outfile_commit(&o, e);
 }
 
-/* Whether a column is left to learn from. */
-static bool has_feature(const struct config *c)
-{
-    static const char *const features[] = {"numeric", "categorical", "datetime"};
-    const struct json *list = c->data.columns;
-    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
-        const struct json *member = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
-        const char *type = member ? json_string(member) : NULL;
-        for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
-            if (strcmp(type, features[i]) == 0)
-                return true;
-    }
-    return false;
-}
-
-/* What a --set makes wrong only together with the columns is said now, not by `dnn train`. */
-static void foretell(const struct config *c, bool barren)
-{
-    struct err e = {0};
-    struct schema *s = barren ? NULL : schema_declare(&c->data, c->task, c->doc, &e);
-    if (!s && !barren)
-        log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
-    schema_free(s);
-}
-
 static bool make_config(const struct args *a, const char *target, const struct infer *found,
-                        const struct overrides *o, struct text *json, bool *barren, struct err *e)
+                        const struct overrides *o, struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
     char *path = path_from(output, data), *model = model_name(data);
     struct json_out draft = {0};
-    config_text(found, target, path, model, &draft);
+    config_text(found, target, o, path, model, &draft);
     struct overrides sets = {.sets = o->sets,
                              .set_count = o->set_count,
                              .threads = -1,
@@ -329,8 +313,7 @@ static bool make_config(const struct args *a, const char *target, const struct i
     struct config *config =
         config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
     if (config) {
-        *barren = !has_feature(config);
-        foretell(config, *barren);
+        init_forecast(config, found);
         for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
             const struct json *section = json_path(json_root(config->doc), set_sections[i]);
             if (section && json_count(section) == 0)
@@ -428,15 +411,11 @@ static int init_command(struct args *a)
     if (found)
         take_task(found, set_value(&o, "task"));
     int code = EXIT_DONE;
-    bool barren = false;
-    if (!found || !make_config(a, target, found, &o, &json, &barren, &e) ||
+    if (!found || !make_config(a, target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
         tell(found, target, &o);
-    if (code == EXIT_DONE && barren) /* the config is there to be mended */
-        log_warning("no column is left to learn from, and `dnn train` will refuse this config "
-                    "(E1312): give one a type, as in --set data.columns.NAME=categorical");
     infer_free(found);
     mem_free(bare);
     drop_missing(&missing);

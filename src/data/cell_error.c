@@ -169,6 +169,12 @@ bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_c
     return help_cell(w, column);
 }
 
+bool cell_say_timeless(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_SPLIT_TIME, "the row has no time to split by");
+    return err_help(w->e, "fill the cell, or choose another split.method");
+}
+
 bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     say(w, column, ERR_CSV_UNKNOWN_CATEGORY,

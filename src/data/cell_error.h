@@ -23,6 +23,7 @@ bool cell_say_unknown(const struct cell_where *w, size_t column, const struct cs
 bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_say_unlabelled(const struct cell_where *w, size_t column);
 bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_say_timeless(const struct cell_where *w, size_t column);
 bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 
 #endif

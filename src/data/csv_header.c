@@ -129,11 +129,29 @@ static bool is_index(const struct csv_cells *cells, uint32_t i)
            cells->cells[1].length;
 }
 
+/* "sep=;" as spreadsheets write it before the header; the delimiter may be the reader's own. */
+static bool tells_delimiter(const struct csv_cells *cells)
+{
+    const struct csv_cell *first = cells->cells;
+    uint32_t count = cells->records[0].cells;
+    return first->length >= 4 && memcmp(first->text, "sep=", 4) == 0 &&
+           ((count == 1 && first->length == 5) ||
+            (count == 2 && first->length == 4 && cells->cells[1].length == 0));
+}
+
 static bool check_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                         struct err *e)
 {
     const struct csv_record *r = cells->records;
     int64_t line, column;
+    if (tells_delimiter(cells)) {
+        err_at(e, ERR_CSV_HEADER_NAME, b->path, r->line, 1,
+               "the first line tells a spreadsheet its "
+               "delimiter and names no column");
+        err_excerpt(e, b->bytes + r->offset, r->bytes);
+        return err_help(e, "remove that line: tail -n +%lld FILE > data.csv",
+                        (long long)r->line + 1);
+    }
     for (uint32_t i = 0; i < r->cells; i++) {
         size_t length = cells->cells[i].length;
         if ((length && length <= CSV_MOST_NAME) || is_index(cells, i))
@@ -146,7 +164,11 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
             return header_help(c, e, "is the delimiter right?");
         }
         err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column, "column %u has no name", i + 1);
-        return header_help(c, e, "name it, or remove a delimiter at the end of the line");
+        if (i + 1 == r->cells && i > 0)
+            return header_help(c, e,
+                               "the line ends with a delimiter: remove it from every line, or "
+                               "name the column");
+        return header_help(c, e, "give the column a name");
     }
     size_t first, second;
     if (find_equal(c, false, &first, &second)) {
@@ -199,7 +221,7 @@ static bool take_names(struct csv *c, const struct csv_block *b, const struct cs
                        struct err *e)
 {
     const struct csv_record *r = cells->records;
-    if (!check_delimiter(c, b, r, cells->cells, e))
+    if (!tells_delimiter(cells) && !check_delimiter(c, b, r, cells->cells, e))
         return false;
     c->names = mem_zero(r->cells, sizeof *c->names);
     c->name_count = r->cells;

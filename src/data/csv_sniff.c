@@ -9,14 +9,19 @@ static const struct {
     size_t length;
     const char *name, *help;
 } formats[] = {
-    {"\x1f\x8b", 2, "gzip", "this is gzip; pipe it through zcat and read from -"},
-    {"BZh", 3, "bzip2", "this is bzip2; pipe it through bzcat and read from -"},
+    {"\x1f\x8b", 2, "gzip",
+     "this is gzip; unpack it: zcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"BZh", 3, "bzip2",
+     "this is bzip2; unpack it: bzcat FILE > data.csv (predict and evaluate also read from -)"},
     {"\xfd"
      "7zXZ",
-     6, "xz", "this is xz; pipe it through xzcat and read from -"},
-    {"\x28\xb5\x2f\xfd", 4, "zstd", "this is zstd; pipe it through zstdcat and read from -"},
+     6, "xz",
+     "this is xz; unpack it: xzcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd",
+     "this is zstd; unpack it: zstdcat FILE > data.csv (predict and evaluate also read from -)"},
     {"7z\xbc\xaf\x27\x1c", 6, "7z", "this is 7z; unpack it first"},
-    {"PK\x03\x04", 4, "zip", "this is zip; pipe it through unzip -p and read from -"},
+    {"PK\x03\x04", 4, "zip",
+     "this is zip; unpack it: unzip -p FILE > data.csv (predict and evaluate also read from -)"},
     {"PK\x05\x06", 4, "zip", "this is an empty zip file"},
     {"PAR1", 4, "Parquet", "this is Parquet; write it as CSV with the program that made it"},
     {"ARROW1", 6, "Arrow", "this is Arrow; write it as CSV with the program that made it"},
@@ -45,12 +50,18 @@ static bool contains(const char *bytes, size_t length, const char *word)
 
 static bool is_binary(const struct csv *c, const char *path, struct err *e)
 {
+    static const char model[] = "{\"__metadata__\""; /* behind eight bytes of its length */
+    if (c->head_used >= 8 + sizeof model && !memcmp(c->head + 8, model, sizeof model - 1)) {
+        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but a model");
+        return !err_help(e, "the data are wanted here: a CSV file");
+    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         size_t n = formats[i].length;
         if (c->head_used < n || memcmp(c->head, formats[i].bytes, n) != 0)
             continue;
         bool sheet =
-            formats[i].bytes[0] == 'P' && contains(c->head, c->head_used, "[Content_Types].xml");
+            formats[i].bytes[0] == 'P' && (contains(c->head, c->head_used, "[Content_Types].xml") ||
+                                           contains(c->head, c->head_used, "xl/"));
         err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s",
                sheet ? "Excel (xlsx)" : formats[i].name);
         err_help(e, "%s", sheet ? "this is a workbook; save the sheet as CSV" : formats[i].help);

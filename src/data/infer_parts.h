@@ -8,7 +8,7 @@
 /* Texts that usually mean "no value". The first INFER_ANYWHERE of them do so in every column;
  * the others only in one whose remaining cells are all numbers or all dates. */
 extern const char *const infer_missing_texts[];
-enum { INFER_ANYWHERE = 13, INFER_MISSING = 32 };
+enum { INFER_NA = 1, INFER_ANYWHERE = 13, INFER_MISSING = 32 };
 
 /* distinct is exact up to here; less in wide files: INFER_HASHES in all */
 #define INFER_DISTINCT 1048576u
@@ -40,10 +40,12 @@ struct watch {
     uint64_t given, given_seen; /* cells in the user's list; which of its first 64 texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */
+    uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
     uint64_t others;            /* no number, no date, not in the list */
     uint64_t forms[FORMS];      /* of others: by the form of number or date they have */
     int64_t other_line, point_line, comma_line; /* where the first of each stands */
     uint64_t words, bytes;      /* of cells that are others */
+    uint64_t codes;             /* of others: two capital letters */
     uint64_t odd_commas, odd_points; /* of them: not three digits behind it, so no thousands */
     bool steps;                 /* each whole number is one more than the one before */
     bool rises, falls;          /* each whole number is beyond, or below, the one before */

@@ -133,6 +133,7 @@ static void see_other(struct watch *w, const char *text, size_t length, int64_t 
     }
     w->forms[infer_form(text, length)]++;
     w->bytes += length;
+    w->codes += length == 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z';
     for (size_t i = 0; i < length; i++) {
         bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n';
         w->words += !blank && !inside;
@@ -191,6 +192,8 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
     }
     if (date_parse(text, length, &value)) {
         w->dates++;
+        w->times += length > 3 && (text[2] == ':' || text[3] == ':');
+        w->months += length == 7 && text[4] == '-';
         return (float)(value / 3600);
     }
     see_other(w, text, length, line);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 const char infer_leak_words[] =
@@ -143,6 +144,30 @@ static void find_leaks(const struct scan *s, size_t target, const struct vocab *
     mem_free(rows);
 }
 
+/* Which texts the cells without a target have, when they are not just empty. */
+static void name_missing(const struct watch *w, struct infer *i, struct infer_column *c)
+{
+    struct text seen = {0}, kept = {0};
+    for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
+        const char *text = vocab_text(w->texts, k, NULL);
+        if (*text && is_missing(i, text))
+            text_printf(&seen, "%s\"%s\"", seen.length ? ", " : "", text_quote_z(text));
+    }
+    for (size_t k = 0; k < i->missing.count; k++) {
+        uint32_t at = vocab_find(w->texts, i->missing.items[k], strlen(i->missing.items[k]));
+        if (at == UINT32_MAX || !*i->missing.items[k])
+            text_printf(&kept, "%s\"%s\"", kept.length ? ", " : "",
+                        text_quote_z(i->missing.items[k]));
+    }
+    size_t length = strlen(c->note);
+    if (seen.length && seen.length + kept.length < 160)
+        snprintf(c->note + length, sizeof c->note - length,
+                 "; they say %s: if that is a class, --set 'data.missing=[%s]'", seen.data,
+                 kept.length ? kept.data : "");
+    text_free(&seen);
+    text_free(&kept);
+}
+
 void infer_target(const struct scan *s, size_t target, struct infer *out)
 {
     const struct watch *w = &s->watches[target];
@@ -153,11 +178,12 @@ void infer_target(const struct scan *s, size_t target, struct infer *out)
         out->target_balance = 0;
     find_leaks(s, target, labels, out);
     vocab_free(labels);
-    if (c->missing)
+    if (c->missing) {
         snprintf(c->note, sizeof c->note,
                  "%llu of %llu rows have no target: take them out to train",
                  (unsigned long long)c->missing, (unsigned long long)s->rows);
-    else if (c->distinct < 2)
+        name_missing(w, out, c);
+    } else if (c->distinct < 2)
         snprintf(c->note, sizeof c->note,
                  "the target has one value only: there is nothing to learn");
     else if (c->reason[0])

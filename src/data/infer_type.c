@@ -61,16 +61,36 @@ static bool listed(const struct opt_strings *list, const char *text)
     return false;
 }
 
+/* Codes of two capital letters: EU, AS, NA. There NA is one of them. */
+static bool is_of_codes(const struct watch *w)
+{
+    return w->others && w->codes == w->others && w->distinct >= 4 &&
+           !(w->whole + w->points + w->commas + w->dates);
+}
+
+static bool means_nothing(const struct scan *s, int i, char decimal)
+{
+    for (size_t c = 0; c < s->count; c++) {
+        const struct watch *w = &s->watches[c];
+        if (w->absent[i] && (i < INFER_ANYWHERE ? !(i == INFER_NA && is_of_codes(w))
+                                                : is_clean(w, decimal)))
+            return true;
+    }
+    return false;
+}
+
+/* "" and NA as data.missing has them by itself: a file of tomorrow may have an NA that this one
+ * lacks. */
 static void find_missing(const struct infer_request *r, const struct scan *s, char decimal,
                          bool *means_missing)
 {
-    for (int i = 0; i < INFER_MISSING; i++) {
-        const char *text = infer_missing_texts[i];
-        means_missing[i] = r->missing ? listed(r->missing, text) : !text[0];
-        for (size_t c = 0; c < s->count && !r->missing && !means_missing[i]; c++)
-            means_missing[i] = s->watches[c].absent[i] &&
-                               (i < INFER_ANYWHERE || is_clean(&s->watches[c], decimal));
-    }
+    bool na = false; /* somewhere */
+    for (size_t c = 0; c < s->count; c++)
+        na |= s->watches[c].absent[INFER_NA] > 0;
+    for (int i = 0; i < INFER_MISSING; i++)
+        means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
+                                      : i == 0 || (i == INFER_NA && !na) ||
+                                            means_nothing(s, i, decimal);
 }
 
 static void take_missing(const struct infer_request *r, const bool *means_missing,
@@ -292,6 +312,20 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   first ? text_quote_z(first) : "", (long long)line);
 }
 
+/* Dates of one form, or what the others become. */
+static void type_of_dates(const struct watch *w, struct infer_column *c)
+{
+    c->type = COLUMN_DATETIME;
+    if (w->times && w->times < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a time without a date: they count as times of 1970-01-01",
+                  (unsigned long long)w->times, (unsigned long long)w->dates);
+    else if (w->months && w->months < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a month without a day: they count as its first day",
+                  (unsigned long long)w->months, (unsigned long long)w->dates);
+}
+
 static void type_of(const struct infer_request *r, const struct scan *s, const struct watch *w,
                     const struct counts *n, char decimal, struct infer_column *c)
 {
@@ -314,7 +348,7 @@ static void type_of(const struct infer_request *r, const struct scan *s, const s
     else if (!n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n))
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)
-        c->type = COLUMN_DATETIME;
+        type_of_dates(w, c);
     else if (!type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
         type_of_texts(w, n, decimal, c);
 }
@@ -346,5 +380,12 @@ void infer_types(const struct infer_request *r, const struct scan *s, struct inf
             w->example[k] = NULL;
         }
         type_of(r, s, w, &n, out->decimal, c);
+        if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
+            w->absent[INFER_NA] && is_of_codes(w))
+            set_aside(c, COLUMN_CATEGORICAL, means_missing[INFER_NA]
+                      ? "\"NA\" means missing in other columns, and so among its codes of two "
+                        "letters too; data.missing says so"
+                      : "\"NA\" is taken as one of its codes of two letters, not as missing; "
+                        "data.missing lists what is");
     }
 }

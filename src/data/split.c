@@ -261,6 +261,62 @@ static void split_hash(const struct shares *s)
 
 /* --- all --- */
 
+/* 1: all rows have the same time. */
+static uint32_t count_times(const struct shares *s)
+{
+    uint32_t moments = s->count > 0;
+    for (uint32_t i = 1; i < s->count && moments == 1; i++)
+        moments += s->in->time[s->rows[i]] != s->in->time[s->rows[0]];
+    return moments;
+}
+
+static uint32_t count_keys(const struct shares *s)
+{
+    struct vocab *keys = vocab_new();
+    for (uint32_t i = 0; i < s->count; i++)
+        vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
+    uint32_t count = vocab_count(keys);
+    vocab_free(keys);
+    return count;
+}
+
+static uint32_t count_classes(const struct shares *s)
+{
+    uint32_t most = 0, count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        most = class_of(s, i) > most ? class_of(s, i) : most;
+    uint8_t *met = mem_zero((size_t)most + 1, 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        count += !met[class_of(s, i)];
+        met[class_of(s, i)] = 1;
+    }
+    mem_free(met);
+    return count;
+}
+
+/* Why a part is empty though there are rows: what the method keeps together. false: no such
+ * reason. */
+static bool kept_together(const struct shares *s, const struct split_options *o, struct err *e)
+{
+    uint32_t classes = o->method == SPLIT_STRATIFIED ? count_classes(s) : 0;
+    if (s->count < 3)
+        return false;
+    if (classes * 2 > s->count)
+        err_help(e,
+                 "the target has %u classes in %u rows, and each keeps a row to train on: if it "
+                 "is a number, set \"task\" to \"regression\", and mend its cells",
+                 classes, s->count);
+    else if (o->method == SPLIT_TIME && count_times(s) == 1)
+        err_help(e, "all rows have the same time, and rows of one time stay together: choose "
+                 "another split.method or column");
+    else if (o->method == SPLIT_GROUP && count_keys(s) < 3)
+        err_help(e, "the rows are of %u group%s, and a group stays together: choose another "
+                 "split.method or column", count_keys(s), count_keys(s) == 1 ? "" : "s");
+    else
+        return false;
+    return true;
+}
+
 static bool check_parts(const struct shares *s, const struct split_options *o, uint64_t rows,
                         struct err *e)
 {
@@ -276,9 +332,12 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
         err_set(e, ERR_SPLIT_EMPTY,
                 "the split of %u rows (method %s, valid %g, test %g) leaves no %s rows", s->count,
                 split_method_names[o->method], s->valid, s->test, names[p]);
+        if (p != PART_TRAIN)
+            err_key(e, "data.%s", keys[p]);
+        if (kept_together(s, o, e))
+            return false;
         if (p == PART_TRAIN)
             return err_help(e, "give more rows, or smaller fractions");
-        err_key(e, "data.%s", keys[p]);
         return err_help(e, "set %s to 0, or give more rows", keys[p]);
     }
     return true;

@@ -173,7 +173,7 @@ static bool place_positive(struct schema *s, uint32_t *order, uint32_t ids, stru
 }
 
 /* A class that only other parts have cannot be learned or scored. */
-static bool check_unseen(const struct schema *s, const struct table *t, const uint64_t *counts,
+static bool check_unseen(const struct schema *s, struct table *t, const uint64_t *counts,
                          uint32_t ids, struct err *e)
 {
     for (uint32_t i = 0; i < ids; i++) {
@@ -189,10 +189,11 @@ static bool check_unseen(const struct schema *s, const struct table *t, const ui
         size_t length;
         const char *label = vocab_text(s->labels, i, &length);
         err_set(e, ERR_LABEL_UNSEEN,
-                "label \"%s\" of \"%s\" is in %llu validation or test rows (data row %llu first) "
-                "and in no training row", text_quote(label, length),
+                "label \"%s\" of \"%s\" is in %llu validation or test row%s, here first, and in no "
+                "training row", text_quote(label, length),
                 text_quote_z(s->columns[s->target].name), (unsigned long long)rows,
-                (unsigned long long)first);
+                rows == 1 ? "" : "s");
+        t->blamed = first;
         return err_help(e, "split.method \"stratified\" keeps every class in the training rows");
     }
     return true;

@@ -218,8 +218,10 @@ static bool load(struct table_raw *raw, struct schema *s, const struct data_opti
     if (!split(raw, s, &o->split, seed, e))
         return in_files(o, e);
     t->target = spill_flat(&raw->target);
-    if ((stop && stop()) || !stats_fit(s, t, e))
+    if ((stop && stop()) || !stats_fit(s, t, e)) {
+        table_place(s, o, t->blamed, e);
         return in_files(o, e);
+    }
     leak_check(s, t);
     apply(s, t);
     count_bytes(raw);

@@ -24,6 +24,7 @@ struct table {
     uint32_t *index[PARTS];       /* rows of a part in file order */
     uint64_t count[PARTS];
     uint64_t file_rows, blank_lines, extra_columns;
+    uint64_t blamed;              /* the row, from 1, that an error of all rows names; 0 none */
     uint64_t vanished;            /* numbers too small for float32, read as 0 */
     double *target;               /* regression: raw target per row, not standardised; else NULL */
     char sha256[65];              /* of schema, statistics and encoded rows: a checkpoint's data */

@@ -69,8 +69,10 @@ static bool read_split(struct table_block *b, const struct table_request *q,
             uint32_t column = w->s->split_columns[0];
             const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
             b->time[row] = read_time(w->s, column, cell);
-            if (isnan(b->time[row]) && !cell_is_missing(w->s, cell->text, cell->length))
-                return cell_say_date(w, column, cell);
+            if (isnan(b->time[row]))
+                return cell_is_missing(w->s, cell->text, cell->length)
+                           ? cell_say_timeless(w, column)
+                           : cell_say_date(w, column, cell);
         }
     }
     return true;

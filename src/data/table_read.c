@@ -287,7 +287,14 @@ static bool say_unlabelled(const struct load *l, struct err *e)
            (unsigned long long)l->unlabelled, one ? "" : "s", one ? "" : "s", lines.data,
            l->unlabelled > UNLABELLED_SHOWN ? ", ..." : "");
     text_free(&lines);
-    return err_help(e, "take these rows out of the training data");
+    for (size_t i = 0; i < l->schema->missing.count; i++)
+        text_printf(&lines, "%s\"%s\"", i ? ", " : "", text_quote_z(l->schema->missing.items[i]));
+    err_help(e,
+             "take these rows out of the training data, or, if one of data.missing [%.200s] is a "
+             "class, the text out of that list",
+             lines.data ? lines.data : "");
+    text_free(&lines);
+    return false;
 }
 
 /* A column that is missing is missing in a file. */

@@ -33,6 +33,10 @@ struct table_raw {
 bool table_read(struct table_raw *raw, struct schema *s, const struct data_options *o,
                 bool (*stop)(void), struct err *e);
 
+/* table_place.c: sets the file and the line of e to those of a row of the table, from 1; files
+ * that cannot be read again change nothing. */
+void table_place(const struct schema *s, const struct data_options *o, uint64_t row, struct err *e);
+
 /* table_block.c: one block after the other by one thread. */
 #define UNLABELLED_SHOWN 5
 struct table_block {

@@ -103,18 +103,39 @@ static bool take_named(struct answer_line *l, const struct binding *b, const cha
     }
 }
 
+/* Has the output a column of its own by that name? */
+static bool is_own(const struct schema *s, const char *name)
+{
+    static const char prefix[] = "probability_";
+    size_t cut = sizeof prefix - 1;
+    if (s->labels && strncmp(name, prefix, cut) == 0 &&
+        vocab_find(s->labels, name + cut, strlen(name + cut)) != UINT32_MAX)
+        return true;
+    return strcmp(name, "prediction") == 0;
+}
+
+bool answer_line_names(const struct schema *s, struct err *e)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const char *name = s->columns[i].name;
+        if (s->columns[i].type != COLUMN_ID || !is_own(s, name))
+            continue;
+        err_set(e, ERR_CONFIG_COLUMNS,
+                "predictions repeat the id column \"%s\", and have a column of their own of that "
+                "name", text_quote_z(name));
+        err_help(e, "rename it in the files, or give it the type \"ignore\"");
+        return err_subject(e, name);
+    }
+    return true;
+}
+
 /* Two columns of one name: whoever reads the answers by name would get one of them. */
 static bool check_clash(const struct answer_line *l, const struct binding *b, size_t first,
                         struct err *e)
 {
-    static const char prefix[] = "probability_";
-    size_t cut = sizeof prefix - 1;
-    bool classes = l->schema->task != TASK_REGRESSION;
     for (size_t i = first; i < l->cell_count; i++) {
         const char *name = b->names[l->cells[i]];
-        bool label = classes && strncmp(name, prefix, cut) == 0 &&
-                     vocab_find(l->schema->labels, name + cut, strlen(name + cut)) != UINT32_MAX;
-        if (!label && strcmp(name, "prediction") != 0)
+        if (!is_own(l->schema, name))
             continue;
         err_set(e, ERR_OPTION_CONFLICT,
                 "--passthrough repeats the input's column \"%s\", and the output has its own of "
@@ -139,7 +160,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     } else if (passthrough && !take_named(l, b, passthrough, e)) {
         return false;
     }
-    if (!check_clash(l, b, ids, e))
+    if (!answer_line_names(s, e) || !check_clash(l, b, ids, e))
         return false;
     l->names = mem_zero(l->cell_count ? l->cell_count : 1, sizeof *l->names);
     for (size_t i = 0; i < l->cell_count; i++)

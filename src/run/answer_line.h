@@ -17,6 +17,8 @@ struct answer_line {
     struct text missing; /* --null */
 };
 
+/* No id column has the name of a column that the output has itself; else E13. s is fitted. */
+bool answer_line_names(const struct schema *s, struct err *e);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input; one that it lacks is E10). Frees nothing
  * of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,

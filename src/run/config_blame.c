@@ -154,6 +154,7 @@ static const struct {
              {ERR_CSV_PART, "data.split.column", true},
              {ERR_CSV_DELIMITER, "data.delimiter", true},
              {ERR_COLUMN_EMPTY, "*", true},
+             {ERR_CONFIG_COLUMNS, "*", true},
              {ERR_CATEGORY_LIMIT, "*", true},
              {ERR_CSV_MISSING_VALUE, "*impute", true},
              {ERR_CSV_UNKNOWN_CATEGORY, "*unknown", true},

@@ -110,7 +110,9 @@ static const struct { const char *name, *words; } column_words[] = {
     {"datetime",
      "Dates YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, alone or with hh:mm[:ss[.fff]] behind a blank or "
      "T, and Z or an offset such as +02:00 behind that; a month YYYY-MM; a time of day hh:mm[:ss]. "
-     "Weeks (2024-W07) and days of the year (2024-045) are none. The network sees the time as a "
+     "Weeks (2024-W07), days of the year (2024-045), names of zones and 12-hour times are none. A "
+     "zone is turned into UTC: the time of day of 10:00+02:00 is 8. A time alone is one of "
+     "1970-01-01, a month its first day. The network sees the time as a "
      "number, and the time of day, the day of the week and the day of the year as circles."},
     {"id",
      "Names the row: it is repeated in predictions and never learned from. Any text; there may "

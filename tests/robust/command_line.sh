@@ -173,6 +173,10 @@ refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" pred
 refused "L05 a passthrough of an output's name" 'column "prediction"' predict m.dnn clash.csv --passthrough prediction
 refused "L05 and of a probability" 'column "probability_yes"' predict m.dnn clash.csv --passthrough "probability_yes"
 refused "L05 among all" 'E1005' predict m.dnn clash.csv --passthrough all
+{ head -n 1 leads.csv | sed 's/$/,prediction/'; sed '1d; s/$/,1/' leads.csv; } >named.csv
+run dnn check leads.json --set data.train=named.csv --set data.columns.prediction=id
+is_exit 78 "L05 an id column of an output's name"
+err_has 'error[E1312]: predictions repeat the id column "prediction"'
 run dnn predict m.dnn clash.csv --passthrough "probability_no more"
 is_exit 0 "L05 another name that begins so"
 refused "L05 --on without --better-than" "--better-than" evaluate m.dnn leads.csv --on auc

@@ -330,7 +330,7 @@ binary() { # binary NAME PRINTF-BYTES
 }
 gzip -c plain.csv >x.csv
 bad "C26 gzip" E1212 ""
-err_has "this is gzip; pipe it through zcat and read from -" "C26 with what to do"
+err_has "this is gzip; unpack it: zcat FILE > data.csv" "C26 with what to do"
 binary zip 'PK\003\004'
 binary Parquet 'PAR1'
 binary SQLite 'SQLite format 3\000'

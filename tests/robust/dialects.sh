@@ -83,7 +83,7 @@ found() { # found NAME FILE PATTERN...
 }
 types='"lead_id": "id"'
 found "commas" leads.csv '"delimiter": ","' '"encoding": "utf-8"' '"header": true' '"positive": "yes"' "$types" '"age": "numeric"' '"city": "categorical"' \
-    '"signed_on": "datetime"' '"missing": [""]'
+    '"signed_on": "datetime"' '"missing": ["", "NA"]'
 found "semicolons" semicolon.csv '"delimiter": ";"' "$types"
 found "tabs" tabs.csv '"delimiter": "\t"' "$types"
 found "bars" bars.csv '"delimiter": "|"' "$types"

@@ -25,7 +25,7 @@ is_exit 0 "a linked file is found again"
 # what --set says of the reading is not guessed
 { echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv
 run dnn init odd.csv --target y
-has '"missing": [""]' out "texts that usually mean nothing alone are found out"
+has '"missing": ["", "NA"]' out "texts that usually mean nothing alone are found out, and NA is one"
 run dnn init odd.csv --target y --set 'data.missing=["-999","n.v."]' --set data.decimal=,
 has '"missing": ["-999", "n.v."]' out "a list of data.missing is taken"
 has '"b": "numeric"' out "  and decides what a column is"
@@ -40,6 +40,59 @@ has '"delimiter": "\t"' out "  is written"
 { echo 'city,n,y'; for i in $(seq 30); do printf 'K\xf6ln,%d,%d\nOslo,2,1\n' "$((i % 9))" "$((i % 2))"; done; } >latin.csv
 run dnn init latin.csv --target y --set data.encoding=latin1
 has '"encoding": "latin1"' out "an encoding that was given is kept"
+
+# a byte that is not UTF-8 among many characters that are: damage; without any, another encoding, and init says by what
+{ echo 'city,n,y'; for i in $(seq 60); do echo "Köln,$((i % 9)),nö"; echo "Zürich,$((i % 7)),ja"; done; } >utf8.csv
+{ head -n 50 utf8.csv; printf 'Z\xfcrich,3,ja\n'; tail -n 50 utf8.csv; } >damaged.csv
+run dnn init damaged.csv --target y -o damaged.json
+is_exit 65 "one byte that is not UTF-8 among hundreds of characters that are"
+err_has 'E1209]: damaged.csv:51:2: the byte \xfc is not valid UTF-8'
+err_has '--set data.encoding=cp1252'
+run dnn init damaged.csv --target y --set data.encoding=cp1252
+is_exit 0 "  taken as told"
+head -c -5 utf8.csv >cut.csv; printf 'n\xc3' >>cut.csv
+run dnn init cut.csv --target y
+is_exit 65 "a file cut within a character"
+run dnn init latin.csv --target y
+err_has 'note: line 2, byte 2: the byte \xf6 is not valid UTF-8, so the file is read as cp1252'
+run dnn inspect damaged.csv
+is_exit 65 "inspect does not guess either"
+
+# identifiers by name and number
+awk 'BEGIN { print "customer,order_no,CustomerID,y"; for (i = 0; i < 500; i++) print 100000000 + i * 7919 % 10007 * 8009 "," 1000 + i * 389 % 8999 "," i * 7 % 200 "," i % 2 }' >ids.csv
+run dnn init ids.csv --target y
+err_has 'note: column "customer": id: its name and its whole numbers, all different, are those of an identifier'
+err_has 'note: column "order_no": id: its name'
+err_has 'warning: column "CustomerID": numeric: its name is that of an identifier, and its 200 values come again'
+
+# what train will refuse is said by init
+awk 'BEGIN { print "s,x,w,n,y"; for (i = 0; i < 300; i++) print (i % 3 ? "train" : i % 2 ? "valid" : "test") "," i % 7 ".5," substr("abc", i % 3 + 1, 1) "," i * 7 % 149 "," i % 2 }' >s.csv
+refuses() { # refuses ERROR args...: init warns of it, and train refuses the config so
+    local id=$1; shift
+    run dnn init "$@" -o told.json
+    is_exit 0 "init $*"
+    err_has "will refuse this config ($id)"
+    run dnn train told.json -o told.dnn -q
+    err_has "error[$id]" "  and train does"
+}
+refuses E1401 s.csv --target y --set data.columns.zz=numeric
+refuses E1203 s.csv --target w --set task=regression
+refuses E1232 s.csv --target n --set task=binary
+head -n 3 s.csv >two.csv
+refuses E1230 two.csv --target y
+run dnn init s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
+err_lacks 'will refuse' "the column that says the part is no feature"
+run dnn train told.json -o told.dnn -q --set train.epochs=1
+is_exit 0 "  and train takes it"
+
+# numbers in another form as the target
+awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d.5,\"%d,%03d\"\n", i % 7, i % 90 + 1, i * 7919 % 1000 }' >amounts.csv
+run dnn init amounts.csv --target y
+has '"task": "regression"' out "a target of numbers with thousands separators"
+err_has 'warning: column "y": numbers with thousands separators'
+awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yesno ", i % 3 * 3 + 1, 3) }' >na.csv
+run dnn init na.csv --target y
+err_has "100 of 300 rows have no target: take them out to train; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
 
 # columns set aside
 { echo a,b,y; for i in $(seq 60); do echo "k,r$i,$((i % 2))"; done; } >aside.csv

@@ -71,7 +71,7 @@ static const struct {
      "",
      {.delimiter = ';', .header = true}},
     {"C26 gzip", "\x1f\x8b\x08_________", ERR_CSV_BINARY, 0, 0, "gzip",
-     "this is gzip; pipe it through zcat and read from -", COMMA},
+     "unpack it: zcat FILE > data.csv", COMMA},
     {"C26 zip", "PK\x03\x04_________________________", ERR_CSV_BINARY, 0, 0, "zip", "unzip", COMMA},
     {"C26 xlsx", "PK\x03\x04_______________[Content_Types].xml___", ERR_CSV_BINARY, 0, 0, "xlsx",
      "save the sheet as CSV", COMMA},

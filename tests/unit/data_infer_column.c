@@ -160,6 +160,24 @@ static void test_numbers_aside(void)
     text_free(&t);
 }
 
+/* Dates of several forms: what the shorter ones become is said. */
+static void test_dates(void)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "time,month,times,stamp\n");
+    for (uint32_t k = 0; k < 40; k++)
+        text_printf(&t, "%s,%s,%02u:30,2024/01/%02u 10:00Z\n", k % 9 ? "2024-01-02" : "10:30",
+                    k % 20 ? "2024-01-02" : "2024-03", k % 24, k % 28 + 1);
+    struct infer *i = look(&t, NULL, &e);
+    is_type(i, "time", COLUMN_DATETIME, "5 of 40 cells are a time without a date");
+    is_type(i, "month", COLUMN_DATETIME, "2 of 40 cells are a month without a day");
+    is_type(i, "times", COLUMN_DATETIME, NULL);
+    is_type(i, "stamp", COLUMN_DATETIME, NULL);
+    infer_free(i);
+    text_free(&t);
+}
+
 static void has_missing(const char *name, const char *bytes, const char *want)
 {
     struct infer *i = look_z(bytes, NULL);
@@ -173,14 +191,29 @@ static void has_missing(const char *name, const char *bytes, const char *want)
 
 static void test_missing(void)
 {
-    has_missing("the empty text always", "a,b\n1,2\n3,4\n", "[]");
+    has_missing("the empty text and NA always", "a,b\n1,2\n3,4\n", "[][NA]");
     has_missing("NA and ? anywhere", "a,b\n1,x\nNA,?\n2,y\n", "[][NA][?]");
-    has_missing("a dash among numbers", "a,b\n1,x\n-,y\n2,x\n", "[][-]");
-    has_missing("a dash among words is a word", "a,b\n1,x\n3,-\n2,x\n", "[]");
-    has_missing("unknown among words is a word", "a,b\n1,unknown\n3,y\n2,x\n", "[]");
+    has_missing("a dash among numbers", "a,b\n1,x\n-,y\n2,x\n", "[][NA][-]");
+    has_missing("a dash among words is a word", "a,b\n1,x\n3,-\n2,x\n", "[][NA]");
+    has_missing("unknown among words is a word", "a,b\n1,unknown\n3,y\n2,x\n", "[][NA]");
     has_missing("unknown among dates", "a,b\n1,2024-01-01\n3,unknown\n2,2024-02-01\n",
-                "[][unknown]");
-    has_missing("a quoted blank", "a,b\n1,\" \"\n3,4\n", "[][ ]");
+                "[][NA][unknown]");
+    has_missing("a quoted blank", "a,b\n1,\" \"\n3,4\n", "[][NA][ ]");
+    const char *codes = "a,b\n1,EU\n2,NA\n3,AS\n4,OC\n5,AF\n";
+    has_missing("NA among codes of two letters is one", codes, "[]");
+    struct infer *i = look_z(codes, NULL);
+    is_type(i, "b", COLUMN_CATEGORICAL, "\"NA\" is taken as one of its codes of two letters, not");
+    infer_free(i);
+    const char *both = "a,b\n1,EU\nNA,NA\n3,AS\n4,OC\n5,AF\n";
+    has_missing("unless another column has it", both, "[][NA]");
+    i = look_z(both, NULL);
+    is_type(i, "b", COLUMN_CATEGORICAL, "\"NA\" means missing in other columns");
+    infer_free(i);
+    i = look_z("x,y\n1,yes\n2,NA\n3,?\n4,\n", "y");
+    is_string(i ? column(i, "y")->note : "",
+              "3 of 4 rows have no target: take them out to train; they say \"NA\", \"?\": if that "
+              "is a class, --set 'data.missing=[\"\"]'", "a target that says NA");
+    infer_free(i);
 }
 
 int main(void)
@@ -190,6 +223,7 @@ int main(void)
     test_forms();
     test_identifiers();
     test_numbers_aside();
+    test_dates();
     test_missing();
     return done();
 }

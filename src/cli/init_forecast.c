@@ -1,0 +1,85 @@
+/* init_forecast.c - see init_forecast.h. One warning: the first thing that training would meet. */
+#include "cli/init_forecast.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+/* Whether a column is left to learn from. */
+static bool has_feature(const struct config *c)
+{
+    static const char *const features[] = {"numeric", "categorical", "datetime"};
+    const struct json *list = c->data.columns;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const struct json *member = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
+        const char *type = member ? json_string(member) : NULL;
+        for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
+            if (strcmp(type, features[i]) == 0)
+                return true;
+    }
+    return false;
+}
+
+static const struct infer_column *column_of(const struct infer *found, const char *name)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->columns[i].name, name) == 0)
+            return &found->columns[i];
+    return NULL;
+}
+
+/* A --set for a column that the file lacks. */
+static bool check_columns(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct json *list = c->data.columns;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
+        if (!column_of(found, json_key(v)))
+            return err_set(e, ERR_MODEL_COLUMN, "the file has no column \"%s\"",
+                           text_quote_z(json_key(v)));
+    return true;
+}
+
+/* A task that the target does not have. What is missing in it is told elsewhere. */
+static bool check_task(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct infer_column *target = column_of(found, c->data.target);
+    if (!target || target->missing || target->reason[0] || target->distinct < 2)
+        return true;
+    if (c->task == TASK_REGRESSION && target->type == COLUMN_CATEGORICAL)
+        return err_set(e, ERR_CSV_NUMBER,
+                       "the target of a regression has cells that are no numbers");
+    if (c->task == TASK_BINARY && target->distinct != 2)
+        return err_set(e, ERR_LABEL_COUNT, "the target of a binary task has %llu values",
+                       (unsigned long long)target->distinct);
+    return true;
+}
+
+/* Too few rows for the parts that are asked for; each class keeps one to train on. */
+static bool check_rows(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct data_options *d = &c->data;
+    const struct infer_column *target = column_of(found, d->target);
+    uint64_t kept = d->split.method == SPLIT_STRATIFIED && target ? target->distinct : 1;
+    uint64_t parts = (uint64_t)(d->split.valid > 0 && !d->valid.count) +
+                     (uint64_t)(d->split.test > 0 && !d->test.count);
+    if (d->split.method == SPLIT_COLUMN || found->rows >= kept + parts)
+        return true;
+    return err_set(e, ERR_SPLIT_EMPTY, "%llu row%s cannot be split into training, validation and "
+                   "test rows", (unsigned long long)found->rows, found->rows == 1 ? "" : "s");
+}
+
+void init_forecast(const struct config *c, const struct infer *found)
+{
+    struct err e = {0};
+    if (!has_feature(c)) {
+        log_warning("no column is left to learn from, and `dnn train` will refuse this config "
+                    "(E1312): give one a type, as in --set data.columns.NAME=categorical");
+        return;
+    }
+    struct schema *s = schema_declare(&c->data, c->task, c->doc, &e);
+    bool good = s && check_columns(c, found, &e) && check_task(c, found, &e) &&
+                check_rows(c, found, &e);
+    if (!good)
+        log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
+    schema_free(s);
+}
