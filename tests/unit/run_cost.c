@@ -79,7 +79,8 @@ int main(void)
     ok(m && cost_probe(m, false, &p, &e), "a probe of this CPU");
     ok(p.product > 1e7 && p.node_s > 0 && p.node_s < 1 && p.bytes <= 0 && p.start_s <= 0,
        "finds what it looks for");
-    machine_close(m);
+    struct cost_probe device = {0};
+    ok(cost_probe(m, true, &device, &e) && device.bytes > 1e6, "of a device the copy too");
 
     struct selection s = {.requested = "auto", .used = "dnn_cpu", .precision = "fp32",
                           .threads = 1, .cpu_s = -1, .gpu_s = -1};
@@ -90,5 +91,15 @@ int main(void)
     select_decide(&s, &higgs);
     ok(strcmp(s.machine, "cuda") == 0 && s.estimated && s.cpu_s > s.gpu_s,
        "large work asks for the GPU, for now");
+    s.cpu_s = 1e9; /* this machine stands for the GPU that was opened */
+    ok(select_stays(&s, m, 0.1) && s.gpu_s > 0 && s.gpu_s < 1e9 && !s.estimated,
+       "which stays where it is faster");
+    ok(strncmp(s.reason, "estimates: cpu ", 15) == 0, "and that is the reason");
+    s.estimated = true;
+    s.cpu_s = 1.5;
+    s.work = (struct select_work){.rows = 1e9, .flops = 1e9, .steps = 1e6};
+    ok(!select_stays(&s, m, 0.1) && s.gpu_s > 1.5, "and is left where it is slower than hoped");
+    ok(select_stays(&s, m, 0.1), "nobody asks a third time");
+    machine_close(m);
     return done();
 }
