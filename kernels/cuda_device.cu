@@ -72,7 +72,7 @@ static bool wanted(const char *wish, int count, int *index, struct err *e)
     err_set(e, ERR_NO_GPU, "there is no device \"%s\"", text_quote_z(wish));
     err_expected(e, "one of %s", list.length ? list.data : "none");
     text_free(&list);
-    return false;
+    return err_cause(e, REFUSAL_DEVICE);
 }
 
 static bool attribute(int *value, enum cudaDeviceAttr which, int device, struct err *e)

@@ -113,6 +113,12 @@ void cuda_fail(struct card *m, const struct err *e)
         slot_abandon(&m->slots[i]);
 }
 
+/* MPS, or a system of cards, is not ready. */
+static bool is_setup(cudaError_t code)
+{
+    return (int)code == 600 || (int)code == 802 || ((int)code >= 805 && (int)code <= 810);
+}
+
 bool cuda_refused(cudaError_t code, const char *call, struct err *e)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -131,10 +137,12 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
         call_RuntimeGetVersion(&runtime);
         if (driver == 0) {
             err_set(e, ERR_NO_GPU, "no CUDA driver");
+            err_cause(e, REFUSAL_DRIVER);
             return err_help(e, "install the driver of the card; a container needs --gpus all");
         }
         err_set(e, ERR_NO_GPU, "the CUDA driver serves CUDA %d.%d, this program needs %d.%d",
                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+        err_cause(e, REFUSAL_RUNTIME);
         return err_help(e, "install a newer driver");
     case 100:
         if (visible)
@@ -142,13 +150,16 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
                     text_quote_z(visible));
         else
             err_set(e, ERR_NO_GPU, "no GPU is visible");
+        err_cause(e, REFUSAL_HIDDEN);
         return err_help(e, "`nvidia-smi -L` lists the cards of this machine; permissions of "
                            "/dev/nvidia*, and --gpus of a container, may hide them");
     case 98: case 209: case 222:
         err_set(e, ERR_NO_GPU, "this build has no kernels for the architecture of the GPU");
+        err_cause(e, REFUSAL_KERNELS);
         return err_help(e, "build with CUDA_ARCHS=, see `make help`");
     default:
         err_set(e, ERR_NO_GPU, "%s (%d) from %s", cudaGetErrorName(code), (int)code, call);
+        err_cause(e, is_setup(code) ? REFUSAL_SETUP : REFUSAL_CARD);
         return err_help(e, "%s", advice(code));
     }
 }

@@ -71,7 +71,17 @@ struct machine_options {
 };
 /* Whether this build has a machine of that name. */
 bool machine_known(const char *name);
-/* NULL with an error: no such machine in this build, or what it needs is not there. */
+/* NULL with an error: no such machine in this build, or what it needs is not there. An E1801 of a
+ * GPU has as its cause: */
+enum refusal {
+    REFUSAL_DRIVER = 1, /* there is none */
+    REFUSAL_RUNTIME,    /* the driver is older than the program */
+    REFUSAL_HIDDEN,     /* no device is visible */
+    REFUSAL_DEVICE,     /* not the one that was named */
+    REFUSAL_KERNELS,    /* none in this build for its architecture */
+    REFUSAL_SETUP,      /* a service or a fabric of cards is not ready */
+    REFUSAL_CARD        /* the driver answers with an error of the card */
+};
 struct machine *machine_open(const struct machine_options *o, struct err *e);
 void machine_close(struct machine *m);
 /* Fills the plan for this batch: what the machine chooses, or was told to obey. */

@@ -181,6 +181,13 @@ bool err_other(struct err *e, const char *key)
     return false;
 }
 
+bool err_cause(struct err *e, int cause)
+{
+    if (e)
+        e->cause = cause;
+    return false;
+}
+
 bool err_subject(struct err *e, const char *column)
 {
     if (e)

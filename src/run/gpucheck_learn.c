@@ -28,6 +28,7 @@ struct lesson {
     char folder[256], data[300];
     char models[MODELS][300];
     struct train_result results[MODELS];
+    size_t said; /* train_result's, of the training before */
 };
 
 /* --- the folder --- */
@@ -128,6 +129,7 @@ static bool train(struct lesson *s, int which, struct err *e)
     struct config *c = config_parse(text.text.data, text.text.length, "gpucheck", &o, e);
     struct train_request q = {.config = c, .output = s->models[which], .progress = PROGRESS_NONE};
     bool good = c && train_run(&q, &s->results[which], e);
+    s->said = s->results[which].said;
     config_free(c);
     text_free(&text.text);
     return good;
@@ -139,15 +141,14 @@ static double accuracy(const struct lesson *s, int which)
 }
 
 /* A failure of the card is the check's; any other is the caller's: false. */
-static bool ended(struct gpu_check *c, bool good, struct err *e)
+static bool ended(const struct lesson *s, struct gpu_check *c, bool good, struct err *e)
 {
     if (good || !gpucheck_blame(c, e))
         return good;
     if (c->verdict == GPU_NONE) /* it was there before */
         c->verdict = GPU_FAULTY;
-    char *kept = strstr(c->reason, "; the last good checkpoint");
-    if (kept) { /* its folder goes */
-        *kept = '\0';
+    if (s->said && s->said < strlen(c->reason)) { /* the folder of what is kept goes */
+        c->reason[s->said] = '\0';
         gpucheck_fix(c, "`nvidia-smi` and the kernel log (dmesg, lines with Xid) say more; do not "
                         "train on this card until it passes");
     }
@@ -160,7 +161,7 @@ static bool check_train(struct lesson *s, struct err *e)
     struct gpu_check *c = gpucheck_add(s->j->g, "train");
     bool good = train(s, ON_GPU, e) && train(s, ON_CPU, e) && train(s, LINEAR, e);
     if (!good)
-        return ended(c, good, e);
+        return ended(s, c, good, e);
     double gpu = accuracy(s, ON_GPU), cpu = accuracy(s, ON_CPU), linear = accuracy(s, LINEAR);
     gpucheck_measured(c, "accuracy %.3f; CPU %.3f, a linear model %.3f", gpu, cpu, linear);
     gpucheck_threshold(c, "%.1f", LEARNT);
@@ -183,7 +184,7 @@ static bool check_portable(struct lesson *s, struct err *e)
     bool good = verify_run(s->models[ON_GPU], &cpu, &there, e) &&
                 verify_run(s->models[ON_CPU], &gpu, &back, e);
     if (!good)
-        return ended(c, good, e);
+        return ended(s, c, good, e);
     gpucheck_measured(c, "%.2g", worst_of(there.largest_difference, back.largest_difference));
     gpucheck_threshold(c, "1e-05");
     gpucheck_reason(c, "saved on one and loaded on the other: the same answers");
@@ -202,7 +203,7 @@ static bool check_repeat(struct lesson *s, struct err *e)
     struct gpu_check *c = gpucheck_add(s->j->g, "repeat");
     bool good = train(s, ON_GPU_AGAIN, e);
     if (!good)
-        return ended(c, good, e);
+        return ended(s, c, good, e);
     bool same = strcmp(s->results[ON_GPU].sha256, s->results[ON_GPU_AGAIN].sha256) == 0;
     gpucheck_measured(c, "%s", same ? "the same bytes" : "other bytes");
     gpucheck_threshold(c, "the same bytes");

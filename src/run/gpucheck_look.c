@@ -7,19 +7,16 @@
 #include "base/text.h"
 #include "run/gpucheck_parts.h"
 
-/* Which check the machine's refusal is about: phrases of its errors (kernels/cuda_fault.cu). */
+/* Which check the machine's refusal is about. */
 static const char *cause_of(const struct err *e)
 {
-    static const struct { const char *phrase, *id; } causes[] = {
-        {"no CUDA driver", "driver"},
-        {"the CUDA driver serves", "runtime"},
-        {"no GPU is visible", "device"},
-        {"there is no device", "device"},
-        {"no kernels for the architecture", "architecture"}};
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        if (strstr(e->what, causes[i].phrase))
-            return causes[i].id;
-    return "context";
+    switch (e->id == ERR_NO_GPU ? e->cause : 0) {
+    case REFUSAL_DRIVER: return "driver";
+    case REFUSAL_RUNTIME: return "runtime";
+    case REFUSAL_HIDDEN: case REFUSAL_DEVICE: return "device";
+    case REFUSAL_KERNELS: return "architecture";
+    default: return "context";
+    }
 }
 
 static bool is_cause(const struct gpu_job *j, const char *id)
@@ -151,7 +148,7 @@ static bool look_device(struct gpu_job *j)
     if (is_cause(j, "device")) {
         gpucheck_blame(c, &j->refused);
         gpucheck_measured(c, "0");
-        if (strstr(j->refused.what, "no GPU is visible"))
+        if (j->refused.cause == REFUSAL_HIDDEN)
             blame_device(j, c);
         return false;
     }
@@ -235,14 +232,6 @@ static bool look_architecture(struct gpu_job *j)
     return true;
 }
 
-/* Neither absent, nor old, nor busy: the driver answers with an error of the card. A service (MPS)
- * or a fabric of cards that is not ready is a matter of set-up. */
-static bool answers_with_error(const struct err *e)
-{
-    return e->id == ERR_NO_GPU && strstr(e->what, " from cuda") &&
-           !strstr(e->what, "cudaErrorMps") && !strstr(e->what, "NotReady");
-}
-
 static void look_context(struct gpu_job *j)
 {
     struct gpu_check *c = gpucheck_add(j->g, "context");
@@ -254,7 +243,7 @@ static void look_context(struct gpu_job *j)
     }
     if (!gpucheck_blame(c, &j->refused))
         gpucheck_fail(c, GPU_NONE);
-    if (answers_with_error(&j->refused))
+    if (j->refused.id == ERR_NO_GPU && j->refused.cause == REFUSAL_CARD)
         gpucheck_fail(c, GPU_FAULTY);
     if (c->verdict == GPU_BUSY && j->libraries.card.holders[0])
         gpucheck_fix(c, "processes on the card: %s; wait for them, or sudo nvidia-smi -c 0 lets "

@@ -51,6 +51,7 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     bool good = story(&t, q, r, e) || training_failed(&t, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
     r->says_kept = t.says_kept;
+    r->said = t.said;
     running = NULL;
     training_close(&t);
     stop_phase("ending", false);

@@ -19,6 +19,7 @@ struct train_result {
     int64_t epochs,
         best_epoch;      /* whole ones; best_epoch 0: the time was up before the first ended */
     const char *stopped; /* epochs, patience, time_limit */
+    size_t said;         /* bytes of the message before it tells what is kept */
     int exit;            /* 0, or that of the error */
     bool says_kept;      /* the error's message tells what is left to go on from */
     struct metrics valid, test, baseline;

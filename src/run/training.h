@@ -68,6 +68,7 @@ struct training {
     struct progress *progress;
     const char *stopped; /* why the epochs ended */
     bool says_kept;      /* an error's message tells what is left to go on from */
+    size_t said;         /* bytes of it before that; of a machine's failure */
 };
 
 bool training_open(struct training *t, const struct train_request *q, struct err *e);

@@ -241,7 +241,7 @@ bool training_failed(struct training *t, struct err *e)
     if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
-    size_t length = strlen(e->what);
+    size_t length = t->said = strlen(e->what);
     if (select_falls_back(&t->backend, &t->config->backend, e) && t->output)
         restart(t, e, again);
     snprintf(e->what + length, sizeof e->what - length, "; %s", kept);
