@@ -167,6 +167,7 @@ void cuda_run(struct card *m, enum op_id op, const void *arguments);
 /* The first of them, or those at the front that belong together; returns how many. */
 uint32_t cuda_run_front(struct card *m, const struct kernel_op *ops, uint32_t count);
 void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
+bool cuda_reserve_bytes(struct machine *m, uint64_t bytes, struct err *e);
 /* The scratch this operation asks for is there from now on. */
 bool cuda_reserve(struct card *m, enum op_id op, const void *arguments);
 

@@ -11,22 +11,31 @@ void cuda_need(const struct machine *m, enum op_id op, const void *arguments, st
 
 /* A routine remembers where the scratch was: one that became too small lives as long as the
  * machine, and what takes its place is twice as large. */
+bool cuda_reserve_bytes(struct machine *machine, uint64_t bytes, struct err *e)
+{
+    struct card *m = card_of(machine);
+    if (bytes <= m->scratch_bytes)
+        return true;
+    void *scratch = cuda_take(m, bytes, e);
+    if (!scratch)
+        return false;
+    m->scratch = scratch;
+    m->scratch_bytes = bytes;
+    return true;
+}
+
 bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
 {
     struct need n = {};
+    struct err e = {};
     cuda_need(&m->head, op, arguments, &n);
     if (n.scratch <= m->scratch_bytes)
         return true;
-    struct err e = {};
-    size_t wished = n.scratch > 2 * m->scratch_bytes ? n.scratch : 2 * m->scratch_bytes;
-    void *scratch = cuda_take(m, wished, &e);
-    if (!scratch) {
+    bool good = cuda_reserve_bytes(
+        &m->head, n.scratch > 2 * m->scratch_bytes ? n.scratch : 2 * m->scratch_bytes, &e);
+    if (!good)
         cuda_fail(m, &e);
-        return false;
-    }
-    m->scratch = scratch;
-    m->scratch_bytes = wished;
-    return true;
+    return good;
 }
 
 void cuda_run(struct card *m, enum op_id op, const void *arguments)

@@ -23,7 +23,7 @@ struct netcase {
     uint64_t count, seed; /* records */
     double clip;
     const float *class_weight;
-    bool shuffle;
+    bool shuffle, streams;
     /* made */
     struct json_doc *docs[3];
     struct features features;
@@ -165,6 +165,8 @@ static inline bool case_open(struct netcase *c)
                                           .micro = c->micro,
                                           .steps = CASE_STEPS,
                                           .training = true,
+                                          .own_memory = c->streams,
+                                          .streams = c->streams,
                                           .loss = &c->loss_options,
                                           .optim = &c->optim_options,
                                           .clip_norm = c->clip};
@@ -187,7 +189,10 @@ static inline bool case_steps(struct netcase *c, uint32_t steps)
 {
     if (!c->step)
         c->step = machine_record(c->machine, network_issue_step, c->network);
-    machine_play(c->machine, c->step, steps);
+    for (uint32_t done = 0, now; done < steps; done += now) {
+        now = network_feed(c->network, steps - done);
+        machine_play(c->machine, c->step, now);
+    }
     return machine_wait(c->machine, 10, &c->e);
 }
 

@@ -198,6 +198,9 @@ void machine_need(const struct machine *m, enum op_id op, const void *arguments,
  * addresses in arguments need not be real. */
 void machine_measure(struct machine *m, machine_issuer *issuer, void *context, struct need *n);
 
+/* So much scratch is there from now on: what needs no more takes no memory when it is issued. */
+bool machine_reserve(struct machine *m, uint64_t scratch, struct err *e);
+
 /* Since the machine was opened. */
 struct machine_counts {
     uint64_t operations;       /* run at once */

@@ -173,6 +173,11 @@ void *machine_alloc(struct machine *m, size_t bytes, struct err *e)
     return m->type->alloc(m, bytes ? bytes : 1, e);
 }
 
+bool machine_reserve(struct machine *m, uint64_t scratch, struct err *e)
+{
+    return !refused(m, e) && (!m->type->reserve || m->type->reserve(m, scratch, e));
+}
+
 void machine_release(struct machine *m, void *memory)
 {
     if (memory)

@@ -57,9 +57,11 @@ struct machine_type {
                     uint32_t count);
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
-    /* These may be NULL: a machine of the host has nothing to tell, and does not hang. */
+    /* These may be NULL: a machine of the host has nothing to tell, does not hang, and takes
+     * scratch as it comes. */
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
+    bool (*reserve)(struct machine *m, uint64_t scratch, struct err *e); /* see backend.h */
     bool in_place;       /* its memory is the host's */
     size_t thread_bytes; /* of the host, for each thread of the pool that comes to work for it */
 };

@@ -2,7 +2,7 @@
 #ifndef DNN_MODEL_NETARENA_H
 #define DNN_MODEL_NETARENA_H
 
-#include "model/netsource.h"
+#include "model/netstream.h"
 #include "model/network.h"
 
 /* A batch on its way through one plan. All machine memory, one block each. */
@@ -48,12 +48,26 @@ struct network {
     struct features *features; /* as gather reads them */
     uint32_t *indicators;
     struct netsource source, answer_source;
+    /* Rows for which the machine has no room pass through the stream: whose do, and whose it
+     * carries now. The sources are as they were given, the step is the next one. */
+    struct netstream stream;
+    bool train_streams, answer_streams;
+    enum { STREAM_NONE, STREAM_TRAIN, STREAM_ANSWER } carries;
+    struct source train_from, answer_from;
+    struct step next;
 };
 
 /* One way of a micro-batch through the training plan, and its loss (netrun.c), on the network's
  * machine or one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, const struct act *logits);
+
+/* Training goes on with this step: what passes through the stream begins anew there. */
+static inline void net_next_step(struct network *n, const struct step *now)
+{
+    n->next = *now;
+    n->carries = STREAM_NONE;
+}
 
 /* Elements of the gradient arena: shards beyond the first lack the embedding tables, which stand in
  * front. */

@@ -25,9 +25,71 @@ static struct pass pass_of(struct network *n, struct machine *machine, const str
 
 /* --- training --- */
 
+/* With the lists of positions: those of all parts together have as many entries as there are rows.
+ */
+static bool has_room(const struct network *n, const struct rows *rows)
+{
+    uint64_t left = machine_bytes_free(n->m);
+    return !left || rows->count * (rows->format.stride + sizeof(uint32_t)) <= left;
+}
+
+/* Through the stream, which is made of the memory that is left. */
+static bool stream_source(struct network *n, struct netsource *to, const struct source *from,
+                          struct err *e)
+{
+    uint32_t rows = n->shapes[0].model->rows;
+    if (n->model && n->o.micro * n->o.rows > rows)
+        rows = n->o.micro * n->o.rows;
+    if (!netstream_is_open(&n->stream) &&
+        !netstream_open(&n->stream, n->m, rows, from->count, from->rows.format.stride, e))
+        return false;
+    n->carries = STREAM_NONE;
+    return netsource_put_ring(to, n->m, from, n->features, n->stream.ring, STREAM_RING,
+                              n->stream.shift, e);
+}
+
+/* There, or through the stream: *streams. */
+static bool put_source(struct network *n, struct netsource *to, const struct source *from,
+                       bool *streams, struct err *e)
+{
+    if (!*streams && netsource_put(to, n->m, from, n->features, e))
+        return true;
+    if (!*streams && (!n->o.own_memory || e->id != ERR_GPU_MEMORY))
+        return false;
+    err_clear(e);
+    netsource_end(to, n->m);
+    *streams = true;
+    return stream_source(n, to, from, e);
+}
+
 bool network_source(struct network *n, const struct source *from, struct err *e)
 {
-    return netsource_put(&n->source, n->m, from, n->features, e);
+    n->train_from = *from;
+    n->train_streams = n->o.own_memory && (n->o.streams || !has_room(n, &from->rows));
+    return put_source(n, &n->source, from, &n->train_streams, e);
+}
+
+uint64_t network_streams(const struct network *n)
+{
+    return n->train_streams ? netstream_bytes(&n->stream) : 0;
+}
+
+uint32_t network_feed(struct network *n, uint32_t steps)
+{
+    uint64_t each = (uint64_t)n->o.micro * n->o.rows, row = n->next.row0;
+    if (!n->train_streams || row >= n->train_from.count)
+        return steps;
+    if (n->carries != STREAM_TRAIN)
+        netstream_begin(&n->stream, n->m, &n->train_from, &n->next);
+    n->carries = STREAM_TRAIN;
+    uint64_t end = ((row >> n->stream.shift) + 1) << n->stream.shift; /* of the part */
+    uint64_t now = (end - row + each - 1) / each;
+    if (now > steps)
+        now = steps;
+    uint64_t left = n->train_from.count - row, wanted = now * each;
+    netstream_have(&n->stream, n->m, row, wanted < left ? wanted : left);
+    n->next.row0 += wanted;
+    return (uint32_t)now;
 }
 
 /* Entries behind the last repeat it: what is recorded knows the room, not the count. */
@@ -57,6 +119,7 @@ bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table,
     now.lr = table[0].lr;
     now.weight_decay = table[0].weight_decay;
     machine_upload(n->m, n->now, &now, sizeof now);
+    net_next_step(n, &now);
     return true;
 }
 
@@ -147,7 +210,10 @@ bool network_answer_source(struct network *n, const struct source *from, struct 
     struct source plain = *from;
     plain.shuffle = 0;
     plain.class_weight = NULL;
-    return netsource_put(&n->answer_source, n->m, &plain, n->features, e);
+    n->answer_from = plain;
+    n->answer_streams = n->o.own_memory && (n->o.streams || n->train_streams);
+    n->carries = STREAM_NONE;
+    return put_source(n, &n->answer_source, &plain, &n->answer_streams, e);
 }
 
 void network_answer_end(struct network *n)
@@ -167,7 +233,14 @@ struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most)
 void network_answer_from(struct network *n, uint64_t row0)
 {
     struct step now = {.row0 = row0};
+    uint64_t left = n->answer_from.count - row0, rows = n->shapes[0].model->rows;
     machine_upload(n->m, n->answer_now, &now, sizeof now);
+    if (!n->answer_streams)
+        return;
+    if (n->carries != STREAM_ANSWER)
+        netstream_begin(&n->stream, n->m, &n->answer_from, &now);
+    n->carries = STREAM_ANSWER;
+    netstream_have(&n->stream, n->m, row0, rows < left ? rows : left);
 }
 
 void network_logits(const struct netshape *s, uint32_t rows, real *logits)

@@ -33,6 +33,29 @@ static const void *lend(struct netsource *s, struct machine *m, const void *host
     return adopted;
 }
 
+/* What is lent whatever the rows are, and a list of so many chunks. */
+static bool finish(struct netsource *s, struct machine *m, const struct source *from,
+                   struct source *as_read, uint64_t chunks, struct err *e)
+{
+    as_read->class_weight =
+        lend(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
+    if (chunks > s->chunk_room) {
+        machine_release(m, s->chunks);
+        s->chunks = machine_alloc(m, (size_t)chunks * sizeof *s->adopted, e);
+        s->chunk_room = s->chunks ? chunks : 0;
+    }
+    as_read->rows.chunks = s->chunks;
+    return (!chunks || s->chunks) && !from->class_weight == !as_read->class_weight;
+}
+
+static void tell(struct netsource *s, struct machine *m, const struct source *as_read,
+                 const void *const *list, uint64_t chunks)
+{
+    machine_send(m, 0, s->chunks, (const void *)list, (size_t)chunks * sizeof *list);
+    machine_send(m, 0, s->at, as_read, sizeof *as_read);
+    machine_fence(m, 0);
+}
+
 static bool lend_all(struct netsource *s, struct machine *m, const struct source *from,
                      struct source *as_read, struct err *e)
 {
@@ -44,16 +67,7 @@ static bool lend_all(struct netsource *s, struct machine *m, const struct source
         if (!lend(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
             return false;
     as_read->index = lend(s, m, from->index, (size_t)from->count * sizeof *from->index, e);
-    as_read->class_weight =
-        lend(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
-    if (chunks > s->chunk_room) {
-        machine_release(m, s->chunks);
-        s->chunk_room = chunks;
-        s->chunks = machine_alloc(m, (size_t)chunks * sizeof *s->adopted, e);
-    }
-    as_read->rows.chunks = s->chunks;
-    return (!chunks || s->chunks) && !from->index == !as_read->index &&
-           !from->class_weight == !as_read->class_weight;
+    return !from->index == !as_read->index && finish(s, m, from, as_read, chunks, e);
 }
 
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
@@ -64,14 +78,33 @@ bool netsource_put(struct netsource *s, struct machine *m, const struct source *
     struct source as_read = *from;
     as_read.features = features;
     bool good = lend_all(s, m, from, &as_read, e);
-    if (good) {
-        machine_send(m, 0, s->chunks, (const void *)s->adopted,
-                     (size_t)chunk_count(&from->rows) * sizeof *s->adopted);
-        machine_send(m, 0, s->at, &as_read, sizeof as_read);
-        machine_fence(m, 0);
-    }
+    if (good)
+        tell(s, m, &as_read, s->adopted, chunk_count(&from->rows));
     take_back(m, before, before_count);
     return good;
+}
+
+bool netsource_put_ring(struct netsource *s, struct machine *m, const struct source *from,
+                        const struct features *features, void *const *ring, unsigned count,
+                        uint32_t shift, struct err *e)
+{
+    struct source as_read = *from;
+    uint64_t chunks = from->count ? ((from->count - 1) >> shift) + 1 : 0;
+    netsource_end(s, m);
+    as_read.features = features;
+    as_read.index = NULL; /* they come in their order */
+    as_read.shuffle = 0;
+    as_read.rows.count = from->count;
+    as_read.rows.shift = shift;
+    s->adopted = mem_alloc(1, sizeof *s->adopted);
+    if (!finish(s, m, from, &as_read, chunks, e))
+        return false;
+    const void **list = mem_alloc((size_t)chunks + 1, sizeof *list);
+    for (uint64_t i = 0; i < chunks; i++)
+        list[i] = ring[i % count];
+    tell(s, m, &as_read, list, chunks);
+    mem_free((void *)list);
+    return true;
 }
 
 void netsource_end(struct netsource *s, struct machine *m)

@@ -1,5 +1,5 @@
 /* netsource.h - rows as the machine reads them: a struct source in machine memory whose pointers
- * lead to machine memory too. Private to netsource.c and netarena.h. */
+ * lead to machine memory too. Private to netsource.c, netstream.h and netarena.h. */
 #ifndef DNN_MODEL_NETSOURCE_H
 #define DNN_MODEL_NETSOURCE_H
 
@@ -18,6 +18,11 @@ struct netsource {
  * right. */
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
                    const struct features *features, struct err *e);
+/* The same for rows that come in their order into a ring of chunks of 1 << shift rows, in machine
+ * memory: chunk i is ring[i % count]. */
+bool netsource_put_ring(struct netsource *s, struct machine *m, const struct source *from,
+                        const struct features *features, void *const *ring, unsigned count,
+                        uint32_t shift, struct err *e);
 /* The rows are the caller's alone again: nothing that reads them may be played until others are
  * put. */
 void netsource_end(struct netsource *s, struct machine *m);

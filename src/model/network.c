@@ -192,6 +192,16 @@ static bool take_training(struct network *n, struct err *e)
     return good && take_gradients(n, e) && take_state(n, e) && take_batch(n, m, &n->train, e);
 }
 
+/* The most that a step or a batch of answers asks for, whatever their order. */
+static uint64_t scratch_of(struct network *n)
+{
+    struct need step = {0}, answer;
+    if (n->model)
+        machine_measure(n->m, network_issue_step, n, &step);
+    machine_measure(n->m, network_issue_answer, &n->shapes[0], &answer);
+    return step.scratch > answer.scratch ? step.scratch : answer.scratch;
+}
+
 /* Whole, or only counted. */
 static struct network *make(const struct network_options *o, struct machine *m, bool counted,
                             struct err *e)
@@ -202,7 +212,8 @@ static struct network *make(const struct network_options *o, struct machine *m, 
     n->counted = counted ? COUNTED_FROM : 0;
     n->shards = o->training ? plan_shards(o->rows) : 1;
     bool good = plan_all(n, e);
-    good = good && take_weights(n, e) && (!o->training || take_training(n, e));
+    good = good && take_weights(n, e) && (!o->training || take_training(n, e)) &&
+           (counted || machine_reserve(m, scratch_of(n), e));
     if (good)
         return n;
     network_free(n);
@@ -220,16 +231,15 @@ struct network *network_new(const struct network_options *o, struct machine *m,
 bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
                   struct err *e)
 {
-    struct need step = {0}, answer;
     *b = (struct network_bytes){0};
     struct network *n = make(o, m, true, e);
     if (!n)
         return false;
-    if (n->model)
-        machine_measure(m, network_issue_step, n, &step);
-    machine_measure(m, network_issue_answer, &n->shapes[0], &answer);
     *b = n->bytes;
-    b->scratch = step.scratch > answer.scratch ? step.scratch : answer.scratch;
+    b->scratch = scratch_of(n);
+    if (o->streams)
+        b->activations +=
+            netstream_least(n->shapes[0].model->rows, o->features->format.stride);
     b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     network_free(n);
     return true;
@@ -237,6 +247,7 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
 
 static void give_all(struct network *n)
 {
+    netstream_close(&n->stream, n->m);
     netsource_close(&n->source, n->m);
     netsource_close(&n->answer_source, n->m);
     machine_host_release(n->m, n->host_table);
@@ -290,6 +301,7 @@ void network_put(struct network *n, const struct network_state *s)
     put(n, n->m1, s->m1, m->params, sizeof(real));
     put(n, n->m2, s->m2, m->params, sizeof(real));
     put(n, n->now, &s->now, 1, sizeof s->now);
+    net_next_step(n, &s->now);
     machine_fence(n->m, 0);
     if (n->shadow && s->params)
         machine_refresh(n->m, n->shadow, n->params, n->host_groups, m->group_count);

@@ -16,6 +16,9 @@ struct network_options {
     uint32_t micro; /* how many micro-batches a step has (train.grad_accumulation) */
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
+    /* The machine's memory is its own. Rows for which it has no room then pass through it, in parts
+     * that are copied while others are computed on; with `streams` they always do. */
+    bool own_memory, streams;
     const struct loss_options *loss; /* training; resolved */
     const struct optim_options *optim;
     double clip_norm; /* 0: none */
@@ -57,6 +60,11 @@ bool network_source(struct network *n, const struct source *from, struct err *e)
  * the network was made for fewer steps. */
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e);
+/* How many of the next `steps` steps may be issued now, 1 at least: their rows are there, or wait
+ * in front of them. Where all rows are there, all. */
+uint32_t network_feed(struct network *n, uint32_t steps);
+/* Machine memory of rows that pass through it; 0: those to train on lie there. */
+uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* The gradient norms of `count` steps of this epoch, from its step `first` on: the first step of

@@ -86,8 +86,10 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         r->device.weights = need.weights;
         r->device.state = need.gradients + need.state;
         r->device.activations = need.activations + need.scratch;
-        r->device.data = t->table->rows.count * t->table->rows.format.stride +
-                         (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+        r->device.data = network_streams(t->network);
+        if (!r->device.data)
+            r->device.data = t->table->rows.count * t->table->rows.format.stride +
+                             (rows[PART_TRAIN] + other) * sizeof(uint32_t);
         r->device.all = need.total + r->device.data;
         network = 0;
     } else {
@@ -116,6 +118,7 @@ static uint64_t largest_batch(const struct training *t, const struct check_resul
         struct err e = {0};
         o.rows = rows;
         o.training = training;
+        o.streams = !training && o.own_memory;
         if (!network_need(&o, t->machine, &need, &e) || (room && need.total > room))
             break;
         largest = rows;

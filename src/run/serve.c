@@ -126,7 +126,11 @@ static bool make_network(struct serve *s, const struct network_options *o, struc
     machine_obey(s->machine, &s->plan);
     snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
     s->network = network_new(o, s->machine, &s->plan, e);
-    return s->network != NULL;
+    if (s->network && network_answer_source(s->network, &s->source, e)) /* it has room for rows */
+        return true;
+    network_free(s->network);
+    s->network = NULL;
+    return false;
 }
 
 /* A device without room for the batch gets a smaller one. */
@@ -147,7 +151,9 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     s->machine = select_open(&s->backend, &s->options, false, e);
     if (!s->machine)
         return false;
-    struct network_options o = {.model = &s->model, .features = s->features, .micro = 1};
+    bool gpu = select_is_gpu(&s->backend);
+    struct network_options o = {.model = &s->model, .features = s->features, .micro = 1,
+                                .own_memory = gpu, .streams = gpu};
     if (!choose_rows(s, &o, count > s->expected ? count : s->expected, e) || !fit_network(s, &o, e))
         return false;
     s->stepper = step_open(s->network, s->machine);
@@ -159,22 +165,21 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     }
     memory_note(s->machine);
     select_say_loaded(&s->backend, s->machine);
-    s->source = (struct source){
-        .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63},
-        .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
-        .features = s->features,
-    };
     return true;
 }
 
 static bool answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                    struct err *e)
 {
+    s->chunk = records;
+    s->source = (struct source){
+        .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63, .count = count},
+        .count = count,
+        .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
+        .features = s->features,
+    };
     if (!s->network && !begin(s, count, e))
         return false;
-    s->chunk = records;
-    s->source.rows.count = count;
-    s->source.count = count;
     return step_answer(s->stepper, &s->source, 0, count, logits, e);
 }
 

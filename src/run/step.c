@@ -86,8 +86,13 @@ static void took(struct entry *entry, double seconds, uint32_t times)
 
 bool step_train(struct stepper *s, uint32_t steps, struct err *e)
 {
+    struct entry *entry = entry_of(s, network_issue_step, s->network);
     double began = clock_now();
-    struct entry *entry = run(s, network_issue_step, s->network, steps);
+    for (uint32_t done = 0, now; done < steps; done += now) {
+        now = network_feed(s->network, steps - done);
+        run(s, network_issue_step, s->network, now);
+    }
+    machine_expect(s->machine, patience(entry, steps));
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
     took(entry, clock_now() - began, steps);
     return good;

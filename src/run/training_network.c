@@ -1,5 +1,5 @@
 /* training_network.c - the network of a training on its machine, and what is tried where a GPU has
- * no room for it: smaller micro-batches, then the CPU. */
+ * no room for it: smaller micro-batches, rows that pass through, then the CPU. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -15,6 +15,7 @@ struct network_options training_network(const struct training *t)
                                     .micro = t->plan.micro,
                                     .steps = (uint32_t)t->steps,
                                     .training = true,
+                                    .own_memory = select_is_gpu(&t->backend),
                                     .loss = &o->loss,
                                     .optim = &o->optimizer,
                                     .clip_norm = o->clip_norm};
@@ -124,26 +125,36 @@ static bool network_on_cpu(struct training *t, struct err *e)
     return network_try(t, e);
 }
 
+/* Makes it, with smaller micro-batches where there is no room, until it has its rows: they lie
+ * there or pass through. False: it cannot be had here. */
 static bool network_fit(struct training *t, struct err *e)
 {
-    uint32_t wished = t->plan.batch;
-    while (!network_try(t, e)) {
+    for (;;) {
+        if (network_try(t, e) && network_source(t->network, &t->source, e))
+            return true;
         network_drop(t);
-        if (e->id != ERR_GPU_MEMORY || !select_is_gpu(&t->backend))
+        if (e->id != ERR_GPU_MEMORY || !select_is_gpu(&t->backend) || !halve(t))
             return false;
-        if (!halve(t))
-            return select_falls_back(&t->backend, &t->config->backend, e) && network_on_cpu(t, e);
         err_clear(e);
     }
+}
+
+static void say_fitted(const struct training *t, uint32_t wished)
+{
+    uint64_t ring = network_streams(t->network);
     if (t->plan.batch != wished)
         log_line("dnn_gpu: out of memory; micro-batch %u -> %u", wished, t->plan.batch);
-    return true;
+    if (ring)
+        log_line("dnn_gpu: out of memory; data streamed (%s through %s)",
+                 text_bytes(t->table->rows.count * t->table->rows.format.stride),
+                 text_bytes(ring));
+    memory_note(t->machine);
+    select_say_loaded(&t->backend, t->machine);
 }
 
 bool training_make_network(struct training *t, struct err *e)
 {
-    if (!network_fit(t, e))
-        return false;
+    uint32_t wished = t->plan.batch;
     t->source = (struct source){.rows = t->table->rows,
                                 .index = t->table->index[PART_TRAIN],
                                 .count = t->table->count[PART_TRAIN],
@@ -151,15 +162,11 @@ bool training_make_network(struct training *t, struct err *e)
                                 .classes = t->classes,
                                 .class_weight = t->class_weight,
                                 .features = t->features};
-    bool good = network_source(t->network, &t->source, e);
-    if (!good && e->id == ERR_GPU_MEMORY &&
-        select_falls_back(&t->backend, &t->config->backend, e)) {
-        network_drop(t);
-        good = network_on_cpu(t, e) && network_source(t->network, &t->source, e);
-    }
-    if (good) {
-        memory_note(t->machine);
-        select_say_loaded(&t->backend, t->machine);
-    }
-    return good;
+    bool good = network_fit(t, e);
+    if (good && select_is_gpu(&t->backend))
+        say_fitted(t, wished);
+    if (good || e->id != ERR_GPU_MEMORY ||
+        !select_falls_back(&t->backend, &t->config->backend, e))
+        return good;
+    return network_on_cpu(t, e) && network_source(t->network, &t->source, e);
 }

@@ -6,9 +6,9 @@
 unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
 number() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "$1" | tail -n 1; } # number FILE KEY: the last on the last line
 device_of() { grep -o "\"$2\":{[^}]*}" "$1" | tail -n 1 | sed -n "s/.*\"$3\":\([0-9]*\).*/\1/p"; }
-make_data d.csv 3000
+make_data d.csv 1200
 make_config c.json d.csv binary '"epochs": 2, "early_stopping": {"patience": 0}' \
-    '"backend": {"name": "dnn_gpu", "fallback": "none"}, "output": {"metrics": "m.jsonl"}'
+    '"backend": {"name": "dnn_gpu", "fallback": "none", "precision": "fp32"}, "output": {"metrics": "m.jsonl"}'
 sed 's/"none"/"cpu"/' c.json >f.json
 
 # --- what is told ---
@@ -31,7 +31,7 @@ is "$(device_of out memory device_peak_bytes)" 0 "0 on the CPU"
 layers='"layers": [{"type": "dense", "units": 64}, {"type": "batch_norm"}, {"type": "gelu"}, {"type": "dropout", "p": 0.2},
   {"type": "residual", "layers": [{"type": "layer_norm"}, {"type": "dense", "units": 64}, {"type": "silu"}]}]'
 sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" c.json >layers.json
-sed 's/\[16, 8\]/[300, 100]/' c.json >wide.json
+sed 's/\[16, 8\]/[96, 64]/' c.json >wide.json
 sed 's/"batch_size": 64/"batch_size": 2000/' wide.json >batch.json
 sed 's/"epochs": 2/"epochs": 1, "grad_accumulation": 3, "optimizer": {"type": "sgd"}/' wide.json >sgd.json
 for name in c layers wide batch sgd; do
@@ -54,7 +54,7 @@ run dnn check wide.json --backend dnn_cpu
 ok $? "not on the CPU"
 
 # --- the largest batch that fits ---
-export DNN_EMULATE=devices:1:4000000
+export DNN_EMULATE=devices:1:1500000
 run dnn check wide.json --json
 largest=$(number out train)
 largest=$(sed 's/.*"largest_batch":{"train":\([0-9]*\).*/\1/' out)

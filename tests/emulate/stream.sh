@@ -1,0 +1,73 @@
+#!/bin/bash
+# stream.sh - a table for which the GPU has no room: its rows pass through in parts, copied while others are computed on, and the
+# model is the same bytes as where they lie there; the steps of the ladder before and behind. Ids: G06. DNN is build/emulated/dnn.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
+make_data d.csv 9000
+make_config c.json d.csv binary '"epochs": 3, "checkpoint": {"every_s": 0, "keep": 3}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+sed 's/"none"/"cpu"/' c.json >f.json
+dnn train c.json -o there.dnn --progress none --quiet
+dnn predict there.dnn d.csv --quiet >there.csv
+for order in 0 1 2 3; do
+    run env DNN_EMULATE=devices:1:250000,hide,report,order:$order "$DNN" train c.json -o s.dnn --progress none --json
+    is_exit 0 "too large a table, in order $order"
+    err_has "dnn_gpu: out of memory; data streamed (" "which is said in one line"
+    err_has " 0 findings, 0 left" "with nothing wrong"
+    same s.dnn there.dnn "the same bytes"
+done
+is "$(grep -c 'out of memory' err)" 1 "said once"
+peak=$(sed -n 's/.*"device_peak_bytes":\([0-9]*\).*/\1/p' out)
+[ "$peak" -le 225000 ]
+ok $? "within what it may have: $peak"
+run env DNN_EMULATE=devices:1:250000 "$DNN" check c.json --json
+told=$(sed -n 's/.*"device_bytes":\([0-9]*\).*/\1/p' out)
+[ $((10 * told)) -ge $((9 * peak)) ] && [ $((10 * told)) -le $((11 * peak)) ]
+ok $? "check tells $told, the device held $peak"
+allocations() { DNN_EMULATE=devices:1:250000,report dnn train c.json -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
+    sed -n 's/^emulated: .* \([0-9]*\) allocations$/\1/p'; }
+is "$(allocations 4)" "$(allocations 2)" "nothing is allocated once the steps run"
+
+# evaluation, batch_norm and an odd batch pass through as well
+layers='"layers": [{"type": "dense", "units": 16}, {"type": "batch_norm"}, {"type": "relu"}, {"type": "dropout", "p": 0.2}]'
+sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/; s/\"batch_size\": 64/\"batch_size\": 37, \"grad_accumulation\": 2/" c.json >l.json
+dnn train l.json -o l.dnn --progress none --quiet
+run env DNN_EMULATE=devices:1:250000 "$DNN" train l.json -o m.dnn --progress none
+err_has "data streamed" "batch_norm, dropout, 37 rows twice a step"
+same m.dnn l.dnn "the same bytes"
+
+# the ladder: smaller micro-batches as well, then the CPU
+run env DNN_EMULATE=devices:1:160000 "$DNN" train c.json -o s.dnn --progress none --set train.batch_size=256
+is_exit 0 "little room"
+err_has "dnn_gpu: out of memory; micro-batch 256 -> " "micro-batches are halved"
+err_has "dnn_gpu: out of memory; data streamed (" "and data streamed"
+run env DNN_EMULATE=devices:1:20000 "$DNN" train f.json -o s.dnn --progress none
+is_exit 0 "no room for anything"
+is "$(grep -c 'warning:' err)" 1 "the CPU, with one warning"
+run env DNN_EMULATE=devices:1:20000 "$DNN" train c.json -o s.dnn --progress none
+is_exit 75 "or 75"
+dnn train c.json -o cpu.dnn --progress none --quiet --backend dnn_cpu
+
+# stopped and gone on, failed and gone on
+rm -f s.dnn*
+calls=$(DNN_EMULATE=devices:1:250000,report dnn train c.json -o x.dnn --progress none 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
+run env DNN_EMULATE=devices:1:250000,any:$((calls * 2 / 3)):719,report "$DNN" train c.json -o s.dnn --progress none
+is_exit 81 "a fault in the middle"
+run env DNN_EMULATE=devices:1:250000 "$DNN" train c.json -o s.dnn --progress none --resume
+is_exit 0 "gone on"
+same s.dnn there.dnn "to the same bytes"
+for n in 3 5 7 9 11; do
+    run env DNN_EMULATE=devices:1:250000,any:$((calls * n / 12)):700,report "$DNN" train f.json -o s.dnn --progress none
+    [ $STATUS -eq 0 ] && [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq 1 ]
+    ok $? "G09 a fault at call $((calls * n / 12)) while data stream: the CPU" "exit $STATUS: $(cat err)"
+done
+
+# answers come through the same ring, whatever room there is
+for order in 0 1 2 3; do
+    run env DNN_EMULATE=hide,report,order:$order "$DNN" predict there.dnn d.csv
+    err_has " 0 findings, 0 left" "answers in order $order: nothing wrong"
+    same out there.csv "and the same bytes"
+done
+run env DNN_EMULATE=devices:1:200000 "$DNN" predict there.dnn d.csv
+same out there.csv "with little room as well"
+done_testing
