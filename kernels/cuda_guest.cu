@@ -30,6 +30,7 @@ void guest_failed(struct card *m, enum guest_id id, const char *call, int status
     struct guests *g = m->guests;
     cudaError_t code = call_PeekAtLastError();
     g->use[id].on = false;
+    g->use[id].failed = true;
     if (cuda_ended()) { /* no fault of the library's alone */
         cuda_good(m, code, call);
         return;
@@ -89,20 +90,29 @@ int guest_faster(struct card *m, enum guest_id id, const char *what, guest_run *
 
 /* --- opening --- */
 
+static void say_choice(enum guest_id id, const struct guest_rule *rule)
+{
+    char text[64] = "";
+    guest_rule_write(id, guest_find(id)->version, rule, text, sizeof text);
+    log_line("dnn_gpu: in the place of our kernels: %s", text);
+}
+
 static void open_guest(struct card *m, size_t kind, const struct guest_rule *rule)
 {
     enum guest_id id = kinds[kind].id;
     struct guest_use *use = &m->guests->use[id];
     use->rule = *rule;
-    if (use->tried)
-        return;
-    use->tried = true;
-    if (!guest_find(id)->library) {
+    if (!use->tried && !guest_find(id)->library)
         say_why_not(id);
-    } else if (kinds[kind].open(m)) {
-        use->on = true;
+    else if (!use->tried)
+        use->on = kinds[kind].open(m);
+    else
+        use->on = use->handle && !use->failed;
+    if (use->on)
         guest_door = guest_rule_always() ? &door_everything : &door;
-    }
+    if (use->on && !use->tried && m->guests->trains)
+        say_choice(id, rule);
+    use->tried = true;
 }
 
 /* Those that the rules of this card name for its precision. */
@@ -122,6 +132,7 @@ void cuda_guests_begin(struct card *m, const struct machine_options *o)
 {
     struct guests *g = m->guests = (struct guests *)mem_zero(1, sizeof *g);
     g->may = o->blas || guest_rule_always();
+    g->trains = o->blas;
     g->timed = o->blas && o->timed;
     g->workspace = workspace_of(m);
     if (g->may)

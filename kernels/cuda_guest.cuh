@@ -7,7 +7,7 @@
 
 /* One library on one card. */
 struct guest_use {
-    bool tried, on;
+    bool tried, on, failed;
     void *handle;
     struct guest_rule rule;
 };
@@ -30,7 +30,7 @@ struct guest_served {
 struct guest_sheet { uint32_t rows, width, act, back, ldx, ldy; bool serves; };
 struct guests {
     struct guest_use use[GUESTS];
-    bool may, timed;                /* they may serve at all; by timings */
+    bool may, timed, trains;        /* they may serve at all; by timings; and it is a training */
     struct guest_served *served;
     size_t count, room;
     size_t workspace;

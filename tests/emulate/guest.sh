@@ -31,7 +31,7 @@ train() { dnn train c.json --progress none "$@"; }
 with() { # with FOLDER COMMAND...: those libraries, serving everything
     local folder=$1
     shift
-    env DNN_GUESTS="${GUESTS_RULE:-always}" LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+    env DNN_GUESTS="${GUESTS_RULE-always}" LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 close() { # close MODEL MODEL BOUND: their answers on the CPU differ by so much at most
     dnn predict "$1" d.csv --backend dnn_cpu -q >close.a && dnn predict "$2" d.csv --backend dnn_cpu -q >close.b || return 1
@@ -40,7 +40,7 @@ close() { # close MODEL MODEL BOUND: their answers on the CPU differ by so much 
             next if $. == 1; for (1 .. $#a) { my $d = abs($a[$_] - $b[$_]); $far = $d if $d > $far } }
         die "far: $far\n" if $far > $most' close.a close.b "$3"
 }
-warnings() { grep -c 'warning:' err; }
+warnings() { grep 'warning:' err | grep -vc 'less than 4 GiB'; } # the emulated card is a small one
 plan() { # what the model says of guests
     grep -ao 'guests\\":\\"[^"\\]*' "$1" | head -n 1 | sed 's/.*"//'
 }
@@ -53,6 +53,7 @@ is "$(plan own.dnn)" "" "nor kept"
 run with whole "$DNN" train c.json --progress none -o guest.dnn
 is_exit 0 "both serve"
 is "$(warnings)" 0 "without a warning"
+err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0 from 1 and 1" "which are named"
 is "$(plan guest.dnn)" "cuBLASLt 13.1.0 from 1 and 1; cuDNN 9.19.0 from 1 and 1" "the model keeps which, and from which sizes"
 ! cmp -s own.dnn guest.dnn
 ok $? "they round otherwise than our kernels"
