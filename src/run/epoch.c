@@ -263,6 +263,40 @@ static double foretell(const struct training *t, double epoch_s)
     return limit > 0 && all > limit ? limit : all;
 }
 
+/* What an answer of no training costs: one class of all log(classes), the mean of a target, which
+ * is scaled to a deviation of 1, at most 1. */
+static double constant_loss(const struct training *t)
+{
+    return t->classes ? log(t->classes) : 1;
+}
+
+static bool ruined(const struct training *t, int64_t epoch)
+{
+    return t->history.rows[epoch - 1].loss > HISTORY_FACTOR * constant_loss(t);
+}
+
+/* Whether the end of this epoch is kept. Without validation rows the last one is the best, and a
+ * ruined one nothing to go back to. */
+static bool worth_keeping(const struct training *t, bool best)
+{
+    return best && (t->history.metric || !ruined(t, t->history.epochs));
+}
+
+static bool ran_away(struct training *t, const struct step *now, struct err *e)
+{
+    const struct history *h = &t->history;
+    char what[256];
+    if (!history_runaway(h, constant_loss(t)))
+        return false;
+    if (!t->best.params || (h->metric && ruined(t, h->best_epoch)))
+        training_forget(t);
+    snprintf(what, sizeof what,
+             "the loss of %d epochs was above %d times that of a constant answer, at last %.3g",
+             HISTORY_RUNAWAY, HISTORY_FACTOR, h->rows[h->epochs - 1].loss);
+    training_diverged(t, now->tried, what, e);
+    return true;
+}
+
 /* All steps are done: what did they bring? `end` gets the weights, unless t->best takes them. */
 static enum verdict judge(struct run *r, const struct step *now, struct network_state *end,
                           struct err *e)
@@ -295,7 +329,9 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     }
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
-    return !best || training_remember(t, end, e) ? GO_ON : FAILED;
+    if (worth_keeping(t, best) && !training_remember(t, end, e))
+        return FAILED;
+    return ran_away(t, now, e) ? FAILED : GO_ON;
 }
 
 static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)

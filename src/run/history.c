@@ -26,6 +26,15 @@ bool history_add(struct history *h, struct history_row row)
     return better;
 }
 
+bool history_runaway(const struct history *h, double constant_loss)
+{
+    int64_t row = 0;
+    while (row < h->epochs &&
+           h->rows[h->epochs - 1 - row].loss > HISTORY_FACTOR * constant_loss)
+        row++;
+    return row >= HISTORY_RUNAWAY;
+}
+
 bool history_over(const struct history *h)
 {
     return h->metric && h->patience > 0 && h->waited >= h->patience;

@@ -28,6 +28,11 @@ struct history {
 /* True when this epoch is the best so far: better than the best before by more than min_delta. A
  * NaN is never best. Without a metric every epoch is the best: the last weights are kept. */
 bool history_add(struct history *h, struct history_row row);
+/* The loss is lost: each of the last HISTORY_RUNAWAY epochs had more than HISTORY_FACTOR times that
+ * of a constant answer. What gradients say is not enough: their norms are compared with those of
+ * the same training (norms.h), and one that was ruined by its first steps goes on evenly. */
+enum { HISTORY_RUNAWAY = 3, HISTORY_FACTOR = 1000 };
+bool history_runaway(const struct history *h, double constant_loss);
 /* Patience is used up: no further epoch. */
 bool history_over(const struct history *h);
 /* The best epoch, waited and best anew from the rows: what a checkpoint's rows say counts, not what

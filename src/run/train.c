@@ -84,6 +84,10 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);
+    json_open(out, "warnings", '[');
+    if (*r->worse)
+        json_put_string(out, NULL, r->worse);
+    json_close(out, ']');
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);
     json_put_number(out, "start", r->start_s);

@@ -1,11 +1,42 @@
 /* train_save.c - the end of a training: the best weights, what they reach, golden rows, the model
  * file. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "run/golden.h"
 #include "run/stop.h"
 #include "run/training.h"
+
+#define NOT_PLAIN 3   /* times the rmse of the mean, of a loss that does not aim at the mean */
+#define NOT_OVER 1.5 /* times that of the constant, where the last epoch was the best */
+
+/* A model that a constant answer beats has learnt nothing. Asked of the metric that its loss makes
+ * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training that
+ * ended while it still got better may have come from far: there it must be worse by much. */
+static void compare(const struct training *t, struct train_result *r)
+{
+    const struct metrics *m = r->has_test ? &r->test : &r->valid;
+    const char *name = t->classes ? "logloss" : "rmse";
+    bool plain = loss_is_plain(&t->config->train.loss);
+    double margin = t->history.metric && r->best_epoch < r->epochs ? 1 : NOT_OVER;
+    if (!plain && t->classes)
+        name = t->classes > 2 ? "macro_auc" : "auc";
+    else if (!plain)
+        margin = NOT_PLAIN;
+    double got = metrics_get(m, name), constant = metrics_get(&r->baseline, name);
+    bool higher = metric_find(name, t->config->task)->higher;
+    if (r->epochs == 0 || !(higher ? got <= constant : got >= margin * constant))
+        return;
+    snprintf(r->worse, sizeof r->worse,
+             "on the %s rows the model is no better than a constant answer: %s %.4g, that of the "
+             "constant %.4g; lower train.optimizer.learning_rate (now %.3g), or look for extreme "
+             "values in the data or the target",
+             r->has_test ? "test" : "validation", name, got, constant,
+             t->config->train.optimizer.learning_rate);
+    log_warning("%s", r->worse);
+}
 
 static bool measure(struct training *t, struct train_result *r, struct err *e)
 {
@@ -16,6 +47,8 @@ static bool measure(struct training *t, struct train_result *r, struct err *e)
         return false;
     if (r->has_test || r->has_valid)
         score_baseline(&t->score, r->has_test ? PART_TEST : PART_VALID, &r->baseline);
+    if (r->has_test || r->has_valid)
+        compare(t, r);
     return true;
 }
 

@@ -110,6 +110,8 @@ bool training_finite(struct training *t, const struct network_state *s, struct e
 bool training_remember(struct training *t, struct network_state *end, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
+/* No epoch ended well: nothing of what was reached is worth going on from, checkpoints neither. */
+void training_forget(struct training *t);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind t->best led to where the training cannot go on, so t->best becomes the newest one and
  * those behind it go. Says into text what is kept: "the last good checkpoint is kept: ..". False:

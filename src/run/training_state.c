@@ -189,6 +189,15 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
+void training_forget(struct training *t)
+{
+    training_state_free(&t->best);
+    t->best_dated = false;
+    keeper_clear(&t->keeper);
+    mem_free(t->checkpoint);
+    t->checkpoint = NULL;
+}
+
 /* The norms stay out: those of another learning rate are of another size. Without moments, the
  * optimiser's steps are counted anew: its first ones correct for moments that begin at 0. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room)

@@ -69,6 +69,26 @@ is "$(digest m.dnn.ckpt-000000000007) $(digest m.dnn.ckpt-000000000014) $(ls m.d
     "the checkpoints that were there are left, also where a step has their name"
 rm -f m.dnn*
 
+# ruined by its first steps, and even since: no norm is above the median
+ruin() { run dnn train v.json -o m.dnn --set train.early_stopping.patience=0 --set train.epochs=8 --set "$@"; }
+ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.checkpoint.every_s=0
+is_exit 80 "N01 a loss far above that of a constant answer, epoch after epoch: 80"
+err_has "the loss of 3 epochs was above 1000 times that of a constant answer" "with the rule"
+err_has "there is no checkpoint to keep" "nothing of it is kept"
+err_has "and start again"
+no_leftovers m.dnn "also no checkpoint"
+ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.clip_norm=1
+is_exit 80 "N02 where gradients are clipped, too"
+ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5
+is_exit 0 "too high a rate for a good model"
+grep -q "warning: on the .* rows the model is no better than a constant answer: rmse .*lower train.optimizer.learning_rate (now 1)" err
+ok $? "is not silent" "$(cat err)"
+ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5 --json
+out_has '"warnings":["on the ' "as JSON too"
+run dnn train v.json -o m.dnn --json
+out_has '"warnings":[]' "a good model has no warning"
+rm -f m.dnn
+
 { echo a,b,c,y; tail -n +2 d.csv | sed 's/,[01]$/,1/'; } >one.csv
 run dnn train c.json -o m.dnn --set data.train=one.csv
 is_exit 65 "N03 one class: 65"

@@ -50,6 +50,22 @@ static void other_rules(void)
     history_release(&late);
 }
 
+static void loss_runs_away(void)
+{
+    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION)};
+    const double loss[] = {0.9, 2e3, 1e9, 999, 1001, 1e12, 1e300};
+    bool verdict[7];
+    for (int i = 0; i < 7; i++) {
+        history_add(&h, (struct history_row){.loss = loss[i], .metric = 1});
+        verdict[i] = history_runaway(&h, 1);
+    }
+    ok(!verdict[0] && !verdict[2] && !verdict[3] && !verdict[5],
+       "a loss far above a constant's for two epochs, or with one below between: not lost yet");
+    ok(verdict[6], "for three in a row: lost");
+    ok(!history_runaway(&h, 2), "what a constant's loss is counts");
+    history_release(&h);
+}
+
 static void journal(void)
 {
     struct err e = {0};
@@ -86,6 +102,7 @@ int main(void)
     scratch_make();
     lower_is_better();
     other_rules();
+    loss_runs_away();
     journal();
     return done();
 }
