@@ -73,7 +73,7 @@ struct machine_options {
 bool machine_known(const char *name);
 /* NULL with an error: no such machine in this build, or what it needs is not there. An E1801 of a
  * GPU has as its cause: */
-enum refusal {
+enum gpu_refusal {
     REFUSAL_DRIVER = 1, /* there is none */
     REFUSAL_RUNTIME,    /* the driver is older than the program */
     REFUSAL_HIDDEN,     /* no device is visible */
