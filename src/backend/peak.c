@@ -148,6 +148,7 @@ double peak_measure(struct machine *m, enum peak_kind kind, size_t bytes, double
     void *to = machine_alloc(m, half, &e), *from = to ? machine_alloc(m, half, &e) : NULL;
     double best = 0, until = clock_now() + seconds;
     bool good = from != NULL;
+    machine_expect(m, MACHINE_PATIENCE);
     if (good && kind == PEAK_COPY) { /* both places are there, and hold something */
         issue(m, kind, from, to, half, 1);
         issue(m, kind, to, from, half, 1);
