@@ -67,12 +67,13 @@ void gpucheck_shown(struct gpucheck *g, char *why, size_t room)
     snprintf(why, room, "%s", l.nvml_why);
 }
 
-void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
+bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
 {
     char *const versions[GUESTS] = {[GUEST_CUBLASLT] = g->versions.cublas,
                                     [GUEST_CUDNN] = g->versions.cudnn,
                                     [GUEST_NCCL] = g->versions.nccl};
     size_t used = 0;
+    bool good = true;
     why_not[0] = '\0';
     for (int i = 0; i < GUESTS; i++) {
         const struct guest *found = guest_find((enum guest_id)i);
@@ -82,5 +83,7 @@ void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
         else if (used < room)
             used += (size_t)snprintf(why_not + used, room - used, "%s%s: %s", used ? "; " : "",
                                      guest_name((enum guest_id)i), found->why);
+        good = good && (found->library || strstr(found->why, "is not found"));
     }
+    return good;
 }

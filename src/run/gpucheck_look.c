@@ -207,11 +207,16 @@ static void look_libraries(struct gpu_job *j)
     struct gpu_check *c = gpucheck_add(j->g, "libraries");
     const struct gpu_versions *v = &j->g->versions;
     char why_not[400];
-    gpucheck_other_libraries(j->g, why_not, sizeof why_not);
+    bool good = gpucheck_other_libraries(j->g, why_not, sizeof why_not);
     gpucheck_measured(c, "cuBLASLt %s, cuDNN %s, NCCL %s", v->cublas[0] ? v->cublas : "none",
                       v->cudnn[0] ? v->cudnn : "none", v->nccl[0] ? v->nccl : "none");
     gpucheck_threshold(c, "none is needed");
     gpucheck_reason(c, "the kernels are the program's own%s%s", why_not[0] ? "; " : "", why_not);
+    if (good)
+        return;
+    c->status = GPU_WARN;
+    gpucheck_fix(c, "install a newer version, or take it from the loader's path; our kernels serve "
+                    "without it");
 }
 
 static bool look_architecture(struct gpu_job *j)

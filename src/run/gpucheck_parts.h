@@ -53,8 +53,9 @@ struct gpu_libraries {
 void gpucheck_cuda_library(struct gpu_libraries *l);
 /* Asks NVML, and fills g's devices and driver version. uuid NULL: of the first card. */
 void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid);
-/* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. */
-void gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
+/* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. False when one of them
+ * is there. */
+bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
 
 /* --- against the table of cards: gpucheck_rate.c --- */
 

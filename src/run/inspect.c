@@ -212,7 +212,9 @@ static void text_model(const struct inspect *i, struct text *out)
         text_put(out, count > 20 ? " ...\n" : "\n");
     }
     text_printf(out, "parameters %llu\n", (unsigned long long)i->plan->trained);
-    text_printf(out, "trained on %s, %s, %s\n", f->plan.backend, f->plan.core, f->plan.precision);
+    text_printf(out, "trained on %s, %s, %s%s%s\n", f->plan.backend, f->plan.core,
+                f->plan.precision, f->plan.guests[0] ? ", with " : "",
+                text_quote_z(f->plan.guests));
     text_printf(out, "sha256     %s\n", f->sha256);
     text_put(out, "columns\n");
     for (size_t c = 0; c < s->column_count; c++)

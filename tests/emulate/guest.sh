@@ -55,6 +55,8 @@ is_exit 0 "both serve"
 is "$(warnings)" 0 "without a warning"
 err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0 from 1 and 1" "which are named"
 is "$(plan guest.dnn)" "cuBLASLt 13.1.0 from 1 and 1; cuDNN 9.19.0 from 1 and 1" "the model keeps which, and from which sizes"
+run dnn inspect guest.dnn
+out_has "trained on cuda, emulated, fp32, with cuBLASLt 13.1.0 from 1 and 1; cuDNN 9.19.0 from 1 and 1" "and inspect shows it"
 ! cmp -s own.dnn guest.dnn
 ok $? "they round otherwise than our kernels"
 check "but the training is the same" close own.dnn guest.dnn 1e-3
@@ -190,6 +192,8 @@ out_has "cuBLASLt 11.3.0 (libcublasLt.so.13 is of version 11.3.0, older than 11.
 GUESTS_RULE=none run with elder "$DNN" gpucheck
 is_exit 69 "gpucheck: an old library is no failure"
 out_has "measured: cuBLASLt none, cuDNN 9.19.0" "gpucheck: what can serve"
+grep -q '^libraries  *warn' out
+ok $? "gpucheck: at most a warning" "$(grep '^libraries' out)"
 out_has "cuBLASLt: libcublasLt.so.13 is of version 11.3.0, older than 11.11.0" "gpucheck: and why not"
 run with whole "$DNN" gpucheck
 out_has "verdict: emulated (exit 69)" "gpucheck passes with guests in the place of kernels"
