@@ -1,4 +1,5 @@
 /* arena.c - chunks in a list; a request larger than half a chunk gets a chunk of its own size. */
+#include "base/arena.h"
 #include "base/mem.h"
 
 #include <string.h>

@@ -51,39 +51,11 @@ const char *file_base_name(const char *path);
 /* path relative to the folder that the file folder_of lies in; mem_free */
 char *file_join(const char *folder_of, const char *path);
 
-/* --- writing --- */
 /* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What
  * names a descriptor ("-", "/dev/stdout") and a chain without end stay as they are; mem_free */
 char *file_final(const char *path);
 /* The names in the path's folder are durable when true: a file that was made there is found. */
 bool file_sync_folder(const char *path, struct err *e);
-struct outfile {
-    int fd;
-    char *path, *temp; /* temp NULL: standard output or a device, written straight */
-    char *buffer;
-    size_t used;
-    uint64_t written; /* bytes handed to the descriptor */
-    bool open, failed;
-    bool prepared;    /* all bytes are durable under the temporary name */
-    bool borrowed;    /* the descriptor is standard output or error: never closed */
-};
-/* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file
- * behind it. */
-bool outfile_open(struct outfile *o, const char *path, struct err *e);
-bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
-bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
-/* All that can fail for want of room: flush, fsync, close. Nothing more is written; the final name
- * is untouched. Of several outputs, each is prepared before the first is committed. */
-bool outfile_prepare(struct outfile *o, struct err *e);
-/* Prepares, unless that is done; rename, fsync of the folder: true means durable. Frees o in either
- * case. */
-bool outfile_commit(struct outfile *o, struct err *e);
-/* Removes the temporary files of an output whose writers are gone: no process of that number here,
- * and no lock on the file (a writer on another host). With an infix those of path, infix and digits
- * too. How many; what cannot be listed or removed stays. */
-unsigned outfile_sweep(const char *path, const char *infix);
-void outfile_abort(struct outfile *o);  /* removes the temporary file; harmless when not open */
-void outfile_abort_all(void); /* async-signal-safe: unlinks every temporary file still open */
 bool file_remove(const char *path, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/json_strict.h"
 #include "base/json_tree.h"

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/json_tree.h"
 
 /* One step down. *path moves behind the step, or to NULL at the end. NULL: no such child. A name

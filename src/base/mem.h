@@ -27,11 +27,4 @@ uint64_t mem_peak(void);
 #define mem_mul_overflows(a, b, out) __builtin_mul_overflow(a, b, out)
 #define mem_add_overflows(a, b, out) __builtin_add_overflow(a, b, out)
 
-/* arena: bytes that live and die together. arena_alloc is cleared and 16-byte aligned. */
-struct arena;
-struct arena *arena_new(size_t chunk_bytes);
-void *arena_alloc(struct arena *a, size_t count, size_t size);
-char *arena_string(struct arena *a, const char *text, size_t length);
-void arena_free(struct arena *a);
-
 #endif

@@ -1,7 +1,7 @@
 /* outfile.c - writing: beside the final place, synced, renamed over it, and the folder synced. A
  * list of the temporary files that stand open lets a signal handler remove them. What is not a
  * regular file (a pipe, a device, standard output) is written straight. */
-#include "base/file.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/text.h"
 
 #define MARK ".dnn-tmp-"

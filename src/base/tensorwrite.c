@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/sha256.h"
 #include "base/sort.h"
 #include "base/tensorhead.h"

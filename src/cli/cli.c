@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "run/progress.h"
 #include "run/stop.h"
 

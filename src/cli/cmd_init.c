@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/init_forecast.h"
 #include "data/infer.h"

@@ -134,14 +134,6 @@ bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, siz
                      struct csv_cells *out, struct err *e);
 /* What follows the bad record of b; false when nothing does. `rest` needs no release. */
 bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_block *rest);
-/* The two readers behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself.
- * scan_parse returns SCAN_REFUSED when libcsv must decide: every error message comes from
- * libcsv_parse. */
-enum scan_result { SCAN_DONE, SCAN_REFUSED };
-enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
-                            struct csv_cells *out);
-bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
-                  struct csv_cells *out, struct err *e);
 /* Where cell i of a record stands: line and byte column, for messages. */
 void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all,
                uint32_t cell, int64_t *line, int64_t *column);

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/csv.h"
+#include "data/csv_room.h"
 
 /* libcsv's pstate, in its order. */
 enum { ROW_NOT_BEGUN, CELL_NOT_BEGUN, CELL_BEGUN, CELL_MIGHT_HAVE_ENDED };

@@ -83,4 +83,9 @@ bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct e
 bool csv_header_read(struct csv *c, struct err *e);
 void csv_header_free(struct csv *c);
 
+/* The reader behind csv_cells_parse, which looks for NULs and invalid UTF-8 by itself, where
+ * scan_parse (scan.h) refuses: every error message comes from here. */
+bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                  struct csv_cells *out, struct err *e);
+
 #endif

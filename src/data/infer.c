@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "data/infer_parts.h"
 
-static bool check_name(const struct scan *s, const char *what, const char *name, struct err *e)
+static bool check_name(const struct survey *s, const char *what, const char *name, struct err *e)
 {
     for (size_t i = 0; i < s->count; i++)
         if (strcmp(s->names[i], name) == 0)
@@ -24,7 +24,7 @@ static bool check_name(const struct scan *s, const char *what, const char *name,
     return false;
 }
 
-static bool check_names(const struct infer_request *r, const struct scan *s, struct err *e)
+static bool check_names(const struct infer_request *r, const struct survey *s, struct err *e)
 {
     bool good = !r->target || check_name(s, "--target", r->target, e);
     for (size_t i = 0; i < r->id_count && good; i++)
@@ -34,7 +34,7 @@ static bool check_names(const struct infer_request *r, const struct scan *s, str
     return good;
 }
 
-static void conclude(const struct infer_request *r, const struct scan *s,
+static void conclude(const struct infer_request *r, const struct survey *s,
                      const struct csv_notes *notes, struct infer *i)
 {
     i->dialect = s->dialect;
@@ -46,7 +46,7 @@ static void conclude(const struct infer_request *r, const struct scan *s,
 }
 
 /* One reading with the dialect of s. */
-static struct infer *look(const struct infer_request *r, struct scan *s, struct err *e)
+static struct infer *look(const struct infer_request *r, struct survey *s, struct err *e)
 {
     char *path = mem_string(r->path);
     struct csv *c = csv_open(&s->dialect, &path, 1, e);
@@ -69,7 +69,7 @@ static struct infer *look(const struct infer_request *r, struct scan *s, struct 
 
 struct infer *infer_file(const struct infer_request *r, struct err *e)
 {
-    struct scan s = {0};
+    struct survey s = {0};
     if (!infer_dialect(r, &s.dialect, e))
         return NULL;
     struct csv_dialect dialect = s.dialect;
@@ -87,7 +87,7 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
                  "data.encoding=cp1252");
         return NULL;
     }
-    s = (struct scan){.dialect = dialect};
+    s = (struct survey){.dialect = dialect};
     i = look(r, &s, e);
     if (i)
         snprintf(i->encoding_note, sizeof i->encoding_note,

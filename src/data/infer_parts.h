@@ -64,7 +64,7 @@ struct watch {
     float *sample_number;
 };
 
-struct scan {
+struct survey {
     struct csv_dialect dialect;
     const char *const *names;   /* owned by csv */
     size_t count;
@@ -81,8 +81,8 @@ bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct 
  * utf-8 when most of its characters beyond ASCII are, and the others are damage. */
 bool infer_encoding(const char *path, int *encoding, struct err *e);
 /* infer_scan.c: the whole file, once. */
-bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, struct err *e);
-void infer_scan_free(struct scan *s);
+bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
+void infer_scan_free(struct survey *s);
 /* infer_form.c: the form of a cell that is neither a number nor an ISO date, and what is said of a
  * column of such cells (cell: the first of them, or NULL); returns its kind (infer_column). */
 int infer_form(const char *text, size_t length);
@@ -92,7 +92,7 @@ const char *infer_form_reason(int form, const char *cell, char *out, size_t size
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
 int infer_name(const char *name);
 /* infer_type.c: types, missing texts, decimal; then the task of the target. */
-void infer_types(const struct infer_request *r, const struct scan *s, struct infer *i);
-void infer_target(const struct scan *s, size_t target, struct infer *i);
+void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
+void infer_target(const struct survey *s, size_t target, struct infer *i);
 
 #endif

@@ -203,7 +203,7 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
 /* --- blocks --- */
 
 struct block_task {
-    struct scan *scan;
+    struct survey *survey;
     const struct csv_cells *cells;
     uint32_t *sampled; /* by record of the block: its place in the sample, UINT32_MAX none */
 };
@@ -215,13 +215,13 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
     (void)thread;
     struct block_task *t = context;
     size_t first = (size_t)tile * COLUMNS_A_TILE, end = first + COLUMNS_A_TILE;
-    end = end < t->scan->count ? end : t->scan->count;
+    end = end < t->survey->count ? end : t->survey->count;
     for (size_t r = 0; r < t->cells->record_count; r++) {
         const struct csv_cell *cells = t->cells->cells + t->cells->records[r].first_cell;
         for (size_t c = first; c < end; c++) {
-            struct watch *w = &t->scan->watches[c];
+            struct watch *w = &t->survey->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number = see(w, t->scan->missing, &cells[c], t->cells->records[r].line,
+            float number = see(w, t->survey->missing, &cells[c], t->cells->records[r].line,
                                hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
@@ -232,7 +232,7 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
 }
 
 /* Every second sampled row goes, in all columns alike. */
-static void thin_out(struct scan *s)
+static void thin_out(struct survey *s)
 {
     for (size_t c = 0; c < s->count; c++) {
         struct watch *w = &s->watches[c];
@@ -246,7 +246,7 @@ static void thin_out(struct scan *s)
 }
 
 /* Rows of a block that still fit the sample as it is; the block is looked at in such pieces. */
-static size_t choose_samples(struct scan *s, uint32_t *sampled, size_t from, size_t count)
+static size_t choose_samples(struct survey *s, uint32_t *sampled, size_t from, size_t count)
 {
     for (size_t r = from; r < count; r++) {
         sampled[r] = UINT32_MAX;
@@ -274,7 +274,7 @@ static bool check_ragged(const struct csv_block *b, const struct csv_cells *cell
     return true;
 }
 
-static bool see_block(struct scan *s, const struct csv_block *b, struct csv_cells *cells,
+static bool see_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
                       struct err *e)
 {
     if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
@@ -300,7 +300,7 @@ static bool see_block(struct scan *s, const struct csv_block *b, struct csv_cell
     return true;
 }
 
-static void watch_all(const struct infer_request *r, struct scan *s)
+static void watch_all(const struct infer_request *r, struct survey *s)
 {
     s->missing = r->missing;
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
@@ -327,7 +327,7 @@ static void watch_all(const struct infer_request *r, struct scan *s)
     }
 }
 
-bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, struct err *e)
+bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e)
 {
     struct csv_cells cells = {0};
     struct csv_block b;
@@ -341,7 +341,7 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct scan *s, st
     return good && e->id == ERR_NONE;
 }
 
-void infer_scan_free(struct scan *s)
+void infer_scan_free(struct survey *s)
 {
     for (size_t c = 0; s->watches && c < s->count; c++) {
         struct watch *w = &s->watches[c];

@@ -64,7 +64,7 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
 /* --- columns that give the target away, on sampled rows --- */
 
 struct leak_task {
-    const struct scan *scan;
+    const struct survey *survey;
     struct infer *infer;
     size_t target;
     struct leak_target of;
@@ -101,7 +101,7 @@ static void leak_tile(void *context, unsigned tile, unsigned thread)
     (void)thread;
     struct leak_task *t = context;
     struct infer_column *c = &t->infer->columns[tile];
-    const struct watch *w = &t->scan->watches[tile];
+    const struct watch *w = &t->survey->watches[tile];
     double explained = 0;
     if (tile == t->target)
         return;
@@ -113,11 +113,11 @@ static void leak_tile(void *context, unsigned tile, unsigned thread)
         snprintf(c->note, sizeof c->note, "%s", infer_leak_words);
 }
 
-static void find_leaks(const struct scan *s, size_t target, const struct vocab *labels,
+static void find_leaks(const struct survey *s, size_t target, const struct vocab *labels,
                        struct infer *out)
 {
     const struct watch *w = &s->watches[target];
-    struct leak_task t = {.scan = s, .infer = out, .target = target};
+    struct leak_task t = {.survey = s, .infer = out, .target = target};
     int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
     float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
     uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);
@@ -168,7 +168,7 @@ static void name_missing(const struct watch *w, struct infer *i, struct infer_co
     text_free(&kept);
 }
 
-void infer_target(const struct scan *s, size_t target, struct infer *out)
+void infer_target(const struct survey *s, size_t target, struct infer *out)
 {
     const struct watch *w = &s->watches[target];
     struct infer_column *c = &out->columns[target];

@@ -34,7 +34,7 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
 /* --- the decimal sign and the texts for missing --- */
 
 /* A column has a voice with its numbers if one of them can be no thousands: 1,5 and not 1,234. */
-static char find_decimal(const struct scan *s)
+static char find_decimal(const struct survey *s)
 {
     uint64_t points = 0, commas = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -68,7 +68,7 @@ static bool is_of_codes(const struct watch *w)
            !(w->whole + w->points + w->commas + w->dates);
 }
 
-static bool means_nothing(const struct scan *s, int i, char decimal)
+static bool means_nothing(const struct survey *s, int i, char decimal)
 {
     for (size_t c = 0; c < s->count; c++) {
         const struct watch *w = &s->watches[c];
@@ -81,7 +81,7 @@ static bool means_nothing(const struct scan *s, int i, char decimal)
 
 /* "" and NA as data.missing has them by itself: a file of tomorrow may have an NA that this one
  * lacks. */
-static void find_missing(const struct infer_request *r, const struct scan *s, char decimal,
+static void find_missing(const struct infer_request *r, const struct survey *s, char decimal,
                          bool *means_missing)
 {
     bool na = false; /* somewhere */
@@ -326,7 +326,7 @@ static void type_of_dates(const struct watch *w, struct infer_column *c)
                   (unsigned long long)w->months, (unsigned long long)w->dates);
 }
 
-static void type_of(const struct infer_request *r, const struct scan *s, const struct watch *w,
+static void type_of(const struct infer_request *r, const struct survey *s, const struct watch *w,
                     const struct counts *n, char decimal, struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
@@ -353,7 +353,7 @@ static void type_of(const struct infer_request *r, const struct scan *s, const s
         type_of_texts(w, n, decimal, c);
 }
 
-void infer_types(const struct infer_request *r, const struct scan *s, struct infer *out)
+void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)
 {
     bool means_missing[INFER_MISSING];
     out->decimal = r->decimal ? r->decimal : find_decimal(s);

@@ -25,4 +25,11 @@ double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t
 /* Above this a column is warned of. */
 bool leak_suspect(const struct leak_target *t, double explained);
 
+struct schema;
+struct table;
+/* Warns of features that give the target away (N10), rows that are in training and
+ * validation (N11), numbers that look like identifiers (C25). After stats_fit and before
+ * column_apply. */
+void leak_check(const struct schema *s, struct table *t);
+
 #endif

@@ -3,7 +3,7 @@
 #ifndef DNN_DATA_REJECT_H
 #define DNN_DATA_REJECT_H
 
-#include "base/file.h"
+#include "base/outfile.h"
 
 struct reject;
 #define REJECT_HEADER "line,column,name,id,reason,raw\n" /* its first line */

@@ -78,4 +78,10 @@ size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size
 /* Behind the line end of the first record that is not blank; 0 when it is not among these bytes. */
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size);
 
+/* The cells of a block as csv_cells_parse gives them; refused when libcsv must decide
+ * (libcsv_parse, csv_room.h). */
+enum scan_result { SCAN_DONE, SCAN_REFUSED };
+enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                            struct csv_cells *out);
+
 #endif

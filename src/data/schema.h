@@ -9,6 +9,7 @@
 #include "base/tensorfile.h"
 #include "data/csv.h"
 #include "data/options.h"
+#include "data/vocab.h"
 
 enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
@@ -20,28 +21,6 @@ enum column_scale {
 enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
 enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
 enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
-
-/* Category text to slot. Slot 0 missing, 1 unknown, 2.. values in vocabulary order (numbers as
- * numbers if all are, else by bytes; never by the order of the file). */
-struct vocab;
-struct vocab *vocab_new(void);
-void vocab_free(struct vocab *v);
-/* Categories of one column that a model may hold; vocab_add itself has no such limit. */
-#define VOCAB_MOST 1048576u
-/* The index, from 0 in order of arrival. */
-uint32_t vocab_add(struct vocab *v, const char *text, size_t length);
-/* UINT32_MAX when absent. */
-uint32_t vocab_find(const struct vocab *v, const char *text, size_t length);
-uint32_t vocab_count(const struct vocab *v);
-/* NUL-terminated; length may be NULL. */
-const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length);
-/* Sorts by the rule above; order[old] = new. */
-void vocab_sort(struct vocab *v, uint32_t *order);
-/* Puts value i in place order[i]. */
-void vocab_order(struct vocab *v, const uint32_t *order);
-/* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those
- * dropped. */
-void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order);
 
 /* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when
  * applied. */
@@ -58,6 +37,8 @@ struct number_slot {
     float low, high;        /* range of the training values: drift is counted, not refused */
 };
 
+/* A category's slot: 0 missing, 1 unknown, 2.. the values in the order of vocab_sort, never that of
+ * the file. */
 struct column {
     char *name;
     int type;               /* enum column_type */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
+#include "data/split.h"
 #include "data/table.h"
 
 /* The permutations of a split share no stream with those of the epochs. */

@@ -49,9 +49,4 @@ double stats_normal_quantile(double p);
  * cannot give an infinity. */
 #define STATS_SCALED_MOST 1e6
 
-/* leak_check.c: warns of features that give the target away (N10), rows that are in training and
- * validation (N11), numbers that look like identifiers (C25). After stats_fit and before
- * column_apply. */
-void leak_check(const struct schema *s, struct table *t);
-
 #endif

@@ -9,6 +9,8 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "data/leak.h"
+#include "data/split.h"
 #include "data/stats.h"
 #include "data/table_read.h"
 

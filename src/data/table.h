@@ -43,17 +43,4 @@ struct table *table_load(struct schema *s, const struct data_options *o, uint64_
                          bool (*stop)(void), struct err *e);
 void table_free(struct table *t);
 
-/* split.c: pure function of seed and data. The fields a method needs beyond the record are
- * collected while reading. */
-struct split_input {
-    uint64_t rows;
-    const uint8_t *fixed;     /* part + 1 of rows from their own file, 0: to be split */
-    const int32_t *label;     /* stratified */
-    const uint64_t *key;      /* group, hash: rng_hash of the text */
-    const double *time;       /* time */
-    const uint8_t *said;      /* column: enum part, read from the cell */
-};
-bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
-                uint8_t *part, struct err *e);
-
 #endif

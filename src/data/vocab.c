@@ -1,10 +1,11 @@
 /* vocab.c - category text to index: open addressing over rng_hash, the text in an arena. Nothing
  * ever walks the hash table. */
-#include "data/schema.h"
+#include "data/vocab.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"

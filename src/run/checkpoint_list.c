@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/sort.h"
 #include "base/sys.h"
 #include "base/text.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/rng.h"
 #include "base/worst.h"
 #include "run/checkpoint_list.h"

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/text.h"
 
 static bool is_input(const char *output, const char *input, const char *what, struct err *e)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/exitcode.h"
-#include "base/file.h"
+#include "base/outfile.h"
 #include "run/lock.h"
 
 static _Atomic int first; /* the signal that asked to end */

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "data/csv_room.h"
 #include "data/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "scratch.h"
 #include "tap.h"

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "data/csv_room.h"
 #include "data/scan.h"
 #include "tap.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/rng.h"
 #include "data/schema_saved.h"
 #include "data_help.h"

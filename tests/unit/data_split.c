@@ -1,6 +1,7 @@
 /* data_split.c - six ways to set rows apart: exact sizes, nothing on both sides, the same for
  * the same seed and data. */
 #include "base/mem.h"
+#include "data/split.h"
 #include "data/table.h"
 #include "tap.h"
 

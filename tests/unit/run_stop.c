@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/exitcode.h"
-#include "base/file.h"
+#include "base/outfile.h"
 #include "base/thread.h"
 #include "run/lock.h"
 #include "run/stop.h"

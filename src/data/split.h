@@ -1,0 +1,20 @@
+/* split.h - which rows validate and test: a pure function of seed and data. */
+#ifndef DNN_DATA_SPLIT_H
+#define DNN_DATA_SPLIT_H
+
+#include "data/options.h"
+
+/* The fields a method needs beyond the record, collected while reading. */
+struct split_input {
+    uint64_t rows;
+    const uint8_t *fixed;     /* part + 1 of rows from their own file, 0: to be split */
+    const int32_t *label;     /* stratified */
+    const uint64_t *key;      /* group, hash: rng_hash of the text */
+    const double *time;       /* time */
+    const uint8_t *said;      /* column: enum part, read from the cell */
+};
+/* part[rows]: enum part (table.h). */
+bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
+                uint8_t *part, struct err *e);
+
+#endif
