@@ -122,10 +122,9 @@ DEVICE void put_columns(const struct gemm &g, float *room, const float (&sum)[4]
 
 /* Tiles of one row of them are neighbours: what they share of A is read once. */
 template <enum product how, bool A_FAST, bool B_FAST>
-KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
+DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
 {
     enum { DEPTH = DEEP * tile_input<how>::PER_WORD };
-    SHARED(struct unit, tiles, 4 * ROOM / 4);
     uint32_t across = (g.n + SIDE - 1) / SIDE;
     uint32_t row0 = block_x() / across * SIDE, col0 = block_x() % across * SIDE;
     uint32_t k = part_begin(g.k, g.parts, block_z());
@@ -178,6 +177,15 @@ KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
                                block_z()});
         sync_block();
     }
+}
+
+/* No card computes in what its tensor cores do not take (cuda_precision.cu). */
+template <enum product how, bool A_FAST, bool B_FAST>
+KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
+{
+    SHARED(struct unit, tiles, 4 * ROOM / 4);
+    if constexpr (tile_is_native<how>())
+        wide_tile<how, A_FAST, B_FAST>(g, tiles);
 }
 
 /* --- starting --- */

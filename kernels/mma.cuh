@@ -73,6 +73,16 @@ template <enum product how> DEVICE float tile_part(uint32_t word, int k)
     return how == PRODUCT_BF16 ? to_float(bf16{bits}) : to_float(fp16{bits});
 }
 
+/* Whether the card's tensor cores take it; what they do not, tile_mma plays by shuffles. */
+template <enum product how> HOST_DEVICE constexpr bool tile_is_native()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    return how == PRODUCT_FP16;
+#else
+    return true;
+#endif
+}
+
 /* Sums in order of k, whatever holds the words: pick(register, lane), 0..3 of A, 4..5 of B. */
 template <enum product how, class Pick>
 DEVICE void tile_mma_in_order(float c[4], const Pick &pick)
