@@ -1,5 +1,5 @@
 # dnn - one C binary that trains and applies deep networks from CSV files. `make help` lists the targets.
-#   make              build/dnn
+#   make              build/dnn, with the GPU's kernels where nvcc is found (make NVCC= without, CUDA_ARCHS="80 90" only these)
 #   make test | full  the tests; make demo | bench | fuzz | sanitize | coverage | check
 #   make install PREFIX=/usr/local DESTDIR=
 # BUILD=dir keeps several builds apart (sanitizers, the double-precision gradient build).
@@ -62,8 +62,8 @@ $(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(firstword $$(
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< -Wl,--start-group $(call archives_of,$(call unit_floor,$*)) -Wl,--end-group $(LIBS) -o $@
 units: $(UNITS)
 
-include $(wildcard scripts/build/*.targets.mk)
 include scripts/build/kernels.mk
+include $(wildcard scripts/build/*.targets.mk)
 
 clean:
 	rm -rf $(BUILD)

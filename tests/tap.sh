@@ -16,6 +16,8 @@ trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1
 TAP=0
 FAILED=0
+# Whether the GPU's kernels are in this build; with a card that answers, tests must say when they do not want it.
+has_kernels() { "$DNN" --version --json 2>/dev/null | grep -q '"backends":\["cuda"'; }
 # A sanitizer needs terabytes of address space, more memory than the program plans, and takes crashes for itself; what cannot be
 # tested so is skipped. What it finds goes to files of its own, so that no test can overlook it.
 SANITIZED=no

@@ -1,15 +1,18 @@
-# The program with kernels, and the whole program on an emulated GPU: the same machine and kernels, compiled by g++ against
-# tests/emulate, whose runtime stands where libcudart would. Its device is called "emulated".
-#   make GPU=1 [CUDA_ARCHS=90]   build/dnn with the kernels that nvcc makes (kernels.mk) and the static CUDA runtime
+# The program with the kernels that nvcc makes (kernels.mk) and the static CUDA runtime, and the whole program on an emulated GPU:
+# the same machine and kernels, compiled by g++ against tests/emulate, whose runtime stands where libcudart would.
 #   make emulated                build/emulated/dnn
 #   make emulated-test           tests/emulate/*.sh with it
 whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
 
-ifneq ($(GPU),)
-CUDA_LIB = $(firstword $(wildcard $(dir $(NVCC))../lib64 $(dir $(NVCC))../lib /usr/lib/x86_64-linux-gnu))
-$(BUILD)/dnn: LIBS += $(call whole,$(BUILD)/libkernels.a) -L$(CUDA_LIB) -lcudart_static -lrt
-$(BUILD)/dnn: $(BUILD)/libkernels.a
+# what nvcc made, if it is there; a build with other kernels, or none, is another program
+ifneq ($(KERNEL_LIB),)
+$(BUILD)/dnn: LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt
+$(BUILD)/dnn: $(KERNEL_LIB)
 endif
+$(BUILD)/dnn: $(BUILD)/kernels.used
+$(BUILD)/kernels.used: FORCE
+	@mkdir -p $(@D)
+	@echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' | cmp -s - $@ || echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' > $@
 
 # what libraries loaded into the emulated program ask of its runtime
 FOR_GUESTS := -Wl,--export-dynamic-symbol=cudaLaunchHostFunc

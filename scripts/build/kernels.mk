@@ -1,6 +1,7 @@
 # Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
+#   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
+#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: seven of them take minutes
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
-#   make kernels CUDA_ARCHS=80   one architecture, as a developer wants it; NVCC= builds none
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow
 #   make emulate-mutants         kernels spoilt on purpose must be noticed (a minute); EMULATE_SHAPES=1000 make emulate for more shapes
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
@@ -8,11 +9,24 @@ CUDA_ARCHS ?= 75 80 86 89 90 100 120
 
 KERNELS := $(sort $(wildcard kernels/*.cu))
 
-# --- nvcc: asked for its architectures only when it is used ------------------------------------------------
-NVCC_KNOWN = $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null))
-NVCC_ARCHS = $(filter $(NVCC_KNOWN),$(CUDA_ARCHS))
-NVCC_CODE  = $(foreach a,$(NVCC_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-             $(foreach a,$(lastword $(NVCC_ARCHS)) $(filter-out $(lastword $(NVCC_ARCHS)),$(filter 90,$(NVCC_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a))
+# --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
+NO_BUILD := clean help demo test full bench check sanitize coverage uninstall emulate emulate-build emulate-mutants emulated emulated-test
+ifneq ($(NVCC),)
+ifeq ($(SANFLAGS)$(filter double,$(REAL)),)
+ifneq ($(filter-out $(NO_BUILD),$(or $(MAKECMDGOALS),all)),)
+NVCC_FOUND := $(shell scripts/build/nvcc.sh '$(NVCC)' $(BUILD)/nvcc)
+endif
+endif
+endif
+comma := ,
+nvcc_word   = $(patsubst $(1)=%,%,$(filter $(1)=%,$(NVCC_FOUND)))
+NVCC_KNOWN := $(subst $(comma), ,$(call nvcc_word,archs))
+CUDA_LIB   := $(call nvcc_word,lib)
+NVCC_ARCHS := $(filter $(NVCC_KNOWN),$(CUDA_ARCHS))
+# PTX of the newest for cards to come, and of 90 for those between
+NVCC_PTX   := $(sort $(lastword $(NVCC_ARCHS)) $(filter 90,$(NVCC_ARCHS)))
+NVCC_CODE  := $(foreach a,$(NVCC_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
+              $(foreach a,$(NVCC_PTX),-gencode arch=compute_$(a)$(comma)code=compute_$(a))
 # the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
 NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers
 NVCC_FLAGS = -std=c++17 -O3 -fmad=false -lineinfo -Isrc -Ikernels -Xcompiler $(NVCC_HOST) -Xptxas -v \
@@ -20,10 +34,12 @@ NVCC_FLAGS = -std=c++17 -O3 -fmad=false -lineinfo -Isrc -Ikernels -Xcompiler $(N
 
 KERNEL_OBJECTS := $(patsubst kernels/%.cu,$(BUILD)/kernels/%.o,$(KERNELS))
 
-ifeq ($(NVCC),)
-kernels:
-	@echo "no nvcc: no kernels are built"
+ifeq ($(NVCC_ARCHS),)
+KERNEL_LIB :=
+kernels kernel-table:
+	@echo "1..0 # SKIP no nvcc that serves: no kernels are built$(if $(NVCC_KNOWN), (CUDA_ARCHS=$(CUDA_ARCHS): it knows $(NVCC_KNOWN)))"
 else
+KERNEL_LIB := $(BUILD)/libkernels.a
 $(BUILD)/kernels/%.o: kernels/%.cu $(BUILD)/kernels/flags
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); rm -f $@; exit 1; }
@@ -32,11 +48,14 @@ $(BUILD)/libkernels.a: $(KERNEL_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
 $(BUILD)/kernels/table.txt: $(KERNEL_OBJECTS) scripts/build/ptxas_table.pl
-	$(Q)perl scripts/build/ptxas_table.pl "$$($(NVCC) --version | sed -n 's/^Cuda.*release \([0-9.]*\).*/\1/p')" $(KERNEL_OBJECTS:.o=.ptxas) >$@
+	$(Q)perl scripts/build/ptxas_table.pl $(call nvcc_word,release) $(KERNEL_OBJECTS:.o=.ptxas) >$@
 $(BUILD)/kernels/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(NVCC) $(NVCC_FLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC_FLAGS)' > $@
 kernels: $(BUILD)/libkernels.a $(BUILD)/kernels/table.txt
+# the table of the sources is that of the machine code; `make kernel-table` after a change that is meant
+kernel-table: $(BUILD)/kernels/table.txt
+	cp $< tests/kernels.table
 endif
 
 # --- the emulator: BUILD/emulate/KIND/NAME, KIND one of --------------------------------------------------------
@@ -99,4 +118,4 @@ endif
 # each kernel spoilt in one place, and noticed
 emulate-mutants: emulate-build
 	@perl tests/emulate/mutants.pl $(EMULATE_DIR)/shadow $(CXX) $(EMULATE_FLAGS) $(kernel_shadow)
-.PHONY: kernels emulate emulate-build emulate-mutants
+.PHONY: kernels kernel-table emulate emulate-build emulate-mutants

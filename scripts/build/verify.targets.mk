@@ -18,7 +18,6 @@ $(BUILD)/gpu_constants: tests/bench/gpu_constants.cu $(call archives_of,cli) $(B
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) $(filter-out -Xptxas -v,$(NVCC_FLAGS)) -o $@ $< -Xlinker --whole-archive,$(BUILD)/libkernels.a,--no-whole-archive \
 	    -Xlinker --start-group $(call archives_of,cli) -Xlinker --end-group $(LIBS) -L$(CUDA_LIB) -lcudart_static -lrt
-CUDA_LIB ?= $(firstword $(wildcard $(dir $(NVCC))../lib64 $(dir $(NVCC))../lib /usr/lib/x86_64-linux-gnu))
 parity: $(BUILD)/parity/gpu
 parity-emulated: $(BUILD)/parity/emulated
 gpu-constants: $(BUILD)/gpu_constants

@@ -65,7 +65,12 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
     char why[256];
     snprintf(why, sizeof why, "%.250s", e->what);
     if (b->fallback) { /* 69 or 75 */
-        snprintf(e->what, sizeof e->what, "dnn_gpu: requested but unavailable (%s)", why);
+        snprintf(e->what, sizeof e->what, "dnn_gpu: requested (%s) but unavailable (%s)",
+                 text_quote_z(s->from), why);
+        char help[sizeof e->help];
+        snprintf(help, sizeof help, "%.150s%sthe CPU serves with --backend dnn_cpu", e->help,
+                 e->help[0] ? "; " : "");
+        snprintf(e->help, sizeof e->help, "%s", help);
         return NULL;
     }
     err_clear(e);

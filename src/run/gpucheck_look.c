@@ -158,7 +158,8 @@ static bool look_device(struct gpu_job *j)
         gpucheck_fix(c, "sudo nvidia-smi -c 0");
         return false;
     }
-    if (!j->machine && !j->refused.id && (j->host.denied[0] || j->host.hides || !l->cards)) {
+    bool unasked = !j->machine && (!j->refused.id || is_cause(j, "runtime"));
+    if (unasked && (j->host.denied[0] || j->host.hides || !l->cards)) {
         gpucheck_fail(c, GPU_NONE);
         gpucheck_measured(c, "0");
         blame_device(j, c);
@@ -187,7 +188,7 @@ static bool look_runtime(struct gpu_job *j)
     if (!machine_known("cuda")) {
         gpucheck_fail(c, GPU_NONE);
         gpucheck_reason(c, "this build has no GPU kernels and no CUDA runtime");
-        gpucheck_fix(c, "build it with them: make GPU=1 (nvcc of a CUDA toolkit from 11.8 on)");
+        gpucheck_fix(c, "build where nvcc is found (a CUDA toolkit from 11.8 on): make");
         return false;
     }
     if (is_cause(j, "runtime")) {
@@ -225,8 +226,7 @@ static bool look_architecture(struct gpu_job *j)
     gpucheck_threshold(c, "kernels of this build for it");
     if (is_cause(j, "architecture")) {
         gpucheck_blame(c, &j->refused);
-        gpucheck_fix(c, "build with CUDA_ARCHS= and the card's compute capability, e.g. make GPU=1 "
-                        "CUDA_ARCHS=90");
+        gpucheck_fix(c, "build for the card's compute capability, e.g. make CUDA_ARCHS=90");
         if (j->g->device_count)
             gpucheck_measured(c, "%s", j->g->devices[0].capability);
         return false;

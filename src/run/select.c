@@ -60,6 +60,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     const char *from = "default", *kind = kind_wanted();
     enum backend_word word = config_backend(b, job, settings, count, &from);
     *s = (struct selection){.requested = words[word],
+                            .from = from,
                             .used = "dnn_cpu",
                             .machine = "cpu",
                             .device = "cpu",

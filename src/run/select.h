@@ -10,6 +10,7 @@
 
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
+    const char *from;      /* who asked: "--backend", a variable, a key, "default" */
     const char *used;      /* "dnn_cpu", "dnn_gpu" */
     /* its name in backend.h: "cpu", "cuda"; NULL: not decided before select_decide */
     const char *machine;

@@ -1,0 +1,35 @@
+#!/bin/sh
+# nvcc.sh NVCC FILE - whether this nvcc makes programs here: prints what the Makefile asks for, one word each, or nothing and
+# says why on standard error. What was found is kept in FILE, and asked again when nvcc, CXX or FILE's own words change.
+#   archs=75,80,...   what it knows (--list-gpu-arch)
+#   release=13.0
+#   lib=FOLDER        where its static runtime is (libcudart_static.a)
+set -eu
+nvcc=$1
+file=$2
+bin=$(dirname "$(readlink -f "$nvcc")")
+stamp="nvcc=$nvcc $(stat -Lc '%Y %s' "$nvcc" 2>/dev/null || echo gone)"
+if [ -f "$file" ] && [ "$(head -n 1 "$file")" = "$stamp" ]; then
+    sed -n 2p "$file"
+    exit 0
+fi
+mkdir -p "$(dirname "$file")"
+try=$(mktemp -d)
+trap 'rm -rf "$try"' EXIT
+without() {
+    printf '%s\n' "kernels: $nvcc is there, but $1" "kernels: built without them; with the GPU needed, mend that, or name another: make NVCC=..." >&2
+    exit 0
+}
+# through a link, as a toolkit's package leaves it, and through one of the system's
+lib=""
+for folder in "$bin/../lib64" "$bin/../lib" "$bin/../targets/x86_64-linux/lib" "$(dirname "$nvcc")/../lib64" "$(dirname "$nvcc")/../lib" /usr/lib/x86_64-linux-gnu; do
+    if [ -z "$lib" ] && [ -f "$folder/libcudart_static.a" ]; then lib=$(cd "$folder" && pwd); fi
+done
+[ -n "$lib" ] || without "its static runtime (libcudart_static.a) is not; the package is cuda-cudart-dev or nvidia-cuda-dev"
+printf '%s\n' '#include <cuda_runtime.h>' '__global__ void touch(float *x) { *x = 1; }' 'int main(void) { touch<<<1, 1>>>(0); return 0; }' >"$try/try.cu"
+"$nvcc" -std=c++17 -o "$try/try.o" -c "$try/try.cu" >"$try/said" 2>&1 ||
+    without "it does not compile: $(grep -m 1 -i -e error -e 'not supported' -e 'not found' "$try/said" || head -n 1 "$try/said")"
+archs=$("$nvcc" --list-gpu-arch | sed -n 's/^compute_\([0-9]*\)$/\1/p' | tr '\n' ',')
+release=$("$nvcc" --version | sed -n 's/^Cuda.*release \([0-9.]*\).*/\1/p')
+printf '%s\n' "$stamp" "archs=$archs release=$release lib=$lib" >"$file"
+sed -n 2p "$file"
