@@ -4,6 +4,8 @@
 
 #include "cuda.cuh"
 
+#include "backend/toolkit.h"
+
 static volatile cudaError_t ended = cudaSuccess; /* also by who looks on (cuda_watch.cu) */
 
 void cuda_end_calls(cudaError_t code)
@@ -119,6 +121,10 @@ static bool is_setup(cudaError_t code)
     return (int)code == 600 || (int)code == 802 || ((int)code >= 805 && (int)code <= 810);
 }
 
+        return err_help(e, "install driver %s or newer, or build with an older toolkit: `dnn help "
+                           "gpu` has the table", driver_wanted(runtime));
+}
+
 bool cuda_refused(cudaError_t code, const char *call, struct err *e)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -143,7 +149,8 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
         err_set(e, ERR_NO_GPU, "the CUDA driver serves CUDA %d.%d, this program needs %d.%d",
                 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
         err_cause(e, REFUSAL_RUNTIME);
-        return err_help(e, "install a newer driver");
+        return err_help(e, "install driver %s or newer, or build with an older toolkit: `dnn help "
+                           "gpu` has the table", driver_wanted(runtime));
     case 100:
         if (visible)
             err_set(e, ERR_NO_GPU, "no GPU is visible; CUDA_VISIBLE_DEVICES=\"%s\"",

@@ -8,6 +8,7 @@ whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
 ifneq ($(KERNEL_LIB),)
 $(BUILD)/dnn: LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt
 $(BUILD)/dnn: $(KERNEL_LIB)
+all: $(BUILD)/kernels/table.txt
 endif
 $(BUILD)/dnn: $(BUILD)/kernels.used
 $(BUILD)/kernels.used: FORCE

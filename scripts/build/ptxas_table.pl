@@ -1,6 +1,40 @@
 #!/usr/bin/env perl
 # ptxas_table.pl TOOLKIT FILE... - registers, shared bytes and spills of each kernel and architecture, from what ptxas -v said.
+# ptxas_table.pl --compare KEPT NEW - two such tables: of one toolkit they must be equal, for the architectures both have; of
+# another the differences are shown, and only more spilled bytes in a hot kernel fail (products, fused steps, updates, gather).
 use strict; use warnings;
+compare(@ARGV[1, 2]) if @ARGV && $ARGV[0] eq '--compare';
+sub table {
+    my ($file) = @_;
+    open my $in, '<', $file or die "$file: $!\n";
+    my (%cell, $toolkit);
+    while (<$in>) {
+        if (/^# toolkit (\S+):/) { $toolkit = $1; next }
+        my ($kernel, @archs) = split /  (?=sm_)/, s/\n//r;
+        for (@archs) { $cell{"$kernel $1"} = $2 if /^(sm_\w+) (\S+)/ }
+    }
+    return ($toolkit, \%cell);
+}
+sub compare {
+    my ($kept_toolkit, $kept) = table($_[0]);
+    my ($toolkit, $new) = table($_[1]);
+    my %archs = map { (/ (sm_\w+)$/)[0] => 1 } keys %$new;
+    my $same = $kept_toolkit eq $toolkit;
+    my $bad = 0;
+    for my $key (sort keys %{{%$kept, %$new}}) {
+        next unless $archs{(split / /, $key)[-1]};
+        my ($a, $b) = ($kept->{$key} // '-', $new->{$key} // '-');
+        next if $a eq $b;
+        my ($spilled, $now) = map { m{/(\d+)$} ? $1 : 0 } $a, $b;
+        my $hot = $key =~ /^(?:gemm|mlp|update|gather|dense)/ && $now > $spilled;
+        my $fails = $same || $hot;
+        $bad++ if $fails;
+        print $fails ? "differs: " : "another toolkit: ", "$key: $a, now $b\n";
+    }
+    print "toolkit $kept_toolkit kept, $toolkit here\n" if $bad || !$same;
+    print "meant: make kernel-table\n" if $bad;
+    exit($bad ? 1 : 0);
+}
 my $toolkit = shift @ARGV;
 my (%row, $name, $arch, $spill);
 for my $file (@ARGV) {

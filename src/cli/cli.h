@@ -32,6 +32,7 @@ const char *cli_disk_note(const char *output);
 
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
+void help_gpu(struct text *out); /* `dnn help gpu` */
 bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */
 
 /* one file a command: cmd_NAME.c */

@@ -29,6 +29,8 @@ static int help_run(struct args *a)
         config_keys(key_row, &out);
     else if (strcmp(word, "errors") == 0)
         error_rows(&out);
+    else if (strcmp(word, "gpu") == 0)
+        help_gpu(&out);
     else if (!help_topic(word, &out, &e)) {
         text_free(&out);
         return cli_fail(a, &e, NULL);
@@ -40,7 +42,7 @@ static int help_run(struct args *a)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors]",
+    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|gpu]",
     .summary = "Show the page of a command, a config key or an error.",
     .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n",
     .most = 1,

@@ -68,7 +68,7 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
         snprintf(e->what, sizeof e->what, "dnn_gpu: requested (%s) but unavailable (%s)",
                  text_quote_z(s->from), why);
         char help[sizeof e->help];
-        snprintf(help, sizeof help, "%.150s%sthe CPU serves with --backend dnn_cpu", e->help,
+        snprintf(help, sizeof help, "%.400s%sthe CPU serves with --backend dnn_cpu", e->help,
                  e->help[0] ? "; " : "");
         snprintf(e->help, sizeof e->help, "%s", help);
         return NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/toolkit.h"
 #include "base/text.h"
 #include "run/gpucheck_parts.h"
 
@@ -193,8 +194,7 @@ static bool look_runtime(struct gpu_job *j)
     }
     if (is_cause(j, "runtime")) {
         gpucheck_blame(c, &j->refused);
-        gpucheck_fix(c, "%s; a program built with an older toolkit would do as well",
-                     gpucheck_driver_package(&j->host));
+        gpucheck_fix(c, "%s: %s", j->refused.help, gpucheck_driver_package(&j->host));
         return false;
     }
     if (j->machine)
@@ -220,15 +220,32 @@ static void look_libraries(struct gpu_job *j)
                     "without it");
 }
 
+/* The card is too old for any toolkit, or too new for the one that built this. */
+static void blame_architecture(const struct gpu_job *j, struct gpu_check *c)
+{
+    unsigned major = 0, minor = 0;
+    if (!j->g->device_count ||
+        sscanf(j->g->devices[0].capability, "%2u.%1u", &major, &minor) != 2) {
+        gpucheck_fix(c, "build for the card's compute capability: make CUDA_ARCHS=90, say");
+        return;
+    }
+    gpucheck_measured(c, "%u.%u", major, minor);
+    const struct toolkit *t = toolkit_for(10 * major + minor);
+    if (t)
+        gpucheck_fix(c, "make CUDA_ARCHS=%u%u with a toolkit from CUDA %u.%u on; `dnn help gpu` "
+                        "has the table", major, minor, t->first / 10, t->first % 10);
+    else
+        gpucheck_fix(c, "the kernels are for cards from compute capability %u.%u on",
+                     toolkit_at(0)->least / 10, toolkit_at(0)->least % 10);
+}
+
 static bool look_architecture(struct gpu_job *j)
 {
     struct gpu_check *c = gpucheck_add(j->g, "architecture");
     gpucheck_threshold(c, "kernels of this build for it");
     if (is_cause(j, "architecture")) {
         gpucheck_blame(c, &j->refused);
-        gpucheck_fix(c, "build for the card's compute capability, e.g. make CUDA_ARCHS=90");
-        if (j->g->device_count)
-            gpucheck_measured(c, "%s", j->g->devices[0].capability);
+        blame_architecture(j, c);
         return false;
     }
     if (j->machine)

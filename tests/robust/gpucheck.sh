@@ -118,7 +118,7 @@ if gcc -shared -fPIC -o full/libcuda.so.1 cuda.c 2>/dev/null && gcc -shared -fPI
     is_exit 69 "G20 a driver that does not serve this program: 69"
     out_has "measured: CUDA 12.4, driver 550.54.14" "both versions"
     if has_kernels; then
-        why='the CUDA driver serves CUDA 12.4, this program needs' mend='a program built with an older toolkit'
+        why='the CUDA driver serves CUDA 12.4, this program needs' mend='or build with an older toolkit'
     else
         why='this build has no GPU kernels' mend='build where nvcc is found'
     fi

@@ -1,0 +1,5 @@
+#!/bin/sh
+# spark-gpus.sh - Spark's resource discovery: one line of JSON with the cards on which training has just been proved, an empty list
+# where there is none. Spark starts it without arguments:
+#   --conf spark.worker.resource.gpu.discoveryScript=/opt/dnn/spark-gpus.sh --conf spark.worker.resource.gpu.amount=1
+exec dnn gpucheck --format spark

@@ -1,0 +1,67 @@
+#!/bin/bash
+# build.sh - what the program links, and what make does with the nvcc it finds: one that works, one that does not, none.
+. "$(dirname "$0")/../tap.sh"
+if command -v readelf >/dev/null 2>&1; then
+    readelf -d "$DNN" >needed
+    grep -q NEEDED.*libc.so needed && ! grep -iE 'NEEDED.*(cuda|cudart|cublas|cudnn|nvidia|nccl|openblas)' needed
+    ok $? "no GPU library and no BLAS among the libraries it needs" "$(grep NEEDED needed)"
+else
+    skip "the libraries it needs" "no readelf here"
+fi
+
+# make is asked what it would do; nothing is built
+tree=$ROOT
+would() { make -n -C "$tree" BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }
+would NVCC=
+is_exit 0 "make NVCC="
+! grep -q -e 'kernels/' -e cudart out
+ok $? "is a build without kernels" "$(grep -m 3 -e 'kernels/' -e cudart out)"
+
+# an nvcc that knows four architectures, with its runtime beside it
+mkdir -p toolkit/bin toolkit/lib64
+cat >toolkit/bin/nvcc <<'N'
+#!/bin/sh
+case "$*" in
+--list-gpu-arch) printf 'compute_%s\n' 75 80 90 120 ;;
+--version) echo 'Cuda compilation tools, release 12.8, V12.8.1' ;;
+*) while [ $# -gt 0 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
+esac
+N
+chmod +x toolkit/bin/nvcc
+would NVCC="$WORK/toolkit/bin/nvcc"
+is_exit 0 "nvcc without its static runtime"
+err_has "is there, but its static runtime (libcudart_static.a) is not" "is said"
+! grep -q 'kernels/' out
+ok $? "and the build goes without kernels"
+: >toolkit/lib64/libcudart_static.a
+would NVCC="$WORK/toolkit/bin/nvcc"
+is_exit 0 "nvcc with it"
+grep -q -- '-c kernels/dense.cu' out
+ok $? "compiles the kernels" "$(tail -n 3 out)"
+code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+[ "$code" = "code=sm_75 code=sm_80 code=sm_90 code=sm_120 code=compute_120 code=compute_90 " ]
+ok $? "for every architecture that it and CUDA_ARCHS name, PTX last" "$code"
+grep -q -- '-lcudart_static' out && ! grep -qE -- '-l(cudart|cublas|cudnn)( |$)' out
+ok $? "with the static runtime"
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 86"
+code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+[ "$code" = "code=sm_80 code=compute_80 " ]
+ok $? "CUDA_ARCHS chooses; what this nvcc does not know is left out" "$code"
+would NVCC="$WORK/toolkit/bin/nvcc" SAN=address
+! grep -q -- '-c kernels/' out
+ok $? "a sanitizer's build has no kernels"
+printf '#!/bin/sh\necho "error: unsupported GNU version" >&2\nexit 1\n' >toolkit/bin/nvcc
+would NVCC="$WORK/toolkit/bin/nvcc"
+is_exit 0 "an nvcc that does not compile"
+err_has "it does not compile: error: unsupported GNU version" "is said with its words"
+! grep -q -- '-c kernels/' out
+ok $? "and the build goes without kernels"
+
+# --- registers, shared memory, spills ---
+new=${DNN%/*}/kernels/table.txt
+if [ -f "$new" ] && has_kernels; then
+    check "the machine code is that of tests/kernels.table" perl "$ROOT/scripts/build/ptxas_table.pl" --compare "$ROOT/tests/kernels.table" "$new"
+else
+    skip "registers and spills of the kernels" "no kernels in this build"
+fi
+done_testing

@@ -1,0 +1,43 @@
+#!/bin/bash
+# scripts.sh - scripts/examples do what they say: a step of a pipeline, a nightly job, Spark's discovery, Prometheus.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+export CUDA_VISIBLE_DEVICES='' # with a card too
+mkdir bin && ln -s "$DNN" bin/dnn
+PATH=$WORK/bin:$PATH
+examples=$ROOT/scripts/examples
+make_data d.csv 200
+make_config c.json d.csv binary '"epochs": 1'
+GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
+is_exit 0 "ci-step.sh: a first model" "$(cat err)"
+[ -s used.dnn ] && [ ! -e used.dnn.new ]
+ok $? "is the one in use"
+cp used.dnn before.dnn
+GATE='auc>=0' MODEL=used.dnn run "$examples/ci-step.sh" c.json d.csv
+is_exit 82 "the same again is no better: 82"
+cmp -s used.dnn before.dnn
+ok $? "and the one in use stays"
+GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
+[ "$STATUS" -ne 0 ] && [ ! -e none.dnn ]
+ok $? "a gate that is not met: no model" "$STATUS"
+
+MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
+is_exit 0 "cron.sh: a night"
+[ "$(wc -l <answers.csv)" -eq 201 ]
+ok $? "answers every row" "$(wc -l <answers.csv)"
+cp answers.csv last.csv
+sed -i '3s/[^,]*/what/' d.csv
+MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
+is_exit 65 "bad data tonight: its exit code"
+cmp -s answers.csv last.csv
+ok $? "and the answers of last night stay"
+
+run "$examples/spark-gpus.sh"
+is_exit 0 "spark-gpus.sh without a GPU: 0"
+[ "$(cat out)" = '{"name":"gpu","addresses":[]}' ]
+ok $? "and an empty list, all there is on standard output" "$(cat out)"
+mkdir text && run "$examples/prometheus.sh" text
+is_exit 0 "prometheus.sh without a GPU: 0"
+grep -q '^dnn_gpucheck_exit 69$' text/dnn.prom && [ "$(find text -type f | wc -l)" -eq 1 ]
+ok $? "says 69 in the one file" "$(cat text/dnn.prom)"
+done_testing
