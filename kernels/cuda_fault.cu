@@ -121,8 +121,11 @@ static bool is_setup(cudaError_t code)
     return (int)code == 600 || (int)code == 802 || ((int)code >= 805 && (int)code <= 810);
 }
 
-        return err_help(e, "install driver %s or newer, or build with an older toolkit: `dnn help "
-                           "gpu` has the table", driver_wanted(runtime));
+/* The least driver for this runtime, CUDA's way of writing versions (13000: 13.0). */
+static const char *driver_wanted(int runtime)
+{
+    const struct toolkit *t = toolkit_of((unsigned)(runtime / 1000 * 10 + runtime % 1000 / 10));
+    return t ? t->driver : "of these years";
 }
 
 bool cuda_refused(cudaError_t code, const char *call, struct err *e)

@@ -97,10 +97,10 @@ part_build() {
     use_packages || { fail "cJSON and libcsv are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
     local targets="all parity gpu-constants units"
     [ $emulated = yes ] && targets="emulated parity-emulated units"
-    local gpu_build="GPU=1"
-    [ $emulated = yes ] && gpu_build=""
+    local nvcc_here="NVCC=$nvcc"
+    [ $emulated = yes ] && nvcc_here="NVCC="
     # shellcheck disable=SC2086 # words
-    make -s -j"$jobs" BUILD="$build" $gpu_build ${nvcc:+NVCC="$nvcc"} CUDA_ARCHS="$archs" $targets || fail "it does not build"
+    make -s -j"$jobs" BUILD="$build" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
     [ -z "$nvcc" ] || "$nvcc" --version | sed -n '/release/p'
     [ ! -x "$dnn" ] || "$dnn" --version
     passed

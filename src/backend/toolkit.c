@@ -4,7 +4,8 @@
 static const struct toolkit toolkits[] = {
     {118, 118, "450.80.02", "8.6 to 9.10", 75, 90, "Hopper (H100, H200)"},
     {120, 127, "525.60.13", "8.8 or newer", 75, 90, "Hopper (H100, H200)"},
-    {128, 129, "525.60.13 (Blackwell: 570.26)", "9.7 or newer", 75, 121, "Blackwell (B200, RTX 50)"},
+    {128, 129, "525.60.13 (Blackwell: 570.26)", "9.7 or newer", 75, 121,
+     "Blackwell (B200, RTX 50)"},
     {130, 139, "580.65.06", "9.12 or newer", 75, 121, "Blackwell (B200, RTX 50)"},
 };
 enum { TOOLKITS = sizeof toolkits / sizeof *toolkits };

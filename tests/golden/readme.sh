@@ -12,6 +12,10 @@ for code in $(grep -o 'EXIT_[A-Z]* = [0-9]*' src/base/exitcode.h | sed 's/.*= //
     grep -qE "\| $code \||^\| .*\b$code\b" README.md
     ok $? "exit code $code stands in the README"
 done
+"$DNN" help gpu | sed -n '/^toolkit/,/^$/p' | sed '/^$/d; s/ *$//' >"$WORK/table"
+[ "$(wc -l <"$WORK/table")" -ge 5 ] && while IFS= read -r row; do grep -qxF -- "$row" README.md || echo "$row"; done <"$WORK/table" >"$WORK/missing"
+[ ! -s "$WORK/missing" ]
+ok $? "the table of toolkits is that of \`dnn help gpu\`" "$(cat "$WORK/missing")"
 for path in $(grep -oE '\((HACKING\.md)\)|`(scripts|tests|data|configs)/[A-Za-z0-9_./-]*`' README.md HACKING.md | sed 's/^[^:]*://; s/[()`]//g' | grep -v '\.h$' | sort -u); do
     [ -e "$path" ]
     ok $? "$path exists"
