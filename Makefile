@@ -10,6 +10,8 @@ CC      ?= gcc
 CXX     ?= g++
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
+# settings of one's own checkout, e.g. CUDA_ARCHS := 90 or NVCC :=
+-include local.mk
 
 FLOORS  := base data backend model run cli
 include scripts/build/flags.mk
