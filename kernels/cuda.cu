@@ -88,11 +88,15 @@ static void cuda_close(struct machine *machine)
             call_Free(m->blocks[i].at);
         for (size_t i = 0; i < m->pin_count; i++)
             call_FreeHost(m->pins[i].at);
+        for (uint32_t i = 0; m->marks && i < MACHINE_MARKS; i++)
+            if (m->marks[i])
+                call_EventDestroy(m->marks[i]);
         call_EventDestroy(m->issued);
         call_StreamDestroy(m->stream);
     }
     mem_free(m->blocks);
     mem_free(m->pins);
+    mem_free(m->marks);
     mem_free(m);
 }
 
@@ -448,5 +452,5 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
     cuda_refresh,    cuda_shadow_of, cuda_describe, cuda_expect,
-    cuda_reserve_bytes,
+    cuda_reserve_bytes, cuda_mark,  cuda_marked,
 };

@@ -100,6 +100,7 @@ struct card {
     struct guests *guests; /* libraries that may serve: cuda_guest.cu */
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
+    cudaEvent_t *marks;    /* [MACHINE_MARKS], made when first passed; NULL: none ever */
     struct slot slots[MACHINE_SLOTS];
     struct block *blocks;
     size_t block_count, block_room;
@@ -126,6 +127,8 @@ static inline bool cuda_lost(const struct card *m)
     return m->head.failure.id != ERR_NONE || cuda_ended();
 }
 
+void cuda_mark(struct machine *m, uint32_t i);
+double cuda_marked(struct machine *m, uint32_t i);
 /* Device bytes, cleared; NULL: out of memory, or a failure. */
 void *cuda_take(struct card *m, size_t bytes, struct err *e);
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);

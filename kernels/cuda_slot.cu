@@ -21,6 +21,28 @@ void slot_close(struct slot *s)
         call_StreamDestroy(s->stream);
 }
 
+/* --- marks of time --- */
+
+void cuda_mark(struct machine *machine, uint32_t i)
+{
+    struct card *m = card_of(machine);
+    if (!m->marks)
+        m->marks = (cudaEvent_t *)mem_zero(MACHINE_MARKS, sizeof *m->marks);
+    if (m->marks[i] || CUDA(m, EventCreateWithFlags, (&m->marks[i], cudaEventDefault)))
+        CUDA(m, EventRecord, (m->marks[i], m->stream));
+}
+
+double cuda_marked(struct machine *machine, uint32_t i)
+{
+    struct card *m = card_of(machine);
+    float ms = 0;
+    bool both = m->marks && m->marks[0] && m->marks[i];
+    return both && CUDA(m, EventElapsedTime, (&ms, m->marks[0], m->marks[i])) ? (double)ms * 1e-3
+                                                                              : 0;
+}
+
+/* --- transfers --- */
+
 static void forget(struct slot *s, bool clear)
 {
     for (unsigned i = 0; i < s->pending_count; i++) {

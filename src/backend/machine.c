@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/text.h"
 
@@ -330,7 +331,40 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
     if (failed(m) || (!m->recording && struck(m, FAULT_PLAY)))
         return;
     m->counts.operations += !m->recording;
+    bool traced = m->traced && !m->recording && m->traced_count < MACHINE_MARKS / 2;
+    if (traced)
+        machine_mark(m, 2 * m->traced_count);
     m->type->issue(m, op, arguments);
+    if (!traced)
+        return;
+    machine_mark(m, 2 * m->traced_count + 1);
+    m->traced[m->traced_count++] = op;
+}
+
+void machine_mark(struct machine *m, uint32_t i)
+{
+    assert(i < MACHINE_MARKS);
+    if (failed(m))
+        return;
+    if (m->type->mark)
+        m->type->mark(m, i);
+    else
+        m->marks[i] = clock_now();
+}
+
+double machine_marked(struct machine *m, uint32_t i)
+{
+    if (failed(m))
+        return 0;
+    return m->type->marked ? m->type->marked(m, i) : m->marks[i] - m->marks[0];
+}
+
+uint32_t machine_trace(struct machine *m, enum op_id *trace)
+{
+    uint32_t count = m->traced_count;
+    m->traced = trace;
+    m->traced_count = 0;
+    return count;
 }
 
 struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *context)

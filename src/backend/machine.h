@@ -62,6 +62,9 @@ struct machine_type {
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
     bool (*reserve)(struct machine *m, uint64_t scratch, struct err *e); /* see backend.h */
+    /* where work is not done when it has been issued: else the clock does */
+    void (*mark)(struct machine *m, uint32_t i);
+    double (*marked)(struct machine *m, uint32_t i);
     bool in_place;       /* its memory is the host's */
     size_t thread_bytes; /* of the host, for each thread of the pool that comes to work for it */
 };
@@ -73,6 +76,9 @@ struct machine {
     struct machine_counts counts;
     bool recording;
     bool measuring;
+    double marks[MACHINE_MARKS]; /* clock_now(), of a machine without its own */
+    enum op_id *traced;          /* operations with a mark before and behind each; NULL: none */
+    uint32_t traced_count;
     struct need measured;
 };
 struct routine {

@@ -14,6 +14,9 @@ static const struct arg_option train_options_table[] = {
      "Go on from the newest valid checkpoint; the result is the same bytes."},
     {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
      "Stop after S seconds of training and keep the best weights so far; exit 0."},
+    {"profile", 0, "FILE", NULL, ARG_FILE, 0, 0,
+     "Write where the time goes as a trace for Perfetto: host and machine, and the operations of "
+     "the first steps."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 static void summary(const struct train_result *r, const char *output)
@@ -66,6 +69,7 @@ static int train_command(struct args *a)
     struct train_request q = {.config = config,
                               .output = config->output.model,
                               .resume = args_value(a, "resume") != NULL,
+                              .profile = args_value(a, "profile"),
                               .progress = cli_progress(a)};
     struct train_result r = {0};
     int code;
@@ -95,11 +99,12 @@ static int train_command(struct args *a)
 
 const struct command command_train = {
     .name = "train",
-    .usage = "train CONFIG [-o MODEL] [--resume] [--time-limit S] [--json]",
+    .usage = "train CONFIG [-o MODEL] [--resume] [--time-limit S] [--profile FILE] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
-                "  dnn train leads.json -o leads.dnn --resume --json\n",
+                "  dnn train leads.json -o leads.dnn --resume --json\n"
+                "  dnn train leads.json --set train.epochs=2 --profile trace.json\n",
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "
              "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a tenth "

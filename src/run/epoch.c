@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "model/nonfinite.h"
 #include "run/memory.h"
+#include "run/profile.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -304,7 +305,10 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     struct training *t = r->t;
     double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN, metric;
     struct metrics valid;
-    if (!validate(t, &metric, &valid, e)) {
+    double began = clock_now();
+    bool valued = validate(t, &metric, &valid, e);
+    profile_span("validation", 0, began);
+    if (!valued) {
         if (e->id == ERR_NONE)
             training_stopped(t, e);
         return FAILED;
@@ -320,6 +324,7 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     double seconds = clock_now() - r->epoch_began;
     progress_epoch(t->progress, t->history.epochs, loss, metric, best, rows_per_second(r), seconds);
     r->epochs_seconds += seconds;
+    profile_span("epoch", t->history.epochs, r->epoch_began);
     if (r->epochs_here++ == 0)
         select_took(&t->backend, foretell(t, seconds));
     if (now->scale > 0 && (now->scale < r->scale || now->scale > r->scale)) {

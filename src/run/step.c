@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/profile.h"
 
 enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
 /* A device that needs so many times longer than the slowest of the first plays hangs, though no
@@ -14,6 +15,7 @@ static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
 struct stepper {
     struct network *network;
     struct machine *machine;
+    uint32_t traced; /* steps */
     struct entry {
         machine_issuer *issuer; /* the key: what is called, and with what */
         void *context;
@@ -84,18 +86,57 @@ static void took(struct entry *entry, double seconds, uint32_t times)
         entry->slowest = seconds / times;
 }
 
-bool step_train(struct stepper *s, uint32_t steps, struct err *e)
+/* The operations of one step, played plainly, each by itself. */
+static bool trace_step(struct stepper *s, struct err *e)
+{
+    enum op_id *ops = mem_alloc(MACHINE_MARKS / 2, sizeof *ops);
+    double began = clock_now();
+    machine_expect(s->machine, MACHINE_PATIENCE);
+    network_feed(s->network, 1);
+    machine_trace(s->machine, ops);
+    network_issue_step(s->network, s->machine);
+    uint32_t count = machine_trace(s->machine, NULL);
+    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
+    for (uint32_t i = 0; good && i < count; i++) {
+        double from = machine_marked(s->machine, 2 * i), to = machine_marked(s->machine, 2 * i + 1);
+        profile_work(PROFILE_OPERATIONS, op_name(ops[i]), 0, began + from, to - from);
+    }
+    mem_free(ops);
+    s->traced++;
+    if (good)
+        profile_span("a step, operation by operation", 0, began);
+    return good;
+}
+
+static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
 {
     struct entry *entry = entry_of(s, network_issue_step, s->network);
+    bool marks = profile_on();
     double began = clock_now();
+    if (marks)
+        machine_mark(s->machine, 0);
     for (uint32_t done = 0, now; done < steps; done += now) {
         now = network_feed(s->network, steps - done);
         run(s, network_issue_step, s->network, now);
     }
+    if (marks)
+        machine_mark(s->machine, 1);
     machine_expect(s->machine, patience(entry, steps));
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
     took(entry, clock_now() - began, steps);
+    if (good && marks) {
+        profile_work(PROFILE_STRETCHES, "steps", steps, began, machine_marked(s->machine, 1));
+        profile_span("steps", steps, began);
+    }
     return good;
+}
+
+bool step_train(struct stepper *s, uint32_t steps, struct err *e)
+{
+    for (; profile_on() && steps && s->traced < PROFILE_STEPS; steps--)
+        if (!trace_step(s, e))
+            return false;
+    return !steps || play_steps(s, steps, e);
 }
 
 static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logits, struct err *e)

@@ -12,6 +12,7 @@
 #include "base/exitcode.h"
 #include "base/outfile.h"
 #include "run/lock.h"
+#include "run/profile.h"
 
 static _Atomic int first; /* the signal that asked to end */
 static _Atomic double first_at;
@@ -218,6 +219,7 @@ void stop_forget(void)
 
 void stop_phase(const char *name, bool disposable)
 {
+    profile_phase(name);
     atomic_store(&phase, name);
     atomic_store(&phase_disposable, disposable);
     /* A signal of the phase before, which nobody has looked for yet. */

@@ -4,20 +4,33 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "run/memory.h"
+#include "run/profile.h"
 #include "run/stop.h"
 #include "run/training.h"
+
+static bool profile_wanted(const struct train_request *q, struct err *e)
+{
+    if (!q->profile)
+        return true;
+    if (strcmp(q->profile, q->output) == 0 || file_same(q->profile, q->output))
+        return err_set(e, ERR_SAME_FILE, "--profile \"%s\" is the model", text_quote_z(q->profile));
+    return profile_begin(q->profile, e);
+}
 
 static bool story(struct training *t, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
     double began = t->began;
-    if (!training_open(t, q, e) || !training_load(t, e))
+    if (!profile_wanted(q, e) || !training_open(t, q, e) || !training_load(t, e))
         return false;
     double loaded = clock_now();
     if (!training_build(t, e))
         return false;
     double started = clock_now();
+    profile_machine(t->backend.device);
     t->progress = progress_open((enum progress_style)q->progress, q->config->train.epochs,
                                 t->history.metric ? t->history.metric->name : NULL);
     if (!epochs_run(t, e))
@@ -55,7 +68,12 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     running = NULL;
     training_close(&t);
     stop_phase("ending", false);
-    return good;
+    struct err late = {0};
+    if (profile_end(&late) || !good)
+        return good;
+    *e = late;
+    r->exit = (int)err_exit(e);
+    return false;
 }
 
 void train_write_end(const struct train_result *r, struct json_out *out)

@@ -11,6 +11,7 @@ struct train_request {
     struct config *config;
     const char *output; /* model path: -o or output.model */
     bool resume;
+    const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
 };
 struct train_result {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/nonfinite.h"
+#include "run/profile.h"
 #include "run/stop.h"
 #include "run/training.h"
 
@@ -79,12 +80,14 @@ static void checkpoint_written(struct training *t, int64_t step, int64_t name)
 bool training_checkpoint(struct training *t, struct err *e)
 {
     struct network_state s;
+    double began = clock_now();
     bool good = training_look(t, true, &s, e) && training_finite(t, &s, e) &&
                 journal_sync(&t->journal, e);
     struct checkpoint c = checkpoint_of(t, &s);
     int64_t name;
     good = good && keeper_save(&t->keeper, &c, &name, e);
     training_look_end(t, &s);
+    profile_span("checkpoint", 0, began);
     if (good)
         checkpoint_written(t, c.now.tried, name);
     return good;
