@@ -132,7 +132,9 @@ static uint32_t begin_of(uint32_t rows, uint32_t shards, uint32_t s)
 
 static void test_backward(const struct dense_shape *s, enum product how, bool more, bool hot)
 {
-    uint32_t ldx = s->in + 1, ld = s->out + 2, width = hot ? 5 : 0;
+    /* rows that begin anywhere, or where four numbers are read at once */
+    bool fours = s->in % 4 == 0 && s->out % 4 == 0;
+    uint32_t ldx = s->in + (fours ? 4 : 1), ld = s->out + (fours ? 4 : 2), width = hot ? 5 : 0;
     uint64_t stride = (uint64_t)(s->in + width) * s->out + s->out + 4;
     float *xh, *wh, *dyh, *zh, *dxh, *dwh;
     float *x = device_numbers(1, (size_t)s->rows * ldx, &xh);
@@ -423,6 +425,9 @@ int main(void)
     test_scale(0x1p16, 0x1p-20f, false);
     test_scale(0x1p-3, 0x1p12f, false);
     test_scale(0x1p24, 1, true);
+    /* so many shards have tiles enough for large ones, and db comes with them */
+    const struct dense_shape many = {64 * 8 + 4, 20, 68, ACT_RELU, 64};
+    test_backward(&many, PRODUCT_BF16, true, false);
     test_rule();
     test_wide_rule();
     for (EACH_ORDER(order))

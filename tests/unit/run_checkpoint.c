@@ -108,6 +108,12 @@ static void round_trip(void)
            b->epochs == 0,
        "they are absent");
     checkpoint_free(b);
+    c.now.scale = 4096;
+    c.now.skipped = 3;
+    ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL &&
+           memcmp(&b->now, &c.now, sizeof c.now) == 0,
+       "the scale of gradients, and the steps it cost");
+    checkpoint_free(b);
     mem_free(path);
 }
 
@@ -130,6 +136,15 @@ static void refused(void)
     ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
        "a sum that is infinite");
     err_clear(&e);
+    const double scales[] = {3, SCALE_MOST * 2, SCALE_LEAST / 2, 1};
+    for (int i = 0; i < 4; i++) {
+        c = sample(5);
+        c.now.scale = scales[i];
+        c.now.skipped = i == 3 ? 6 : 0;
+        ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+           i == 3 ? "more skipped than tried" : "a scale that is none: %g", scales[i]);
+        err_clear(&e);
+    }
     c = sample(5);
     ok(checkpoint_save(&c, path, &e), "a good one");
     size_t length;
