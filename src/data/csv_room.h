@@ -1,5 +1,5 @@
-/* csv_room.h - a reader's inside, shared by csv.c (files to blocks), csv_header.c (names) and
- * csv_sniff.c (what is no CSV). Private to src/data. */
+/* csv_room.h - a reader's inside, shared by csv.c (files to blocks), csv_bytes.c, csv_header.c
+ * (names) and csv_sniff.c (what is no CSV). Private to src/data. */
 #ifndef DNN_DATA_CSV_ROOM_H
 #define DNN_DATA_CSV_ROOM_H
 
@@ -52,7 +52,16 @@ struct csv {
     struct csv_notes notes;
 };
 
-/* csv.c: reads on until `room` bytes are pending or the file ends; makes the buffer that large. A
+/* What comes as somebody writes it: no regular file, and csv_live was asked for. */
+static inline bool csv_is_live(const struct csv *c)
+{
+    return c->live.wanted && !c->file.seekable;
+}
+
+/* csv_bytes.c: the first bytes into c->head. Of a live file the first line, but all there is room
+ * for when there are zero bytes: what that means is not told by a few. */
+bool csv_head_read(struct csv *c, struct err *e);
+/* Reads on until `room` bytes are pending or the file ends; makes the buffer that large. A
  * live file may give fewer: what is there, without waiting. */
 bool csv_fill(struct csv *c, size_t room, struct err *e);
 /* Waits until csv_fill of a live file finds another byte, or the end. */
@@ -65,7 +74,7 @@ static inline size_t csv_larger(size_t room)
 /* Takes `count` bytes, and the lines they hold, off the front of the pending ones. */
 void csv_drop(struct csv *c, size_t count);
 
-/* csv.c: counts characters of several bytes, and places where there is none. A file in UTF-8 can be
+/* Counts characters of several bytes, and places where there is none. A file in UTF-8 can be
  * read as any one-byte encoding, and says other words then. */
 void csv_count_utf8(struct csv_utf8 *u, const char *bytes, size_t length);
 
