@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "data/infer_parts.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)
 {
@@ -143,6 +144,10 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
         return err_help(w->e, "take the thousands separators out of the numbers");
     if (!w->s->fitted && !w->s->dialect.header && w->cells->records[w->record].line == 1)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
+    int form = infer_form(cell->text, cell->length);
+    char reason[200];
+    if (form > FORM_BEYOND && infer_form_reason(form, NULL, reason, sizeof reason))
+        return err_help(w->e, "%s", reason);
     return help_cell(w, column);
 }
 

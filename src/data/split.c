@@ -374,6 +374,7 @@ bool split_rows(const struct split_options *o, uint64_t seed, const struct split
             part[s.rows[i]] = in->said[s.rows[i]];
         break;
     }
+    good = good && check_parts(&s, o, in->rows, e);
     mem_free(s.rows);
-    return good && check_parts(&s, o, in->rows, e);
+    return good;
 }
