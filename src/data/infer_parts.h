@@ -1,5 +1,4 @@
-/* infer_parts.h - the pieces of infer_file. Private to infer*.c and, for the
- * forms of numbers, of cell_error.c. */
+/* infer_parts.h - the pieces of infer_file. Private to infer*.c and cell_error.c. */
 #ifndef DNN_DATA_INFER_PARTS_H
 #define DNN_DATA_INFER_PARTS_H
 
