@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/outfile.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
