@@ -8,14 +8,16 @@
 
 struct reject {
     struct outfile out;
+    bool files;
 };
 
-struct reject *reject_open(const char *path, struct err *e)
+struct reject *reject_open(const char *path, bool files, struct err *e)
 {
-    static const char header[] = REJECT_HEADER;
+    const char *header = files ? REJECT_BEGIN ",file\n" : REJECT_BEGIN "\n";
     struct reject *r = mem_zero(1, sizeof *r);
+    r->files = files;
     if (outfile_open(&r->out, path, e)) {
-        if (outfile_write(&r->out, header, sizeof header - 1, e))
+        if (outfile_write(&r->out, header, strlen(header), e))
             return r;
         outfile_abort(&r->out);
     }
@@ -45,7 +47,7 @@ static void put_field(struct text *line, const char *bytes, size_t length)
 }
 
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
-                size_t length, struct err *e)
+                size_t length, const char *file, struct err *e)
 {
     struct text line = {0};
     text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);
@@ -55,6 +57,10 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
     put_field(&line, why->what, strlen(why->what));
     text_char(&line, ',');
     put_field(&line, raw, length);
+    if (r->files) {
+        text_char(&line, ',');
+        put_field(&line, file, strlen(file));
+    }
     text_char(&line, '\n');
     bool good = outfile_write(&r->out, line.data, line.length, e);
     text_free(&line);

@@ -1,15 +1,17 @@
-/* reject.h - the file of rows that could not be read: line,column,name,id,reason,raw (RFC 4180,
- * header first). */
+/* reject.h - the file of rows that could not be read: line,column,name,id,reason,raw, and of
+ * several inputs file (RFC 4180, header first). */
 #ifndef DNN_DATA_REJECT_H
 #define DNN_DATA_REJECT_H
 
 #include "base/outfile.h"
 
 struct reject;
-#define REJECT_HEADER "line,column,name,id,reason,raw\n" /* its first line */
-struct reject *reject_open(const char *path, struct err *e);
+#define REJECT_BEGIN "line,column,name,id,reason,raw" /* how its first line begins */
+/* files: each row says which file it is of. */
+struct reject *reject_open(const char *path, bool files, struct err *e);
+/* file: as the user named it. */
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
-                size_t length, struct err *e);
+                size_t length, const char *file, struct err *e);
 bool reject_prepare(struct reject *r, struct err *e); /* as outfile_prepare */
 bool reject_commit(struct reject *r, struct err *e); /* frees r */
 void reject_abort(struct reject *r);

@@ -42,7 +42,8 @@ const struct option schedule_options_table[] = {
      .standard = "0",
      .low = 0,
      .high = 1,
-     .help = "cosine, one_cycle: the last rate as a fraction of the highest."},
+     .help = "cosine, one_cycle: what the rate falls to behind the last step, as a fraction of the "
+             "highest."},
     {.key = "rise",
      .type = OPT_NUMBER,
      .offset = offsetof(struct schedule_options, rise),

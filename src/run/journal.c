@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -33,6 +34,15 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
           O_APPEND); /* O_NONBLOCK was for the opening of a pipe that nobody reads */
     j->path = mem_string(path);
     return true;
+}
+
+bool journal_own(struct journal *j, struct err *e)
+{
+    if (!j->path || !j->regular || flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true;
+    j->made = false; /* by the other one */
+    err_at(e, ERR_LOCKED, j->path, 0, 0, "another training writes its metrics to this file");
+    return err_help(e, "wait until it has ended, or choose another file with output.metrics");
 }
 
 bool journal_cut(struct journal *j, uint64_t length, struct err *e)

@@ -18,6 +18,9 @@ struct journal {
 };
 /* path NULL: none. What is inside stays until journal_cut. */
 bool journal_open(struct journal *j, const char *path, struct err *e);
+/* One training at a time writes it: LOCKED (75) while another does, until that closes it. A file
+ * system without locks: true. */
+bool journal_own(struct journal *j, struct err *e);
 bool journal_cut(struct journal *j, uint64_t length,
                  struct err *e); /* shorter than that already: as it is, with a note */
 bool journal_line(struct journal *j, const char *line, struct err *e); /* without a newline */

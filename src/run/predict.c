@@ -113,7 +113,7 @@ static bool check_request(const struct predict_request *q, struct err *e)
     if (q->rejects && file_same(q->rejects, q->output))
         return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
                        text_quote_z(q->rejects));
-    if (q->rejects && !output_is_ours(q->rejects, REJECT_HEADER, "a list of bad rows by dnn",
+    if (q->rejects && !output_is_ours(q->rejects, REJECT_BEGIN, "a list of bad rows by dnn",
                                       "choose another file for --rejects", e))
         return false;
     size_t pipes = 0;

@@ -102,7 +102,8 @@ static bool other(const char *path, const char *what, struct err *e)
 {
     err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the checkpoint belongs to another training: %s",
            what);
-    return err_help(e, "put back what differs, or leave out --resume to start afresh");
+    return err_help(e, "put back what differs; or remove this file and others of its name, and "
+                       "--resume starts afresh");
 }
 
 /* True when it fits; else what differs is in *what. strict: in all that decides the bytes. */
@@ -135,6 +136,18 @@ static void note_changes(const struct checkpoint *c, const char *config)
 static bool is_damaged(const struct err *why)
 {
     return err_exit(why) == EXIT_FORMAT || why->id == ERR_FILE_MISSING;
+}
+
+/* A file of ours that was cut or spoilt; not one of a newer dnn, or of something else. */
+static bool is_spoilt(const struct err *why)
+{
+    return why->id == ERR_MODEL_TRUNCATED || why->id == ERR_MODEL_HASH;
+}
+
+static void keep_damaged(struct checkpoint_list *l, int64_t step)
+{
+    l->steps = mem_grow(l->steps, l->count + 1, sizeof *l->steps);
+    l->steps[l->count++] = step;
 }
 
 /* What a search has found: the newest that fits, and the newest that is whole and does not. */
@@ -171,6 +184,8 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
             char shown[256];
             text_escape(shown, sizeof shown, path, strlen(path));
             log_warning("%s: %s; passed over", shown, why.what);
+            if (is_spoilt(&why))
+                keep_damaged(&k->damaged, l->steps[i]);
         } else if (c && !fits(c, config, data, strict, &what)) {
             set_foreign(f, path, &what);
         } else if (c) {
@@ -297,11 +312,14 @@ void keeper_clear(struct keeper *k)
 {
     for (size_t i = 0; i < k->count; i++)
         drop(k, k->steps[i]);
-    k->count = 0;
+    for (size_t i = 0; i < k->damaged.count; i++)
+        drop(k, k->damaged.steps[i]);
+    k->count = k->damaged.count = 0;
 }
 
 void keeper_release(struct keeper *k)
 {
     mem_free(k->steps);
+    checkpoint_list_free(&k->damaged);
     *k = (struct keeper){0};
 }

@@ -12,6 +12,7 @@ struct keeper {
     int64_t keep;
     int64_t *steps; /* ours, ascending */
     size_t count, room;
+    struct checkpoint_list damaged; /* that a search passed over; they go with ours */
 };
 void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
 int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
@@ -21,7 +22,7 @@ int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 /* The training goes back to c: writes it, durable, and only then deletes ours that are newer. */
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
-void keeper_clear(struct keeper *k);   /* deletes all of ours: the model is there */
+void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged

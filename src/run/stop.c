@@ -67,8 +67,7 @@ static void end_asked(int number, bool key)
     if (atomic_compare_exchange_strong(&first, &none, number)) {
         atomic_store(&first_at, now);
         atomic_store(&first_key, key);
-        if (atomic_load(&phase_disposable))
-            alarm(STOP_PATIENCE_S);
+        alarm(STOP_PATIENCE_S);
         return;
     }
     bool again =
@@ -87,8 +86,12 @@ static void handle(int number, bool key)
         atomic_store(&status_asked, true);
     } else if (number == SIGALRM) {
         int asked = atomic_load(&first);
-        if (!asked || atomic_load(&noticed_by_work) || !atomic_load(&phase_disposable))
+        if (!asked || atomic_load(&noticed_by_work))
             return;
+        if (!atomic_load(&phase_disposable)) {
+            say("dnn: stopping: the work at hand is finished first; a second signal ends at once\n");
+            return;
+        }
         say("dnn: error[E1902]: stopped by a signal while waiting for data: "
             "nothing to resume, start again\n");
         leave(ending_of(asked)->exit);

@@ -29,7 +29,7 @@ void stop_forget(void);               /* for tests: no signal has come */
 /* What the program is doing, a string that lives for ever: shown by the line of a crash.
  * `disposable`, as the program begins: nothing would be lost; a signal, of this phase or one
  * before, that nobody has noticed after STOP_PATIENCE_S (a read that waits for a pipe) then ends
- * the process by itself. */
+ * the process by itself. In any other phase a line says that the work at hand is waited for. */
 #define STOP_PATIENCE_S 2
 void stop_phase(const char *name, bool disposable);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */

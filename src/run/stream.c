@@ -178,7 +178,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     if (!open_input(t, e))
         return false;
     if (q->rejects) {
-        t->reject = reject_open(q->rejects, e);
+        t->reject = reject_open(q->rejects, q->input_count > 1, e);
         if (!t->reject)
             return false;
     }
@@ -215,7 +215,8 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
         return err_help(e, "%s%s--on-bad-row skip (or null) goes on without such rows, and "
                            "--rejects FILE lists them", why->help, *why->help ? "; or " : "");
     }
-    if (t->reject && !reject_add(t->reject, why, column, raw, length, e))
+    const char *file = t->request.input_count ? t->request.inputs[t->at] : "-";
+    if (t->reject && !reject_add(t->reject, why, column, raw, length, file, e))
         return false;
     int64_t most = t->request.max_bad_rows;
     if (most >= 0 && t->bad_rows > (uint64_t)most) {

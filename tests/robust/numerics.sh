@@ -32,7 +32,7 @@ out_has "$(ls m.dnn.ckpt-* | tail -n 1)" "the last good checkpoint is named, and
 rm -f m.dnn*
 # the same, long before a checkpoint is due
 cliff='train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
-cliff() { run dnn train v.json -o m.dnn --set train.schedule.warmup=0.9 --set train.early_stopping.patience=0 --set "$@"; }
+cliff() { run dnn train v.json -o m.dnn --set output.metrics=m.jsonl --set train.schedule.warmup=0.9 --set train.early_stopping.patience=0 --set "$@"; }
 cliff "$cliff"
 is_exit 80 "N01 before the first checkpoint is due: 80"
 err_has "the last good checkpoint is kept: \"$(ls m.dnn.ckpt-*)\"" "N01 the end of the best epoch is kept"
@@ -43,6 +43,8 @@ is_exit 0 "N01 it goes on at a lower rate"
 err_has "resuming at step"
 err_has "going on with another train.optimizer.learning_rate" "which a note says"
 no_leftovers m.dnn "and the checkpoint is gone"
+is "$(sed 's/.*"epoch":\([0-9]*\),.*/\1/' m.jsonl | tr '\n' ' ')" "$(seq 1 30 | tr '\n' ' ')" "its metrics begin anew behind the best epoch"
+rm -f m.jsonl
 # a rate just too high for a plane: the gradient doubles every other step, and is finite for long
 line() { run dnn train v.json -o m.dnn --set train.epochs=200 --set train.schedule.warmup=0.5 --set train.early_stopping.patience=0 \
     --set 'model={"preset":"linear"}' --set 'train.optimizer={"type":"sgd","learning_rate":3}' --progress none "$@"; }

@@ -96,6 +96,33 @@ cp kept/* .
 run dnn train c.json --resume --time-limit 0.000001 --json
 out_has '"stopped":"time_limit"' "a limit that earlier runs have used up: the best so far"
 rm -f m.dnn*
+# two seconds of a first life leave half a second of a limit of two and a half, and the time left is told so
+stop_at() { # SECONDS ARGS...: a training that never ends by itself is stopped
+    "$DNN" train c.json --set train.epochs=1000000 --progress none "${@:2}" >/dev/null 2>&1 &
+    nap "$1"
+    kill -TERM $!
+    wait $!
+}
+stop_at 2000
+run dnn train c.json --resume --set train.epochs=1000000 --time-limit 2.5 --progress bar --json
+is_exit 0 "a limit that earlier runs have almost used up"
+spent=$(sed -n 's/.*"train":\([0-9.e+-]*\),"total".*/\1/p' out)
+awk -v s="$spent" 'BEGIN { exit !(s < 1.5) }'
+ok $? "leaves what is left of it: $spent s"
+most=$(tr '\r' '\n' <err | sed -n 's/.*, \([0-9.]*\) s left.*/\1/p' | sort -g | tail -n 1)
+awk -v s="${most:-99}" 'BEGIN { exit !(s < 1.5) }'
+ok $? "and so the bar says: $most s left at the most" "$(tr '\r' '\n' <err | tail -n 5)"
+rm -f m.dnn*
+# what was cut goes with the rest when the model is written
+cp kept/* .
+last=$(find . -name 'm.dnn.ckpt-*' | sort | tail -n 1)
+truncate -s 700 "$last"
+run dnn train c.json --resume --progress none
+is_exit 0 "a checkpoint that was cut, and one before it"
+err_has "passed over" "is told"
+[ -z "$(find . -maxdepth 1 -name 'm.dnn.ckpt-*')" ]
+ok $? "and gone with the others" "$(ls)"
+rm -f m.dnn*
 # a training that was stopped by patience, and one that lasts several lives
 for turn in 1 2 3 4 5 6 7 8; do
     dies_at rename:2 --resume && break

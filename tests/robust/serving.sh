@@ -31,6 +31,12 @@ err_has 'the model reads numbers with a decimal point'
 run dnn evaluate m.dnn bad.csv
 err_lacks '--on-bad-row' "evaluate has no such option"
 err_lacks 'categorical' "nor does it advise on the config"
+sed '3d' bad.csv >bad2.csv
+run dnn predict m.dnn bad.csv bad2.csv -o a.csv --on-bad-row skip --rejects r.csv
+is_exit 0 "two files with bad rows"
+is "$(sed 's/^\([0-9a-z]*\),.*,\([^,]*\)$/\1 \2/' r.csv | tr '\n' ' ')" \
+    "line file 3 bad.csv 5 bad.csv 7 bad.csv 4 bad2.csv 6 bad2.csv " "their rejects say which file each is of"
+rm -f a.csv r.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
 is_exit 65 "--max-bad-rows stops"
 err_has 'mend the rows listed in "r.csv"'

@@ -112,7 +112,7 @@ same lines kept "check leaves the metrics of a training as they are"
 
 # X01: the second one is refused while the first one runs
 make_config long.json d.csv binary '"epochs": 100000, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_cpu", "threads": 1}'
-"$DNN" train long.json -o x.dnn --progress none >/dev/null 2>first &
+"$DNN" train long.json -o x.dnn --set output.metrics=x.jsonl --progress none >/dev/null 2>first &
 pid=$!
 for _ in $(seq 300); do [ -s x.dnn.lock ] && break; sleep 0.01; done
 run dnn train c.json -o x.dnn
@@ -121,10 +121,19 @@ err_has 'error[E1620]'
 err_has "held by pid $pid on $(hostname)" "X06 pid and host are named"
 run dnn train c.json -o y.dnn
 is_exit 0 "another output is free"
+for _ in $(seq 300); do [ -s x.jsonl ] && break; sleep 0.01; done
+run dnn train c.json -o y.dnn --set output.metrics=x.jsonl
+is_exit 75 "X01 the metrics of a training that runs are its own: 75"
+err_has 'another training writes its metrics to this file'
+run dnn check c.json --set output.metrics=x.jsonl
+is_exit 0 "check writes nothing there"
 kill -9 $pid
 wait $pid 2>/dev/null
 run dnn train c.json -o x.dnn
 is_exit 0 "X02 the lock of a killed run is free"
+is "$(head -n 3 x.jsonl | sed 's/.*"epoch":\([0-9]*\),.*/\1/' | tr '\n' ' ')" "1 2 3 " "X01 its metrics are whole"
+run dnn train c.json -o y.dnn --set output.metrics=x.jsonl
+is_exit 0 "X02 and its metrics are free"
 no_leftovers x.dnn "and gone"
 
 run dnn train c.json -o m.dnn --json

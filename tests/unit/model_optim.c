@@ -189,6 +189,13 @@ static void factors(void)
     ok(lr == 1 && wd == 0.5, "norms get what is said");
     optim_factors(&o, PARAM_EMBEDDING, &lr, &wd);
     ok(lr == 1 && wd == 1, "an empty entry");
+    struct optim_options usual = o;
+    usual.groups = NULL;
+    for (int kind = 0; kind < PARAM_KINDS; kind++) {
+        optim_factors(&usual, (enum param_kind)kind, &lr, &wd);
+        ok(lr == 1 && wd == (kind == PARAM_BIAS || kind == PARAM_NORM ? 0 : 1),
+           "without groups: weight decay %g for each %s", wd, param_kind_names[kind]);
+    }
     opt_release(optim_options_table, &o);
     json_free(doc);
 }

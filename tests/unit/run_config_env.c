@@ -47,6 +47,8 @@ static const struct choice choices[] = {
     {"GPU_BACKEND=cpu ALL_GPU=true", "", NULL, JOB_TRAIN, BACKEND_GPU, "ALL_GPU"},
     {"GPU_BACKEND=cuda", "", NULL, JOB_TRAIN, BACKEND_AUTO, "default"},
     {"DNN_TRAIN_GPU=true", "", "backend.name=dnn_cpu", JOB_TRAIN, BACKEND_CPU, "--set"},
+    {"", "\"backend\": {\"train\": \"dnn_gpu\"}", "backend.name=dnn_cpu", JOB_TRAIN, BACKEND_CPU,
+     "--set"},
     {"MODEL_BACKEND=dnn_cpu", "", "backend.train=dnn_gpu", JOB_TRAIN, BACKEND_GPU, "--set"},
     {"MODEL_BACKEND=dnn_cpu", "", "backend.train=dnn_gpu", JOB_PREDICT, BACKEND_CPU,
      "MODEL_BACKEND"},
@@ -93,6 +95,14 @@ static void environment(void)
        "device, memory and batch");
     is_string(c ? from(c, "backend.memory_limit_gb") : "", "GPU_MEMORY_LIMIT_GB",
               "and whose they are");
+    config_free(c);
+    const char *size = "backend.predict_batch_size=32";
+    struct overrides over = NONE;
+    over.sets = &size;
+    over.set_count = 1;
+    c = make("", &over, &e);
+    ok(c && c->backend.predict_batch_size == 32, "the command line decides over the environment");
+    is_string(c ? from(c, "backend.predict_batch_size") : "", "--set", "and it was its word");
     config_free(c);
     static const char *const bad[] = {"MODEL_BACKEND=gpu",      "MODEL_BACKEND=cuda",
                                       "ALL_GPU=maybe",          "DNN_TRAIN_GPU=2",

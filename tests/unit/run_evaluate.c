@@ -225,8 +225,16 @@ static void models(void)
         is_int(json_count(json_path(root, "confusion.counts")), 2, "the confusion of two labels");
         is_int(json_count(json_get(root, "gates")), 2, "both gates");
         double support = 0;
-        for (const struct json *l = json_at(json_get(root, "per_label"), 0); l; l = json_next(l))
+        size_t c = 0;
+        for (const struct json *l = json_at(json_get(root, "per_label"), 0); l; l = json_next(l)) {
+            const struct json *answers = json_at(json_path(root, "confusion.counts"), c);
+            double hit = json_number(json_at(answers, c++)), of = 0;
+            for (const struct json *a = json_at(answers, 0); a; a = json_next(a))
+                of += json_number(a);
+            ok(of > 0 && hit != of && json_number(json_get(l, "recall")) == hit / of,
+               "recall of \"%s\": its hits of its rows", json_key(l));
             support += json_number(json_get(l, "support"));
+        }
         ok(support > 0, "labels have support");
     }
     json_free(doc);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/exitcode.h"
 #include "base/outfile.h"
 #include "base/thread.h"
@@ -47,6 +48,34 @@ static int two_presses(void)
     stop_key();
     stop_key();
     return 2; /* not reached */
+}
+
+static const char waits[] =
+    "dnn: stopping: the work at hand is finished first; a second signal ends at once\n";
+
+/* What a process says that cannot stop at once; noticed: it looks for the signal in time. */
+static int says_that_it_waits(bool noticed)
+{
+    FILE *said = freopen(scratch("waits.txt"), "w", stderr);
+    stop_install();
+    stop_phase("training", false);
+    raise(SIGTERM);
+    if (noticed)
+        stop_wanted();
+    for (double until = clock_now() + STOP_PATIENCE_S + 0.5; clock_now() < until;)
+        usleep(10000);
+    fflush(said);
+    return stop_wanted() && stop_exit() == EXIT_TRYLATER ? 7 : 1;
+}
+
+static int busy(void)
+{
+    return says_that_it_waits(false);
+}
+
+static int attentive(void)
+{
+    return says_that_it_waits(true);
 }
 
 static int used_up(void)
@@ -267,5 +296,9 @@ int main(void)
 #else
     tap_skip("a crash ends by its own signal", "the sanitizer reports it");
 #endif
+    ok(WEXITSTATUS(forked(busy)) == 7 && scratch_holds("waits.txt", waits, sizeof waits - 1),
+       "work that goes on for long says that it is waited for");
+    ok(WEXITSTATUS(forked(attentive)) == 7 && scratch_holds("waits.txt", "", 0),
+       "work that noticed says nothing");
     return done();
 }
