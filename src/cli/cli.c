@@ -209,12 +209,13 @@ static void out_of_memory(size_t bytes)
 }
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive
- * log text. */
+ * log text. What is put in the place of 0 and 1 cannot be read or written: who closed standard
+ * output has not asked for silence (/dev/null does), and answers that go nowhere are an error. */
 static void standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
-            int null = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+            int null = open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
             if (null >= 0 && null != fd) {
                 dup2(null, fd);
                 close(null);

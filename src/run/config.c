@@ -19,6 +19,14 @@ const char *const config_absent[] = {
     "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain",
     NULL};
 
+bool config_top_key(const char *key)
+{
+    bool known = opt_find(config_table, key) && !strchr(key, '.');
+    for (size_t i = 0; config_absent[i]; i++)
+        known |= strcmp(config_absent[i], key) == 0 && !strchr(key, '.');
+    return known;
+}
+
 static void drop_absent(struct json_doc *doc)
 {
     for (size_t i = 0; config_absent[i]; i++) {

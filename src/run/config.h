@@ -124,6 +124,8 @@ void config_resolved(const struct config *c, const struct features *f, bool port
  * as strictly as a config file. E1530. */
 bool config_stored(const char *text, const char *path, struct err *e);
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
+/* "task", "data", ...: a key at the top of a config. */
+bool config_top_key(const char *key);
 /* false: no such key; out then names the nearest */
 bool config_key_help(const char *key, struct text *out);
 void config_keys(void (*each)(const char *key, const struct option *row, void *context),

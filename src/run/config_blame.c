@@ -52,6 +52,7 @@ bool config_blame(const struct config *c, struct err *e)
     bool together = e->id == ERR_CONFIG_CONFLICT || e->id == ERR_CONFIG_COLUMNS ||
                     e->id == ERR_CONFIG_SPLIT_COLUMN || e->id == ERR_CONFIG_SIZE ||
                     e->id == ERR_CONFIG_LABEL || e->id == ERR_SET_VALUE;
+    config_near(c, e);
     if (!c->set_count || (!alone && !together) || (alone && e->line > 0))
         return false;
     const char *path = config_set_of(c, e->key);

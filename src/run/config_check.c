@@ -162,10 +162,23 @@ static bool check_target(const struct config *c, struct err *e)
     return err_help(e, "leave it out of `data.columns`; `data.target` names it");
 }
 
+/* A file without a name would be noticed when it is to be written: after the training. */
+static bool check_names(const struct config *c, struct err *e)
+{
+    static const char *const keys[] = {"output.model", "output.metrics"};
+    const char *const names[] = {c->output.model, c->output.metrics};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (names[i] && !*names[i]) {
+            json_fail(c->doc, node(c, keys[i]), e, ERR_CONFIG_EMPTY, "`%s`: the name is empty",
+                      keys[i]);
+            return err_help(e, "name a file, or leave the key out");
+        }
+    return true;
+}
+
 bool config_check(struct config *c, struct err *e)
 {
-    return data_options_settle(&c->data, c->task, c->doc, e) && check_target(c, e) &&
-           check_loss(c, e) &&
-           check_metric(c, e) && check_optimizer(c, e) && check_useful(c, e) &&
-           model_check(&c->model, e);
+    return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
+           check_target(c, e) && check_loss(c, e) && check_metric(c, e) &&
+           check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e);
 }

@@ -34,8 +34,7 @@ static void put_words(struct text *out, const char *const *words)
         text_printf(out, "%s%s", i ? ", " : "", words[i]);
 }
 
-/* "integer, 1 to 65536; default 256" */
-static void put_kind(struct text *out, const struct option *row)
+void config_put_kind(struct text *out, const struct option *row)
 {
     const char *range = opt_range(row);
     if (row->words)
@@ -55,7 +54,7 @@ static void put_kind(struct text *out, const struct option *row)
 static void put_row(struct text *out, const char *key, const struct option *row)
 {
     struct text kind = {0};
-    put_kind(&kind, row);
+    config_put_kind(&kind, row);
     text_printf(out, "%s\n", key);
     wrap(out, kind.data, "    ");
     if (row->help)
@@ -177,7 +176,7 @@ static void put_layers(struct text *out)
             if (strcmp(row->key, "type") != 0 && strcmp(row->key, "layers") != 0) {
                 struct text line = {0};
                 text_printf(&line, "%s: ", row->key);
-                put_kind(&line, row);
+                config_put_kind(&line, row);
                 wrap(out, line.data, "        ");
                 text_free(&line);
             }
@@ -364,36 +363,6 @@ static void look_model(struct search *s)
         know(s, m->name);
 }
 
-struct paths {
-    char **names;
-    size_t count, room;
-};
-
-static void keep_path(const char *key, const struct option *row, void *context)
-{
-    struct paths *p = context;
-    (void)row;
-    if (p->count == p->room) {
-        p->room = p->room ? p->room * 2 : 128;
-        p->names = mem_grow(p->names, p->room, sizeof *p->names);
-    }
-    p->names[p->count++] = mem_string(key);
-}
-
-/* The whole key nearest to one written with its dots. */
-static bool near_path(const char *key, struct text *out)
-{
-    struct paths p = {0};
-    config_keys(keep_path, &p);
-    const char *near = text_nearest(key, (const char *const *)p.names, p.count);
-    if (near)
-        text_put(out, near);
-    for (size_t i = 0; i < p.count; i++)
-        mem_free(p.names[i]);
-    mem_free(p.names);
-    return near != NULL;
-}
-
 bool config_key_help(const char *key, struct text *out)
 {
     struct search s = {.out = out, .word = key};
@@ -430,7 +399,7 @@ bool config_key_help(const char *key, struct text *out)
     if (s.backend && !machine_known("cuda"))
         wrap(out, "\nThis build has no GPU kernels: it computes on the CPU alone.", "");
     const char *dot = strrchr(key, '.');
-    if (!found && !(dot && near_path(key, out))) {
+    if (!found && !(dot && config_near_path(key, out))) {
         const char *near = text_nearest(key, s.known, s.known_count);
         near = near || !dot ? near : text_nearest(dot + 1, s.known, s.known_count);
         if (near)

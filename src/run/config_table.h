@@ -30,6 +30,13 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
                         struct setting_list *l, struct err *e);
 
 /* --- for help --- */
+/* "integer, 1 to 65536; default 256" */
+void config_put_kind(struct text *out, const struct option *row);
+/* The whole key nearest to one written with its dots. */
+bool config_near_path(const char *key, struct text *out);
+/* An unknown key without a near one beside it: the help names those elsewhere that end with its
+ * last word, or nearly so. */
+void config_near(const struct config *c, struct err *e);
 struct config_variable {
     const char *name, *words, *help;
 };

@@ -64,11 +64,51 @@ bool output_is_ours(const char *path, const char *begins, const char *what, cons
     return err_help(e, "%s, or remove the file", help);
 }
 
+static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
+enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1 };
+
+static bool is_model(const char *bytes, size_t got)
+{
+    return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
+}
+
+/* An object whose first key is one of a config. */
+static bool is_config(const char *bytes)
+{
+    static const char blanks[] = " \t\r\n";
+    const char *at = bytes;
+    at += strspn(at, blanks);
+    if (*at != '{')
+        return false;
+    at += 1 + strspn(at + 1, blanks);
+    char *key = *at == '"' ? mem_string_n(at + 1, strcspn(at + 1, "\"")) : NULL;
+    bool known = key && config_top_key(key);
+    mem_free(key);
+    return known;
+}
+
+bool output_spares(const char *path, struct err *e)
+{
+    char bytes[256];
+    size_t got = 0;
+    struct err unread = {0};
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    if (!first_bytes(path, bytes, sizeof bytes - 1, &got, &unread))
+        return true; /* writing it says what is wrong, or replaces it */
+    bytes[got] = '\0';
+    bool model = is_model(bytes, got);
+    if (!model && !is_config(bytes))
+        return true;
+    err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a %s: it is not replaced by answers",
+           model ? "dnn model" : "config");
+    return err_help(e, "choose another output with -o, or remove the file");
+}
+
 /* What stands at the output's name is replaced only when dnn made it. */
 static bool replaceable(const char *model, struct err *e)
 {
-    static const char prefix[] = "{\"__metadata__\":{\"sha256\":\"";
-    char bytes[8 + sizeof prefix - 1];
+    char bytes[MODEL_BEGIN];
     struct file f;
     struct err why = {0};
     size_t got = 0;
@@ -88,7 +128,7 @@ static bool replaceable(const char *model, struct err *e)
         return false;
     }
     file_close(&f);
-    if (got == sizeof bytes && memcmp(bytes + 8, prefix, sizeof prefix - 1) == 0)
+    if (is_model(bytes, got))
         return true;
     err_at(e, ERR_FILE_CREATE, model, 0, 0,
            "there is a file that is not a dnn model: it is not replaced");

@@ -116,6 +116,8 @@ static bool check_request(const struct predict_request *q, struct err *e)
     if (q->rejects && !output_is_ours(q->rejects, REJECT_BEGIN, "a list of bad rows by dnn",
                                       "choose another file for --rejects", e))
         return false;
+    if (!output_spares(q->output, e))
+        return false;
     size_t pipes = 0;
     for (size_t i = 0; i < q->input_count; i++)
         pipes += strcmp(q->inputs[i], "-") == 0;

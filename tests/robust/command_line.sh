@@ -215,6 +215,21 @@ run dnn init leads.csv --target converted -o leads.csv
 is_exit 64 "L06 the config in the data's place"
 run dnn train leads.json -o leads.json
 is_exit 64 "L06 the model in the config's place"
+cp leads.json spared.json
+cp m.dnn spared.dnn
+for output in spared.json spared.dnn; do
+    run dnn predict m.dnn new.csv -o $output
+    is_exit 73 "L06 answers in the place of $output, which is no input"
+    err_has "it is not replaced by answers"
+done
+same leads.json spared.json "L06 the config is untouched"
+same m.dnn spared.dnn "L06 the model too"
+printf '{"key": 1}\n' >other.json
+run dnn predict m.dnn new.csv -o other.json
+is_exit 0 "L06 another JSON is replaced like any file"
+cp answers.csv again.csv
+run dnn predict m.dnn new.csv -o again.csv
+is_exit 0 "L06 and so are older answers"
 is "$(digest new.csv) $(digest m.dnn)" "$before $want" "L06 the inputs are untouched"
 
 bytes=$'odd \xff\nname.csv'
@@ -259,6 +274,18 @@ is $? 0 "L08 prediction without standard error"
 same answers.csv x.out "L08 the answers hold no text of the log"
 "$DNN" predict m.dnn new.csv -o x.out <&- 2>err
 is $? 0 "L08 prediction without standard input"
+# only silence that was asked for (/dev/null) is silence
+for words in "predict m.dnn new.csv" "init leads.csv --target converted" "evaluate m.dnn leads.csv" "check leads.json" schema --version help \
+    "train leads.json -o closed.dnn --json"; do
+    # shellcheck disable=SC2086 # words
+    "$DNN" $words >&- 2>err
+    is $? 74 "L08 $words with standard output closed: 74"
+    err_has "standard output: cannot be written" "L08   and says so"
+done
+"$DNN" predict m.dnn - <&- >out 2>err
+is $? 74 "L08 rows from standard input that is closed: 74"
+"$DNN" predict m.dnn new.csv >/dev/null 2>err
+is $? 0 "L08 /dev/null is silence"
 
 if command -v perl >/dev/null 2>&1 && cat >argc.c <<'C' && cc -o argc argc.c 2>/dev/null; then
 #include <unistd.h>
