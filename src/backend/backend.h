@@ -201,8 +201,8 @@ void machine_measure(struct machine *m, machine_issuer *issuer, void *context, s
 /* So much scratch is there from now on: what needs no more takes no memory when it is issued. */
 bool machine_reserve(struct machine *m, uint64_t scratch, struct err *e);
 
-/* Mark i is passed when all issued before it is done; its time, in seconds since mark 0, may be asked
- * for after machine_wait. */
+/* Mark i is passed when all issued before it is done; its time, in seconds since mark 0, may be
+ * asked for after machine_wait. */
 enum { MACHINE_MARKS = 1024 };
 void machine_mark(struct machine *m, uint32_t i);
 double machine_marked(struct machine *m, uint32_t i);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -22,13 +23,35 @@ static const char *kind_wanted(void)
     return kind && *kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
 }
 
+/* Where AMD's runtime is installed to; it is looked for, not opened. */
+static bool hip_found(void)
+{
+    static const char *const places[] = {
+        "/opt/rocm/lib/libamdhip64.so", "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
+        "/usr/lib/x86_64-linux-gnu/libamdhip64.so.6", "/usr/lib/x86_64-linux-gnu/libamdhip64.so",
+        "/usr/lib64/libamdhip64.so"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (file_exists(places[i]))
+            return true;
+    return false;
+}
+
+const char *select_other_kind(const char *kind)
+{
+    if (strcmp(kind, "mps") == 0)
+        return "Metal is not of this platform";
+    return hip_found() ? "the HIP runtime is there, and this build has no kernels for it"
+                       : "no HIP runtime is found, nor has this build kernels for one";
+}
+
 /* Why there is no GPU: the build, and what of the environment bears on it. */
 static void why_not(char *out, size_t room)
 {
     const char *kind = kind_wanted(), *visible = getenv("CUDA_VISIBLE_DEVICES");
     bool cuda = !kind || strcmp(kind, "cuda") == 0;
     int n = cuda ? snprintf(out, room, "this build has no GPU kernels")
-                 : snprintf(out, room, "GPU_BACKEND=\"%s\" is not supported", text_quote_z(kind));
+                 : snprintf(out, room, "GPU_BACKEND=\"%s\" is not supported: %s",
+                            text_quote_z(kind), select_other_kind(kind));
     if (cuda && visible && n > 0 && (size_t)n < room)
         snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
 }

@@ -32,6 +32,9 @@ struct selection {
  * A training's blas_core becomes the plan's, once there is one: what serves, not what was found. */
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e);
+/* Of GPU_BACKEND rocm or mps: why it cannot serve here, as far as can be seen without opening
+ * anything. */
+const char *select_other_kind(const char *kind);
 bool select_is_gpu(const struct selection *s);
 /* What the job will take, as measured by its beginning, is the estimate of its machine. */
 void select_took(struct selection *s, double seconds);
