@@ -97,6 +97,7 @@ struct cudart_state {
     cudaError_t break_code;
     unsigned left;
     unsigned stall_after; /* a call that does not come back */
+    unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
 };
 extern struct cudart_state cudart;

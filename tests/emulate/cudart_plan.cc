@@ -37,6 +37,8 @@ static void plan_word(char *word)
         emulate_order((unsigned)a % ORDER_COUNT);
     else if (strcmp(word, "stall") == 0)
         cudart.stall_after = (unsigned)a;
+    else if (strcmp(word, "wrong") == 0)
+        cudart.wrong_after = (unsigned)a;
     else if (strcmp(word, "report") == 0)
         cudart.reports = atexit(report) == 0;
     else if (strcmp(word, "hide") == 0)

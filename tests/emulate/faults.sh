@@ -1,7 +1,7 @@
 #!/bin/bash
 # faults.sh - every call of CUDA fails in its turn, in the middle of an epoch and of a prediction, in each way that a card can: 0 with
 # one warning, every row once, and the bytes that the CPU makes of the last good state; with "fallback": "none" 69, 75 or 81. The
-# emulated card ends a program that calls it after a fault. Ids: G09 G10 G11 G18. DNN is build/emulated/dnn; one line reproduces
+# emulated card ends a program that calls it after a fault. Ids: G09 G10 G11 G18 G19. DNN is build/emulated/dnn; one line reproduces
 # any of them: DNN_EMULATE=any:N:CODE,report.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
@@ -111,6 +111,15 @@ for code in 69 75 81; do
     [[ " $seen" = *" $code "* ]]
     ok $? "$code is among them" "$seen"
 done
+
+# --- a card that is wrong without a word ---
+run dnn verify m.dnn --backend dnn_gpu
+is_exit 0 "the stored rows are answered as they were"
+run env DNN_EMULATE=wrong:1 "$DNN" verify m.dnn --backend dnn_gpu
+is_exit 81 "G19 a silent wrong result: verify finds it, 81"
+run env DNN_EMULATE=wrong:40 "$DNN" gpucheck --level quick
+[ $STATUS -eq 81 ]
+ok $? "G19 and gpucheck" "exit $STATUS: $(tail -n 2 out)"
 
 # --- several at once on one card ---
 for i in 1 2 3 4 5 6 7 8; do
