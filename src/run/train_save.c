@@ -13,8 +13,8 @@
 #define NOT_OVER 1.5 /* times that of the constant, where the last epoch was the best */
 
 /* A model that a constant answer beats has learnt nothing. Asked of the metric that its loss makes
- * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training that
- * ended while it still got better may have come from far: there it must be worse by much. */
+ * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training
+ * that ended while it still got better may have come from far: there it must be worse by much. */
 static void compare(const struct training *t, struct train_result *r)
 {
     const struct metrics *m = r->has_test ? &r->test : &r->valid;

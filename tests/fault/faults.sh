@@ -1,6 +1,7 @@
 #!/bin/bash
 # faults.sh - opens, reads, writes, fsyncs, renames, closes, unlinks and threads of a training fail in turn, and a sample of its
-# allocations: a clean error with a code of the contract, the model from before untouched, nothing left beside it, --resume goes on.
+# allocations (allocations.sh fails each, of a smaller one): a clean error with a code of the contract, the model from before
+# untouched, nothing left beside it, --resume goes on.
 # Ids: F01 F02 F03 F04 F08 F09 F10 X08. One line reproduces any of them: the DNN_FAULT=... of a failed check.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
