@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "run/config.h"
+#include "run/backend_settings.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};

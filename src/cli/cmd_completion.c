@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "run/config.h"
+#include "run/config_help.h"
 
 static void options_of(const struct command *c, const char *separator, struct text *out)
 {

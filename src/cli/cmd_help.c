@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "run/config_help.h"
 
 static void key_row(const char *key, const struct option *row, void *context)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "run/config.h"
+#include "run/config_help.h"
 
 void help_overview(struct text *out)
 {

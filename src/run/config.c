@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/preset.h"
+#include "run/config_help.h"
 #include "run/config_table.h"
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "model/layer.h"
 #include "model/model.h"
+#include "run/config_help.h"
 #include "run/config_table.h"
 #include "run/metric.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/preset.h"
+#include "run/config_help.h"
 #include "run/config_table.h"
 
 struct paths {

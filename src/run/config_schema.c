@@ -3,6 +3,7 @@
 
 #include "model/layer.h"
 #include "model/model.h"
+#include "run/config_help.h"
 #include "run/config_table.h"
 #include "run/metric.h"
 

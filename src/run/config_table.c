@@ -119,8 +119,6 @@ static const struct option train_options_table[] = {
 #undef AT
 #define AT(field) offsetof(struct backend_options, field)
 
-#define NO_GPU "."
-
 const struct option backend_options_table[] = {
     {.key = "name",
      .type = OPT_STRING,

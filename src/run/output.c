@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "run/config_help.h"
 
 static bool is_input(const char *output, const char *input, const char *what, struct err *e)
 {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "config_case.h"
 #include "run/config.h"
+#include "run/config_help.h"
 
 static void joined(void)
 {

@@ -1,0 +1,16 @@
+/* config_help.h - what there is to say of the keys of a config: pages, lists, a schema. */
+#ifndef DNN_RUN_CONFIG_HELP_H
+#define DNN_RUN_CONFIG_HELP_H
+
+#include "base/opt.h"
+#include "base/text.h"
+
+void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
+/* "task", "data", ...: a key at the top of a config. */
+bool config_top_key(const char *key);
+/* false: no such key; out then names the nearest */
+bool config_key_help(const char *key, struct text *out);
+void config_keys(void (*each)(const char *key, const struct option *row, void *context),
+                 void *context);
+
+#endif
