@@ -175,21 +175,18 @@ static void find_runs(const struct schema *s, struct binding *b)
     }
 }
 
-bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
-                 struct binding *b, struct err *e)
+/* Which cell feeds which column, by name. listed[cell]: the schema has that name. Fills missing
+ * with the columns that are needed and have no cell; how many. */
+static size_t place_columns(const struct schema *s, bool need_target, struct binding *b,
+                            bool *listed, uint32_t *missing)
 {
-    *b = (struct binding){.cells = count, .names = names};
-    if (!check_width(s, names, count, need_target, e))
-        return false;
-    b->cell_of = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->cell_of);
-    b->column_of = mem_alloc(count ? count : 1, sizeof *b->column_of);
+    const char *const *names = b->names;
+    const size_t count = b->cells;
     struct vocab *known = vocab_new(); /* the file's names; csv_header saw to it that they differ */
     for (size_t i = 0; i < count; i++) {
         vocab_add(known, names[i], strlen(names[i]));
         b->column_of[i] = UINT32_MAX;
     }
-    uint32_t *missing = mem_alloc(s->column_count ? s->column_count : 1, sizeof *missing);
-    bool *listed = mem_zero(count ? count : 1, sizeof *listed); /* names that the schema has */
     size_t missing_count = 0;
     b->extra = (uint32_t)count;
     for (uint32_t i = 0; i < s->column_count; i++) {
@@ -206,9 +203,23 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
         else if (needed(s, i, need_target))
             missing[missing_count++] = i;
     }
+    vocab_free(known);
+    return missing_count;
+}
+
+bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
+                 struct binding *b, struct err *e)
+{
+    *b = (struct binding){.cells = count, .names = names};
+    if (!check_width(s, names, count, need_target, e))
+        return false;
+    b->cell_of = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->cell_of);
+    b->column_of = mem_alloc(count ? count : 1, sizeof *b->column_of);
+    uint32_t *missing = mem_alloc(s->column_count ? s->column_count : 1, sizeof *missing);
+    bool *listed = mem_zero(count ? count : 1, sizeof *listed);
+    size_t missing_count = place_columns(s, need_target, b, listed, missing);
     bool good = !missing_count ||
                 report_missing(s, names, count, b, listed, missing, missing_count, e);
-    vocab_free(known);
     mem_free(missing);
     mem_free(listed);
     if (good)
