@@ -146,6 +146,21 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
     return n->numbers || n->unnamed || n->first != n->second;
 }
 
+/* The rest of a line that is too long, with its end. */
+static bool skip_line(struct csv *c, struct err *e)
+{
+    while (c->in_long) {
+        if (!csv_fill(c, CSV_BLOCK_BYTES, e))
+            return false;
+        const char *end = memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used);
+        c->in_long = !end && !c->ended;
+        csv_drop(c, end ? (size_t)(end - c->pending->bytes) + 1 : c->pending_used);
+        if (c->in_long && csv_is_live(c) && !csv_wait(c, e))
+            return false;
+    }
+    return true;
+}
+
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */
 static bool next_cut(struct csv *c, size_t *size, struct err *e)
 {
@@ -158,9 +173,10 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
                                                       full);
         if (*size || (c->ended && c->pending_used == 0))
             return true;
-        if (full) {
-            err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
-            return err_help(e, "is this a text file with line ends?");
+        if (full) { /* whoever cuts it into cells says that it is too long */
+            *size = c->pending_used;
+            c->in_long = true;
+            return true;
         }
         if (c->pending_used >= room)
             room = csv_larger(room);
@@ -175,7 +191,7 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
     for (;;) {
         if (!c->open && (c->at == c->path_count || !open_file(c, e)))
             return false;
-        if (!next_cut(c, &size, e))
+        if (!skip_line(c, e) || !next_cut(c, &size, e))
             return false;
         if (size)
             break;
@@ -194,7 +210,8 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
                             .first_line = c->line,
                             .file_offset = c->offset,
                             .owner = given,
-                            .cr = c->cr};
+                            .cr = c->cr,
+                            .too_long = c->in_long};
     c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
     c->offset += size;
     return true;

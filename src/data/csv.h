@@ -74,6 +74,7 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte, after decoding */
     void *owner;          /* csv_release */
     bool cr;              /* lines end with a bare CR */
+    bool too_long;        /* the first 16 MiB of a line that is longer, and nothing else */
     size_t valid;         /* that many bytes are known to be text: no NUL, UTF-8 */
 };
 

@@ -43,6 +43,7 @@ struct csv {
     struct csv_buffer *pending; /* bytes that were read and not given out */
     size_t pending_used;
     struct csv_buffer *spare;
+    bool in_long; /* what is read next belongs to a line that is too long */
     bool cr;
     int64_t line;          /* of the first pending byte */
     uint64_t offset, index, bytes, size;

@@ -89,7 +89,8 @@ static void handle(int number, bool key)
         if (!asked || atomic_load(&noticed_by_work))
             return;
         if (!atomic_load(&phase_disposable)) {
-            say("dnn: stopping: the work at hand is finished first; a second signal ends at once\n");
+            say("dnn: stopping: the work at hand is finished first; a second signal ends at "
+                "once\n");
             return;
         }
         say("dnn: error[E1902]: stopped by a signal while waiting for data: "

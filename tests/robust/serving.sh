@@ -36,7 +36,16 @@ run dnn predict m.dnn bad.csv bad2.csv -o a.csv --on-bad-row skip --rejects r.cs
 is_exit 0 "two files with bad rows"
 is "$(sed 's/^\([0-9a-z]*\),.*,\([^,]*\)$/\1 \2/' r.csv | tr '\n' ' ')" \
     "line file 3 bad.csv 5 bad.csv 7 bad.csv 4 bad2.csv 6 bad2.csv " "their rejects say which file each is of"
-rm -f a.csv r.csv
+# a row beyond every limit is one bad row: what follows is found behind its line end
+{ head -n 2 d.csv; head -c 17000000 /dev/zero | tr '\0' x; echo; sed -n '3,4p' d.csv; } >long.csv
+run dnn predict m.dnn long.csv -o a.csv --on-bad-row skip --rejects r.csv
+is_exit 0 "a row of 17 MB"
+err_has '1 of 4 rows cannot be read'
+is "$(cut -c1-20 r.csv | tail -n 1)" "3,0,,E1214,a line is" "is a bad row like others"
+head -n 4 d.csv >short.csv
+dnn predict m.dnn short.csv --quiet >want.csv
+same a.csv want.csv "and the rows behind it are answered"
+rm -f a.csv r.csv long.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
 is_exit 65 "--max-bad-rows stops"
 err_has 'mend the rows listed in "r.csv"'
