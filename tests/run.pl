@@ -27,6 +27,18 @@ my $harness = TAP::Harness->new({
         return [@words ? ('env', @words) : (), $file =~ m{^/} ? $file : "./$file"];
     },
 });
+my @skips; # which, and why: a number alone tells nobody what was not tried
+$harness->callback(
+    made_parser => sub {
+        my ($parser, $job) = @_;
+        my $file = ref $job eq 'ARRAY' ? $job->[1] // $job->[0] : $job;
+        $parser->callback(
+            test => sub {
+                my $test = shift;
+                push @skips, "$file: " . $test->description =~ s/^- //r . ' (' . $test->explanation . ')' if $test->has_skip;
+            });
+        $parser->callback(plan => sub { push @skips, "$file: " . $_[0]->explanation if $_[0]->has_skip });
+    });
 my $all = eval { $harness->runtests(@tests) };
 if (!$all) { print $@, "0 passed, 1 failed, 0 skipped\n"; exit 1 } # one gave up for all, or cannot be started
 my ($passed, $failed, $skipped) = (0, 0, 0);
@@ -52,6 +64,7 @@ if (defined $log) {
 }
 if (my @bad = $all->failed) { print "failed: $_\n" for @bad }
 if (my @todo = $all->todo) { print "TODO, which counts as failed: $_\n" for @todo }
+print "skipped: $_\n" for @skips;
 $failed ||= 1 if !$passed && !$skipped;
 print "$passed passed, $failed failed, $skipped skipped\n";
 exit($failed ? 1 : 0);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "run/backend_settings.h"
+#include "run/config.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};
@@ -18,7 +19,8 @@ const struct arg_option common_options[] = {
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
      "text, or json: one object a line on standard error."},
     {"progress", 0, "STYLE", progress_words, 0, 0, 0,
-     "auto, bar, plain or none. auto: a bar on a terminal, else a line an epoch."},
+     "auto, bar, plain or none. auto: a bar on a terminal, else plain lines (of a training one an "
+     "epoch)."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {
@@ -96,8 +98,12 @@ static bool unknown(const struct command *c, const char *word, struct err *e)
     return err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
 }
 
-static bool check_value(const struct arg_option *o, const char *text, struct err *e)
+static bool check_value(const struct command *c, const struct arg_option *o, const char *text,
+                        struct err *e)
 {
+    int64_t high = o->high;
+    if (c->has_config && strcmp(o->name, "batch-size") == 0)
+        high = TRAIN_BATCH_MOST; /* rows of a step */
     if (!*text)
         return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
     if (o->words) {
@@ -116,11 +122,11 @@ static bool check_value(const struct arg_option *o, const char *text, struct err
         return near ? err_help(e, "did you mean %s?", near) : false;
     }
     int64_t whole;
-    if (o->flags & ARG_INT && (!text_to_int(text, &whole) || whole < o->low || whole > o->high)) {
+    if (o->flags & ARG_INT && (!text_to_int(text, &whole) || whole < o->low || whole > high)) {
         err_set(e, ERR_OPTION_VALUE, "--%s: \"%s\" is not a number it takes", o->name,
                 text_quote_z(text));
         return err_expected(e, "an integer from %lld to %lld", (long long)o->low,
-                            (long long)o->high);
+                            (long long)high);
     }
     double seconds;
     if (o->flags & ARG_SECONDS &&
@@ -134,7 +140,7 @@ static bool check_value(const struct arg_option *o, const char *text, struct err
 
 static bool take(struct args *a, const struct arg_option *o, const char *text, struct err *e)
 {
-    if (o->value && !check_value(o, text, e))
+    if (o->value && !check_value(a->command, o, text, e))
         return false;
     a->values[a->value_count].option = o;
     a->values[a->value_count++].text = text;

@@ -292,7 +292,9 @@ static int run_command(const struct command *c, int argc, char **argv)
     struct args a;
     struct err e = {0};
     int code;
-    if (!args_parse(&a, c, argc, argv, &e) || !set_log(&a, &e))
+    bool parsed = args_parse(&a, c, argc, argv, &e);
+    bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
+    if (!parsed || (!set_log(&a, &e) && !told)) /* a page needs no variable to be right */
         code = cli_fail(&a, &e, NULL);
     else if (a.help) {
         struct text page = {0};

@@ -33,6 +33,8 @@ const char *cli_disk_note(const char *output);
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
 void help_gpu(struct text *out); /* `dnn help gpu` */
+/* The exit codes ("exit"), or the one with this number; false: there is none. */
+bool help_exit(const char *word, struct text *out);
 bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */
 
 /* one file a command: cmd_NAME.c */

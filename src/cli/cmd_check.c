@@ -52,10 +52,10 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 r->backend.requested, r->backend.reason, r->backend.threads,
                 r->backend.threads == 1 ? "" : "s",
                 strcmp(r->backend.blas_core, "none") == 0 ? "not used" : r->backend.blas_core);
-    text_printf(out, "time        at most about %.3g s (%lld epoch%s%s)\n", r->seconds,
+    text_printf(out, "time        about %.3g s (%lld epoch%s%s)\n", r->seconds,
                 (long long)c->train.epochs, c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
-    text_put(out, "settings    (those not at their default)\n");
+    text_put(out, "settings    (those that were set)\n");
     for (size_t i = 0; i < c->setting_count; i++)
         if (cli_worth_telling(c, i))
             text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,

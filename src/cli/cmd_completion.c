@@ -49,7 +49,7 @@ static void put_topics(struct text *out)
 {
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
-    text_put(out, "keys layers environment errors gpu");
+    text_put(out, "keys layers environment errors exit gpu");
     config_keys(key_word, out);
 }
 

@@ -4,14 +4,6 @@
 #include "cli/cli.h"
 #include "run/config_help.h"
 
-static void key_row(const char *key, const struct option *row, void *context)
-{
-    struct text *out = context;
-    const char *words = row->help ? row->help : "", *stop = strstr(words, ". "); /* one sentence */
-    int length = stop ? (int)(stop - words) + 1 : (int)strlen(words);
-    text_printf(out, "  %-34s %.*s\n", key, length, words);
-}
-
 static void error_rows(struct text *out)
 {
     const struct err_info *info;
@@ -27,7 +19,7 @@ static int help_run(struct args *a)
     if (!word)
         help_overview(&out);
     else if (strcmp(word, "keys") == 0)
-        config_keys(key_row, &out);
+        config_reference(&out);
     else if (strcmp(word, "errors") == 0)
         error_rows(&out);
     else if (strcmp(word, "gpu") == 0)
@@ -43,7 +35,7 @@ static int help_run(struct args *a)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|gpu]",
+    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|exit|gpu]",
     .summary = "Show the page of a command, a config key or an error.",
     .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n",
     .most = 1,

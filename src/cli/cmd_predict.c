@@ -25,7 +25,7 @@ static const struct arg_option predict_options_table[] = {
      "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), "
      "skip."},
     {"rejects", 0, "FILE", NULL, ARG_FILE, 0, 0,
-     "Keep bad rows: line, column, reason and the raw text."},
+     "With --on-bad-row null or skip: keep bad rows: line, column, reason and the raw text."},
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 

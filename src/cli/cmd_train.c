@@ -108,7 +108,8 @@ const struct command command_train = {
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "
              "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a tenth "
-             "of a second after the first on (timeout(1) sends each twice), ends at once. Same "
+             "of a second after the first on (timeout(1) sends each twice), ends at once. "
+             "SIGUSR1: a checkpoint now, and on; SIGUSR2: a line that says how far it is. Same "
              "seed, config and data: the same bytes, whatever the threads.",
     .options = train_options_table,
     .computes = true,

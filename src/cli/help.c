@@ -114,6 +114,14 @@ bool help_topic(const char *word, struct text *out, struct err *e)
         help_command(c, out);
         return true;
     }
+    if (help_exit(word, out))
+        return true;
+    char upper[8];
+    if (word[0] == 'e' && strlen(word) < sizeof upper && isdigit((unsigned char)word[1])) {
+        memcpy(upper, word, strlen(word) + 1);
+        upper[0] = 'E';
+        word = upper;
+    }
     if (word[0] == 'E' && strlen(word) == 3 && strspn(word + 1, "0123456789") == 2)
         return error_family(word, out, e);
     if (word[0] == 'E' && isdigit((unsigned char)word[1]))

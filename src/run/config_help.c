@@ -222,10 +222,13 @@ static bool put_variable(struct text *out, const char *name)
 
 static bool put_environment(struct text *out)
 {
-    wrap(out, "Environment variables stand between the command line and the config: an option or "
-              "--set wins over them, they win over the config. An empty one counts as not set; a "
-              "value that is none of the words is exit 64. `dnn check` shows where each value "
-              "came from. Of those that name a backend the first one set wins, in this order.", "");
+    wrap(out,
+         "Environment variables stand between the command line and the config: an option or "
+         "--set wins over them, they win over the config. An empty one counts as not set (of "
+         "CUDA_VISIBLE_DEVICES the driver says: no GPU); a value that is none of the words is exit "
+         "64. `dnn check` shows where each value "
+         "came from. Of those that name a backend the first one set wins, in this order.",
+         "");
     for (const struct config_variable *v = config_variables; v->name; v++) {
         text_char(out, '\n');
         put_variable(out, v->name);
@@ -373,6 +376,11 @@ bool config_key_help(const char *key, struct text *out)
         put_models(out);
     if (found && strcmp(key, "data.columns") == 0)
         put_columns(out);
+    if (!found && strcmp(key, "data.columns.NAME.type") == 0) {
+        put_columns(out);
+        found = true;
+    }
+    found = found || config_column_help(key, out, put_row);
     if (!found && (strcmp(key, "preset") == 0 || strcmp(key, "model.preset") == 0)) {
         text_put(out, "model.preset\n");
         wrap(out, "The name of a ready network; its own options stand beside it. `dnn help NAME` "

@@ -10,6 +10,8 @@ void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
 bool config_top_key(const char *key);
 /* false: no such key; out then names the nearest */
 bool config_key_help(const char *key, struct text *out);
+/* Every key, also those of columns, presets and layers: a row each with words and default. */
+void config_reference(struct text *out);
 void config_keys(void (*each)(const char *key, const struct option *row, void *context),
                  void *context);
 

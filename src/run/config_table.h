@@ -32,6 +32,9 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
 /* --- for help --- */
 /* "integer, 1 to 65536; default 256" */
 void config_put_kind(struct text *out, const struct option *row);
+/* The rows of an option of columns, "scale" or "data.columns.NAME.scale". */
+bool config_column_help(const char *key, struct text *out,
+                        void (*put_row)(struct text *, const char *, const struct option *));
 /* The whole key nearest to one written with its dots. */
 bool config_near_path(const char *key, struct text *out);
 /* An unknown key without a near one beside it: the help names those elsewhere that end with its

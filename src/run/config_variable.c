@@ -28,6 +28,9 @@ const struct config_variable config_variables[] = {
     {"LOG_LEVEL", "error, warning, info or debug",
      "How much is told: as --verbosity 0 to 3. An option on the command line wins."},
     {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
+    {"DNN_CPU", "c, avx2 or avx512",
+     "The vector code to compute with on the CPU, to compare or to track down a fault; it is part "
+     "of what the bytes of a model depend on. Default: the best of this processor."},
     {"NO_COLOR", "anything", "Nothing is coloured, with it or without."},
     {NULL, NULL, NULL}};
 

@@ -62,7 +62,7 @@ bool gate_read(struct gate *g, const char *text, int task, struct err *e)
     bool good = text_to_double(number, &g->bound) && isfinite(g->bound);
     mem_free(number);
     if (!good)
-        return refuse(text, task, "has no number behind its operator", e);
+        return refuse(text, task, "has no number such as 0.5 behind its operator", e);
     g->text = mem_string(text);
     return true;
 }
