@@ -65,7 +65,10 @@ static void bash_values(const struct command *c, struct text *out)
             text_printf(out, "    %s:--%s", c->name, o->name);
             if (o->letter)
                 text_printf(out, "|%s:-%c", c->name, o->letter);
-            if (words_of(o)) {
+            if (strcmp(o->name, "set") == 0) {
+                text_put(out, ") compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -S = -W "
+                              "\"$keys\" -- \"$word\")); return ;;\n");
+            } else if (words_of(o)) {
                 text_put(out, ") COMPREPLY=($(compgen -W \"");
                 put_words(words_of(o), out);
                 text_put(out, "\" -- \"$word\")); return ;;\n");
@@ -85,6 +88,8 @@ static void bash(struct text *out)
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
                   "command=${COMP_WORDS[1]} options= topics=\"");
     put_topics(out);
+    text_put(out, "\" keys=\"");
+    config_keys(key_word, out);
     text_put(out, "\"\n  COMPREPLY=()\n"
                   "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
     for (size_t i = 0; commands[i]; i++)

@@ -107,6 +107,21 @@ static bool error_family(const char *word, struct text *out, struct err *e)
     return any || err_set(e, ERR_USAGE, "there is no family of errors \"%s\"", word);
 }
 
+/* "resume", "--resume": what the commands say of that option. */
+static bool option_page(const char *word, struct text *out)
+{
+    bool any = false;
+    word += strspn(word, "-");
+    for (size_t i = 0; commands[i]; i++)
+        for (const struct arg_option *o = commands[i]->options; o && o->name; o++)
+            if (strcmp(o->name, word) == 0) {
+                text_printf(out, "%sdnn %s\n", any ? "\n" : "", commands[i]->usage);
+                option_row(o, out);
+                any = true;
+            }
+    return any;
+}
+
 bool help_topic(const char *word, struct text *out, struct err *e)
 {
     const struct command *c = command_find(word);
@@ -129,6 +144,10 @@ bool help_topic(const char *word, struct text *out, struct err *e)
     struct text page = {0};
     if (config_key_help(word, &page)) {
         text_add(out, page.data, page.length);
+        text_free(&page);
+        return true;
+    }
+    if (option_page(word, out)) {
         text_free(&page);
         return true;
     }

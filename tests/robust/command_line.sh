@@ -56,7 +56,7 @@ refused "L02 an empty word" 'there is no command ""' ""
 refused "L02 an unknown option" "did you mean --threads?" train leads.json --thread 2
 refused "L02 an unknown short option" '"-x"' train leads.json -x
 refused "L02 an option of another command" '"--resume"' predict m.dnn new.csv --resume
-refused "L02 an option of a later day" '"--profile"' train leads.json --profile t.json
+refused "L02 an option of a later day" '"--folds"' train leads.json --folds 3
 refused "L02 the beginning of an option" 'did you mean --output?' predict --out x
 refused "L02 the beginning of a longer one" 'did you mean --on-bad-row?' predict --on-bad x
 for word in version -V --verison; do
@@ -114,6 +114,7 @@ dnn completion bash >complete.bash
 complete_at() { bash -c '. ./complete.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dnn; echo "${COMPREPLY[*]}"' bash "$@"; }
 is "$(complete_at dnn predict --on-bad-row '')" "stop null skip" "L02 completion: the words of an option"
 is "$(complete_at dnn help train.opt | tr ' ' '\n' | head -n 1)" "train.optimizer.type" "L02 completion: keys behind help"
+is "$(complete_at dnn train --set train.epo)" "train.epochs=" "L02 completion: keys behind --set"
 is "$(complete_at dnn train leads.cs)" "leads.csv" "L02 completion: files"
 is "$(complete_at dnn train --threads lea)" "" "L02 completion: none for a number"
 is "$(complete_at dnn completion '')" "bash zsh" "L02 completion: shells"
