@@ -145,7 +145,7 @@ static void check_duplicates(const struct schema *s, struct table *t)
         uint64_t same = 0;
         for (uint64_t i = 0; i < t->count[p]; i++)
             same += h.met[find(&h, hash_row(&h, t->index[p][i]))];
-        if (same)
+        if (same * 100 >= t->count[p] && same) /* fewer meet by chance, and change no metric */
             stats_warn(t,
                        "%llu of %llu %s rows equal a training row in every column used; if they "
                        "are copies, its metrics are too good", (unsigned long long)same,

@@ -99,8 +99,12 @@ static bool find_metric(struct training *t, struct err *e)
     int task = t->config->task;
     t->history.patience = t->config->train.early.patience;
     t->history.min_delta = t->config->train.early.min_delta;
-    if (t->table->count[PART_VALID] == 0)
+    if (t->table->count[PART_VALID] == 0) {
+        if (json_path(json_root(t->config->doc), "train.early_stopping"))
+            log_note("there are no validation rows: `train.early_stopping` has no effect, and the "
+                     "last epoch's weights are kept");
         return true;
+    }
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
     if (t->history.metric)

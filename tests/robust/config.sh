@@ -358,4 +358,19 @@ run timeout 5 "$DNN" check c.json
 is_exit 78 "J17 9,000 keys, quickly"
 run dnn check none.json
 is_exit 66 "a config that is not there"
+# rows of a part that stand in the training rows too: a few meet by chance
+seq 300 | awk 'BEGIN { print "a,b,y" } { print $1 ",k" $1 % 5 "," $1 % 2 }' >meet.csv
+for copies in 1 2; do
+    { echo a,b,y; seq 400 $((599 - copies)) | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'; seq $copies | awk '{ print $1 ",k" $1 % 5 "," $1 % 2 }'; } >meet$copies.csv
+    echo '{"task": "binary", "data": {"train": "meet.csv", "test": "meet'$copies'.csv", "target": "y", "columns": {"a": "numeric", "b": "categorical"}}, "backend": {"name": "dnn_cpu"}}' >meet.json
+    dnn check meet.json >out 2>&1
+    cp out err
+    if [ $copies = 1 ]; then err_lacks "equal a training row" "1 of 200 test rows is no warning"; else err_has "2 of 200 test rows equal a training row" "2 of 200 are"; fi
+done
+sed 's/"test": "[^"]*"/"split": {"valid": 0, "test": 0}/' meet.json >alone.json
+run dnn train alone.json -o alone.dnn --set train.epochs=1
+err_lacks "early_stopping" "without validation rows nothing is said of early stopping by default"
+run dnn train alone.json -o alone.dnn --set train.epochs=1 --set train.early_stopping.patience=1
+is_exit 0 "with a patience of one's own"
+err_has "there are no validation rows: \`train.early_stopping\` has no effect" "  that it has no effect is said"
 done_testing
