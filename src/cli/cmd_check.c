@@ -45,8 +45,11 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                     text_bytes(r->device.all), text_bytes(r->device.weights),
                     text_bytes(r->device.state), text_bytes(r->device.activations),
                     text_bytes(r->device.data));
-    text_printf(out, "batch       %lld; the largest that fits: train %llu, predict %llu\n",
-                (long long)c->train.batch_size, (unsigned long long)r->largest_batch_train,
+    text_printf(out, "batch       %lld", (long long)c->train.batch_size);
+    if (c->train.grad_accumulation > 1)
+        text_printf(out, ", %lld of them a step", (long long)c->train.grad_accumulation);
+    text_printf(out, "; the largest that fits: train %llu, predict %llu\n",
+                (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);
     text_printf(out, "backend     %s (requested %s: %s), %u thread%s, BLAS %s\n", r->backend.used,
                 r->backend.requested, r->backend.reason, r->backend.threads,
