@@ -169,7 +169,7 @@ had() { # had CODE ID TEXT NAME VARIABLES: what is said without a fallback, and 
     rm -f x.dnn
     run env "$@" "$DNN" train n.json -o x.dnn --progress none
     is_exit "$code" "$name: $code"
-    err_has "error[$id]: dnn_gpu: requested but unavailable ($text" "$name: says why"
+    err_has "error[$id]: dnn_gpu: requested (config) but unavailable ($text" "$name: says why"
     run env "$@" "$DNN" train f.json -o x.dnn --progress none
     is_exit 0 "$name: the fallback"
     one_warning && grep -qF "warning: dnn_gpu: requested but unavailable ($text" err
