@@ -167,10 +167,10 @@ bool train_save(struct training *t, struct train_result *r, struct err *e)
     r->best_epoch = t->history.best_epoch;
     r->stopped = t->stopped;
     good = good && measure(t, r, e);
-    if (!good && e->id == ERR_NONE) {
-        put_last(t, &last);
+    if (!good && (e->id == ERR_NONE || machine_in_place(t->machine)))
+        put_last(t, &last); /* in place, the best ones are where they were as well */
+    if (!good && e->id == ERR_NONE)
         training_stopped(t, e);
-    }
     training_look_end(t, &last);
     good = good && write_model(t, r, e) && journal_sync(&t->journal, e);
     if (good)
