@@ -201,13 +201,16 @@ void training_forget(struct training *t)
     t->checkpoint = NULL;
 }
 
-/* The norms stay out: those of another learning rate are of another size. Without moments, the
- * optimiser's steps are counted anew: its first ones correct for moments that begin at 0. */
+/* The norms stay out: those of another learning rate are of another size. Weights without moments
+ * are no state to go on from to the same bytes: good enough only for who goes back and changes the
+ * learning rate; the optimiser's steps are counted anew then, since its first ones correct for
+ * moments that begin at 0. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
-    bool have = t->best_dated && t->output;
+    bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
+    bool have = t->best_dated && t->output && (back || whole);
     t->says_kept = true;
     if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
         struct checkpoint c = checkpoint_of(t, &t->best);
@@ -215,7 +218,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
         c.epochs = t->best_epochs;
         c.journal = t->best_journal;
         c.norms = NULL;
-        if (optim_states(&t->config->train.optimizer) && !c.m1)
+        if (!whole)
             c.now.applied = 0;
         if (journal_sync(&t->journal, &e) && (back ? keeper_rewind(&t->keeper, &c, &name, &e)
                                                    : keeper_save(&t->keeper, &c, &name, &e)))
@@ -229,8 +232,9 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
                  training_quoted(t->checkpoint, shown));
     else
         snprintf(text, room, "%s",
-                 have ? "no checkpoint could be written"
-                       : "no epoch had ended well before: there is no checkpoint to keep");
+                 have                         ? "no checkpoint could be written"
+                 : t->best_dated && t->output ? "no checkpoint had been written yet"
+                 : "no epoch had ended well before: there is no checkpoint to keep");
     return t->checkpoint != NULL;
 }
 
