@@ -182,7 +182,7 @@ static void take_warnings(const struct table *table, struct text *out)
 static bool outputs_may_be(const struct config *c, struct err *e)
 {
     struct journal lines;
-    if ((c->output.model && !output_check(c, c->output.model, e)) ||
+    if ((c->output.model && !output_check(c, c->output.model, NULL, e)) ||
         !journal_open(&lines, c->output.metrics, e))
         return false;
     journal_close(&lines);

@@ -67,6 +67,19 @@ static int64_t step_of(const char *tail)
     return step;
 }
 
+bool checkpoint_is(const char *output, const char *path)
+{
+    char *model = file_final(output), *final = file_final(path);
+    const char *name = file_base_name(final), *of = file_base_name(model);
+    int64_t step = strncmp(name, of, strlen(of)) == 0 ? step_of(name + strlen(of)) : -1;
+    char *one = step >= 0 ? checkpoint_path(model, step) : NULL;
+    bool is = one && file_same(final, one);
+    mem_free(one);
+    mem_free(final);
+    mem_free(model);
+    return is;
+}
+
 static int by_step(const void *a, const void *b, const void *context)
 {
     (void)context;

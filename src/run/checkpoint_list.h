@@ -14,6 +14,7 @@ struct checkpoint_list {
 bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e);
 void checkpoint_list_free(struct checkpoint_list *l);
 char *checkpoint_path(const char *output, int64_t step); /* mem_free */
+bool checkpoint_is(const char *output, const char *path); /* such a name, there or not */
 /* Removes temporary files that a killed training to this output left: outfile_sweep. */
 unsigned checkpoint_sweep(const char *output);
 

@@ -29,7 +29,7 @@ static char held_path[PATH_MAX];
 static _Atomic bool held;
 
 /* A symbolic link and what it points to are one output. */
-static char *lock_path(const char *output)
+char *lock_path(const char *output)
 {
     struct text t = {0};
     char *final = file_final(output);

@@ -15,6 +15,7 @@ struct lock {
     bool held;
     bool abrupt; /* the file was there: the run before ended without taking it away */
 };
+char *lock_path(const char *output); /* of the file; mem_free */
 /* Held by another: LOCKED (75) naming pid, host and time. A file system without flock: a warning,
  * and true. */
 bool lock_take(struct lock *l, const char *output, struct err *e);

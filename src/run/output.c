@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "run/checkpoint_list.h"
 #include "run/config_help.h"
+#include "run/lock.h"
 
 static bool is_input(const char *output, const char *input, const char *what, struct err *e)
 {
@@ -145,7 +147,26 @@ static bool probe(const char *path, struct err *e)
     return true;
 }
 
-bool output_check(const struct config *c, const char *model, struct err *e)
+static bool profile_apart(const struct config *c, const char *model, const char *profile,
+                          struct err *e)
+{
+    if (any_input(c, profile, e))
+        return false;
+    char *lock = lock_path(model);
+    const char *what = file_same(profile, model)       ? "the model"
+                       : file_same(profile, lock)      ? "the model's lock"
+                       : checkpoint_is(model, profile) ? "a checkpoint"
+                       : c->output.metrics && file_same(profile, c->output.metrics)
+                           ? "output.metrics"
+                           : NULL;
+    mem_free(lock);
+    if (!what)
+        return true;
+    err_at(e, ERR_SAME_FILE, profile, 0, 0, "the file of --profile is %s", what);
+    return err_help(e, "choose another file for --profile");
+}
+
+bool output_check(const struct config *c, const char *model, const char *profile, struct err *e)
 {
     const char *metrics = c->output.metrics;
     if (strcmp(model, "-") == 0) {
@@ -162,6 +183,8 @@ bool output_check(const struct config *c, const char *model, struct err *e)
         err_at(e, ERR_SAME_FILE, metrics, 0, 0, "output.metrics is the model's own file");
         return err_help(e, "give output.metrics another name");
     }
+    if (profile && !profile_apart(c, model, profile, e))
+        return false;
     if (metrics && !output_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;

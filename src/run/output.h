@@ -5,10 +5,11 @@
 
 #include "run/config.h"
 
-/* The model and output.metrics: neither is an input or the other (SAME_FILE, 64), the folder
+/* The model, output.metrics and the profile (NULL: none): none is an input or another of them, the
+ * profile no lock or checkpoint of the model (SAME_FILE, 64), the folder
  * can be written to (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn
  * model, at that of output.metrics an earlier one (73). Nothing is left behind. */
-bool output_check(const struct config *c, const char *model, struct err *e);
+bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
 /* How each line of output.metrics begins. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
 /* A regular file at path is empty or begins, behind blanks, with these bytes (of its first 64):

@@ -24,6 +24,7 @@ static struct {
     double zero;
     struct timed *spans;
     size_t count, dropped;
+    bool worked; /* a machine has, for the trace */
     const char *phase;
     double phase_began;
     char machine[128];
@@ -43,7 +44,8 @@ bool profile_begin(const char *path, struct err *e)
         return false;
     outfile_abort(&probe);
     profile.path = path;
-    profile.zero = clock_now();
+    profile.worked = false;
+    profile.zero = profile.phase ? profile.phase_began : clock_now();
     profile.spans = mem_alloc(PROFILE_SPANS, sizeof *profile.spans);
     snprintf(profile.machine, sizeof profile.machine, "machine");
     return true;
@@ -59,6 +61,7 @@ void profile_work(enum profile_lane lane, const char *name, int64_t count, doubl
 {
     if (!profile.path)
         return;
+    profile.worked |= lane != PROFILE_HOST;
     if (profile.count == PROFILE_SPANS) {
         profile.dropped++;
         return;
@@ -138,25 +141,28 @@ static void put_all(struct json_out *out)
     json_close(out, '}');
 }
 
-bool profile_end(struct err *e)
+bool profile_end(bool good, struct err *e)
 {
     struct json_out out = {0};
     struct outfile file = {0};
     if (!profile.path)
         return true;
     profile_phase("");
-    put_all(&out);
-    bool good = outfile_open(&file, profile.path, e) &&
-                outfile_write(&file, out.text.data, out.text.length, e) &&
-                outfile_write(&file, "\n", 1, e) && outfile_prepare(&file, e);
-    if (good)
-        good = outfile_commit(&file, e);
-    else
-        outfile_abort(&file);
-    text_free(&out.text);
+    bool kept = !good && !profile.worked, written = kept;
+    if (!kept) {
+        put_all(&out);
+        written = outfile_open(&file, profile.path, e) &&
+                  outfile_write(&file, out.text.data, out.text.length, e) &&
+                  outfile_write(&file, "\n", 1, e) && outfile_prepare(&file, e);
+        if (written)
+            written = outfile_commit(&file, e);
+        else
+            outfile_abort(&file);
+        text_free(&out.text);
+    }
     mem_free(profile.spans);
     profile.spans = NULL;
     profile.path = NULL;
     profile.count = 0;
-    return good;
+    return written;
 }

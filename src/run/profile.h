@@ -14,7 +14,8 @@
 enum { PROFILE_STEPS = 4, PROFILE_SPANS = 20000 }; /* steps by operations; spans kept, the first */
 enum profile_lane { PROFILE_HOST, PROFILE_STRETCHES, PROFILE_OPERATIONS };
 
-/* From now on spans are kept, for the file of that name; what it is may be replaced by a trace. */
+/* From now on spans are kept, for the file of that name, with the phase under way as the first;
+ * what the file is may be replaced by a trace. */
 bool profile_begin(const char *path, struct err *e);
 bool profile_on(void);
 /* What was begun last ends now; "" begins nothing. The phases of stop.h. */
@@ -26,7 +27,8 @@ void profile_work(enum profile_lane lane, const char *name, int64_t count, doubl
                   double seconds);
 /* What the machine is, for the names of the lanes. */
 void profile_machine(const char *name);
-/* Writes the file, when one was begun. */
-bool profile_end(struct err *e);
+/* Writes the file, when one was begun; after a failure before the first step the file that is there
+ * stays. */
+bool profile_end(bool good, struct err *e);
 
 #endif

@@ -4,27 +4,17 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "run/memory.h"
 #include "run/profile.h"
 #include "run/stop.h"
 #include "run/training.h"
 
-static bool profile_wanted(const struct train_request *q, struct err *e)
-{
-    if (!q->profile)
-        return true;
-    if (strcmp(q->profile, q->output) == 0 || file_same(q->profile, q->output))
-        return err_set(e, ERR_SAME_FILE, "--profile \"%s\" is the model", text_quote_z(q->profile));
-    return profile_begin(q->profile, e);
-}
-
 static bool story(struct training *t, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
     double began = t->began;
-    if (!profile_wanted(q, e) || !training_open(t, q, e) || !training_load(t, e))
+    if (!training_open(t, q, e) || (q->profile && !profile_begin(q->profile, e)) ||
+        !training_load(t, e))
         return false;
     double loaded = clock_now();
     if (!training_build(t, e))
@@ -69,7 +59,7 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     training_close(&t);
     stop_phase("ending", false);
     struct err late = {0};
-    if (profile_end(&late) || !good)
+    if (profile_end(good, &late) || !good)
         return good;
     *e = late;
     r->exit = (int)err_exit(e);

@@ -48,7 +48,8 @@ bool training_open(struct training *t, const struct train_request *q, struct err
     t->resume = q->resume || select_resumes();
     t->keeper = (struct keeper){.output = t->output, .keep = q->config->train.checkpoint.keep};
     stop_phase("opening the outputs", true);
-    if (!output_check(t->config, q->output, e) || !lock_take(&t->lock, t->output, e) ||
+    if (!output_check(t->config, q->output, q->profile, e) ||
+        !lock_take(&t->lock, t->output, e) ||
         !journal_open(&t->journal, t->config->output.metrics, e) || !journal_own(&t->journal, e))
         return false;
     unsigned stale = checkpoint_sweep(t->output);

@@ -42,6 +42,30 @@ is_exit 73 "anything else is not"
 is "$(cat mine.csv)" "a,b" "it stays as it is"
 run dnn train c.json -o x.dnn --progress none --profile x.dnn
 is_exit 64 "nor is it the model"
+run dnn train c.json -o x.dnn --progress none --profile x.dnn.lock
+is_exit 64 "nor its lock"
+run dnn train c.json -o x.dnn --progress none --profile ./x.dnn.ckpt-000000000004
+is_exit 64 "nor a name of its checkpoints"
+run dnn train c.json -o x.dnn --progress none --profile x.jsonl --set output.metrics=x.jsonl
+is_exit 64 "nor output.metrics, which is not there yet"
+run dnn train c.json -o x.dnn --progress none --profile c.json
+is_exit 64 "nor the config"
+run dnn train c.json -o x.dnn --progress none --profile ./d.csv
+is_exit 64 "nor the data"
+[ ! -e x.jsonl ] && [ ! -e x.dnn.lock ] && [ ! -e x.dnn.ckpt-000000000004 ]
+ok $? "none of them was made" "$(ls)"
+cp trace.json before.json
+: >x.jsonl
+exec 8>>x.jsonl
+flock 8
+run dnn train c.json -o x.dnn --progress none --profile trace.json --set output.metrics=x.jsonl
+is_exit 75 "a training that is refused, since another one writes its metrics"
+exec 8>&-
+same trace.json before.json "leaves the trace of before"
+printf 'a\n1\n' >short.csv
+run dnn train c.json -o x.dnn --progress none --profile trace.json --set data.train=short.csv
+is_exit 65 "one that cannot read its data"
+same trace.json before.json "does so too"
 run dnn train c.json -o x.dnn --progress none --profile none/trace.json
 is_exit 73 "a folder that is not there is told before the training"
 [ ! -e x.dnn ]
