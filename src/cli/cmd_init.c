@@ -280,11 +280,10 @@ static char *model_name(const char *path)
 }
 
 /* A slip of the hand must not cost a model or a data file: what is there is replaced only when it
- * looks like JSON, or is empty. */
+ * is a config, or is empty. */
 static bool may_replace(const char *output, struct err *e)
 {
-    return strcmp(output, "-") == 0 ||
-           output_is_ours(output, "{", "a config", "choose another name with -o", e);
+    return strcmp(output, "-") == 0 || output_takes_config(output, e);
 }
 
 static bool write_config(const char *output, const struct text *json, struct err *e)

@@ -50,6 +50,13 @@ static bool first_bytes(const char *path, void *bytes, size_t room, size_t *got,
     return good;
 }
 
+static bool not_ours(const char *path, const char *what, const char *help, struct err *e)
+{
+    err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a file that is not %s: it is not replaced",
+           what);
+    return err_help(e, "%s, or remove the file", help);
+}
+
 bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
                     struct err *e)
 {
@@ -62,9 +69,7 @@ bool output_is_ours(const char *path, const char *begins, const char *what, cons
     length = length < got - at ? length : got - at;
     if (memcmp(bytes + at, begins, length) == 0) /* an empty file, or a line that was cut, too */
         return true;
-    err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a file that is not %s: it is not replaced",
-           what);
-    return err_help(e, "%s, or remove the file", help);
+    return not_ours(path, what, help, e);
 }
 
 static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
@@ -75,33 +80,61 @@ static bool is_model(const char *bytes, size_t got)
     return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
 }
 
-/* An object whose first key is one of a config. */
-static bool is_config(const char *bytes)
+/* The begin of a regular file without its blanks, however many there are: no key of a config has
+ * one. Empty when there is no file. */
+static bool first_words(const char *path, char *words, size_t room, struct err *e)
 {
-    static const char blanks[] = " \t\r\n";
-    const char *at = bytes;
-    at += strspn(at, blanks);
-    if (*at != '{')
+    struct file f;
+    char bytes[4096];
+    size_t got, length = 0;
+    *words = '\0';
+    if (!file_open_regular(&f, path, e))
+        return e->id == ERR_FILE_MISSING && (err_clear(e), true);
+    bool good;
+    do {
+        good = file_read(&f, bytes, sizeof bytes, &got, e);
+        for (size_t i = 0; good && i < got && length + 1 < room; i++)
+            if (!bytes[i] || !strchr(" \t\r\n", bytes[i]))
+                words[length++] = bytes[i];
+    } while (good && got && length + 1 < room);
+    words[length] = '\0';
+    file_close(&f);
+    return good;
+}
+
+/* An object whose first key is one of a config. */
+static bool is_config(const char *words)
+{
+    if (strncmp(words, "{\"", 2) != 0)
         return false;
-    at += 1 + strspn(at + 1, blanks);
-    char *key = *at == '"' ? mem_string_n(at + 1, strcspn(at + 1, "\"")) : NULL;
-    bool known = key && config_top_key(key);
+    char *key = mem_string_n(words + 2, strcspn(words + 2, "\""));
+    bool known = config_top_key(key);
     mem_free(key);
     return known;
 }
 
+bool output_takes_config(const char *path, struct err *e)
+{
+    char words[64];
+    if (!first_words(path, words, sizeof words, e))
+        return false;
+    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0 || is_config(words))
+        return true;
+    return not_ours(path, "a config", "choose another name with -o", e);
+}
+
 bool output_spares(const char *path, struct err *e)
 {
-    char bytes[256];
+    char bytes[MODEL_BEGIN], words[64];
     size_t got = 0;
     struct err unread = {0};
     if (!path || strcmp(path, "-") == 0)
         return true;
-    if (!first_bytes(path, bytes, sizeof bytes - 1, &got, &unread))
+    if (!first_bytes(path, bytes, sizeof bytes, &got, &unread) ||
+        !first_words(path, words, sizeof words, &unread))
         return true; /* writing it says what is wrong, or replaces it */
-    bytes[got] = '\0';
     bool model = is_model(bytes, got);
-    if (!model && !is_config(bytes))
+    if (!model && !is_config(words))
         return true;
     err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a %s: it is not replaced by answers",
            model ? "dnn model" : "config");

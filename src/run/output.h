@@ -16,6 +16,8 @@ bool output_check(const struct config *c, const char *model, const char *profile
  * else FILE_CREATE, 73, that it is not `what`. Of anything else but a file nothing is asked. */
 bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
                     struct err *e);
+/* A config replaces a config, or a file with nothing in it, and no other JSON (73). */
+bool output_takes_config(const char *path, struct err *e);
 /* Answers replace answers, and whatever else stands there, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);
 /* Warns when the disk has less room than `bytes`. */

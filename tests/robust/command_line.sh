@@ -225,6 +225,9 @@ for output in spared.json spared.dnn; do
 done
 same leads.json spared.json "L06 the config is untouched"
 same m.dnn spared.dnn "L06 the model too"
+{ printf '%9000s\n{%300s' "" "" && tail -c +2 leads.json; } >spaced.json
+run dnn predict m.dnn new.csv -o spaced.json
+is_exit 73 "L06 nor a config behind as many blanks as one likes"
 printf '{"key": 1}\n' >other.json
 run dnn predict m.dnn new.csv -o other.json
 is_exit 0 "L06 another JSON is replaced like any file"

@@ -181,6 +181,14 @@ is_exit 64 "the data file is not replaced"
 printf '\n  {"task": "binary"}' >own.json
 run dnn init leads.csv --target converted -o own.json
 is_exit 0 "a config is"
+printf '{"schema":"dnn.epoch/1","epoch":1}\n' >lines.jsonl
+cp lines.jsonl before.jsonl
+run dnn init leads.csv --target converted -o lines.jsonl
+is_exit 73 "another JSON is not replaced by a config"
+same lines.jsonl before.jsonl "it stays"
+printf ' {\n' >cut.json
+run dnn init leads.csv --target converted -o cut.json
+is_exit 0 "a config that was cut at its begin is"
 run dnn init leads.csv --target converted -o m.dnn
 is_exit 73 "a model is not"
 
