@@ -296,7 +296,9 @@ static bool rename_failed(struct outfile *o, int error, struct err *e)
 /* Closes and forgets; the temporary file goes unless it has become the final one. */
 static void release(struct outfile *o, bool keep)
 {
-    if (o->fd >= 0 && !o->borrowed)
+    if (o->prepared && o->fd >= 0)
+        close(o->fd); /* for the lock alone: what can fail was closed before */
+    else if (o->fd >= 0 && !o->borrowed)
         sys_close(o->fd);
     if (o->temp) {
         if (!keep)
@@ -321,7 +323,7 @@ bool outfile_prepare(struct outfile *o, struct err *e)
     if (error) /* Never a second fsync: the kernel may have dropped the pages and would succeed. */
         return write_failed(o, error, 0, "cannot be brought to the disk", e);
     int fd = o->fd;
-    o->fd = -1;
+    o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* the lock lasts until the rename: outfile_sweep */
     o->open = false;
     error = sys_close(fd);
     o->failed = error != 0;

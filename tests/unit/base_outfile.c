@@ -282,7 +282,9 @@ static void sweeps(void)
     is_int(outfile_sweep(scratch("x"), NULL), 3, "the abandoned ones go");
     is_int(outfile_sweep(scratch("x"), ".ckpt-"), 1, "with an infix those behind it");
     is_int(scratch_count(), 4, "others, those of a living process and an open one stay");
-    outfile_abort(&o);
+    ok(outfile_write(&o, "y", 1, &e) && outfile_prepare(&o, &e), "it is prepared: %s", e.what);
+    is_int(outfile_sweep(scratch("x"), NULL), 0, "it stays until it is put in place");
+    ok(outfile_commit(&o, &e), "which it can be: %s", e.what);
 
     memset(long_name, 'n', 255);
     long_name[255] = '\0';
