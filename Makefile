@@ -11,7 +11,8 @@ CXX     ?= g++
 PREFIX  ?= /usr/local
 VERSION := 0.1.0
 # settings of one's own checkout, e.g. CUDA_ARCHS := 90 or NVCC :=
--include local.mk
+LOCAL := local.mk
+-include $(LOCAL)
 
 FLOORS  := base data backend model run cli
 include scripts/build/flags.mk

@@ -9,9 +9,9 @@ else
     skip "the libraries it needs" "no readelf here"
 fi
 
-# make is asked what it would do; nothing is built
+# make is asked what it would do, without what somebody wants of it in local.mk; nothing is built
 tree=$ROOT
-would() { make -n -C "$tree" BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }
+would() { make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }
 would NVCC=
 is_exit 0 "make NVCC="
 ! grep -q -e 'kernels/' -e cudart out
