@@ -302,7 +302,7 @@ part_guests() {
 part_gpucheck() {
     need_gpu && need_program || return
     "$dnn" help 2>&1 | grep -q gpucheck || skip "this build has no command gpucheck" || return
-    "$dnn" gpucheck --full --json >"$work/gpucheck.result" || fail "exit $?"
+    "$dnn" gpucheck --level full --json >"$work/gpucheck.result" || fail "exit $?"
     cat "$work/gpucheck.result"
     passed
 }

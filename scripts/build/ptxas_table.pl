@@ -18,11 +18,12 @@ sub table {
 sub compare {
     my ($kept_toolkit, $kept) = table($_[0]);
     my ($toolkit, $new) = table($_[1]);
-    my %archs = map { (/ (sm_\w+)$/)[0] => 1 } keys %$new;
+    my ($here, $before) = map { my %a = map { (/ (sm_\w+)$/)[0] => 1 } keys %$_; \%a } $new, $kept;
     my $same = $kept_toolkit eq $toolkit;
     my $bad = 0;
     for my $key (sort keys %{{%$kept, %$new}}) {
-        next unless $archs{(split / /, $key)[-1]};
+        my $arch = (split / /, $key)[-1];
+        next unless $here->{$arch} && $before->{$arch};
         my ($a, $b) = ($kept->{$key} // '-', $new->{$key} // '-');
         next if $a eq $b;
         my ($spilled, $now) = map { m{/(\d+)$} ? $1 : 0 } $a, $b;

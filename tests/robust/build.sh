@@ -47,6 +47,9 @@ would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 86"
 code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
 [ "$code" = "code=sm_80 code=compute_80 " ]
 ok $? "CUDA_ARCHS chooses; what this nvcc does not know is left out" "$code"
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=70
+[ "$STATUS" -ne 0 ] && grep -q 'CUDA_ARCHS=70 names no architecture that this nvcc knows: 75 80 90 120' err
+ok $? "none that it knows is an error, not a build without kernels" "$(cat err)"
 would NVCC="$WORK/toolkit/bin/nvcc" SAN=address
 ! grep -q -- '-c kernels/' out
 ok $? "a sanitizer's build has no kernels"
