@@ -74,14 +74,21 @@ static double number(struct opdata *d)
     return sum;
 }
 
+bool opcase_ready(const struct opdata *d, struct err *e)
+{
+    if (e && d->failure.id != ERR_NONE)
+        *e = d->failure;
+    return d->failure.id == ERR_NONE;
+}
+
 static struct opbuffer *add_buffer(struct opdata *d, const char *name, enum opbuffer_type type,
                                    size_t rows, size_t width, size_t ld)
 {
     assert(d->count < OPBUFFERS);
     struct opbuffer *b = &d->buffers[d->count++];
     *b = (struct opbuffer){.name = name, .type = type, .rows = rows, .width = width, .ld = ld};
-    struct err e = {0};
-    b->memory = machine_alloc(d->machine, rows * ld * size_of(d, type) + SLACK, &e);
+    if (opcase_ready(d, NULL))
+        b->memory = machine_alloc(d->machine, rows * ld * size_of(d, type) + SLACK, &d->failure);
     d->bytes += (double)(rows * width * size_of(d, type));
     return b;
 }
@@ -97,6 +104,8 @@ enum { FRESH = 1 << 16 };
 static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool numbers)
 {
     size_t size = size_of(d, b->type), count = elements(b), ld = b->ld ? b->ld : 1;
+    if (!b->memory)
+        return;
     size_t fresh = (FRESH / ld + 1) * ld;
     unsigned char *host = mem_alloc(count * size + SLACK, 1);
     memset(host, PATTERN, count * size + SLACK); /* about 1.5e16 as floats */
@@ -153,7 +162,8 @@ void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type,
     struct opbuffer *b = add_buffer(d, name, type, 1, count, count);
     b->written = written;
     fill(d, b, 0, false);
-    machine_upload(d->machine, b->memory, values, count * size_of(d, type));
+    if (b->memory)
+        machine_upload(d->machine, b->memory, values, count * size_of(d, type));
     return b->memory;
 }
 
@@ -165,9 +175,10 @@ void *opdata_host(struct opdata *d, size_t count, size_t size)
 
 const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes)
 {
-    struct err e = {0};
     assert(d->adopted_count < sizeof d->adopted / sizeof *d->adopted);
-    return d->adopted[d->adopted_count++] = machine_adopt(d->machine, host, bytes, &e);
+    if (!opcase_ready(d, NULL))
+        return NULL;
+    return d->adopted[d->adopted_count++] = machine_adopt(d->machine, host, bytes, &d->failure);
 }
 
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed)

@@ -70,6 +70,7 @@ struct opdata {
     struct opbuffer buffers[OPBUFFERS];
     unsigned count;
     double flops, bytes;      /* of one issue */
+    struct err failure;       /* the machine had no room for it */
     void *host[8];            /* what it was made of */
     const void *adopted[8];   /* what of that the machine reads */
     unsigned host_count, adopted_count;
@@ -83,6 +84,9 @@ double opcase_items(const struct opcase *c);
 /* "dense 64 x 14 -> 128" into text. */
 void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);
+/* Whether the machine had room for all of it. When not, it is not to be issued, and *e (NULL:
+ * nobody asks) is what the machine said. */
+bool opcase_ready(const struct opdata *d, struct err *e);
 void opcase_free(struct opdata *d);
 /* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names
  * the buffer. Infinite when one is not finite and the other is something else. What has no type (a

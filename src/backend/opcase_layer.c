@@ -184,6 +184,8 @@ static const void *shadow_of(struct opdata *d, const struct opcase *c, const rea
         return NULL;
     void *shadow = opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes, 0, false);
     d->buffers[d->count - 1].written = false;
+    if (!opcase_ready(d, NULL))
+        return NULL;
     machine_refresh(d->machine, shadow, w, &g, 1);
     return machine_shadow_of(d->machine, shadow, 0);
 }

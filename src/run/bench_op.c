@@ -46,6 +46,10 @@ bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,
     machine_obey(m, &plan);
     struct opcase c = opcase_sized(op, rows, width);
     struct opdata *d = opcase_make(&c, m, 1);
+    if (!opcase_ready(d, e)) {
+        opcase_free(d);
+        return false;
+    }
     bool product = op == OP_dense || op == OP_dense_back;
     if (op == OP_dense)
         d->arguments.dense.exact = 0; /* as training does it */

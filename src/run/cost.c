@@ -72,6 +72,10 @@ static double replay(struct machine *m, const struct opcase *c, uint32_t times, 
                      struct err *e)
 {
     struct opdata *d = opcase_make(c, m, 1);
+    if (!opcase_ready(d, e)) {
+        opcase_free(d);
+        return -1;
+    }
     if (c->op == OP_dense)
         d->arguments.dense.exact = 0; /* as training does it */
     struct routine *r = machine_record(m, issue, d);

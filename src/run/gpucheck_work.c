@@ -177,11 +177,16 @@ static double bytes_difference(struct opdata *a, struct opdata *b, const char *n
     return worst;
 }
 
-/* The worst difference of a case; *where names what differs. */
+/* The worst difference of a case; *where names what differs. Negative: there was no room for it. */
 static double run_case(const struct opcase *c, struct machine *gpu, struct machine *cpu,
-                       const char **where)
+                       const char **where, struct err *e)
 {
     struct opdata *got = opcase_make(c, gpu, 42), *want = opcase_make(c, cpu, 42);
+    if (!opcase_ready(got, e) || !opcase_ready(want, e)) {
+        opcase_free(got);
+        opcase_free(want);
+        return -1;
+    }
     machine_issue(gpu, c->op, &got->arguments);
     machine_issue(cpu, c->op, &want->arguments);
     double worst = fmax(parts_difference(got, want, "part_loss"),
@@ -209,14 +214,18 @@ static bool wanted(const struct gpu_job *j, const struct opcase *c, double small
     return !quick(j) || work_of(c) <= 20000 || work_of(c) <= smallest;
 }
 
+/* Whether the check tells of the failure: e is clear then. */
+static bool told(struct gpu_check *c, struct err *e)
+{
+    if (gpucheck_blame(c, e))
+        err_clear(e);
+    return e->id == ERR_NONE;
+}
+
 /* False: the card has not; e is clear where the check tells so. */
 static bool answered(const struct gpu_job *j, struct gpu_check *c, struct err *e)
 {
-    if (machine_wait(j->machine, MACHINE_PATIENCE, e))
-        return true;
-    if (gpucheck_blame(c, e))
-        err_clear(e);
-    return false;
+    return machine_wait(j->machine, MACHINE_PATIENCE, e) || (told(c, e), false);
 }
 
 static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, struct err *e)
@@ -234,7 +243,9 @@ static bool check_op(struct gpu_job *j, enum op_id op, struct machine *cpu, stru
         if (c->op != op || !wanted(j, c, smallest))
             continue;
         const char *where = "";
-        double d = run_case(c, j->machine, cpu, &where);
+        double d = run_case(c, j->machine, cpu, &where, e);
+        if (d < 0)
+            return told(k, e);
         double part = d <= 0 ? 0 : c->gate > 0 ? d / c->gate : (double)INFINITY;
         cases++;
         if (part <= share)

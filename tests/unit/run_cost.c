@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/machine.h"
 #include "base/thread.h"
 #include "run/cost.h"
 #include "run/select.h"
@@ -32,6 +33,40 @@ static bool goes_to_gpu(const char *core, unsigned threads, const char *card, co
 static bool near(double a, double b)
 {
     return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static int rooms; /* that are left */
+static void *(*usual_alloc)(struct machine *, size_t, struct err *);
+static void *alloc_some(struct machine *m, size_t bytes, struct err *e)
+{
+    if (rooms-- > 0)
+        return usual_alloc(m, bytes, e);
+    err_set(e, ERR_GPU_MEMORY, "full");
+    return NULL;
+}
+
+/* A device that is nearly full: the probe says so, whichever allocation it is, and nothing runs on
+ * memory that is not there. */
+static void full_device(struct machine *m)
+{
+    const struct machine_type *usual = m->type;
+    struct machine_type full = *usual;
+    int fitting = 0;
+    usual_alloc = usual->alloc;
+    full.alloc = alloc_some;
+    m->type = &full;
+    for (;; fitting++) {
+        struct err e = {0};
+        struct cost_probe p = {0};
+        rooms = fitting;
+        if (cost_probe(m, true, &p, &e))
+            break;
+        ok(e.id == ERR_GPU_MEMORY, "room for %d buffers: %s", fitting, e.what);
+        if (fitting > 40)
+            break;
+    }
+    ok(fitting > 3 && fitting < 40, "with room enough it goes on");
+    m->type = usual;
 }
 
 int main(void)
@@ -81,6 +116,8 @@ int main(void)
        "finds what it looks for");
     struct cost_probe device = {0};
     ok(cost_probe(m, true, &device, &e) && device.bytes > 1e6, "of a device the copy too");
+
+    full_device(m);
 
     struct selection s = {.requested = "auto", .used = "dnn_cpu", .precision = "fp32",
                           .threads = 1, .cpu_s = -1, .gpu_s = -1};
