@@ -10,7 +10,7 @@
 #include "cuda.cuh"
 
 static uint64_t most_ns;            /* that a call may take */
-static const char *volatile call_name;
+static const char *call_name;
 static unsigned turn;               /* odd: a call is being made */
 static const unsigned GIVEN_UP = ~0u - 1; /* nobody waits for it any more */
 
@@ -21,7 +21,7 @@ void cuda_watch_limit(double seconds)
 
 void cuda_watch_enter(const char *call)
 {
-    call_name = call;
+    __atomic_store_n(&call_name, call, __ATOMIC_RELAXED);
     __atomic_add_fetch(&turn, 1, __ATOMIC_RELEASE);
 }
 
@@ -37,7 +37,7 @@ static void give_up(double seconds)
 {
     struct err e = {};
     err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: cuda%s has not come back for %.3g seconds",
-            call_name, seconds);
+            __atomic_load_n(&call_name, __ATOMIC_RELAXED), seconds);
     err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
                  "(dmesg, lines with Xid) say more");
     cuda_end_calls(cudaErrorUnknown);

@@ -1,7 +1,7 @@
 /* guests.h - NVIDIA's libraries that may serve a GPU beside our own kernels: cuBLASLt for dense
  * products, cuDNN for activations; NCCL is only told of. The toolkit's headers are not needed: what
  * is taken from each stands in its .def, and the few numbers of their enumerations here (a test
- * compares them with the headers where those are). When each serves is kernels/guest.h's matter.
+ * compares them with the headers where those are). When each serves is kernels/guest.cuh's matter.
  * extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H

@@ -91,13 +91,14 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 /* --- failure --- */
 
-static volatile bool abandoned;
+static _Atomic bool abandoned; /* the watch of calls sets it too, from a thread of its own */
 
 void machine_fail(struct machine *m, const struct err *e)
 {
     if (m->failure.id == ERR_NONE)
         m->failure = *e;
-    abandoned |= m->type->describe != NULL;
+    if (m->type->describe)
+        abandoned = true;
 }
 
 bool machine_abandoned(void)

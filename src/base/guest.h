@@ -36,7 +36,8 @@ struct guest {
 };
 /* functions: the struct whose members the symbols are; cleared unless all is well. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions);
-/* CUDA's libraries expect to stay open until the end of the process: they are not closed. */
+/* What does not serve is closed by guest_open itself. A library of CUDA's that something was
+ * computed with expects to stay open until the end of the process: it is not closed. */
 void guest_close(struct guest *g);
 /* "13.1.0", in one of four rooms used in turn. */
 const char *guest_version_text(unsigned version);

@@ -57,6 +57,11 @@ static void tell_settings(const struct config *c)
             log_info("%s = %s (%s)", c->settings[i].key, c->settings[i].value, c->settings[i].from);
 }
 
+static bool is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
 static int train_command(struct args *a)
 {
     struct err e = {0};
@@ -77,6 +82,10 @@ static int train_command(struct args *a)
     if (!q.output) {
         err_set(&e, ERR_USAGE, "no name for the model");
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
+        code = cli_fail(a, &e, "nothing was written");
+    } else if (a->json && q.profile && is_stdout(q.profile)) {
+        err_set(&e, ERR_OPTION_CONFLICT, "--profile and --json both write to standard output");
+        err_help(&e, "name a file with --profile");
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e))
         code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output));

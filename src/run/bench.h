@@ -25,7 +25,7 @@ struct bench_figure {
     bool made;
     double seconds;    /* of one iteration, the mean of the middle repeat */
     double throughput; /* rows a second; parameters, where an operation works on them */
-    double success;    /* share of the iterations that came to their end */
+    double success;    /* 1: where an iteration does not come to its end, there is no row */
     double percent;    /* of the limit; negative: none was measured */
 };
 struct bench_row {

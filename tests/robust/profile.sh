@@ -54,6 +54,9 @@ run dnn train c.json -o x.dnn --progress none --profile ./d.csv
 is_exit 64 "nor the data"
 [ ! -e x.jsonl ] && [ ! -e x.dnn.lock ] && [ ! -e x.dnn.ckpt-000000000004 ]
 ok $? "none of them was made" "$(ls)"
+run dnn train c.json -o x.dnn --progress none --profile - --json
+is_exit 64 "two documents on standard output are refused"
+out_has "both write to standard output"
 cp trace.json before.json
 : >x.jsonl
 exec 8>>x.jsonl
