@@ -182,7 +182,8 @@ static void describe_opened(struct gpu_job *j)
 static bool checks(struct gpu_job *j, struct err *e)
 {
     double until = clock_now() + 60 * j->o->minutes;
-    stop_phase("gpucheck", false); /* it leaves a folder behind, unless it ends by itself */
+    stop_phase("gpucheck", false);
+    stop_hold(true); /* trainings inside have phases too; a folder would be left behind */
     gpucheck_host(&j->host);
     if (!j->disabled)
         gpucheck_cuda_library(&j->libraries);
@@ -198,6 +199,7 @@ static bool checks(struct gpu_job *j, struct err *e)
     skip_rest(j->g);
     j->g->verdict = verdict_of(j);
     machine_close(j->machine);
+    stop_hold(false);
     return good;
 }
 

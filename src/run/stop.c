@@ -21,6 +21,7 @@ static _Atomic bool noticed_by_work;
 static _Atomic bool checkpoint_asked, status_asked;
 static const char *_Atomic phase = "start";
 static _Atomic bool phase_disposable = true; /* nothing is begun that could be lost */
+static _Atomic bool held; /* stop_hold */
 
 static const struct ending {
     int number;
@@ -88,7 +89,7 @@ static void handle(int number, bool key)
         int asked = atomic_load(&first);
         if (!asked || atomic_load(&noticed_by_work))
             return;
-        if (!atomic_load(&phase_disposable)) {
+        if (!atomic_load(&phase_disposable) || atomic_load(&held)) {
             say("dnn: stopping: the work at hand is finished first; a second signal ends at "
                 "once\n");
             return;
@@ -219,6 +220,11 @@ void stop_forget(void)
     atomic_store(&checkpoint_asked, false);
     atomic_store(&status_asked, false);
     alarm(0);
+}
+
+void stop_hold(bool hold)
+{
+    atomic_store(&held, hold);
 }
 
 void stop_phase(const char *name, bool disposable)

@@ -32,6 +32,8 @@ void stop_forget(void);               /* for tests: no signal has come */
  * the process by itself. In any other phase a line says that the work at hand is waited for. */
 #define STOP_PATIENCE_S 2
 void stop_phase(const char *name, bool disposable);
+/* Until it is let go, no phase is disposable: what is around them has to be tidied up. */
+void stop_hold(bool hold);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);
 

@@ -53,12 +53,14 @@ static int two_presses(void)
 static const char waits[] =
     "dnn: stopping: the work at hand is finished first; a second signal ends at once\n";
 
-/* What a process says that cannot stop at once; noticed: it looks for the signal in time. */
-static int says_that_it_waits(bool noticed)
+/* What a process says that cannot stop at once; noticed: it looks for the signal in time; within:
+ * its phase could stop, what is around it not. */
+static int says_that_it_waits(bool noticed, bool within)
 {
     FILE *said = freopen(scratch("waits.txt"), "w", stderr);
     stop_install();
-    stop_phase("training", false);
+    stop_hold(within);
+    stop_phase(within ? "reading the data" : "training", within);
     raise(SIGTERM);
     if (noticed)
         stop_wanted();
@@ -70,12 +72,17 @@ static int says_that_it_waits(bool noticed)
 
 static int busy(void)
 {
-    return says_that_it_waits(false);
+    return says_that_it_waits(false, false);
 }
 
 static int attentive(void)
 {
-    return says_that_it_waits(true);
+    return says_that_it_waits(true, false);
+}
+
+static int within_another(void)
+{
+    return says_that_it_waits(false, true);
 }
 
 static int used_up(void)
@@ -300,5 +307,8 @@ int main(void)
        "work that goes on for long says that it is waited for");
     ok(WEXITSTATUS(forked(attentive)) == 7 && scratch_holds("waits.txt", "", 0),
        "work that noticed says nothing");
+    ok(WEXITSTATUS(forked(within_another)) == 7 &&
+           scratch_holds("waits.txt", waits, sizeof waits - 1),
+       "a phase within work that has to tidy up is not left");
     return done();
 }
