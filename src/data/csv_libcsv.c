@@ -100,20 +100,24 @@ bad(struct reading *r, enum err_id id, int64_t line, size_t offset, const char *
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     err_at(&out->error, id, r->b->path, line, column_of(r, offset), "%s", what);
-    const char *bytes = r->b->bytes,
-               *end = memchr(bytes + r->record, r->b->cr ? '\r' : '\n', r->b->size - r->record);
-    size_t stop = end ? (size_t)(end - bytes) : r->b->size;
-    err_excerpt(&out->error, bytes + r->record, stop - r->record);
+    const char *bytes = r->b->bytes;
+    size_t from = offset + 1 - (size_t)out->error.column;
+    const char *end = memchr(bytes + from, r->b->cr ? '\r' : '\n', r->b->size - from);
+    err_excerpt(&out->error, bytes + from, (end ? (size_t)(end - bytes) : r->b->size) - from);
     out->cell_count = r->first_cell;
     out->has_error = true;
     out->error_offset = r->record;
-    out->resume_offset = end ? stop + 1 : stop;
     return false;
 }
 
 static bool stray_quote(struct reading *r)
 {
-    if (r->parser.quoted) {
+    if (r->parser.quoted && r->quote_line < r->line) { /* the sound quote is mostly the second */
+        bad(r, ERR_CSV_QUOTE, r->quote_line, r->quote,
+            "text follows the closing quote of the cell that opens here, at line %lld, byte %lld",
+            (long long)r->line, (long long)column_of(r, r->at));
+        err_expected(&r->out->error, "the delimiter or the end of the line behind that quote");
+    } else if (r->parser.quoted) {
         bad(r, ERR_CSV_QUOTE, r->line, r->at, "text follows the closing quote of a cell");
         err_expected(&r->out->error, "the delimiter or the end of the line");
     } else {
@@ -143,17 +147,16 @@ static bool feed_piece(struct reading *r)
     char delimiter = r->d->delimiter;
     while (end < r->b->size && bytes[end] != delimiter && bytes[end] != '\n' && bytes[end] != '\r')
         end++;
-    bool open = in_quotes(r);
     size_t from = r->at;
     if (end == from)
         return true;
-    if (!feed(r, end - from))
-        return false;
-    if (!open && in_quotes(r)) {
-        const char *quote = memchr(bytes + from, '"', end - from);
-        r->quote = quote ? (size_t)(quote - bytes) : from;
+    const char *quote = in_quotes(r) ? NULL : memchr(bytes + from, '"', end - from);
+    if (quote) {
+        r->quote = (size_t)(quote - bytes);
         r->quote_line = r->line;
     }
+    if (!feed(r, end - from))
+        return false;
     if (r->parser.entry_pos > CSV_MOST_FIELD) {
         bad(r, ERR_CSV_LIMIT, r->line, r->at, "a field is longer than %zu bytes", CSV_MOST_FIELD);
         return err_help(&r->out->error, "is a quote missing or the delimiter wrong?");

@@ -38,6 +38,8 @@ static const struct {
      COMMA},
     {"C10 behind a quoted line end", "a,b\n\"1\n2\",\"a\"b\n", ERR_CSV_QUOTE, 3, 7,
      "follows the closing quote", "", COMMA},
+    {"C10 paired with the quote of a later row", "a,b\n1,2\n3,\"x\n5,6\n7,\"y\"\n",
+     ERR_CSV_QUOTE, 3, 3, "of the cell that opens here, at line 5, byte 4", "twice", COMMA},
     {"C14 duplicate names", "a,b,a\n1,2,3\n", ERR_CSV_HEADER_DUPLICATE, 1, 5,
      "columns 1 and 3 have the same name \"a\"", "", COMMA},
     {"C14 numbers as names", "1,2,1\n1,2,3\n", ERR_CSV_HEADER_DUPLICATE, 1, 5, "columns 1 and 3",
