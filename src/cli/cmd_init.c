@@ -12,6 +12,7 @@
 #include "cli/init_forecast.h"
 #include "data/infer.h"
 #include "run/output.h"
+#include "run/stop.h"
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
@@ -384,7 +385,8 @@ static int init_command(struct args *a)
         return cli_fail(a, &e, cli_disk_note(output));
     struct overrides o = cli_overrides(a);
     struct infer_request q = {
-        .path = a->positionals[0], .target = target, .encoding = -1, .header = -1};
+        .path = a->positionals[0], .target = target, .encoding = -1, .header = -1,
+        .stop = stop_wanted};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
     q.delimiter = character(set_value(&o, "data.delimiter"));
@@ -405,11 +407,13 @@ static int init_command(struct args *a)
     if (e.id == ERR_INFER_TARGET && strcmp(bare, target) != 0) {
         struct err other = {0};
         q.target = target = bare;
-        if ((found = infer_file(&q, &other)) != NULL)
+        if ((found = infer_file(&q, &other)) != NULL || other.id == ERR_NONE)
             err_clear(&e);
     }
     if (found)
         take_task(found, set_value(&o, "task"));
+    if (!found && e.id == ERR_NONE)
+        stop_error("the end of the file", &e);
     int code = EXIT_DONE;
     if (!found || !make_config(a, target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))

@@ -41,9 +41,11 @@ struct infer_request {
     char delimiter, decimal;
     int encoding, header;
     const struct opt_strings *missing; /* NULL: to be found out */
+    bool (*stop)(void);                /* asked at each block; NULL: read to the end */
 };
 /* The words of a note about columns that may give the target away. */
 extern const char infer_leak_words[];
+/* NULL with e->id ERR_NONE when `stop` said so. */
 struct infer *infer_file(const struct infer_request *r, struct err *e);
 void infer_free(struct infer *i);
 

@@ -334,7 +334,7 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, 
     bool good = true;
     watch_all(r, s);
     while (good && csv_next(c, &b, e)) {
-        good = see_block(s, &b, &cells, e);
+        good = !(r->stop && r->stop()) && see_block(s, &b, &cells, e);
         csv_release(c, &b);
     }
     csv_cells_free(&cells);

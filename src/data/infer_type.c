@@ -298,6 +298,9 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   "%lld", (unsigned long long)wrong, (unsigned long long)n->present,
                   first ? text_quote_z(first) : "",
                   (long long)line);
+    else if (unique && infer_name(c->name) == NAME_NUMBER)
+        set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
+                                "identifier");
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)

@@ -38,8 +38,7 @@ static const double ALL_S = 45;       /* no row begins later */
 
 static bool stopped(struct err *e)
 {
-    return err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
-                   "stopped by %s before the benchmark was done", stop_name());
+    return stop_error("the benchmark was done", e);
 }
 
 /* slice: so many at once, then a look for signals. */

@@ -120,8 +120,7 @@ static bool one_round(struct gpu_job *j, struct err *e)
         bool good = parts[i](j, e);
         if (stop_wanted()) { /* a training inside speaks of its checkpoint, which is gone */
             err_clear(e);
-            return err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
-                           "stopped by %s before the checks were done", stop_name());
+            return stop_error("the checks were done", e);
         }
         if (!good)
             return false;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/config.h"
+#include "run/stop.h"
 
 static const char *const type_names[] = {
     [COLUMN_NUMERIC] = "numeric",   [COLUMN_CATEGORICAL] = "categorical",
@@ -60,9 +61,10 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e)
         good = err_set(e, ERR_USAGE, "%s is a config", text_quote_z(path));
         err_help(e, "`dnn check` shows what it says");
     } else if (good) {
-        struct infer_request q = {.path = path, .encoding = -1, .header = -1};
+        struct infer_request q = {
+            .path = path, .encoding = -1, .header = -1, .stop = stop_wanted};
         i->data = infer_file(&q, e);
-        good = i->data != NULL;
+        good = i->data || (e->id == ERR_NONE && stop_error("the end of the file", e));
     }
     if (!good)
         inspect_close(i);

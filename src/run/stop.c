@@ -94,9 +94,13 @@ static void handle(int number, bool key)
                 "once\n");
             return;
         }
-        say("dnn: error[E1902]: stopped by a signal while waiting for data: "
-            "nothing to resume, start again\n");
-        leave(ending_of(asked)->exit);
+        const struct ending *e = ending_of(asked);
+        say(e->exit == EXIT_SIGINT ? "dnn: error[E1903]" : "dnn: error[E1902]");
+        say(": stopped by ");
+        say(e->name);
+        say(", which was not noticed for two seconds (a wait for data?): nothing to resume, start "
+            "again\n");
+        leave(e->exit);
     } else {
         end_asked(number, key);
     }
@@ -189,6 +193,12 @@ const char *stop_name(void)
 {
     const struct ending *e = ending_of(atomic_load(&first));
     return e ? e->name : "";
+}
+
+bool stop_error(const char *what, struct err *e)
+{
+    return err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
+                   "stopped by %s before %s", stop_name(), what);
 }
 
 bool stop_checkpoint(void)

@@ -14,12 +14,16 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
+
 #define STOP_TOGETHER_S 0.1
 
 void stop_install(void);
 bool stop_wanted(void);               /* a signal asked to end */
 int stop_exit(void);                  /* 75 or 130; 0 when none */
 const char *stop_name(void);          /* "SIGTERM"; "" when none */
+/* STOPPED or INTERRUPTED: stopped by the signal before `what`. False. */
+bool stop_error(const char *what, struct err *e);
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
 bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */

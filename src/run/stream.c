@@ -333,8 +333,7 @@ static bool stopped(struct err *e)
 {
     if (!stop_wanted())
         return false;
-    err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
-            "stopped by %s before the end of the input", stop_name());
+    stop_error("the end of the input", e);
     return true;
 }
 

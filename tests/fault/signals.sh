@@ -57,6 +57,27 @@ err_has 'error[E1903]'
 err_has "--resume" "it says how to go on"
 resume_same b.dnn SIGINT
 
+# what only looks at data stops at the next block, and says which signal it was
+yes 1,Rome,0.5,7 | head -n 6000000 | sed '1i a,b,c,y' >wide.csv
+looks() { # SIGNAL EXIT ID ARGS...
+    env --default-signal=INT,HUP,TERM "$DNN" "${@:4}" >out 2>err &
+    PID=$!
+    for _ in $(seq 400); do
+        [ $((0x0$(sed -n 's/^SigCgt:\t//p' /proc/$PID/status) & 2)) -ne 0 ] && break
+        sleep 0.01
+    done
+    kill -"$1" $PID
+    reap
+    is_exit "$2" "S02 $4 on SIG$1: $2"
+    err_has "error[$3]: stopped by SIG$1 before the end of the file"
+}
+looks INT 130 E1903 init wide.csv --target y -o w.json
+looks TERM 75 E1902 init wide.csv --target y -o w.json
+looks INT 130 E1903 inspect wide.csv
+[ ! -e w.json ]
+ok $? "no config was written"
+rm wide.csv
+
 start c.dnn
 await_epoch
 kill -USR1 $PID

@@ -113,15 +113,15 @@ static void test_types(void)
     struct text t = {0};
     text_put(&t,
              "PassengerId,user_id,num,code,city,day,stamp,yyyymmdd,same,half,empty,rare,note,token,"
-             "mixed,store_id,steps,gap,flag,y\n");
+             "mixed,account,order_no,store_id,steps,gap,flag,y\n");
     for (uint32_t k = 0; k < 300; k++) {
         uint32_t r = rng_bits(1, k, 0, 0, RNG_TEST);
         text_printf(
             &t, "%u,u-%u,%u.5,%u,%s,2024-%02u-%02u,2024-01-%02uT%02u:00:00Z,202401%02u,k,%s,,%s,",
             900 - 3 * k, k * 7919, r % 500, r % 4, r % 3 ? "Rome" : "Oslo", r % 12 + 1, r % 28 + 1,
             r % 28 + 1, r % 24, r % 28 + 1, r % 2 ? "x" : "", k < 4 ? "3" : "");
-        text_printf(&t, "the row number %u is good,t%ux,%s%u,%u,%u,%s,%s,%u\n", k, r,
-                    k % 9 ? "" : "ab", k, r % 7, k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no",
+        text_printf(&t, "the row number %u is good,t%ux,%s%u,AC%05u,%u-B,%u,%u,%s,%s,%u\n", k, r,
+                    k % 9 ? "" : "ab", k, 7919 * k % 100000, 7919 * k % 100003, r % 7, k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no",
                     r % 2);
     }
     struct infer *i = look(&t, "y", &e);
@@ -143,6 +143,8 @@ static void test_types(void)
     is_type(i, "note", COLUMN_IGNORE, "free text");
     is_type(i, "token", COLUMN_IGNORE, "every cell is different");
     is_type(i, "mixed", COLUMN_IGNORE, "mixed");
+    is_type(i, "account", COLUMN_ID, "its values, all different");
+    is_type(i, "order_no", COLUMN_ID, "its values, all different");
     is_type(i, "store_id", COLUMN_NUMERIC, "its 7 values come again");
     is_type(i, "steps", COLUMN_ID, "numbers the rows");
     is_type(i, "gap", COLUMN_CATEGORICAL, NULL); /* one number or none: a word */
@@ -155,6 +157,20 @@ static void test_types(void)
     is_int(column(i, "gap")->missing, 30, "missing");
     infer_free(i);
     text_free(&t);
+}
+
+static bool stop_at_once(void)
+{
+    return true;
+}
+
+static void test_stop(void)
+{
+    struct err e = {0};
+    scratch_put("in.csv", "a,b\n1,2\n3,4\n", 12);
+    struct infer_request q = {
+        .path = scratch("in.csv"), .encoding = -1, .header = -1, .stop = stop_at_once};
+    ok(!infer_file(&q, &e) && e.id == ERR_NONE, "stopped: no answer, and no error of the file");
 }
 
 /* --- target --- */
@@ -356,6 +372,7 @@ int main(void)
     test_fixed();
     test_encoding();
     test_types();
+    test_stop();
     test_target();
     test_leaks();
     test_failures();
