@@ -272,7 +272,8 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
                 return true;
             }
             err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
-            return err_help(e, "is this a text file with line ends?");
+            return err_help(e, "is this a text file with line ends? The first line tells how many "
+                               "columns there are, so it is no bad row to leave out");
         }
         room = csv_larger(room);
     }

@@ -45,6 +45,10 @@ is "$(cut -c1-20 r.csv | tail -n 1)" "3,0,,E1214,a line is" "is a bad row like o
 head -n 4 d.csv >short.csv
 dnn predict m.dnn short.csv --quiet >want.csv
 same a.csv want.csv "and the rows behind it are answered"
+{ head -c 17000000 /dev/zero | tr '\0' x; echo; sed -n '3,4p' d.csv; } >long.csv
+run dnn predict m.dnn long.csv --no-header --columns "$(head -n 1 d.csv)" -o a.csv --on-bad-row skip --rejects r.csv
+is_exit 65 "but not the first of a file, with or without a header"
+err_has 'tells how many columns there are'
 rm -f a.csv r.csv long.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
 is_exit 65 "--max-bad-rows stops"
