@@ -159,8 +159,10 @@ static bool look_device(struct gpu_job *j)
         gpucheck_fix(c, "sudo nvidia-smi -c 0");
         return false;
     }
-    bool unasked = !j->machine && (!j->refused.id || is_cause(j, "runtime"));
-    if (unasked && (j->host.denied[0] || j->host.hides || !l->cards)) {
+    /* a driver that is too old was not asked for its devices */
+    bool old = !j->machine && is_cause(j, "runtime"), asked = !j->machine && !j->refused.id;
+    if ((old && (j->host.denied[0] || j->host.hides)) ||
+        (asked && (j->host.denied[0] || j->host.hides || !l->cards))) {
         gpucheck_fail(c, GPU_NONE);
         gpucheck_measured(c, "0");
         blame_device(j, c);
