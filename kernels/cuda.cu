@@ -41,7 +41,7 @@ static struct machine *give_up(struct card *m, struct err *e)
 {
     *e = m->head.failure;
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
-        slot_close(&m->slots[i]);
+        slot_close(m, &m->slots[i]);
     cuda_guests_end(m);
     mem_free(m);
     return NULL;
@@ -81,13 +81,13 @@ static void cuda_close(struct machine *machine)
     struct card *m = card_of(machine);
     cuda_expect(machine, m->longest);
     cuda_guests_end(m);
+    for (unsigned i = 0; i < MACHINE_SLOTS; i++)
+        slot_close(m, &m->slots[i]);
+    for (size_t i = 0; i < m->pin_count; i++)
+        cuda_unpin(m, &m->pins[i]);
     if (!cuda_lost(m)) {
-        for (unsigned i = 0; i < MACHINE_SLOTS; i++)
-            slot_close(&m->slots[i]);
         for (size_t i = 0; i < m->block_count; i++)
             call_Free(m->blocks[i].at);
-        for (size_t i = 0; i < m->pin_count; i++)
-            call_FreeHost(m->pins[i].at);
         for (uint32_t i = 0; m->marks && i < MACHINE_MARKS; i++)
             if (m->marks[i])
                 call_EventDestroy(m->marks[i]);
@@ -234,23 +234,53 @@ static void cuda_release(struct machine *m, void *memory)
         block_free(card_of(m), b);
 }
 
+/* The driver pins what is in no other program's way; where it cannot, the card is sound, and bytes
+ * that are not pinned serve as well: they only pass more slowly. */
+bool cuda_pin(struct card *m, struct pinned *p, size_t bytes)
+{
+    void *at = NULL;
+    cudaError_t code = call_HostAlloc(&at, bytes, cudaHostAllocDefault);
+    p->plain = code == cudaErrorMemoryAllocation;
+    if (p->plain) {
+        call_GetLastError(); /* this one is dealt with */
+        at = mem_alloc(bytes, 1);
+        if (!m->unpinned)
+            log_note("dnn_gpu: the driver could not pin %s of the host's memory; transfers are "
+                     "slower", text_bytes(bytes));
+        m->unpinned = true;
+    } else if (!cuda_good(m, code, "cudaHostAlloc")) {
+        return false;
+    }
+    p->at = (char *)at;
+    p->bytes = bytes;
+    return true;
+}
+
+void cuda_unpin(struct card *m, struct pinned *p)
+{
+    if (p->plain)
+        mem_free(p->at);
+    else if (p->at && !cuda_lost(m))
+        CUDA(m, FreeHost, (p->at));
+    *p = pinned{};
+}
+
 static void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
 {
     struct card *m = card_of(machine);
-    void *at = NULL;
+    struct pinned got = {};
     cuda_watch_limit(m->longest);
-    if (!CUDA(m, HostAlloc, (&at, bytes, cudaHostAllocDefault))) {
+    if (!cuda_pin(m, &got, bytes)) {
         *e = m->head.failure;
         return NULL;
     }
-    memset(at, 0, bytes);
+    memset(got.at, 0, bytes);
     if (m->pin_count == m->pin_room) {
         m->pin_room = m->pin_room ? 2 * m->pin_room : 16;
         m->pins = (struct pinned *)mem_grow(m->pins, m->pin_room, sizeof *m->pins);
     }
-    m->pins[m->pin_count].at = (char *)at;
-    m->pins[m->pin_count++].bytes = bytes;
-    return at;
+    m->pins[m->pin_count++] = got;
+    return got.at;
 }
 
 static void cuda_host_release(struct machine *machine, void *memory)
@@ -258,9 +288,9 @@ static void cuda_host_release(struct machine *machine, void *memory)
     struct card *m = card_of(machine);
     for (size_t i = 0; i < m->pin_count; i++)
         if (m->pins[i].at == memory) {
+            struct pinned gone = m->pins[i];
             m->pins[i] = m->pins[--m->pin_count];
-            if (!cuda_lost(m))
-                CUDA(m, FreeHost, (memory));
+            cuda_unpin(m, &gone);
             return;
         }
 }
@@ -269,7 +299,8 @@ bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes)
 {
     const char *begin = (const char *)at;
     for (size_t i = 0; i < m->pin_count; i++)
-        if (begin >= m->pins[i].at && begin + bytes <= m->pins[i].at + m->pins[i].bytes)
+        if (!m->pins[i].plain && begin >= m->pins[i].at &&
+            begin + bytes <= m->pins[i].at + m->pins[i].bytes)
             return true;
     return false;
 }

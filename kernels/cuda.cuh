@@ -77,14 +77,14 @@ struct block {
     unsigned uses;
     bool adopted;
 };
-struct pinned { char *at; size_t bytes; };
+struct pinned { char *at; size_t bytes; bool plain; }; /* plain: not pinned, there was no room */
 
 /* A line of transfers. Bytes that are not pinned pass through `stage`. */
 enum { STAGE_BYTES = 1 << 20, STAGE_PENDING = 64 };
 struct slot {
     cudaStream_t stream;
     cudaEvent_t done;
-    char *stage;
+    struct pinned stage;   /* of STAGE_BYTES, or nothing yet */
     size_t staged;
     struct { void *to; size_t at, bytes; } pending[STAGE_PENDING]; /* from the stage at the fence */
     unsigned pending_count;
@@ -112,6 +112,7 @@ struct card {
     void *scratch;         /* of the operation that asks for most; older ones live on in routines */
     size_t scratch_bytes;
     struct cuda_routine *taking; /* being recorded */
+    bool unpinned;         /* the host had no memory to pin: said once */
     bool no_graphs;        /* this driver cannot make them: said once */
     bool capturing;
     cudaError_t capture_failed; /* the first launch that did */
@@ -131,6 +132,9 @@ void cuda_mark(struct machine *m, uint32_t i);
 double cuda_marked(struct machine *m, uint32_t i);
 /* Device bytes, cleared; NULL: out of memory, or a failure. */
 void *cuda_take(struct card *m, size_t bytes, struct err *e);
+/* Host memory for transfers, pinned where that can be had; false after a failure of the card. */
+bool cuda_pin(struct card *m, struct pinned *p, size_t bytes);
+void cuda_unpin(struct card *m, struct pinned *p); /* of nothing: nothing */
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);
 /* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
@@ -155,7 +159,7 @@ size_t cuda_guests_scratch(const struct card *m, enum op_id op);
 /* --- slots: cuda_slot.cu --- */
 
 bool slot_open(struct card *m, struct slot *s);
-void slot_close(struct slot *s);
+void slot_close(struct card *m, struct slot *s);
 void slot_abandon(struct slot *s);
 void cuda_upload(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
 void cuda_download(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);

@@ -11,10 +11,11 @@ bool slot_open(struct card *m, struct slot *s)
            CUDA(m, EventCreateWithFlags, (&s->done, cudaEventDisableTiming));
 }
 
-void slot_close(struct slot *s)
+void slot_close(struct card *m, struct slot *s)
 {
-    if (s->stage)
-        call_FreeHost(s->stage);
+    cuda_unpin(m, &s->stage);
+    if (cuda_lost(m))
+        return;
     if (s->done)
         call_EventDestroy(s->done);
     if (s->stream)
@@ -49,7 +50,7 @@ static void forget(struct slot *s, bool clear)
         if (clear)
             memset(s->pending[i].to, 0, s->pending[i].bytes);
         else
-            memcpy(s->pending[i].to, s->stage + s->pending[i].at, s->pending[i].bytes);
+            memcpy(s->pending[i].to, s->stage.at + s->pending[i].at, s->pending[i].bytes);
     }
     s->pending_count = 0;
     s->staged = 0;
@@ -83,7 +84,7 @@ static bool behind(struct card *m, struct slot *s)
 /* Room in the stage for `wished` bytes, or fewer; 0 after a failure. */
 static size_t stage_room(struct card *m, struct slot *s, size_t wished)
 {
-    if (!s->stage && !CUDA(m, HostAlloc, ((void **)&s->stage, STAGE_BYTES, cudaHostAllocDefault)))
+    if (!s->stage.at && !cuda_pin(m, &s->stage, STAGE_BYTES))
         return 0;
     size_t least = wished < 4096 ? wished : 4096;
     if ((STAGE_BYTES - s->staged < least || s->pending_count == STAGE_PENDING) && !finish(m, s))
@@ -113,7 +114,7 @@ void cuda_upload(struct machine *machine, uint32_t slot, void *to, const void *f
         now = stage_room(m, s, bytes - done);
         if (now == 0)
             return;
-        char *stage = s->stage + s->staged;
+        char *stage = s->stage.at + s->staged;
         memcpy(stage, (const char *)from + done, now);
         stage_taken(s, now);
         s->busy = true;
@@ -135,7 +136,7 @@ void cuda_download(struct machine *machine, uint32_t slot, void *to, const void 
     }
     while (good && done < bytes) {
         size_t now = stage_room(m, s, bytes - done);
-        good = now && CUDA(m, MemcpyAsync, (s->stage + s->staged, (const char *)from + done, now,
+        good = now && CUDA(m, MemcpyAsync, (s->stage.at + s->staged, (const char *)from + done, now,
                                             cudaMemcpyDeviceToHost, s->stream));
         if (!good)
             break;
