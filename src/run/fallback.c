@@ -63,8 +63,9 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
                                    struct err *e)
 {
     char why[256];
+    bool nobody_asked = strcmp(s->requested, "auto") == 0; /* the faster one that is there */
     snprintf(why, sizeof why, "%.250s", e->what);
-    if (b->fallback) { /* 69 or 75 */
+    if (b->fallback && !nobody_asked) { /* 69 or 75 */
         snprintf(e->what, sizeof e->what, "dnn_gpu: requested (%s) but unavailable (%s)",
                  text_quote_z(s->from), why);
         char help[sizeof e->help];
@@ -75,7 +76,7 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
     }
     err_clear(e);
     snprintf(s->reason, sizeof s->reason, "%s", why);
-    if (strcmp(s->requested, "auto") == 0)
+    if (nobody_asked)
         log_note("auto: GPU unavailable (%s); using CPU", why);
     else
         log_warning("dnn_gpu: requested but unavailable (%s); using CPU", why);
