@@ -14,7 +14,6 @@
 #include "run/training.h"
 
 #define WRITING ((uint64_t)512 << 10) /* buffers and texts of the model's file */
-#define ANSWERED 8192 /* the most rows that are answered at once: score.c */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
 
 static void count_columns(const struct schema *s, struct check_result *r)
@@ -29,7 +28,7 @@ static void count_columns(const struct schema *s, struct check_result *r)
 static uint64_t score_bytes(const struct training *t)
 {
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
-    uint64_t most = valid > test ? valid : test, block = most < 8192 ? most : 8192;
+    uint64_t most = valid > test ? valid : test, block = most < SCORE_ROWS ? most : SCORE_ROWS;
     uint64_t scores = t->classes > 2 ? most * t->classes : 0;
     if (scores > TALLY_EXACT)
         scores = 3 * TALLY_EXACT;
@@ -149,7 +148,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
     uint64_t rows = t->table->count[part],
-             most = o->batch_size < ANSWERED ? ANSWERED / 2 : ANSWERED;
+             most = o->batch_size < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
     uint64_t sample = rows < most ? rows : most;
     if (sample) {
         struct source from = t->source;
@@ -211,11 +210,23 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     return true;
 }
 
+/* The card fails, and what would train goes on without it: so does what asks whether it would.
+ * Returns where the program cannot be executed anew. */
+static void begin_anew(struct training *t, const struct err *e)
+{
+    struct selection s = t->backend;
+    journal_close(&t->journal);
+    lock_drop(&t->lock);
+    select_restart(&s, e, false, "beginning anew with the CPU");
+}
+
 bool check_run(struct config *config, struct check_result *r, struct err *e)
 {
     struct training t = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
     bool good = all(&t, r, e);
+    if (!good && t.backend.used && select_falls_back(&t.backend, &config->backend, e))
+        begin_anew(&t, e);
     training_close(&t);
     if (!good)
         check_free(r);

@@ -62,6 +62,14 @@ one G10 220 "cudaErrorNvlinkUncorrectable (220)"
 one G11 999 "cudaErrorUnknown (999)"
 err_has "Xid 79 in the kernel log" "G11 and where to look"
 
+# --- check goes on as the training would ---
+run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --json
+[ $STATUS -eq 0 ] && one_warning
+ok $? "G09 check: the CPU, with one warning" "exit $STATUS: $(cat err)"
+out_has '"requested":"dnn_gpu","used":"dnn_cpu"' "and who was asked"
+run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --set "$none"
+is_exit 81 "without a fallback 81"
+
 # --- in the middle of a prediction ---
 dnn train f.json -o m.dnn --progress none --quiet
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 8; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
