@@ -55,7 +55,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->y = plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         l->z = plan_acts(p, l->out);
-    p->flops += 2 * (uint64_t)l->in * l->out;
+    /* of the one-hot inputs, one row of weights a column is looked up and added */
+    p->flops += 2 * (uint64_t)(l->in - l->hot_width + l->hot_columns) * l->out;
     return true;
 }
 

@@ -70,7 +70,8 @@ void model_backward(const struct model *m, struct pass *p);
 /* [{"name", "kind", "offset", "shape"}]: every range of the parameters in their order, offsets in
  * numbers; a dense weight is [in][out], an embedding [values][dim]. The caller frees the text. */
 void model_layout(const struct model *m, struct text *json);
-uint64_t model_flops(const struct model *m); /* multiply-adds x 2 of one row, forward */
+/* Multiply-adds x 2 of one row, forward; what is looked up in a table costs none. */
+uint64_t model_flops(const struct model *m);
 void model_describe(
     const struct model *m,
     struct json_out *out); /* layers with shapes and parameters, for inspect and check */

@@ -47,14 +47,24 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     return true;
 }
 
-/* auto: an answer costs two operations a parameter and row. Of a file only the first rows are
+/* Operations of a record's answer: those of the products. */
+static double answer_flops(const struct serve *s)
+{
+    struct err e = {0};
+    struct model *m = model_plan(&s->model, s->features, 1, 1, false, &e);
+    double flops = m ? (double)model_flops(m) : 2.0 * (double)s->file->param_count;
+    model_free(m);
+    return flops;
+}
+
+/* auto: an answer costs what its products do. Of a file only the first rows are
  * known, and how long it is: some seven bytes a cell. */
 static void decide(struct serve *s, uint64_t records, uint64_t bytes)
 {
     double rows = (double)records, fill = (double)bytes / (7.0 * (double)s->schema->column_count);
     rows = rows > fill ? rows : fill;
     struct select_work work = {.rows = rows,
-                               .flops = 2.0 * (double)s->file->param_count,
+                               .flops = answer_flops(s),
                                .steps = rows / BATCH_MOST,
                                .bytes = rows * (double)s->schema->format.stride};
     select_decide(&s->backend, &work);
@@ -62,9 +72,7 @@ static void decide(struct serve *s, uint64_t records, uint64_t bytes)
 
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
 {
-    /* two operations a parameter and record */
-    double work = 2.0 * (double)s->file->param_count * (double)records;
-    if (bytes >= THREADS_BYTES || work >= THREADS_FLOPS)
+    if (bytes >= THREADS_BYTES || answer_flops(s) * (double)records >= THREADS_FLOPS)
         threads_start((unsigned)s->options.threads);
     s->backend.threads = threads_count();
     if (!s->backend.machine)

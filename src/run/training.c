@@ -162,8 +162,12 @@ static bool find_checkpoint(struct training *t, struct err *e)
                                 &t->checkpoint, e);
 }
 
-/* auto: a training goes on where it was. Else, what a row costs follows from the model's
- * parameters: two operations each on the way forward, four on the way back. */
+/* auto: a training goes on where it was. Else, what a row costs follows from the network's
+ * products: the way back takes two for each on the way forward. A step also updates every
+ * parameter of the tables of which it looks up a few rows: 28 bytes of memory each, which take as
+ * long as UPDATE operations of a product, on a CPU and on a card. */
+#define UPDATE 256.0
+
 static bool decide_machine(struct training *t, struct err *e)
 {
     const struct train_options *o = &t->config->train;
@@ -176,9 +180,10 @@ static bool decide_machine(struct training *t, struct err *e)
     struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, e);
     if (!m)
         return false;
+    double products = (double)model_flops(m), tables = (double)m->params - products / 2;
     double rows = (double)t->table->count[PART_TRAIN] * (double)o->epochs;
     struct select_work work = {.rows = rows,
-                               .flops = 6.0 * (double)m->params,
+                               .flops = 3.0 * products + UPDATE * tables / (double)o->batch_size,
                                .steps = rows / (double)o->batch_size,
                                .bytes = (double)t->table->bytes};
     model_free(m);
@@ -280,6 +285,7 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
         s.now.scale = SCALE_FIRST; /* begun in another precision */
     network_put(t->network, &s);
     history_replay(&t->history, c->rows, c->epochs);
+    t->history.untrained = c->untrained;
     if (t->history.metric && t->history.best_epoch) {
         if (!c->best_params)
             return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
