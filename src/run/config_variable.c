@@ -22,7 +22,8 @@ const struct config_variable config_variables[] = {
     {"GPU_MEMORY_LIMIT_GB", "a number of GiB, more than 0",
      "The most GPU memory to use, as backend.memory_limit_gb."},
     {"GPU_BATCH_SIZE", "a number of rows from 1 to " TEXT_DIGITS(PREDICT_BATCH_MOST),
-     "The rows that are predicted at once, as backend.predict_batch_size."},
+     "The rows that are predicted at once, as backend.predict_batch_size; of a training on a GPU, "
+     "the most of a micro-batch."},
     {"CUDA_VISIBLE_DEVICES", "as the driver reads it",
      "Which GPUs the driver shows; empty or -1: none."},
     {"LOG_LEVEL", "error, warning, info or debug",

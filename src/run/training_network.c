@@ -74,24 +74,36 @@ static void network_drop(struct training *t)
     t->network = NULL;
 }
 
-/* The plan with micro-batches of half as many rows, or the next smaller divisor: the sum over a
- * step's rows is the same. False where that is not to be had. */
-static bool halve(struct training *t)
+/* batch_norm takes its statistics over a micro-batch: other micro-batches are other mathematics. */
+static bool takes_statistics(const struct training *t)
 {
-    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch / 2;
     struct err e = {0};
     struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, &e);
-    bool norm = m && m->buffers > 0;
+    bool takes = m && m->buffers > 0;
     model_free(m);
-    if (norm)
-        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
-                 "%u rows, which is not halved", t->plan.batch);
-    if (norm || rows == 0)
-        return false;
+    return takes;
+}
+
+/* The step's rows stay what they are; the sum over them is the same however they are split. */
+static void split(struct training *t, uint32_t rows)
+{
+    uint32_t whole = t->plan.batch * t->plan.micro;
     while (whole % rows)
         rows--;
     machine_plan(t->machine, rows, whole / rows, &t->plan);
     machine_obey(t->machine, &t->plan);
+}
+
+/* Micro-batches of half as many rows. False where that is not to be had. */
+static bool halve(struct training *t)
+{
+    bool statistics = takes_statistics(t);
+    if (statistics)
+        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
+                 "%u rows, which is not halved", t->plan.batch);
+    if (statistics || t->plan.batch < 2)
+        return false;
+    split(t, t->plan.batch / 2);
     return true;
 }
 
@@ -99,15 +111,18 @@ void training_keep_to_size(struct training *t)
 {
     const char *word = getenv("GPU_BATCH_SIZE");
     int64_t most;
-    uint32_t whole = t->plan.batch * t->plan.micro, rows = t->plan.batch;
+    uint32_t wished = t->plan.batch;
     if (!select_is_gpu(&t->backend) || !word || !text_to_int(word, &most) || most < 1 ||
-        rows <= most)
+        wished <= most)
         return;
-    rows = (uint32_t)most;
-    while (whole % rows)
-        rows--;
-    machine_plan(t->machine, rows, whole / rows, &t->plan);
-    machine_obey(t->machine, &t->plan);
+    if (takes_statistics(t)) {
+        log_line("dnn_gpu: GPU_BATCH_SIZE=%lld is not kept to: batch_norm takes its statistics "
+                 "over the micro-batch of %u rows, which is not split", (long long)most, wished);
+        return;
+    }
+    split(t, (uint32_t)most);
+    log_line("dnn_gpu: GPU_BATCH_SIZE=%lld; micro-batch %u -> %u", (long long)most, wished,
+             t->plan.batch);
 }
 
 /* The CPU takes the place of a GPU that has no room. */

@@ -197,6 +197,22 @@ run env DNN_EMULATE=Malloc:5:2 "$DNN" train l.json -o m.dnn --progress none
 is_exit 75 "batch_norm is not halved"
 err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "and says so"
 err_has "error[E1804]" "E1804 no room"
+dnn train l.json -o l0.dnn --progress none --quiet
+run env GPU_BATCH_SIZE=16 "$DNN" train l.json -o m.dnn --progress none
+is_exit 0 "GPU_BATCH_SIZE does not split it either"
+err_has "GPU_BATCH_SIZE=16 is not kept to: batch_norm takes its statistics over the micro-batch of 64 rows" "and says so"
+cmp -s m.dnn l0.dnn
+ok $? "the same bytes"
+for n in 1 2 3 4 5; do
+    run env DNN_EMULATE=HostAlloc:$n:2 "$DNN" train n.json -o m.dnn --progress none --set backend.fallback=none
+    is_exit 0 "no memory to pin, call $n: the card is sound"
+    cmp -s m.dnn w.dnn
+    ok $? "the same bytes"
+done
+run env DNN_EMULATE=HostAlloc:1:2 "$DNN" train n.json -o m.dnn --progress none
+is "$(grep -c "could not pin" err)" 1 "which is said once"
+run env DNN_EMULATE=HostAlloc:1:719 "$DNN" train n.json -o m.dnn --progress none --set backend.fallback=none
+is_exit 81 "a fault there is one"
 run env DNN_EMULATE=devices:1:60000 "$DNN" train n.json -o m.dnn --progress none
 is_exit 75 "G06 too little memory: 75"
 run env DNN_EMULATE=devices:1:60000 "$DNN" train f.json -o m.dnn --progress none
@@ -247,6 +263,24 @@ run dnn check c.json --backend auto --set train.epochs=1000000 --json
 perl -ne '$good ||= /auto: cpu ([0-9.]+) s, gpu ([0-9.]+) s; using CPU/ && $1 > 1 && $2 > $1; END { exit !$good }' err
 ok $? "where the CPU has much to do, the GPU is opened and probed, and left where it is slower" "$(cat err)"
 out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "with both estimates as the reason"
+sed 's/\[16, 8\]/[512, 512]/' c.json >wide.json
+for word in cpu none; do
+    run env DNN_EMULATE=devices:0:0 "$DNN" check wide.json --backend auto --set train.epochs=1000000 --set backend.fallback=$word
+    is_exit 0 "auto without a GPU, fallback $word: the CPU is the faster one that is there"
+    err_has "auto: GPU unavailable" "and says why"
+done
+# what is looked up in a table is no product: 3,000,000 parameters of which a row uses a thousand
+awk 'BEGIN { srand(4); print "c,y"; for (i = 0; i < 6000; i++) print "v" i % 3000 "," i % 2 }' >e.csv
+cat >e.json <<'JSON'
+{"task": "binary", "data": {"train": "e.csv", "target": "y", "columns": {"c": {"type": "categorical", "encode": "embedding",
+  "dim": 1024}}}, "model": {"preset": "mlp", "hidden": [16]}, "train": {"epochs": 1, "batch_size": 256}}
+JSON
+run dnn train e.json -o e.dnn --progress none --backend dnn_cpu
+is_exit 0 "a large table"
+awk 'NR == 1 { print; next } { for (k = 0; k < 20; k++) print }' e.csv >e20.csv
+out=$(DNN_EMULATE=report dnn predict e.dnn e20.csv --backend auto -o e.out 2>&1)
+! grep -q emulated: <<<"$out" && grep -q "auto: cpu 0\.[0-4] s, .*; using CPU" <<<"$out"
+ok $? "auto predicts small work with a large table on the CPU, without a call" "$out"
 run env DNN_TRAIN_GPU=false "$DNN" train c.json -o x.dnn --progress none
 err_has "dnn_cpu: using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
 
