@@ -57,6 +57,7 @@ told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-
 told "G04 no such index" 69 device 'there is no device "7"' GPU_DEVICE_ID=7
 told "G05 a busy one" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46
 told "G06 a full one" 75 alloc "the card is full" DNN_EMULATE=devices:1:60000
+told "G06 one that fills up in the midst of the checks" 75 kernel.gather "no room for" DNN_EMULATE=Malloc:5:2
 told "G05 a service that is not ready" 69 context "(807) from cuda" DNN_EMULATE=StreamCreateWithFlags:1:807
 told "G13 no kernel image" 69 architecture "no kernels for the architecture" DNN_EMULATE=StreamCreateWithFlags:1:209
 told "G09 an error that stays, at once" 81 context "cudaErrorLaunchFailure" DNN_FAULT=cuda:1:719
