@@ -114,6 +114,8 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     uint64_t shape[2] = {(uint64_t)c->epochs, HISTORY_WIDTH};
     if (c->epochs)
         tensor_add(w, "history", DTYPE_F64, 2, shape, history);
+    if (c->untrained > 0)
+        tensor_add(w, "untrained", DTYPE_F64, 1, &one, &c->untrained);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
     text_free(&plan.text);
@@ -207,6 +209,19 @@ static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct
     return true;
 }
 
+static bool take_untrained(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+{
+    const struct tensor *t = tensor_find(f, "untrained");
+    if (!t)
+        return true;
+    t = tensor_need(f, "untrained", DTYPE_F64, 1, e);
+    if (!t)
+        return false;
+    c->untrained = *(const double *)t->data;
+    return (c->untrained > 0 && isfinite(c->untrained)) ||
+           broken(f, e, "its loss before the training is none");
+}
+
 static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
@@ -217,7 +232,7 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
         return false;
     if (!step_unpack(counters->data, sums->data, &c->now))
         return broken(f, e, "its counters contradict each other");
-    if (!take_scale(f, c, e))
+    if (!take_scale(f, c, e) || !take_untrained(f, c, e))
         return false;
     c->seconds = *(const double *)times->data;
     if (!(c->seconds >= 0))

@@ -5,10 +5,10 @@
  * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
  * absent; a training that went back to its best epoch has no moments: they begin at 0), counters
  * (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning rate),
- * norms (F64: norms.h; may be absent), scale (F64 [2]: of the gradients in fp16, and the steps
- * skipped because of it; absent elsewhere), times (F64: seconds used), config (U8: the portable
- * resolved config). Metadata: kind, format, plan, data (hash of schema and encoded rows), journal
- * (length of output.metrics). */
+ * untrained (F64: loss of the first step; may be absent), norms (F64: norms.h; likewise), scale
+ * (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere), times
+ * (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format, plan,
+ * data (hash of schema and encoded rows), journal (length of output.metrics). */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 
@@ -26,6 +26,7 @@ struct checkpoint {
     uint64_t param_count, buffer_count;
     struct history_row *rows; /* of the finished epochs */
     int64_t epochs;
+    double untrained;    /* of struct history */
     struct norms *norms; /* NULL: none */
     double seconds;      /* used so far, over all runs */
     uint64_t journal;

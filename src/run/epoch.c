@@ -186,6 +186,8 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         network_step(t->network, now);
         if (!training_answered(t, e) || !steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
+        if (now->tried == 1 && now->epoch_weight > 0 && isfinite(now->epoch_loss))
+            t->history.untrained = now->epoch_loss / now->epoch_weight;
         show(r, now, done);
         enum verdict v = done < t->steps ? look_around(r, now, e) : GO_ON;
         if (v != GO_ON)
@@ -273,7 +275,7 @@ static double constant_loss(const struct training *t)
 
 static bool ruined(const struct training *t, int64_t epoch)
 {
-    return t->history.rows[epoch - 1].loss > HISTORY_FACTOR * constant_loss(t);
+    return history_ruined(&t->history, epoch, constant_loss(t));
 }
 
 /* Whether the end of this epoch is kept. Without validation rows the last one is the best, and a
@@ -287,12 +289,14 @@ static bool ran_away(struct training *t, const struct step *now, struct err *e)
 {
     const struct history *h = &t->history;
     char what[256];
-    if (!history_runaway(h, constant_loss(t)))
+    bool over = h->epochs >= t->config->train.epochs || history_over(h);
+    if (!history_runaway(h, constant_loss(t), t->steps, over))
         return false;
     if (!t->best.params || (h->metric && ruined(t, h->best_epoch)))
         training_forget(t);
     snprintf(what, sizeof what,
-             "the loss of %d epochs was above %d times that of a constant answer, at last %.3g",
+             "the loss of %d epochs was above %d times that of a constant answer and of the first "
+             "step, at last %.3g",
              HISTORY_RUNAWAY, HISTORY_FACTOR, h->rows[h->epochs - 1].loss);
     training_diverged(t, now->tried, what, e);
     return true;

@@ -26,13 +26,24 @@ bool history_add(struct history *h, struct history_row row)
     return better;
 }
 
-bool history_runaway(const struct history *h, double constant_loss)
+bool history_ruined(const struct history *h, int64_t epoch, double constant_loss)
 {
-    int64_t row = 0;
-    while (row < h->epochs &&
-           h->rows[h->epochs - 1 - row].loss > HISTORY_FACTOR * constant_loss)
-        row++;
-    return row >= HISTORY_RUNAWAY;
+    double usual = h->untrained > constant_loss ? h->untrained : constant_loss;
+    return h->rows[epoch - 1].loss > HISTORY_FACTOR * usual;
+}
+
+bool history_runaway(const struct history *h, double constant_loss, int64_t steps, bool over)
+{
+    int64_t last = h->epochs, low = last, row = 0;
+    for (; row < last && history_ruined(h, last - row, constant_loss); row++)
+        if (h->rows[last - row - 1].loss <= h->rows[low - 1].loss)
+            low = last - row;
+    int64_t back = (HISTORY_STEPS + steps - 1) / steps;
+    if (back < HISTORY_RUNAWAY)
+        back = HISTORY_RUNAWAY;
+    if (over || row < HISTORY_RUNAWAY)
+        return row >= HISTORY_RUNAWAY;
+    return low < last - back && h->rows[last - 1].loss >= h->rows[last - back - 1].loss;
 }
 
 bool history_over(const struct history *h)

@@ -12,7 +12,7 @@
 static uint64_t block_rows(const struct score_job *j)
 {
     uint64_t rows = ((uint64_t)1 << 19) / j->features->outputs;
-    return rows > 8192 ? 8192 : rows < 64 ? 64 : rows;
+    return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
 }
 
 uint32_t score_classes(const struct score_job *j)

@@ -9,6 +9,8 @@
 #include "run/score_loss.h"
 #include "run/step.h"
 
+enum { SCORE_ROWS = 8192 }; /* the most that are answered at once */
+
 struct score_job {
     struct stepper *stepper;
     const struct loss_options *loss; /* the one that is trained */

@@ -61,6 +61,7 @@ static struct checkpoint checkpoint_of(struct training *t, const struct network_
                            .buffer_count = m->buffers,
                            .rows = t->history.rows,
                            .epochs = t->history.epochs,
+                           .untrained = t->history.untrained,
                            .norms = &t->norms,
                            .seconds = training_seconds(t),
                            .journal = t->journal.length,

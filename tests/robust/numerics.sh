@@ -81,10 +81,27 @@ err_has "and start again"
 no_leftovers m.dnn "also no checkpoint"
 ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.clip_norm=1
 is_exit 80 "N02 where gradients are clipped, too"
+# numbers as they are, far from 0: the loss begins at thousands of times that of a constant answer, and falls in waves
+awk 'BEGIN {print "g,m,y"; for (i = 0; i < 500; i++) {g = 6000 + i * 7919 % 3000; m = 1000 + i * 104729 % 1500; print g "," m "," 9 * g + 11 * m + i * 31 % 97}}' >g.csv
+cat >g.json <<'JSON'
+{"task": "regression", "data": {"train": "g.csv", "target": "y", "columns": {"g": {"type": "numeric", "scale": "none"},
+ "m": {"type": "numeric", "scale": "none"}}}, "model": {"preset": "linear"}, "train": {"epochs": 300, "batch_size": 256,
+ "optimizer": {"type": "adamw", "learning_rate": 0.01}, "early_stopping": {"patience": 0}}, "backend": {"name": "dnn_cpu", "threads": 1}}
+JSON
+run dnn train g.json -o g.dnn --json
+is_exit 0 "N01 a loss that is far above a constant's, and falls, goes on"
+out_has '"warnings":[]' "to a good model"
+run dnn train g.json -o g.dnn --json --set train.epochs=3
+is_exit 0 "also where it is still high when the epochs are over"
+rm -f g.dnn
 ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5
 is_exit 0 "too high a rate for a good model"
 grep -q "warning: on the .* rows the model is no better than a constant answer: rmse .*lower train.optimizer.learning_rate (now 1)" err
 ok $? "is not silent" "$(cat err)"
+run dnn train g.json -o g.dnn --set train.epochs=1
+is_exit 0 "too few epochs for a good model"
+err_has "its last epoch was the best: raise train.epochs (now 1), or look at train.optimizer.learning_rate (now 0.01)"
+rm -f g.dnn
 ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5 --json
 out_has '"warnings":["on the ' "as JSON too"
 run dnn train v.json -o m.dnn --json

@@ -39,6 +39,7 @@ static struct checkpoint sample(int64_t step)
                            .buffer_count = BUFFERS,
                            .rows = rows,
                            .epochs = EPOCHS,
+                           .untrained = 1.5,
                            .norms = &norms,
                            .seconds = 12.5,
                            .journal = 4711,
@@ -92,6 +93,7 @@ static void round_trip(void)
        "buffers too");
     ok(memcmp(&b->now, &c.now, sizeof c.now) == 0, "every counter and sum of the step");
     ok(b->epochs == EPOCHS && memcmp(b->rows, rows, sizeof rows) == 0, "the history, NaN included");
+    ok(b->untrained == 1.5, "the loss before the training");
     ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
     ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
     ok(b->seconds == 12.5 && b->journal == 4711 && strcmp(b->config, config) == 0 &&
@@ -145,6 +147,11 @@ static void refused(void)
            i == 3 ? "more skipped than tried" : "a scale that is none: %g", scales[i]);
         err_clear(&e);
     }
+    c = sample(5);
+    c.untrained = (double)INFINITY;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "a loss before the training that is infinite");
+    err_clear(&e);
     c = sample(5);
     ok(checkpoint_save(&c, path, &e), "a good one");
     size_t length;
