@@ -186,6 +186,13 @@ bool file_same(const char *a, const char *b)
     return same;
 }
 
+bool file_named(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 bool file_is_input(const char *path)
 {
     struct stat x, y;

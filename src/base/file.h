@@ -44,6 +44,8 @@ bool file_slurp(const char *path, size_t most, enum err_id too_long, char **byte
 /* The names stand for one file: both exist and are one inode, or neither exists and writing to both
  * would make one. */
 bool file_same(const char *a, const char *b);
+/* The name stands for the file behind this descriptor: nobody removed or replaced that. */
+bool file_named(int fd, const char *path);
 bool file_is_input(const char *path); /* is the regular file that standard input reads */
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */

@@ -36,9 +36,29 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
     return true;
 }
 
+enum { TRIES = 100 };
+
+/* Whoever ended before its beginning removed the file that was waited for, and the name stands for
+ * another one or none: it is opened again. */
 bool journal_own(struct journal *j, struct err *e)
 {
-    if (!j->path || !j->regular || flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    for (int turn = 0; j->path && j->regular && turn < TRIES; turn++) {
+        if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EWOULDBLOCK)
+                break;
+            return true;
+        }
+        if (file_named(j->fd, j->path))
+            return true;
+        char *path = mem_string(j->path);
+        j->made = false;
+        journal_close(j);
+        bool opened = journal_open(j, path, e);
+        mem_free(path);
+        if (!opened)
+            return false;
+    }
+    if (!j->path || !j->regular)
         return true;
     j->made = false; /* by the other one */
     err_at(e, ERR_LOCKED, j->path, 0, 0, "another training writes its metrics to this file");

@@ -75,14 +75,6 @@ static bool refused(const char *path, int fd, struct err *e)
     return err_help(e, "wait until it has ended, or train to another file with -o");
 }
 
-/* The name still stands for the file that fd is. */
-static bool same_file(int fd, const char *path)
-{
-    struct stat a, b;
-    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 static bool cannot(const char *path, int error, struct err *e)
 {
     err_errno(e, path, error, true, "the lock cannot be created");
@@ -107,7 +99,7 @@ bool lock_take(struct lock *l, const char *output, struct err *e)
             log_warning("\"%s\": this file system has no locks (%s): "
                         "nothing keeps a second training from the output",
                         text_quote_z(l->path), strerror(errno));
-        } else if (!same_file(l->fd, l->path)) {
+        } else if (!file_named(l->fd, l->path)) {
             sys_close(l->fd);
             l->fd = -1;
             continue;

@@ -50,20 +50,39 @@ static void other_rules(void)
     history_release(&late);
 }
 
+/* Whether a training with these losses is lost after its last epoch, or, were it not over there,
+ * after any of them; steps of an epoch. */
+static bool lost(const double *loss, int epochs, double untrained, int steps, bool over)
+{
+    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION), .untrained = untrained};
+    bool any = false;
+    for (int i = 0; i < epochs; i++) {
+        history_add(&h, (struct history_row){.loss = loss[i], .metric = 1});
+        any = any || history_runaway(&h, 1, steps, over && i == epochs - 1);
+    }
+    history_release(&h);
+    return any;
+}
+
 static void loss_runs_away(void)
 {
-    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION)};
-    const double loss[] = {0.9, 2e3, 1e9, 999, 1001, 1e12, 1e300};
-    bool verdict[7];
-    for (int i = 0; i < 7; i++) {
-        history_add(&h, (struct history_row){.loss = loss[i], .metric = 1});
-        verdict[i] = history_runaway(&h, 1);
-    }
-    ok(!verdict[0] && !verdict[2] && !verdict[3] && !verdict[5],
-       "a loss far above a constant's for two epochs, or with one below between: not lost yet");
-    ok(verdict[6], "for three in a row: lost");
-    ok(!history_runaway(&h, 2), "what a constant's loss is counts");
-    history_release(&h);
+    const double rises[] = {0.9, 2e3, 1e9, 999, 1001, 1e12, 1e13, 1e14, 1e300};
+    ok(!lost(rises, 8, 1, 100, false), "a loss far above a constant's: not lost yet");
+    ok(lost(rises, 9, 1, 100, false), "without a new low for more than three epochs: lost");
+    ok(!lost(rises, 9, 1, 25, false), "but not before a hundred steps");
+    ok(lost(rises, 7, 1, 14, true), "unless the three were the last");
+    ok(!lost(rises, 6, 1, 14, true), "not after two");
+    ok(!lost(rises, 9, 1.1, 100, false), "what the first step's loss was counts");
+    const double falls[] = {463141, 244771, 98938, 60000, 30000, 29999, 29998, 29997, 29996};
+    ok(!lost(falls, 9, 0, 1000, false), "a loss that falls is never lost, however slowly");
+    ok(!lost(falls, 9, 463141, 2, true), "nor what begins high, as data that are not scaled do");
+    ok(lost(falls, 9, 1, 2, true), "what began low and is high when all is over is lost");
+    const double waves[] = {9e4, 5e4, 6e4, 7e4, 4e4, 5e4, 6e4, 3e4};
+    ok(!lost(waves, 8, 1, 1000, false), "waves that sink are not lost");
+    const double back[] = {1, 2e3, 1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 3e3};
+    ok(!lost(back, 9, 1, 1000, false), "nor one that comes back");
+    const double level[] = {3e9, 9e8, 1e8, 7e8, 2e8, 4e8, 3e8, 7e8};
+    ok(lost(level, 8, 1, 100, false), "ruined, then level: lost");
 }
 
 static void journal(void)
@@ -89,6 +108,19 @@ static void journal(void)
     ok(journal_open(&j, scratch("new.jsonl"), &e), "a new one");
     journal_close(&j);
     ok(scratch_count() == 1, "is not left when the training never began");
+    struct journal other;
+    ok(journal_open(&j, scratch("new.jsonl"), &e) && journal_open(&other, scratch("new.jsonl"), &e),
+       "two trainings open it");
+    ok(journal_own(&j, &e) && !journal_own(&other, &e) && err_exit(&e) == 75, "one owns it");
+    journal_close(&other);
+    err_clear(&e);
+    ok(journal_open(&other, scratch("new.jsonl"), &e), "opened by one more");
+    journal_close(&j);
+    ok(journal_own(&other, &e) && journal_cut(&other, 0, &e) && journal_line(&other, "x", &e),
+       "who waited for a file that its owner removed owns");
+    journal_close(&other);
+    ok(scratch_holds("new.jsonl", "x\n", 2), "the one that stands there then");
+    remove(scratch("new.jsonl"));
     ok(!journal_open(&j, scratch("no/m.jsonl"), &e) && err_exit(&e) == 73, "no folder: 73");
     err_clear(&e);
     ok(journal_open(&j, "/dev/null", &e) && journal_cut(&j, 0, &e) && journal_line(&j, "x", &e) &&
