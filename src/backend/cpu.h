@@ -20,7 +20,7 @@ struct slice {
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
 /* Rows of a strip; another number of them gives other bits, and so needs another version. */
-enum { CPU_STRIP = 64, CPU_VERSION = 2 };
+enum { CPU_STRIP = 64, CPU_VERSION = 3 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
 #define ALL(name, text)                                                                            \
