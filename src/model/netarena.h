@@ -62,6 +62,9 @@ struct network {
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro);
 void net_issue_loss(struct network *n, struct pass *p, const struct act *logits);
 
+/* The rows of this step, which was done before, are there once more where they stream. */
+void net_feed_again(struct network *n, const struct step *again);
+
 /* Training goes on with this step: what passes through the stream begins anew there. */
 static inline void net_next_step(struct network *n, const struct step *now)
 {

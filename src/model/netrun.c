@@ -92,6 +92,15 @@ uint32_t network_feed(struct network *n, uint32_t steps)
     return (uint32_t)now;
 }
 
+void net_feed_again(struct network *n, const struct step *again)
+{
+    struct step next = n->next;
+    n->next = *again;
+    n->carries = STREAM_NONE;
+    network_feed(n, 1);
+    net_next_step(n, &next);
+}
+
 /* Entries behind the last repeat it: what is recorded knows the room, not the count. */
 static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {

@@ -323,6 +323,7 @@ bool network_view(const struct network *n, struct network_state *s)
 {
     if (!machine_in_place(n->m))
         return false;
+    assert(!n->shadow); /* what is written in place refreshes none */
     *s = (struct network_state){
         .params = n->params, .buffers = n->buffers, .m1 = n->m1, .m2 = n->m2};
     if (n->now)

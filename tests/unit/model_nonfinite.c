@@ -101,6 +101,24 @@ static void loss(void)
     case_close(&d);
 }
 
+/* Rows that pass through: those of the bad step have left the machine when it is looked at. */
+static void streamed(void)
+{
+    struct netcase c = {.model = NET, .numbers = 4, .outputs = 1, .rows = 400, .micro = 1,
+                        .count = 7000, .seed = 3, .streams = true};
+    char text[160];
+    ok(case_make(&c), "rows in parts");
+    case_fill(&c);
+    case_target(&c, 50, (double)INFINITY);
+    ok(case_open(&c) && network_streams(c.network) > 0, "opened");
+    train(&c, 12);
+    network_nonfinite(c.network, text, sizeof text);
+    is_string(text, "the loss", "N01 what was bad in a part that others have replaced");
+    network_get(c.network, &c.state, &c.e);
+    is_int(c.state.now.bad_steps, 12, "in the first step");
+    case_close(&c);
+}
+
 int main(void)
 {
     named(first, 1, (double)NAN, "a weight of layer 1 of 8 (dense)");
@@ -108,5 +126,6 @@ int main(void)
     named(norm, 12, 3e38, "the output of layer 3 of 8 (batch_norm)");
     named(output, 5, 3e38, "the output of layer 8 of 8 (dense)");
     loss();
+    streamed();
     return done();
 }
