@@ -16,7 +16,10 @@ is_exit 0 "a small training"
 # fail_some FIRST TOTAL COMMAND...: every WORKERS * STEP-th allocation from FIRST on, in a folder of its own
 fail_some() {
     local n=$1 total=$2 status
-    mkdir "worker$n" && cd "worker$n" || return
+    mkdir "worker$n" && cd "worker$n" || {
+        echo "no folder to work in"
+        return
+    }
     cp ../c.json ../d.csv ../m.dnn .
     cp m.dnn before
     ls -A >files
