@@ -190,6 +190,10 @@ static void plans(void)
     ok(!plan_same(&a, &b, &differs), "another plan differs");
     is_string(differs, "micro", "in what was changed");
     machine_plan(m, 256, 2, &b);
+    b.version--;
+    ok(!plan_same(&a, &b, &differs), "the plan of code before differs");
+    is_string(differs, "version", "in its version");
+    machine_plan(m, 256, 2, &b);
     snprintf(b.blas, sizeof b.blas, "OpenBLAS 0.3.30");
     ok(!plan_same(&a, &b, &differs), "another OpenBLAS makes another plan");
     is_string(differs, "blas", "in its version");
