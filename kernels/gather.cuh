@@ -53,9 +53,9 @@ template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row,
     float *x = (float *)a.x + (size_t)row * a.ld;
     int32_t *ids = a.ids + (size_t)row * categories;
     uint64_t at = a.now->row0 + (uint64_t)a.micro * a.rows + row, count = from->count;
-    if (at >= count) { /* past the data: zeros that weigh nothing */
+    if (at >= count || (a.whole && at - a.now->row0 >= a.whole)) { /* past the data or the step */
         for (uint32_t i = lane; i < numbers + indicators; i += G)
-            x[i] = 0;
+            x[i] = 0; /* which weighs nothing */
         for (uint32_t i = lane; i < categories; i += G)
             ids[i] = 0;
         if (lane == 0)

@@ -19,6 +19,7 @@ struct netcase {
     const char *backend; /* NULL: the CPU */
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
+    uint32_t whole; /* 0: rows * micro */
     struct feature_category category[CASE_CATEGORIES];
     uint64_t count, seed; /* records */
     double clip;
@@ -163,6 +164,7 @@ static inline bool case_open(struct netcase *c)
                                           .features = &c->features,
                                           .rows = c->rows,
                                           .micro = c->micro,
+                                          .whole = c->whole,
                                           .steps = CASE_STEPS,
                                           .training = true,
                                           .own_memory = c->streams,
@@ -224,7 +226,7 @@ static inline bool case_answer(struct netcase *c, struct network *n, const struc
 /* So many epochs at one learning rate. */
 static inline bool case_train(struct netcase *c, uint32_t epochs, double lr, double weight_decay)
 {
-    uint64_t step = (uint64_t)c->rows * c->micro;
+    uint64_t step = c->whole ? c->whole : (uint64_t)c->rows * c->micro;
     uint32_t steps = (uint32_t)((c->count + step - 1) / step);
     for (uint32_t i = 0; i < epochs; i++) {
         if (!network_epoch(c->network, i, &(struct hyper){lr, weight_decay}, 1, &c->e) ||

@@ -79,7 +79,7 @@ static void ref_gather(const struct op_gather *a)
         if (format->categories)
             memset(a->ids + r * format->categories, 0, 4 * format->categories);
         a->target[r] = a->weight[r] = 0;
-        if (at >= f->count)
+        if (at >= f->count || (a->whole && at - a->now->row0 >= a->whole))
             continue;
         if (f->shuffle)
             at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count,

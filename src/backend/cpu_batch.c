@@ -101,8 +101,10 @@ void cpu_gather(const struct op_gather *a, const struct slice *s)
 {
     const struct rowfmt *f = &a->from->rows.format;
     uint32_t width = f->numbers + (a->from->features ? a->from->features->indicator_count : 0);
-    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0;
-    uint64_t left = begin < a->from->count ? a->from->count - begin : 0;
+    uint64_t begin = a->now->row0 + (uint64_t)a->micro * a->rows + s->row0, end = a->from->count;
+    if (a->whole && a->now->row0 + a->whole < end)
+        end = a->now->row0 + a->whole;
+    uint64_t left = begin < end ? end - begin : 0;
     uint32_t valid = left < s->rows ? (uint32_t)left : s->rows;
     for (uint32_t r = 0; r < valid; r += GATHER_ROWS) {
         uint32_t count = valid - r < GATHER_ROWS ? valid - r : GATHER_ROWS;

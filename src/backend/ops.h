@@ -105,7 +105,7 @@ struct op_gather {
     const struct source *from;
     const struct step *now;
     uint32_t rows, ld, micro;  /* this micro-batch begins at now->row0 + micro * rows */
-    uint32_t pad;
+    uint32_t whole;            /* rows of the step, what stands past them is none; 0: no end */
 };
 
 /* ids column, first output column, width */

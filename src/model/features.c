@@ -110,7 +110,8 @@ void features_forward(const struct model *m, struct pass *p, const struct source
                                         .now = p->now,
                                         .rows = p->rows,
                                         .ld = m->held,
-                                        .micro = p->micro});
+                                        .micro = p->micro,
+                                        .whole = p->whole});
     if (m->held == m->width && m->onehot_count)
         op_onehot(p->m, &(struct op_onehot){.x = x,
                                             .ids = p->ids,

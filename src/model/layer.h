@@ -67,6 +67,7 @@ struct pass {
     const struct source *from; /* machine memory */
     uint32_t rows, shards;
     uint32_t micro; /* which micro-batch of the step this is, from 0 */
+    uint32_t whole; /* rows of the step: the last micro-batch may have fewer; 0: no end */
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
     bool exact;          /* row-independent products */
     /* the batch */

@@ -65,6 +65,12 @@ void net_issue_loss(struct network *n, struct pass *p, const struct act *logits)
 /* The rows of this step, which was done before, are there once more where they stream. */
 void net_feed_again(struct network *n, const struct step *again);
 
+/* Rows of a step. */
+static inline uint32_t net_step_rows(const struct network *n)
+{
+    return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
+}
+
 /* Training goes on with this step: what passes through the stream begins anew there. */
 static inline void net_next_step(struct network *n, const struct step *now)
 {

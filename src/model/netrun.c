@@ -38,8 +38,8 @@ static bool stream_source(struct network *n, struct netsource *to, const struct 
                           struct err *e)
 {
     uint32_t rows = n->shapes[0].model->rows;
-    if (n->model && n->o.micro * n->o.rows > rows)
-        rows = n->o.micro * n->o.rows;
+    if (n->model && net_step_rows(n) > rows)
+        rows = net_step_rows(n);
     if (!netstream_is_open(&n->stream) &&
         !netstream_open(&n->stream, n->m, rows, from->count, from->rows.format.stride, e))
         return false;
@@ -76,7 +76,7 @@ uint64_t network_streams(const struct network *n)
 
 uint32_t network_feed(struct network *n, uint32_t steps)
 {
-    uint64_t each = (uint64_t)n->o.micro * n->o.rows, row = n->next.row0;
+    uint64_t each = net_step_rows(n), row = n->next.row0;
     if (!n->train_streams || row >= n->train_from.count)
         return steps;
     if (n->carries != STREAM_TRAIN)
@@ -141,6 +141,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     p.now = n->now;
     p.from = n->source.at;
     p.micro = micro;
+    p.whole = net_step_rows(n);
     p.more = micro > 0;
     return p;
 }
@@ -184,7 +185,7 @@ void network_issue_step(void *network, struct machine *machine)
                                           .part_weight = n->part_weight,
                                           .table = n->table,
                                           .first = n->first,
-                                          .consumed = (uint64_t)n->o.micro * m->rows,
+                                          .consumed = net_step_rows(n),
                                           .buffer_count = m->buffers,
                                           .shards = n->shards,
                                           .table_count = n->table_room});

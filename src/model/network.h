@@ -14,6 +14,9 @@ struct network_options {
     const struct features *features;
     uint32_t rows;  /* of a micro-batch; answers come in batches of at least as many */
     uint32_t micro; /* how many micro-batches a step has (train.grad_accumulation) */
+    /* Rows of a step, where the last micro-batch has fewer than `rows`, which is not for
+     * batch_norm: its statistics would take them in. 0: rows * micro. */
+    uint32_t whole;
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
     /* The machine's memory is its own. Rows for which it has no room then pass through it, in parts

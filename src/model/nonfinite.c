@@ -171,7 +171,7 @@ void network_nonfinite(struct network *n, char *text, size_t room)
     network_step(n, &now);
     again = now;
     again.tried -= now.bad_steps;
-    again.row0 -= (uint64_t)now.bad_steps * n->o.micro * n->model->rows;
+    again.row0 -= (uint64_t)now.bad_steps * net_step_rows(n);
     machine_upload(n->m, n->now, &again, sizeof again);
     net_feed_again(n, &again);
     for (uint32_t micro = 0; micro < n->o.micro; micro++)

@@ -315,8 +315,8 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
     const char *differs = NULL;
     char room[512];
     bool same_kind = strcmp(wanted->backend, t->plan.backend) == 0;
-    bool same_step = (uint64_t)wanted->batch * wanted->micro ==
-                     (uint64_t)t->plan.batch * t->plan.micro;
+    uint64_t whole = (uint64_t)t->plan.batch * t->plan.micro, rows = wanted->batch;
+    bool same_step = rows && (whole + rows - 1) / rows == wanted->micro; /* the last has the rest */
     if (same_kind)
         machine_obey(t->machine, wanted);
     machine_plan(t->machine, same_kind && same_step ? wanted->batch : t->plan.batch,

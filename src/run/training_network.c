@@ -13,6 +13,7 @@ struct network_options training_network(const struct training *t)
                                     .features = t->features,
                                     .rows = t->plan.batch,
                                     .micro = t->plan.micro,
+                                    .whole = (uint32_t)(o->batch_size * o->grad_accumulation),
                                     .steps = (uint32_t)t->steps,
                                     .training = true,
                                     .own_memory = select_is_gpu(&t->backend),
@@ -84,13 +85,14 @@ static bool takes_statistics(const struct training *t)
     return takes;
 }
 
-/* The step's rows stay what they are; the sum over them is the same however they are split. */
-static void split(struct training *t, uint32_t rows)
+/* Into micro-batches of as many rows at most. The step's rows stay what they are, and the sum over
+ * them is the same however they are split; the last micro-batch may have fewer. */
+static void split(struct training *t, uint32_t most)
 {
-    uint32_t whole = t->plan.batch * t->plan.micro;
-    while (whole % rows)
-        rows--;
-    machine_plan(t->machine, rows, whole / rows, &t->plan);
+    const struct train_options *o = &t->config->train;
+    uint32_t whole = (uint32_t)(o->batch_size * o->grad_accumulation);
+    uint32_t micro = (whole + most - 1) / most;
+    machine_plan(t->machine, (whole + micro - 1) / micro, micro, &t->plan);
     machine_obey(t->machine, &t->plan);
 }
 
@@ -103,7 +105,7 @@ static bool halve(struct training *t)
                  "%u rows, which is not halved", t->plan.batch);
     if (statistics || t->plan.batch < 2)
         return false;
-    split(t, t->plan.batch / 2);
+    split(t, (t->plan.batch + 1) / 2);
     return true;
 }
 

@@ -197,6 +197,28 @@ run env DNN_EMULATE=Malloc:5:2 "$DNN" train l.json -o m.dnn --progress none
 is_exit 75 "batch_norm is not halved"
 err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "and says so"
 err_has "error[E1804]" "E1804 no room"
+# a step that no micro-batch divides
+sed 's/"batch_size": 64/"batch_size": 257/' n.json >p.json
+dnn train p.json -o w.dnn --progress none --quiet
+dnn predict w.dnn d.csv --quiet >w.csv
+run env DNN_EMULATE=Malloc:5:2 "$DNN" train p.json -o m.dnn --progress none
+is_exit 0 "a batch of 257 rows"
+err_has "dnn_gpu: out of memory; micro-batch 257 -> 129" "is halved as well"
+dnn predict m.dnn d.csv --quiet >m.csv
+check "the same mathematics" close m.csv w.csv 1e-5
+run env GPU_BATCH_SIZE=100 "$DNN" train p.json -o m.dnn --progress none
+err_has "dnn_gpu: GPU_BATCH_SIZE=100; micro-batch 257 -> 86" "GPU_BATCH_SIZE, which is said"
+dnn predict m.dnn d.csv --quiet >m.csv
+check "the same mathematics" close m.csv w.csv 1e-5
+sed 's/"epochs"/"checkpoint": {"every_s": 0, "keep": 2}, "epochs"/' p.json >pr.json
+GPU_BATCH_SIZE=100 dnn train pr.json -o whole.dnn --progress none --quiet
+GPU_BATCH_SIZE=100 DNN_EMULATE=break:300:719 dnn train pr.json -o part.dnn --progress none --quiet --set backend.fallback=none 2>err
+run dnn train pr.json -o part.dnn --progress none --resume --set backend.fallback=none
+err_has "resuming at step" "a training of them goes on"
+cmp -s part.dnn whole.dnn
+ok $? "in the same micro-batches, to the same bytes"
+rm -f part.dnn* whole.dnn*
+dnn train n.json -o w.dnn --progress none --quiet
 dnn train l.json -o l0.dnn --progress none --quiet
 run env GPU_BATCH_SIZE=16 "$DNN" train l.json -o m.dnn --progress none
 is_exit 0 "GPU_BATCH_SIZE does not split it either"

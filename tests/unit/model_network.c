@@ -352,6 +352,34 @@ static void other_rows(void)
     case_close(&b);
 }
 
+/* A step of rows that no micro-batch divides is the same step: as many rows, each of them once. */
+static void uneven(void)
+{
+    struct netcase c[2];
+    struct step at[2];
+    for (int i = 0; i < 2; i++) {
+        c[i] = case_everything(NULL);
+        c[i].model = "{\"preset\": \"mlp\", \"hidden\": [24, 9], \"dropout\": 0.2}";
+        c[i].rows = i ? 86 : 257;
+        c[i].micro = i ? 3 : 1;
+        c[i].whole = i ? 257 : 0;
+        ok(case_make(&c[i]), "made");
+        case_fill(&c[i]);
+        ok(case_open(&c[i]) && case_train(&c[i], 3, 0.01, 0), "trained");
+        network_step(c[i].network, &at[i]);
+        network_get(c[i].network, &c[i].state, &c[i].e);
+    }
+    is_int(at[1].tried, at[0].tried, "as many steps");
+    is_near(at[1].epoch_weight, at[0].epoch_weight, 1e-9, "of rows that weigh as much");
+    is_near(at[1].epoch_loss / at[0].epoch_loss, 1, 1e-5, "and lose as much");
+    double most = 0;
+    for (uint64_t k = 0; k < network_model(c[0].network)->params; k++)
+        most = fmax(most, fabs((double)(c[0].state.params[k] - c[1].state.params[k])));
+    ok(most < 1e-3, "257 rows in 86, 86 and 85: the weights differ by %.2g", most);
+    case_close(&c[0]);
+    case_close(&c[1]);
+}
+
 /* Fewer rows than a batch, a last batch of one row, one row in all: the loss is finite and falls.
  */
 static void awkward(void)
@@ -401,6 +429,7 @@ int main(void)
     kept();
     other_rows();
     awkward();
+    uneven();
     threads_stop();
     return done();
 }
