@@ -68,6 +68,21 @@ static bool check_rows(const struct config *c, const struct infer *found, struct
                    "test rows", (unsigned long long)found->rows, found->rows == 1 ? "" : "s");
 }
 
+/* An id column is repeated in predictions, beside the columns that they have themselves. */
+static bool check_answers(const struct schema *s, const struct infer *found, struct err *e)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const char *name = s->columns[i].name;
+        const struct infer_column *column = column_of(found, name);
+        if (s->columns[i].type == COLUMN_ID && column && column->answers)
+            return err_set(e, ERR_CONFIG_COLUMNS,
+                           "predictions repeat the id column \"%s\", and have a column of their "
+                           "own of that name; rename it, or give it the type \"ignore\"",
+                           text_quote_z(name));
+    }
+    return true;
+}
+
 void init_forecast(const struct config *c, const struct infer *found)
 {
     struct err e = {0};
@@ -78,7 +93,7 @@ void init_forecast(const struct config *c, const struct infer *found)
     }
     struct schema *s = schema_declare(&c->data, c->task, c->doc, &e);
     bool good = s && check_columns(c, found, &e) && check_task(c, found, &e) &&
-                check_rows(c, found, &e);
+                check_rows(c, found, &e) && check_answers(s, found, &e);
     if (!good)
         log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
     schema_free(s);

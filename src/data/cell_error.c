@@ -107,6 +107,14 @@ static bool ends_with_sign(const struct csv_cell *cell, char sign, char other)
     return false;
 }
 
+/* 93,094: as good a thousand as a fraction. */
+static bool may_be_thousands(const struct csv_cell *cell, char sign)
+{
+    const char *at = memchr(cell->text, sign, cell->length);
+    const char *from = cell->text + (cell->text[0] == '-');
+    return at && *from != '0' && at - from <= 3 && cell->text + cell->length - at == 4;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -124,6 +132,12 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
                          reads_without(cell->text, cell->length, decimal, other)))
         return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
                         decimal == ',' ? "comma" : "point");
+    if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK &&
+        may_be_thousands(cell, other))
+        return err_help(w->e,
+                        "if the %s separates thousands, take it out of the numbers; if it is the "
+                        "decimal sign of the file, set \"decimal\": \"%c\" in the config",
+                        other == ',' ? "comma" : "point", other);
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
         return err_help(w->e,
                         "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",

@@ -15,6 +15,7 @@ struct infer_column {
     const char *kind;       /* equal for reasons that differ only by their figures; or NULL */
     uint64_t missing, distinct; /* distinct is exact up to 1,048,576 */
     bool distinct_capped;
+    bool answers;           /* predictions have a column of that name: no id can have it */
     double low, high;       /* of numbers; NaN when there are none */
     char *examples[5];      /* first distinct cells, raw text; NULL beyond */
     char note[400];         /* e.g. nearly gives the target away; "" otherwise */

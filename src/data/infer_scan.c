@@ -267,8 +267,8 @@ static bool check_ragged(const struct csv_block *b, const struct csv_cells *cell
         if (record->cells == count)
             continue;
         err_at(e, ERR_CSV_RAGGED, b->path, record->line, 0,
-               "line %lld has %u fields, the first line has %zu", (long long)record->line,
-               record->cells, count);
+               "line %lld has %u field%s, the first line has %zu", (long long)record->line,
+               record->cells, record->cells == 1 ? "" : "s", count);
         return err_help(e, "is a cell with a delimiter not quoted, or the delimiter another one?");
     }
     return true;

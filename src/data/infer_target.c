@@ -168,6 +168,19 @@ static void name_missing(const struct watch *w, struct infer *i, struct infer_co
     text_free(&kept);
 }
 
+static void find_answers(const struct vocab *labels, struct infer *out)
+{
+    static const char prefix[] = "probability_";
+    size_t cut = sizeof prefix - 1;
+    for (size_t i = 0; i < out->count; i++) {
+        const char *name = out->columns[i].name;
+        out->columns[i].answers =
+            strcmp(name, "prediction") == 0 ||
+            (out->task != TASK_REGRESSION && strncmp(name, prefix, cut) == 0 &&
+             vocab_find(labels, name + cut, strlen(name + cut)) != UINT32_MAX);
+    }
+}
+
 void infer_target(const struct survey *s, size_t target, struct infer *out)
 {
     const struct watch *w = &s->watches[target];
@@ -177,6 +190,7 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
     if (out->task == TASK_REGRESSION)
         out->target_balance = 0;
     find_leaks(s, target, labels, out);
+    find_answers(labels, out);
     vocab_free(labels);
     if (c->missing) {
         snprintf(c->note, sizeof c->note,

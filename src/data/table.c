@@ -207,6 +207,22 @@ static bool in_files(const struct data_options *o, struct err *e)
     return false;
 }
 
+/* A class that training rows lack: no split can help where a file of its own has it. */
+static void unseen_help(const struct table *t, const struct data_options *o, struct err *e)
+{
+    if (e->id != ERR_LABEL_UNSEEN || !t->blamed)
+        return;
+    int part = t->part ? t->part[t->blamed - 1] : PART_TRAIN;
+    if (part != PART_TRAIN && (part == PART_TEST ? &o->test : &o->valid)->count) {
+        const char *key = part == PART_TEST ? "data.test" : "data.valid";
+        err_key(e, "%s", key);
+        err_help(e, "take these rows out of %s, or give data.train rows of that label", key);
+    } else {
+        err_key(e, "data.split.method");
+        err_help(e, "split.method \"stratified\" keeps every class in the training rows");
+    }
+}
+
 static bool load(struct table_raw *raw, struct schema *s, const struct data_options *o,
                  uint64_t seed, bool (*stop)(void), struct err *e)
 {
@@ -221,6 +237,7 @@ static bool load(struct table_raw *raw, struct schema *s, const struct data_opti
         return in_files(o, e);
     t->target = spill_flat(&raw->target);
     if ((stop && stop()) || !stats_fit(s, t, e)) {
+        unseen_help(t, o, e);
         table_place(s, o, t->blamed, e);
         return in_files(o, e);
     }

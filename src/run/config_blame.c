@@ -149,6 +149,8 @@ static const struct {
 } about[] = {{ERR_POSITIVE_UNSEEN, "data.positive", true},
              {ERR_LABEL_COUNT, "task", true},
              {ERR_LABEL_UNSEEN, "data.split.method", true},
+             {ERR_LABEL_UNSEEN, "data.valid", true},
+             {ERR_LABEL_UNSEEN, "data.test", true},
              {ERR_SPLIT_EMPTY, "data.split.valid", true},
              {ERR_SPLIT_EMPTY, "data.split.test", true},
              {ERR_SPLIT_TIME, "data.split.method", true},
@@ -219,7 +221,8 @@ bool config_blame_data(const struct config *c, struct err *e)
         blame_file(c, e);
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (e->id == about[i].id &&
-            (e->id != ERR_SPLIT_EMPTY || strcmp(e->key, about[i].key) == 0))
+            ((e->id != ERR_SPLIT_EMPTY && e->id != ERR_LABEL_UNSEEN) ||
+             strcmp(e->key, about[i].key) == 0))
             blame_value(c, about[i].key, about[i].always, e);
     return false;
 }

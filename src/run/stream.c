@@ -109,7 +109,8 @@ static bool bind(struct stream *t, struct err *e)
         t->name_count = count;
     } else if (count && count != t->name_count) {
         err_at(e, ERR_FILE_WIDTH, path, 1, 0,
-               "the first row has %zu fields, and --columns names %zu", count, t->name_count);
+               "the first row has %zu field%s, and --columns names %zu", count,
+               count == 1 ? "" : "s", t->name_count);
         return err_help(e, "name every column of the input, the unused ones too");
     }
     if (!schema_bind(t->schema, t->names, t->name_count, q->labelled, &t->binding, e)) {

@@ -20,7 +20,8 @@ static void compare(const struct training *t, struct train_result *r)
     const struct metrics *m = r->has_test ? &r->test : &r->valid;
     const char *name = t->classes ? "logloss" : "rmse";
     bool plain = loss_is_plain(&t->config->train.loss);
-    double margin = t->history.metric && r->best_epoch < r->epochs ? 1 : NOT_OVER;
+    bool over = t->history.metric && r->best_epoch < r->epochs;
+    double margin = over ? 1 : NOT_OVER;
     if (!plain && t->classes)
         name = t->classes > 2 ? "macro_auc" : "auc";
     else if (!plain)
@@ -29,12 +30,21 @@ static void compare(const struct training *t, struct train_result *r)
     bool higher = metric_find(name, t->config->task)->higher;
     if (r->epochs == 0 || !(higher ? got <= constant : got >= margin * constant))
         return;
-    snprintf(r->worse, sizeof r->worse,
-             "on the %s rows the model is no better than a constant answer: %s %.4g, that of the "
-             "constant %.4g; lower train.optimizer.learning_rate (now %.3g), or look for extreme "
-             "values in the data or the target",
-             r->has_test ? "test" : "validation", name, got, constant,
-             t->config->train.optimizer.learning_rate);
+    int length = snprintf(r->worse, sizeof r->worse,
+                          "on the %s rows the model is no better than a constant answer: %s %.4g, "
+                          "that of the constant %.4g; ",
+                          r->has_test ? "test" : "validation", name, got, constant);
+    size_t room = sizeof r->worse - (size_t)length;
+    double rate = t->config->train.optimizer.learning_rate;
+    if (t->history.metric && !over)
+        snprintf(r->worse + length, room,
+                 "its last epoch was the best: raise train.epochs (now %lld), or look at "
+                 "train.optimizer.learning_rate (now %.3g)",
+                 (long long)t->config->train.epochs, rate);
+    else
+        snprintf(r->worse + length, room,
+                 "lower train.optimizer.learning_rate (now %.3g), or look for extreme values in the "
+                 "data or the target", rate);
     log_warning("%s", r->worse);
 }
 

@@ -85,6 +85,20 @@ err_lacks 'will refuse' "the column that says the part is no feature"
 run dnn train told.json -o told.dnn -q --set train.epochs=1
 is_exit 0 "  and train takes it"
 
+printf 'a,b\n1,2\n3\n' >short.csv
+run dnn inspect short.csv
+err_has 'line 3 has 1 field, the first line has 2'
+
+# an id of a name that the answers have themselves
+awk 'BEGIN { print "probability_b,x,y"; for (i = 1; i < 100; i++) print i "," i * 7919 % 100 "," (i % 3 ? "a" : "b") }' >own.csv
+run dnn init own.csv --target y -o own.json
+err_has 'warning: `dnn train` will refuse this config (E1312): predictions repeat the id column "probability_b"'
+run dnn check own.json
+is_exit 78 "  and it does"
+sed '1s/_b/_c/' own.csv >other.csv
+run dnn init other.csv --target y -o own.json
+err_lacks 'will refuse' "probability_ of no label"
+
 # numbers in another form as the target
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d.5,\"%d,%03d\"\n", i % 7, i % 90 + 1, i * 7919 % 1000 }' >amounts.csv
 run dnn init amounts.csv --target y

@@ -121,8 +121,8 @@ static void test_types(void)
             900 - 3 * k, k * 7919, r % 500, r % 4, r % 3 ? "Rome" : "Oslo", r % 12 + 1, r % 28 + 1,
             r % 28 + 1, r % 24, r % 28 + 1, r % 2 ? "x" : "", k < 4 ? "3" : "");
         text_printf(&t, "the row number %u is good,t%ux,%s%u,AC%05u,%u-B,%u,%u,%s,%s,%u\n", k, r,
-                    k % 9 ? "" : "ab", k, 7919 * k % 100000, 7919 * k % 100003, r % 7, k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no",
-                    r % 2);
+                    k % 9 ? "" : "ab", k, 7919 * k % 100000, 7919 * k % 100003, r % 7,
+                    k + 5, k % 10 ? "7.25" : "-", k % 5 ? "yes" : "no", r % 2);
     }
     struct infer *i = look(&t, "y", &e);
     if (!ok(i, "looked: %s", e.what))
