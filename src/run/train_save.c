@@ -43,8 +43,8 @@ static void compare(const struct training *t, struct train_result *r)
                  (long long)t->config->train.epochs, rate);
     else
         snprintf(r->worse + length, room,
-                 "lower train.optimizer.learning_rate (now %.3g), or look for extreme values in the "
-                 "data or the target", rate);
+                 "lower train.optimizer.learning_rate (now %.3g), or look for extreme values in "
+                 "the data or the target", rate);
     log_warning("%s", r->worse);
 }
 
