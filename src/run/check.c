@@ -53,29 +53,18 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-/* Threads that ever come to work: of each batch, its answers after an epoch among them, as many as
- * it has shards of rows, and the first of them is always the caller. */
-static uint64_t workers(const struct training *t, const struct network_options *o)
-{
-    const uint64_t *rows = t->table->count;
-    uint64_t answered = rows[PART_VALID] + rows[PART_TEST];
-    uint64_t epochs = (uint64_t)t->config->train.epochs, steps = (uint64_t)t->steps;
-    uint64_t batches = epochs * steps + (epochs + 1) * (answered / o->rows + 2);
-    double most = 1 + (double)batches * (plan_shards(o->rows) - 1);
-    return most < t->backend.threads ? (uint64_t)most : t->backend.threads;
-}
-
 #define FEW_THREADS 3 /* all of them come to work in the steps of a trial, of more perhaps not */
 
-/* What is resident, and what would be if all threads had come to work. */
+/* What is resident, and what would be if all threads had come to work: a bound from above, since
+ * which of them wake is chance. */
 static uint64_t resident(const struct training *t, uint64_t before,
-                         const struct network_options *o, const struct network_bytes *need)
+                         const struct network_bytes *need)
 {
     uint64_t now = hostmem_now();
     if (!machine_in_place(t->machine) || t->backend.threads <= FEW_THREADS)
         return now;
     uint64_t least = before + need->weights + need->gradients + need->state +
-                     workers(t, o) * machine_thread_bytes(t->machine);
+                     t->backend.threads * machine_thread_bytes(t->machine);
     return now > least ? now : least;
 }
 
@@ -88,7 +77,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     struct network_bytes need;
     if (!network_need(&o, t->machine, &need, e))
         return false;
-    uint64_t now = resident(t, before, &o, &need), peak = hostmem_peak(), copies = copied_bytes(t);
+    uint64_t now = resident(t, before, &need), peak = hostmem_peak(), copies = copied_bytes(t);
     uint64_t network = now > before ? now - before : 0, weights = copies;
     uint64_t training = now + copies + score_bytes(t) + WRITING;
     if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */

@@ -95,7 +95,7 @@ static bool first_words(const char *path, char *words, size_t room, struct err *
         good = file_read(&f, bytes, sizeof bytes, &got, e);
         for (size_t i = 0; good && i < got && length + 1 < room; i++)
             if (!bytes[i] || !strchr(" \t\r\n", bytes[i]))
-                words[length++] = bytes[i];
+                words[length++] = bytes[i] ? bytes[i] : '?'; /* a NUL is a word, and ends none */
     } while (good && got && length + 1 < room);
     words[length] = '\0';
     file_close(&f);

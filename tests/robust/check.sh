@@ -40,8 +40,6 @@ within() { # within NAME CONFIG [OPTION...]: the peak that check tells is that o
 }
 for name in long small wide; do within $name $name.json; done
 within "threaded (8)" long.json --threads 8
-# more threads than this training has work for in all
-within "threaded (64)" small.json --threads 64
 within "threaded (32)" long.json --threads 32
 within "residual" deep.json --set train.batch_size=256
 within "residual, of a large batch" deep.json --set train.batch_size=16384

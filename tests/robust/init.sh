@@ -200,6 +200,11 @@ cp lines.jsonl before.jsonl
 run dnn init leads.csv --target converted -o lines.jsonl
 is_exit 73 "another JSON is not replaced by a config"
 same lines.jsonl before.jsonl "it stays"
+for bytes in '\0\0\0\030ftyp' '{\0"task"' '\n\0'; do
+    printf "$bytes" >film.mp4
+    run dnn init leads.csv --target converted -o film.mp4
+    is_exit 73 "nor a file of bytes with a NUL among the first ($bytes)"
+done
 printf ' {\n' >cut.json
 run dnn init leads.csv --target converted -o cut.json
 is_exit 0 "a config that was cut at its begin is"
