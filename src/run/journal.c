@@ -65,6 +65,20 @@ bool journal_own(struct journal *j, struct err *e)
     return err_help(e, "wait until it has ended, or choose another file with output.metrics");
 }
 
+/* How much of the first `length` bytes are lines with an end. */
+static uint64_t whole_lines(const struct journal *j, uint64_t length)
+{
+    char byte;
+    size_t got;
+    int fd;
+    if (sys_open(j->path, O_RDONLY, 0, &fd) != 0)
+        return length;
+    while (length > 0 && sys_read(fd, &byte, 1, length - 1, &got) == 0 && got == 1 && byte != '\n')
+        length--;
+    sys_close(fd);
+    return length;
+}
+
 bool journal_cut(struct journal *j, uint64_t length, struct err *e)
 {
     if (!j->path)
@@ -81,8 +95,8 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
         log_note(
             "\"%s\" is shorter than the checkpoint remembers; lines of earlier epochs are missing",
             text_quote_z(j->path));
-        j->length = (uint64_t)st.st_size;
-        return true;
+        length = whole_lines(j, (uint64_t)st.st_size);
+        j->length = length;
     }
     int error = sys_truncate(j->fd, length);
     return error ? err_errno(e, j->path, error, true, "cannot be cut to its length") : true;

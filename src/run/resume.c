@@ -288,12 +288,17 @@ static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
     return good;
 }
 
+void keeper_back(struct keeper *k, int64_t step)
+{
+    while (k->count && k->steps[k->count - 1] > step)
+        drop(k, k->steps[--k->count]);
+}
+
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     if (!save(k, c, name, e))
         return false;
-    while (k->steps[k->count - 1] > *name)
-        drop(k, k->steps[--k->count]);
+    keeper_back(k, *name);
     return true;
 }
 

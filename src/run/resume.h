@@ -22,6 +22,7 @@ int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 /* The training goes back to c: writes it, durable, and only then deletes ours that are newer. */
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
+void keeper_back(struct keeper *k, int64_t step); /* deletes ours that are newer than this one */
 void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 

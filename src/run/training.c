@@ -337,6 +337,7 @@ bool training_build(struct training *t, struct err *e)
     if (!find_checkpoint(t, e))
         return false;
     struct checkpoint *c = t->found;
+    t->went_on = c ? keeper_newest(&t->keeper) : -1;
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else

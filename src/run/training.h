@@ -33,6 +33,7 @@ struct training {
     struct journal journal;
     struct keeper keeper;
     char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
+    int64_t went_on; /* the newest that a resumed training found; -1: it began afresh */
     double checkpoint_at; /* clock_now() of it, or of the start */
 
     struct checkpoint *found; /* to go on from; NULL: none, or not `looked` for yet */
@@ -110,7 +111,8 @@ bool training_finite(struct training *t, const struct network_state *s, struct e
 bool training_remember(struct training *t, struct network_state *end, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
-/* No epoch ended well: nothing of what was reached is worth going on from, checkpoints neither. */
+/* No epoch ended well: nothing of what was reached is worth going on from, checkpoints neither.
+ * What a resumed training found stays: it was told to be kept. */
 void training_forget(struct training *t);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind t->best led to where the training cannot go on, so t->best becomes the newest one and

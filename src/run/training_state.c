@@ -197,9 +197,13 @@ void training_forget(struct training *t)
 {
     training_state_free(&t->best);
     t->best_dated = false;
-    keeper_clear(&t->keeper);
+    if (t->went_on < 0)
+        keeper_clear(&t->keeper);
+    else
+        keeper_back(&t->keeper, t->went_on);
+    int64_t left = keeper_newest(&t->keeper);
     mem_free(t->checkpoint);
-    t->checkpoint = NULL;
+    t->checkpoint = left < 0 ? NULL : checkpoint_path(t->output, left);
 }
 
 /* The norms stay out: those of another learning rate are of another size. Weights without moments

@@ -79,6 +79,14 @@ err_has "the loss of 3 epochs was above 1000 times that of a constant answer" "w
 err_has "there is no checkpoint to keep" "nothing of it is kept"
 err_has "and start again"
 no_leftovers m.dnn "also no checkpoint"
+# what a resumed training found, and was told to keep, is not its own to throw away
+DNN_FAULT=play:45 ruin 'train.optimizer={"type":"adam","learning_rate":0.001}' --set train.checkpoint.every_s=0
+before=$(ls m.dnn.ckpt-*)
+ruin 'train.optimizer={"type":"adam","learning_rate":300}' --resume
+is_exit 80 "a resumed training that is ruined"
+[ -n "$before" ] && [ "$(ls m.dnn.ckpt-*)" = "$before" ]
+ok $? "leaves the checkpoints that it found" "$before, now $(ls m.dnn.ckpt-* 2>&1)"
+rm -f m.dnn*
 ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.clip_norm=1
 is_exit 80 "N02 where gradients are clipped, too"
 # numbers as they are, far from 0: the loss begins at thousands of times that of a constant answer, and falls in waves

@@ -24,6 +24,14 @@ err_has "--resume would go on from the newest one of this config and data" "and 
 is "$(ls m.dnn.ckpt-* | wc -l)" 3 "which is left"
 is "$(digest m.dnn)" "$want" "the same bytes"
 
+# a file of metrics that lost its end, in the middle of a line
+DNN_FAULT=kill:rename:9 "$DNN" train c.json -o torn.dnn --progress none --set output.metrics=torn.jsonl >/dev/null 2>&1
+head -c 700 torn.jsonl >half && cat half >torn.jsonl
+run dnn train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl
+is_exit 0 "metrics that lost their end"
+err_has "is shorter than the checkpoint remembers"
+perl -MJSON::PP -ne 'decode_json($_)' torn.jsonl 2>half
+ok $? "each line is whole" "$(cat half)"
 run dnn train c.json --resume --set train.epochs=41
 is_exit 76 "M17 with another config: 76"
 err_has 'error[E1520]'
