@@ -83,12 +83,14 @@ same x.dnn m.dnn "X08 the same model"
 if sanitized; then
     skip "X09 runs under ulimit -v" "a build with sanitizers has no limit"
 else
+    # with the kernels of seven architectures in it, the program alone is larger than the least of these
+    has_kernels && own=$(($(stat -Lc %s "$DNN") / 1000000)) || own=0
     bad="" fine=0
     for megabytes in 20 40 60 80 100 150 200 250 300 350 400 450 500 600 700 800; do
         for command in "train leads.json -o x.dnn --progress none" "predict m.dnn new.csv"; do
             STATUS=0
             # shellcheck disable=SC2086
-            (ulimit -v $((megabytes * 1000)); exec timeout -k 1 10 "$DNN" $command) >out 2>err || STATUS=$?
+            (ulimit -v $(((megabytes + own) * 1000)); exec timeout -k 1 10 "$DNN" $command) >out 2>err || STATUS=$?
             case $STATUS in
             0) fine=$((fine + 1)) ;;
             71) ;;
