@@ -260,30 +260,25 @@ static void test_scale(double scale, float size, bool runs_over)
     cuda_dense_back(NULL, &a, 1, PRODUCT_FP16);
     double times = scale > 0 ? scale : 1, far = 0;
     bool finite = true;
+    /* one sum of `terms` products, of dy at dy0 + k dy_step and x or w at other0 + k other_step */
+    auto compare = [&](float got, uint32_t terms, uint32_t dy0, uint32_t dy_step,
+                       const float *other, uint32_t other0, uint32_t other_step) {
+        double sum = 0, all = 0;
+        for (uint32_t k = 0; k < terms; k++) {
+            double p = rounded((float)((double)dyh[dy0 + k * dy_step] * times), PRODUCT_FP16) /
+                       times * rounded(other[other0 + k * other_step], PRODUCT_FP16);
+            sum += p;
+            all += fabs(p);
+        }
+        far = fmax(far, all > 0 ? fabs((double)got - sum) / all : 0);
+        finite &= isfinite(got) != 0;
+    };
     for (uint32_t r = 0; r < ROWS; r++)
-        for (uint32_t i = 0; i < IN; i++) {
-            double sum = 0, all = 0;
-            for (uint32_t j = 0; j < OUT; j++) {
-                double p = rounded((float)((double)dyh[r * OUT + j] * times), PRODUCT_FP16) /
-                           times * rounded(wh[i * OUT + j], PRODUCT_FP16);
-                sum += p;
-                all += fabs(p);
-            }
-            far = fmax(far, all > 0 ? fabs((double)dx[r * IN + i] - sum) / all : 0);
-            finite &= isfinite(dx[r * IN + i]) != 0;
-        }
+        for (uint32_t i = 0; i < IN; i++)
+            compare(dx[r * IN + i], OUT, r * OUT, 1, wh, i * OUT, 1);
     for (uint32_t i = 0; i < IN; i++)
-        for (uint32_t j = 0; j < OUT; j++) {
-            double sum = 0, all = 0;
-            for (uint32_t r = 0; r < ROWS; r++) {
-                double p = rounded((float)((double)dyh[r * OUT + j] * times), PRODUCT_FP16) /
-                           times * rounded(xh[r * IN + i], PRODUCT_FP16);
-                sum += p;
-                all += fabs(p);
-            }
-            far = fmax(far, all > 0 ? fabs((double)dw[i * OUT + j] - sum) / all : 0);
-            finite &= isfinite(dw[i * OUT + j]) != 0;
-        }
+        for (uint32_t j = 0; j < OUT; j++)
+            compare(dw[i * OUT + j], ROWS, j, OUT, xh, i, IN);
     ok(finite != runs_over, "scale %g of gradients of %g: %s", scale, (double)size,
        runs_over ? "runs over" : "is finite");
     ok(runs_over || far <= 1e-6, "and as the sums of the scaled and rounded: %.1e", far);
