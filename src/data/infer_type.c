@@ -33,15 +33,28 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
 
 /* --- the decimal sign and the texts for missing --- */
 
-/* A column has a voice with its numbers if one of them can be no thousands: 1,5 and not 1,234. */
+/* Numbers with either sign, but for what may mean missing and a cell in a hundred. */
+static bool is_numeric(const struct watch *w)
+{
+    return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
+}
+
+/* A column proves its sign if one of its numbers can be no thousands: 1,5 and not 1,234. Columns of
+ * numbers decide, where they prove one sign and not the other; else the more of the cells in
+ * columns that prove any, as of codes among which some read as numbers. */
 static char find_decimal(const struct survey *s)
 {
     uint64_t points = 0, commas = 0;
+    bool point = false, comma = false;
     for (size_t i = 0; i < s->count; i++) {
         const struct watch *w = &s->watches[i];
         points += w->odd_points ? w->points : 0;
         commas += w->odd_commas ? w->commas : 0;
+        point |= w->odd_points && is_numeric(w);
+        comma |= w->odd_commas && is_numeric(w);
     }
+    if (point != comma)
+        return comma ? ',' : '.';
     return commas > points ? ',' : '.';
 }
 

@@ -30,6 +30,14 @@ static void test_dialect(void)
             2);
     dialect("thousands are no decimals", "a;b\n\"1,500\";x\n\"2,000\";y\n", NULL, ';', true, '.',
             2);
+    dialect("thousands, until a column of numbers proves the comma",
+            "a;b;c\n1,234;0,5;x\n2,345;12,34;y\n", NULL, ';', true, ',', 3);
+    dialect("codes that read as numbers have no voice where numbers have",
+            "a;b;c\n1,234;0,5;1.5\n2,345;;1.5.2\n3,456;;2.25\n", NULL, ';', true, ',', 3);
+    dialect("nor have they against points", "a;b;c\n1.234;0.5;1,5\n2.345;;x\n3.456;;2,25\n", NULL,
+            ';', true, '.', 3);
+    dialect("numbers that prove one sign each: the more of them",
+            "a;b;c\n1,234;0,5;1.5\n2,345;;1.5\n3,456;;2.25\n", NULL, ';', true, '.', 3);
     dialect("quoted delimiters", "a;b\n\"x,y,z\";\"1,2\"\n\"p,q,r\";\"3,4\"\n", NULL, ';', true,
             ',', 2);
     dialect("commas in some texts", "a;b\nx, y;1\nz;2\nu, v, w;3\n", NULL, ';', true, '.', 2);

@@ -160,6 +160,34 @@ static void test_numbers_aside(void)
     text_free(&t);
 }
 
+/* 1,234 in a file of semicolons: a fraction where another column of numbers proves the decimal
+ * comma and none the point, else a thousand that is set aside. */
+static void test_three_places(void)
+{
+    static const struct {
+        const char *behind; /* the numbers of the other column */
+        int type;
+        const char *note;
+    } files[] = {{",5", COLUMN_NUMERIC, ""}, {"", COLUMN_IGNORE, "thousands separators"},
+                 {".5", COLUMN_IGNORE, "thousands separators"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct err e = {0};
+        struct text t = {0};
+        text_put(&t, "three;other;version;y\n");
+        for (uint32_t k = 0; k < 200; k++) {
+            uint32_t r = rng_bits(11, k, 0, 0, RNG_TEST);
+            text_printf(&t, "%u,%03u;", 1 + r % 900, r / 900 % 1000);
+            if (k % 4 == 0) /* fewer than the versions that read as numbers */
+                text_printf(&t, "%u%s", r % 77, files[i].behind);
+            text_printf(&t, k % 3 ? ";1.%u;%u\n" : ";1.%u.2;%u\n", r % 9, k % 2);
+        }
+        struct infer *found = look(&t, "y", &e);
+        is_type(found, "three", files[i].type, files[i].note);
+        infer_free(found);
+        text_free(&t);
+    }
+}
+
 /* Dates of several forms: what the shorter ones become is said. */
 static void test_dates(void)
 {
@@ -223,6 +251,7 @@ int main(void)
     test_forms();
     test_identifiers();
     test_numbers_aside();
+    test_three_places();
     test_dates();
     test_missing();
     return done();
