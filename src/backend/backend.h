@@ -115,8 +115,6 @@ const void *machine_adopt(struct machine *m, const void *host, size_t bytes, str
 void machine_disown(struct machine *m, const void *adopted);
 /* Whether its memory is the host's: what stands there may be read without a transfer. */
 bool machine_in_place(const struct machine *m);
-/* Bytes of the host that each thread of the pool holds once it has worked for this machine. */
-size_t machine_thread_bytes(const struct machine *m);
 /* What can still be had, in bytes; 0: not known. */
 uint64_t machine_bytes_free(struct machine *m);
 

@@ -50,7 +50,9 @@ struct cpu {
     const struct vec *vec;
     const struct blas *blas;   /* NULL: our own products serve */
     const struct blas *guest;  /* what may serve here, and does unless a plan says otherwise */
-    char *scratch;             /* CPU_SCRATCH bytes a thread */
+    /* CPU_SCRATCH bytes for each thread, a block each: too small for huge pages, so that of one
+     * there is what operations touch (a network of small layers: a few pages) */
+    void **scratch;
     unsigned scratch_threads;
     void *shared;              /* the largest scratch that an operation asked for */
     uint64_t shared_bytes;

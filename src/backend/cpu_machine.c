@@ -35,6 +35,8 @@ static void cpu_close(struct machine *m)
     struct cpu *cpu = cpu_of(m);
     cpu_routine_free(cpu->plain);
     cpu_routine_free(cpu->taking);
+    for (unsigned i = 0; i < cpu->scratch_threads; i++)
+        mem_free(cpu->scratch[i]);
     mem_free(cpu->scratch);
     mem_free(cpu->shared);
     mem_free(cpu);
@@ -190,5 +192,4 @@ const struct machine_type machine_cpu = {
     .refresh = cpu_refresh,
     .shadow_of = cpu_shadow_of,
     .in_place = true,
-    .thread_bytes = CPU_SCRATCH,
 };

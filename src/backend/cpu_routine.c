@@ -193,7 +193,7 @@ static void play_tile(void *context, unsigned number, unsigned tile, unsigned th
     const struct cpu_routine *r = context;
     const struct round *round = &r->rounds[number % r->round_count];
     struct slice s = {.tile = tile, .thread = thread, .m = r->m,
-                      .scratch = r->m->scratch + (size_t)thread * CPU_SCRATCH,
+                      .scratch = r->m->scratch[thread],
                       .shared = r->m->shared};
     if (round->kind == KIND_ROW) {
         s.shard = tile;
@@ -216,9 +216,9 @@ void cpu_reserve(struct cpu *m, uint64_t shared)
 {
     unsigned threads = threads_count();
     if (threads > m->scratch_threads) {
-        mem_free(m->scratch);
-        m->scratch = mem_alloc(threads, CPU_SCRATCH);
-        m->scratch_threads = threads;
+        m->scratch = mem_grow(m->scratch, threads, sizeof *m->scratch);
+        while (m->scratch_threads < threads)
+            m->scratch[m->scratch_threads++] = mem_alloc(1, CPU_SCRATCH);
     }
     if (shared > m->shared_bytes) {
         mem_free(m->shared);

@@ -216,11 +216,6 @@ bool machine_in_place(const struct machine *m)
     return m->type->in_place;
 }
 
-size_t machine_thread_bytes(const struct machine *m)
-{
-    return m->type->thread_bytes;
-}
-
 uint64_t machine_bytes_free(struct machine *m)
 {
     return failed(m) ? 0 : m->type->bytes_free(m);

@@ -65,8 +65,7 @@ struct machine_type {
     /* where work is not done when it has been issued: else the clock does */
     void (*mark)(struct machine *m, uint32_t i);
     double (*marked)(struct machine *m, uint32_t i);
-    bool in_place;       /* its memory is the host's */
-    size_t thread_bytes; /* of the host, for each thread of the pool that comes to work for it */
+    bool in_place; /* its memory is the host's */
 };
 
 struct machine {

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,13 @@ static void (*_Atomic on_failure)(size_t bytes);
 void mem_on_failure(void (*handler)(size_t bytes))
 {
     atomic_store(&on_failure, handler);
+}
+
+void mem_share(void)
+{
+#if defined(M_ARENA_MAX)
+    mallopt(M_ARENA_MAX, 4); /* blocks are few and large: nobody waits for another */
+#endif
 }
 
 uint64_t mem_in_use(void)

@@ -20,6 +20,9 @@ char *mem_string(const char *text);                   /* strdup */
 char *mem_string_n(const char *text, size_t length);  /* length bytes and a NUL */
 void mem_free(void *block);                           /* NULL does nothing */
 void mem_on_failure(void (*handler)(size_t bytes));   /* must not return */
+/* Before more threads are started: each would get blocks of its own to take from and to keep what
+ * is given back, so that what many of them hold is chance. Now they share a few. */
+void mem_share(void);
 uint64_t mem_in_use(void);                            /* bytes alive, as asked for */
 uint64_t mem_peak(void);
 

@@ -69,10 +69,13 @@ struct load {
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
     bool has_ahead;
     struct table_request request;
-    struct csv_cells *cells; /* by thread */
+    /* one for each thread; the idle ones. The one used last is taken first: threads that are more
+     * than the processors have as many in their hands as work at a time. */
+    struct csv_cells *cells, **idle;
+    unsigned idle_count;
     struct table_block *blocks;
     unsigned room, used;
-    pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
+    pthread_mutex_t lock; /* of csv, ahead, used, idle, ended, stopped, error */
     bool ended, stopped;
     struct err error; /* of csv_next: stands behind every block read before */
     uint64_t *first_row; /* by block, where its rows go */
@@ -105,14 +108,17 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
     struct load *l = context;
     struct csv_block block;
     (void)tile; /* blocks are handed out in the order of the file, to whoever comes */
+    (void)thread;
     pthread_mutex_lock(&l->lock);
     struct table_block *b = take_block(l, &block);
+    struct csv_cells *cells = b ? l->idle[--l->idle_count] : NULL;
     pthread_mutex_unlock(&l->lock);
     if (!b)
         return;
-    table_block_parse(b, &l->request, &block, &l->cells[thread]);
+    table_block_parse(b, &l->request, &block, cells);
     pthread_mutex_lock(&l->lock);
     csv_release(l->csv, &block);
+    l->idle[l->idle_count++] = cells;
     l->ended |= b->failed;
     pthread_mutex_unlock(&l->lock);
 }
@@ -252,6 +258,9 @@ static void prepare_blocks(struct load *l)
     l->blocks = mem_zero(l->room, sizeof *l->blocks);
     l->first_row = mem_zero(l->room, sizeof *l->first_row);
     l->cells = mem_zero(threads_count(), sizeof *l->cells);
+    l->idle = mem_zero(threads_count(), sizeof(struct csv_cells *));
+    for (unsigned i = threads_count(); i > 0; i--)
+        l->idle[l->idle_count++] = l->cells + i - 1;
     for (unsigned i = 0; i < l->room; i++) {
         struct table_block *b = l->blocks + i;
         b->key = l->raw->key.size ? mem_alloc(1, sizeof *b->key) : NULL;
@@ -270,6 +279,7 @@ static void release(struct load *l)
     mem_free(l->blocks);
     mem_free(l->first_row);
     mem_free(l->cells);
+    mem_free(l->idle);
     if (l->has_ahead)
         csv_release(l->csv, &l->ahead);
     pthread_mutex_destroy(&l->lock);

@@ -53,19 +53,14 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-#define FEW_THREADS 3 /* all of them come to work in the steps of a trial, of more perhaps not */
+/* Which threads came to work, with how many blocks of rows and pages of their own, is chance: in
+ * the training perhaps more than here. */
+#define FEW_THREADS 2
+#define CHANCE 16 /* of what is held, one part in so many */
 
-/* What is resident, and what would be if all threads had come to work: a bound from above, since
- * which of them wake is chance. */
-static uint64_t resident(const struct training *t, uint64_t before,
-                         const struct network_bytes *need)
+static uint64_t chance(const struct training *t, uint64_t bytes)
 {
-    uint64_t now = hostmem_now();
-    if (!machine_in_place(t->machine) || t->backend.threads <= FEW_THREADS)
-        return now;
-    uint64_t least = before + need->weights + need->gradients + need->state +
-                     t->backend.threads * machine_thread_bytes(t->machine);
-    return now > least ? now : least;
+    return t->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
 }
 
 /* The most that the training will hold, by kind. Steps were made and rows answered, so that what
@@ -77,7 +72,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     struct network_bytes need;
     if (!network_need(&o, t->machine, &need, e))
         return false;
-    uint64_t now = resident(t, before, &need), peak = hostmem_peak(), copies = copied_bytes(t);
+    uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(t);
     uint64_t network = now > before ? now - before : 0, weights = copies;
     uint64_t training = now + copies + score_bytes(t) + WRITING;
     if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
@@ -97,6 +92,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     }
     r->parameters = network_model(t->network)->trained;
     r->host_bytes = peak > training ? peak : training;
+    r->host_bytes += chance(t, r->host_bytes);
     r->other_bytes = r->host_bytes;
     r->encoded_bytes = take(&r->other_bytes, t->table->bytes);
     r->weights_bytes = take(&r->other_bytes, weights);
