@@ -1,0 +1,43 @@
+# shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
+# build.sh - parts of gpu_verify.sh: build, tests.
+
+# --- build ---
+have_packages() { printf '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\nint main(void) { return 0; }\n' |
+    "${CC:-gcc}" -x c - -lcjson -lcsv -o "$work/packages" 2>/dev/null; }
+use_packages() { # else those that were carried here
+    have_packages && return 0
+    [ -f "$third/cjson/cJSON.c" ] && [ -f "$third/libcsv.c" ] || return 1
+    "${CC:-gcc}" -O2 -fPIE -c "$third/cjson/cJSON.c" -o "$work/cJSON.o" && "${CC:-gcc}" -O2 -fPIE -w -I"$third" -c "$third/libcsv.c" -o "$work/libcsv.o" &&
+        ar rcs "$work/libcjson.a" "$work/cJSON.o" && ar rcs "$work/libcsv.a" "$work/libcsv.o" || return 1
+    export CPATH=$third${CPATH:+:$CPATH} LIBRARY_PATH=$work${LIBRARY_PATH:+:$LIBRARY_PATH}
+    have_packages
+}
+part_build() {
+    [ $emulated = yes ] || [ -n "$nvcc" ] || skip "no CUDA toolkit: nvcc is not found" || return
+    use_packages || { fail "cJSON and libcsv are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
+    local targets="all parity gpu-constants units"
+    [ $emulated = yes ] && targets="emulated parity-emulated units"
+    local nvcc_here="NVCC=$nvcc"
+    [ $emulated = yes ] && nvcc_here="NVCC="
+    # shellcheck disable=SC2086 # words
+    make -s -j"$jobs" BUILD="$build" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
+    [ -z "$nvcc" ] || "$nvcc" --version | sed -n '/release/p'
+    [ ! -x "$dnn" ] || "$dnn" --version
+    passed
+}
+
+# --- tests: those of every floor, with this compiler ---
+part_tests() {
+    need_program || return
+    local good=0 bad=""
+    find "$build/unit" -type f -perm -u+x 2>/dev/null | sort >"$work/units"
+    [ -s "$work/units" ] || { fail "no unit tests were built"; return 1; }
+    # shellcheck disable=SC2016 # the inner shell's
+    xargs -P "$jobs" -n 1 sh -c 'timeout 100 "$1" >"$0.$(basename "$1").out" 2>&1 || echo "$1"' "$work/units" <"$work/units" >"$work/units.bad"
+    bad=$(tr '\n' ' ' <"$work/units.bad")
+    good=$(($(wc -l <"$work/units") - $(wc -l <"$work/units.bad")))
+    echo "$good of $(wc -l <"$work/units") programs passed; not: ${bad:-none}"
+    for test in $bad; do echo "--- $test"; tail -n 20 "$work/units.$(basename "$test").out"; done
+    [ -z "$bad" ] || fail "unit tests: $bad"
+    passed
+}

@@ -1,0 +1,55 @@
+# shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
+# trust.sh - parts of gpu_verify.sh: parity, gpucheck, sanitizer: programs that judge themselves.
+
+# --- parity: every operation against the CPU, plain and recorded, gradients and learning ---
+part_parity() {
+    need_gpu && need_program || return
+    "$parity" "$work/parity.result"
+    local code=$?
+    cp "$work/parity.result" "$results/parity.json"
+    [ $code -ne 69 ] || skip "the device does not open" || return
+    [ $code -eq 0 ] || fail "exit $code: $(tail -n 1 "$results/parity.json")"
+    passed
+}
+
+part_gpucheck() {
+    need_gpu && need_program || return
+    "$dnn" help 2>&1 | grep -q gpucheck || skip "this build has no command gpucheck" || return
+    "$dnn" gpucheck --level full --json >"$work/gpucheck.result" || fail "exit $?"
+    cat "$work/gpucheck.result"
+    passed
+}
+
+# --- compute-sanitizer: four tools at once, on small shapes ---
+part_sanitizer() {
+    need_gpu && need_program || return
+    [ $emulated = no ] || skip "not on an emulated device" || return
+    local tool sanitizer
+    sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer /opt/nvidia/*/compute-sanitizer 2>/dev/null | head -n 1)
+    [ -n "$sanitizer" ] || skip "compute-sanitizer is not found" || return
+    "$sanitizer" --tool memcheck "$parity" --cases --only add "$work/none" >"$work/sanitizer.try" 2>&1
+    if grep -qi 'device not supported\|not supported on this' "$work/sanitizer.try"; then skip "compute-sanitizer does not work here: $(grep -i 'not supported' "$work/sanitizer.try" | head -n 1)"; return; fi
+    declare -A running
+    numeric 1000 # the fused step of small dense layers, which no single operation is
+    cd "$work/run" && config s.json 1000.csv 2 256
+    for tool in memcheck racecheck synccheck initcheck; do
+        (
+            code=0
+            under="$sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
+            # shellcheck disable=SC2086 # words
+            timeout 60 $under "$dnn" train s.json -o s.$tool.dnn -q || code=$?
+            # shellcheck disable=SC2086
+            timeout 60 $under "$parity" --cases --most "$([ $tool = racecheck ] && echo 0.3 || echo 2)" "$work/sanitizer.$tool" || code=$?
+            exit $code
+        ) >"$work/sanitizer.$tool.out" 2>&1 &
+        running[$tool]=$!
+    done
+    for tool in memcheck racecheck synccheck initcheck; do
+        wait "${running[$tool]}"
+        local code=$?
+        echo "--- $tool: exit $code"
+        tail -n 40 "$work/sanitizer.$tool.out"
+        [ "$(grep -c SUMMARY "$work/sanitizer.$tool.out")" -ge 2 ] && [ $code -eq 0 ] || fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/sanitizer.$tool.out" | tail -n 1)"
+    done
+    passed
+}
