@@ -191,6 +191,18 @@ static void start(struct machine *m, const struct gemm *g)
         LAUNCH((gemm_tile<BM, BN, DEPTH, TM, TN, false, false>), grid, block, 0, m, *g);
 }
 
+void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size size)
+{
+    if (size == SIMT_NARROW)
+        start<64, 8, 32, 2, 2>(m, g);
+    else if (size == SIMT_SMALL)
+        start<32, 32, 32, 2, 2>(m, g);
+    else if (size == SIMT_MEDIUM)
+        start<64, 64, 16, 4, 4>(m, g);
+    else
+        start<128, 64, 16, 8, 4>(m, g);
+}
+
 /* Small tiles fill a card when there is little to do, large ones load less. The bits are the same.
  */
 void gemm_simt(struct machine *m, const struct gemm *g)
@@ -199,11 +211,11 @@ void gemm_simt(struct machine *m, const struct gemm *g)
     if (!work && !(g->sums && g->n && g->parts))
         return;
     if (g->n <= 8)
-        start<64, 8, 32, 2, 2>(m, g);
+        gemm_simt_sized(m, g, SIMT_NARROW);
     else if (work < 128u * 64 * 64)
-        start<32, 32, 32, 2, 2>(m, g);
+        gemm_simt_sized(m, g, SIMT_SMALL);
     else if (work < 512u * 128 * 64 || g->n <= 64)
-        start<64, 64, 16, 4, 4>(m, g);
+        gemm_simt_sized(m, g, SIMT_MEDIUM);
     else
-        start<128, 64, 16, 8, 4>(m, g);
+        gemm_simt_sized(m, g, SIMT_LARGE);
 }

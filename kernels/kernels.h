@@ -134,6 +134,9 @@ struct gemm {
     const float *hot_b;
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
+/* The same with tiles of that size, whatever would be chosen: the same bits, as tests show. */
+enum simt_size { SIMT_NARROW, SIMT_SMALL, SIMT_MEDIUM, SIMT_LARGE };
+void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size size);
 void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
 /* Of those on tensor cores the large ones, the same bits: whether it can, whether it pays. */
 bool gemm_wide_can(const struct gemm *g);

@@ -2,8 +2,6 @@
  * shard. A block has a shard; lanes take its rows in turn, and their sums meet in a fixed tree. */
 #include "loss.cuh"
 
-enum { MANY_CLASSES = 16 };
-
 DEVICE void put_parts(double *part_loss, double *part_weight, bool more, double loss,
                       double weight, double *room)
 {

@@ -4,6 +4,9 @@
 
 #include "sheet.cuh"
 
+/* With more classes than that, a row is a warp's: its sums are in another order. */
+enum { MANY_CLASSES = 16 };
+
 /* A sum, or the largest, over the lanes of a row. */
 template <int G> DEVICE float row_sum(float v)
 {

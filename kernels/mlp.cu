@@ -308,7 +308,7 @@ static bool has_loss(struct mlp *f, const struct kernel_op *op)
         f->classes = c->classes;
         last->dz = (float *)c->dlogits;
         return c->dlogits && c->rows == f->rows && c->classes == last->out &&
-               c->classes <= MLP_CLASSES && c->ld == c->classes && c->ldd == c->classes &&
+               c->classes <= MANY_CLASSES && c->ld == c->classes && c->ldd == c->classes &&
                (const float *)c->logits == last->y;
     }
     f->of_values = *v;

@@ -5,8 +5,8 @@
 
 #include "kernels.h"
 
-/* Layers, widths of inputs and outputs, classes, rows, and bytes of a block's memory: at most. */
-enum { MLP_LAYERS = 6, MLP_WIDTH = 128, MLP_CLASSES = 32, MLP_ROWS = 4096, MLP_BYTES = 48 << 10 };
+/* Layers, widths of inputs and outputs, rows, and bytes of a block's memory: at most. */
+enum { MLP_LAYERS = 6, MLP_WIDTH = 128, MLP_ROWS = 4096, MLP_BYTES = 48 << 10 };
 /* Rows of a block, lanes; k at a time. */
 enum { MLP_TILE = 8, MLP_LANES = 128, MLP_DEPTH = 16 };
 

@@ -73,7 +73,7 @@ static void ref_gather(const struct op_gather *a)
     const struct rowfmt *format = &f->rows.format;
     for (size_t r = 0; r < a->rows; r++) {
         uint64_t at = a->now->row0 + (uint64_t)a->micro * a->rows + r;
-        uint32_t indicators = f->features->indicator_count;
+        uint32_t indicators = f->features ? f->features->indicator_count : 0;
         real *x = writes(a->x) + r * a->ld;
         memset(x, 0, (format->numbers + indicators) * sizeof *x);
         if (format->categories)
@@ -84,7 +84,7 @@ static void ref_gather(const struct op_gather *a)
         if (f->shuffle)
             at = rng_permute(a->now->seed, a->now->epoch, a->now->model, (uint32_t)f->count,
                              (uint32_t)at);
-        const unsigned char *record = rows_at(&f->rows, f->index[at]);
+        const unsigned char *record = rows_at(&f->rows, f->index ? f->index[at] : at);
         for (uint32_t k = 0; k < format->numbers; k++) {
             float value;
             memcpy(&value, record + 4 * k, 4);

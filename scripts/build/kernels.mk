@@ -2,15 +2,18 @@
 #   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
 #   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: seven of them take minutes
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
-#   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow
-#   make emulate-mutants         kernels spoilt on purpose must be noticed (a minute); EMULATE_SHAPES=1000 make emulate for more shapes
+#   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
+#                                former with so many random shapes of every kind
+#   make emulate-quick           its kernels alone, under the shadow: what every run of scripts/test.sh does, 35 s of one core
+#   make emulate-mutants         kernels spoilt on purpose must be noticed; MUTANTS=20: so many of them, others each day
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
 CUDA_ARCHS ?= 75 80 86 89 90 100 120
 
 KERNELS := $(sort $(wildcard kernels/*.cu))
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
-NO_BUILD := clean help demo test full bench check sanitize coverage uninstall emulate emulate-build emulate-mutants emulated emulated-test
+NO_BUILD := clean help demo test full bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
+            emulated-test
 ifneq ($(NVCC),)
 ifeq ($(SANFLAGS)$(filter double,$(REAL)),)
 ifneq ($(filter-out $(NO_BUILD),$(or $(MAKECMDGOALS),all)),)
@@ -112,15 +115,27 @@ $(EMULATE_DIR)/flags: FORCE
 
 ifeq ($(shell command -v $(CXX) 2>/dev/null),)
 emulate-build:
-emulate:
+emulate emulate-quick:
 	@echo "1..0 # SKIP no C++ compiler ($(CXX)) for the emulator"
 else
 emulate-build: $(EMULATE_PROGRAMS)
+# emulate_run LIST: those programs, and then whether they started every kernel
+EMULATE_SHADOW := $(filter $(EMULATE_DIR)/shadow/%,$(EMULATE_PROGRAMS))
+EMULATE_MANY   := $(if $(SHAPES),EMULATE_SHAPES=$(SHAPES) )
+emulate_run = \
+	@rm -f $(EMULATE_DIR)/ran; \
+	EMULATE_RAN=$(abspath $(EMULATE_DIR))/ran perl tests/run.pl $(1); status=$$?; \
+	echo 'EMULATE_RAN=$(EMULATE_DIR)/ran EMULATE_LIB=$(EMULATE_DIR)/shadow/libemulate.a tests/emulate/ran.pl' >$(EMULATE_DIR)/list.ran; \
+	perl tests/run.pl $(EMULATE_DIR)/list.ran && exit $$status
 emulate: emulate-build
-	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_PROGRAMS) >$(EMULATE_DIR)/list
-	@perl tests/run.pl $(EMULATE_DIR)/list
+	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_SHADOW) >$(EMULATE_DIR)/list
+	@printf '$(EMULATE_MANY)%s\n' $(filter-out $(EMULATE_SHADOW),$(EMULATE_PROGRAMS)) >>$(EMULATE_DIR)/list
+	$(call emulate_run,$(EMULATE_DIR)/list)
+emulate-quick: $(EMULATE_SHADOW)
+	@printf '%s\n' tests/emulate/dialect.pl $(EMULATE_SHADOW) >$(EMULATE_DIR)/list.quick
+	$(call emulate_run,$(EMULATE_DIR)/list.quick)
 endif
 # each kernel spoilt in one place, and noticed
 emulate-mutants: emulate-build
 	@perl tests/emulate/mutants.pl $(EMULATE_DIR)/shadow $(CXX) $(EMULATE_FLAGS) $(kernel_shadow)
-.PHONY: kernels kernel-table emulate emulate-build emulate-mutants
+.PHONY: kernels kernel-table emulate emulate-build emulate-quick emulate-mutants

@@ -48,6 +48,12 @@ float *device_numbers(uint32_t seed, size_t n, float **host)
     return device_array(h, n);
 }
 
+unsigned shapes_wanted(unsigned usual)
+{
+    const char *wanted = getenv("EMULATE_SHAPES");
+    return wanted ? (unsigned)strtoul(wanted, NULL, 10) : usual;
+}
+
 /* --- the machine of the tests --- */
 
 void device_launch(struct machine *, const struct launch *how, void **arguments)

@@ -28,6 +28,9 @@ template <class T> static inline T *device_empty(size_t n)
     return (T *)device_room(n * sizeof(T));
 }
 
+/* How many random shapes a test tries: EMULATE_SHAPES, else `usual`. */
+unsigned shapes_wanted(unsigned usual);
+
 /* Whether a child that runs this dies of it. */
 bool dies(void (*body)(void));
 

@@ -306,6 +306,29 @@ static struct gemm product_by_hand(int which, const float *x, const float *y, fl
     return g;
 }
 
+/* On CUDA cores: tiles of each size give the same bits, in all that an epilogue writes. */
+static void test_sized(int which, uint32_t m, uint32_t n, uint32_t k)
+{
+    size_t room = 2 * ((size_t)m * n + n);
+    float *x = device_numbers(1, (size_t)m * k, NULL), *y = device_numbers(2, (size_t)n * k, NULL);
+    float *first = NULL;
+    for (int size = SIMT_NARROW; size <= SIMT_LARGE; size++) {
+        float *to = device_numbers(3, room, NULL), *z = device_numbers(4, room, NULL);
+        struct gemm g = product_by_hand(which, x, y, to, m, n, k);
+        g.add = which == 2;
+        g.sums = which == 2 ? to + (size_t)m * n : NULL;
+        g.act = which == 0 ? ACT_GELU : ACT_NONE;
+        g.bias = which == 0 ? y : NULL;
+        g.z = which == 0 ? z : NULL;
+        g.z_row = n;
+        gemm_simt_sized(NULL, &g, (enum simt_size)size);
+        first = first ? first : to;
+        ok(memcmp(to, first, room * 4) == 0, "product %d of %u x %u x %u, tiles of size %d", which,
+           m, n, k, size);
+    }
+    device_drop_all();
+}
+
 /* Large tiles give the bits of small ones, and the sums of B's columns. */
 static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
 {
@@ -376,26 +399,31 @@ static void test_rule(void)
     is_int(product_of(by, 1u << 31, 1u << 16, 1u << 16, false), PRODUCT_BF16, "very many");
 }
 
-/* As many shapes of a seed as EMULATE_SHAPES says; the long run of scripts/test.sh --full. */
-static void test_random(uint32_t count)
+static void test_shape(uint32_t seed)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t r[6];
-        for (uint32_t k = 0; k < 6; k++)
-            r[k] = (uint32_t)((number(i, k) + 1) * 32768);
-        struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90,
-                                r[3] % (ACT_MISH + 1), 1 + r[4] % 4};
-        emulate_order(i % ORDER_COUNT);
-        test_forward(&s, (enum product)(r[5] % 4), r[5] / 4 % 2);
-        test_backward(&s, (enum product)(r[5] % 4), r[5] / 8 % 2, r[5] / 16 % 2);
-        device_drop_all();
-    }
+    uint32_t r[6];
+    int before = tap_failed;
+    for (uint32_t k = 0; k < 6; k++)
+        r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
+    struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90, r[3] % (ACT_MISH + 1),
+                            1 + r[4] % 4};
+    emulate_order(seed % ORDER_COUNT);
+    test_forward(&s, (enum product)(r[5] % 4), r[5] / 4 % 2);
+    test_backward(&s, (enum product)(r[5] % 4), r[5] / 8 % 2, r[5] / 16 % 2);
+    device_drop_all();
+    if (tap_failed > before)
+        printf("# again: test_gemm shape %u\n", seed);
 }
 
-int main(void)
+/* test_gemm [shape SEED]: else as many random shapes as EMULATE_SHAPES says, and those below. */
+int main(int count, char **words)
 {
-    const char *shapes_wanted = getenv("EMULATE_SHAPES");
-    test_random(shapes_wanted ? (uint32_t)strtoul(shapes_wanted, NULL, 10) : 4);
+    if (count > 2) {
+        test_shape((uint32_t)strtoul(words[2], NULL, 10));
+        return done();
+    }
+    for (uint32_t seed = 0; seed < shapes_wanted(4); seed++)
+        test_shape(seed);
     static const struct dense_shape shapes[] = {
         {1, 1, 1, ACT_NONE, 1},        {33, 17, 5, ACT_RELU, 1},     {70, 40, 33, ACT_TANH, 2},
         {65, 31, 2, ACT_SIGMOID, 3},   {9, 70, 65, ACT_GELU, 1},     {40, 3, 130, ACT_MISH, 2}};
@@ -427,6 +455,9 @@ int main(void)
     test_wide_rule();
     for (EACH_ORDER(order))
         for (int which = 0; which < 3; which++) {
+            test_sized(which, 3, 65, 33);
+            if (order % 2)
+                test_sized(which, 130, 70, 19);
             enum product how = (enum product)(PRODUCT_TF32 + ((int)order + which) % 3);
             test_wide(which, how, 132, 36, 52);
             if (order == 1)

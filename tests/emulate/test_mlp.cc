@@ -1,5 +1,6 @@
 /* Operations that go together. Stacks of small dense layers: fused, and one operation after the
- * other, the same bits; and what is no such stack is left alone. */
+ * other, the same bits, and within the gates of the reference in double; and what is no such stack
+ * is left alone. */
 #include <math.h>
 
 #include "harness.h"
@@ -7,7 +8,10 @@
 
 extern "C" {
 #include "backend/backend.h"
+#include "backend/opcase.h"
 }
+#include "random_case.h"
+#include "reference_op.h"
 
 enum { LAYERS = 3 };
 struct shape {
@@ -31,7 +35,8 @@ struct stack {
     uint32_t op_count;
     float *written[24];
     size_t count[24];
-    unsigned buffers;
+    unsigned buffers, grads; /* grads: the one that has shards, of `params` each */
+    size_t params;
     double *part_loss, *part_weight;
 };
 
@@ -101,11 +106,13 @@ static void make_layers(struct stack *s, const struct shape *h, unsigned shards)
     float *x = device_numbers(1, h->rows * (size_t)h->width[0] + 1, NULL), *dy = NULL;
     if (h->gather)
         x = (float *)s->gather.x;
-    bool keep_z = h->act == ACT_GELU;
+    bool keep_z = ACT_NEEDS_Z(h->act);
     for (int i = 0; i < LAYERS; i++) {
         at[i] = n + (h->aligned ? 0 : 1);
         n = at[i] + (size_t)(h->width[i] + (i ? 0 : h->hot) + 1) * h->width[i + 1];
     }
+    s->grads = s->buffers;
+    s->params = n;
     float *params = device_numbers(2, n, NULL), *grads = output(s, n * shards);
     for (int i = 0; i < LAYERS; i++) {
         struct op_dense *a = &s->forward[i];
@@ -221,27 +228,111 @@ static double sum(const double *parts, unsigned n)
     return all;
 }
 
-static void test_stack(const struct shape *h)
+/* The worst |difference| over the largest |value|; of shards the sums. Rows that are answered
+ * right have next to no gradient, and what rounding leaves of that is measured by a tenth. */
+static double far_from(const struct stack *got, const struct stack *want, unsigned i)
+{
+    size_t n = i == want->grads ? want->params : want->count[i];
+    double worst = 0, largest = 0.1;
+    for (size_t k = 0; k < n; k++) {
+        double x = 0, y = 0;
+        for (size_t at = k; at < want->count[i]; at += n) {
+            x += (double)got->written[i][at];
+            y += (double)want->written[i][at];
+        }
+        largest = fmax(largest, fabs(y));
+        if (!(fabs(x - y) <= worst))
+            worst = fabs(x - y);
+    }
+    return worst / largest;
+}
+
+/* Where a derivative jumps, rounding decides on which side a number stands. */
+static bool is_smooth(const struct shape *h)
+{
+    bool loss = h->classes || h->kind == VALUE_MSE || h->kind == VALUE_HUBER;
+    return loss && (ACT_NEEDS_Z(h->act) || h->act == ACT_TANH || h->act == ACT_SIGMOID);
+}
+
+/* What the kernels left, against the operations in double, one after the other. */
+static void against_reference(const struct stack *got, const struct shape *h, const char *name)
+{
+    struct stack slow;
+    double worst = 0;
+    unsigned shards = plan_shards(h->rows);
+    make(&slow, h);
+    for (uint32_t i = 0; i < slow.op_count; i++)
+        reference_op((enum op_id)slow.ops[i].op, (const union op_arguments *)slow.ops[i].arguments);
+    for (unsigned i = 0; i < slow.buffers; i++) {
+        bool forward = i < slow.grads; /* batch and records; activations' gradients come after */
+        double far = far_from(got, &slow, i);
+        worst = far <= worst * (forward ? 0.1 : 1) ? worst : far * (forward ? 10 : 1);
+    }
+    double want = sum(slow.part_loss, shards), weight = sum(slow.part_weight, shards);
+    ok(worst <= 1e-4, "%s: %.1e from the reference", name, worst);
+    ok(fabs(sum(got->part_loss, shards) - want) <= 1e-5 * fmax(fabs(want), weight) &&
+           fabs(sum(got->part_weight, shards) - weight) <= 1e-5 * weight,
+       "%s: its loss and weight", name);
+}
+
+/* whole: all of it is to be one stack, in two launches. */
+static void test_stack(const struct shape *h, bool whole)
 {
     struct stack fused, plain;
+    char name[128];
     unsigned shards = plan_shards(h->rows);
+    snprintf(name, sizeof name, "%u x %u-%u-%u-%u act %u", h->rows, h->width[0], h->width[1],
+             h->width[2], h->width[3], h->act);
     make(&fused, h);
     make(&plain, h);
     for (uint32_t i = 0; i < plain.op_count; i++)
         kernels_issue(NULL, plain.ops[i].op, plain.ops[i].arguments, fp32, NULL);
     uint64_t launches = emulate_counts.launches;
-    uint32_t taken = kernels_issue_front(NULL, fused.ops, fused.op_count, fp32,
-                                         scratch_for(h->rows));
-    is_int((int64_t)taken, (int64_t)fused.op_count, "all of a stack is taken");
-    is_int((int64_t)(emulate_counts.launches - launches), 2, "in two launches");
+    void *scratch = scratch_for(h->rows);
+    uint32_t taken = kernels_issue_front(NULL, fused.ops, fused.op_count, fp32, scratch);
+    if (whole) {
+        is_int((int64_t)taken, (int64_t)fused.op_count, "all of a stack is taken");
+        is_int((int64_t)(emulate_counts.launches - launches), 2, "in two launches");
+    }
+    while (taken < fused.op_count)
+        taken += kernels_issue_front(NULL, fused.ops + taken, fused.op_count - taken, fp32,
+                                     scratch);
     for (unsigned i = 0; i < fused.buffers; i++)
-        ok(memcmp(fused.written[i], plain.written[i], fused.count[i] * 4) == 0,
-           "%u x %u-%u-%u-%u act %u: buffer %u has the same bits", h->rows, h->width[0],
-           h->width[1], h->width[2], h->width[3], h->act, i);
+        if (memcmp(fused.written[i], plain.written[i], fused.count[i] * 4) != 0)
+            ok(false, "%s: buffer %u has the same bits", name, i);
     double want = sum(plain.part_loss, shards), weight = sum(plain.part_weight, shards);
-    is_near(sum(fused.part_loss, shards), want, 1e-12 * fabs(want), "loss");
-    is_near(sum(fused.part_weight, shards), weight, 1e-12 * weight, "weight");
+    ok(fabs(sum(fused.part_loss, shards) - want) <= 1e-12 * fabs(want) &&
+           fabs(sum(fused.part_weight, shards) - weight) <= 1e-12 * weight,
+       "%s: the loss and the weight of one operation after the other", name);
+    if (is_smooth(h))
+        against_reference(&fused, h, name);
     device_drop_all();
+}
+
+/* A stack of a seed: most of them fit into a block, some do not. */
+static void test_shape(uint64_t seed)
+{
+    struct random_draw from = {seed, 0}, *d = &from;
+    struct shape h = {};
+    int before = tap_failed;
+    h.rows = 3 + draw_size(d, 200);
+    h.hot = draw_below(d, 3) ? 0 : 4 + draw_below(d, 6);
+    for (int i = 0; i < LAYERS; i++)
+        h.width[i] = draw_size(d, draw_below(d, 8) ? 128 : 140);
+    if (h.hot && draw_below(d, 3) == 0)
+        h.width[0] = 0;
+    h.act = draw_below(d, ACT_MISH + 1);
+    h.classes = draw_below(d, 3) ? 1 + draw_size(d, 31) : 0;
+    h.width[LAYERS] = h.classes ? h.classes : 1;
+    h.kind = draw_below(d, h.classes ? CLASS_FOCAL + 1 : VALUE_QUANTILE + 1);
+    h.more = draw_below(d, 2);
+    h.dx = h.width[0] && draw_below(d, 2);
+    h.aligned = draw_below(d, 2);
+    h.gather = draw_below(d, 2);
+    emulate_order((unsigned)seed % ORDER_COUNT);
+    test_stack(&h, false);
+    if (tap_failed > before)
+        printf("# again: test_mlp shape %llu\n", (unsigned long long)seed);
 }
 
 static void test_no_stack(void)
@@ -349,8 +440,15 @@ static void test_ending(bool bad)
     device_drop_all();
 }
 
-int main(void)
+/* test_mlp [shape SEED]: else as many random shapes as EMULATE_SHAPES says, and those below. */
+int main(int count, char **words)
 {
+    if (count > 2) {
+        test_shape(strtoull(words[2], NULL, 10));
+        return done();
+    }
+    for (uint64_t seed = 0; seed < shapes_wanted(4); seed++)
+        test_shape(seed);
     static const struct shape shapes[] = {
         {70, {14, 128, 128, 2}, 0, ACT_RELU, 2, CLASS_CROSS_ENTROPY, false, false, true, true},
         {33, {5, 40, 17, 3}, 7, ACT_GELU, 3, CLASS_FOCAL, true, false, false, false},
@@ -359,7 +457,7 @@ int main(void)
     };
     for (EACH_ORDER(order))
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            test_stack(&shapes[i]);
+            test_stack(&shapes[i], true);
     for (EACH_ORDER(order)) {
         test_backs(order % 2 ? ACT_GELU : ACT_SIGMOID,
                    order / 2 ? PRODUCT_TF32 : PRODUCT_FP32);

@@ -1,119 +1,15 @@
-/* Every case of every operation (backend/opcase.h), on emulated kernels and on the CPU: within the
- * case's gate, the same bits in all four orders of lanes, nothing written outside. */
+/* Every case of every operation (backend/opcase.h) on emulated kernels, against the reference in
+ * double: within the case's gate, the same bits in all four orders of lanes, nothing written
+ * outside. Then as many random shapes as EMULATE_SHAPES says, each in two orders; the number of one
+ * brings it back. */
 #include <math.h>
 
 #include "harness.h"
-#include "kernels.h"
+#include "kernel_machine.h"
+#include "random_case.h"
+#include "reference_op.h"
 
-extern "C" {
-#include "backend/machine.h"
-#include "backend/opcase.h"
-}
-
-/* --- a machine that is nothing but kernels --- */
-
-static char *scratch;
-static size_t scratch_bytes;
-
-static void *alloc(struct machine *, size_t bytes, struct err *)
-{
-    void *at = memory_alloc(bytes, 0);
-    if (!at)
-        abort();
-    memset(at, 0, bytes);
-    return at;
-}
-static void release(struct machine *, void *memory)
-{
-    memory_free(memory, 0);
-}
-static void upload(struct machine *, uint32_t, void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
-    shadow_written(to, bytes);
-}
-static void download(struct machine *, uint32_t, void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
-}
-static const void *adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
-{
-    void *at = alloc(m, bytes ? bytes : 1, e);
-    upload(m, 0, at, host, bytes);
-    return at;
-}
-static void disown(struct machine *, const void *adopted)
-{
-    memory_free((void *)(uintptr_t)adopted, 0);
-}
-static void act_download(struct machine *, real *to, const struct act *from, size_t rows,
-                         size_t width, size_t ld)
-{
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + r * width, (const float *)from + r * ld, width * sizeof *to);
-}
-static void need(const struct machine *, enum op_id op, const void *arguments, struct need *n)
-{
-    kernels_need(op, arguments, n);
-}
-static void issue(struct machine *m, enum op_id op, const void *arguments)
-{
-    struct need n;
-    kernels_need(op, arguments, &n);
-    if (n.scratch > scratch_bytes) { /* its head is 0, the rest nobody has written */
-        memory_free(scratch, 0);
-        scratch_bytes = 2 * n.scratch;
-        scratch = (char *)memory_alloc(scratch_bytes, 0);
-        memset(scratch, 0, SCRATCH_HEAD);
-        shadow_written(scratch, SCRATCH_HEAD);
-    }
-    kernels_issue(m, op, arguments, products{PRODUCT_FP32, 0}, scratch);
-}
-static size_t act_bytes(const struct machine *)
-{
-    return sizeof(float);
-}
-static size_t shadow_bytes(const struct machine *, const struct group *, uint32_t, uint64_t)
-{
-    return 0;
-}
-static const void *shadow_of(const struct machine *, const void *, uint64_t)
-{
-    return NULL;
-}
-static void fence(struct machine *, uint32_t) {}
-static struct machine *open_kernels(const struct machine_options *, struct err *)
-{
-    static struct machine m;
-    return &m;
-}
-
-static struct machine *kernels(void)
-{
-    static struct machine_type type = {};
-    struct machine_options o = {};
-    struct err e = {};
-    type.name = "kernels";
-    type.open = open_kernels;
-    type.alloc = alloc;
-    type.release = release;
-    type.adopt = adopt;
-    type.disown = disown;
-    type.upload = upload;
-    type.download = download;
-    type.fence = fence;
-    type.act_download = act_download;
-    type.need = need;
-    type.issue = issue;
-    type.act_bytes = act_bytes;
-    type.shadow_bytes = shadow_bytes;
-    type.shadow_of = shadow_of;
-    machine_register(&type);
-    o.backend = "kernels";
-    return machine_open(&o, &e);
-}
-
-/* --- comparing --- */
+static struct machine *device, *host;
 
 static const struct opbuffer *buffer_of(const struct opdata *d, const char *name)
 {
@@ -158,51 +54,101 @@ static double bytes_difference(const struct opdata *a, const struct opdata *b)
 
 static double worst_difference(struct opdata *a, struct opdata *b, const char **where)
 {
-    double worst = fmax(parts_difference(a, b, "part_loss"), parts_difference(a, b, "part_weight"));
-    worst = fmax(worst, bytes_difference(a, b));
-    return fmax(worst, opcase_difference(a, b, where));
+    const double all[] = {parts_difference(a, b, "part_loss"),
+                          parts_difference(a, b, "part_weight"), bytes_difference(a, b),
+                          opcase_difference(a, b, where)};
+    double worst = 0;
+    for (double d : all) /* what is no number is infinitely far: fmax would drop it */
+        worst = d <= worst ? worst : isnan(d) ? (double)INFINITY : d;
+    return worst;
 }
 
-static void run_case(const struct opcase *c, struct machine *device, struct machine *cpu)
+/* Parameters that begin anywhere: a copy of them one further, back in their place afterwards. */
+static float **parameters_of(struct opdata *d)
+{
+    switch ((int)d->of->op) {
+    case OP_sgd: return &d->arguments.sgd.p;
+    case OP_rmsprop: return &d->arguments.rmsprop.p;
+    case OP_adam: return &d->arguments.adam.p;
+    default: return NULL;
+    }
+}
+static void issue_odd(struct opdata *d)
+{
+    float **p = parameters_of(d), *there = p ? *p : NULL;
+    size_t bytes = (size_t)opcase_items(d->of) * sizeof *there;
+    if (!p) {
+        machine_issue(device, d->of->op, &d->arguments);
+        return;
+    }
+    float *odd = (float *)device_room(bytes + sizeof *there) + 1;
+    memcpy(odd, there, bytes);
+    shadow_written(odd, bytes);
+    *p = odd;
+    machine_issue(device, d->of->op, &d->arguments);
+    memcpy(there, odd, bytes);
+    *p = there;
+    device_drop_all();
+}
+
+/* One case in that order and in `others` further ones; the bits are the same wherever parameters
+ * begin. */
+static void run_case(const struct opcase *c, uint64_t seed, unsigned order, unsigned others,
+                     const char *again)
 {
     char name[128];
     const char *where = "";
-    struct opdata *first = NULL;
     opcase_name(c, name, sizeof name);
-    for (EACH_ORDER(order)) {
-        struct opdata *d = opcase_make(c, device, 42);
-        machine_issue(device, c->op, &d->arguments);
-        if (order == 0) {
-            first = d;
-            continue;
-        }
+    emulate_order(order % ORDER_COUNT);
+    struct opdata *first = opcase_make(c, device, seed);
+    machine_issue(device, c->op, &first->arguments);
+    for (unsigned other = order + 1; other <= order + others; other++) {
+        emulate_order(other % ORDER_COUNT);
+        struct opdata *d = opcase_make(c, device, seed);
+        issue_odd(d);
         if (!opcase_same(d, first, &where))
-            ok(false, "%s: the same bits in order %u: %s", name, order, where);
+            ok(false, "%s: the same bits in order %u: %s%s", name, other % ORDER_COUNT, where,
+               again);
         opcase_free(d);
     }
     if (!opcase_inside(first, &where))
-        ok(false, "%s: nothing is written outside %s", name, where);
-    struct opdata *want = opcase_make(c, cpu, 42);
-    machine_issue(cpu, c->op, &want->arguments);
+        ok(false, "%s: nothing is written outside %s%s", name, where, again);
+    struct opdata *want = opcase_make(c, host, seed);
+    reference_op(c->op, &want->arguments);
     double worst = worst_difference(first, want, &where);
-    ok(worst <= c->gate, "%s: %.2g within %.2g %s", name, worst, c->gate, where);
+    ok(worst <= c->gate, "%s: %.2g within %.2g %s%s", name, worst, c->gate, where, again);
     opcase_free(want);
     opcase_free(first);
     unsigned found = emulate_findings();
     if (found)
-        ok(false, "%s: %u findings", name, found);
+        ok(false, "%s: %u findings%s", name, found, again);
 }
 
+static void run_random(uint64_t seed)
+{
+    char again[64];
+    struct opcase c = random_case(seed);
+    snprintf(again, sizeof again, "; again: test_ops shape %llu", (unsigned long long)seed);
+    run_case(&c, seed, (unsigned)(seed / OP_COUNT), 1, again);
+}
+
+/* test_ops [OPERATION | shape SEED] */
 int main(int count, char **words)
 {
     struct machine_options o = {};
     struct err e = {};
     o.backend = "cpu";
-    struct machine *device = kernels(), *cpu = machine_open(&o, &e);
+    device = kernel_machine();
+    host = machine_open(&o, &e);
     const struct opcase *c;
-    for (size_t i = 0; (c = opcase_at(i)); i++)
+    uint64_t shapes = count > 1 ? 0 : shapes_wanted(2 * OP_COUNT);
+    if (count > 2)
+        run_random(strtoull(words[2], NULL, 10));
+    for (size_t i = 0; count < 3 && (c = opcase_at(i)); i++)
         if (count < 2 || strcmp(words[1], op_name(c->op)) == 0)
-            run_case(c, device, cpu);
-    machine_close(cpu);
+            run_case(c, 42, 0, ORDER_COUNT - 1, "");
+    for (uint64_t seed = 0; seed < shapes; seed++)
+        run_random(seed);
+    machine_close(host);
     return done();
 }

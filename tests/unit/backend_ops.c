@@ -8,38 +8,7 @@
 #include "backend/opcase.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "reference.h"
-#include "reference_param.h"
-
-static void reference(const struct opcase *c, union op_arguments *a)
-{
-    switch ((int)c->op) {
-    case OP_gather: ref_gather(&a->gather); break;
-    case OP_onehot: ref_onehot(&a->onehot); break;
-    case OP_embed: ref_embed(&a->embed); break;
-    case OP_embed_back: ref_embed_back(&a->embed_back); break;
-    case OP_dense: ref_dense(&a->dense); break;
-    case OP_dense_back: ref_dense_back(&a->dense_back); break;
-    case OP_act: ref_act_op(&a->act); break;
-    case OP_act_back: ref_act_back(&a->act_back); break;
-    case OP_dropout: ref_dropout(&a->dropout); break;
-    case OP_add: ref_add(&a->add); break;
-    case OP_bnorm_stats: ref_bnorm_stats(&a->bnorm_stats); break;
-    case OP_bnorm: ref_bnorm(&a->bnorm); break;
-    case OP_bnorm_sums: ref_bnorm_sums(&a->bnorm_sums); break;
-    case OP_bnorm_back: ref_bnorm_back(&a->bnorm_back); break;
-    case OP_lnorm: ref_lnorm(&a->lnorm); break;
-    case OP_lnorm_back: ref_lnorm_back(&a->lnorm_back); break;
-    case OP_loss_class: ref_loss_class(&a->loss_class); break;
-    case OP_loss_value: ref_loss_value(&a->loss_value); break;
-    case OP_norm2: ref_norm2(&a->norm2); break;
-    case OP_sgd: ref_sgd(&a->sgd); break;
-    case OP_rmsprop: ref_rmsprop(&a->rmsprop); break;
-    case OP_adam: ref_adam(&a->adam); break;
-    case OP_advance: ref_advance(&a->advance); break;
-    default: ok(false, "%s has a reference", op_name(c->op));
-    }
-}
+#include "reference_op.h"
 
 static struct machine *open_with(const char *core)
 {
@@ -97,7 +66,7 @@ static void against_reference(struct machine *m, const struct opcase *c, const c
     const char *where;
     struct opdata *ours = opcase_make(c, m, 42), *theirs = opcase_make(c, m, 42);
     machine_issue(m, c->op, &ours->arguments);
-    reference(c, &theirs->arguments);
+    reference_op(c->op, &theirs->arguments);
     opcase_name(c, name, sizeof name);
     double parts = c->op == OP_loss_class || c->op == OP_loss_value ? parts_difference(ours,
             theirs) : 0;

@@ -1,0 +1,158 @@
+/* random_case.h - a case of an operation from a seed, ragged and mostly small: sizes are drawn so
+ * that each power of two is as likely as the next, and every flag that the operation knows comes
+ * and goes. The seed says which operation as well, so that one number brings a case back. */
+#ifndef DNN_TESTS_RANDOM_CASE_H
+#define DNN_TESTS_RANDOM_CASE_H
+
+#include "backend/opcase.h"
+#include "base/rng.h"
+
+struct random_draw { uint64_t seed; uint32_t at; };
+
+static inline uint32_t draw_below(struct random_draw *d, uint32_t n)
+{
+    return (uint32_t)((uint64_t)rng_bits(d->seed, d->at++, 0, 0, RNG_TEST) * n >> 32);
+}
+
+/* 1 to most */
+static inline uint32_t draw_size(struct random_draw *d, uint32_t most)
+{
+    uint32_t end = 2;
+    while (end <= most && draw_below(d, 6))
+        end *= 2;
+    return 1 + draw_below(d, end <= most ? end : most);
+}
+
+static inline uint32_t draw_flag(struct random_draw *d, uint32_t flag)
+{
+    return draw_below(d, 2) ? flag : 0;
+}
+
+/* All the data, some of it, or one row. */
+static inline uint32_t draw_ragged(struct random_draw *d)
+{
+    static const uint32_t kinds[] = {0, CASE_RAGGED, CASE_ONE_ROW};
+    return kinds[draw_below(d, 3)];
+}
+
+/* Operations on parameters: rows are shards, `out` a weight's width, flags what its step is. */
+static inline void draw_parameters(struct random_draw *d, struct opcase *c)
+{
+    c->rows = 1 + draw_below(d, 16);
+    c->in = draw_size(d, 9000);
+    c->out = draw_below(d, 3) ? draw_below(d, 60) : 0;
+    c->kind = draw_below(d, 20);
+    c->flags = draw_below(d, 8) ? 0 : CASE_BAD;
+    if (c->op == OP_norm2)
+        c->flags |= draw_flag(d, CASE_SECOND);
+    else
+        c->flags |= draw_flag(d, CASE_SECOND) | draw_flag(d, CASE_CLIP) | draw_flag(d, CASE_SHADOW);
+    if (c->op == OP_sgd)
+        c->flags |= draw_flag(d, CASE_BARE);
+    c->pad = 0;
+}
+
+static inline struct opcase random_case(uint64_t seed)
+{
+    struct random_draw from = {seed, 0}, *d = &from;
+    struct opcase c = {.op = (enum op_id)(seed % OP_COUNT)};
+    c.rows = draw_size(d, 300);
+    c.in = draw_size(d, 150);
+    c.pad = draw_below(d, 2) ? draw_below(d, 6) : 0;
+    c.gate = 1e-5;
+    switch (c.op) {
+    case OP_gather:
+        c.out = draw_below(d, 5);
+        c.kind = draw_below(d, 6);
+        c.flags = draw_flag(d, CASE_SHUFFLE) | draw_ragged(d);
+        c.gate = 0;
+        break;
+    case OP_onehot:
+        c.in = draw_size(d, 12);
+        c.gate = 0;
+        break;
+    case OP_embed:
+    case OP_embed_back:
+        c.in = draw_size(d, 20);
+        c.out = draw_size(d, 140);
+        c.flags = c.op == OP_embed ? 0 : draw_flag(d, CASE_MORE);
+        c.gate = c.op == OP_embed ? 0 : 1e-4;
+        break;
+    case OP_dense:
+        c.out = draw_size(d, 150);
+        c.kind = draw_below(d, ACT_MISH + 1);
+        c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_SHADOW) |
+                  draw_flag(d, CASE_KEEP_Z) | draw_flag(d, CASE_HOT);
+        break;
+    case OP_dense_back:
+        c.out = draw_size(d, 150);
+        c.kind = draw_below(d, ACT_MISH + 1);
+        c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_SHADOW) | draw_flag(d, CASE_ADD) |
+                  draw_flag(d, CASE_MORE) | draw_flag(d, CASE_HOT);
+        c.gate = 1e-4;
+        break;
+    case OP_act:
+    case OP_act_back:
+        c.kind = draw_below(d, ACT_MISH + 1);
+        c.flags = c.op == OP_act ? 0 : draw_flag(d, CASE_ADD);
+        c.gate = c.op == OP_act ? 1e-5 : 1e-4;
+        break;
+    case OP_dropout:
+        c.kind = draw_below(d, 1 << 16);
+        c.flags = draw_flag(d, CASE_ADD) | draw_flag(d, CASE_SECOND);
+        if (draw_below(d, 2)) { /* what is kept stands in words of sixteen */
+            c.in = (c.in + 15) / 16 * 16;
+            c.flags |= draw_below(d, 2) ? CASE_KEEP_Z : CASE_SHADOW;
+        }
+        break;
+    case OP_add:
+    case OP_bnorm:
+    case OP_lnorm:
+        c.flags = draw_flag(d, CASE_BARE);
+        break;
+    case OP_bnorm_stats:
+        c.flags = draw_flag(d, CASE_MORE) | draw_ragged(d);
+        break;
+    case OP_bnorm_sums:
+        c.flags = draw_flag(d, CASE_MORE) | draw_ragged(d);
+        c.gate = 1e-4;
+        break;
+    case OP_bnorm_back:
+        c.flags = draw_flag(d, CASE_ADD) | draw_ragged(d);
+        c.gate = 1e-4;
+        break;
+    case OP_lnorm_back:
+        c.flags = draw_flag(d, CASE_ADD) | draw_flag(d, CASE_MORE);
+        c.gate = 1e-4;
+        break;
+    case OP_loss_class:
+        c.in = 1 + draw_size(d, 400);
+        c.kind = draw_below(d, 10);
+        c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_MORE) | draw_flag(d, CASE_SECOND) |
+                  draw_ragged(d);
+        c.kind += c.flags & CASE_SECOND ? 1 : 0;
+        break;
+    case OP_loss_value:
+        c.in = 1;
+        c.kind = draw_below(d, VALUE_QUANTILE + 1);
+        c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_MORE) | draw_ragged(d);
+        break;
+    case OP_norm2:
+    case OP_sgd:
+    case OP_rmsprop:
+    case OP_adam:
+        draw_parameters(d, &c);
+        break;
+    case OP_advance:
+        c.rows = 1 + draw_below(d, 16);
+        c.kind = draw_below(d, 5);
+        c.flags = draw_flag(d, CASE_BAD) | draw_flag(d, CASE_BARE);
+        c.in = c.flags & CASE_BARE ? 0 : c.in; /* buffers that there are none of */
+        c.gate = 0;
+        break;
+    case OP_COUNT: break;
+    }
+    return c;
+}
+
+#endif
