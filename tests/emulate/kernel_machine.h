@@ -1,5 +1,6 @@
 /* kernel_machine.h - a machine that is nothing but kernels: what is issued is started at once, by
- * the test's device_launch, in fp32; its memory is the emulated device's, which the host may read. */
+ * the test's device_launch, in fp32; its memory is the emulated device's, which the host may
+ * read. */
 #ifndef EMULATE_KERNEL_MACHINE_H
 #define EMULATE_KERNEL_MACHINE_H
 
