@@ -92,6 +92,8 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     tensor_meta(w, "plan", plan.text.data);
     tensor_meta(w, "data", c->data);
     add_number(w, "journal", c->journal);
+    if (c->best_params)
+        add_number(w, "best.journal", c->best_journal);
     add_reals(w, "params", c->params, c->param_count);
     add_reals(w, "buffers", c->buffers, c->buffer_count);
     add_reals(w, "m1", c->m1, c->param_count);
@@ -156,7 +158,8 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
 {
     const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
                *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
-               *journal = tensor_file_meta(f, "journal");
+               *journal = tensor_file_meta(f, "journal"),
+               *best_journal = tensor_file_meta(f, "best.journal");
     int64_t number = 0;
     if (!kind || strcmp(kind, "checkpoint") != 0)
         return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
@@ -172,6 +175,9 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
         return broken(f, e, "its metadata are incomplete");
     memcpy(c->data, data, sizeof c->data);
     c->journal = (uint64_t)number;
+    if (best_journal && (!text_to_int(best_journal, &number) || number < 0))
+        return broken(f, e, "its metadata contradict each other");
+    c->best_journal = (uint64_t)number;
     struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), e);
     bool good = doc && plan_read(json_root(doc), &c->plan);
     json_free(doc);

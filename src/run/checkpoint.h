@@ -8,7 +8,8 @@
  * untrained (F64: loss of the first step; may be absent), norms (F64: norms.h; likewise), scale
  * (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere), times
  * (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format, plan,
- * data (hash of schema and encoded rows), journal (length of output.metrics). */
+ * data (hash of schema and encoded rows), journal (length of output.metrics), best.journal (the
+ * same at the end of the best epoch; may be absent). */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 
@@ -30,6 +31,7 @@ struct checkpoint {
     struct norms *norms; /* NULL: none */
     double seconds;      /* used so far, over all runs */
     uint64_t journal;
+    uint64_t best_journal; /* with best_params; not known: journal */
     char *config; /* JSON text */
     char data[65];
 };

@@ -266,23 +266,12 @@ static double foretell(const struct training *t, double epoch_s)
     return limit > 0 && all > limit ? limit : all;
 }
 
-/* What an answer of no training costs: one class of all log(classes), the mean of a target, which
- * is scaled to a deviation of 1, at most 1. */
-static double constant_loss(const struct training *t)
-{
-    return t->classes ? log(t->classes) : 1;
-}
-
-static bool ruined(const struct training *t, int64_t epoch)
-{
-    return history_ruined(&t->history, epoch, constant_loss(t));
-}
-
 /* Whether the end of this epoch is kept. Without validation rows the last one is the best, and a
  * ruined one nothing to go back to. */
 static bool worth_keeping(const struct training *t, bool best)
 {
-    return best && (t->history.metric || !ruined(t, t->history.epochs));
+    const struct history *h = &t->history;
+    return best && (h->metric || !history_ruined(h, h->epochs));
 }
 
 static bool ran_away(struct training *t, const struct step *now, struct err *e)
@@ -290,10 +279,8 @@ static bool ran_away(struct training *t, const struct step *now, struct err *e)
     const struct history *h = &t->history;
     char what[256];
     bool over = h->epochs >= t->config->train.epochs || history_over(h);
-    if (!history_runaway(h, constant_loss(t), t->steps, over))
+    if (!history_runaway(h, t->steps, over))
         return false;
-    if (!t->best.params || (h->metric && ruined(t, h->best_epoch)))
-        training_forget(t);
     snprintf(what, sizeof what,
              "the loss of %d epochs was above %d times that of a constant answer and of the first "
              "step, at last %.3g",
@@ -340,6 +327,7 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
         return FAILED;
     if (worth_keeping(t, best) && !training_remember(t, end, e))
         return FAILED;
+    training_release(t, best);
     return ran_away(t, now, e) ? FAILED : GO_ON;
 }
 

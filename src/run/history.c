@@ -26,16 +26,21 @@ bool history_add(struct history *h, struct history_row row)
     return better;
 }
 
-bool history_ruined(const struct history *h, int64_t epoch, double constant_loss)
+bool history_ruins(const struct history *h, double loss)
 {
-    double usual = h->untrained > constant_loss ? h->untrained : constant_loss;
-    return h->rows[epoch - 1].loss > HISTORY_FACTOR * usual;
+    double usual = h->untrained > h->constant ? h->untrained : h->constant;
+    return loss > HISTORY_FACTOR * usual;
 }
 
-bool history_runaway(const struct history *h, double constant_loss, int64_t steps, bool over)
+bool history_ruined(const struct history *h, int64_t epoch)
+{
+    return history_ruins(h, h->rows[epoch - 1].loss);
+}
+
+bool history_runaway(const struct history *h, int64_t steps, bool over)
 {
     int64_t last = h->epochs, low = last, row = 0;
-    for (; row < last && history_ruined(h, last - row, constant_loss); row++)
+    for (; row < last && history_ruined(h, last - row); row++)
         if (h->rows[last - row - 1].loss <= h->rows[low - 1].loss)
             low = last - row;
     int64_t back = (HISTORY_STEPS + steps - 1) / steps;

@@ -24,22 +24,23 @@ struct history {
     double best;
     int64_t waited;   /* epochs since the best one */
     double untrained; /* loss of the first step's rows, before it changed anything; 0: not known */
+    double constant;  /* loss of an answer of no training */
 };
 
 /* True when this epoch is the best so far: better than the best before by more than min_delta. A
  * NaN is never best. Without a metric every epoch is the best: the last weights are kept. */
 bool history_add(struct history *h, struct history_row row);
-/* An epoch (from 1) had more than HISTORY_FACTOR times the loss of a constant answer, and that of
- * the weights that nothing had trained yet: where data are not scaled, good trainings begin high.
- */
+/* This loss is more than HISTORY_FACTOR times that of a constant answer, and that of the weights
+ * that nothing had trained yet: where data are not scaled, good trainings begin high. */
 enum { HISTORY_RUNAWAY = 3, HISTORY_FACTOR = 1000, HISTORY_STEPS = 100 };
-bool history_ruined(const struct history *h, int64_t epoch, double constant_loss);
+bool history_ruins(const struct history *h, double loss);
+bool history_ruined(const struct history *h, int64_t epoch); /* that of an epoch, from 1, is */
 /* The loss is lost: the last HISTORY_RUNAWAY epochs were ruined. Before the epochs are over, it
  * must also have stopped falling while it was: neither a new low since more than HISTORY_RUNAWAY
  * epochs and HISTORY_STEPS steps, nor below what it was so long ago; a loss that falls may come
  * back. What gradients say is not enough: their norms are compared with those of the same training
  * (norms.h), and one that was ruined by its first steps goes on evenly. `steps`: of an epoch. */
-bool history_runaway(const struct history *h, double constant_loss, int64_t steps, bool over);
+bool history_runaway(const struct history *h, int64_t steps, bool over);
 /* Patience is used up: no further epoch. */
 bool history_over(const struct history *h);
 /* The best epoch, waited and best anew from the rows: what a checkpoint's rows say counts, not what

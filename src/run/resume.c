@@ -306,10 +306,13 @@ bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
 {
     if (!save(k, c, name, e))
         return false;
-    while ((int64_t)k->count > k->keep) {
-        drop(k, k->steps[0]);
-        memmove(k->steps, k->steps + 1, --k->count * sizeof *k->steps);
-    }
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++)
+        if (k->steps[i] == k->held || (int64_t)(k->count - i) <= k->keep)
+            k->steps[kept++] = k->steps[i];
+        else
+            drop(k, k->steps[i]);
+    k->count = kept;
     return true;
 }
 

@@ -5,18 +5,20 @@
 #include "run/checkpoint.h"
 #include "run/checkpoint_list.h"
 
-/* The checkpoints that this training wrote or went on from: the newest `keep` stay until the model
- * is written. */
+/* The checkpoints that this training wrote or went on from: the newest `keep`, and the one that is
+ * held, stay until the model is written. */
 struct keeper {
     const char *output;
     int64_t keep;
     int64_t *steps; /* ours, ascending */
     size_t count, room;
+    int64_t held; /* stays, however many are newer; 0: none, as no checkpoint is of that step */
     struct checkpoint_list damaged; /* that a search passed over; they go with ours */
 };
 void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
 int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
-/* Writes one, durable; then deletes our oldest beyond `keep`. A failing deletion is a warning.
+/* Writes one, durable; then deletes our oldest beyond `keep`, but the one that is held.
+ * A failing deletion is a warning.
  * *name: the number in its file name, that of its step, or the next one that is free where a
  * checkpoint of another training has it: what is not ours is left. */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);

@@ -94,12 +94,20 @@ static const struct metric_type *usual_metric(const struct training *t)
     return &metric_loss;
 }
 
+/* What an answer of no training costs: one class of all log(classes), the mean of a target, which
+ * is scaled to a deviation of 1, at most 1. */
+static double constant_loss(const struct training *t)
+{
+    return t->classes ? log(t->classes) : 1;
+}
+
 static bool find_metric(struct training *t, struct err *e)
 {
     const char *name = t->config->train.early.metric;
     int task = t->config->task;
     t->history.patience = t->config->train.early.patience;
     t->history.min_delta = t->config->train.early.min_delta;
+    t->history.constant = constant_loss(t);
     if (t->table->count[PART_VALID] == 0) {
         if (json_path(json_root(t->config->doc), "train.early_stopping"))
             log_note("there are no validation rows: `train.early_stopping` has no effect, and the "
@@ -273,6 +281,18 @@ static bool suits(const struct training *t, const struct checkpoint *c)
            c->epochs <= t->config->train.epochs;
 }
 
+/* The best epoch's end, as a checkpoint of a later step has it. */
+static void take_best(struct training *t, struct checkpoint *c)
+{
+    t->best.params = c->best_params;
+    t->best.buffers = c->best_buffers;
+    c->best_params = c->best_buffers = NULL;
+    t->best_epochs = t->history.best_epoch;
+    t->best_journal = c->best_journal;
+    t->best.now = (struct step){
+        .seed = c->now.seed, .tried = t->best_epochs * t->steps, .scale = c->now.scale};
+}
+
 static bool take_over(struct training *t, struct checkpoint *c, const char *path, struct err *e)
 {
     if (!suits(t, c))
@@ -289,10 +309,9 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
     if (t->history.metric && t->history.best_epoch) {
         if (!c->best_params)
             return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
-        t->best.params = c->best_params;
-        t->best.buffers = c->best_buffers;
-        c->best_params = c->best_buffers = NULL;
+        take_best(t, c);
     }
+    training_hold(t, c);
     if (c->norms)
         t->norms = *c->norms;
     t->used = c->seconds;
@@ -337,7 +356,6 @@ bool training_build(struct training *t, struct err *e)
     if (!find_checkpoint(t, e))
         return false;
     struct checkpoint *c = t->found;
-    t->went_on = c ? keeper_newest(&t->keeper) : -1;
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else

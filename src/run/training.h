@@ -33,7 +33,6 @@ struct training {
     struct journal journal;
     struct keeper keeper;
     char *checkpoint;     /* path of the last one written or gone on from; NULL: none */
-    int64_t went_on; /* the newest that a resumed training found; -1: it began afresh */
     double checkpoint_at; /* clock_now() of it, or of the start */
 
     struct checkpoint *found; /* to go on from; NULL: none, or not `looked` for yet */
@@ -58,10 +57,8 @@ struct training {
      * how many epochs were done, and how long the journal was; params NULL before. The moments only
      * where the machine may fail (a GPU): with them the training goes on to the same bytes. On the
      * host they would be two more copies of the model, for a training that diverged and cannot go
-     * on to the same bytes anyhow: its moments start afresh. Not dated: a checkpoint brought it,
-     * which says of what step it is no more. */
+     * on to the same bytes anyhow: its moments start afresh. */
     struct network_state best;
-    bool best_dated;
     int64_t best_epochs;
     uint64_t best_journal;
     struct norms norms;        /* of the gradients of all steps */
@@ -111,13 +108,18 @@ bool training_finite(struct training *t, const struct network_state *s, struct e
 bool training_remember(struct training *t, struct network_state *end, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
-/* No epoch ended well: nothing of what was reached is worth going on from, checkpoints neither.
- * What a resumed training found stays: it was told to be kept. */
-void training_forget(struct training *t);
+/* A training went on from c: the newest of the checkpoints found that is not ruined is held. What
+ * it leads to may be worse, and must not take its place. Not where c has a best epoch to go back
+ * to and nothing was changed: then the end is that of a training that was not stopped. */
+void training_hold(struct training *t, const struct checkpoint *c);
+/* An epoch has ended; best: it is the best so far. Where it is as good as the checkpoint that is
+ * held, that one goes the way of the others: better on the validation rows or, without such rows,
+ * with a loss no higher than that of the last epoch before it. */
+void training_release(struct training *t, bool best);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
- * lies behind t->best led to where the training cannot go on, so t->best becomes the newest one and
- * those behind it go. Says into text what is kept: "the last good checkpoint is kept: ..". False:
- * there is none. */
+ * lies behind it led to where the training cannot go on. Then the one that is held becomes the
+ * newest one, or else t->best, and those behind it go; all of them, where every epoch is ruined.
+ * Says into text what is kept: "the last good checkpoint is kept: ..". False: there is none. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */
 bool training_failed(struct training *t, struct err *e);

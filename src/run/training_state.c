@@ -65,6 +65,7 @@ static struct checkpoint checkpoint_of(struct training *t, const struct network_
                            .norms = &t->norms,
                            .seconds = training_seconds(t),
                            .journal = t->journal.length,
+                           .best_journal = t->best_journal,
                            .config = t->config_text};
     memcpy(c.data, t->table->sha256, sizeof c.data);
     return c;
@@ -164,7 +165,6 @@ bool training_remember(struct training *t, struct network_state *end, struct err
         remember_copy(t, end);
     else if (!remember_whole(t, end, e))
         return false;
-    t->best_dated = true;
     t->best_epochs = t->history.epochs;
     t->best_journal = t->journal.length;
     return true;
@@ -193,17 +193,64 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-void training_forget(struct training *t)
+/* What the loss of all steps up to this one says: of the last epoch that ended before it, and of
+ * the one it lies in. */
+static bool is_ruined(const struct training *t, int64_t step, const struct step *now)
 {
-    training_state_free(&t->best);
-    t->best_dated = false;
-    if (t->went_on < 0)
-        keeper_clear(&t->keeper);
+    const struct history *h = &t->history;
+    int64_t ended = step / t->steps < h->epochs ? step / t->steps : h->epochs;
+    if (ended > 0 && history_ruined(h, ended))
+        return true;
+    if (step == ended * t->steps)
+        return false;
+    return ended < h->epochs ? history_ruined(h, ended + 1)
+                             : history_ruins(h, now->epoch_loss / now->epoch_weight);
+}
+
+void training_hold(struct training *t, const struct checkpoint *c)
+{
+    struct keeper *k = &t->keeper;
+    struct text changed = {0};
+    resume_differences(c->config, t->config_text, &changed);
+    bool hold = !t->best.params || changed.length;
+    text_free(&changed);
+    for (size_t i = k->count; hold && i-- > 0 && !k->held;) {
+        bool newest = i == k->count - 1; /* its name may have a higher number than its step */
+        if (!is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
+            k->held = k->steps[i];
+    }
+}
+
+void training_release(struct training *t, bool best)
+{
+    const struct history *h = &t->history;
+    int64_t before = t->keeper.held / t->steps;
+    if (!best || history_ruined(h, h->epochs))
+        return;
+    if (h->metric || before == 0 || before >= h->epochs ||
+        h->rows[h->epochs - 1].loss <= h->rows[before - 1].loss)
+        t->keeper.held = 0;
+}
+
+/* Epochs have ended, and none of them well: the best one was ruined, or without validation rows
+ * the last one of each run. */
+static bool nothing_good(const struct training *t)
+{
+    const struct history *h = &t->history;
+    return h->epochs > 0 &&
+           (!t->best.params || (h->metric && history_ruined(h, h->best_epoch)));
+}
+
+/* Checkpoint `step` of those found becomes the newest one; 0: none is left. */
+static void go_back(struct training *t, int64_t step)
+{
+    if (step)
+        keeper_back(&t->keeper, step);
     else
-        keeper_back(&t->keeper, t->went_on);
-    int64_t left = keeper_newest(&t->keeper);
+        keeper_clear(&t->keeper);
+    training_state_free(&t->best);
     mem_free(t->checkpoint);
-    t->checkpoint = left < 0 ? NULL : checkpoint_path(t->output, left);
+    t->checkpoint = step ? checkpoint_path(t->output, step) : NULL;
 }
 
 /* The norms stay out: those of another learning rate are of another size. Weights without moments
@@ -215,7 +262,9 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
     struct err e = {0};
     char shown[512];
     bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
-    bool have = t->best_dated && t->output && (back || whole);
+    if (back && t->output && (t->keeper.held || nothing_good(t)))
+        go_back(t, t->keeper.held);
+    bool ended = t->best.params && t->output, have = ended && (back || whole);
     t->says_kept = true;
     if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
         struct checkpoint c = checkpoint_of(t, &t->best);
@@ -237,9 +286,9 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
                  training_quoted(t->checkpoint, shown));
     else
         snprintf(text, room, "%s",
-                 have                         ? "no checkpoint could be written"
-                 : t->best_dated && t->output ? "no checkpoint had been written yet"
-                 : "no epoch had ended well before: there is no checkpoint to keep");
+                 have    ? "no checkpoint could be written"
+                 : ended ? "no checkpoint had been written yet"
+                         : "no epoch had ended well before: there is no checkpoint to keep");
     return t->checkpoint != NULL;
 }
 

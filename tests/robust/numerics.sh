@@ -44,7 +44,26 @@ err_has "resuming at step"
 err_has "going on with another train.optimizer.learning_rate" "which a note says"
 no_leftovers m.dnn "and the checkpoint is gone"
 is "$(sed 's/.*"epoch":\([0-9]*\),.*/\1/' m.jsonl | tr '\n' ' ')" "$(seq 1 30 | tr '\n' ' ')" "its metrics begin anew behind the best epoch"
-rm -f m.jsonl
+rm -f m.*
+# the same, killed behind its best epoch when nothing but the checkpoint knows of it
+falls() { cliff 'train.optimizer={"type":"rmsprop","learning_rate":10}' --set train.checkpoint.every_s=0 "$@"; }
+falls
+is_exit 80 "N01 a cliff, with a checkpoint each epoch"
+kept=$(ls m.dnn.ckpt-*) lines=$(wc -l <m.jsonl)
+falls --set train.optimizer.learning_rate=0.01 --resume
+is_exit 0 "and back at a lower rate"
+want=$(digest m.dnn)
+rm -f m.*
+DNN_FAULT=kill:rename:$((lines - 1)) falls
+found=$(ls m.dnn.ckpt-*)
+[ -n "$found" ] && [[ "$found" != *"$kept"* ]]
+ok $? "N01 killed between the best epoch and the cliff" "$found, best $kept"
+falls --resume
+is_exit 80 "it falls again"
+is "$(ls m.dnn.ckpt-*)" "$kept" "N01 back to the best epoch, as one that was not killed"
+falls --set train.optimizer.learning_rate=0.01 --resume
+is "$(digest m.dnn) $(sed 's/.*"epoch":\([0-9]*\),.*/\1/' m.jsonl | tr '\n' ' ')" "$want $(seq 1 30 | tr '\n' ' ')" "and on to the same bytes"
+rm -f m.*
 # a rate just too high for a plane: the gradient doubles every other step, and is finite for long
 line() { run dnn train v.json -o m.dnn --set train.epochs=200 --set train.schedule.warmup=0.5 --set train.early_stopping.patience=0 \
     --set 'model={"preset":"linear"}' --set 'train.optimizer={"type":"sgd","learning_rate":3}' --progress none "$@"; }
@@ -80,13 +99,28 @@ err_has "there is no checkpoint to keep" "nothing of it is kept"
 err_has "and start again"
 no_leftovers m.dnn "also no checkpoint"
 # what a resumed training found, and was told to keep, is not its own to throw away
-DNN_FAULT=play:45 ruin 'train.optimizer={"type":"adam","learning_rate":0.001}' --set train.checkpoint.every_s=0
-before=$(ls m.dnn.ckpt-*)
-ruin 'train.optimizer={"type":"adam","learning_rate":300}' --resume
-is_exit 80 "a resumed training that is ruined"
-[ -n "$before" ] && [ "$(ls m.dnn.ckpt-*)" = "$before" ]
-ok $? "leaves the checkpoints that it found" "$before, now $(ls m.dnn.ckpt-* 2>&1)"
-rm -f m.dnn*
+stopped='train.optimizer={"type":"adam","learning_rate":0.001}' wild='train.optimizer={"type":"adam","learning_rate":300}'
+leaves() { # NAME WORK EVERY_S ARGS...: stopped at its piece of work WORK, resumed at a wild rate, at the first one again
+    local newest
+    rm -f m.dnn*
+    DNN_FAULT=play:$2 ruin "$stopped" --set train.checkpoint.every_s=0 "${@:4}"
+    newest=$(ls m.dnn.ckpt-* | tail -n 1) before=$(digest "$newest")
+    ruin "$wild" --resume --set train.checkpoint.every_s="$3" "${@:4}"
+    is_exit 80 "$1: a resumed training that is ruined"
+    is "$(ls m.dnn.ckpt-* | tail -n 1) $(digest "$newest")" "$newest $before" "leaves the newest checkpoint that it found"
+    err_has "the last good checkpoint is kept: \"$newest\"" "which it names"
+    ruin "$stopped" --resume "${@:4}"
+    is_exit 0 "and --resume goes on from there"
+    no_leftovers m.dnn "to the model"
+}
+bare='--set data.split.valid=0 --set data.split.test=0'
+leaves "validation rows" 45 300
+leaves "validation rows, a checkpoint each epoch" 45 0
+leaves "one of them kept" 45 0 --set train.checkpoint.keep=1
+# shellcheck disable=SC2086 # three words each
+leaves "none, a checkpoint each epoch" 20 0 $bare --set train.epochs=12
+# shellcheck disable=SC2086
+leaves "none, one kept" 20 0 $bare --set train.epochs=12 --set train.checkpoint.keep=1
 ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.clip_norm=1
 is_exit 80 "N02 where gradients are clipped, too"
 # numbers as they are, far from 0: the loss begins at thousands of times that of a constant answer, and falls in waves

@@ -43,6 +43,7 @@ static struct checkpoint sample(int64_t step)
                            .norms = &norms,
                            .seconds = 12.5,
                            .journal = 4711,
+                           .best_journal = 815,
                            .config = config_copy};
     memcpy(c.data, data, 65);
     c.plan = (struct plan){.backend = "cpu",
@@ -96,8 +97,8 @@ static void round_trip(void)
     ok(b->untrained == 1.5, "the loss before the training");
     ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
     ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
-    ok(b->seconds == 12.5 && b->journal == 4711 && strcmp(b->config, config) == 0 &&
-           strcmp(b->data, data) == 0,
+    ok(b->seconds == 12.5 && b->journal == 4711 && b->best_journal == 815 &&
+           strcmp(b->config, config) == 0 && strcmp(b->data, data) == 0,
        "time, journal, config, data");
     checkpoint_free(b);
     c.m1 = c.m2 = c.best_params = c.best_buffers = c.buffers = NULL;
@@ -287,6 +288,14 @@ static void keep(void)
            scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
        "a checkpoint that was there is not replaced: ours has the next free name");
     checkpoint_list_free(&l);
+    k.held = 42;
+    for (int64_t step = 60; step <= 80; step += 10) {
+        struct checkpoint c = sample(step);
+        if (!keeper_save(&k, &c, &name, &e))
+            break;
+    }
+    ok(k.count == 3 && k.steps[0] == 42 && k.steps[1] == 70 && k.steps[2] == 80,
+       "the one that is held stays beside the newest two");
     struct checkpoint back = sample(30);
     ok(keeper_rewind(&k, &back, &name, &e) && name == 30, "it goes back to an earlier step");
     checkpoint_find(k.output, &l, &e);

@@ -54,11 +54,12 @@ static void other_rules(void)
  * after any of them; steps of an epoch. */
 static bool lost(const double *loss, int epochs, double untrained, int steps, bool over)
 {
-    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION), .untrained = untrained};
+    struct history h = {
+        .metric = metric_find("rmse", TASK_REGRESSION), .untrained = untrained, .constant = 1};
     bool any = false;
     for (int i = 0; i < epochs; i++) {
         history_add(&h, (struct history_row){.loss = loss[i], .metric = 1});
-        any = any || history_runaway(&h, 1, steps, over && i == epochs - 1);
+        any = any || history_runaway(&h, steps, over && i == epochs - 1);
     }
     history_release(&h);
     return any;
