@@ -200,6 +200,17 @@ bool file_is_input(const char *path)
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool file_is_output(const char *path)
+{
+    struct stat x, y;
+    int d = file_descriptor(path);
+    if (d == STDOUT_FILENO)
+        return true;
+    return fstat(STDOUT_FILENO, &x) == 0 && (S_ISREG(x.st_mode) || S_ISFIFO(x.st_mode)) &&
+           (d >= 0 ? fstat(d, &y) : stat(path, &y)) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 bool file_exists(const char *path)
 {
     struct stat st;

@@ -46,6 +46,12 @@ bool file_slurp(const char *path, size_t most, enum err_id too_long, char **byte
 bool file_same(const char *a, const char *b);
 /* The name stands for the file behind this descriptor: nobody removed or replaced that. */
 bool file_named(int fd, const char *path);
+/* The open descriptor that a name of an output stands for: "-" and "/dev/stdout" 1, "/dev/stderr"
+ * 2, "/dev/fd/N" N. -1 for any other name. */
+int file_descriptor(const char *path);
+/* Would what is written to this name and to standard output meet? A name of that descriptor, or of
+ * the regular file or the pipe behind it. */
+bool file_is_output(const char *path);
 bool file_is_input(const char *path); /* is the regular file that standard input reads */
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */

@@ -88,9 +88,8 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* "/dev/stdout" and its like name a descriptor that is open already: replacing the file behind it
- * would miss the point. -1 for any other path. */
-static int open_descriptor(const char *path)
+/* Replacing the file behind one would miss the point. */
+int file_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
@@ -152,14 +151,14 @@ static bool refuse(struct outfile *o, const char *path, int error, struct err *e
 
 char *file_final(const char *path)
 {
-    char *target = open_descriptor(path) < 0 ? follow_links(path) : NULL;
+    char *target = file_descriptor(path) < 0 ? follow_links(path) : NULL;
     return target ? target : mem_string(path);
 }
 
 bool outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     *o = (struct outfile){.fd = -1};
-    int error = 0, given = open_descriptor(path);
+    int error = 0, given = file_descriptor(path);
     if (given >= 0) {
         o->path = mem_string(given == STDOUT_FILENO ? "standard output" : path);
         fflush(stdout); /* what was printed before stays before */

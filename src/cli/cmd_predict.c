@@ -1,6 +1,7 @@
 /* cmd_predict.c - `dnn predict`: rows in, answers out. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -53,6 +54,7 @@ static int predict_command(struct args *a)
         .overrides = cli_overrides(a)};
     struct predict_result r = {0};
     int code = EXIT_DONE;
+    const bool answers = file_is_output(q.output); /* on standard output */
     if (q.columns && !q.no_header) {
         err_set(&e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
         err_help(&e, "add --no-header, or leave --columns out");
@@ -63,12 +65,16 @@ static int predict_command(struct args *a)
         err_help(&e, "add --on-bad-row skip or null, or leave %s out: the first bad row stops",
                  q.rejects ? "--rejects" : "--max-bad-rows");
         code = cli_fail(a, &e, NULL);
+    } else if (a->json && q.rejects && !answers && file_is_output(q.rejects)) {
+        err_set(&e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");
+        err_help(&e, "name a file with --rejects");
+        code = cli_fail(a, &e, "nothing was written");
     } else if (!predict_run(&q, &r, &e))
-        code = cli_fail(a, &e, strcmp(q.output, "-") == 0 ? NULL : cli_disk_note(q.output));
+        code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output));
     else if (a->json) {
         struct json_out out = {0};
         predict_write(&q, &r, &out);
-        code = cli_json(a, &out, strcmp(q.output, "-") == 0);
+        code = cli_json(a, &out, answers);
     }
     if (code == EXIT_DONE)
         log_info("%llu rows; seconds: load %.3g, predict %.3g, all %.3g",

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -57,11 +58,6 @@ static void tell_settings(const struct config *c)
             log_info("%s = %s (%s)", c->settings[i].key, c->settings[i].value, c->settings[i].from);
 }
 
-static bool is_stdout(const char *path)
-{
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
-}
-
 static int train_command(struct args *a)
 {
     struct err e = {0};
@@ -83,7 +79,7 @@ static int train_command(struct args *a)
         err_set(&e, ERR_USAGE, "no name for the model");
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
         code = cli_fail(a, &e, "nothing was written");
-    } else if (a->json && q.profile && is_stdout(q.profile)) {
+    } else if (a->json && q.profile && file_is_output(q.profile)) {
         err_set(&e, ERR_OPTION_CONFLICT, "--profile and --json both write to standard output");
         err_help(&e, "name a file with --profile");
         code = cli_fail(a, &e, "nothing was written");

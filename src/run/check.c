@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hostmem.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -174,12 +175,17 @@ static void take_warnings(const struct table *table, struct text *out)
         text_printf(out, "%s\n", table->warnings[i].text);
 }
 
-/* What would stop the training before its first row. What is made is taken away again. */
+/* What would stop the training before its first row. A list of metrics that is not there yet is not
+ * made: a training may take it meanwhile. */
 static bool outputs_may_be(const struct config *c, struct err *e)
 {
     struct journal lines;
-    if ((c->output.model && !output_check(c, c->output.model, NULL, e)) ||
-        !journal_open(&lines, c->output.metrics, e))
+    const char *metrics = c->output.metrics;
+    if (c->output.model && !output_check(c, c->output.model, NULL, e))
+        return false;
+    if (!metrics || !file_exists(metrics))
+        return !metrics || output_probe(metrics, e);
+    if (!journal_open(&lines, metrics, e))
         return false;
     journal_close(&lines);
     return true;

@@ -20,14 +20,6 @@ const char *const config_absent[] = {
     "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain",
     NULL};
 
-bool config_top_key(const char *key)
-{
-    bool known = opt_find(config_table, key) && !strchr(key, '.');
-    for (size_t i = 0; config_absent[i]; i++)
-        known |= strcmp(config_absent[i], key) == 0 && !strchr(key, '.');
-    return known;
-}
-
 static void drop_absent(struct json_doc *doc)
 {
     for (size_t i = 0; config_absent[i]; i++) {
@@ -65,6 +57,17 @@ static bool fits(const struct option *row, const struct json *v)
     case OPT_CUSTOM: return true;
     }
     return true;
+}
+
+bool config_top_key(const char *key, const struct json *value)
+{
+    if (strchr(key, '.'))
+        return false;
+    const struct option *row = opt_find(config_table, key);
+    bool known = row && (!value || fits(row, value));
+    for (size_t i = 0; !row && config_absent[i]; i++)
+        known |= strcmp(config_absent[i], key) == 0 && (!value || json_kind(value) == JSON_NULL);
+    return known;
 }
 
 /* The option of the preset that the config names. */

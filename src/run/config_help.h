@@ -2,12 +2,14 @@
 #ifndef DNN_RUN_CONFIG_HELP_H
 #define DNN_RUN_CONFIG_HELP_H
 
+#include "base/json.h"
 #include "base/opt.h"
 #include "base/text.h"
 
 void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
-/* "task", "data", ...: a key at the top of a config. */
-bool config_top_key(const char *key);
+/* "task", "data", ...: a key at the top of a config; value: and its value is of the key's kind
+ * (NULL: any). */
+bool config_top_key(const char *key, const struct json *value);
 /* false: no such key; out then names the nearest */
 bool config_key_help(const char *key, struct text *out);
 /* Every key, also those of columns, presets and layers: a row each with words and default. */

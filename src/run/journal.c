@@ -18,6 +18,16 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
     *j = (struct journal){.fd = -1};
     if (!path)
         return true;
+    int given = file_descriptor(path);
+    if (given >= 0) { /* opened by its name it would have a place of its own, over others' lines */
+        j->borrowed = true;
+        j->fd = given;
+        j->path = mem_string(path);
+        if (fcntl(given, F_GETFL) >= 0)
+            return true;
+        err_errno(e, path, errno, true, "cannot be written");
+        return err_help(e, "output.metrics names this descriptor, and it is not open");
+    }
     const int flags = O_WRONLY | O_APPEND | O_NONBLOCK;
     int error = sys_open(path, flags, 0, &j->fd);
     if (error == ENOENT) {
@@ -125,9 +135,11 @@ bool journal_sync(struct journal *j, struct err *e)
 
 void journal_close(struct journal *j)
 {
-    if (j->path && j->made)
-        sys_unlink(j->path); /* the training never began */
-    if (j->path)
+    /* the training never began; another one may have taken the file meanwhile */
+    if (j->path && j->made && (flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        file_named(j->fd, j->path))
+        sys_unlink(j->path);
+    if (j->path && !j->borrowed)
         sys_close(j->fd); /* the last lines were synced */
     mem_free(j->path);
     *j = (struct journal){.fd = -1};

@@ -1,6 +1,7 @@
 /* journal.h - output.metrics: one JSON line an epoch (dnn.epoch/1), each with one write, for
  * whoever watches. Emptied when a training starts afresh, cut back to the checkpoint's length when
- * one goes on. What is not a regular file is only written. */
+ * one goes on. What is not a regular file, and what "/dev/stdout" and its like name, is only
+ * written, behind what stands there. */
 #ifndef DNN_RUN_JOURNAL_H
 #define DNN_RUN_JOURNAL_H
 
@@ -13,6 +14,7 @@ struct journal {
     int fd;
     char *path; /* NULL: none is wanted, and every call below does nothing */
     bool regular;
+    bool borrowed; /* a descriptor that was open already: /dev/stdout */
     bool made;       /* by journal_open, and nothing was said yet */
     uint64_t length; /* bytes of this training's lines */
 };
@@ -25,6 +27,7 @@ bool journal_cut(struct journal *j, uint64_t length,
                  struct err *e); /* shorter than that already: as it is, with a note */
 bool journal_line(struct journal *j, const char *line, struct err *e); /* without a newline */
 bool journal_sync(struct journal *j, struct err *e);
+/* Before journal_cut: takes away what journal_open made, if no training has it by now. */
 void journal_close(struct journal *j);
 
 #endif

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -57,29 +58,6 @@ static bool not_ours(const char *path, const char *what, const char *help, struc
     return err_help(e, "%s, or remove the file", help);
 }
 
-bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
-                    struct err *e)
-{
-    char bytes[64];
-    size_t length = strlen(begins), got, at = 0;
-    if (!first_bytes(path, bytes, sizeof bytes, &got, e))
-        return false;
-    while (at < got && strchr(" \t\r\n", bytes[at]))
-        at++;
-    length = length < got - at ? length : got - at;
-    if (memcmp(bytes + at, begins, length) == 0) /* an empty file, or a line that was cut, too */
-        return true;
-    return not_ours(path, what, help, e);
-}
-
-static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
-enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1 };
-
-static bool is_model(const char *bytes, size_t got)
-{
-    return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
-}
-
 /* The begin of a regular file without its blanks, however many there are: no key of a config has
  * one. Empty when there is no file. */
 static bool first_words(const char *path, char *words, size_t room, struct err *e)
@@ -102,23 +80,61 @@ static bool first_words(const char *path, char *words, size_t room, struct err *
     return good;
 }
 
-/* An object whose first key is one of a config. */
-static bool is_config(const char *words)
+bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
+                    struct err *e)
+{
+    char words[64];
+    if (file_descriptor(path) >= 0)
+        return true; /* whoever opened it has chosen what stands before */
+    if (!first_words(path, words, sizeof words, e))
+        return false;
+    /* an empty file, or a line that was cut, too */
+    size_t length = strlen(begins) < strlen(words) ? strlen(begins) : strlen(words);
+    return strncmp(words, begins, length) == 0 || not_ours(path, what, help, e);
+}
+
+static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
+enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1 };
+
+static bool is_model(const char *bytes, size_t got)
+{
+    return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
+}
+
+/* Begins like a config: an object whose first key is one of a config's. */
+static bool like_config(const char *words)
 {
     if (strncmp(words, "{\"", 2) != 0)
         return false;
     char *key = mem_string_n(words + 2, strcspn(words + 2, "\""));
-    bool known = config_top_key(key);
+    bool known = config_top_key(key, NULL);
     mem_free(key);
     return known;
+}
+
+/* It has a task or data, and all of its keys are a config's. */
+static bool is_config(const char *path)
+{
+    struct err unread = {0};
+    struct json_doc *doc = json_load(path, &unread);
+    if (!doc)
+        return false;
+    const struct json *root = json_root(doc);
+    bool all = json_kind(root) == JSON_OBJECT && (json_get(root, "task") || json_get(root, "data"));
+    for (size_t i = 0; all && i < json_count(root); i++)
+        all = config_top_key(json_key(json_at(root, i)), json_at(root, i));
+    json_free(doc);
+    return all;
 }
 
 bool output_takes_config(const char *path, struct err *e)
 {
     char words[64];
+    if (file_descriptor(path) >= 0)
+        return true;
     if (!first_words(path, words, sizeof words, e))
         return false;
-    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0 || is_config(words))
+    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0 || is_config(path))
         return true;
     return not_ours(path, "a config", "choose another name with -o", e);
 }
@@ -128,13 +144,13 @@ bool output_spares(const char *path, struct err *e)
     char bytes[MODEL_BEGIN], words[64];
     size_t got = 0;
     struct err unread = {0};
-    if (!path || strcmp(path, "-") == 0)
+    if (!path || file_descriptor(path) >= 0)
         return true;
     if (!first_bytes(path, bytes, sizeof bytes, &got, &unread) ||
         !first_words(path, words, sizeof words, &unread))
         return true; /* writing it says what is wrong, or replaces it */
     bool model = is_model(bytes, got);
-    if (!model && !is_config(words))
+    if (!model && !like_config(words))
         return true;
     err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a %s: it is not replaced by answers",
            model ? "dnn model" : "config");
@@ -171,7 +187,7 @@ static bool replaceable(const char *model, struct err *e)
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
-static bool probe(const char *path, struct err *e)
+bool output_probe(const char *path, struct err *e)
 {
     struct outfile o;
     if (!outfile_open(&o, path, e))
@@ -180,23 +196,23 @@ static bool probe(const char *path, struct err *e)
     return true;
 }
 
-static bool profile_apart(const struct config *c, const char *model, const char *profile,
-                          struct err *e)
+/* What a training writes beside its model, `name` in messages: neither an input nor a file that
+ * goes with the model. */
+static bool apart(const struct config *c, const char *model, const char *path, const char *name,
+                  struct err *e)
 {
-    if (any_input(c, profile, e))
+    if (any_input(c, path, e))
         return false;
     char *lock = lock_path(model);
-    const char *what = file_same(profile, model)       ? "the model"
-                       : file_same(profile, lock)      ? "the model's lock"
-                       : checkpoint_is(model, profile) ? "a checkpoint"
-                       : c->output.metrics && file_same(profile, c->output.metrics)
-                           ? "output.metrics"
-                           : NULL;
+    const char *what = file_same(path, model)       ? "the model"
+                       : file_same(path, lock)      ? "the model's lock"
+                       : checkpoint_is(model, path) ? "a checkpoint"
+                                                    : NULL;
     mem_free(lock);
     if (!what)
         return true;
-    err_at(e, ERR_SAME_FILE, profile, 0, 0, "the file of --profile is %s", what);
-    return err_help(e, "choose another file for --profile");
+    err_at(e, ERR_SAME_FILE, path, 0, 0, "%s is %s", name, what);
+    return err_help(e, "choose another file for it");
 }
 
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e)
@@ -210,18 +226,18 @@ bool output_check(const struct config *c, const char *model, const char *profile
         err_set(e, ERR_USAGE, "output.metrics names a file, and - is none");
         return err_help(e, "/dev/stdout is standard output");
     }
-    if (any_input(c, model, e) || (metrics && any_input(c, metrics, e)))
+    if (any_input(c, model, e) || (metrics && !apart(c, model, metrics, "output.metrics", e)) ||
+        (profile && !apart(c, model, profile, "the file of --profile", e)))
         return false;
-    if (metrics && file_same(metrics, model)) {
-        err_at(e, ERR_SAME_FILE, metrics, 0, 0, "output.metrics is the model's own file");
-        return err_help(e, "give output.metrics another name");
+    if (metrics && profile &&
+        (file_same(profile, metrics) || (file_is_output(profile) && file_is_output(metrics)))) {
+        err_at(e, ERR_SAME_FILE, profile, 0, 0, "the file of --profile is output.metrics");
+        return err_help(e, "choose another file for --profile");
     }
-    if (profile && !profile_apart(c, model, profile, e))
-        return false;
     if (metrics && !output_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return replaceable(model, e) && probe(model, e);
+    return replaceable(model, e) && output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

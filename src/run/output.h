@@ -6,17 +6,21 @@
 #include "run/config.h"
 
 /* The model, output.metrics and the profile (NULL: none): none is an input or another of them, the
- * profile no lock or checkpoint of the model (SAME_FILE, 64), the folder
- * can be written to (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn
- * model, at that of output.metrics an earlier one (73). Nothing is left behind. */
+ * last two are no lock or checkpoint of the model (SAME_FILE, 64), the folder can be written to
+ * (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn model, at that of
+ * output.metrics an earlier one (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
+/* A file can be made or replaced there; nothing is left behind. */
+bool output_probe(const char *path, struct err *e);
 /* How each line of output.metrics begins. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
-/* A regular file at path is empty or begins, behind blanks, with these bytes (of its first 64):
- * else FILE_CREATE, 73, that it is not `what`. Of anything else but a file nothing is asked. */
+/* A regular file at path is empty or begins with these bytes (at most 63, none of them a blank; its
+ * own blanks do not count): else FILE_CREATE, 73, that it is not `what`. Of anything else but a
+ * file, and of one that is open already ("-", "/dev/stdout"), nothing is asked. */
 bool output_is_ours(const char *path, const char *begins, const char *what, const char *help,
                     struct err *e);
-/* A config replaces a config, or a file with nothing in it, and no other JSON (73). */
+/* A config replaces a file with nothing in it, or JSON that has the keys of a config and no other:
+ * else 73. */
 bool output_takes_config(const char *path, struct err *e);
 /* Answers replace answers, and whatever else stands there, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);

@@ -85,21 +85,27 @@ static bool flush_answers(void *context, struct err *e)
 
 /* --- the story --- */
 
+/* Standard output may stand for a file as well: `dnn predict m.dnn rows.csv >>rows.csv`. */
+static bool meets(const char *output, const char *input)
+{
+    return strcmp(output, "-") == 0 ? file_is_output(input) : file_same(output, input);
+}
+
 static bool check_output(const char *what, const char *output, const struct predict_request *q,
                          struct err *e)
 {
-    if (!output || strcmp(output, "-") == 0)
+    if (!output)
         return true;
-    if (file_same(output, q->model))
+    if (meets(output, q->model))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
     for (size_t i = 0; i < q->input_count; i++)
-        if (strcmp(q->inputs[i], "-") != 0 && file_same(output, q->inputs[i]))
+        if (strcmp(q->inputs[i], "-") != 0 && meets(output, q->inputs[i]))
             return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what,
                            text_quote_z(output));
     bool piped = q->input_count == 0;
     for (size_t i = 0; i < q->input_count; i++)
         piped |= strcmp(q->inputs[i], "-") == 0;
-    if (piped && file_is_input(output))
+    if (piped && file_is_input(strcmp(output, "-") == 0 ? "/dev/stdout" : output))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the file that standard input reads", what,
                        text_quote_z(output));
     return true;
@@ -110,7 +116,8 @@ static bool check_request(const struct predict_request *q, struct err *e)
     if (!check_output("the output", q->output, q, e) ||
         !check_output("the file of --rejects", q->rejects, q, e))
         return false;
-    if (q->rejects && file_same(q->rejects, q->output))
+    if (q->rejects && (file_same(q->rejects, q->output) ||
+                       (file_is_output(q->rejects) && file_is_output(q->output))))
         return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
                        text_quote_z(q->rejects));
     if (q->rejects && !output_is_ours(q->rejects, REJECT_BEGIN, "a list of bad rows by dnn",

@@ -357,7 +357,7 @@ is "$? $(digest x.dnn)" "0 $want" "0, 1 and 2 closed: the same model"
 same answers.csv x.out "0, 1 and 2 closed: the same answers"
 refused "predict: a name of --columns is empty" "name 2 is empty" predict m.dnn new.csv --no-header --columns a,,b
 refused "train: standard output is no place for a model" "not to standard output" train leads.json -o -
-refused "train: one name for two outputs" "output.metrics is the model's own file" train leads.json -o y.dnn --set output.metrics=y.dnn
+refused "train: one name for two outputs" "output.metrics is the model" train leads.json -o y.dnn --set output.metrics=y.dnn
 run dnn inspect - <leads.csv
 is_exit 64 "inspect: what can be read only once"
 err_has "reads its file more than once: give a file"

@@ -200,6 +200,13 @@ cp lines.jsonl before.jsonl
 run dnn init leads.csv --target converted -o lines.jsonl
 is_exit 73 "another JSON is not replaced by a config"
 same lines.jsonl before.jsonl "it stays"
+for text in '{"data": [{"id": 1, "name": "precious"}], "next": null}' '{"model": "gpt", "messages": []}' '{"model": "gpt"}' \
+    '{"task": "binary", "done": false}' '{"task": "binary",' '{"task": 3}'; do
+    printf '%s' "$text" >theirs.json
+    run dnn init leads.csv --target converted -o theirs.json
+    is_exit 73 "nor one that has keys of a config among others: $text"
+    is "$(cat theirs.json)" "$text" "it stays"
+done
 for bytes in '\0\0\0\030ftyp' '{\0"task"' '\n\0'; do
     printf "$bytes" >film.mp4
     run dnn init leads.csv --target converted -o film.mp4

@@ -58,12 +58,31 @@ is "$(cut -d, -f1,3 r.csv)" "$(printf 'line,name\n3,a\n5,a')" "and the list of b
 ok $? "the answers are not"
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1
 err_has 'mend the rows that --rejects FILE lists'
-for file in m.dnn c.json d.csv; do
+{ head -c 4096 /dev/zero; cat d.csv; } >zeros
+for file in m.dnn c.json d.csv zeros; do
     cp $file foreign
     run dnn predict m.dnn d.csv -o a.csv --on-bad-row skip --rejects foreign
     is_exit 73 "--rejects does not replace $file"
     same foreign $file "it is untouched"
 done
+
+# two outputs that would be one, and an output that is an input
+run dnn predict m.dnn bad.csv --on-bad-row skip --rejects - <c.json
+is_exit 64 "answers and --rejects - are one output"
+run dnn predict m.dnn bad.csv --on-bad-row skip --rejects /dev/stdout
+is_exit 64 "--rejects /dev/stdout too"
+run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --rejects - --json
+is_exit 64 "--rejects - and --json"
+rm -f a.csv
+run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --rejects - <c.json
+is_exit 0 "--rejects - alone, whatever standard input is"
+is "$(cut -d, -f1,3 out)" "$(printf 'line,name\n3,a\n5,a\n7,a')" "and there they are"
+cp d.csv own.csv
+dnn predict m.dnn own.csv >>own.csv 2>err
+is "$?" 64 "answers do not go behind the rows that they answer"
+dnn predict m.dnn - <own.csv >>own.csv 2>err
+is "$?" 64 "nor by standard input"
+same own.csv d.csv "the rows are as they were"
 
 # weights
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 + 1 }' d.csv >w.csv

@@ -70,7 +70,9 @@ run dnn train c.json -o twice.dnn --set output.metrics=./twice.dnn
 is_exit 64 "L06 model and metrics are one file that is not there yet"
 
 # output.metrics is held to the same: what dnn did not write stays
-for file in d.csv notes.txt old.dnn; do
+{ head -c 32768 /dev/zero; cat d.csv; } >zeros
+{ printf '\n%.0s' {1..70}; cat notes.txt; } >late.txt
+for file in d.csv notes.txt old.dnn zeros late.txt; do
     cp $file foreign
     run dnn train c.json -o new.dnn --set output.metrics=foreign
     is_exit 73 "output.metrics does not replace $file"
@@ -81,6 +83,29 @@ err_has 'there is a file that is not a list of metrics by dnn'
 ok $? "nothing is trained"
 run dnn train c.json -o new.dnn --set output.metrics=-
 is_exit 64 "output.metrics is no pipe"
+for file in new.dnn.lock new.dnn.ckpt-000000000003 ./new.dnn.lock; do
+    run dnn train c.json -o new.dnn --set output.metrics=$file
+    is_exit 64 "output.metrics is no file that goes with the model: $file"
+done
+err_has "output.metrics is the model's lock"
+
+# a descriptor that is open already is written where it stands
+printf 'of before\n' >behind
+for turn in 1 2; do dnn train c.json -o new.dnn --json -q --set output.metrics=/dev/stdout >>behind; done
+is "$(cut -c 1-22 behind | tr '\n' ' ')" \
+    'of before {"schema":"dnn.epoch/1 {"schema":"dnn.epoch/1 {"schema":"dnn.train/1 {"schema":"dnn.epoch/1 {"schema":"dnn.epoch/1 {"schema":"dnn.train/1 ' \
+    "output.metrics=/dev/stdout: behind what the file has, the result behind them"
+dnn train c.json -o new.dnn -q --set output.metrics=/dev/stderr 2>told
+is "$(grep -c '^{"schema":"dnn.epoch/1",' told) $(tr -d '\000' <told | cmp - told && echo whole)" "2 whole" "/dev/stderr too"
+run dnn train c.json -o new.dnn -q --set output.metrics=/dev/fd/77
+is_exit 74 "a descriptor that is not open"
+for profile in - /dev/stdout /dev/fd/1; do
+    dnn train c.json -o new.dnn --json --profile $profile >both 2>err
+    is "$? $(grep -c displayTimeUnit both)" "64 0" "--json and --profile $profile are not mixed"
+done
+printf '"$DNN" train c.json -o new.dnn -q --profile - >trace\necho the next line\n' >s.sh
+is "$(bash <s.sh 2>&1)" "the next line" "--profile - reads nothing"
+is "$(head -c 16 trace)" '{"displayTimeUni' "and is the trace"
 : >lines
 for turn in empty ours; do
     run dnn train c.json -o new.dnn --set output.metrics=lines
@@ -106,6 +131,15 @@ run dnn check c.json --set output.model=fine.dnn --set output.metrics=fine.lines
 is_exit 0 "check of outputs that may be"
 [ ! -e fine.dnn ] && [ ! -e fine.lines ]
 ok $? "makes none"
+if [ -n "$(command -v strace)" ]; then # a training that takes the file while check is about to take it away again
+    strace -f -o trace.check -e trace=unlink -e inject=unlink:delay_enter=2000000 "$DNN" check c.json --set output.metrics=race.lines >/dev/null 2>&1 &
+    sleep 0.5
+    run dnn train c.json -o race.dnn --set output.metrics=race.lines
+    wait
+    is "$STATUS $(grep -c dnn.epoch race.lines) $(grep -c unlink trace.check)" "0 2 1" "check does not take away what a training has taken"
+else
+    skip "check beside a training" "strace is not here"
+fi
 cp lines kept
 run dnn check c.json --set output.model=fine.dnn --set output.metrics=lines
 same lines kept "check leaves the metrics of a training as they are"
