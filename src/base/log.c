@@ -130,6 +130,15 @@ void log_warning(const char *format, ...)
     va_end(args);
 }
 
+void log_loud(const char *format, ...)
+{
+    atomic_fetch_add(&warnings, 1);
+    va_list args;
+    va_start(args, format);
+    speak(LOG_ERROR, "warning", "dnn: warning: ", format, args);
+    va_end(args);
+}
+
 void log_note(const char *format, ...)
 {
     va_list args;

@@ -16,6 +16,8 @@ bool log_json(void);
 /* How many warnings were given so far (a test makes each one a failure). */
 unsigned log_warnings(void);
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A warning that --quiet does not hide: what was asked for is not what is done. */
+void log_loud(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Level 1 without "note:". */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

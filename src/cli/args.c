@@ -13,7 +13,8 @@ static const char *const progress_words[] = {"auto", "bar", "plain", "none", NUL
 
 const struct arg_option common_options[] = {
     {"help", 'h', NULL, NULL, 0, 0, 0, "Show this page."},
-    {"verbosity", 0, "N", NULL, ARG_INT, 0, 3, "0 errors only, 1 default, 2 verbose, 3 debug."},
+    {"verbosity", 0, "N", NULL, ARG_INT, 0, 3,
+     "0 errors, and that a GPU was asked for in vain; 1 default, 2 verbose, 3 debug."},
     {"quiet", 'q', NULL, NULL, 0, 0, 0, "As --verbosity 0."},
     {"verbose", 'v', NULL, NULL, 0, 0, 0, "As --verbosity 2."},
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,

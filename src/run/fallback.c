@@ -79,7 +79,7 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
     if (nobody_asked)
         log_note("auto: GPU unavailable (%s); using CPU", why);
     else
-        log_warning("dnn_gpu: requested but unavailable (%s); using CPU", why);
+        log_loud("dnn_gpu: requested but unavailable (%s); using CPU", why);
     return open_cpu(s, b, blas, e);
 }
 
@@ -167,7 +167,7 @@ static void say(struct selection *s, const struct err *e, const char *then)
 {
     s->fell_back = true;
     snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
-    log_warning("dnn_gpu: %s; %s", e->what, then);
+    log_loud("dnn_gpu: %s; %s", e->what, then);
 }
 
 void select_fall_back(struct selection *s, const struct err *e, const char *then)

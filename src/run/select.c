@@ -114,7 +114,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                                    : "the model's config says \"fallback\": \"none\"; ask for the "
                                      "CPU with --backend dnn_cpu");
         }
-        log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
+        log_loud("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
     } else {
         why_not(s->reason, sizeof s->reason);
         log_line("auto: using CPU (%s)", s->reason);

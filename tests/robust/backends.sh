@@ -18,6 +18,9 @@ for word in dnn_gpu cuda cuda:0; do
     is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"
     err_has "warning: dnn_gpu: requested but unavailable (" "with a loud warning"
     rm m.dnn
+    run dnn train c.json -o m.dnn --backend $word -q
+    is "$(grep -c . err) $(grep -c 'warning: dnn_gpu: requested but unavailable (' err)" "1 1" "and --quiet leaves no more and no less"
+    rm m.dnn
     run dnn train c.json -o m.dnn --backend $word --set backend.fallback=none
     is_exit 69 "G01 with \"fallback\": \"none\": 69"
     err_has 'error[E1801]'
