@@ -14,9 +14,10 @@ $(BUILD)/parity/emulated: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/emu
 	@echo "  LINK $@"
 	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(FOR_GUESTS) $(PARITY_OBJECTS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
 	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
-$(BUILD)/gpu_constants: tests/bench/gpu_constants.cu $(call archives_of,cli) $(BUILD)/libkernels.a
+CONSTANTS_CU := $(addprefix tests/bench/gpu_,constants.cu launches.cu products.cu)
+$(BUILD)/gpu_constants: $(CONSTANTS_CU) tests/bench/gpu_constants.cuh $(call archives_of,cli) $(BUILD)/libkernels.a
 	@echo "  NVCC $<"
-	$(Q)$(NVCC) $(filter-out -Xptxas -v,$(NVCC_FLAGS)) -o $@ $< -Xlinker --whole-archive,$(BUILD)/libkernels.a,--no-whole-archive \
+	$(Q)$(NVCC) $(filter-out -Xptxas -v,$(NVCC_FLAGS)) -Itests/bench -o $@ $(CONSTANTS_CU) -Xlinker --whole-archive,$(BUILD)/libkernels.a,--no-whole-archive \
 	    -Xlinker --start-group $(call archives_of,cli) -Xlinker --end-group $(LIBS) -L$(CUDA_LIB) -lcudart_static -lrt
 parity: $(BUILD)/parity/gpu
 parity-emulated: $(BUILD)/parity/emulated
