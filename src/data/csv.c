@@ -18,6 +18,8 @@ struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t cou
     c->paths = mem_zero(count, sizeof *c->paths);
     c->shown = mem_zero(count, sizeof *c->shown);
     c->path_count = count;
+    c->block = CSV_BLOCK_BYTES;
+    c->longest = CSV_MOST_LINE;
     for (size_t i = 0; i < count; i++)
         c->paths[i] = mem_string(paths[i]);
     const char *encoding = encodings[d->encoding];
@@ -69,10 +71,10 @@ static void keep_buffer(struct csv *c, struct csv_buffer *b)
 static bool read_first(struct csv *c, struct err *e)
 {
     for (bool sure;;) {
-        if (!csv_fill(c, CSV_BLOCK_BYTES, e))
+        if (!csv_fill(c, c->block, e))
             return false;
         c->cr = csv_sniff_cr(c, c->pending->bytes, c->pending_used, &sure);
-        if (sure || c->ended || c->pending_used >= CSV_BLOCK_BYTES)
+        if (sure || c->ended || c->pending_used >= c->block)
             return true;
         if (!csv_wait(c, e))
             return false;
@@ -146,43 +148,45 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
     return n->numbers || n->unnamed || n->first != n->second;
 }
 
-/* The rest of a line that is too long, with its end. */
-static bool skip_line(struct csv *c, struct err *e)
-{
-    while (c->in_long) {
-        if (!csv_fill(c, CSV_BLOCK_BYTES, e))
-            return false;
-        const char *end = memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used);
-        c->in_long = !end && !c->ended;
-        csv_drop(c, end ? (size_t)(end - c->pending->bytes) + 1 : c->pending_used);
-        if (c->in_long && csv_is_live(c) && !csv_wait(c, e))
-            return false;
-    }
-    return true;
-}
-
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */
 static bool next_cut(struct csv *c, size_t *size, struct err *e)
 {
-    for (size_t room = CSV_BLOCK_BYTES;;) {
+    for (size_t room = c->block;;) {
         if (!csv_fill(c, room, e))
             return false;
-        bool full = c->pending_used == CSV_MOST_LINE;
-        *size = (csv_is_live(c) ? cut_reasons : cut_find)(&c->dialect, c->cr, c->pending->bytes,
-                                                      c->pending_used, CSV_BLOCK_BYTES, c->ended,
-                                                      full);
-        if (*size || (c->ended && c->pending_used == 0))
+        const char *bytes = c->pending->bytes;
+        size_t used = c->pending_used;
+        *size = (csv_is_live(c) ? cut_reasons : cut_find)(&c->dialect, c->cr, bytes, used, c->block,
+                                                      c->ended, false);
+        if (*size || (c->ended && used == 0))
             return true;
-        if (full) { /* whoever cuts it into cells says that it is too long */
-            *size = c->pending_used;
-            c->in_long = true;
-            return true;
+        if (used >= c->longest) {
+            if (csv_is_live(c))
+                *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false, false);
+            return *size || csv_long_cut(c, size, e);
         }
-        if (c->pending_used >= room)
-            room = csv_larger(room);
+        if (used >= room)
+            room = csv_larger(c, room);
         else if (!csv_wait(c, e))
             return false;
     }
+}
+
+/* The first bytes of what is pending, as memory of their own. */
+static struct csv_buffer *take_pending(struct csv *c, size_t size)
+{
+    struct csv_buffer *given = c->pending, *other;
+    size_t rest = c->pending_used - size;
+    c->pending_used = rest;
+    if (c->in_long) { /* a small part: what is left is dropped where it stands */
+        other = new_buffer(c, size);
+        memcpy(other->bytes, given->bytes, size);
+        memmove(given->bytes, given->bytes + size, rest);
+        return other;
+    }
+    c->pending = other = new_buffer(c, rest);
+    memcpy(other->bytes, given->bytes + size, rest);
+    return given;
 }
 
 bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
@@ -191,18 +195,14 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
     for (;;) {
         if (!c->open && (c->at == c->path_count || !open_file(c, e)))
             return false;
-        if (!skip_line(c, e) || !next_cut(c, &size, e))
+        if (!csv_long_skip(c, e) || !next_cut(c, &size, e))
             return false;
         if (size)
             break;
         if (!close_file(c, e))
             return false;
     }
-    size_t rest = c->pending_used - size;
-    struct csv_buffer *given = c->pending;
-    c->pending = new_buffer(c, rest);
-    memcpy(c->pending->bytes, given->bytes + size, rest);
-    c->pending_used = rest;
+    struct csv_buffer *given = take_pending(c, size);
     *b = (struct csv_block){.bytes = given->bytes,
                             .size = size,
                             .index = c->index++,
@@ -211,7 +211,8 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
                             .file_offset = c->offset,
                             .owner = given,
                             .cr = c->cr,
-                            .too_long = c->in_long};
+                            .too_long = c->in_long != CSV_LONG_NOT,
+                            .of_lines = c->in_long == CSV_LONG_RECORD};
     c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
     c->offset += size;
     return true;

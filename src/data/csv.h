@@ -19,7 +19,9 @@
  *
  * A bad record (a NUL, invalid UTF-8, a stray CR, beyond a limit) ends where its quotes say; with a
  * stray quote, or one that never closes, its first line is the bad record and what follows is read
- * afresh. csv_rest() gives what follows a bad record in its block; blocks are cut by the same rule.
+ * afresh. csv_rest() gives what follows a bad record in its block; blocks are cut by the same rule,
+ * which holds for a record of any length (csv_long.c), but that a pipe cannot be read ahead: where
+ * this would be needed, csv_next fails.
  * */
 #ifndef DNN_DATA_CSV_H
 #define DNN_DATA_CSV_H
@@ -35,6 +37,7 @@
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
 #define CSV_MOST_FIELD ((size_t)1 << 20)
 #define CSV_MOST_LINE ((size_t)16 << 20)
+#define CSV_MOST_PART (CSV_MOST_FIELD + 1) /* given of a record that is longer than that */
 #define CSV_MOST_COLUMNS 65536
 #define CSV_MOST_NAME 4096
 
@@ -74,7 +77,8 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte, after decoding */
     void *owner;          /* csv_release */
     bool cr;              /* lines end with a bare CR */
-    bool too_long;        /* the first 16 MiB of a line that is longer, and nothing else */
+    bool too_long;        /* the first part of a record beyond 16 MiB, and nothing else */
+    bool of_lines;        /* which has line ends in quotes, and is no line */
     size_t valid;         /* that many bytes are known to be text: no NUL, UTF-8 */
 };
 

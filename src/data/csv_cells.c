@@ -110,8 +110,11 @@ static bool say_too_long(const struct csv_dialect *d, const struct csv_block *b,
     out->error_offset = 0;
     out->resume_offset = b->size;
     err_clear(&out->error);
-    err_at(&out->error, ERR_CSV_LIMIT, b->path, b->first_line, 0, "a line is longer than 16 MiB");
-    err_help(&out->error, "is this a text file with line ends? a cell has at most 1 MiB");
+    err_at(&out->error, ERR_CSV_LIMIT, b->path, b->first_line, 0, "%s is longer than 16 MiB",
+           b->of_lines ? "a record, with the lines in its quotes," : "a line");
+    err_help(&out->error, b->of_lines ? "is a quote wrong? a cell has at most 1 MiB"
+                                      : "is this a text file with line ends? a cell has at most "
+                                        "1 MiB");
     *e = out->error;
     return false;
 }

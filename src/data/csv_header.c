@@ -249,7 +249,7 @@ static bool empty(const struct csv *c, struct err *e)
 /* The first record that is not blank, whole. Blank lines stand before it. */
 static bool first_record(struct csv *c, size_t *size, struct err *e)
 {
-    for (size_t room = CSV_BLOCK_BYTES;;) {
+    for (size_t room = c->block;;) {
         if (!csv_fill(c, room, e))
             return false;
         *size = cut_first(&c->dialect, c->cr, c->pending->bytes, c->pending_used);
@@ -264,7 +264,7 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
                 return false;
             continue;
         }
-        if (room == CSV_MOST_LINE) {
+        if (room == c->longest) {
             /* a quote that never ends is reported by the parser, at its place */
             if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
                 memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
@@ -275,7 +275,7 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
             return err_help(e, "is this a text file with line ends? The first line tells how many "
                                "columns there are, so it is no bad row to leave out");
         }
-        room = csv_larger(room);
+        room = csv_larger(c, room);
     }
 }
 

@@ -49,12 +49,19 @@ static void put_field(struct text *line, const char *bytes, size_t length)
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
                 size_t length, const char *file, struct err *e)
 {
-    struct text line = {0};
+    struct text line = {0}, reason = {0};
+    text_put(&reason, why->what);
+    if (length > REJECT_RAW) {
+        for (length = REJECT_RAW; length && ((unsigned char)raw[length] & 0xC0) == 0x80;)
+            length--; /* no half of a character */
+        text_printf(&reason, " (raw: its first %zu bytes)", length);
+    }
     text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);
     if (column_name)
         put_field(&line, column_name, strlen(column_name));
     text_printf(&line, ",E%d,", (int)why->id);
-    put_field(&line, why->what, strlen(why->what));
+    put_field(&line, reason.data, reason.length);
+    text_free(&reason);
     text_char(&line, ',');
     put_field(&line, raw, length);
     if (r->files) {

@@ -4,8 +4,10 @@
 #define DNN_DATA_REJECT_H
 
 #include "base/outfile.h"
+#include "data/csv.h"
 
 struct reject;
+#define REJECT_RAW CSV_MOST_FIELD /* bytes of the raw text that are kept, and said in the reason */
 #define REJECT_BEGIN "line,column,name,id,reason,raw" /* how its first line begins */
 /* files: each row says which file it is of. */
 struct reject *reject_open(const char *path, bool files, struct err *e);

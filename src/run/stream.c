@@ -323,7 +323,7 @@ static bool broken_record(struct work *w, const struct stream_sink *sink, struct
     const struct csv_cells *cells = w->cells;
     const char *raw = w->block->bytes + cells->error_offset;
     size_t length = (size_t)(cells->resume_offset - cells->error_offset);
-    while (length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
+    while (!w->block->too_long && length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
         length--;
     w->t->rows++;
     struct stream_group g = {.rows = 1, .bad = &bad, .records = w->records, .logits = w->logits};

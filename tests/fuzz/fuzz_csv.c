@@ -24,6 +24,8 @@ static void check(bool right)
         abort();
 }
 
+#include "../csv_list.h"
+
 static void compare(const struct csv_cells *a, const struct csv_cells *b)
 {
     check(a->cell_count == b->cell_count && a->record_count == b->record_count);
@@ -56,40 +58,6 @@ static void both_readers(const struct csv_dialect *d, const struct csv_block *b,
     csv_cells_free(&libcsv);
 }
 
-/* The records of a block and of what follows each bad one, as text. */
-static void list_block(struct text *out, const struct csv_dialect *d, const struct csv_block *b,
-                       size_t columns)
-{
-    struct csv_block now = *b;
-    struct csv_cells cells = {0};
-    for (;;) {
-        struct err e = {0};
-        bool good = csv_cells_parse(d, &now, columns, &cells, &e);
-        for (size_t i = 0; i < cells.record_count; i++) {
-            const struct csv_record *r = cells.records + i;
-            check(r->offset + r->bytes <= now.size);
-            text_printf(out, "r%lld:", (long long)r->line);
-            for (uint32_t k = 0; k < r->cells; k++) {
-                const struct csv_cell *c = cells.cells + r->first_cell + k;
-                int64_t line, column;
-                csv_place(&now, r, &cells, k, &line, &column);
-                check(line >= r->line && column >= 1);
-                text_add(out, c->text, c->length);
-                text_char(out, '|');
-            }
-        }
-        if (good)
-            break;
-        check(cells.has_error && cells.resume_offset > cells.error_offset && e.id != ERR_NONE);
-        text_printf(out, "b%lld:",
-                    (long long)now.first_line +
-                        (long long)scan_lines(now.bytes, cells.error_offset, now.cr ? '\r' : '\n'));
-        if (!csv_rest(&now, &cells, &now))
-            break;
-    }
-    csv_cells_free(&cells);
-}
-
 /* As csv_next cuts a file. */
 static void list_cut(struct text *out, const struct csv_dialect *d, bool cr, const char *text,
                      size_t n, size_t columns, size_t most)
@@ -108,7 +76,7 @@ static void list_cut(struct text *out, const struct csv_dialect *d, bool cr, con
             return; /* a line beyond the limit: the end of such a file */
         struct csv_block b = {
             .bytes = text + at, .size = cut, .path = "fuzz", .first_line = line, .cr = cr};
-        list_block(out, d, &b, columns);
+        list_block(out, d, &b, columns, SIZE_MAX);
         line += scan_lines(text + at, cut, cr ? '\r' : '\n');
         at += cut;
     }
@@ -143,6 +111,35 @@ static void read_file(struct csv_dialect d, int encoding, const char *text, size
     close(fd);
 }
 
+/* With a limit of a few bytes: a record beyond it is one bad row, from a file. */
+static void read_limited(struct csv_dialect d, const char *text, size_t n, size_t longest)
+{
+    static const char head[] = "a,b\n";
+    struct text expected = {0}, got = {0};
+    struct err e = {0};
+    char *bytes = mem_alloc(n + sizeof head, 1), path[64], *paths[] = {path};
+    int fd = memfd_create("fuzz", 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    memcpy(bytes, head, sizeof head);
+    bytes[1] = d.delimiter;
+    memcpy(bytes + sizeof head - 1, text, n);
+    check(write(fd, bytes, n + sizeof head - 1) == (ssize_t)(n + sizeof head - 1));
+    d.header = true;
+    struct csv_block whole = {
+        .bytes = bytes + sizeof head - 1, .size = n, .path = "fuzz", .first_line = 2};
+    list_block(&expected, &d, &whole, 2, longest);
+    struct csv *c = csv_open(&d, paths, 1, &e);
+    c->block = c->longest = longest;
+    if (list_file(&got, &d, c, &e)) /* zeros in front are another encoding */
+        check(got.length == expected.length &&
+              (!got.length || memcmp(got.data, expected.data, got.length) == 0));
+    csv_close(c);
+    close(fd);
+    mem_free(bytes);
+    text_free(&expected);
+    text_free(&got);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 3 || size > 4000)
@@ -155,12 +152,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct csv_block whole = {.bytes = text, .size = n, .path = "fuzz", .first_line = 1, .cr = cr};
     both_readers(&d, &whole, columns);
     struct text one = {0}, many = {0};
-    list_block(&one, &d, &whole, columns);
+    list_block(&one, &d, &whole, columns, SIZE_MAX);
     list_cut(&many, &d, cr, text, n, columns, most);
     check(one.length == many.length &&
           (!one.length || memcmp(one.data, many.data, one.length) == 0));
     text_free(&one);
     text_free(&many);
+    walk_as_libcsv(&d, cr, text, n, most);
+    if (data[1] % 16 == 3 && n)
+        read_limited(d, text, n, 8 + data[1] / 4);
     if (data[1] % 16 == 7) { /* slower by far: whole blocks of memory */
         d.header = data[1] & 16;
         read_file(d, (data[1] >> 5) % 3, text, n);

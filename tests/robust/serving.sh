@@ -49,6 +49,33 @@ same a.csv want.csv "and the rows behind it are answered"
 run dnn predict m.dnn long.csv --no-header --columns "$(head -n 1 d.csv)" -o a.csv --on-bad-row skip --rejects r.csv
 is_exit 65 "but not the first of a file, with or without a header"
 err_has 'tells how many columns there are'
+# with line ends in quotes too, and so what its quotes say, from a file; a pipe cannot be read ahead, and says so
+lines() { yes 'a line, with ""quotes"" in it' | head -n 700000; }
+{ head -n 2 d.csv; printf '"'; lines; echo '"'; sed -n '3,4p' d.csv; } >long.csv
+run dnn predict m.dnn long.csv -o a.csv --on-bad-row skip --rejects r.csv --json
+is_exit 0 "a record of 20 MB and 700,000 lines"
+out_has '"rows":4,"bad_rows":1' "is one bad row"
+is "$(sed -n 2p r.csv | cut -c1-124)" '3,0,,E1214,"a record, with the lines in its quotes, is longer than 16 MiB (raw: its first 1048576 bytes)","""a line, with ""' \
+    "of whose text a part is kept"
+[ "$(wc -c <r.csv)" -lt 1300000 ]
+ok $? "of 1 MiB, with its quotes doubled"
+same a.csv want.csv "and the rows behind it are answered"
+sanitized || [ "$(sed -n 's/.*"host_peak_bytes":\([0-9]*\).*/\1/p' out)" -lt $((64 << 20)) ]
+ok $? "in flat memory" "$(cat out)"
+"$DNN" predict m.dnn - -o a.csv --on-bad-row null <long.csv 2>err
+is $? 0 "standard input that is a file can be read ahead"
+is "$(wc -l <a.csv)" 5 "an answer for each row"
+rm -f a.csv
+cat long.csv | "$DNN" predict m.dnn - -o a.csv --on-bad-row null 2>err
+is $? 65 "a pipe cannot"
+err_has "error[E1214]: standard input:3: a record in quotes is longer than 16 MiB"
+err_has "give the file by its name"
+[ ! -e a.csv ]
+ok $? "and nothing is answered"
+{ head -n 2 d.csv; printf '"'; lines | tr -d '"'; sed -n '3,4p' d.csv; } >long.csv
+run dnn predict m.dnn long.csv -o a.csv --on-bad-row skip --rejects r.csv --json
+out_has '"rows":700003,"bad_rows":' "a quote that nothing closes spoils its line, and every line is a row"
+is "$(sed -n 2p r.csv)" '3,1,,E1205,the cell that opens here with a quote does not end,"""a line, with quotes in it"' "it is told as such"
 rm -f a.csv r.csv long.csv
 run dnn predict m.dnn bad.csv -o a.csv --on-bad-row skip --max-bad-rows 1 --rejects r.csv
 is_exit 65 "--max-bad-rows stops"

@@ -1,0 +1,104 @@
+/* csv_list.h - the records of a text as a list, however it is read, and one record walked through
+ * as libcsv reads it: for the fuzz target and the unit test, which say what check(bool) does. */
+#ifndef DNN_TESTS_CSV_LIST_H
+#define DNN_TESTS_CSV_LIST_H
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/csv_room.h"
+
+/* A record with its line end, for which there must be room even where the file ends before. */
+static inline size_t record_bytes(const struct csv_block *b, const struct csv_record *r)
+{
+    size_t end = r->offset + r->bytes;
+    end += !b->cr && end + 1 < b->size && b->bytes[end] == '\r' && b->bytes[end + 1] == '\n';
+    return end + 1 - r->offset;
+}
+
+/* The records of a block and of what follows each bad one; one beyond `longest` is bad. */
+static inline void list_block(struct text *out, const struct csv_dialect *d,
+                              const struct csv_block *b, size_t columns, size_t longest)
+{
+    struct csv_block now = *b;
+    struct csv_cells cells = {0};
+    for (;;) {
+        struct err e = {0};
+        bool good = csv_cells_parse(d, &now, columns, &cells, &e);
+        for (size_t i = 0; i < cells.record_count; i++) {
+            const struct csv_record *r = cells.records + i;
+            check(r->offset + r->bytes <= now.size);
+            bool bad = record_bytes(&now, r) > longest;
+            text_printf(out, bad ? "b%lld:" : "r%lld:", (long long)r->line);
+            for (uint32_t k = 0; k < r->cells && !bad; k++) {
+                const struct csv_cell *c = cells.cells + r->first_cell + k;
+                int64_t line, column;
+                csv_place(&now, r, &cells, k, &line, &column);
+                check(line >= r->line && column >= 1);
+                text_add(out, c->text, c->length);
+                text_char(out, '|');
+            }
+        }
+        if (good)
+            break;
+        check(cells.has_error && cells.resume_offset > cells.error_offset && e.id != ERR_NONE);
+        text_printf(out, "b%lld:",
+                    (long long)now.first_line +
+                        (long long)scan_lines(now.bytes, cells.error_offset, now.cr ? '\r' : '\n'));
+        if (!csv_rest(&now, &cells, &now))
+            break;
+    }
+    csv_cells_free(&cells);
+}
+
+/* What csv_next gives. False: the reading ended with an error. */
+static inline bool list_file(struct text *out, const struct csv_dialect *d, struct csv *c,
+                             struct err *e)
+{
+    const char *const *names;
+    size_t count;
+    struct csv_block b;
+    if (!csv_header(c, &names, &count, e))
+        return false;
+    while (csv_next(c, &b, e)) {
+        list_block(out, d, &b, count, SIZE_MAX);
+        csv_release(c, &b);
+    }
+    return e->id == ERR_NONE;
+}
+
+/* The first record, in pieces of `piece` bytes: it ends where libcsv reads a whole one, and is bad
+ * where libcsv finds a quote that is. */
+static inline void walk_as_libcsv(const struct csv_dialect *d, bool cr, const char *text, size_t n,
+                                  size_t piece)
+{
+    struct record_walk w = {0};
+    struct csv_cells cells = {0};
+    struct err e = {0};
+    enum record_end how = RECORD_GOES_ON;
+    size_t at = 0;
+    while (how == RECORD_GOES_ON && at < n) {
+        size_t used, now = n - at < piece ? n - at : piece;
+        how = record_walk(&w, d, cr, text + at, now, &used);
+        check(used <= now && (used == now || how != RECORD_GOES_ON));
+        at += used;
+    }
+    if (how == RECORD_GOES_ON)
+        how = record_last(&w);
+    struct csv_block b = {.bytes = text, .size = how == RECORD_ENDS ? at : n, .path = "walk",
+                          .first_line = 1, .cr = cr};
+    if (n && !memchr(text, '\0', n)) {
+        bool good = libcsv_parse(d, &b, 1, &cells, &e);
+        bool quote = e.id == ERR_CSV_QUOTE || e.id == ERR_CSV_UNTERMINATED;
+        if (how == RECORD_ENDS)
+            check(good ? cells.record_count == 1 : !quote);
+        else
+            check(!good && (cells.error_offset > 0 || quote || e.id == ERR_CSV_CR));
+        size_t cut = cut_find(d, cr, text, n, 1, true, true);
+        check(how == RECORD_BAD || cut == at);
+    }
+    csv_cells_free(&cells);
+}
+
+#endif
