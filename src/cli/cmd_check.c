@@ -11,9 +11,6 @@ static const struct arg_option check_options_table[] = {
      "Print the config with every default filled in, and nothing else."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-static const char *const type_names[] = {"numeric", "categorical", "datetime", "id",    "weight",
-                                         "group",   "ignore",      "target",   "split"};
-
 bool cli_worth_telling(const struct config *c, size_t at)
 {
     const struct setting *s = &c->settings[at];
@@ -31,9 +28,10 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                 (unsigned long long)r->rows[0], (unsigned long long)r->rows[1],
                 (unsigned long long)r->rows[2]);
     text_put(out, "columns    ");
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
+    for (int i = 0; i < COLUMN_TYPES; i++)
         if (r->columns_by_type[i])
-            text_printf(out, " %s %llu", type_names[i], (unsigned long long)r->columns_by_type[i]);
+            text_printf(out, " %s %llu", column_role_names[i],
+                        (unsigned long long)r->columns_by_type[i]);
     text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
     text_printf(
         out, "memory      about %s (table %s, weights and state %s, activations %s, other %s)\n",

@@ -22,9 +22,6 @@ static const struct arg_option init_options_table[] = {
     {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-static const char *const type_words[] = {"numeric", "categorical", "datetime", "id",
-                                         "weight",  "group",       "ignore"};
-
 /* What a --set says of the reading of the file is not guessed. The last one given counts. */
 static const char *set_value(const struct overrides *o, const char *key)
 {
@@ -162,7 +159,7 @@ static void config_text(const struct infer *found, const char *target, const str
     for (size_t i = 0; i < found->count; i++)
         if (strcmp(found->columns[i].name, target) != 0 &&
             !says_part(sets, found->columns[i].name))
-            json_put_string(o, found->columns[i].name, type_words[found->columns[i].type]);
+            json_put_string(o, found->columns[i].name, column_role_names[found->columns[i].type]);
     json_close(o, '}');
     json_open(o, "split", '{');
     json_put_string(o, "method", found->task == TASK_REGRESSION ? "random" : "stratified");
@@ -223,11 +220,11 @@ static void tell_types(const struct infer *found, const char *target, const stru
                 kinds[k] = NULL;
         struct text line = {0};
         if (all > TOLD_ONE_BY_ONE)
-            text_printf(&line, "columns %s: %s: %s%s", names.data, type_words[c->type],
+            text_printf(&line, "columns %s: %s: %s%s", names.data, column_role_names[c->type],
                         equal ? "" : "the first: ", c->reason);
         else
             text_printf(&line, "column \"%s\": %s: %s", text_quote_z(c->name),
-                        type_words[c->type], c->reason);
+                        column_role_names[c->type], c->reason);
         if (kind && (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME))
             log_warning("%s", line.data);
         else if (kind)

@@ -10,8 +10,9 @@ const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
 const char *const data_encoding_names[] = {"utf-8", "latin1", "cp1252", NULL};
 const char *const split_method_names[] = {"random", "stratified", "group", "time",
                                           "hash",   "column",     NULL};
-const char *const column_type_names[] = {"numeric", "categorical", "datetime", "id",
-                                         "weight",  "group",       "ignore",   NULL};
+#define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore"
+const char *const column_type_names[] = {TYPES, NULL};
+const char *const column_role_names[COLUMN_TYPES] = {TYPES, "target", "split"};
 static const char *const decimal_names[] = {".", ",", NULL};
 const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
                                           "minmax", "quantile", NULL};

@@ -51,9 +51,10 @@ extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* "columns" of the schema's $defs, from those tables */
 extern const char *const split_method_names[], *const task_names[], *const data_encoding_names[];
-/* Words of the columns' members, in the order of the enums of schema.h; the types end before
- * COLUMN_TARGET. */
-extern const char *const column_type_names[], *const column_scale_names[];
+/* Words of the columns' members, in the order of the enums of schema.h. What a config may say of a
+ * type ends before COLUMN_TARGET, the roles have every one. */
+extern const char *const column_type_names[], *const column_role_names[];
+extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];
 extern const char *const column_encode_names[];
 

@@ -140,10 +140,7 @@ static void write_column(const struct schema *s, const struct column *c, struct 
 {
     json_open(out, NULL, '{');
     json_put_string(out, "name", c->name);
-    json_put_string(out, "type",
-                    c->type == COLUMN_TARGET  ? "target"
-                    : c->type == COLUMN_SPLIT ? "split"
-                                              : column_type_names[c->type]);
+    json_put_string(out, "type", column_role_names[c->type]);
     if (s->fitted && (c->number != UINT32_MAX || c->category != UINT32_MAX)) {
         json_put_int(out, "missing", (int64_t)c->missing);
         if (c->number != UINT32_MAX)

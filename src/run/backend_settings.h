@@ -10,6 +10,7 @@
 
 #define PREDICT_BATCH_MOST 1048576 /* rows of predict_batch_size */
 #define THREADS_MOST 1024
+#define MEMORY_FRACTION "0.9" /* of a GPU's memory, by default */
 
 enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU }; /* auto, dnn_gpu, dnn_cpu */
 enum job {

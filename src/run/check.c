@@ -20,8 +20,7 @@ static const double TRIAL = 0.2; /* seconds of steps that are tried */
 static void count_columns(const struct schema *s, struct check_result *r)
 {
     for (uint32_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].type >= 0 && s->columns[i].type < 10)
-            r->columns_by_type[s->columns[i].type]++;
+        r->columns_by_type[s->columns[i].type]++;
 }
 
 /* What scoring a part keeps: labels or targets of the baseline, 8 bytes a row for areas under
@@ -250,8 +249,6 @@ static void write_warnings(const struct text *lines, struct json_out *out)
 void check_write(const struct config *c, const struct check_result *r, struct json_out *out)
 {
     static const char *const parts[] = {"train", "valid", "test"};
-    static const char *const types[] = {"numeric", "categorical", "datetime", "id",    "weight",
-                                        "group",   "ignore",      "target",   "split", NULL};
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.check/1");
     json_open(out, "rows", '{');
@@ -259,8 +256,8 @@ void check_write(const struct config *c, const struct check_result *r, struct js
         json_put_int(out, parts[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     json_open(out, "columns", '{');
-    for (int i = 0; types[i]; i++)
-        json_put_int(out, types[i], (int64_t)r->columns_by_type[i]);
+    for (int i = 0; i < COLUMN_TYPES; i++)
+        json_put_int(out, column_role_names[i], (int64_t)r->columns_by_type[i]);
     json_close(out, '}');
     json_put_int(out, "parameters", (int64_t)r->parameters);
     json_open(out, "memory", '{');

@@ -3,11 +3,12 @@
 #ifndef DNN_RUN_CHECK_H
 #define DNN_RUN_CHECK_H
 
+#include "data/schema.h"
 #include "run/config.h"
 #include "run/select.h"
 
 struct check_result {
-    uint64_t rows[3], columns_by_type[10], parameters;
+    uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters;
     /* The peak of the host, and what it is made of: it adds up. Weights are those of the network,
      * with gradients, moments and the copy of the best epoch; activations what else steps and
      * answers touch. */

@@ -2,6 +2,7 @@
  * keys` and the README's reference. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "model/layer.h"
 #include "model/preset.h"
 #include "run/config_help.h"
@@ -68,14 +69,15 @@ static void put_layer(struct text *out, const struct layer_type *t)
 
 static void put_model(struct text *out)
 {
-    const char *names[16] = {NULL};
-    for (size_t i = 0; i < preset_count() && i + 1 < sizeof names / sizeof *names; i++)
+    const char **names = mem_zero(preset_count() + 1, sizeof *names);
+    for (size_t i = 0; i < preset_count(); i++)
         names[i] = presets[i].name;
     put(out, "model.preset",
         &(struct option){.type = OPT_WORD,
                          .words = names,
                          .standard = "\"auto\"",
                          .help = "A ready network; its own options stand beside its name."});
+    mem_free(names);
     for (size_t i = 0; i < preset_count(); i++)
         put_table(out, "model", presets[i].options, presets[i].name);
     put(out, "model.layers",

@@ -9,14 +9,6 @@
 #include "run/config.h"
 #include "run/stop.h"
 
-static const char *const type_names[] = {
-    [COLUMN_NUMERIC] = "numeric",   [COLUMN_CATEGORICAL] = "categorical",
-    [COLUMN_DATETIME] = "datetime", [COLUMN_ID] = "id",
-    [COLUMN_WEIGHT] = "weight",     [COLUMN_GROUP] = "group",
-    [COLUMN_IGNORE] = "ignore",     [COLUMN_TARGET] = "target",
-    [COLUMN_SPLIT] = "split",
-};
-
 /* --- opening --- */
 
 /* Eight bytes of length, then the JSON that every model begins with. */
@@ -121,7 +113,7 @@ static void write_data(const struct infer *d, struct json_out *out)
         const struct infer_column *column = &d->columns[c];
         json_open(out, NULL, '{');
         json_put_string(out, "name", column->name);
-        json_put_string(out, "type", type_names[column->type]);
+        json_put_string(out, "type", column_role_names[column->type]);
         json_put_int(out, "missing", (int64_t)column->missing);
         json_put_int(out, "distinct", (int64_t)column->distinct);
         if (column->distinct_capped)
@@ -224,7 +216,7 @@ static void text_model(const struct inspect *i, struct text *out)
     for (size_t c = 0; c < s->column_count; c++) {
         text_put(out, "  ");
         put_name(out, s->columns[c].name, width + 2);
-        text_printf(out, "%s\n", type_names[s->columns[c].type]);
+        text_printf(out, "%s\n", column_role_names[s->columns[c].type]);
     }
     text_printf(out, "layers\n  %-12s %u\n", "inputs", i->plan->width);
     text_layers(i->plan->layers, i->plan->layer_count, 0, out);
@@ -250,7 +242,7 @@ static void text_data(const struct inspect *i, struct text *out)
         const struct infer_column *column = &d->columns[c];
         text_put(out, "  ");
         put_name(out, column->name, width + 2);
-        text_printf(out, "%-12s %9llu %8llu%s ", type_names[column->type],
+        text_printf(out, "%-12s %9llu %8llu%s ", column_role_names[column->type],
                     (unsigned long long)column->missing, (unsigned long long)column->distinct,
                     column->distinct_capped ? "+" : " ");
         for (size_t k = 0; k < 3 && column->examples[k]; k++)

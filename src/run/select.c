@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/thread.h"
 
-static const double MEMORY_FRACTION = 0.9; /* the default of config_table.c */
 static const char *const words[] = {
     [BACKEND_AUTO] = "auto", [BACKEND_GPU] = "dnn_gpu", [BACKEND_CPU] = "dnn_cpu"};
 
@@ -59,6 +58,8 @@ static void why_not(char *out, size_t room)
 /* Keys that a config may carry for the machines that have a GPU: here they change nothing. */
 static void say_unused(const struct backend_options *b)
 {
+    double fraction = 0;
+    text_to_double(MEMORY_FRACTION, &fraction);
     const struct {
         const char *key;
         bool set;
@@ -66,8 +67,8 @@ static void say_unused(const struct backend_options *b)
                 {"deterministic", !b->deterministic},
                 {"autotune", !b->autotune},
                 {"memory_limit_gb", b->memory_limit_gb > 0},
-                {"memory_fraction", b->memory_fraction < MEMORY_FRACTION ||
-                                        b->memory_fraction > MEMORY_FRACTION}};
+                {"memory_fraction",
+                 b->memory_fraction < fraction || b->memory_fraction > fraction}};
     struct text names = {0};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].set)
