@@ -62,7 +62,7 @@ train_config() { # THREADS FILE
 END
 }
 one_training() { # CONFIG: seconds of its 50 epochs
-    "$dnn" train "$1" -o numeric.dnn --json -q | field seconds.train
+    number "%.6f" "$("$dnn" train "$1" -o numeric.dnn --json -q | field seconds.train)"
 }
 
 for row in $rows; do

@@ -231,7 +231,8 @@ bool infer_encoding(const char *path, int *encoding, struct err *e)
         file_close(&f);
     }
     utf8.broken += utf8.expected > 0;
-    /* In a one-byte encoding two letters that read as one of UTF-8 hardly ever meet. */
+    /* In a one-byte encoding two letters that read as one of UTF-8 hardly ever meet; ASCII tells
+     * nothing. */
     bool damaged = marked || (utf8.sequences && utf8.sequences >= utf8.broken);
     *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;
     mem_free(bytes);

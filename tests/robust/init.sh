@@ -55,6 +55,19 @@ run dnn init cut.csv --target y
 is_exit 65 "a file cut within a character"
 run dnn init latin.csv --target y
 err_has 'note: line 2, byte 2: the byte \xf6 is not valid UTF-8, so the file is read as cp1252'
+{ echo 'city,n,y'; for i in $(seq 1000); do [ $((i % 250)) -ne 0 ] && printf 'Oslo,%d,%d\n' "$((i % 9))" "$((i % 2))" || printf 'Orl\xe9,1,0\n'; done; } >few.csv
+run dnn init few.csv --target y
+is_exit 0 "four bytes that are not UTF-8 in a thousand lines of ASCII: another encoding"
+has '"encoding": "cp1252"' out "  is taken"
+{ cat few.csv; printf 'K\xc3\xb6ln,1,0\n%.0s' 1 2 3; } >fewer.csv
+run dnn init fewer.csv --target y
+has '"encoding": "cp1252"' out "  and with three characters that are"
+{ cat fewer.csv; printf 'K\xc3\xb6ln,1,0\n'; } >many.csv
+run dnn init many.csv --target y
+is_exit 65 "  with four, damage"
+{ printf '\xef\xbb\xbf'; cat few.csv; } >marked.csv
+run dnn init marked.csv --target y
+is_exit 65 "  as behind a byte-order mark"
 run dnn inspect damaged.csv
 is_exit 65 "inspect does not guess either"
 

@@ -11,7 +11,8 @@ JSON
 "$DNN" train tiny.json -o m.dnn --quiet --progress none || { echo "Bail out! no model"; exit 1; }
 size=$(wc -c <m.dnn)
 header=$(perl -e 'open my $f, "<:raw", "m.dnn"; read $f, my $b, 8; print unpack "Q<", $b')
-ok 0 "a model of $size bytes, $header of them its header"
+[ "$header" -gt 99 ] && [ "$size" -gt $((header + 8)) ]
+ok $? "a model of $size bytes, $header of them its header"
 is "$(head -c 99 m.dnn | tail -c 64)" "$(perl -MDigest::SHA=sha256_hex -e 'local $/; open my $f, "<:raw", "m.dnn"; my $b = <$f>; substr($b, 35, 64) = "0" x 64; print sha256_hex($b)')" \
     "bytes 35..98 are its SHA-256"
 perl "$ROOT/tests/resign.pl" m.dnn again.dnn

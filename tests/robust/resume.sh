@@ -30,8 +30,9 @@ head -c 700 torn.jsonl >half && cat half >torn.jsonl
 run dnn train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl
 is_exit 0 "metrics that lost their end"
 err_has "is shorter than the checkpoint remembers"
-perl -MJSON::PP -ne 'decode_json($_)' torn.jsonl 2>half
-ok $? "each line is whole" "$(cat half)"
+perl -MJSON::PP -ne '$e = decode_json($_)->{epoch}; die "line $. is of epoch $e\n" if $. == 1 ? $e != 1 : $e <= $last; $last = $e;
+    END { die "the last epoch is $last\n" if !$? && $last != 40 }' torn.jsonl 2>half
+ok $? "each line is whole, from the first epoch to the last" "$(cat half)"
 run dnn train c.json --resume --set train.epochs=41
 is_exit 76 "M17 with another config: 76"
 err_has 'error[E1520]'
