@@ -43,9 +43,11 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                     text_bytes(r->device.all), text_bytes(r->device.weights),
                     text_bytes(r->device.state), text_bytes(r->device.activations),
                     text_bytes(r->device.data));
-    text_printf(out, "batch       %lld", (long long)c->train.batch_size);
-    if (c->train.grad_accumulation > 1)
-        text_printf(out, ", %lld of them a step", (long long)c->train.grad_accumulation);
+    text_printf(out, "batch       %u", r->batch);
+    if (r->micro > 1)
+        text_printf(out, ", %u of them a step", r->micro);
+    if (r->batch < c->train.batch_size)
+        text_put(out, ": all training rows");
     text_printf(out, "; the largest that fits: train %llu, predict %llu\n",
                 (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);

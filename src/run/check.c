@@ -108,11 +108,12 @@ static uint64_t largest_batch(const struct training *t, const struct check_resul
     if (room && r->device.all)
         room += training ? r->device.all - r->device.data : r->device.all;
     uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
+    uint64_t there = t->table->count[PART_TRAIN]; /* no step has more */
     for (uint32_t rows = 1; rows <= most; rows *= 2) {
         struct network_options o = training_network(t);
         struct network_bytes need;
         struct err e = {0};
-        o.rows = rows;
+        o.rows = training && there < rows ? (uint32_t)there : rows;
         o.training = training;
         o.streams = !training && o.own_memory;
         if (!network_need(&o, t->machine, &need, &e) || (room && need.total > room))
@@ -145,7 +146,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
     uint64_t rows = t->table->count[part],
-             most = o->batch_size < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
+             most = t->batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
     uint64_t sample = rows < most ? rows : most;
     if (sample) {
         struct source from = t->source;
@@ -206,6 +207,8 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     config_resolved(t->config, t->features, false, &r->resolved);
     if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
         return false;
+    r->batch = t->batch;
+    r->micro = t->micro;
     r->largest_batch_train = largest_batch(t, r, true);
     r->largest_batch_predict = largest_batch(t, r, false);
     r->backend = t->backend;

@@ -18,6 +18,7 @@ struct check_result {
     struct {
         uint64_t all, weights, state, activations, data;
     } device;
+    uint32_t batch, micro; /* of a step: what is asked for, cut to the training rows */
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */

@@ -30,7 +30,8 @@ static const struct option train_options_table[] = {
      .standard = "256",
      .low = 1,
      .high = TRAIN_BATCH_MOST,
-     .help = "Rows of one step. More rows make a step steadier and an epoch shorter in steps."},
+     .help = "Rows of one step. More rows make a step steadier and an epoch shorter in steps. "
+             "Where there are fewer training rows, a step has all of them."},
     {.key = "grad_accumulation",
      .type = OPT_INT,
      .offset = AT(grad_accumulation),
@@ -39,7 +40,7 @@ static const struct option train_options_table[] = {
      .high = 1024,
      .help = "Batches whose gradients are added up before the weights change: the same as a batch "
              "so many times as "
-             "large, in less memory."},
+             "large, in less memory. As many as the training rows fill, at most."},
     {.key = "optimizer",
      .type = OPT_TABLE,
      .offset = AT(optimizer),

@@ -32,8 +32,7 @@ enum verdict { GO_ON, END_HERE, FAILED };
 
 static uint64_t rows_of_steps(const struct training *t, int64_t steps)
 {
-    const struct train_options *o = &t->config->train;
-    uint64_t rows = (uint64_t)steps * (uint64_t)o->batch_size * (uint64_t)o->grad_accumulation;
+    uint64_t rows = (uint64_t)steps * t->batch * t->micro;
     return rows < t->source.count ? rows : t->source.count;
 }
 

@@ -170,6 +170,23 @@ static bool find_checkpoint(struct training *t, struct err *e)
                                 &t->checkpoint, e);
 }
 
+static uint64_t rounds(uint64_t all, uint64_t each)
+{
+    return (all + each - 1) / each;
+}
+
+static void size_steps(struct training *t)
+{
+    const struct train_options *o = &t->config->train;
+    uint64_t rows = t->table->count[PART_TRAIN], batch = (uint64_t)o->batch_size, micro;
+    batch = rows && rows < batch ? rows : batch;
+    micro = rounds(rows ? rows : 1, batch);
+    micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
+    t->batch = (uint32_t)batch;
+    t->micro = (uint32_t)micro;
+    t->steps = (int64_t)rounds(rows, batch * micro);
+}
+
 /* auto: a training goes on where it was. Else, what a row costs follows from the network's
  * products: the way back takes two for each on the way forward. A step also updates every
  * parameter of the tables of which it looks up a few rows: 28 bytes of memory each, which take as
@@ -178,7 +195,6 @@ static bool find_checkpoint(struct training *t, struct err *e)
 
 static bool decide_machine(struct training *t, struct err *e)
 {
-    const struct train_options *o = &t->config->train;
     if (!find_checkpoint(t, e))
         return false;
     if (t->found) {
@@ -189,10 +205,10 @@ static bool decide_machine(struct training *t, struct err *e)
     if (!m)
         return false;
     double products = (double)model_flops(m), tables = (double)m->params - products / 2;
-    double rows = (double)t->table->count[PART_TRAIN] * (double)o->epochs;
+    double rows = (double)t->table->count[PART_TRAIN] * (double)t->config->train.epochs;
     struct select_work work = {.rows = rows,
-                               .flops = 3.0 * products + UPDATE * tables / (double)o->batch_size,
-                               .steps = rows / (double)o->batch_size,
+                               .flops = 3.0 * products + UPDATE * tables / t->batch,
+                               .steps = rows / t->batch,
                                .bytes = (double)t->table->bytes};
     model_free(m);
     select_decide(&t->backend, &work);
@@ -222,6 +238,7 @@ static bool load(struct training *t, struct err *e)
     if (!answer_line_names(t->schema, e))
         return false;
     say_notes(t->table);
+    size_steps(t);
     t->features = schema_features(t->schema);
     t->score = (struct score_job){.table = t->table,
                                   .schema = t->schema,
@@ -334,8 +351,8 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
     const char *differs = NULL;
     char room[512];
     bool same_kind = strcmp(wanted->backend, t->plan.backend) == 0;
-    uint64_t whole = (uint64_t)t->plan.batch * t->plan.micro, rows = wanted->batch;
-    bool same_step = rows && (whole + rows - 1) / rows == wanted->micro; /* the last has the rest */
+    uint64_t whole = (uint64_t)t->batch * t->micro, rows = wanted->batch;
+    bool same_step = rows && rounds(whole, rows) == wanted->micro; /* the last has the rest */
     if (same_kind)
         machine_obey(t->machine, wanted);
     machine_plan(t->machine, same_kind && same_step ? wanted->batch : t->plan.batch,
@@ -350,9 +367,7 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
 bool training_build(struct training *t, struct err *e)
 {
     const struct train_options *o = &t->config->train;
-    uint64_t rows = (uint64_t)o->batch_size * (uint64_t)o->grad_accumulation;
-    t->steps = (int64_t)((t->table->count[PART_TRAIN] + rows - 1) / rows);
-    machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
+    machine_plan(t->machine, t->batch, t->micro, &t->plan);
     if (!find_checkpoint(t, e))
         return false;
     struct checkpoint *c = t->found;

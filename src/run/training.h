@@ -62,6 +62,9 @@ struct training {
     int64_t best_epochs;
     uint64_t best_journal;
     struct norms norms;        /* of the gradients of all steps */
+    /* Rows of a micro-batch and micro-batches of a step, as the config says, but never more than
+     * there are training rows: those past them would be worked on for nothing. */
+    uint32_t batch, micro;
     int64_t steps;             /* of an epoch */
     struct progress *progress;
     const char *stopped; /* why the epochs ended */

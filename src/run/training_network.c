@@ -13,7 +13,7 @@ struct network_options training_network(const struct training *t)
                                     .features = t->features,
                                     .rows = t->plan.batch,
                                     .micro = t->plan.micro,
-                                    .whole = (uint32_t)(o->batch_size * o->grad_accumulation),
+                                    .whole = t->batch * t->micro,
                                     .steps = (uint32_t)t->steps,
                                     .training = true,
                                     .own_memory = select_is_gpu(&t->backend),
@@ -89,8 +89,7 @@ static bool takes_statistics(const struct training *t)
  * them is the same however they are split; the last micro-batch may have fewer. */
 static void split(struct training *t, uint32_t most)
 {
-    const struct train_options *o = &t->config->train;
-    uint32_t whole = (uint32_t)(o->batch_size * o->grad_accumulation);
+    uint32_t whole = t->batch * t->micro;
     uint32_t micro = (whole + most - 1) / most;
     machine_plan(t->machine, (whole + micro - 1) / micro, micro, &t->plan);
     machine_obey(t->machine, &t->plan);
@@ -130,14 +129,13 @@ void training_keep_to_size(struct training *t)
 /* The CPU takes the place of a GPU that has no room. */
 static bool network_on_cpu(struct training *t, struct err *e)
 {
-    const struct train_options *o = &t->config->train;
     select_fall_back(&t->backend, e, "using CPU");
     err_clear(e);
     machine_close(t->machine);
     t->machine = select_open(&t->backend, &t->config->backend, true, e);
     if (!t->machine)
         return false;
-    machine_plan(t->machine, (uint32_t)o->batch_size, (uint32_t)o->grad_accumulation, &t->plan);
+    machine_plan(t->machine, t->batch, t->micro, &t->plan);
     machine_obey(t->machine, &t->plan);
     return network_try(t, e);
 }
