@@ -10,11 +10,11 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, act_forward)(struct sheet s, struct
         return;
     for (EACH_ROW_OF(s, row)) {
         float v[V];
-        run_load(v, (const float *)a.x + (size_t)row * a.ldx + col);
+        run_load(v, a.x, (size_t)row * a.ldx + col);
         UNROLL
         for (int i = 0; i < V; i++)
             v[i] = act_value(a.act, v[i], (float)a.slope);
-        run_store((float *)a.y + (size_t)row * a.ldy + col, v);
+        run_store(a.y, (size_t)row * a.ldy + col, v);
     }
 }
 
@@ -27,17 +27,17 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, act_backward)(struct sheet s, struc
         return;
     for (EACH_ROW_OF(s, row)) {
         float x[V], dy[V], dx[V] = {};
-        float *to = (float *)a.dx + (size_t)row * a.lddx + col;
-        run_load(x, (const float *)a.x + (size_t)row * a.ldx + col);
-        run_load(dy, (const float *)a.dy + (size_t)row * a.lddy + col);
+        size_t to = (size_t)row * a.lddx + col;
+        run_load(x, a.x, (size_t)row * a.ldx + col);
+        run_load(dy, a.dy, (size_t)row * a.lddy + col);
         if (a.add_dx)
-            run_load(dx, to);
+            run_load(dx, a.dx, to);
         UNROLL
         for (int i = 0; i < V; i++) {
             float by = by_z ? x[i] : act_value(a.act, x[i], (float)a.slope);
             dx[i] += dy[i] * act_derivative(a.act, by, (float)a.slope);
         }
-        run_store(to, dx);
+        run_store(a.dx, to, dx);
     }
 }
 
@@ -48,14 +48,14 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, add_both)(struct sheet s, struct op
         return;
     for (EACH_ROW_OF(s, row)) {
         float v[V], w[V];
-        run_load(v, (const float *)a.a + (size_t)row * a.lda + col);
+        run_load(v, a.a, (size_t)row * a.lda + col);
         if (a.b) {
-            run_load(w, (const float *)a.b + (size_t)row * a.ldb + col);
+            run_load(w, a.b, (size_t)row * a.ldb + col);
             UNROLL
             for (int i = 0; i < V; i++)
                 v[i] += w[i];
         }
-        run_store((float *)a.y + (size_t)row * a.ldy + col, v);
+        run_store(a.y, (size_t)row * a.ldy + col, v);
     }
 }
 

@@ -62,12 +62,11 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_moments)(struct op_bnorm_stats a, void *scr
     uint32_t valid = valid_rows(a.now, a.from, a.rows, a.micro), parts = grid_y(), begin, end;
     uint32_t col = block_x() * WARP + lane_id();
     bool inside = col < a.width;
-    const float *x = (const float *)a.x + col;
     part_rows(a.rows, valid, parts, block_y(), &begin, &end);
     float sum[1], around[2], n = (float)(end - begin);
     column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
         if (inside)
-            to[0] += x[(size_t)row * a.ld];
+            to[0] += form_get(a.x, (size_t)row * a.ld + col);
     });
     if (warp_id() == 0)
         centre[lane_id()] = end > begin ? sum[0] / n : 0;
@@ -76,7 +75,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_moments)(struct op_bnorm_stats a, void *scr
     column_sums(around, begin, end, room, [&](uint32_t row, float(&to)[2]) {
         if (!inside)
             return;
-        float d = x[(size_t)row * a.ld] - c;
+        float d = form_get(a.x, (size_t)row * a.ld + col) - c;
         to[0] += d;
         to[1] = fmaf(d, d, to[1]);
     });
@@ -121,15 +120,14 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, bnorm_gradients)(struct op_bnorm_sums a, void *sc
     uint32_t valid = valid_rows(a.now, a.from, a.rows, a.micro), parts = grid_y(), begin, end;
     uint32_t col = block_x() * WARP + lane_id();
     bool inside = col < a.width;
-    const float *x = (const float *)a.x + col, *dy = (const float *)a.dy + col;
     part_rows(a.rows, valid, parts, block_y(), &begin, &end);
     float mean = inside ? (float)a.mean[col] : 0, inv = inside ? (float)a.inv[col] : 0, sums[2];
     column_sums(sums, begin, end, room, [&](uint32_t row, float(&to)[2]) {
         if (!inside)
             return;
-        float d = dy[(size_t)row * a.lddy];
+        float d = form_get(a.dy, (size_t)row * a.lddy + col);
         to[0] += d;
-        to[1] = fmaf(d, (x[(size_t)row * a.ldx] - mean) * inv, to[1]);
+        to[1] = fmaf(d, (form_get(a.x, (size_t)row * a.ldx + col) - mean) * inv, to[1]);
     });
     if (parts == 1) {
         if (warp_id() == 0 && inside)
@@ -167,11 +165,11 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, bnorm_forward)(struct sheet s, stru
     }
     for (EACH_ROW_OF(s, row)) {
         float v[V];
-        run_load(v, (const float *)a.x + (size_t)row * a.ldx + col);
+        run_load(v, a.x, (size_t)row * a.ldx + col);
         UNROLL
         for (int i = 0; i < V; i++)
             v[i] = fmaf(v[i] - mean[i], factor[i], beta[i]);
-        run_store((float *)a.y + (size_t)row * a.ldy + col, v);
+        run_store(a.y, (size_t)row * a.ldy + col, v);
     }
 }
 
@@ -192,22 +190,22 @@ KERNEL_BOUNDED(SHEET_LANES, bnorm_backward)(struct sheet s, struct op_bnorm_back
     run_load(product, (const float *)a.sums + a.width + col);
     for (EACH_ROW_OF(s, row)) {
         float x[V], dy[V], dx[V] = {};
-        float *to = (float *)a.dx + (size_t)row * a.lddx + col;
+        size_t to = (size_t)row * a.lddx + col;
         if (row >= rows) {
             if (!a.add_dx)
-                run_store(to, dx);
+                run_store(a.dx, to, dx);
             continue;
         }
-        run_load(x, (const float *)a.x + (size_t)row * a.ldx + col);
-        run_load(dy, (const float *)a.dy + (size_t)row * a.lddy + col);
+        run_load(x, a.x, (size_t)row * a.ldx + col);
+        run_load(dy, a.dy, (size_t)row * a.lddy + col);
         if (a.add_dx)
-            run_load(dx, to);
+            run_load(dx, a.dx, to);
         UNROLL
         for (int i = 0; i < V; i++) {
             float hat = (x[i] - mean[i]) * inv[i];
             dx[i] += gamma[i] * inv[i] * (dy[i] - share * (sum[i] + hat * product[i]));
         }
-        run_store(to, dx);
+        run_store(a.dx, to, dx);
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "cuda.cuh"
 
-enum { CUDA_VERSION_OF_CODE = 1 };
+enum { CUDA_VERSION_OF_CODE = 2 };
 static const uint64_t GIB = (uint64_t)1 << 30;
 
 /* --- opening --- */
@@ -460,28 +460,12 @@ unsigned device_sms(const struct machine *m)
     return card_of(m)->device.sms;
 }
 
-/* --- no private copy of the weights yet: kernels read them where they are --- */
-
-static size_t cuda_act_bytes(const struct machine *)
-{
-    return sizeof(float);
-}
-static size_t cuda_shadow_bytes(const struct machine *, const struct group *, uint32_t, uint64_t)
-{
-    return 0;
-}
-static void cuda_refresh(struct machine *, void *, const real *, const struct group *, uint32_t) {}
-static const void *cuda_shadow_of(const struct machine *, const void *, uint64_t)
-{
-    return NULL;
-}
-
 extern "C" const struct machine_type machine_cuda = {
     "cuda",          cuda_open,     cuda_close,    cuda_alloc,        cuda_release,
     cuda_host_alloc, cuda_host_release, cuda_adopt, cuda_disown,      cuda_bytes_free,
     cuda_upload,     cuda_download, cuda_act_download, cuda_fence,    cuda_wait,
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
-    cuda_refresh,    cuda_shadow_of, cuda_describe, cuda_expect,
+    cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_describe, cuda_expect,
     cuda_reserve_bytes, cuda_mark,  cuda_marked,
 };

@@ -146,6 +146,15 @@ void cuda_precision(struct card *m, const char *wish);
 const char *cuda_precision_name(const struct card *m);
 /* As a plan has it, where this card has it. */
 void cuda_precision_obey(struct card *m, const char *name);
+/* What a training keeps in 16 bits: its activations, and a copy of the parameters that products
+ * read, made anew by whoever writes them. */
+size_t cuda_act_bytes(const struct machine *m);
+uint32_t cuda_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back);
+size_t cuda_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
+                         uint64_t n);
+void cuda_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
+                  uint32_t count);
+const void *cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 
 /* --- libraries that may serve in the place of kernels: cuda_guest.cu --- */
 

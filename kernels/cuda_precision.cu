@@ -1,9 +1,10 @@
-/* cuda_precision.cu - the arithmetic of a card's products: what its tensor cores take, and which of
- * that auto takes. */
+/* cuda_precision.cu - the arithmetic of a card's products: what its tensor cores take, which of
+ * that auto takes, and what is kept in 16 bits for it. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda.cuh"
+#include "form.cuh"
 
 static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
 enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
@@ -70,4 +71,44 @@ void cuda_precision_obey(struct card *m, const char *name)
     int how = named(name);
     if (takes(m, how))
         m->products.how = (enum product)how;
+}
+
+/* --- what is kept in 16 bits --- */
+
+size_t cuda_act_bytes(const struct machine *)
+{
+    return sizeof(float);
+}
+
+uint32_t cuda_act_form(const struct machine *machine, uint32_t rows, uint32_t width, bool back)
+{
+    return form_kept(card_of(machine)->products, rows, width, back);
+}
+
+static uint32_t form_of_card(const struct machine *machine)
+{
+    return form_product(card_of(machine)->products.how);
+}
+
+/* Of all parameters, at the same offsets, where a weight is wide enough for such a product. */
+size_t cuda_shadow_bytes(const struct machine *machine, const struct group *groups, uint32_t count,
+                         uint64_t n)
+{
+    struct products large = {card_of(machine)->products.how, 0};
+    bool wanted = false;
+    for (uint32_t i = 0; i < count && form_of_card(machine) != FORM_REAL; i++)
+        wanted |= product_of(large, 1, groups[i].in, groups[i].out, false) != PRODUCT_FP32;
+    return wanted ? (size_t)n * sizeof(uint16_t) : 0;
+}
+
+void cuda_refresh(struct machine *machine, void *shadow, const real *p, const struct group *groups,
+                  uint32_t count)
+{
+    if (count)
+        cuda_round(machine, shadow, (const float *)p, form_of_card(machine), groups[count - 1].end);
+}
+
+const void *cuda_shadow_of(const struct machine *machine, const void *shadow, uint64_t offset)
+{
+    return form_past(form_act(shadow, form_of_card(machine)), offset);
 }

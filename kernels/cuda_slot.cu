@@ -3,7 +3,9 @@
  * pinned stage, so that no call waits without a deadline. */
 #include <string.h>
 
+#include "backend/form.h"
 #include "cuda.cuh"
+#include "form.cuh"
 
 bool slot_open(struct card *m, struct slot *s)
 {
@@ -151,23 +153,34 @@ void cuda_download(struct machine *machine, uint32_t slot, void *to, const void 
         memset(to, 0, bytes);
 }
 
+static float widened(uint32_t form, const char *at)
+{
+    uint16_t bits;
+    memcpy(&bits, at, sizeof bits);
+    return form_widen(form, bits);
+}
+
 void cuda_act_download(struct machine *machine, real *to, const struct act *from, size_t rows,
                        size_t width, size_t ld)
 {
     if (!rows || !width)
         return;
-    const float *at = (const float *)from;
-    if (ld == width) {
-        cuda_download(machine, 0, to, at, rows * width * sizeof *at);
+    if (ld == width && is_plain(from)) {
+        cuda_download(machine, 0, to, from, rows * width * sizeof *to);
         cuda_fence(machine, 0);
         return;
     }
-    size_t span = (rows - 1) * ld + width;
-    float *all = (float *)mem_alloc(span, sizeof *all);
-    cuda_download(machine, 0, all, at, span * sizeof *all);
+    size_t span = (rows - 1) * ld + width, each = form_bytes(form_of(from));
+    char *all = (char *)mem_alloc(span, each);
+    cuda_download(machine, 0, all, form_memory(from), span * each);
     cuda_fence(machine, 0);
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + r * width, all + r * ld, width * sizeof *all);
+    for (size_t i = 0; i < rows * width; i++) {
+        const char *at = all + (i / width * ld + i % width) * each;
+        if (is_plain(from))
+            memcpy(to + i, at, sizeof *to);
+        else
+            to[i] = widened(form_of(from), at);
+    }
     mem_free(all);
 }
 

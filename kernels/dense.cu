@@ -12,19 +12,19 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct
 {
     uint32_t col = sheet_unit(s) * V;
     bool by_z = act_needs_z(a.act);
-    const float *by = (const float *)(by_z ? a.z : a.y);
+    const struct act *by = by_z ? a.z : a.y;
     uint32_t ldby = by_z ? a.ldz : a.ldy;
     if (col >= a.out)
         return;
     for (EACH_ROW_OF(s, row)) {
         float dz[V], at[V];
-        float *to = (float *)a.dy + (size_t)row * a.lddy + col;
-        run_load(dz, to);
-        run_load(at, by + (size_t)row * ldby + col);
+        size_t to = (size_t)row * a.lddy + col;
+        run_load(dz, a.dy, to);
+        run_load(at, by, (size_t)row * ldby + col);
         UNROLL
         for (int i = 0; i < V; i++)
             dz[i] *= act_derivative(a.act, at[i], (float)a.slope);
-        run_store(to, dz);
+        run_store(a.dy, to, dz);
     }
 }
 
@@ -36,16 +36,18 @@ KERNEL_BOUNDED(1024, dense_dz)(struct op_dense_back a)
     uint32_t begin = part_begin(a.rows, grid_y(), block_y());
     uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
     bool by_z = act_needs_z(a.act), inside = col < a.out;
-    const float *by = (const float *)(by_z ? a.z : a.y) + col;
-    float *dy = (float *)a.dy + col, sum[1];
+    const struct act *by = by_z ? a.z : a.y;
+    float sum[1];
     uint32_t ldby = by_z ? a.ldz : a.ldy;
     column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
         if (!inside)
             return;
-        float d = dy[(size_t)row * a.lddy];
+        size_t at = (size_t)row * a.lddy + col;
+        float d = form_get(a.dy, at);
         if (a.act != ACT_NONE) {
-            d *= act_derivative(a.act, by[(size_t)row * ldby], (float)a.slope);
-            dy[(size_t)row * a.lddy] = d;
+            d *= act_derivative(a.act, form_get(by, (size_t)row * ldby + col), (float)a.slope);
+            form_put(a.dy, at, d);
+            d = form_get(a.dy, at); /* as the products have it */
         }
         to[0] += d;
     });
@@ -72,6 +74,25 @@ enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t
     return pays ? by.how : PRODUCT_FP32;
 }
 
+uint32_t form_product(enum product how)
+{
+    return how == PRODUCT_BF16 ? FORM_BF16 : how == PRODUCT_FP16 ? FORM_FP16 : FORM_REAL;
+}
+
+uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back)
+{
+    bool scaled = back && by.how == PRODUCT_FP16;
+    return scaled || width % 8 ? (uint32_t)FORM_REAL
+                               : form_product(product_of(by, rows, width, width, false));
+}
+
+/* The weight as a product reads it: its copy, where that is rounded as the product wants. */
+static const struct act *weight_of(const real *w, const void *shadow, enum product how)
+{
+    const struct act *copy = (const struct act *)shadow;
+    return copy && how != PRODUCT_FP32 && form_of(copy) == form_product(how) ? copy : plain_act(w);
+}
+
 /* Guests are not asked about layers small enough to be fused, so that a step has the same bits
  * whether it is fused or not. */
 static bool asks(uint32_t rows, uint32_t in, uint32_t out, enum product how)
@@ -83,9 +104,9 @@ static bool asks(uint32_t rows, uint32_t in, uint32_t out, enum product how)
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
 {
     struct gemm g = {};
-    g.c = (float *)a->y;
-    g.a = (const float *)a->x;
-    g.b = (const float *)a->w;
+    g.c = a->y;
+    g.a = a->x;
+    g.b = weight_of(a->w, a->shadow, how);
     g.m = a->rows;
     g.n = a->out;
     g.k = a->in;
@@ -97,7 +118,7 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.c_row = a->ldy;
     g.act = a->act;
     g.bias = (const float *)a->b;
-    g.z = (float *)a->z;
+    g.z = a->z;
     g.z_row = a->ldz;
     g.slope = (float)a->slope;
     g.hot = a->hot;
@@ -116,9 +137,9 @@ static const double *scale_of(const struct op_dense_back *a)
 static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
 {
     struct gemm g = {};
-    g.c = (float *)a->dw;
-    g.a = (const float *)a->x;
-    g.b = (const float *)a->dy;
+    g.c = plain_act(a->dw);
+    g.a = a->x;
+    g.b = a->dy;
     g.m = a->in;
     g.n = a->out;
     g.k = a->rows;
@@ -136,12 +157,12 @@ static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shard
     return g;
 }
 
-static struct gemm input_gradient(const struct op_dense_back *a)
+static struct gemm input_gradient(const struct op_dense_back *a, enum product how)
 {
     struct gemm g = {};
-    g.c = (float *)a->dx;
-    g.a = (const float *)a->dy;
-    g.b = (const float *)a->w;
+    g.c = a->dx;
+    g.a = a->dy;
+    g.b = weight_of(a->w, a->shadow, how);
     g.m = a->rows;
     g.n = a->in;
     g.k = a->out;
@@ -179,7 +200,7 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
                     const struct op_dense_back *below, unsigned shards, enum product how)
 {
     bool by_z = act_needs_z(a->act), guests = asks(a->rows, a->in, a->out, how);
-    struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a), both[2];
+    struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a, how), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
@@ -189,7 +210,7 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
     if (below) {
         of_x.act = below->act;
         of_x.slope = (float)below->slope;
-        of_x.by = (const float *)(act_needs_z(below->act) ? below->z : below->y);
+        of_x.by = act_needs_z(below->act) ? below->z : below->y;
         of_x.by_row = act_needs_z(below->act) ? below->ldz : below->ldy;
     }
     if (a->db && !sums) {

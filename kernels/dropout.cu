@@ -8,9 +8,9 @@
 DEVICE void put_kept(const struct op_dropout *a, uint64_t f, bool keep)
 {
     uint32_t row = (uint32_t)(f / a->width), col = (uint32_t)(f % a->width);
-    float v = keep ? ((const float *)a->x)[(size_t)row * a->ldx + col] * (float)a->scale : 0.0f;
-    float *to = (float *)a->y + (size_t)row * a->ldy + col;
-    *to = a->add ? *to + v : v;
+    float v = keep ? form_get(a->x, (size_t)row * a->ldx + col) * (float)a->scale : 0.0f;
+    size_t to = (size_t)row * a->ldy + col;
+    form_put(a->y, to, a->add ? form_get(a->y, to) + v : v);
 }
 
 DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
@@ -63,14 +63,14 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
             continue;
         uint32_t row = (uint32_t)(q / (a.width / 4)), col = (uint32_t)(q % (a.width / 4)) * 4;
         float x[4], y[4] = {};
-        float *to = (float *)a.y + (size_t)row * a.ldy + col;
-        run_load(x, (const float *)a.x + (size_t)row * a.ldx + col);
+        size_t to = (size_t)row * a.ldy + col;
+        run_load(x, a.x, (size_t)row * a.ldx + col);
         if (a.add)
-            run_load(y, to);
+            run_load(y, a.y, to);
         UNROLL
         for (int i = 0; i < 4; i++)
             y[i] += keep >> i & 1 ? x[i] * (float)a.scale : 0.0f;
-        run_store(to, y);
+        run_store(a.y, to, y);
     }
 }
 

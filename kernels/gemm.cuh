@@ -16,21 +16,33 @@ template <int ROWS, int DEPTH, int LANES_> struct piece {
                   "a piece is shared out evenly");
     float v[COUNT];
 };
-template <int ROWS, int DEPTH, int LANES_>
-DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, const float *x,
-                       uint32_t row, uint32_t rows, uint32_t k, uint32_t k_end, uint32_t row_step,
-                       uint32_t k_step)
+template <class T, int ROWS, int DEPTH, int LANES_>
+DEVICE void piece_read_as(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, const struct act *x,
+                          uint32_t row, uint32_t rows, uint32_t k, uint32_t k_end,
+                          uint32_t row_step, uint32_t k_step)
 {
     uint32_t along = k_fast ? DEPTH : ROWS, step = LANES_ / along;
     row += k_fast ? thread_id() / along : thread_id() % along;
     k += k_fast ? thread_id() % along : thread_id() / along;
-    const float *at = x + (size_t)row * row_step + (size_t)k * k_step;
+    const T *at = (const T *)form_memory(x) + (size_t)row * row_step + (size_t)k * k_step;
     size_t stride = (size_t)step * (k_fast ? row_step : k_step);
     uint32_t left = k_fast ? (k < k_end && row < rows ? rows - row : 0)
                            : (row < rows && k < k_end ? k_end - k : 0);
     UNROLL
     for (int i = 0; i < (int)p->COUNT; i++, at += stride)
-        p->v[i] = (uint32_t)i * step < left ? *at : 0.0f;
+        p->v[i] = (uint32_t)i * step < left ? to_float(*at) : 0.0f;
+}
+template <int ROWS, int DEPTH, int LANES_>
+DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, const struct act *x,
+                       uint32_t row, uint32_t rows, uint32_t k, uint32_t k_end, uint32_t row_step,
+                       uint32_t k_step)
+{
+    if (form_of(x) == FORM_REAL)
+        piece_read_as<float>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
+    else if (form_of(x) == FORM_BF16)
+        piece_read_as<bf16>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
+    else
+        piece_read_as<fp16>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
 }
 /* Where element i of this lane stands in the tile. */
 template <int ROWS, int DEPTH, int LANES_>
@@ -43,40 +55,74 @@ DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, 
     *k = k_fast ? fast : slow;
 }
 
-/* What becomes of a finished sum, on its way to C or to one part of it. */
-DEVICE void gemm_put(const struct gemm *g, float *c, uint32_t row, uint32_t col, float sum)
+/* What becomes of V finished sums of neighbouring columns, on their way to C or to one part of it.
+ */
+template <int V>
+DEVICE void gemm_put(const struct gemm *g, struct act *c, uint32_t row, uint32_t col,
+                     float (&sum)[V])
 {
+    size_t to = (size_t)row * g->c_row + col;
+    float with[V] = {};
     for (uint32_t h = 0; h < g->hot.column_count; h++) {
         struct onehot_column one = g->hot.columns[h];
         uint32_t id = (uint32_t)g->hot.ids[(size_t)row * g->hot.ids_ld + one.id];
-        if (id < one.count)
-            sum += g->hot_b[(size_t)(one.at + id) * g->b_row + col];
+        UNROLL
+        for (int i = 0; i < V && id < one.count; i++)
+            sum[i] += g->hot_b[(size_t)(one.at + id) * g->b_row + col + (uint32_t)i];
     }
-    if (g->bias)
-        sum += g->bias[col];
+    UNROLL
+    for (int i = 0; i < V && g->bias; i++)
+        sum[i] += g->bias[col + (uint32_t)i];
     if (g->z)
-        g->z[(size_t)row * g->z_row + col] = sum;
-    float *to = c + (size_t)row * g->c_row + col;
+        run_store(g->z, (size_t)row * g->z_row + col, sum);
     if (g->by)
-        sum *= act_derivative(g->act, g->by[(size_t)row * g->by_row + col], g->slope);
-    else
-        sum = act_value(g->act, sum, g->slope);
-    *to = g->add ? *to + sum : sum;
+        run_load(with, g->by, (size_t)row * g->by_row + col);
+    UNROLL
+    for (int i = 0; i < V; i++)
+        sum[i] = g->by ? form_round(c, sum[i]) * act_derivative(g->act, with[i], g->slope)
+                       : act_value(g->act, sum[i], g->slope);
+    if (g->add) {
+        run_load(with, c, to);
+        UNROLL
+        for (int i = 0; i < V; i++)
+            sum[i] = with[i] + sum[i];
+    }
+    run_store(c, to, sum);
+}
+
+/* Whether every row of C and of what goes with it can be taken by four. */
+DEVICE bool gemm_by_four(const struct gemm *g, const struct act *c)
+{
+    uint32_t steps = g->n | g->c_row | (g->z ? g->z_row : 0) | (g->by ? g->by_row : 0);
+    return steps % 4 == 0 && form_fours(c) && (!g->z || form_fours(g->z)) &&
+           (!g->by || form_fours(g->by));
 }
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
- * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift.
+ * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift,
+ * four at least.
  */
 struct stripe { uint32_t rows, shift, row0, col0, group, step, part; };
-DEVICE void gemm_finish(const struct gemm *g, const float *sums, struct stripe s)
+template <int V>
+DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sums, struct stripe s)
 {
-    float *c = g->c + s.part * g->c_part;
-    for (uint32_t e = thread_id(); e < s.rows << s.shift; e += block_size()) {
+    for (uint32_t e = V * thread_id(); e < s.rows << s.shift; e += V * block_size()) {
         uint32_t r = e >> s.shift, col = s.col0 + (e & ((1u << s.shift) - 1));
         uint32_t row = s.row0 + r / s.group * s.step + r % s.group;
-        if (row < g->m && col < g->n)
-            gemm_put(g, c, row, col, sums[e]);
+        float sum[V];
+        if (row >= g->m || col >= g->n)
+            continue;
+        run_load(sum, sums + e);
+        gemm_put(g, c, row, col, sum);
     }
+}
+DEVICE void gemm_finish(const struct gemm *g, const float *sums, struct stripe s)
+{
+    struct act *c = form_past(g->c, s.part * g->c_part);
+    if (gemm_by_four(g, c))
+        gemm_finish_by<4>(g, c, sums, s);
+    else
+        gemm_finish_by<1>(g, c, sums, s);
 }
 DEVICE constexpr uint32_t log2_of(uint32_t n)
 {

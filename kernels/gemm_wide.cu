@@ -4,12 +4,12 @@
  * where k is fast as [row][word], else as [word][row], so that no lane writes across banks, and
  * both are read without a conflict. An element's bits are those of gemm_mma.cu.
  *
- * Sums of B's columns (db) come with it: B passes by unrounded. */
-#include "gemm.cuh"
-#include "mma.cuh"
+ * Sums of B's columns (db) come with it: B passes by unrounded. What lies in 16 bits already goes
+ * to gemm_half.cu, where it can. */
+#include "wide.cuh"
 
 enum {
-    SIDE = 128, DEEP = 16, WIDE_LANES = 256, WM = 4, WN = 4,
+    DEEP = 16,
     ROW_WORDS = DEEP + 4,  /* [row][word]: the lanes of a fragment meet 32 banks */
     WORD_ROWS = SIDE + 8,  /* [word][row]: they as well */
     ROOM = SIDE * ROW_WORDS, /* the larger of the two */
@@ -21,7 +21,7 @@ struct alignas(16) unit { uint32_t word[4]; };
 template <enum product how> struct share { four v[UNITS][tile_input<how>::PER_WORD]; };
 
 /* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4. */
-struct source_of { const float *x; uint32_t row0, rows, row_step, k_step; };
+struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
 
 /* K_FAST: unit u is words 4 (u % 4) .. of row u / 4, else rows 4 (u % 32) .. of word u / 32. */
 template <enum product how, bool K_FAST>
@@ -35,9 +35,10 @@ DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t
         uint32_t at = k + (K_FAST ? 4 * PER * (u % 4) : PER * (u / 32));
         UNROLL
         for (int j = 0; j < PER; j++, at += K_FAST ? 4 : 1)
-            s->v[i][j] = row < o.rows && at < k_end
-                             ? load4(o.x + (size_t)row * o.row_step + (size_t)at * o.k_step)
-                             : four{{0, 0, 0, 0}};
+            if (row < o.rows && at < k_end)
+                run_load(s->v[i][j].v, o.x, (size_t)row * o.row_step + (size_t)at * o.k_step);
+            else
+                s->v[i][j] = four{{0, 0, 0, 0}};
     }
 }
 template <enum product how, bool K_FAST>
@@ -84,7 +85,7 @@ template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32_t *b, int word)
 {
     int group = (int)lane_id() / 4, place = word + (int)lane_id() % 4;
-    int row = (int)warp_id() / 4 * 16 * WM + group, col = (int)warp_id() % 4 * 8 * WN + group;
+    int row = wide_row() + group, col = wide_col() + group;
     uint32_t x[WM][4], y[WN][2];
     UNROLL
     for (int i = 0; i < WM; i++)
@@ -101,23 +102,6 @@ DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32
         UNROLL
         for (int j = 0; j < WN; j++)
             tile_mma<how>(sum[i][j], x[i], y[j]);
-}
-
-/* The lanes of a column, in the order of their warps; room: 4 numbers a lane. */
-DEVICE void put_columns(const struct gemm &g, float *room, const float (&sum)[4], uint32_t col0)
-{
-    UNROLL
-    for (int q = 0; q < 4; q++)
-        room[warp_id() * SIDE + 4 * lane_id() + (uint32_t)q] = sum[q];
-    sync_block();
-    if (thread_id() < SIDE && col0 + thread_id() < g.n) {
-        float column = 0;
-        for (uint32_t w = 0; w < WIDE_LANES / WARP; w++)
-            column += room[w * SIDE + thread_id()];
-        float *to = g.sums + block_z() * g.c_part + col0 + thread_id();
-        *to = g.add ? *to + column : column;
-    }
-    sync_block();
 }
 
 /* Tiles of one row of them are neighbours: what they share of A is read once. */
@@ -161,22 +145,8 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     sync_block();
     float *room = (float *)(void *)tiles;
     if (summing)
-        put_columns(g, room, column, col0);
-    int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
-    UNROLL
-    for (int i = 0; i < WM; i++) {
-        UNROLL
-        for (int j = 0; j < WN; j++)
-            UNROLL
-            for (int e = 0; e < 4; e++)
-                room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * SIDE +
-                     (int)warp_id() % 4 * 8 * WN + 8 * j + 2 * place + (e & 1)] =
-                    sum[i][j][e] * unscale;
-        sync_block();
-        gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
-                               block_z()});
-        sync_block();
-    }
+        wide_columns(g, room, column, col0);
+    wide_finish(g, room, sum, unscale, row0, col0);
 }
 
 /* No card computes in what its tensor cores do not take (cuda_precision.cu). */
@@ -190,9 +160,9 @@ KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
 
 /* --- starting --- */
 
-static bool fours(const float *x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
+static bool fours(const struct act *x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
 {
-    return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && (uintptr_t)x % 16 == 0;
+    return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && form_fours(x);
 }
 
 /* Operands that can be read by four, in a layout that a dense layer has. */
@@ -228,6 +198,10 @@ template <enum product how> static void start(struct machine *m, const struct ge
 
 void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how)
 {
+    if (gemm_half_can(g, how)) {
+        gemm_half_start(m, g, how);
+        return;
+    }
     switch (how) {
     case PRODUCT_TF32: start<PRODUCT_TF32>(m, g); break;
     case PRODUCT_BF16: start<PRODUCT_BF16>(m, g); break;

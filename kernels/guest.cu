@@ -10,8 +10,11 @@ KERNEL_BOUNDED(SHEET_LANES, guest_end)(struct sheet s, ARGUMENT(struct gemm) g)
     uint32_t col = sheet_unit(s);
     if (col >= g.n)
         return;
-    for (EACH_ROW_OF(s, row))
-        gemm_put(&g, g.c, row, col, g.c[(size_t)row * g.c_row + col]);
+    for (EACH_ROW_OF(s, row)) {
+        float sum[1];
+        run_load(sum, g.c, (size_t)row * g.c_row + col);
+        gemm_put(&g, g.c, row, col, sum);
+    }
 }
 
 void guest_finish(struct machine *m, const struct gemm *g)

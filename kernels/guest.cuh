@@ -5,8 +5,7 @@
 #ifndef DNN_KERNELS_GUEST_CUH
 #define DNN_KERNELS_GUEST_CUH
 
-#include "device.cuh"
-#include "kernels.h"
+#include "form.cuh"
 
 extern "C" {
 #include "backend/guests.h"
@@ -23,21 +22,28 @@ struct guest_door {
 };
 extern const struct guest_door *guest_door; /* NULL: shut */
 
+/* They are given fp32 alone. */
+static inline bool guest_knows(const struct gemm *g)
+{
+    return is_plain(g->a) && is_plain(g->b) && is_plain(g->c);
+}
+
 static inline bool guest_takes(struct machine *m, const struct gemm *g, enum product how)
 {
-    return guest_door && guest_door->takes(m, g, how);
+    return guest_door && guest_knows(g) && guest_door->takes(m, g, how);
 }
 static inline bool guest_product(struct machine *m, const struct gemm *g, enum product how)
 {
-    return guest_door && guest_door->product(m, g, how);
+    return guest_door && guest_knows(g) && guest_door->product(m, g, how);
 }
 static inline bool guest_act(struct machine *m, const struct op_act *a)
 {
-    return guest_door && guest_door->act(m, a);
+    return guest_door && is_plain(a->x) && is_plain(a->y) && guest_door->act(m, a);
 }
 static inline bool guest_act_back(struct machine *m, const struct op_act_back *a)
 {
-    return guest_door && guest_door->act_back(m, a);
+    return guest_door && is_plain(a->x) && is_plain(a->dx) && is_plain(a->dy) &&
+           guest_door->act_back(m, a);
 }
 /* C holds A B: the rest of what g says of each element. */
 void guest_finish(struct machine *m, const struct gemm *g);

@@ -25,7 +25,6 @@ DEVICE void hot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t 
     else
         end = begin; /* no column's */
     float *to = (float *)a.dw + shard * a.shard_stride + (size_t)mine * a.out;
-    const float *dz = (const float *)a.dy;
     for (uint32_t first = 0; first < a.out; first += AT_ONCE * WARP) {
         float sum[AT_ONCE] = {};
         uint32_t col = first + lane_id();
@@ -34,7 +33,7 @@ DEVICE void hot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t 
                        UNROLL
                        for (int i = 0; i < AT_ONCE; i++)
                            if (col + i * WARP < a.out)
-                               sum[i] += dz[(size_t)row * a.lddy + col + i * WARP];
+                               sum[i] += form_get(a.dy, (size_t)row * a.lddy + col + i * WARP);
                    });
         UNROLL
         for (int i = 0; i < AT_ONCE; i++)

@@ -1,5 +1,6 @@
 /* issue.cu - the table of operations: each has its kernel, or this does not link. */
 #include "backend/backend.h"
+#include "form.cuh"
 #include "guest.cuh"
 #include "mlp.cuh"
 
@@ -41,11 +42,37 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
-#define CALL_sgd cuda_sgd(m, GIVEN(sgd), NULL, scratch)
-#define CALL_rmsprop cuda_rmsprop(m, GIVEN(rmsprop), NULL, scratch)
-#define CALL_adam cuda_adam(m, GIVEN(adam), NULL, scratch)
+#define CALL_sgd update(m, GIVEN(sgd), NULL, by, scratch)
+#define CALL_rmsprop update(m, GIVEN(rmsprop), NULL, by, scratch)
+#define CALL_adam update(m, GIVEN(adam), NULL, by, scratch)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
+
+static void start(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
+                  void *scratch)
+{
+    cuda_sgd(m, a, end, scratch);
+}
+static void start(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
+                  void *scratch)
+{
+    cuda_rmsprop(m, a, end, scratch);
+}
+static void start(struct machine *m, const struct op_adam *a, const struct op_advance *end,
+                  void *scratch)
+{
+    cuda_adam(m, a, end, scratch);
+}
+/* The copy of the weights is in the form of the products. */
+template <class Op>
+static void update(struct machine *m, const Op *a, const struct op_advance *end,
+                   struct products by, void *scratch)
+{
+    Op with = *a;
+    uint32_t form = form_product(by.how);
+    with.shadow = a->shadow && form != FORM_REAL ? (void *)form_act(a->shadow, form) : NULL;
+    start(m, &with, end, scratch);
+}
 
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch)
@@ -79,18 +106,19 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
 }
 
 /* An optimiser with the end of its step. */
-static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scratch)
+static bool issue_end(struct machine *m, const struct kernel_op *ops, struct products by,
+                      void *scratch)
 {
     const void *arguments = ops[0].arguments;
     const struct op_advance *end = (const struct op_advance *)ops[1].arguments;
     if (ops[1].op != OP_advance)
         return false;
     if (ops[0].op == OP_adam && GIVEN(adam)->now == end->now)
-        cuda_adam(m, GIVEN(adam), end, scratch);
+        update(m, GIVEN(adam), end, by, scratch);
     else if (ops[0].op == OP_rmsprop && GIVEN(rmsprop)->now == end->now)
-        cuda_rmsprop(m, GIVEN(rmsprop), end, scratch);
+        update(m, GIVEN(rmsprop), end, by, scratch);
     else if (ops[0].op == OP_sgd && GIVEN(sgd)->now == end->now)
-        cuda_sgd(m, GIVEN(sgd), end, scratch);
+        update(m, GIVEN(sgd), end, by, scratch);
     else
         return false;
     return true;
@@ -121,15 +149,30 @@ static bool all_fp32(const struct mlp *f, struct products by)
     return all;
 }
 
+/* Nothing that dense layers pass on is in 16 bits. */
+static bool all_plain(const struct kernel_op *ops, uint32_t count)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const void *arguments = ops[i].arguments;
+        if (ops[i].op == OP_dense)
+            all &= is_plain(GIVEN(dense)->y) && is_plain(GIVEN(dense)->x);
+        else if (ops[i].op == OP_dense_back)
+            all &= is_plain(GIVEN(dense_back)->dy) && is_plain(GIVEN(dense_back)->dx);
+    }
+    return all;
+}
+
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              struct products by, void *scratch)
 {
     struct mlp f;
     const struct op_dense_back *back[MLP_LAYERS];
     uint32_t taken = mlp_match(&f, back, ops, count, scratch);
-    if (taken && (!all_fp32(&f, by) || (guest_door && guest_door->everything)))
+    if (taken && (!all_fp32(&f, by) || !all_plain(ops, taken) ||
+                  (guest_door && guest_door->everything)))
         taken = 0;
-    if (!taken && count > 1 && issue_end(m, ops, scratch))
+    if (!taken && count > 1 && issue_end(m, ops, by, scratch))
         return 2;
     uint32_t backs = taken ? 0 : issue_backs(m, ops, count, by);
     if (backs)

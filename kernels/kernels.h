@@ -30,6 +30,16 @@ struct products { enum product how; uint64_t least; };
  * then the same on every kind of machine. So are layers too narrow for a tile. */
 enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t out, bool exact);
 
+/* The form (enum act_form) in which a training's rows x width activations are kept, and their
+ * gradients (back): in 16 bits where products are and a layer as wide on both sides would be one
+ * of them, in widths that are multiples of 8. fp16 has no range for gradients but where they are
+ * scaled, in products: it keeps them in fp32. */
+uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back);
+/* Of numbers rounded to that, where they have 16 bits; else FORM_REAL. */
+uint32_t form_product(enum product how);
+/* to[i] = x[i] in that form. */
+void cuda_round(struct machine *m, void *to, const float *x, uint32_t form, size_t n);
+
 /* --- the operations of ops.def, one call each ---
  *
  * shards: row shards of a gradient, of the plan (plan_shards of the rows).
@@ -90,7 +100,8 @@ void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned 
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);
 size_t cuda_norm2_scratch(uint64_t n);
-/* end: NULL, or the end of the step, which then comes with it; only that wants scratch (its head).
+/* a->shadow: NULL, or the copy of the parameters in the form that its address says (form.cuh).
+ * end: NULL, or the end of the step, which then comes with it; only that wants scratch (its head).
  */
 void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
               void *scratch);
@@ -103,11 +114,12 @@ void cuda_advance(struct machine *m, const struct op_advance *a);
 /* One product for both kinds of cores: C[m][n] = A B, then what `epilogue` says. A(i, k) stands at
  * a[i * a_row + k * a_col], and so on: transposes are strides. Sums run over k = 0, 1, .. in each
  * part; part z of `parts` takes k in [part_begin(z), part_begin(z + 1)) and writes C + z * c_part.
- * Tiles follow from m, n alone. */
+ * Tiles follow from m, n alone. A, B, C, z and by are fp32 or in 16 bits, whichever their address
+ * says; how such a matrix lies in memory: form.cuh. */
 enum scaled { SCALED_A, SCALED_B };
 struct gemm {
-    float *c;
-    const float *a, *b;
+    struct act *c;
+    const struct act *a, *b;
     uint32_t m, n, k, parts;
     uint32_t a_row, a_col, b_row, b_col, c_row;
     uint64_t c_part;
@@ -116,11 +128,12 @@ struct gemm {
     /* C = act(A B + bias), and A B + bias to z */
     uint32_t act;
     const float *bias;
-    float *z;
+    struct act *z;
     uint32_t z_row;
     float slope;
-    /* instead: C = (A B) act'(by), the derivative at z or y, whichever act wants */
-    const float *by;
+    /* instead: C = (A B) act'(by), the derivative at z or y, whichever act wants; A B is rounded as
+     * C is, so that it has the bits of two operations */
+    const struct act *by;
     uint32_t by_row;
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
      * added as C is. Not in the tiles of gemm_mma.cu. */
@@ -142,6 +155,9 @@ void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
 bool gemm_wide_can(const struct gemm *g);
 bool gemm_wide_pays(const struct gemm *g);
 void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how);
+/* Of the large ones those whose operands both lie in 16 bits, the same bits: whether it can. */
+bool gemm_half_can(const struct gemm *g, enum product how);
+void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 
 /* Products that do not wait for each other, on CUDA cores in one launch; the same bits as one by
  * one. hot: NULL, or the rows of its dw that belong to one-hot inputs as well. */

@@ -8,30 +8,30 @@ template <int V> KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_rows)(struct op_lnorm a)
     uint32_t row = block_x() * WARPS_OF_BLOCK + warp_id();
     if (row >= a.rows)
         return;
-    const float *x = (const float *)a.x + (size_t)row * a.ldx;
-    float *y = (float *)a.y + (size_t)row * a.ldy, v[V], g[V], b[V], sum = 0, square = 0;
+    size_t x = (size_t)row * a.ldx, y = (size_t)row * a.ldy;
+    float v[V], g[V], b[V], sum = 0, square = 0;
     for (uint32_t k = lane_id() * V; k < a.width; k += WARP * V) {
-        run_load(v, x + k);
+        run_load(v, a.x, x + k);
         UNROLL
         for (int i = 0; i < V; i++)
             sum += v[i];
     }
     float mean = warp_sum(sum) / (float)a.width;
     for (uint32_t k = lane_id() * V; k < a.width; k += WARP * V) {
-        run_load(v, x + k);
+        run_load(v, a.x, x + k);
         UNROLL
         for (int i = 0; i < V; i++)
             square = fmaf(v[i] - mean, v[i] - mean, square);
     }
     float inv = 1 / sqrtf(warp_sum(square) / (float)a.width + (float)a.epsilon);
     for (uint32_t k = lane_id() * V; k < a.width; k += WARP * V) {
-        run_load(v, x + k);
+        run_load(v, a.x, x + k);
         run_load(g, (const float *)a.gamma + k);
         run_load(b, (const float *)a.beta + k);
         UNROLL
         for (int i = 0; i < V; i++)
             v[i] = fmaf((v[i] - mean) * inv, g[i], b[i]);
-        run_store(y + k, v);
+        run_store(a.y, y + k, v);
     }
     if (a.mean && lane_id() == 0) {
         a.mean[row] = mean;
@@ -42,13 +42,11 @@ template <int V> KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_rows)(struct op_lnorm a)
 /* With h = (x - mean) inv and g = dy gamma: dx = inv (g - mean(g) - h mean(g h)). */
 template <int V> DEVICE void lnorm_dx(const struct op_lnorm_back &a, uint32_t row)
 {
-    const float *x = (const float *)a.x + (size_t)row * a.ldx;
-    const float *dy = (const float *)a.dy + (size_t)row * a.lddy;
-    float *dx = (float *)a.dx + (size_t)row * a.lddx, mean = a.mean[row], inv = a.inv[row];
-    float v[V], d[V], g[V], sum = 0, product = 0;
+    size_t x = (size_t)row * a.ldx, dy = (size_t)row * a.lddy, dx = (size_t)row * a.lddx;
+    float mean = a.mean[row], inv = a.inv[row], v[V], d[V], g[V], sum = 0, product = 0;
     for (uint32_t k = lane_id() * V; k < a.width; k += WARP * V) {
-        run_load(v, x + k);
-        run_load(d, dy + k);
+        run_load(v, a.x, x + k);
+        run_load(d, a.dy, dy + k);
         run_load(g, (const float *)a.gamma + k);
         UNROLL
         for (int i = 0; i < V; i++) {
@@ -60,15 +58,15 @@ template <int V> DEVICE void lnorm_dx(const struct op_lnorm_back &a, uint32_t ro
     product = warp_sum(product) / (float)a.width;
     for (uint32_t k = lane_id() * V; k < a.width; k += WARP * V) {
         float to[V] = {};
-        run_load(v, x + k);
-        run_load(d, dy + k);
+        run_load(v, a.x, x + k);
+        run_load(d, a.dy, dy + k);
         run_load(g, (const float *)a.gamma + k);
         if (a.add_dx)
-            run_load(to, dx + k);
+            run_load(to, a.dx, dx + k);
         UNROLL
         for (int i = 0; i < V; i++)
             to[i] += (d[i] * g[i] - sum - (v[i] - mean) * inv * product) * inv;
-        run_store(dx + k, to);
+        run_store(a.dx, dx + k, to);
     }
 }
 
@@ -86,14 +84,14 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_back)(struct op_lnorm_back a, uint32_t row_
     }
     uint32_t shard = (block_x() - row_blocks) / tiles;
     uint32_t col = (block_x() - row_blocks) % tiles * WARP + lane_id();
-    const float *x = (const float *)a.x + col, *dy = (const float *)a.dy + col;
     float sum[2];
     column_sums(sum, part_begin(a.rows, shards, shard), part_begin(a.rows, shards, shard + 1), room,
                 [&](uint32_t row, float(&to)[2]) {
                     if (col >= a.width)
                         return;
-                    float d = dy[(size_t)row * a.lddy];
-                    to[0] = fmaf(d, (x[(size_t)row * a.ldx] - a.mean[row]) * a.inv[row], to[0]);
+                    float d = form_get(a.dy, (size_t)row * a.lddy + col);
+                    float x = form_get(a.x, (size_t)row * a.ldx + col);
+                    to[0] = fmaf(d, (x - a.mean[row]) * a.inv[row], to[0]);
                     to[1] += d;
                 });
     if (warp_id() != 0 || col >= a.width)

@@ -164,6 +164,46 @@ DEVICE void tile_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
 
 #endif
 
+/* Four matrices of 8 x 8 numbers of 16 bits out of shared memory, matrix j into r[j]: lane 8 j + i
+ * says where row i of matrix j begins, at a multiple of 16 bytes. Of each, this lane gets the word
+ * place of row group; across: of the transposed matrix, which is where a fragment wants it whose
+ * numbers lie with k down the columns (PTX ISA, ldmatrix). */
+#if !defined(__CUDACC__)
+
+template <bool across>
+DEVICE void tile_matrices(uint32_t r[4], const uint16_t *row, HERE)
+{
+    unsigned group = lane_id() / 4, place = lane_id() % 4;
+    emulate_exchange(&row, sizeof row, file, line);
+    for (unsigned j = 0; j < 4; j++) {
+        uint16_t part[2];
+        for (unsigned h = 0; h < 2; h++) {
+            unsigned i = across ? 2 * place + h : group, at = across ? group : 2 * place + h;
+            part[h] = (*(const uint16_t *const *)emulate_exchanged(8 * j + i))[at];
+        }
+        r[j] = part[0] | (uint32_t)part[1] << 16;
+    }
+}
+
+#else
+
+template <bool across> DEVICE void tile_matrices(uint32_t r[4], const uint16_t *row)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(row);
+    if (across)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(at)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(at)
+                     : "memory");
+}
+
+#endif
+
 /* The words of this lane, from a tile in shared memory whose rows are `words` words apart. */
 DEVICE void tile_load_a(uint32_t a[4], const uint32_t *tile, int words, int row, int word)
 {

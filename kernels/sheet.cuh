@@ -3,8 +3,7 @@
 #ifndef DNN_KERNELS_SHEET_CUH
 #define DNN_KERNELS_SHEET_CUH
 
-#include "device.cuh"
-#include "kernels.h"
+#include "form.cuh"
 
 /* --- elements --- */
 
@@ -37,28 +36,14 @@ DEVICE uint32_t sheet_unit(struct sheet s)
     row < (s).rows;                                                                                \
     row += grid_x() * (SHEET_LANES >> (s).shift)
 
-/* V numbers at once: four where everything lies at a multiple of 16 bytes. */
-template <int V> DEVICE void run_load(float (&v)[V], const float *p)
-{
-    if constexpr (V == 4) {
-        four q = load4(p);
-        UNROLL
-        for (int i = 0; i < 4; i++)
-            v[i] = q.v[i];
-    } else {
-        v[0] = *p;
-    }
-}
-template <int V> DEVICE void run_store(float *p, const float (&v)[V])
-{
-    if constexpr (V == 4)
-        store4(p, four{{v[0], v[1], v[2], v[3]}});
-    else
-        *p = v[0];
-}
+/* Whether all runs of four of its rows begin where they can be read at once. */
 static inline bool is_wide(const void *p, uint32_t ld)
 {
     return (uintptr_t)p % 16 == 0 && ld % 4 == 0;
+}
+static inline bool is_wide(const struct act *p, uint32_t ld)
+{
+    return form_fours(p) && ld % 4 == 0;
 }
 /* LAUNCH of KERNEL<4> or KERNEL<1> over rows x width. */
 #define LAUNCH_SHEET(kernel, wide, rows, width, m, ...)                                            \

@@ -289,6 +289,10 @@ static size_t listing_act_bytes(const struct machine *m)
 {
     return machine_act_bytes(listing_under(m));
 }
+static uint32_t listing_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back)
+{
+    return machine_act_form(listing_under(m), rows, width, back);
+}
 static size_t listing_shadow_bytes(const struct machine *m, const struct group *groups,
                                    uint32_t count, uint64_t n)
 {
@@ -329,6 +333,7 @@ static const struct machine_type machine_listing = {
     .plan = listing_plan,
     .obey = listing_obey,
     .act_bytes = listing_act_bytes,
+    .act_form = listing_act_form,
     .shadow_bytes = listing_shadow_bytes,
     .refresh = listing_refresh,
     .shadow_of = listing_shadow_of,

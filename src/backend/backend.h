@@ -134,10 +134,16 @@ void machine_download(struct machine *m, void *to, const void *from, size_t byte
 void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
                           size_t width, size_t ld);
 
-size_t machine_act_bytes(const struct machine *m);  /* of one activation */
-static inline struct act *act_at(const struct machine *m, void *base, size_t elements)
+size_t machine_act_bytes(const struct machine *m);  /* of one activation in FORM_REAL */
+/* The form in which a training keeps rows x width activations, or the gradients of such (back). One
+ * that is not FORM_REAL takes two bytes a number. */
+uint32_t machine_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back);
+/* The activations at a place of an arena: elements of machine_act_bytes from its begin, a multiple
+ * of 16, and in its low bits their form. It is reckoned as a number: there may be nothing there. */
+static inline struct act *act_at(const struct machine *m, const void *arena, uint64_t place)
 {
-    return (struct act *)((char *)base + elements * machine_act_bytes(m));
+    uint64_t from = place & ~(uint64_t)FORM_BITS, form = place & FORM_BITS;
+    return (struct act *)((uintptr_t)arena + (uintptr_t)(from * machine_act_bytes(m) + form));
 }
 /* The private copy of the weights (0: none), and building it from p after init, resume or load. The
  * groups stand on the host. */

@@ -272,6 +272,11 @@ size_t machine_act_bytes(const struct machine *m)
     return m->type->act_bytes(m);
 }
 
+uint32_t machine_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back)
+{
+    return m->type->act_form ? m->type->act_form(m, rows, width, back) : FORM_REAL;
+}
+
 size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                             uint64_t n)
 {

@@ -57,8 +57,9 @@ struct machine_type {
                     uint32_t count);
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
-    /* These may be NULL: a machine of the host has nothing to tell, does not hang, and takes
-     * scratch as it comes. */
+    /* These may be NULL: a machine of the host keeps activations as they are, has nothing to tell,
+     * does not hang, and takes scratch as it comes. */
+    uint32_t (*act_form)(const struct machine *m, uint32_t rows, uint32_t width, bool back);
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
     bool (*reserve)(struct machine *m, uint64_t scratch, struct err *e); /* see backend.h */

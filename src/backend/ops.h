@@ -24,6 +24,11 @@
 
 struct act; /* activations: the machine knows the element type */
 
+/* How their numbers are kept stands in the two lowest bits of such an address, whose memory begins
+ * at a multiple of 4 bytes: as they are computed, which is 0 and all that the CPU knows, or, on a
+ * device, in 16 bits. It is fixed in the plan (machine_act_form); operations take any mixture. */
+enum act_form { FORM_REAL, FORM_BF16, FORM_FP16, FORM_BITS = 3 };
+
 /* What changes from step to step; one entry per model, in machine memory. On the machine written
  * only by norm2 (gnorm, bad) and advance; the model sets it between steps, at the start of an epoch
  * and when a state is put back. Its bytes stand in comparisons: no holes. */

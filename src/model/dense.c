@@ -52,7 +52,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     l->w = plan_params(p, (uint64_t)l->in * l->out, PARAM_WEIGHT, l->in, l->out, true);
     if (s->bias)
         l->b = plan_params(p, l->out, PARAM_BIAS, 0, 0, true);
-    l->y = plan_acts(p, l->out);
+    l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         l->z = plan_acts(p, l->out);
     /* of the one-hot inputs, one row of weights a column is looked up and added */

@@ -67,9 +67,9 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
     m->width = (uint32_t)width;
     m->held = m->width - first->hot_width;
     m->embed_params = p->params;
-    m->x = plan_acts(p, m->held);
+    m->x = plan_plain(p, m->held);
     if (p->training && m->embed_count)
-        m->dx = plan_acts(p, m->held);
+        m->dx = plan_plain(p, m->held);
     return true;
 }
 

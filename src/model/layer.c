@@ -179,7 +179,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
         if (l->skipped)
             continue;
         if (before && p->training)
-            before->dy = plan_acts(p, before->out);
+            before->dy = plan_back(p, before->out);
         before = l;
     }
     *out = in;

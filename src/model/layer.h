@@ -35,7 +35,7 @@ struct planner {
     uint32_t gap_count, gap_room;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
-    uint64_t acts;     /* kept activations and gradients of activations, elements of struct act */
+    uint64_t acts;     /* activations and their gradients, in elements of FORM_REAL */
     uint64_t reals;    /* real scratch that lives through a step: bnorm mean, lnorm mean.. */
     uint32_t position; /* of the next layer, depth first: its random stream */
     struct group *groups; /* one a parameter range, grown; factors all 1 */
@@ -51,7 +51,11 @@ __attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const 
 uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
                      uint32_t out, bool sharded); /* its offset */
 uint64_t plan_buffers(struct planner *p, uint64_t count);
-uint64_t plan_acts(struct planner *p, uint32_t width); /* rows x width */
+/* Places of rows x width (act_at): as they are computed; activations kept for the way back, and
+ * their gradients, which a training's machine may keep in 16 bits. */
+uint64_t plan_plain(struct planner *p, uint32_t width);
+uint64_t plan_acts(struct planner *p, uint32_t width);
+uint64_t plan_back(struct planner *p, uint32_t width);
 uint64_t plan_reals(struct planner *p, uint64_t count);
 /* Bytes that the machine keeps for the way back; their offset in the reals. */
 uint64_t plan_kept(struct planner *p, uint64_t bytes);
@@ -89,7 +93,7 @@ static inline real *reals_at(real *arena, uint64_t at)
 }
 static inline struct act *pass_act(const struct pass *p, uint64_t at)
 {
-    return bytes_at(p->acts, at * machine_act_bytes(p->m));
+    return act_at(p->m, p->acts, at);
 }
 /* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
 static inline const void *pass_shadow(const struct pass *p, uint64_t at)
@@ -133,7 +137,8 @@ struct layer {
     uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
     uint64_t buffer, real_at; /* offsets */
     uint64_t kept;            /* dropout: bytes at real_at, the machine's; 0: it draws anew */
-    uint64_t y, z, dy;        /* activation offsets; dy belongs to the list, but for the last */
+    uint64_t y, z, dy;        /* places of activations; dy belongs to the list, but for the last */
+    bool logits;              /* the output layer, dense: y is read by the loss, and stays plain */
     uint32_t fused_act;       /* dense: the activation that follows was taken in */
     double fused_slope;
     uint32_t next_act;       /* the activation that this layer's output meets first; for init */

@@ -19,6 +19,7 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
         m->layer_count = r.count + 1;
         m->layers[r.count] = output[0];
+        m->layers[r.count]->logits = true;
         layer_list_free(output, 0);
         r.layers = NULL;
         r.count = 0;
@@ -48,7 +49,7 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
         return false;
     m->logits = m->layers[m->layer_count - 1]->y;
     if (p->training)
-        m->dlogits = plan_acts(p, m->outputs);
+        m->dlogits = plan_plain(p, m->outputs);
     return !p->too_large[0] || refuse_size(o, p, e);
 }
 

@@ -98,10 +98,36 @@ uint64_t plan_buffers(struct planner *p, uint64_t count)
     return take(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
 }
 
-uint64_t plan_acts(struct planner *p, uint32_t width)
+/* Places are multiples of LINE, so that the form has room in their low bits. */
+static uint64_t take_acts(struct planner *p, uint32_t width, uint32_t form)
 {
     uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
-    return take(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch");
+    if (form != FORM_REAL) {
+        uint64_t each = machine_act_bytes(p->machine) / sizeof(uint16_t);
+        count = (count + each - 1) / each;
+    }
+    return take(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch") | form;
+}
+
+static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
+{
+    return p->training && p->machine ? machine_act_form(p->machine, p->rows, width, back)
+                                     : FORM_REAL;
+}
+
+uint64_t plan_plain(struct planner *p, uint32_t width)
+{
+    return take_acts(p, width, FORM_REAL);
+}
+
+uint64_t plan_acts(struct planner *p, uint32_t width)
+{
+    return take_acts(p, width, form_of(p, width, false));
+}
+
+uint64_t plan_back(struct planner *p, uint32_t width)
+{
+    return take_acts(p, width, form_of(p, width, true));
 }
 
 uint64_t plan_reals(struct planner *p, uint64_t count)

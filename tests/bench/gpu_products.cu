@@ -1,6 +1,7 @@
 /* gpu_products.cu - products by our kernels beside cuBLASLt's, where that is found. */
 #include <dlfcn.h>
 
+#include "form.cuh"
 #include "gpu_constants.cuh"
 #if defined(__has_include)
 #if __has_include(<cublasLt.h>)
@@ -32,9 +33,9 @@ static double rate(const struct shape *s, double ms)
 static struct gemm product_of(const struct shape *s, float *c)
 {
     struct gemm g = {};
-    g.c = c;
-    g.a = a32;
-    g.b = b32;
+    g.c = plain_act(c);
+    g.a = plain_act(a32);
+    g.b = plain_act(b32);
     g.m = s->m;
     g.n = s->n;
     g.k = s->k;

@@ -4,12 +4,7 @@
 #include <math.h>
 
 #include "harness.h"
-#include "kernels.h"
-
-static struct act *act_of(float *x)
-{
-    return (struct act *)(void *)x;
-}
+#include "form.cuh"
 
 static double reference_act(uint32_t kind, double x, double slope)
 {
@@ -87,9 +82,9 @@ static void test_forward(const struct dense_shape *s, enum product how, bool hot
     float *z = device_empty<float>((size_t)s->rows * ldz);
     int32_t *ids = NULL;
     struct op_dense a = {};
-    a.y = act_of(y);
-    a.z = act_of(z);
-    a.x = act_of(x);
+    a.y = plain_act(y);
+    a.z = plain_act(z);
+    a.x = plain_act(x);
     a.w = w;
     a.b = b;
     a.rows = s->rows;
@@ -149,13 +144,13 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
         y[i] = (float)reference_act(s->act, (double)zh[i], 0.3);
     shadow_written(y, (size_t)s->rows * ld * 4);
     struct op_dense_back a = {};
-    a.dx = act_of(dx);
+    a.dx = plain_act(dx);
     a.dw = dw;
     a.db = dw + (size_t)(s->in + width) * s->out;
-    a.dy = act_of(dy);
-    a.y = act_of(y);
-    a.z = act_of(z);
-    a.x = act_of(x);
+    a.dy = plain_act(dy);
+    a.y = plain_act(y);
+    a.z = plain_act(z);
+    a.x = plain_act(x);
     a.w = w;
     a.shard_stride = stride;
     a.rows = s->rows;
@@ -218,17 +213,17 @@ static void test_row_alone(enum product how)
     float *xh, *x = device_numbers(1, ROWS * IN, &xh), *w = device_numbers(2, IN * OUT, NULL);
     float *y = device_empty<float>(ROWS * OUT), *alone = device_empty<float>(OUT);
     struct op_dense a = {};
-    a.x = act_of(x);
+    a.x = plain_act(x);
     a.w = w;
-    a.y = act_of(y);
+    a.y = plain_act(y);
     a.rows = ROWS;
     a.in = a.ldx = IN;
     a.out = a.ldy = OUT;
     cuda_dense(NULL, &a, how);
     bool same = true;
     for (uint32_t r = 0; r < ROWS; r += 19) {
-        a.x = act_of(x + r * IN);
-        a.y = act_of(alone);
+        a.x = plain_act(x + r * IN);
+        a.y = plain_act(alone);
         a.rows = 1;
         cuda_dense(NULL, &a, how);
         same &= memcmp(alone, y + r * OUT, OUT * 4) == 0;
@@ -248,10 +243,10 @@ static void test_scale(double scale, float size, bool runs_over)
     for (uint32_t i = 0; i < ROWS * OUT; i++)
         dy[i] = dyh[i] *= size;
     struct op_dense_back a = {};
-    a.dx = act_of(dx);
+    a.dx = plain_act(dx);
     a.dw = dw;
-    a.dy = act_of(dy);
-    a.x = act_of(x);
+    a.dy = plain_act(dy);
+    a.x = plain_act(x);
     a.w = w;
     a.now = device_array(&now, 1);
     a.rows = ROWS;
@@ -290,9 +285,9 @@ static struct gemm product_by_hand(int which, const float *x, const float *y, fl
                                    uint32_t m, uint32_t n, uint32_t k)
 {
     struct gemm g = {};
-    g.a = x;
-    g.b = y;
-    g.c = to;
+    g.a = plain_act(x);
+    g.b = plain_act(y);
+    g.c = plain_act(to);
     g.m = m;
     g.n = n;
     g.k = k;
@@ -347,7 +342,7 @@ static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint3
     gemm_mma(NULL, &g, how);
     ok(gemm_wide_can(&g), "can be wide");
     float *before = device_numbers(3, room, NULL);
-    g.c = wide;
+    g.c = plain_act(wide);
     g.sums = which == 2 ? wide + (size_t)m * n : NULL;
     gemm_wide_start(NULL, &g, how);
     bool same = true;
@@ -367,6 +362,82 @@ static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint3
     ok(same, "wide product %d, kind %d, %u x %u x %u has the bits of small tiles", how, which, m, n,
        k);
     ok(far <= 1e-6, "and B's columns are summed: %.1e", far);
+    device_drop_all();
+}
+
+/* A copy in 16 bits of what lies on the device, and the numbers rounded as it is. */
+static struct act *device_rounded(float *x, size_t n, uint32_t form)
+{
+    struct act *copy = form_act(device_empty<uint16_t>(n), form);
+    cuda_round(NULL, form_memory(copy), x, form, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = form_get(copy, i);
+    shadow_written(x, n * 4);
+    return copy;
+}
+
+/* Operands that lie in 16 bits give the bits of those that are rounded on their way, in small and
+ * in large tiles; and C, z and by in 16 bits those that fp32 is rounded to. */
+static void test_half(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
+{
+    uint32_t form = form_product(how);
+    size_t room = 2 * ((size_t)m * n + n), written = which == 2 ? room : (size_t)m * n;
+    float *x = device_numbers(1, (size_t)m * k, NULL), *y = device_numbers(2, (size_t)n * k, NULL);
+    float *bias = device_numbers(3, n, NULL), *by = device_numbers(4, (size_t)m * n, NULL);
+    struct act *x16 = device_rounded(x, (size_t)m * k, form);
+    struct act *y16 = device_rounded(y, (size_t)n * k, form);
+    struct act *by16 = device_rounded(by, (size_t)m * n, form);
+    float *c[3], *z[3];
+    struct act *c16[3], *z16[3];
+    for (int i = 0; i < 3; i++) { /* fp32, small tiles, large ones */
+        c[i] = device_numbers(5, room, NULL);
+        z[i] = device_numbers(6, room, NULL);
+        c16[i] = which == 2 ? plain_act(c[i]) : device_rounded(c[i], room, form);
+        z16[i] = device_rounded(z[i], room, form);
+        struct gemm g = product_by_hand(which, x, y, c[i], m, n, k);
+        if (i > 0) {
+            g.a = x16;
+            g.b = y16;
+            g.c = c16[i];
+        }
+        g.add = which == 2;
+        if (which == 0) {
+            g.act = ACT_GELU;
+            g.bias = bias;
+            g.z = i ? z16[i] : plain_act(z[i]);
+            g.z_row = n;
+        } else if (which == 1) {
+            g.act = ACT_TANH;
+            g.by = i ? by16 : plain_act(by);
+            g.by_row = n;
+        } else {
+            g.sums = c[i] + (size_t)m * n;
+        }
+        if (i == 2) {
+            ok(gemm_half_can(&g, how), "can be read in pieces of 16 bytes");
+            gemm_half_start(NULL, &g, how);
+        } else if (which == 2) {
+            gemm_wide_start(NULL, &g, how);
+        } else {
+            gemm_mma(NULL, &g, how);
+        }
+    }
+    double far = 0;
+    bool same = true;
+    for (size_t i = 0; i < written; i++) {
+        float one = form_get(c16[1], i), two = form_get(c16[2], i);
+        same &= memcmp(&one, &two, sizeof one) == 0;
+        far = fmax(far, fabs((double)(one - c[0][i])) / fmax(1, fabs((double)c[0][i])));
+    }
+    for (size_t i = 0; i < (size_t)m * n && which == 0; i++) {
+        same &= memcmp((uint16_t *)form_memory(z16[1]) + i, (uint16_t *)form_memory(z16[2]) + i,
+                       2) == 0;
+        same &= form_get(z16[1], i) == form_round(z16[1], z[0][i]);
+    }
+    ok(same, "product %d in 16 bits, kind %d, %u x %u x %u: the bits of small tiles", how, which, m,
+       n, k);
+    double gate = which == 2 ? 0 : how == PRODUCT_BF16 ? 0x1p-8 : 0x1p-11; /* two roundings, one */
+    ok(far <= gate * (which == 1 ? 2 : 1), "and those of fp32 rounded: %.1e", far);
     device_drop_all();
 }
 
@@ -463,6 +534,15 @@ int main(int count, char **words)
             if (order == 1)
                 test_wide(which, how, 40, 260, 100);
         }
+    for (EACH_ORDER(order))
+        for (int which = 0; which < 3; which++) {
+            enum product how = (order + (unsigned)which) % 2 ? PRODUCT_BF16 : PRODUCT_FP16;
+            test_half(which, how, 136, 40, 88);
+            if (order == 1)
+                test_half(which, how, 40, 264, 208);
+        }
+    test_half(0, PRODUCT_BF16, 9, 136, 24);
+    test_half(2, PRODUCT_FP16, 8, 8, 100);
     test_wide(2, PRODUCT_BF16, 8, 8, 12);
     test_wide(0, PRODUCT_FP16, 8, 132, 4);
     is_int(emulate_findings(), 0, "no findings");

@@ -30,9 +30,9 @@ static struct hot_inputs hot_inputs_of()
 static struct gemm plain_gemm()
 {
     struct gemm g = {};
-    g.c = device_empty<float>(ROWS * LD);
-    g.a = device_numbers(1, ROWS * IN, NULL);
-    g.b = device_numbers(2, (IN + 3) * OUT, NULL);
+    g.c = plain_act(device_empty<float>(ROWS * LD));
+    g.a = plain_act(device_numbers(1, ROWS * IN, NULL));
+    g.b = plain_act(device_numbers(2, (IN + 3) * OUT, NULL));
     g.m = ROWS;
     g.n = OUT;
     g.k = IN;
@@ -44,8 +44,9 @@ static struct gemm plain_gemm()
     return g;
 }
 
-static bool same_rows(const float *a, const float *b, uint32_t ld)
+static bool same_rows(const struct act *x, const struct act *y, uint32_t ld)
 {
+    const float *a = (const float *)form_memory(x), *b = (const float *)form_memory(y);
     bool same = true;
     for (int r = 0; r < ROWS; r++)
         same = same && memcmp(a + r * ld, b + r * ld, OUT * sizeof *a) == 0;
@@ -58,18 +59,18 @@ static void test_end(const struct end *e)
     for (EACH_ORDER(order)) {
         struct gemm plain = plain_gemm(), g = plain;
         g.bias = e->bias ? device_numbers(3, OUT, NULL) : NULL;
-        g.z = e->z ? device_empty<float>(ROWS * OUT) : NULL;
+        g.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : NULL;
         g.z_row = OUT;
-        g.by = e->by ? device_numbers(4, ROWS * OUT, NULL) : NULL;
+        g.by = e->by ? plain_act(device_numbers(4, ROWS * OUT, NULL)) : NULL;
         g.by_row = OUT;
         g.act = e->act;
         if (e->hot) {
             g.hot = hot_inputs_of();
-            g.hot_b = g.b;
+            g.hot_b = (const float *)(const void *)g.b;
         }
         struct gemm whole = g;
-        whole.c = device_empty<float>(ROWS * LD);
-        whole.z = e->z ? device_empty<float>(ROWS * OUT) : NULL;
+        whole.c = plain_act(device_empty<float>(ROWS * LD));
+        whole.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : NULL;
         gemm_simt(NULL, &whole);
         gemm_simt(NULL, &plain); /* as a guest leaves it */
         guest_finish(NULL, &g);

@@ -1,0 +1,53 @@
+/* wide.cuh - what the large tiles of tensor cores share: 128 x 128 of C a block, eight warps, two by
+ * four, of 64 x 32 each, and how their sums leave. */
+#ifndef DNN_KERNELS_WIDE_CUH
+#define DNN_KERNELS_WIDE_CUH
+
+#include "gemm.cuh"
+#include "mma.cuh"
+
+enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4, WIDE_FINISH = 32 * SIDE /* floats */ };
+
+/* The warp's place in the tile. */
+DEVICE int wide_row() { return (int)warp_id() / 4 * 16 * WM; }
+DEVICE int wide_col() { return (int)warp_id() % 4 * 8 * WN; }
+
+/* The lanes of a column, in the order of their warps; room: 4 numbers a lane. */
+DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[4],
+                         uint32_t col0)
+{
+    UNROLL
+    for (int q = 0; q < 4; q++)
+        room[warp_id() * SIDE + 4 * lane_id() + (uint32_t)q] = sum[q];
+    sync_block();
+    if (thread_id() < SIDE && col0 + thread_id() < g.n) {
+        float column = 0;
+        for (uint32_t w = 0; w < WIDE_LANES / WARP; w++)
+            column += room[w * SIDE + thread_id()];
+        float *to = g.sums + block_z() * g.c_part + col0 + thread_id();
+        *to = g.add ? *to + column : column;
+    }
+    sync_block();
+}
+
+/* The tile of C, by stripes; room: WIDE_FINISH floats, which nobody reads any more. */
+DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM][WN][4],
+                        float unscale, uint32_t row0, uint32_t col0)
+{
+    int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
+    UNROLL
+    for (int i = 0; i < WM; i++) {
+        UNROLL
+        for (int j = 0; j < WN; j++)
+            UNROLL
+            for (int e = 0; e < 4; e++)
+                room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * SIDE + wide_col() + 8 * j +
+                     2 * place + (e & 1)] = sum[i][j][e] * unscale;
+        sync_block();
+        gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
+                               block_z()});
+        sync_block();
+    }
+}
+
+#endif
