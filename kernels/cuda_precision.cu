@@ -5,6 +5,7 @@
 
 #include "cuda.cuh"
 #include "form.cuh"
+#include "mlp.cuh"
 
 static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
 enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
@@ -23,6 +24,8 @@ static const struct { int since; unsigned takes; enum product best; } kinds[] = 
 /* Layers of so many multiply-adds and more: below, a product on CUDA cores takes no longer than its
  * launch. On an emulated card, where small networks are tested, some thousands. */
 static const uint64_t LEAST = (uint64_t)1 << 25, LEAST_EMULATED = (uint64_t)1 << 15;
+/* And activations of more numbers than any that may be fused have. */
+static const uint64_t KEPT = (uint64_t)MLP_ROWS * MLP_WIDTH + 1, KEPT_EMULATED = (uint64_t)1 << 11;
 
 static unsigned kind_of(const struct card *m)
 {
@@ -52,6 +55,7 @@ void cuda_precision(struct card *m, const char *wish)
     bool emulated = strcmp(m->device.core, "emulated") == 0, good = takes(m, how);
     m->products.how = good ? (enum product)how : PRODUCT_FP32;
     m->products.least = emulated ? LEAST_EMULATED : LEAST;
+    m->products.kept = emulated ? KEPT_EMULATED : KEPT;
     if (any)
         snprintf(m->precision_why, sizeof m->precision_why, "auto on sm_%d", m->device.capability);
     else if (!good)
@@ -90,14 +94,16 @@ static uint32_t form_of_card(const struct machine *machine)
     return form_product(card_of(machine)->products.how);
 }
 
-/* Of all parameters, at the same offsets, where a weight is wide enough for such a product. */
+/* Of all parameters, at the same offsets, where a weight takes part in such a product: of a batch
+ * as the plan has it, or of any. */
 size_t cuda_shadow_bytes(const struct machine *machine, const struct group *groups, uint32_t count,
                          uint64_t n)
 {
-    struct products large = {card_of(machine)->products.how, 0};
+    uint32_t rows = machine->plan.batch ? machine->plan.batch : UINT32_MAX;
     bool wanted = false;
     for (uint32_t i = 0; i < count && form_of_card(machine) != FORM_REAL; i++)
-        wanted |= product_of(large, 1, groups[i].in, groups[i].out, false) != PRODUCT_FP32;
+        wanted |= product_of(card_of(machine)->products, rows, groups[i].in, groups[i].out,
+                             false) != PRODUCT_FP32;
     return wanted ? (size_t)n * sizeof(uint16_t) : 0;
 }
 

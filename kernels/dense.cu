@@ -81,9 +81,10 @@ uint32_t form_product(enum product how)
 
 uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back)
 {
+    enum { LEAST_WIDTH = 32, STEP = 8 };
     bool scaled = back && by.how == PRODUCT_FP16;
-    return scaled || width % 8 ? (uint32_t)FORM_REAL
-                               : form_product(product_of(by, rows, width, width, false));
+    bool pays = width >= LEAST_WIDTH && width % STEP == 0 && (uint64_t)rows * width >= by.kept;
+    return pays && !scaled ? form_product(by.how) : (uint32_t)FORM_REAL;
 }
 
 /* The weight as a product reads it: its copy, where that is rounded as the product wants. */

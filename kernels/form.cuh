@@ -2,8 +2,9 @@
  * in backend/ops.h): reading gives fp32, writing rounds to nearest.
  *
  * How they lie: row by row, rows `ld` numbers apart, (row, col) at (row ld + col); no swizzle, no
- * tiles, and the two low bits of the address are no part of it (form_memory). Where a training keeps 16 bits (form_kept), widths are multiples of 8,
- * ld is the width, and memory begins at a multiple of 64 bytes: each row at a multiple of 16.
+ * tiles, and the two low bits of the address are no part of it (form_memory). Where a training
+ * keeps 16 bits (form_kept), widths are multiples of 8, ld is the width, and memory begins at a
+ * multiple of 64 bytes: each row at a multiple of 16.
  *
  *     activations x, y, z and their gradients   [rows][width]
  *     a weight's copy (shadow)                  [in][out] as the weight itself, each at a multiple

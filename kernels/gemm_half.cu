@@ -1,8 +1,8 @@
-/* gemm_half.cu - large products on tensor cores whose operands both lie in 16 bits (form.cuh): tiles
- * and bits of gemm_wide.cu, but nothing passes through registers on its way in. Pieces of 16 bytes
- * are copied into one of three stages of 32 of k while the stages before are multiplied, and lie
- * there as they lay before, [row][k] or [k][row], with rows padded by 16 bytes: the eight rows that
- * a matrix is read from meet all banks. */
+/* gemm_half.cu - large products on tensor cores whose operands both lie in 16 bits (form.cuh):
+ * tiles and bits of gemm_wide.cu, but nothing passes through registers on its way in. Pieces of 16
+ * bytes are copied into one of three stages of 32 of k while the stages before are multiplied, and
+ * lie there as they lay before, [row][k] or [k][row], with rows padded by 16 bytes: the eight rows
+ * that a matrix is read from meet all banks. */
 #include "wide.cuh"
 
 enum {

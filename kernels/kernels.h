@@ -24,16 +24,21 @@ size_t reduce_parts(size_t n);
  * rounded to that and fp32 sums. */
 enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
 /* Those of a training: `how` where a layer has `least` multiply-adds and more, else fp32. */
-struct products { enum product how; uint64_t least; };
+struct products {
+    enum product how;
+    uint64_t least;
+    uint64_t kept; /* activations of so many numbers and more: form_kept */
+};
 /* The one rule by which a dense layer's products are computed, from its shape alone. Answers
  * (exact) are in fp32 always: tensor cores have little to do where rows are few, and an answer is
  * then the same on every kind of machine. So are layers too narrow for a tile. */
 enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t out, bool exact);
 
 /* The form (enum act_form) in which a training's rows x width activations are kept, and their
- * gradients (back): in 16 bits where products are and a layer as wide on both sides would be one
- * of them, in widths that are multiples of 8. fp16 has no range for gradients but where they are
- * scaled, in products: it keeps them in fp32. */
+ * gradients (back): the one rule, by shape alone. In 16 bits where products are, for `kept` numbers
+ * and more in rows of 32, 40, ..: what is smaller stays in a cache, or is fused and never leaves
+ * the chip. fp16 has no range for gradients but where they are scaled, in products: it keeps them
+ * in fp32. */
 uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back);
 /* Of numbers rounded to that, where they have 16 bits; else FORM_REAL. */
 uint32_t form_product(enum product how);

@@ -1,5 +1,5 @@
-/* wide.cuh - what the large tiles of tensor cores share: 128 x 128 of C a block, eight warps, two by
- * four, of 64 x 32 each, and how their sums leave. */
+/* wide.cuh - what the large tiles of tensor cores share: 128 x 128 of C a block, eight warps, two
+ * by four, of 64 x 32 each, and how their sums leave. */
 #ifndef DNN_KERNELS_WIDE_CUH
 #define DNN_KERNELS_WIDE_CUH
 

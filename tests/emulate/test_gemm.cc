@@ -280,194 +280,24 @@ static void test_scale(double scale, float size, bool runs_over)
     device_drop_all();
 }
 
-/* The three products of a layer by hand, for both kinds of tiles. */
-static struct gemm product_by_hand(int which, const float *x, const float *y, float *to,
-                                   uint32_t m, uint32_t n, uint32_t k)
-{
-    struct gemm g = {};
-    g.a = plain_act(x);
-    g.b = plain_act(y);
-    g.c = plain_act(to);
-    g.m = m;
-    g.n = n;
-    g.k = k;
-    g.parts = which == 2 ? 2 : 1;
-    g.a_row = which == 2 ? 1 : k;
-    g.a_col = which == 2 ? m : 1;
-    g.b_row = which == 1 ? 1 : n;
-    g.b_col = which == 1 ? k : 1;
-    g.c_row = n;
-    g.c_part = (uint64_t)m * n + n;
-    return g;
-}
-
-/* On CUDA cores: tiles of each size give the same bits, in all that an epilogue writes. */
-static void test_sized(int which, uint32_t m, uint32_t n, uint32_t k)
-{
-    size_t room = 2 * ((size_t)m * n + n);
-    float *x = device_numbers(1, (size_t)m * k, NULL), *y = device_numbers(2, (size_t)n * k, NULL);
-    float *first = NULL;
-    for (int size = SIMT_NARROW; size <= SIMT_LARGE; size++) {
-        float *to = device_numbers(3, room, NULL), *z = device_numbers(4, room, NULL);
-        struct gemm g = product_by_hand(which, x, y, to, m, n, k);
-        g.add = which == 2;
-        g.sums = which == 2 ? to + (size_t)m * n : NULL;
-        g.act = which == 0 ? ACT_GELU : ACT_NONE;
-        g.bias = which == 0 ? y : NULL;
-        g.z = which == 0 ? z : NULL;
-        g.z_row = n;
-        gemm_simt_sized(NULL, &g, (enum simt_size)size);
-        first = first ? first : to;
-        ok(memcmp(to, first, room * 4) == 0, "product %d of %u x %u x %u, tiles of size %d", which,
-           m, n, k, size);
-    }
-    device_drop_all();
-}
-
-/* Large tiles give the bits of small ones, and the sums of B's columns. */
-static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
-{
-    struct step now = {};
-    now.scale = 8;
-    size_t room = 2 * ((size_t)m * n + n);
-    float *yh, *x = device_numbers(1, (size_t)m * k, NULL);
-    float *y = device_numbers(2, (size_t)n * k, &yh);
-    float *small = device_numbers(3, room, NULL), *wide = device_numbers(3, room, NULL);
-    struct gemm g = product_by_hand(which, x, y, small, m, n, k);
-    g.add = which == 2;
-    g.act = which == 0 ? ACT_GELU : ACT_NONE;
-    g.bias = which == 0 ? y : NULL;
-    g.scale = &((struct step *)device_array(&now, 1))->scale;
-    g.scaled = which == 2 ? SCALED_B : SCALED_A;
-    gemm_mma(NULL, &g, how);
-    ok(gemm_wide_can(&g), "can be wide");
-    float *before = device_numbers(3, room, NULL);
-    g.c = plain_act(wide);
-    g.sums = which == 2 ? wide + (size_t)m * n : NULL;
-    gemm_wide_start(NULL, &g, how);
-    bool same = true;
-    double far = 0;
-    for (uint32_t part = 0; part < g.parts; part++) {
-        same &= memcmp(small + part * g.c_part, wide + part * g.c_part, (size_t)m * n * 4) == 0;
-        for (uint32_t j = 0; g.sums && j < n; j++) {
-            size_t at = part * g.c_part + (size_t)m * n + j;
-            double sum = (double)before[at], all = 1;
-            for (uint32_t r = begin_of(k, 2, part); r < begin_of(k, 2, part + 1); r++) {
-                sum += (double)yh[(size_t)r * n + j];
-                all += fabs((double)yh[(size_t)r * n + j]);
-            }
-            far = fmax(far, fabs((double)wide[at] - sum) / all);
-        }
-    }
-    ok(same, "wide product %d, kind %d, %u x %u x %u has the bits of small tiles", how, which, m, n,
-       k);
-    ok(far <= 1e-6, "and B's columns are summed: %.1e", far);
-    device_drop_all();
-}
-
-/* A copy in 16 bits of what lies on the device, and the numbers rounded as it is. */
-static struct act *device_rounded(float *x, size_t n, uint32_t form)
-{
-    struct act *copy = form_act(device_empty<uint16_t>(n), form);
-    cuda_round(NULL, form_memory(copy), x, form, n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = form_get(copy, i);
-    shadow_written(x, n * 4);
-    return copy;
-}
-
-/* Operands that lie in 16 bits give the bits of those that are rounded on their way, in small and
- * in large tiles; and C, z and by in 16 bits those that fp32 is rounded to. */
-static void test_half(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
-{
-    uint32_t form = form_product(how);
-    size_t room = 2 * ((size_t)m * n + n), written = which == 2 ? room : (size_t)m * n;
-    float *x = device_numbers(1, (size_t)m * k, NULL), *y = device_numbers(2, (size_t)n * k, NULL);
-    float *bias = device_numbers(3, n, NULL), *by = device_numbers(4, (size_t)m * n, NULL);
-    struct act *x16 = device_rounded(x, (size_t)m * k, form);
-    struct act *y16 = device_rounded(y, (size_t)n * k, form);
-    struct act *by16 = device_rounded(by, (size_t)m * n, form);
-    float *c[3], *z[3];
-    struct act *c16[3], *z16[3];
-    for (int i = 0; i < 3; i++) { /* fp32, small tiles, large ones */
-        c[i] = device_numbers(5, room, NULL);
-        z[i] = device_numbers(6, room, NULL);
-        c16[i] = which == 2 ? plain_act(c[i]) : device_rounded(c[i], room, form);
-        z16[i] = device_rounded(z[i], room, form);
-        struct gemm g = product_by_hand(which, x, y, c[i], m, n, k);
-        if (i > 0) {
-            g.a = x16;
-            g.b = y16;
-            g.c = c16[i];
-        }
-        g.add = which == 2;
-        if (which == 0) {
-            g.act = ACT_GELU;
-            g.bias = bias;
-            g.z = i ? z16[i] : plain_act(z[i]);
-            g.z_row = n;
-        } else if (which == 1) {
-            g.act = ACT_TANH;
-            g.by = i ? by16 : plain_act(by);
-            g.by_row = n;
-        } else {
-            g.sums = c[i] + (size_t)m * n;
-        }
-        if (i == 2) {
-            ok(gemm_half_can(&g, how), "can be read in pieces of 16 bytes");
-            gemm_half_start(NULL, &g, how);
-        } else if (which == 2) {
-            gemm_wide_start(NULL, &g, how);
-        } else {
-            gemm_mma(NULL, &g, how);
-        }
-    }
-    double far = 0;
-    bool same = true;
-    for (size_t i = 0; i < written; i++) {
-        float one = form_get(c16[1], i), two = form_get(c16[2], i);
-        same &= memcmp(&one, &two, sizeof one) == 0;
-        far = fmax(far, fabs((double)(one - c[0][i])) / fmax(1, fabs((double)c[0][i])));
-    }
-    for (size_t i = 0; i < (size_t)m * n && which == 0; i++) {
-        same &= memcmp((uint16_t *)form_memory(z16[1]) + i, (uint16_t *)form_memory(z16[2]) + i,
-                       2) == 0;
-        same &= form_get(z16[1], i) == form_round(z16[1], z[0][i]);
-    }
-    ok(same, "product %d in 16 bits, kind %d, %u x %u x %u: the bits of small tiles", how, which, m,
-       n, k);
-    double gate = which == 2 ? 0 : how == PRODUCT_BF16 ? 0x1p-8 : 0x1p-11; /* two roundings, one */
-    ok(far <= gate * (which == 1 ? 2 : 1), "and those of fp32 rounded: %.1e", far);
-    device_drop_all();
-}
-
-static void test_wide_rule(void)
-{
-    float *x = device_numbers(1, 64, NULL);
-    struct gemm g = product_by_hand(0, x, x, x, 65536, 512, 512);
-    ok(gemm_wide_pays(&g), "a large one pays");
-    g.k = 510;
-    g.a_row = 510;
-    ok(!gemm_wide_can(&g), "rows that begin anywhere");
-    g = product_by_hand(2, x + 1, x, x, 512, 512, 65536);
-    ok(!gemm_wide_can(&g), "a matrix that begins anywhere");
-    g = product_by_hand(1, x, x, x, 512, 512, 512);
-    ok(gemm_wide_can(&g) && !gemm_wide_pays(&g), "sixteen tiles are few");
-    g.sums = x;
-    ok(!gemm_wide_can(&g), "sums of a transposed B");
-    device_drop_all();
-}
-
 /* The rule by which products are chosen. */
 static void test_rule(void)
 {
-    const struct products by = {PRODUCT_BF16, 1000};
+    const struct products by = {PRODUCT_BF16, 1000, 4096}, half = {PRODUCT_FP16, 1000, 4096};
     is_int(product_of(by, 1, 32, 32, false), PRODUCT_BF16, "large enough");
     is_int(product_of(by, 1, 31, 32, false), PRODUCT_FP32, "one less");
     is_int(product_of(by, 1, 32, 32, true), PRODUCT_FP32, "answers");
     is_int(product_of(by, 4096, 32, 2, false), PRODUCT_FP32, "few outputs");
     is_int(product_of(by, 4096, 14, 32, false), PRODUCT_FP32, "few inputs");
     is_int(product_of(by, 1u << 31, 1u << 16, 1u << 16, false), PRODUCT_BF16, "very many");
+    is_int(form_kept(by, 128, 32, false), FORM_BF16, "numbers enough to be kept in 16 bits");
+    is_int(form_kept(by, 127, 32, false), FORM_REAL, "too few");
+    is_int(form_kept(by, 4096, 36, false), FORM_REAL, "rows that begin anywhere");
+    is_int(form_kept(by, 4096, 24, false), FORM_REAL, "narrow ones");
+    is_int(form_kept(by, 128, 32, true), FORM_BF16, "gradients as well");
+    is_int(form_kept(half, 128, 32, true), FORM_REAL, "but not of fp16");
+    is_int(form_kept(half, 128, 32, false), FORM_FP16, "whose activations are");
+    is_int(form_kept({PRODUCT_TF32, 0, 0}, 4096, 32, false), FORM_REAL, "tf32 has no 16 bits");
 }
 
 static void test_shape(uint32_t seed)
@@ -523,28 +353,6 @@ int main(int count, char **words)
     const struct dense_shape many = {64 * 8 + 4, 20, 68, ACT_RELU, 64};
     test_backward(&many, PRODUCT_BF16, true, false);
     test_rule();
-    test_wide_rule();
-    for (EACH_ORDER(order))
-        for (int which = 0; which < 3; which++) {
-            test_sized(which, 3, 65, 33);
-            if (order % 2)
-                test_sized(which, 130, 70, 19);
-            enum product how = (enum product)(PRODUCT_TF32 + ((int)order + which) % 3);
-            test_wide(which, how, 132, 36, 52);
-            if (order == 1)
-                test_wide(which, how, 40, 260, 100);
-        }
-    for (EACH_ORDER(order))
-        for (int which = 0; which < 3; which++) {
-            enum product how = (order + (unsigned)which) % 2 ? PRODUCT_BF16 : PRODUCT_FP16;
-            test_half(which, how, 136, 40, 88);
-            if (order == 1)
-                test_half(which, how, 40, 264, 208);
-        }
-    test_half(0, PRODUCT_BF16, 9, 136, 24);
-    test_half(2, PRODUCT_FP16, 8, 8, 100);
-    test_wide(2, PRODUCT_BF16, 8, 8, 12);
-    test_wide(0, PRODUCT_FP16, 8, 132, 4);
     is_int(emulate_findings(), 0, "no findings");
     return done();
 }
