@@ -42,9 +42,9 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
-#define CALL_sgd update(m, GIVEN(sgd), NULL, by, scratch)
-#define CALL_rmsprop update(m, GIVEN(rmsprop), NULL, by, scratch)
-#define CALL_adam update(m, GIVEN(adam), NULL, by, scratch)
+#define CALL_sgd optimise(m, GIVEN(sgd), NULL, by, scratch)
+#define CALL_rmsprop optimise(m, GIVEN(rmsprop), NULL, by, scratch)
+#define CALL_adam optimise(m, GIVEN(adam), NULL, by, scratch)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
 
@@ -65,8 +65,8 @@ static void start(struct machine *m, const struct op_adam *a, const struct op_ad
 }
 /* The copy of the weights is in the form of the products. */
 template <class Op>
-static void update(struct machine *m, const Op *a, const struct op_advance *end,
-                   struct products by, void *scratch)
+static void optimise(struct machine *m, const Op *a, const struct op_advance *end,
+                     struct products by, void *scratch)
 {
     Op with = *a;
     uint32_t form = form_product(by.how);
@@ -114,11 +114,11 @@ static bool issue_end(struct machine *m, const struct kernel_op *ops, struct pro
     if (ops[1].op != OP_advance)
         return false;
     if (ops[0].op == OP_adam && GIVEN(adam)->now == end->now)
-        update(m, GIVEN(adam), end, by, scratch);
+        optimise(m, GIVEN(adam), end, by, scratch);
     else if (ops[0].op == OP_rmsprop && GIVEN(rmsprop)->now == end->now)
-        update(m, GIVEN(rmsprop), end, by, scratch);
+        optimise(m, GIVEN(rmsprop), end, by, scratch);
     else if (ops[0].op == OP_sgd && GIVEN(sgd)->now == end->now)
-        update(m, GIVEN(sgd), end, by, scratch);
+        optimise(m, GIVEN(sgd), end, by, scratch);
     else
         return false;
     return true;
