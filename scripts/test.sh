@@ -54,8 +54,8 @@ emulated=""
 if printf '%s\n' tests/emulate | grep -q -e "$pattern"; then
     emulated=build/emulate.log
     what=emulate-quick
-    [ $full = no ] || what="emulate SHAPES=1000"
-    # shellcheck disable=SC2086 # a target, and perhaps a variable
+    [ $full = no ] || what="emulate emulate-mutants SHAPES=1000"
+    # shellcheck disable=SC2086 # targets, and perhaps a variable
     make -k -j"$jobs" $what 2>&1 | tee $emulated
 fi
 # shellcheck disable=SC2086 # a word or none

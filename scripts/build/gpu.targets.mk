@@ -2,6 +2,7 @@
 # the same machine and kernels, compiled by g++ against tests/emulate, whose runtime stands where libcudart would.
 #   make emulated                build/emulated/dnn
 #   make emulated-test           tests/emulate/*.sh with it
+#   make traffic-table           tests/traffic.table: bytes, launches and calls as they are now
 whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
 
 # what nvcc made, if it is there; a build with other kernels, or none, is another program
@@ -32,5 +33,10 @@ emulated-test: emulated
 	@printf '%s\n' $(sort $(wildcard tests/emulate/*.sh)) >$(BUILD)/emulated/list
 	@DNN=$(abspath $(BUILD)/emulated/dnn) perl tests/run.pl $(BUILD)/emulated/list
 emulate: emulated-test
+# what kernels move, as it is now: after a change that is meant
+traffic-table: emulated parity-emulated $(EMULATE_DIR)/shadow/test_traffic all
+	$(Q)$(EMULATE_DIR)/shadow/test_traffic --print >$(BUILD)/traffic.table
+	$(Q)DNN=$(abspath $(BUILD)/emulated/dnn) tests/emulate/traffic.sh --print >>$(BUILD)/traffic.table
+	cp $(BUILD)/traffic.table tests/traffic.table
 endif
-.PHONY: emulated emulated-test
+.PHONY: emulated emulated-test traffic-table

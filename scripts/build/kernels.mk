@@ -105,7 +105,7 @@ $(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)
 	@echo "  LINK $$@"
 	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) -Wl,--start-group $$^ -Wl,--end-group -lm -lpthread -ldl -o $$@
 # operations are compared with the CPU's
-$(EMULATE_DIR)/$(1)/test_ops $(EMULATE_DIR)/$(1)/test_mlp $(EMULATE_DIR)/$(1)/test_guest: $(BUILD)/libbackend.a $(BUILD)/libbase.a
+$(EMULATE_DIR)/$(1)/test_ops $(EMULATE_DIR)/$(1)/test_mlp $(EMULATE_DIR)/$(1)/test_guest $(EMULATE_DIR)/$(1)/test_traffic: $(BUILD)/libbackend.a $(BUILD)/libbase.a
 endef
 $(foreach k,$(EMULATE_KINDS) plain,$(eval $(call emulate_rules,$(k))))
 .PRECIOUS: $(EMULATE_DIR)/%.o
@@ -136,6 +136,9 @@ emulate-quick: $(EMULATE_SHADOW)
 	$(call emulate_run,$(EMULATE_DIR)/list.quick)
 endif
 # each kernel spoilt in one place, and noticed
-emulate-mutants: emulate-build
-	@perl tests/emulate/mutants.pl $(EMULATE_DIR)/shadow $(CXX) $(EMULATE_FLAGS) $(kernel_shadow)
+emulate-mutants: $(EMULATE_SHADOW)
+	@printf '%s\n' '#!/bin/sh' "exec perl tests/emulate/mutants.pl $(EMULATE_DIR)/shadow $(CXX) $(EMULATE_FLAGS) $(kernel_shadow)" \
+	    >$(EMULATE_DIR)/mutants && chmod +x $(EMULATE_DIR)/mutants
+	@echo $(EMULATE_DIR)/mutants >$(EMULATE_DIR)/list.mutants
+	@VERBOSE=1 perl tests/run.pl $(EMULATE_DIR)/list.mutants
 .PHONY: kernels kernel-table emulate emulate-build emulate-quick emulate-mutants

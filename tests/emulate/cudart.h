@@ -97,6 +97,8 @@ struct cudart_state {
     cudaError_t break_code;
     unsigned left;
     unsigned stall_after; /* a call that does not come back */
+    unsigned kernels;     /* started */
+    bool dry;             /* and not run: calls are counted, whatever the size */
     unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
 };

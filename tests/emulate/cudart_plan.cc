@@ -8,9 +8,10 @@
 /* What a whole program leaves behind. */
 static void report(void)
 {
-    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left, %u allocations\n",
+    fprintf(stderr, "emulated: %u calls, %u after a fault, %u findings, %u left, %u allocations, "
+                    "%u kernels\n",
             cudart_calls(NULL), cudart_calls_after_fault(), emulate_findings(), cudart.left,
-            cudart_calls("Malloc"));
+            cudart_calls("Malloc"), cudart.kernels);
 }
 
 /* One word of DNN_EMULATE. */
@@ -39,6 +40,8 @@ static void plan_word(char *word)
         cudart.stall_after = (unsigned)a;
     else if (strcmp(word, "wrong") == 0)
         cudart.wrong_after = (unsigned)a;
+    else if (strcmp(word, "dry") == 0)
+        cudart.dry = true;
     else if (strcmp(word, "report") == 0)
         cudart.reports = atexit(report) == 0;
     else if (strcmp(word, "hide") == 0)

@@ -61,7 +61,8 @@ static void run_kernel(struct emulated_node *w)
         used += k->bytes[i];
     }
     w->launch.arguments = arguments;
-    if (!emulate_run(&w->launch))
+    cudart.kernels++;
+    if (!cudart.dry && !emulate_run(&w->launch))
         cudart.sticky = cudaErrorLaunchFailure;
     if (cudart.break_after && --cudart.break_after == 0)
         cudart.sticky = cudart.break_code;

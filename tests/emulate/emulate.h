@@ -44,10 +44,14 @@ void emulate_order(unsigned order);
 /* A random number from the order's seed. */
 uint32_t emulate_draw(void);
 
-/* What kernels moved since emulate_forget_counts: bytes by the shadow build alone, else 0. */
+/* What kernels moved since somebody cleared it: bytes by the shadow build alone, else 0. fetched,
+ * stored: a byte of the device counts once in each block that reads or writes it, which is what
+ * passes between the blocks and the memory behind them; least_read, least_written: once in a
+ * launch, and not at all when the launch wrote it before. */
 struct emulate_counts {
     uint64_t launches, collectives;
     uint64_t device_read, device_written, shared_read, shared_written, copied;
+    uint64_t fetched, stored, least_read, least_written;
 };
 extern struct emulate_counts emulate_counts;
 

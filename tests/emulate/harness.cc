@@ -56,6 +56,8 @@ unsigned shapes_wanted(unsigned usual)
 
 /* --- the machine of the tests --- */
 
+void (*device_launched)(const char *kernel);
+
 void device_launch(struct machine *, const struct launch *how, void **arguments)
 {
     const struct emulate_kernel *k = emulate_kernel_of(how->kernel);
@@ -69,6 +71,8 @@ void device_launch(struct machine *, const struct launch *how, void **arguments)
                                how->kernel,
                                arguments};
     emulate_run(&l);
+    if (device_launched)
+        device_launched(how->name);
 }
 unsigned device_sms(const struct machine *)
 {

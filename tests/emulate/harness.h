@@ -28,6 +28,9 @@ template <class T> static inline T *device_empty(size_t n)
     return (T *)device_room(n * sizeof(T));
 }
 
+/* Called after each launch, unless NULL. */
+extern void (*device_launched)(const char *kernel);
+
 /* How many random shapes a test tries: EMULATE_SHAPES, else `usual`. */
 unsigned shapes_wanted(unsigned usual);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # mutants.pl DIR COMMAND... - each kernel is spoilt in one place (a wrong index, a barrier left out, a tail dropped), and a test
-# must notice. DIR holds the shadow build (libemulate.a, obj/); COMMAND compiles kernels for it. TAP.
+# must notice. DIR holds the shadow build (libemulate.a, obj/); COMMAND compiles kernels for it. TAP. Two at a time; MUTANTS=N: so
+# many of them, others on each day; MUTANT=TEXT: those whose description holds it.
 use strict; use warnings;
 use File::Copy 'copy';
 use File::Path qw(make_path remove_tree);
@@ -74,26 +75,86 @@ my @mutants = (
     [mlp => 'mlp', 'mlp.cu', 'the parts of a shard end early', qr/\(part_begin\(f\.rows, f\.shards, thread_id\(\) \+ 1\) \+ MLP_TILE - 1\)/, 'part_begin(f.rows, f.shards, thread_id() + 1)'],
     [mlp => 'dense', 'dense.cu', 'a derivative is taken twice', qr/one\.act = ACT_NONE;/, 'one.act = a[i]->act;'],
     [mlp => 'optim', 'optim.cu', 'the step ends before all blocks have read it', qr/grid_x\(\), said\)\)\n {8}end_of/, '1, said)) end_of'],
+    ['ops act' => 'act', 'act.cu', 'columns beyond the sheet', qr/if \(col >= a\.width\)\n {8}return;\n {4}for \(EACH_ROW_OF\(s, row\)\) \{\n {8}float v\[V\];\n {8}run_load\(v, \(const float \*\)a\.x/, "for (EACH_ROW_OF(s, row)) {\n        float v[V];\n        run_load(v, (const float *)a.x"],
+    ['ops act' => 'act', 'act.cu', 'y where x has its rows', qr/a\.y \+ \(size_t\)row \* a\.ldy/, 'a.y + (size_t)row * a.width'],
+    ['ops act_back' => 'act', 'act.cu', 'the gradient that was there does not count', qr/if \(a\.add_dx\)/, 'if (false)'],
+    ['ops act_back' => 'act', 'act.cu', 'the derivative is always taken at x', qr/by_z \? x\[i\] : act_value\(a\.act, x\[i\], \(float\)a\.slope\)/, 'by_z ? 0.0f : x[i]'],
+    ['ops act_back' => 'act', 'act.cu', 'rows of dy lie as those of dx', qr/a\.dy \+ \(size_t\)row \* a\.lddy/, 'a.dy + (size_t)row * a.width'],
+    ['ops add' => 'act', 'act.cu', 'the second is left out', qr/v\[i\] \+= w\[i\];/, ';'],
+    ['ops add' => 'act', 'act.cu', 'the second has the rows of the first', qr/a\.b \+ \(size_t\)row \* a\.ldb/, 'a.b + (size_t)row * a.width'],
+    ['ops act' => 'act', 'sheet.cuh', 'the last row is dropped', qr/row < \(s\)\.rows;/, 'row + 1 < (s).rows;'],
+    ['ops act' => 'act', 'sheet.cuh', 'three of four are written', qr/store4\(p, four\{\{v\[0\], v\[1\], v\[2\], v\[3\]\}\}\)/, 'store4(p, four{{v[0], v[1], v[2], v[2]}})'],
+    ['ops act' => 'act', 'epilogue.cuh', 'a sigmoid that is one of its absolute value', qr/x < 0 \? e : 1\.0f/, '1.0f'],
+    ['ops act' => 'act', 'epilogue.cuh', 'leaky is no relu', qr/kind == ACT_RELU \? 0\.0f : slope \* x/, 'slope * x'],
+    ['ops act' => 'act', 'epilogue.cuh', 'a gelu of another root', qr/erff\(x \* 0\.70710678118654752f\)/, 'erff(x * 0.7075f)'],
+    ['ops act' => 'act', 'epilogue.cuh', 'elu without its slope', qr/x : slope \* expm1f\(x\)/, 'x : (slope > 9 ? slope : 1.0f) * expm1f(x)'],
+    ['ops act' => 'act', 'epilogue.cuh', 'selu with the tail of elu', qr/SELU_TAIL \* expm1f/, 'SELU_SCALE * expm1f'],
+    ['ops act' => 'act', 'epilogue.cuh', 'mish ends too early', qr/return x < 20 \? n/, 'return x < 5 ? n'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'relu has a slope at 0 and below', qr/case ACT_RELU: return by > 0/, 'case ACT_RELU: return by > -1'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'gelu lacks its second term', qr/return fmaf\(by \* 0\.39894228040143268f, expf\(-0\.5f \* by \* by\), t\);/, 'return t;'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'silu by y', qr/fmaf\(by, 1\.0f - t, 1\.0f\)/, 'fmaf(t, 1.0f - t, 1.0f)'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'mish with the wrong root', qr/by \* \(1\.0f - t \* t\)/, 'by * (1.0f - t)'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'tanh as sigmoid', qr/return 1\.0f - by \* by;/, 'return by - by * by;'],
+    ['ops act_back' => 'act', 'epilogue.cuh', 'elu forgets its slope on the way back', qr/1\.0f : by \+ slope/, '1.0f : by + 1.0f'],
 );
 my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');
-my ($n, $bad, $room) = (0, 0, "$dir/mutants");
-for (@mutants) {
-    my ($test, $source, $file, $what, $look, $put) = @$_;
+my $jobs = $ENV{TEST_JOBS} || 2;
+@mutants = grep { "$_->[1]: $_->[3]" =~ /\Q$ENV{MUTANT}\E/ } @mutants if $ENV{MUTANT};
+if (my $some = $ENV{MUTANTS}) { # every one comes round within some days
+    my $day = int(time / 86400);
+    @mutants = map { $mutants[($day * $some + $_) % @mutants] } 0 .. ($some < @mutants ? $some : @mutants) - 1;
+}
+print "1..@{[scalar @mutants]}\n";
+
+# Whether the program fails: its first failed check is enough.
+sub notices {
+    my ($program, $of) = @_;
+    my $child = open my $out, '-|', 'timeout', 120, $program, $of // () or die "$program: $!\n";
+    while (<$out>) {
+        next unless /^not ok/;
+        kill 'TERM', $child;
+        close $out;
+        return 1;
+    }
+    return !close $out;
+}
+sub why_unnoticed { # '' when a test notices
+    my ($room, $mutant) = @_;
+    my ($test, $source, $file, $what, $look, $put) = @$mutant;
     ($test, my $of) = split ' ', $test;
     remove_tree($room); make_path($room);
     copy($_, $room) or die "$_: $!\n" for glob 'kernels/*';
     open my $in, '<', "$room/$file" or die "$file: $!\n";
     my $text = do { local $/; <$in> };
-    my $why;
-    $why = 'the place to spoil is not there' unless $text =~ s/$look/$put/;
+    return 'the place to spoil is not there' unless $text =~ s/$look/$put/;
     open my $out, '>', "$room/$file" or die "$file: $!\n";
     print $out $text; close $out or die;
     # kernels first: what they define is not taken from the archive
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
-    $why //= 'it does not compile' if !$why && system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
-    $why //= 'it does not link' if !$why && system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
-    $why = 'no test noticed' if !$why && system("timeout 120 $room/test @{[$of // '']} >$room/out 2>&1") == 0;
-    $n++; $bad++ if $why;
-    print $why ? 'not ' : '', "ok $n - $source: $what\n", $why ? "#   $why\n" : '';
+    return 'it does not compile' if system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
+    return 'it does not link'
+        if system($compile[0], "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
+    return notices("$room/test", $of) ? '' : 'no test noticed';
 }
-print "1..$n\n"; exit($bad ? 1 : 0);
+
+pipe my $told, my $tell or die "pipe: $!\n";
+for my $job (0 .. $jobs - 1) {
+    defined(my $child = fork) or die "fork: $!\n";
+    next if $child;
+    close $told;
+    for (my $i = $job; $i < @mutants; $i += $jobs) {
+        syswrite $tell, "$i " . why_unnoticed("$dir/mutants/$job", $mutants[$i]) . "\n";
+    }
+    exit 0;
+}
+close $tell;
+my ($n, $bad) = (0, 0);
+$| = 1;
+while (<$told>) {
+    my ($i, $why) = /^(\d+) (.*)$/ or die;
+    $n++; $bad++ if $why;
+    print $why ? 'not ' : '', "ok $n - $mutants[$i][1]: $mutants[$i][3]\n", $why ? "#   $why\n" : '';
+}
+1 while wait > 0;
+remove_tree("$dir/mutants");
+exit($bad || $n < @mutants ? 1 : 0);

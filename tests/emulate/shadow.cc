@@ -293,11 +293,36 @@ static void tell(enum finding kind, const char *what, const void *at, const void
 
 /* --- accesses --- */
 
+static bool is_shared(const void *at)
+{
+    return (size_t)((const unsigned char *)at - memory_base) < MEMORY_SHARED;
+}
 static void count_bytes(const void *at, size_t bytes, bool writes)
 {
-    bool shared = (size_t)((const unsigned char *)at - memory_base) < MEMORY_SHARED;
-    *(shared ? (writes ? &emulate_counts.shared_written : &emulate_counts.shared_read)
+    *(is_shared(at) ? (writes ? &emulate_counts.shared_written : &emulate_counts.shared_read)
              : (writes ? &emulate_counts.device_written : &emulate_counts.device_read)) += bytes;
+}
+
+/* In this launch, and by this block. */
+static bool fresh(const struct touch *t)
+{
+    return t->time >= emulate.begin;
+}
+static bool ours(const struct touch *t, const struct lane *l)
+{
+    return fresh(t) && t->lane / emulate.block_size == l->block->linear;
+}
+/* Blocks run one after another, so the newest touches tell of this one. */
+static void count_traffic(const struct record *r, const struct lane *l, bool writes)
+{
+    const struct touch *w = &r->write, *a = &r->read, *b = &r->other_read;
+    if (writes) {
+        emulate_counts.stored += !ours(w, l);
+        emulate_counts.least_written += !fresh(w);
+    } else {
+        emulate_counts.fetched += !ours(w, l) && !ours(a, l) && !ours(b, l);
+        emulate_counts.least_read += !fresh(w) && !fresh(a) && !fresh(b);
+    }
 }
 
 static void note_read(struct record *r, const struct touch *now)
@@ -347,6 +372,8 @@ static void access_bytes(const void *at, size_t bytes, bool writes, const void *
         }
         if (kind == FIND_BOUNDS)
             return;
+        if (!is_shared(byte))
+            count_traffic(r, l, writes);
         if (writes) {
             r->write = now;
             r->flags |= WRITTEN;

@@ -4,6 +4,7 @@
  * behind the door, so the program links against the CUDA runtime or against the emulated one.
  *
  *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision] [FILE.json]
+ *     parity --only small|preset|large --steps N    N steps, for those who count
  *
  * Exit 0 when all is equal, 1 when something is not, 69 without a device, 81 when it failed. */
 #include "parity.h"
@@ -93,6 +94,8 @@ int main(int count, char **words)
 {
     struct parity p = {.out = stdout, .most = UINT64_MAX};
     bool cases = true, trainings = true, precisions = true;
+    double steps = 0;
+    struct err e = {0};
     for (int i = 1; i < count; i++) {
         double most;
         if (strcmp(words[i], "--cases") == 0) {
@@ -107,12 +110,20 @@ int main(int count, char **words)
                    text_to_double(words[i + 1], &most)) {
             p.most = (uint64_t)(most * 1e6);
             i++;
+        } else if (i + 1 < count && strcmp(words[i], "--steps") == 0 &&
+                   text_to_double(words[i + 1], &steps) && steps >= 1 && steps <= 1e6) {
+            i++;
         } else if (words[i][0] != '-' && p.out == stdout && (p.out = fopen(words[i], "w"))) {
             continue;
         } else {
             fprintf(stderr, "parity: what is %s?\n", words[i]);
             return 64;
         }
+    }
+    if (steps > 0) {
+        bool good = parity_steps(&p, "cuda", (uint32_t)steps, &e);
+        fprintf(stderr, good ? "" : "parity: the device failed: %s\n", e.what);
+        return good ? 0 : 81;
     }
     int code = run(&p, cases, trainings, precisions);
     return fclose(p.out) == 0 ? code : 74;

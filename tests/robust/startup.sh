@@ -1,0 +1,69 @@
+#!/bin/bash
+# startup.sh - the program starts in under 5 ms of processor time, and looks at no library of a GPU, whether a driver is installed or
+# not: a stand-in for each library leaves a mark when it is loaded. Processor time, and the best of many starts: a busy machine does
+# not change that much. Ids: G01, G08.
+. "$(dirname "$0")/../tap.sh"
+mkdir driver
+cat >driver/mark.c <<'C'
+#include <stdio.h>
+__attribute__((constructor)) static void loaded(void) { FILE *f = fopen("loaded", "a"); if (f) fclose(f); }
+int cuInit(unsigned flags) { (void)flags; return 0; }
+C
+libraries="libcuda.so.1 libnvidia-ml.so.1 libcublasLt.so.12 libcublasLt.so.13 libcudnn.so.8 libcudnn.so.9 libcudart.so.12
+    libcudart.so.13 libnccl.so.2 libamdhip64.so"
+driver=""
+if gcc -shared -fPIC -o driver/mark.so driver/mark.c 2>/dev/null; then
+    for library in $libraries; do cp driver/mark.so "driver/$library"; done
+    driver=$WORK/driver
+fi
+
+# least COMMAND...: the least processor time of a start in microseconds, user and system: of ten batches of five
+least() {
+    local best=999999 TIMEFORMAT='%3U %3S' words now
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        words=$({ time for _ in 1 2 3 4 5; do "$@" >/dev/null 2>&1; done; } 2>&1)
+        now=$(awk '{ printf "%d", ($1 + $2) * 1e6 / 5 }' <<<"$words")
+        [ "$now" -lt $best ] && best=$now
+    done
+    echo $best
+}
+starts() { # starts NAME VARIABLES: help exit
+    local name=$1 took
+    shift
+    rm -f loaded
+    if sanitized; then
+        skip "G01 starts in under 5 ms, $name" "a sanitizer takes longer"
+    else
+        took=$(least env "$@" "$DNN" help exit)
+        [ "$took" -lt 5000 ]
+        ok $? "G01 starts in under 5 ms, $name: $((took / 1000)).$((took % 1000 / 100)) ms" "$took microseconds"
+    fi
+    run env "$@" "$DNN" help exit
+    is_exit 0 "G01 help exit, $name"
+    [ ! -e loaded ]
+    ok $? "G08 and loads no library of a GPU, $name"
+}
+starts "no driver" LD_LIBRARY_PATH=
+if [ -n "$driver" ]; then
+    starts "a driver" "LD_LIBRARY_PATH=$driver"
+    # the stand-in does leave its mark: what asks the libraries for their versions loads them
+    run env "LD_LIBRARY_PATH=$driver" "$DNN" gpucheck
+    [ -e loaded ] || ! has_kernels
+    ok $? "gpucheck loads them"
+else
+    skip "G01 with a driver" "no gcc"
+fi
+if command -v strace >/dev/null 2>&1 && strace -o trace -f true 2>/dev/null; then
+    strace -f -o trace "$DNN" help exit >/dev/null 2>&1
+    ! grep -E 'libcuda|libnvidia|libcublas|libcudnn|libnccl|libamdhip|/dev/nvidia|/proc/driver|libopenblas' trace
+    ok $? "G08 starting opens nothing of a GPU, and no other guest" "$(grep -E 'open' trace)"
+    calls=$(wc -l <trace)
+    sanitized || [ "$calls" -lt 300 ]
+    ok $? "and makes few calls of the kernel: $calls"
+else
+    skip "G08 what starting opens" "no strace"
+fi
+needed=$(readelf -d "$DNN" 2>/dev/null | grep NEEDED)
+! grep -qE 'cuda|nvidia|cublas|cudnn|hip' <<<"$needed"
+ok $? "G01 no library of a GPU is among those it needs" "$needed"
+done_testing
