@@ -195,7 +195,8 @@ static void count_step(struct machine *m)
     device_drop_all();
 }
 
-/* Products of a 512-wide layer in bf16, of fewer rows: tiles are the same. which: forward, dx, dw. */
+/* Products of a 512-wide layer in bf16, of fewer rows: tiles are the same. which: forward, dx,
+ * dw. */
 static void count_product(int which)
 {
     static const char *const names[] = {"bf16 product of 512: forward", "bf16 product of 512: dx",

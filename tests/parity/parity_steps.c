@@ -1,5 +1,5 @@
-/* parity_steps.c - steps of the benchmark's networks as a training plays them, and nothing else: the
- * difference between two numbers of steps is what a step costs in calls and kernels. */
+/* parity_steps.c - steps of the benchmark's networks as a training plays them, and nothing else:
+ * the difference between two numbers of steps is what a step costs in calls and kernels. */
 #include <string.h>
 
 #include "netcase.h"
