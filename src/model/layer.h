@@ -134,7 +134,7 @@ struct layer {
      * the batch, and come as ids */
     uint32_t hot_width, hot_columns;
     uint64_t params;          /* how many, children included */
-    uint64_t w, b, extra;     /* parameter offsets (meaning is the type's own) */
+    uint64_t w, b;            /* parameter offsets (meaning is the type's own) */
     uint64_t buffer, real_at; /* offsets */
     uint64_t kept;            /* dropout: bytes at real_at, the machine's; 0: it draws anew */
     uint64_t y, z, dy;        /* places of activations; dy belongs to the list, but for the last */
