@@ -75,18 +75,40 @@ bool journal_own(struct journal *j, struct err *e)
     return err_help(e, "wait until it has ended, or choose another file with output.metrics");
 }
 
-/* How much of the first `length` bytes are lines with an end. */
-static uint64_t whole_lines(const struct journal *j, uint64_t length)
+enum { BLOCK = 4096 };
+
+/* `room` bytes from `at` on, fewer where the file ends. */
+static int read_block(int fd, char *block, size_t room, uint64_t at, size_t *got)
 {
-    char byte;
-    size_t got;
-    int fd;
-    if (sys_open(j->path, O_RDONLY, 0, &fd) != 0)
-        return length;
-    while (length > 0 && sys_read(fd, &byte, 1, length - 1, &got) == 0 && got == 1 && byte != '\n')
-        length--;
-    sys_close(fd);
-    return length;
+    size_t more = 1;
+    int error = 0;
+    for (*got = 0; !error && more && *got < room; *got += more)
+        error = sys_read(fd, block + *got, room - *got, at + *got, &more);
+    return error;
+}
+
+/* How much of the first *length bytes are lines with an end. Where that cannot be seen nothing is
+ * cut: a line that lost its end would be joined to the next, or whole ones be lost. */
+static bool whole_lines(const struct journal *j, uint64_t *length, struct err *e)
+{
+    char block[BLOCK];
+    const char *last = NULL;
+    uint64_t end = *length;
+    int fd, error = sys_open(j->path, O_RDONLY, 0, &fd);
+    if (!error) {
+        while (!error && !last && end > 0) {
+            size_t room = end < BLOCK ? (size_t)end : BLOCK, got;
+            error = read_block(fd, block, room, end - room, &got);
+            last = error ? NULL : memrchr(block, '\n', got);
+            end = end - room + (last ? (uint64_t)(last - block) + 1 : 0);
+        }
+        sys_close(fd);
+    }
+    *length = end;
+    if (!error)
+        return true;
+    err_errno(e, j->path, error, false, "cannot be read, to cut it to whole lines");
+    return err_help(e, "make it readable, or choose another file with output.metrics");
 }
 
 bool journal_cut(struct journal *j, uint64_t length, struct err *e)
@@ -105,7 +127,9 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
         log_note(
             "\"%s\" is shorter than the checkpoint remembers; lines of earlier epochs are missing",
             text_quote_z(j->path));
-        length = whole_lines(j, (uint64_t)st.st_size);
+        length = (uint64_t)st.st_size;
+        if (!whole_lines(j, &length, e))
+            return false;
         j->length = length;
     }
     int error = sys_truncate(j->fd, length);

@@ -23,8 +23,9 @@ bool journal_open(struct journal *j, const char *path, struct err *e);
 /* One training at a time writes it: LOCKED (75) while another does, until that closes it. A file
  * system without locks: true. */
 bool journal_own(struct journal *j, struct err *e);
-bool journal_cut(struct journal *j, uint64_t length,
-                 struct err *e); /* shorter than that already: as it is, with a note */
+/* Shorter than that already: its whole lines stay, with a note; one that cannot be read is left as
+ * it is, an error. */
+bool journal_cut(struct journal *j, uint64_t length, struct err *e);
 bool journal_line(struct journal *j, const char *line, struct err *e); /* without a newline */
 bool journal_sync(struct journal *j, struct err *e);
 /* Before journal_cut: takes away what journal_open made, if no training has it by now. */

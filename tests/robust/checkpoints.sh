@@ -41,6 +41,7 @@ passed_over "no format" "its format has no number" 's/"format":"1"/"format":"x"/
 passed_over "a later format" "has format 9; this build reads 1 to" 's/"format":"1"/"format":"9"/'
 passed_over "no hash of the data" "its metadata are incomplete" 's/"data":"[0-9a-f]*"/"data":"0"/'
 passed_over "a journal before its beginning" "its metadata are incomplete" 's/"journal":"\d+"/"journal":"-1"/'
+passed_over "a journal of its best epoch before the beginning" "its metadata contradict each other" 's/"best.journal":"\d+"/"best.journal":"-1"/'
 passed_over "no plan" "its plan cannot be read" 's/\\"micro\\":1/\\"micra\\":1/'
 passed_over "a counter below 0" "its counters contradict each other" "$(at counters)" "$(put 1 q -5)"
 passed_over "a time that is none" "its time is not a number" "$(at times)" "$(put 0 d '"NaN"')"

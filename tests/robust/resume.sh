@@ -27,6 +27,30 @@ is "$(digest m.dnn)" "$want" "the same bytes"
 # a file of metrics that lost its end, in the middle of a line
 DNN_FAULT=kill:rename:9 "$DNN" train c.json -o torn.dnn --progress none --set output.metrics=torn.jsonl >/dev/null 2>&1
 head -c 700 torn.jsonl >half && cat half >torn.jsonl
+mkdir found
+cp torn.dnn.ckpt-* found
+seen=0 bad=""
+DNN_FAULT=count "$DNN" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl 2>&1 >/dev/null | grep 'fault counts' >counts
+for kind in open read; do # before the metrics are cut, or after?
+    low=1 high=$(sed -n "s/.* $kind=\([0-9]*\).*/\1/p" counts)
+    while [ "$low" -le "$high" ]; do
+        n=$(((low + high) / 2))
+        cp found/* .
+        cat half >torn.jsonl
+        STATUS=0
+        DNN_FAULT=$kind:$n+:EIO "$DNN" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl >out 2>err || STATUS=$?
+        if grep -q 'cannot be read, to cut it to whole lines' err; then
+            seen=$((seen + 1))
+            [ $STATUS -ne 0 ] && cmp -s half torn.jsonl || bad+="$kind $n: exit $STATUS, $(wc -c <torn.jsonl) bytes; "
+            break
+        fi
+        if cmp -s half torn.jsonl; then low=$((n + 1)); else high=$((n - 1)); fi
+    done
+done
+[ -z "$bad" ] && [ $seen -eq 2 ]
+ok $? "metrics that lost their end and cannot be read: an error, and nothing is cut" "$seen seen; $bad"
+cp found/* .
+cat half >torn.jsonl
 run dnn train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl
 is_exit 0 "metrics that lost their end"
 err_has "is shorter than the checkpoint remembers"

@@ -106,6 +106,20 @@ static void journal(void)
     log_setup(LOG_ERROR, false); /* its note is expected */
     ok(journal_cut(&j, 4000, &e) && j.length == 8, "shorter than remembered: as it is");
     journal_close(&j);
+    static const size_t torn[] = {1, 4087, 4088, 4089, 12000};
+    char line[12008] = "{\"a\":1}\n";
+    memset(line + 8, 'x', sizeof line - 8);
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        scratch_put("m.jsonl", line, 8 + torn[i]);
+        ok(journal_open(&j, scratch("m.jsonl"), &e) && journal_cut(&j, 20000, &e) && j.length == 8,
+           "with %zu bytes of a line without an end: cut to whole lines", torn[i]);
+        journal_close(&j);
+    }
+    ok(scratch_holds("m.jsonl", line, 8), "which stay");
+    scratch_put("m.jsonl", line + 8, 5000);
+    ok(journal_open(&j, scratch("m.jsonl"), &e) && journal_cut(&j, 20000, &e) && j.length == 0,
+       "without any line: empty");
+    journal_close(&j);
     ok(journal_open(&j, scratch("new.jsonl"), &e), "a new one");
     journal_close(&j);
     ok(scratch_count() == 1, "is not left when the training never began");
