@@ -205,6 +205,7 @@ void *cuda_take(struct card *m, size_t bytes, struct err *e)
         *e = m->head.failure;
         return NULL;
     }
+    m->work++;
     struct block *b = block_add(m);
     b->at = at;
     b->bytes = bytes;
@@ -414,7 +415,12 @@ static bool cuda_wait(struct machine *machine, double seconds)
 {
     struct card *m = card_of(machine);
     double most = seconds < m->patience ? seconds : m->patience;
-    return CUDA(m, EventRecord, (m->issued, m->stream)) && cuda_await(m, m->issued, most);
+    if (m->done == m->work)
+        return true;
+    if (!CUDA(m, EventRecord, (m->issued, m->stream)) || !cuda_await(m, m->issued, most))
+        return false;
+    m->done = m->work;
+    return true;
 }
 
 /* --- kernels --- */
@@ -426,6 +432,7 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
     cudaLaunchAttribute attributes[2] = {};
     if (cuda_lost(m))
         return;
+    m->work++;
     config.gridDim = dim3(how->grid[0], how->grid[1], how->grid[2]);
     config.blockDim = dim3(how->block[0], how->block[1], how->block[2]);
     config.dynamicSmemBytes = how->bytes;
@@ -467,5 +474,5 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
     cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_describe, cuda_expect,
-    cuda_reserve_bytes, cuda_mark,  cuda_marked,
+    cuda_reserve_bytes, cuda_mark,  cuda_marked,  cuda_join,
 };

@@ -89,6 +89,7 @@ struct slot {
     struct { void *to; size_t at, bytes; } pending[STAGE_PENDING]; /* from the stage at the fence */
     unsigned pending_count;
     bool busy;
+    uint64_t behind;       /* of card.work: what it comes after */
 };
 
 struct cuda_routine; /* cuda_graph.cu */
@@ -107,6 +108,9 @@ struct card {
     struct pinned *pins;
     size_t pin_count, pin_room;
     uint64_t limit, allocated, peak;
+    /* Pieces of work given to the stream, from 1 on, and how many are known to be done: nobody asks
+     * twice. */
+    uint64_t work, done;
     double longest;        /* seconds that anything may take */
     double patience;       /* the same of what is being done: machine_wait's are cut to it */
     void *scratch;         /* of the operation that asks for most; older ones live on in routines */
@@ -175,6 +179,7 @@ void cuda_download(struct machine *m, uint32_t slot, void *to, const void *from,
 void cuda_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
                        size_t width, size_t ld);
 void cuda_fence(struct machine *m, uint32_t slot);
+void cuda_join(struct machine *m, uint32_t slot);
 
 /* --- operations: cuda_ops.cu --- */
 

@@ -42,8 +42,10 @@ void cuda_issue(struct machine *machine, enum op_id op, const void *arguments)
     struct card *m = card_of(machine);
     if (m->taking)
         take(m->taking, op, arguments);
-    else if (cuda_reserve(m, op, arguments))
+    else if (cuda_reserve(m, op, arguments)) {
+        m->work++;
         cuda_run(m, op, arguments);
+    }
 }
 
 void cuda_record(struct machine *machine)
@@ -147,6 +149,7 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
 {
     struct card *m = card_of(machine);
     struct cuda_routine *r = (struct cuda_routine *)routine;
+    m->work++;
     while (times && !cuda_lost(m)) {
         int size = SIZES - 1;
         while (unrolled[size] > times)

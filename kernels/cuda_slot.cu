@@ -31,6 +31,7 @@ void cuda_mark(struct machine *machine, uint32_t i)
     struct card *m = card_of(machine);
     if (!m->marks)
         m->marks = (cudaEvent_t *)mem_zero(MACHINE_MARKS, sizeof *m->marks);
+    m->work++;
     if (m->marks[i] || CUDA(m, EventCreateWithFlags, (&m->marks[i], cudaEventDefault)))
         CUDA(m, EventRecord, (m->marks[i], m->stream));
 }
@@ -71,6 +72,8 @@ static bool finish(struct card *m, struct slot *s)
         return true;
     bool good = !cuda_lost(m) && CUDA(m, EventRecord, (s->done, s->stream)) &&
                 cuda_await(m, s->done, m->patience);
+    if (good && m->done < s->behind)
+        m->done = s->behind;
     forget(s, !good);
     return good;
 }
@@ -79,6 +82,9 @@ static bool finish(struct card *m, struct slot *s)
 static bool behind(struct card *m, struct slot *s)
 {
     s->busy = true;
+    if (s->behind == m->work)
+        return !cuda_lost(m);
+    s->behind = m->work;
     return CUDA(m, EventRecord, (m->issued, m->stream)) &&
            CUDA(m, StreamWaitEvent, (s->stream, m->issued, 0));
 }
@@ -187,4 +193,15 @@ void cuda_act_download(struct machine *machine, real *to, const struct act *from
 void cuda_fence(struct machine *m, uint32_t slot)
 {
     finish(card_of(m), &card_of(m)->slots[slot]);
+}
+
+/* The event is recorded again by whoever waits for the slot. */
+void cuda_join(struct machine *machine, uint32_t slot)
+{
+    struct card *m = card_of(machine);
+    struct slot *s = &m->slots[slot];
+    if (!s->busy || cuda_lost(m) || !CUDA(m, EventRecord, (s->done, s->stream)))
+        return;
+    m->work++;
+    CUDA(m, StreamWaitEvent, (m->stream, s->done, 0));
 }

@@ -23,6 +23,8 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->scratch = cuda_bnorm_scratch(sums->rows, sums->width);
     } else if (op == OP_sgd || op == OP_rmsprop || op == OP_adam) {
         n->scratch = SCRATCH_HEAD; /* the end of a step may come with it */
+    } else if (op == OP_score) {
+        n->scratch = cuda_score_scratch(((const struct op_score *)arguments)->rows);
     } else if (op == OP_dense) { /* it may be the first of a stack */
         n->scratch = dense->rows <= MLP_ROWS ? mlp_scratch(dense->rows) : 0;
     }
@@ -41,6 +43,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))
 #define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
+#define CALL_score cuda_score(m, GIVEN(score), scratch)
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
 #define CALL_sgd optimise(m, GIVEN(sgd), NULL, by, scratch)
 #define CALL_rmsprop optimise(m, GIVEN(rmsprop), NULL, by, scratch)
@@ -96,11 +99,13 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     WITH(lnorm_back)
     WITH(loss_class)
     WITH(loss_value)
+    WITH(score)
     WITH(norm2)
     WITH(sgd)
     WITH(rmsprop)
     WITH(adam)
     ALONE(advance)
+    ALONE(keep)
     case OP_COUNT: break;
     }
 }

@@ -101,6 +101,10 @@ void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned 
 void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards);
 void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards);
 
+void cuda_score(struct machine *m, const struct op_score *a, void *scratch);
+size_t cuda_score_scratch(uint32_t rows);
+void cuda_keep(struct machine *m, const struct op_keep *a);
+
 /* a->sums holds the weight and the summed gradient: norm2_kept bytes. */
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);

@@ -1,5 +1,6 @@
-/* reduce.cu - fill, copy, and the sum of an array. The number of partial sums follows from the
- * length, each is formed in one order, and they are added in order: the same bits on every card. */
+/* reduce.cu - fill, copy, a copy that is looked at, and the sum of an array. The number of partial
+ * sums follows from the length, each is formed in one order, and they are added in order: the same
+ * bits on every card. */
 #include "device.cuh"
 #include "kernels.h"
 
@@ -39,6 +40,28 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, sum_all)(double *sum, const double *parts, uint64
     mine = block_sum(mine, room);
     if (thread_id() == 0)
         *sum = mine;
+}
+
+/* A block a part. */
+KERNEL_BOUNDED(LANES_OF_BLOCK, keep_part)(struct op_keep a)
+{
+    SHARED(uint32_t, room, LANES_OF_BLOCK / WARP);
+    uint64_t end = KEEP_BEGIN(a.n, block_x() + 1);
+    uint32_t bad = 0;
+    for (uint64_t i = KEEP_BEGIN(a.n, block_x()) + thread_id(); i < end; i += LANES_OF_BLOCK) {
+        float v = a.from[i];
+        bad |= v - v != 0; /* no number, or an infinity */
+        if (a.to)
+            a.to[i] = v;
+    }
+    bad = block_sum(bad, room);
+    if (thread_id() == 0)
+        a.bad[block_x()] = bad != 0;
+}
+
+void cuda_keep(struct machine *m, const struct op_keep *a)
+{
+    LAUNCH(keep_part, dim3(KEEP_PARTS), dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
 void cuda_fill(struct machine *m, float *y, float value, size_t n)

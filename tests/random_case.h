@@ -137,6 +137,19 @@ static inline struct opcase random_case(uint64_t seed)
         c.kind = draw_below(d, VALUE_QUANTILE + 1);
         c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_MORE) | draw_ragged(d);
         break;
+    case OP_score:
+        c.rows = draw_size(d, 2000);
+        c.kind = draw_below(d, 9);
+        c.in = c.kind < 5 ? 1 + draw_size(d, 60) : 1;
+        c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_MORE) | draw_ragged(d);
+        break;
+    case OP_keep:
+        c.rows = draw_below(d, 3);
+        c.in = draw_size(d, 30000);
+        c.pad = 0;
+        c.flags = draw_flag(d, CASE_BARE);
+        c.gate = 0;
+        break;
     case OP_norm2:
     case OP_sgd:
     case OP_rmsprop:

@@ -5,6 +5,7 @@
 
 #include "backend/opcase.h"
 #include "reference.h"
+#include "reference_answer.h"
 #include "reference_param.h"
 
 static void reference_op(enum op_id op, const union op_arguments *a)
@@ -28,11 +29,13 @@ static void reference_op(enum op_id op, const union op_arguments *a)
     case OP_lnorm_back: ref_lnorm_back(&a->lnorm_back); break;
     case OP_loss_class: ref_loss_class(&a->loss_class); break;
     case OP_loss_value: ref_loss_value(&a->loss_value); break;
+    case OP_score: ref_score(&a->score); break;
     case OP_norm2: ref_norm2(&a->norm2); break;
     case OP_sgd: ref_sgd(&a->sgd); break;
     case OP_rmsprop: ref_rmsprop(&a->rmsprop); break;
     case OP_adam: ref_adam(&a->adam); break;
     case OP_advance: ref_advance(&a->advance); break;
+    case OP_keep: ref_keep(&a->keep); break;
     case OP_COUNT: break;
     }
 }

@@ -128,6 +128,9 @@ void machine_send(struct machine *m, uint32_t slot, void *to, const void *from, 
 /* After a failure `to` is cleared. */
 void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
 void machine_fence(struct machine *m, uint32_t slot);
+/* The half of a fence that nobody waits for: what is issued from now on comes after the slot's
+ * transfers and sees them. The memory on both sides stays theirs. */
+void machine_join(struct machine *m, uint32_t slot);
 /* One transfer in slot 0 and its fence. */
 void machine_upload(struct machine *m, void *to, const void *from, size_t bytes);
 void machine_download(struct machine *m, void *to, const void *from, size_t bytes);

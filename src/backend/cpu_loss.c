@@ -73,3 +73,62 @@ void cpu_loss_value(const struct op_loss_value *a, const struct slice *s)
     }
     put_parts(a->part_loss, a->part_weight, s, a->more != 0, loss, weight_sum);
 }
+
+/* --- what becomes of answers --- */
+
+/* of row `row`, times its weight */
+static double class_measure(const struct op_score *a, const struct cpu *m, size_t row)
+{
+    const struct answers *to = a->to;
+    struct softmax x = {.logits = act_read(a->logits) + row * a->ld,
+                        .target = a->target + row,
+                        .weight = a->weight + row,
+                        .rows = 1,
+                        .classes = a->outputs,
+                        .ld = a->ld,
+                        .kind = to->kind,
+                        .smoothing = to->smoothing,
+                        .gamma = to->gamma};
+    m->vec->softmax(&x);
+    double most = to->most * (double)a->weight[row];
+    return x.loss > most ? most : x.loss;
+}
+
+static double value_measure(const struct op_score *a, size_t row)
+{
+    const struct answers *to = a->to;
+    struct op_loss_value of = {.kind = to->kind, .delta = to->delta, .q = to->q};
+    double slope, d = (double)act_read(a->logits)[row * a->ld] - (double)a->target[row];
+    double loss = value_loss(&of, d, &slope);
+    return (double)a->weight[row] * (loss > to->most ? to->most : loss);
+}
+
+static double right_measure(const struct op_score *a, size_t row)
+{
+    const real *logits = act_read(a->logits) + row * a->ld;
+    uint32_t best = a->outputs == 2 && logits[1] >= logits[0];
+    for (uint32_t k = 1; k < a->outputs && a->outputs != 2; k++)
+        if (logits[k] > logits[best])
+            best = k;
+    return best == (uint32_t)a->target[row] ? (double)a->weight[row] : 0;
+}
+
+void cpu_score(const struct op_score *a, const struct slice *s)
+{
+    struct answers *to = a->to;
+    uint64_t at = a->now->row0;
+    for (size_t row = 0; row < a->rows; row++, at++) {
+        if (at < to->first || at >= to->end)
+            continue;
+        const real *logits = act_read(a->logits) + row * a->ld;
+        for (uint32_t k = 0; k < a->outputs && to->kept; k++)
+            a->kept[(at - to->first) * a->outputs + k] = logits[k];
+        if (to->measure == MEASURE_NONE || !(a->weight[row] > 0))
+            continue;
+        to->sum += to->measure == MEASURE_CLASS   ? class_measure(a, s->m, row)
+                   : to->measure == MEASURE_VALUE ? value_measure(a, row)
+                                                  : right_measure(a, row);
+        to->weight += (double)a->weight[row];
+    }
+    a->now->row0 += a->rows;
+}

@@ -232,3 +232,22 @@ void cpu_advance(const struct op_advance *a, const struct slice *s)
         }
     }
 }
+
+/* --- a copy --- */
+
+unsigned cpu_keep_tiles(const struct op_keep *a)
+{
+    (void)a;
+    return KEEP_PARTS;
+}
+
+void cpu_keep(const struct op_keep *a, const struct slice *s)
+{
+    uint64_t begin = KEEP_BEGIN(a->n, s->tile), end = KEEP_BEGIN(a->n, s->tile + 1);
+    int32_t bad = 0;
+    for (uint64_t i = begin; i < end; i++)
+        bad |= !isfinite(a->from[i]);
+    a->bad[s->tile] = bad;
+    if (a->to && end > begin)
+        memcpy(a->to + begin, a->from + begin, (size_t)(end - begin) * sizeof *a->to);
+}

@@ -246,6 +246,13 @@ void machine_fence(struct machine *m, uint32_t slot)
         m->type->fence(m, slot);
 }
 
+void machine_join(struct machine *m, uint32_t slot)
+{
+    assert(slot < MACHINE_SLOTS);
+    if (!failed(m))
+        (m->type->join ? m->type->join : m->type->fence)(m, slot);
+}
+
 void machine_upload(struct machine *m, void *to, const void *from, size_t bytes)
 {
     machine_send(m, 0, to, from, bytes);

@@ -66,6 +66,7 @@ struct machine_type {
     /* where work is not done when it has been issued: else the clock does */
     void (*mark)(struct machine *m, uint32_t i);
     double (*marked)(struct machine *m, uint32_t i);
+    void (*join)(struct machine *m, uint32_t slot); /* see backend.h; NULL: its fence waits */
     bool in_place; /* its memory is the host's */
 };
 

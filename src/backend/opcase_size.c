@@ -30,6 +30,10 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
     case OP_act_back:
         c.kind = ACT_GELU;
         break;
+    case OP_score: /* two classes, by their loss */
+        c.kind = 1;
+        c.in = 2;
+        break;
     case OP_loss_class:
         c.in = 2;
         break;
@@ -48,6 +52,10 @@ struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
         break;
     case OP_advance:
         c.rows = plan_shards(rows);
+        break;
+    case OP_keep: /* as many parameters as a layer of that width has */
+        c.rows = 0;
+        c.in = width * width;
         break;
     case OP_dropout:
         c.kind = 1;
@@ -68,5 +76,7 @@ double opcase_items(const struct opcase *c)
 {
     if (c->op == OP_norm2 || c->op == OP_sgd || c->op == OP_rmsprop || c->op == OP_adam)
         return (double)c->out * 37 + c->in; /* parameters */
+    if (c->op == OP_keep)
+        return c->in;
     return c->op == OP_advance ? 1 : c->rows; /* a step; rows */
 }

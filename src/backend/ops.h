@@ -292,6 +292,28 @@ struct op_loss_value {
     double delta, q;
 };
 
+/* What becomes of answers, in machine memory: a routine made once serves whatever is asked. */
+enum answer_measure { MEASURE_NONE, MEASURE_CLASS, MEASURE_VALUE, MEASURE_RIGHT };
+/* Rows at positions [first, end) count. sum += weight * the measure of a row, weight += its weight:
+ * the loss of its class or value by `kind` (enum class_loss, enum value_loss), at most `most` a
+ * row; or 1 where the class with the largest logit is its own, of two equal ones the second, of
+ * more the first. */
+struct answers {
+    uint64_t first, end;
+    double sum, weight;
+    double smoothing, gamma, delta, q, most;
+    uint32_t measure, kind;
+    uint32_t kept, pad;        /* 1: logits are kept */
+};
+struct op_score {
+    struct step *now;          /* the batch begins at row0, which moves on by `rows` */
+    struct answers *to;
+    real *kept;                /* [end - first][outputs]; NULL where none ever are */
+    const struct act *logits;
+    const real *target, *weight;
+    uint32_t rows, outputs, ld, pad;
+};
+
 /* Gradient shards: value of parameter i is the sum over s < group.shards of g[s * shard_stride +
  * i], added in order, over the sum of part_weight. */
 struct grads {
@@ -357,5 +379,17 @@ struct op_advance {
     uint64_t buffer_count;
     uint32_t shards, table_count;
 };
+/* to[i] = from[i]; to NULL: only looked at. The numbers are looked at in parts: part j has those
+ * from n * j / KEEP_PARTS on, and bad[j] becomes 1 where one of them is not finite, else 0. */
+enum { KEEP_PARTS = 64 };
+struct op_keep {
+    real *to;                  /* [n] */
+    int32_t *bad;              /* [KEEP_PARTS] */
+    const real *from;
+    uint64_t n;
+};
+/* without running over */
+#define KEEP_BEGIN(n, part)                                                                        \
+    ((n) / KEEP_PARTS * (part) + (n) % KEEP_PARTS * (part) / KEEP_PARTS)
 
 #endif

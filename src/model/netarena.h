@@ -1,4 +1,5 @@
-/* netarena.h - inside a network: its arenas. Private to network.c, netrun.c and nonfinite.c. */
+/* netarena.h - inside a network: its arenas. Private to network.c, netrun.c, netanswer.c and
+ * nonfinite.c. */
 #ifndef DNN_MODEL_NETARENA_H
 #define DNN_MODEL_NETARENA_H
 
@@ -18,6 +19,15 @@ enum { NET_SHAPES = 3, NET_ANSWER_ROWS = 512 };
 struct netshape {
     struct network *network;
     struct model *model;
+};
+
+/* What the host and the machine tell each other: host memory that transfers like. Nothing of it is
+ * touched while it is on its way. */
+struct nethost {
+    struct step now, answer_now;
+    struct answers ask;
+    int64_t first;
+    int32_t bad[2 * KEEP_PARTS];
 };
 
 struct network {
@@ -45,6 +55,16 @@ struct network {
     uint32_t table_room;
     int64_t *first;
     struct hyper *host_table; /* [table_room], of host memory that transfers like */
+    struct nethost *host;
+    bool now_known; /* host->now is the machine's, or on its way there */
+    bool looks;     /* flags of weights were asked for, and are not fetched yet */
+    /* machine memory of answers that stay; NULL: each batch of them is fetched by itself */
+    struct answers *ask;
+    real *kept;         /* [kept_rows][outputs] */
+    real *host_kept;    /* the same, of host memory that transfers like */
+    uint64_t kept_rows;
+    int32_t *bad;       /* [2][KEEP_PARTS]: of params, of buffers */
+    real *best, *best_buffers; /* NULL: not wanted */
     struct features *features; /* as gather reads them */
     uint32_t *indicators;
     struct netsource source, answer_source;
@@ -52,11 +72,18 @@ struct network {
      * carries now. The sources are as they were given, the step is the next one. */
     struct netstream stream;
     bool train_streams, answer_streams;
+    bool answer_held; /* answer_from stays until others are asked for */
     enum { STREAM_NONE, STREAM_TRAIN, STREAM_ANSWER } carries;
     struct source train_from, answer_from;
     struct step next;
 };
 
+/* A batch on its way through a plan. */
+struct pass net_pass(struct network *n, struct machine *machine, const struct model *m,
+                     const struct netbatch *b);
+/* Rows lie on the machine, or pass through the stream: *streams. */
+bool net_put_source(struct network *n, struct netsource *to, const struct source *from,
+                    bool *streams, struct err *e);
 /* One way of a micro-batch through the training plan, and its loss (netrun.c), on the network's
  * machine or one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro);

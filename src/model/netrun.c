@@ -1,9 +1,9 @@
-/* netrun.c - the two ways a network is used: whole training steps, and batches of answers. Both are
- * functions that issue operations, for a machine to run or to record. */
+/* netrun.c - a network that is trained: its rows, its epochs, and whole steps, which are a function
+ * that issues operations, for a machine to run or to record. */
 #include "model/netarena.h"
 
-static struct pass pass_of(struct network *n, struct machine *machine, const struct model *m,
-                           const struct netbatch *b)
+struct pass net_pass(struct network *n, struct machine *machine, const struct model *m,
+                     const struct netbatch *b)
 {
     return (struct pass){
         .m = machine,
@@ -48,9 +48,8 @@ static bool stream_source(struct network *n, struct netsource *to, const struct 
                               n->stream.shift, e);
 }
 
-/* There, or through the stream: *streams. */
-static bool put_source(struct network *n, struct netsource *to, const struct source *from,
-                       bool *streams, struct err *e)
+bool net_put_source(struct network *n, struct netsource *to, const struct source *from,
+                    bool *streams, struct err *e)
 {
     if (!*streams && netsource_put(to, n->m, from, n->features, e))
         return true;
@@ -66,7 +65,7 @@ bool network_source(struct network *n, const struct source *from, struct err *e)
 {
     n->train_from = *from;
     n->train_streams = n->o.own_memory && (n->o.streams || !has_room(n, &from->rows));
-    return put_source(n, &n->source, from, &n->train_streams, e);
+    return net_put_source(n, &n->source, from, &n->train_streams, e);
 }
 
 uint64_t network_streams(const struct network *n)
@@ -77,6 +76,7 @@ uint64_t network_streams(const struct network *n)
 uint32_t network_feed(struct network *n, uint32_t steps)
 {
     uint64_t each = net_step_rows(n), row = n->next.row0;
+    n->now_known = false;
     if (!n->train_streams || row >= n->train_from.count)
         return steps;
     if (n->carries != STREAM_TRAIN)
@@ -107,34 +107,40 @@ static bool put_table(struct network *n, const struct hyper *table, uint32_t cou
     if (count > n->table_room)
         return err_set(e, ERR_BUG, "an epoch of %u steps in a network made for %u", count,
                        n->table_room);
+    machine_fence(n->m, 0); /* the table before has been read */
     for (uint32_t i = 0; i < n->table_room; i++)
         n->host_table[i] = table[i < count ? i : count - 1];
-    machine_upload(n->m, n->table, n->host_table, n->table_room * sizeof *table);
+    machine_send(n->m, 0, n->table, n->host_table, n->table_room * sizeof *table);
     return true;
 }
 
 bool network_epoch(struct network *n, uint32_t epoch, const struct hyper *table, uint32_t count,
                    struct err *e)
 {
+    struct nethost *host = n->host;
     struct step now;
     if (!put_table(n, table, count, e))
         return false;
-    machine_download(n->m, &now, n->now, sizeof now);
-    machine_upload(n->m, n->first, &now.tried, sizeof now.tried);
+    network_step(n, &now);
+    host->first = now.tried;
     now.epoch = epoch;
     now.row0 = 0;
     now.epoch_weight = now.epoch_loss = 0;
     now.bad_steps = 0;
     now.lr = table[0].lr;
     now.weight_decay = table[0].weight_decay;
-    machine_upload(n->m, n->now, &now, sizeof now);
+    host->now = now;
+    machine_send(n->m, 0, n->first, &host->first, sizeof host->first);
+    machine_send(n->m, 0, n->now, &host->now, sizeof host->now);
+    machine_join(n->m, 0);
     net_next_step(n, &now);
+    n->now_known = n->ask != NULL;
     return true;
 }
 
 struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
 {
-    struct pass p = pass_of(n, m, n->model, &n->train);
+    struct pass p = net_pass(n, m, n->model, &n->train);
     p.grads = n->grads;
     p.moved = n->moved;
     p.shard_stride = net_shard_stride(n->model);
@@ -167,7 +173,7 @@ void network_issue_step(void *network, struct machine *machine)
     const struct model *m = n->model;
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
         issue_micro(n, machine, micro);
-    struct pass p = pass_of(n, machine, m, &n->train);
+    struct pass p = net_pass(n, machine, m, &n->train);
     struct grads g = {.g = n->grads,
                       .part_weight = n->part_weight,
                       .shard_stride = net_shard_stride(m),
@@ -193,70 +199,22 @@ void network_issue_step(void *network, struct machine *machine)
 
 void network_step(struct network *n, struct step *now)
 {
-    machine_download(n->m, now, n->now, sizeof *now);
+    if (!n->now_known)
+        machine_download(n->m, now, n->now, sizeof *now);
+    else
+        *now = n->host->now;
+}
+
+void network_tell(struct network *n)
+{
+    if (!n->ask)
+        return;
+    machine_fetch(n->m, 0, &n->host->now, n->now, sizeof n->host->now);
+    machine_fence(n->m, 0);
+    n->now_known = true;
 }
 
 void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms)
 {
     machine_download(n->m, norms, n->norms + first, count * sizeof *norms);
-}
-
-/* --- answers --- */
-
-void network_issue_answer(void *shape, struct machine *machine)
-{
-    const struct netshape *s = shape;
-    struct network *n = s->network;
-    const struct model *m = s->model;
-    struct pass p = pass_of(n, machine, m, &n->answer);
-    p.from = n->answer_source.at;
-    p.now = n->answer_now;
-    p.exact = true;
-    model_forward(m, &p, n->answer.target);
-}
-
-bool network_answer_source(struct network *n, const struct source *from, struct err *e)
-{
-    struct source plain = *from;
-    plain.shuffle = 0;
-    plain.class_weight = NULL;
-    n->answer_from = plain;
-    n->answer_streams = n->o.own_memory && (n->o.streams || n->train_streams);
-    n->carries = STREAM_NONE;
-    return put_source(n, &n->answer_source, &plain, &n->answer_streams, e);
-}
-
-void network_answer_end(struct network *n)
-{
-    netsource_end(&n->answer_source, n->m);
-}
-
-struct netshape *network_shape(struct network *n, uint64_t rows, uint32_t *most)
-{
-    unsigned i = 0;
-    while (i + 1 < n->shape_count && 2 * rows <= n->shapes[i].model->rows)
-        i++;
-    *most = n->shapes[i].model->rows;
-    return &n->shapes[i];
-}
-
-void network_answer_from(struct network *n, uint64_t row0)
-{
-    struct step now = {.row0 = row0};
-    uint64_t left = n->answer_from.count - row0, rows = n->shapes[0].model->rows;
-    machine_upload(n->m, n->answer_now, &now, sizeof now);
-    if (!n->answer_streams)
-        return;
-    if (n->carries != STREAM_ANSWER)
-        netstream_begin(&n->stream, n->m, &n->answer_from, &now);
-    n->carries = STREAM_ANSWER;
-    netstream_have(&n->stream, n->m, row0, rows < left ? rows : left);
-}
-
-void network_logits(const struct netshape *s, uint32_t rows, real *logits)
-{
-    struct network *n = s->network;
-    uint32_t outputs = s->model->outputs;
-    machine_act_download(n->m, logits, act_at(n->m, n->answer.acts, s->model->logits), rows,
-                         outputs, outputs);
 }

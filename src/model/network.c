@@ -9,6 +9,7 @@
 
 #define COUNTED_FROM ((uint64_t)64) /* addresses of a network that is only counted: lines */
 #define COUNTED_MOST ((uint64_t)1 << 58) /* of one arena: their sum does not overflow */
+#define KEPT_MOST ((uint64_t)1 << 22)    /* logits that stay on the machine: 16 MiB */
 
 /* --- plans --- */
 
@@ -124,6 +125,27 @@ static void *sent(struct network *n, const void *from, size_t count, size_t size
     return memory;
 }
 
+/* Answers that stay on the machine, and the best weights. */
+static bool take_kept(struct network *n, struct err *e)
+{
+    const struct model *m = network_model(n);
+    uint64_t *kind = &n->bytes.activations, most = KEPT_MOST / m->outputs, host = 0;
+    bool good = true;
+    n->host = take_host(n, &n->bytes.weights, 1, sizeof *n->host, &good, e);
+    if (n->o.answers) {
+        n->kept_rows = n->o.answers < most ? n->o.answers : most ? most : 1;
+        n->ask = take(n, kind, 1, sizeof *n->ask, &good, e);
+        n->kept = take(n, kind, n->kept_rows * m->outputs, sizeof(real), &good, e);
+        n->host_kept = take_host(n, &host, n->kept_rows * m->outputs, sizeof(real), &good, e);
+        n->bad = take(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->bad, &good, e);
+    }
+    if (n->o.keeps_best) {
+        n->best = take(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
+        n->best_buffers = take(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+    }
+    return good;
+}
+
 static bool take_features(struct network *n, struct err *e)
 {
     const struct features *f = &network_model(n)->features;
@@ -147,7 +169,8 @@ static bool take_weights(struct network *n, struct err *e)
     n->params = take(n, kind, m->params, sizeof(real), &good, e);
     n->buffers = take(n, kind, m->buffers, sizeof(real), &good, e);
     n->answer_now = take(n, kind, 1, sizeof *n->answer_now, &good, e);
-    return good && take_features(n, e) && take_batch(n, n->shapes[0].model, &n->answer, e);
+    return good && take_features(n, e) && take_kept(n, e) &&
+           take_batch(n, n->shapes[0].model, &n->answer, e);
 }
 
 static bool take_gradients(struct network *n, struct err *e)
@@ -251,6 +274,8 @@ static void give_all(struct network *n)
     netsource_close(&n->source, n->m);
     netsource_close(&n->answer_source, n->m);
     machine_host_release(n->m, n->host_table);
+    machine_host_release(n->m, n->host);
+    machine_host_release(n->m, n->host_kept);
     const struct netbatch *t = &n->train, *a = &n->answer;
     void *const blocks[] = {
         n->groups,   n->onehot,     n->embed,    n->params,    n->buffers,   n->grads,
@@ -258,6 +283,7 @@ static void give_all(struct network *n)
         n->features, n->indicators, n->now,      n->answer_now, n->table,    n->first,
         n->moved,    n->norms,      t->acts,     t->reals,     t->target,    t->weight,
         t->ids,      a->acts,       a->reals,    a->target,    a->weight,    a->ids,
+        n->ask,      n->kept,       n->bad,      n->best,      n->best_buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);
@@ -303,6 +329,8 @@ void network_put(struct network *n, const struct network_state *s)
     put(n, n->now, &s->now, 1, sizeof s->now);
     net_next_step(n, &s->now);
     machine_fence(n->m, 0);
+    n->host->now = s->now;
+    n->now_known = n->ask && n->now;
     if (n->shadow && s->params)
         machine_refresh(n->m, n->shadow, n->params, n->host_groups, m->group_count);
 }

@@ -22,6 +22,10 @@ struct network_options {
     /* The machine's memory is its own. Rows for which it has no room then pass through it, in parts
      * that are copied while others are computed on; with `streams` they always do. */
     bool own_memory, streams;
+    /* Answers that are kept there at once (network_ask); 0: each batch of them is brought back by
+     * itself. As many as are asked for, or some millions of numbers. */
+    uint64_t answers;
+    bool keeps_best; /* there is room for the best weights as well */
     const struct loss_options *loss; /* training; resolved */
     const struct optim_options *optim;
     double clip_norm; /* 0: none */
@@ -70,6 +74,9 @@ uint32_t network_feed(struct network *n, uint32_t steps);
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
+/* Where answers are kept on the machine: fetches them behind what was issued, and from then on
+ * until the next network_feed they are asked of nobody. Steps are issued only after that, then. */
+void network_tell(struct network *n);
 /* The gradient norms of `count` steps of this epoch, from its step `first` on: the first step of
  * the table that network_epoch was given is 0. */
 void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms);
@@ -79,6 +86,9 @@ void network_norms(struct network *n, uint32_t first, uint32_t count, double *no
 /* The rows to answer for, in their order, as network_source takes them. */
 bool network_answer_source(struct network *n, const struct source *from, struct err *e);
 void network_answer_end(struct network *n); /* the rows are the caller's alone again */
+/* The same rows asked for again and again: they live and stay as they are until others are asked
+ * for, and are given to the machine once. */
+bool network_answer_hold(struct network *n, const struct source *from, struct err *e);
 /* Answers come in batches of a few shapes, so that one row does not cost a whole batch: the
  * largest that so many rows fill by more than a half, else the smallest. *most: how many it
  * holds. */
@@ -88,5 +98,31 @@ void network_answer_from(struct network *n, uint64_t row0); /* where the next ba
 void network_issue_answer(void *shape, struct machine *m);  /* a batch: machine_issuer */
 /* Logits [rows][outputs] of that batch. A row's logits depend on the weights and that row alone. */
 void network_logits(const struct netshape *s, uint32_t rows, real *logits);
+
+/* --- answers that stay on the machine until all are there: nothing waits in between --- */
+
+/* How many logits' rows it keeps; 0: it was not made for it. */
+uint64_t network_room(const struct network *n);
+/* Answers to `count` rows from row0 on begin. Their logits are kept (then at most network_room
+ * rows), or measured as `what` says, or both; NULL: not measured. */
+void network_ask(struct network *n, uint64_t row0, uint64_t count, const struct answers *what,
+                 bool kept);
+/* How many of the next `times` batches, the first of them at row0, may be played now: 1 at least.
+ */
+uint32_t network_ask_feed(struct network *n, uint64_t row0, uint64_t times);
+/* Waits for all of them. logits [count][outputs] where they were kept; told, logits: NULL: not
+ * wanted. False: the machine has failed. */
+bool network_told(struct network *n, struct answers *told, real *logits, struct err *e);
+
+/* Whether weights and buffers are finite: asked, and answered with whatever is waited for next. */
+void network_look(struct network *n);
+bool network_looked(struct network *n, bool *finite, struct err *e);
+/* The best weights and buffers, on the machine: whether there is room for them; the network's
+ * become the best, the best become the network's; in from the host, out to it (params, buffers). */
+bool network_keeps_best(const struct network *n);
+void network_keep_best(struct network *n);
+void network_take_best(struct network *n);
+void network_set_best(struct network *n, const struct network_state *s);
+bool network_get_best(struct network *n, struct network_state *s, struct err *e);
 
 #endif

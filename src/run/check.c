@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "run/check.h"
 #include "run/output.h"
+#include "run/serve.h"
 #include "run/stop.h"
 #include "run/tally.h"
 #include "run/training.h"
@@ -29,6 +30,8 @@ static uint64_t score_bytes(const struct training *t)
 {
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
     uint64_t most = valid > test ? valid : test, block = most < SCORE_ROWS ? most : SCORE_ROWS;
+    if (step_room(t->stepper)) /* all that it keeps, in host memory that transfers like as well */
+        block = 3 * (step_room(t->stepper) < most ? step_room(t->stepper) : most) / 2;
     uint64_t scores = t->classes > 2 ? most * t->classes : 0;
     if (scores > TALLY_EXACT)
         scores = 3 * TALLY_EXACT;
@@ -116,6 +119,8 @@ static uint64_t largest_batch(const struct training *t, const struct check_resul
         o.rows = training && there < rows ? (uint32_t)there : rows;
         o.training = training;
         o.streams = !training && o.own_memory;
+        o.answers = training || !o.own_memory ? o.answers : SERVE_ANSWERS;
+        o.keeps_best = training && o.keeps_best;
         if (!network_need(&o, t->machine, &need, &e) || (room && need.total > room))
             break;
         largest = rows;

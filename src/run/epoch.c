@@ -234,7 +234,7 @@ static bool validate(struct training *t, double *metric, struct metrics *all, st
         return true;
     if (!t->journal.path)
         return score_metric(&t->score, PART_VALID, t->history.metric, metric, e);
-    if (!score_all(&t->score, PART_VALID, all, e))
+    if (!score_all(&t->score, PART_VALID, t->history.metric, all, e))
         return false;
     *metric = metrics_get(all, t->history.metric->name);
     return true;
@@ -288,14 +288,14 @@ static bool ran_away(struct training *t, const struct step *now, struct err *e)
     return true;
 }
 
-/* All steps are done: what did they bring? `end` gets the weights, unless t->best takes them. */
-static enum verdict judge(struct run *r, const struct step *now, struct network_state *end,
-                          struct err *e)
+/* All steps are done: what did they bring? */
+static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
 {
     struct training *t = r->t;
     double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN, metric;
     struct metrics valid;
     double began = clock_now();
+    training_sound_ask(t);
     bool valued = validate(t, &metric, &valid, e);
     profile_span("validation", 0, began);
     if (!valued) {
@@ -307,7 +307,7 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
         undefined(t, now, e);
         return FAILED;
     }
-    if (!training_look(t, false, end, e) || !training_finite(t, end, e))
+    if (!training_sound(t, now, e))
         return FAILED;
     double last = training_rate(t, (t->history.epochs + 1) * t->steps - 1);
     bool best = history_add(&t->history, (struct history_row){loss, metric, last});
@@ -324,18 +324,10 @@ static enum verdict judge(struct run *r, const struct step *now, struct network_
     }
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
-    if (worth_keeping(t, best) && !training_remember(t, end, e))
+    if (worth_keeping(t, best) && !training_remember(t, now, e))
         return FAILED;
     training_release(t, best);
     return ran_away(t, now, e) ? FAILED : GO_ON;
-}
-
-static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
-{
-    struct network_state end = {0};
-    enum verdict v = judge(r, now, &end, e);
-    training_look_end(r->t, &end);
-    return v;
 }
 
 bool epochs_run(struct training *t, struct err *e)

@@ -8,9 +8,13 @@
 #include "run/stop.h"
 #include "run/tally.h"
 
-/* Rows of a block: some 2 MiB of logits, so that a signal is noticed soon. */
+/* Rows of a block: some 2 MiB of logits, so that a signal is noticed soon; or what a device keeps.
+ */
 static uint64_t block_rows(const struct score_job *j)
 {
+    uint64_t kept = step_room(j->stepper);
+    if (kept)
+        return kept;
     uint64_t rows = ((uint64_t)1 << 19) / j->features->outputs;
     return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
 }
@@ -89,13 +93,84 @@ static struct scores scores_of(const struct score_job *j, uint64_t rows, const s
                            .weight = t->weight};
 }
 
-/* y NULL: the loss alone; loss NULL: not the loss */
+/* --- what a device measures: sums over rows --- */
+
+#define LOGLOSS_MOST 34.538776394910684 /* of a row: p is at least 1e-15 */
+
+/* False: the metric is no such sum, or this machine measures nothing. */
+static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
+{
+    const struct loss_options *o = j->loss;
+    bool classes = score_classes(j) > 0;
+    *m = (struct answers){.measure = classes ? MEASURE_CLASS : MEASURE_VALUE,
+                          .kind = classes ? CLASS_CROSS_ENTROPY : VALUE_MSE,
+                          .most = INFINITY};
+    if (!step_room(j->stepper))
+        return false;
+    if (t == &metric_loss) {
+        static const uint32_t kinds[] = {
+            [LOSS_FOCAL] = CLASS_FOCAL,  [LOSS_CROSS_ENTROPY] = CLASS_CROSS_ENTROPY,
+            [LOSS_MSE] = VALUE_MSE,      [LOSS_MAE] = VALUE_MAE,
+            [LOSS_HUBER] = VALUE_HUBER,  [LOSS_QUANTILE] = VALUE_QUANTILE};
+        m->kind = kinds[o->kind];
+        m->smoothing = o->kind == LOSS_CROSS_ENTROPY ? o->label_smoothing : 0;
+        m->gamma = o->gamma;
+        m->delta = o->delta;
+        m->q = o->q;
+        return true;
+    }
+    unsigned needs = metric_needs(t);
+    if (needs == TALLY_LOSS)
+        m->most = LOGLOSS_MOST;
+    else if (strcmp(t->name, "accuracy") == 0)
+        m->measure = MEASURE_RIGHT;
+    else if (strcmp(t->name, "mae") == 0)
+        m->kind = VALUE_MAE;
+    else if (strcmp(t->name, "rmse") != 0)
+        return false;
+    return true;
+}
+
+/* In the target's units. */
+static double measured(const struct score_job *j, const struct metric_type *t,
+                       const struct answers *m)
+{
+    double mean = m->weight > 0 ? m->sum / m->weight : (double)NAN;
+    bool in_units = t != &metric_loss && m->measure == MEASURE_VALUE;
+    if (in_units && m->kind == VALUE_MSE)
+        mean = sqrt(mean);
+    return in_units ? mean * j->schema->target_scale : mean;
+}
+
+static struct source rows_of(const struct score_job *j, enum part part,
+                             const struct metric_type *t)
+{
+    struct source from = source_of(j, j->table->index[part], j->table->count[part]);
+    if (t == &metric_loss)
+        from.class_weight = j->class_weight;
+    return from;
+}
+
+static bool ask(const struct score_job *j, const struct source *from, uint64_t at, uint64_t rows,
+                struct answers *what, real *logits, struct err *e)
+{
+    return step_room(j->stepper) ? step_measure(j->stepper, from, at, rows, what, logits, e)
+                                 : step_answer(j->stepper, from, at, rows, logits, e);
+}
+
+/* --- what the host measures --- */
+
+/* y NULL: the loss alone; loss NULL: not the loss; what NULL: the device measures nothing */
 static bool gather(const struct score_job *j, enum part part, struct tally *y,
-                   struct score_loss *loss, struct err *e)
+                   struct score_loss *loss, const struct metric_type *followed,
+                   struct answers *what, struct err *e)
 {
     uint64_t count = j->table->count[part], most = block_rows(j);
     uint32_t outputs = j->features->outputs, classes = score_classes(j);
-    struct source from = source_of(j, j->table->index[part], count);
+    struct source from = rows_of(j, part, followed);
+    struct answers sum = {0};
+    if (most > count)
+        most = count ? count : 1;
     struct truth t = truth_new(j, most);
     real *logits = mem_alloc(most * outputs, sizeof *logits);
     float *probability = classes ? mem_alloc(most * outputs, sizeof *probability) : NULL;
@@ -103,9 +178,11 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
-        good = !stop_wanted() && step_answer(j->stepper, &from, at, rows, logits, e);
+        good = !stop_wanted() && ask(j, &from, at, rows, what, logits, e);
         if (!good)
             break;
+        sum.sum += what ? what->sum : 0;
+        sum.weight += what ? what->weight : 0;
         truth_read(j, part, at, rows, &t);
         if (loss)
             score_loss_add(loss, &(struct loss_rows){.rows = rows,
@@ -131,20 +208,32 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
     mem_free(probability);
     mem_free(value);
     truth_free(&t);
+    if (what) {
+        what->sum = sum.sum;
+        what->weight = sum.weight;
+    }
     return good;
 }
 
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e)
 {
+    struct answers what;
+    if (measure_of(j, t, &what)) {
+        struct source from = rows_of(j, part, t);
+        bool done = !stop_wanted() &&
+                    step_measure(j->stepper, &from, 0, from.count, &what, NULL, e);
+        *value = measured(j, t, &what);
+        return done;
+    }
     if (t == &metric_loss) {
         struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
-        bool done = gather(j, part, NULL, &loss, e);
+        bool done = gather(j, part, NULL, &loss, NULL, NULL, e);
         *value = score_loss_mean(&loss);
         return done;
     }
     struct tally *y = tally_new(j->schema->task, score_classes(j), metric_needs(t));
-    bool good = gather(j, part, y, NULL, e);
+    bool good = gather(j, part, y, NULL, NULL, NULL, e);
     if (good)
         *value = metric_of(y, t);
     tally_free(y);
@@ -152,11 +241,12 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
 }
 
 static bool measure(const struct score_job *j, enum part part, struct metrics *m,
-                    struct score_loss *loss, struct err *e)
+                    struct score_loss *loss, const struct metric_type *followed,
+                    struct answers *what, struct err *e)
 {
     struct tally *y =
         tally_new(j->schema->task, score_classes(j), TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
-    bool good = gather(j, part, y, loss, e);
+    bool good = gather(j, part, y, loss, followed, what, e);
     if (good)
         metrics_of(y, m);
     tally_free(y);
@@ -165,16 +255,22 @@ static bool measure(const struct score_job *j, enum part part, struct metrics *m
 
 bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
 {
-    return measure(j, part, m, NULL, e);
+    return measure(j, part, m, NULL, NULL, NULL, e);
 }
 
-bool score_all(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
+               struct metrics *m, struct err *e)
 {
     struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
-    if (!measure(j, part, m, &loss, e))
+    struct answers what;
+    bool there = measure_of(j, followed, &what);
+    if (!measure(j, part, m, &loss, followed, there ? &what : NULL, e))
         return false;
     m->m[m->count].type = &metric_loss;
     m->m[m->count++].value = score_loss_mean(&loss);
+    for (uint32_t i = 0; i < m->count && there; i++)
+        if (m->m[i].type == followed)
+            m->m[i].value = measured(j, followed, &what);
     return true;
 }
 
@@ -183,11 +279,12 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e)
     uint64_t count = j->table->count[part], most = block_rows(j);
     uint32_t outputs = j->features->outputs;
     struct source from = source_of(j, j->table->index[part], count);
+    most = most < count ? most : count ? count : 1;
     real *logits = mem_alloc(most * outputs, sizeof *logits);
     bool finite = true;
     for (uint64_t at = 0; finite && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
-        finite = step_answer(j->stepper, &from, at, rows, logits, e);
+        finite = ask(j, &from, at, rows, NULL, logits, e);
         for (uint64_t i = 0; finite && i < rows * outputs; i++)
             finite = isfinite(logits[i]);
     }

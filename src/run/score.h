@@ -24,8 +24,9 @@ struct score_job {
 bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
                   double *value, struct err *e);
 bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
-/* The loss with them, behind the others. */
-bool score_all(const struct score_job *j, enum part part, struct metrics *m, struct err *e);
+/* The loss with them, behind the others; the value of `followed` is score_metric's, bit for bit. */
+bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
+               struct metrics *m, struct err *e);
 /* No answer to the part is infinite or NaN; also false when it could not be asked (e says why). */
 bool score_finite(const struct score_job *j, enum part part, struct err *e);
 /* What always answering the training rows' class shares (or mean) would reach on a part. */

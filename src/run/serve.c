@@ -161,7 +161,8 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
         return false;
     bool gpu = select_is_gpu(&s->backend);
     struct network_options o = {.model = &s->model, .features = s->features, .micro = 1,
-                                .own_memory = gpu, .streams = gpu};
+                                .own_memory = gpu, .streams = gpu,
+                                .answers = gpu ? SERVE_ANSWERS : 0};
     if (!choose_rows(s, &o, count > s->expected ? count : s->expected, e) || !fit_network(s, &o, e))
         return false;
     s->stepper = step_open(s->network, s->machine);

@@ -7,6 +7,8 @@
 #include "run/select.h"
 #include "run/step.h"
 
+enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
+
 struct serve {
     struct modelfile *file;
     const struct schema *schema; /* the file's */

@@ -122,6 +122,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     if (marks)
         machine_mark(s->machine, 1);
     machine_expect(s->machine, patience(entry, steps));
+    network_tell(s->network);
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
     took(entry, clock_now() - began, steps);
     if (good && marks) {
@@ -156,10 +157,71 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
     return true;
 }
 
+/* Batch after batch without a wait, and what they say at once. */
+static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+                real *logits, struct err *e)
+{
+    double began = clock_now(), longest = 0;
+    struct entry *first = NULL;
+    uint32_t most = 0, times = 0, plays = 0;
+    network_ask(s->network, row0, count, what, logits != NULL);
+    for (uint64_t done = 0, left; done < count; done += (uint64_t)times * most) {
+        left = count - done;
+        struct netshape *shape = network_shape(s->network, left, &most);
+        times = network_ask_feed(s->network, row0 + done, left < most ? 1 : left / most);
+        struct entry *entry = run(s, network_issue_answer, shape, times);
+        longest += patience(entry, times);
+        first = first ? first : entry;
+        plays += times;
+    }
+    machine_expect(s->machine, longest < MACHINE_PATIENCE ? longest : MACHINE_PATIENCE);
+    if (!network_told(s->network, what, logits, e))
+        return false;
+    if (first)
+        took(first, clock_now() - began, plays);
+    return true;
+}
+
+/* In parts of as many logits as are kept. */
+static bool ask_all(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+                    real *logits, struct err *e)
+{
+    uint64_t room = logits ? network_room(s->network) : count;
+    struct answers part = {0}, sum = {0};
+    for (uint64_t done = 0; done < count; done += room) {
+        uint64_t rows = count - done < room ? count - done : room;
+        real *to = logits ? logits + done * network_model(s->network)->outputs : NULL;
+        if (what)
+            part = *what;
+        if (!ask(s, row0 + done, rows, what ? &part : NULL, to, e))
+            return false;
+        sum.sum += part.sum;
+        sum.weight += part.weight;
+    }
+    if (what) {
+        what->sum = sum.sum;
+        what->weight = sum.weight;
+    }
+    return true;
+}
+
+uint64_t step_room(const struct stepper *s)
+{
+    return network_room(s->network);
+}
+
+bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
+                  struct answers *what, real *logits, struct err *e)
+{
+    return network_answer_hold(s->network, from, e) && ask_all(s, row0, count, what, logits, e);
+}
+
 bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                  real *logits, struct err *e)
 {
-    bool good = network_answer_source(s->network, from, e) && answer(s, row0, count, logits, e);
+    bool good = network_answer_source(s->network, from, e) &&
+                (network_room(s->network) ? ask_all(s, row0, count, NULL, logits, e)
+                                          : answer(s, row0, count, logits, e));
     network_answer_end(s->network);
     return good;
 }

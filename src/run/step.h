@@ -18,4 +18,15 @@ bool step_train(struct stepper *s, uint32_t steps, struct err *e);
 bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                  real *logits, struct err *e);
 
+/* --- on a machine that keeps answers until all are there (network_room): nobody waits in between
+ * --- */
+
+/* How many rows' logits at once; 0: not such a machine, and step_measure is not to be called. */
+uint64_t step_room(const struct stepper *s);
+/* The same answers, measured there as `what` says (its sum and weight are the answer; NULL: not
+ * measured), with their logits (NULL: they stay) or without. The rows live and stay as they are
+ * until others are asked for. */
+bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
+                  struct answers *what, real *logits, struct err *e);
+
 #endif

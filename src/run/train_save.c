@@ -151,9 +151,7 @@ static bool put_best(struct training *t, struct network_state *last, struct err 
         swap_best(t);
         return true;
     }
-    struct network_state best = {
-        .params = t->best.params, .buffers = t->best.buffers, .now = last->now};
-    network_put(t->network, &best);
+    network_take_best(t->network);
     return true;
 }
 

@@ -308,6 +308,13 @@ static void take_best(struct training *t, struct checkpoint *c)
     t->best_journal = c->best_journal;
     t->best.now = (struct step){
         .seed = c->now.seed, .tried = t->best_epochs * t->steps, .scale = c->now.scale};
+    if (!network_keeps_best(t->network))
+        return;
+    network_set_best(t->network, &t->best);
+    t->there.is = true;
+    t->there.now = t->best.now;
+    t->there.epochs = t->best_epochs;
+    t->there.journal = t->best_journal;
 }
 
 static bool take_over(struct training *t, struct checkpoint *c, const char *path, struct err *e)

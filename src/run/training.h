@@ -59,6 +59,15 @@ struct training {
      * host they would be two more copies of the model, for a training that diverged and cannot go
      * on to the same bytes anyhow: its moments start afresh. */
     struct network_state best;
+    /* A GPU keeps the best weights itself (network_keep_best). They are brought here, with all that
+     * belongs to them, now and then, for a card that breaks, and where somebody needs them. */
+    struct {
+        bool is;
+        struct step now;
+        int64_t epochs;
+        uint64_t journal;
+        double brought; /* clock_now() when all was, last */
+    } there;
     int64_t best_epochs;
     uint64_t best_journal;
     struct norms norms;        /* of the gradients of all steps */
@@ -106,9 +115,13 @@ bool training_checkpoint(struct training *t, struct err *e);
 bool training_stopped(struct training *t, struct err *e);
 /* All weights and buffers are finite; else DIVERGED. */
 bool training_finite(struct training *t, const struct network_state *s, struct err *e);
-/* The best epoch so far has ended with these weights and buffers, of training_look, which become
- * t->best's; the rest is asked of the machine. False: it has failed, and t->best is what it was. */
-bool training_remember(struct training *t, struct network_state *end, struct err *e);
+/* Whether weights and buffers are finite, else DIVERGED: training_sound_ask, then whatever is
+ * waited for, then this. */
+void training_sound_ask(struct training *t);
+bool training_sound(struct training *t, const struct step *now, struct err *e);
+/* The best epoch so far has ended: its state becomes t->best's, or the machine keeps it (there).
+ * False: the machine has failed, and t->best is what it was. */
+bool training_remember(struct training *t, const struct step *now, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
 /* A training went on from c: the newest of the checkpoints found that is not ruined is held. What

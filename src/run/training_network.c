@@ -9,6 +9,9 @@
 struct network_options training_network(const struct training *t)
 {
     const struct train_options *o = &t->config->train;
+    const uint64_t *rows = t->table->count;
+    bool gpu = select_is_gpu(&t->backend);
+    uint64_t answers = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
     return (struct network_options){.model = &t->config->model,
                                     .features = t->features,
                                     .rows = t->plan.batch,
@@ -16,7 +19,9 @@ struct network_options training_network(const struct training *t)
                                     .whole = t->batch * t->micro,
                                     .steps = (uint32_t)t->steps,
                                     .training = true,
-                                    .own_memory = select_is_gpu(&t->backend),
+                                    .own_memory = gpu,
+                                    .answers = gpu ? answers + 1 : 0,
+                                    .keeps_best = gpu,
                                     .loss = &o->loss,
                                     .optim = &o->optimizer,
                                     .clip_norm = o->clip_norm};

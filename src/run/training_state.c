@@ -79,16 +79,39 @@ static void checkpoint_written(struct training *t, int64_t step, int64_t name)
     log_info("checkpoint at step %lld", (long long)step);
 }
 
+/* What the machine keeps is newer than what is here. */
+static bool is_newer_there(const struct training *t)
+{
+    return t->there.is && (!t->best.params || t->there.now.tried > t->best.now.tried);
+}
+
+/* Its weights, to be freed; nothing where those here are the best. */
+static bool bring_best(struct training *t, struct network_state *s, struct err *e)
+{
+    *s = (struct network_state){0};
+    if (!is_newer_there(t))
+        return true;
+    training_have_weights(t, s);
+    s->now = t->there.now;
+    return network_get_best(t->network, s, e);
+}
+
 bool training_checkpoint(struct training *t, struct err *e)
 {
-    struct network_state s;
+    struct network_state s, best = {0};
     double began = clock_now();
     bool good = training_look(t, true, &s, e) && training_finite(t, &s, e) &&
-                journal_sync(&t->journal, e);
+                (!t->history.metric || bring_best(t, &best, e)) && journal_sync(&t->journal, e);
     struct checkpoint c = checkpoint_of(t, &s);
     int64_t name;
+    if (best.params) {
+        c.best_params = best.params;
+        c.best_buffers = best.buffers;
+        c.best_journal = t->there.journal;
+    }
     good = good && keeper_save(&t->keeper, &c, &name, e);
     training_look_end(t, &s);
+    training_state_free(&best);
     profile_span("checkpoint", 0, began);
     if (good)
         checkpoint_written(t, c.now.tried, name);
@@ -127,47 +150,100 @@ bool training_answered(struct training *t, struct err *e)
     return machine_wait(t->machine, MACHINE_PATIENCE, e);
 }
 
-static void remember_copy(struct training *t, const struct network_state *end)
+void training_sound_ask(struct training *t)
 {
-    const struct model *m = network_model(t->network);
-    if (!t->best.params)
-        training_have_weights(t, &t->best);
-    memcpy(t->best.params, end->params, m->params * sizeof *end->params);
-    if (m->buffers)
-        memcpy(t->best.buffers, end->buffers, m->buffers * sizeof *end->buffers);
-    t->best.now = end->now;
+    if (!machine_in_place(t->machine))
+        network_look(t->network);
 }
 
-static bool remember_whole(struct training *t, struct network_state *end, struct err *e)
+bool training_sound(struct training *t, const struct step *now, struct err *e)
+{
+    struct network_state s;
+    bool finite = false;
+    if (!machine_in_place(t->machine) && !network_looked(t->network, &finite, e))
+        return false;
+    if (finite)
+        return true;
+    bool good = training_look(t, false, &s, e); /* which one is not */
+    s.now = *now;
+    good = good && training_finite(t, &s, e);
+    training_look_end(t, &s);
+    return good;
+}
+
+static bool remember_copy(struct training *t, struct err *e)
 {
     const struct model *m = network_model(t->network);
-    unsigned states = optim_states(&t->config->train.optimizer);
-    struct network_state rest = {0};
-    if (states > 0)
-        rest.m1 = mem_alloc(m->params, sizeof *rest.m1);
-    if (states > 1)
-        rest.m2 = mem_alloc(m->params, sizeof *rest.m2);
-    if (!network_get(t->network, &rest, e)) {
-        training_state_free(&rest);
+    struct network_state end;
+    if (!training_look(t, false, &end, e))
+        return false;
+    if (!t->best.params)
+        training_have_weights(t, &t->best);
+    memcpy(t->best.params, end.params, m->params * sizeof *end.params);
+    if (m->buffers)
+        memcpy(t->best.buffers, end.buffers, m->buffers * sizeof *end.buffers);
+    t->best.now = end.now;
+    return true;
+}
+
+static bool bring_whole(struct training *t, struct err *e)
+{
+    struct network_state all;
+    training_state(t, &all);
+    if (!network_get(t->network, &all, e)) {
+        training_state_free(&all);
         return false;
     }
     training_state_free(&t->best);
-    t->best = rest;
-    t->best.params = end->params;
-    t->best.buffers = end->buffers;
-    *end = (struct network_state){0};
+    t->best = all;
+    t->there.brought = clock_now();
     return true;
 }
 
-bool training_remember(struct training *t, struct network_state *end, struct err *e)
+/* Seconds between two times that all is brought, which takes some milliseconds: what a card that
+ * breaks may cost. */
+static const double BRING_EVERY = 1;
+
+/* Whether t->best is that as well: *here. */
+static bool remember_there(struct training *t, const struct step *now, bool *here, struct err *e)
 {
-    if (machine_in_place(t->machine))
-        remember_copy(t, end);
-    else if (!remember_whole(t, end, e))
+    network_keep_best(t->network);
+    t->there.is = true;
+    t->there.now = *now;
+    t->there.epochs = t->history.epochs;
+    t->there.journal = t->journal.length;
+    *here = !t->best.params || clock_now() - t->there.brought >= BRING_EVERY;
+    return !*here || bring_whole(t, e);
+}
+
+bool training_remember(struct training *t, const struct step *now, struct err *e)
+{
+    bool here = true, there = network_keeps_best(t->network);
+    if (there ? !remember_there(t, now, &here, e) : !remember_copy(t, e))
         return false;
-    t->best_epochs = t->history.epochs;
-    t->best_journal = t->journal.length;
+    if (here) {
+        t->best_epochs = t->history.epochs;
+        t->best_journal = t->journal.length;
+    }
     return true;
+}
+
+/* t->best becomes what the machine keeps, where that is newer and the machine is sound. Its moments
+ * are gone. */
+static void take_there(struct training *t)
+{
+    struct network_state s;
+    struct err e = {0};
+    if (!is_newer_there(t))
+        return;
+    if (!bring_best(t, &s, &e)) {
+        training_state_free(&s);
+        return;
+    }
+    training_state_free(&t->best);
+    t->best = s;
+    t->best_epochs = t->there.epochs;
+    t->best_journal = t->there.journal;
 }
 
 bool training_stopped(struct training *t, struct err *e)
@@ -249,6 +325,7 @@ static void go_back(struct training *t, int64_t step)
     else
         keeper_clear(&t->keeper);
     training_state_free(&t->best);
+    t->there.is = false;
     mem_free(t->checkpoint);
     t->checkpoint = step ? checkpoint_path(t->output, step) : NULL;
 }
@@ -261,6 +338,8 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
+    if (back)
+        take_there(t);
     bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
     if (back && t->output && (t->keeper.held || nothing_good(t)))
         go_back(t, t->keeper.held);

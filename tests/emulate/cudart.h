@@ -30,7 +30,8 @@ unsigned cudart_calls_after_fault(void);
 /* As in a new process, all memory given back. DNN_EMULATE in the environment is read again: a list
  * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish,hide,stall:4,order:2,report"; with
  * hide the host may not touch device memory, the 4th call does not come back, with report the
- * program's end tells on standard error what was left, and a call after a fault is that end. */
+ * program's end tells on standard error what was left, and a call after a fault is that end; with
+ * calls it tells how often the host waited, and what it called. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);
@@ -75,6 +76,7 @@ struct emulated_event {
     int device;
     bool timing;
     unsigned recorded, done;    /* generations */
+    unsigned asked;             /* for the last time, by the host */
     double at;                  /* ms when the last was done */
     struct capture *capture;    /* recorded in it, after node + 1 */
     cudaStream_t stream;
@@ -101,6 +103,7 @@ struct cudart_state {
     bool dry;             /* and not run: calls are counted, whatever the size */
     unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
+    unsigned waits;       /* of the host: events that it asked for */
 };
 extern struct cudart_state cudart;
 

@@ -358,6 +358,8 @@ cudaError_t do_EventQuery(cudaEvent_t event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
         return cudaErrorCapturedEvent;
+    cudart.waits += event->asked != event->recorded;
+    event->asked = event->recorded;
     for (unsigned i = 0; i < stream_count && event->done < event->recorded; i++)
         stream_step(streams[i]);
     return event->done >= event->recorded ? cudaSuccess
