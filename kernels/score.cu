@@ -2,7 +2,7 @@
  * up, block by block in the order of the rows, the blocks by the last of them. */
 #include "loss.cuh"
 
-enum { MANY_CLASSES = 16, LANES_OF_BLOCK = 256, ROWS_OF_BLOCK = 512 };
+enum { LANES_OF_BLOCK = 256, ROWS_OF_BLOCK = 512 };
 
 /* As class_row, of the classes that it would answer with: 1 lane. */
 DEVICE bool is_right(const float *logits, uint32_t outputs, float target)
