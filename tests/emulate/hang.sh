@@ -57,7 +57,7 @@ ok $? "G12 verify comes to an end" "exit $STATUS: $(cat err)"
 
 # the first steps were short: ten seconds are enough, and nobody waits for ten minutes
 began=$(now_ms)
-run env DNN_EMULATE=hang:700,report "$DNN" train c.json -o x.dnn --progress none
+run env DNN_EMULATE=hang:700,report "$DNN" train c.json -o x.dnn --progress none --set train.epochs=8
 [ $STATUS -eq 0 ] && one_warning && [ $(($(now_ms) - began)) -lt 60000 ]
 ok $? "G12 the limit follows from the measured steps" "exit $STATUS after $(($(now_ms) - began)) ms: $(cat err)"
 err_has "hangs: no answer for 10 seconds" "as it says"
