@@ -55,10 +55,16 @@ static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *c
     return &s->entries[i];
 }
 
+/* Of what was measured; before that, as long as anything may take. */
+static double longest(const struct entry *entry, uint32_t times)
+{
+    return entry->measured ? TIMES_SLOWER * entry->slowest * times : MACHINE_PATIENCE;
+}
+
 static double patience(const struct entry *entry, uint32_t times)
 {
-    double most = TIMES_SLOWER * entry->slowest * times;
-    return !entry->measured ? MACHINE_PATIENCE : most > HANGS_LEAST ? most : HANGS_LEAST;
+    double most = longest(entry, times);
+    return most > HANGS_LEAST ? most : HANGS_LEAST;
 }
 
 /* Whoever calls this waits for the end of it, and says how long that was. */
@@ -161,7 +167,7 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
 static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
                 real *logits, struct err *e)
 {
-    double began = clock_now(), longest = 0;
+    double began = clock_now(), most_s = 0;
     struct entry *first = NULL;
     uint32_t most = 0, times = 0, plays = 0;
     network_ask(s->network, row0, count, what, logits != NULL);
@@ -170,11 +176,12 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
         struct netshape *shape = network_shape(s->network, left, &most);
         times = network_ask_feed(s->network, row0 + done, left < most ? 1 : left / most);
         struct entry *entry = run(s, network_issue_answer, shape, times);
-        longest += patience(entry, times);
+        most_s += longest(entry, times);
         first = first ? first : entry;
         plays += times;
     }
-    machine_expect(s->machine, longest < MACHINE_PATIENCE ? longest : MACHINE_PATIENCE);
+    most_s = most_s > HANGS_LEAST ? most_s : HANGS_LEAST;
+    machine_expect(s->machine, most_s < MACHINE_PATIENCE ? most_s : MACHINE_PATIENCE);
     if (!network_told(s->network, what, logits, e))
         return false;
     if (first)

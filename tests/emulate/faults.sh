@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
-train='"epochs": 2, "checkpoint": {"every_s": 0, "keep": 2}, "early_stopping": {"patience": 0}'
+train='"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}, "early_stopping": {"patience": 0}'
 make_data d.csv 300
 make_config f.json d.csv binary "$train" '"backend": {"name": "dnn_gpu"}'
 make_config c.json d.csv binary "$train" '"backend": {"name": "dnn_cpu"}'
@@ -25,7 +25,7 @@ rm -f m.dnn*
 bad=""
 compared=0
 resumed=0
-turns=$(seq $((calls / 5)) 37 $((calls - 60)))" "$(seq $((calls / 2)) $((calls / 2 + 24)))
+turns=$(seq $((calls / 5)) 47 $((calls - 90)))" "$(seq $((calls / 2)) $((calls / 2 + 24)))
 for n in $turns; do
     export DNN_EMULATE=any:$n:$(code_of "$n"),report
     rm -f a.dnn* b.dnn*
