@@ -186,6 +186,14 @@ void routine_drop(struct machine *m, struct routine *r); /* NULL does nothing */
 #define MACHINE_PATIENCE 600.0 /* without an end for so long: it hangs */
 bool machine_wait(struct machine *m, double seconds, struct err *e);
 
+/* Long work may be broken off. Whoever plays asks `stop`, from any thread, between parts of it that
+ * take a fraction of a second; once it says true, the rest of what is issued does nothing, until
+ * machine_ask is called again. A step that has come to its norm2 is finished first, so that
+ * parameters, moments, running statistics and struct step are those of the last whole step; what
+ * else was written is not defined. NULL: nobody is asked. A device is not interrupted. */
+void machine_ask(struct machine *m, bool (*stop)(void));
+bool machine_broken_off(const struct machine *m); /* since machine_ask */
+
 /* What is issued from now on takes no longer than so many seconds, with all that is waited for: a
  * device that is not done by then hangs. Before anybody knows: MACHINE_PATIENCE. */
 void machine_expect(struct machine *m, double seconds);

@@ -56,6 +56,8 @@ struct cpu {
     unsigned scratch_threads;
     void *shared;              /* the largest scratch that an operation asked for */
     uint64_t shared_bytes;
+    bool (*stop)(void);         /* NULL: nobody is asked */
+    _Atomic bool broken_off;    /* it said so */
     struct cpu_routine *taking; /* being recorded, NULL otherwise */
     struct cpu_routine *plain;  /* holds the one operation that runs at once */
 };

@@ -127,6 +127,18 @@ static bool cpu_wait(struct machine *m, double seconds)
     return true;
 }
 
+static void cpu_ask(struct machine *m, bool (*stop)(void))
+{
+    struct cpu *cpu = cpu_of(m);
+    cpu->stop = stop;
+    cpu->broken_off = false;
+}
+
+static bool cpu_broken_off(const struct machine *m)
+{
+    return ((const struct cpu *)m)->broken_off;
+}
+
 static size_t cpu_act_bytes(const struct machine *m)
 {
     (void)m;
@@ -191,5 +203,7 @@ const struct machine_type machine_cpu = {
     .shadow_bytes = cpu_shadow_bytes,
     .refresh = cpu_refresh,
     .shadow_of = cpu_shadow_of,
+    .ask = cpu_ask,
+    .broken_off = cpu_broken_off,
     .in_place = true,
 };

@@ -67,6 +67,13 @@ static void (*const ends[OP_COUNT])(const void *arguments, const struct slice *s
     [OP_norm2] = end_norm2,
 };
 
+/* Those that end a step: once it has come to the first of them, it is not broken off. */
+static const bool ends_step[OP_COUNT] = {[OP_norm2] = true,
+                                         [OP_sgd] = true,
+                                         [OP_rmsprop] = true,
+                                         [OP_adam] = true,
+                                         [OP_advance] = true};
+
 typedef void need_of(const void *arguments, struct need *n);
 #define ROW(name, text)
 #define ALL(name, text)
@@ -99,6 +106,7 @@ struct round {
     uint32_t first, count; /* operations */
     enum op_kind kind;
     bool end;              /* of an operation: its ends[] */
+    bool whole;            /* of ends_step */
     uint32_t rows;         /* of ROW operations */
     unsigned tiles;
 };
@@ -165,12 +173,25 @@ static void arrange(struct cpu_routine *r)
         unsigned tiles = e->kind == KIND_ROW   ? plan_shards(rows)
                          : e->kind == KIND_ALL ? e->tiles(arguments)
                                                : 1;
-        *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .rows = rows,
-                                       .tiles = tiles};
+        bool whole = ends_step[r->ops[i].op];
+        *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .whole = whole,
+                                       .rows = rows, .tiles = tiles};
         if (ends[r->ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
-                                           .tiles = 1};
+                                           .whole = whole, .tiles = 1};
     }
+}
+
+/* Nobody breaks off in a round that is played whole, and rounds follow each other: all threads see
+ * the same in it. */
+static bool broken_off(const struct cpu_routine *r, const struct round *round)
+{
+    struct cpu *m = r->m;
+    if (!m->stop)
+        return false;
+    if (!m->broken_off && !round->whole && m->stop())
+        m->broken_off = true;
+    return m->broken_off;
 }
 
 static void play_shard(const struct cpu_routine *r, const struct round *round, struct slice *s)
@@ -179,7 +200,7 @@ static void play_shard(const struct cpu_routine *r, const struct round *round, s
     uint32_t end = cpu_shard_begin(round->rows, round->tiles, s->shard + 1);
     uint32_t strip = cpu_strip_rows(end - begin);
     s->first = true;
-    for (uint32_t row = begin; row < end; row += strip) {
+    for (uint32_t row = begin; row < end && !broken_off(r, round); row += strip) {
         s->row0 = row;
         s->rows = end - row < strip ? end - row : strip;
         for (uint32_t i = round->first; i < round->first + round->count; i++)
@@ -198,6 +219,8 @@ static void play_tile(void *context, unsigned number, unsigned tile, unsigned th
     if (round->kind == KIND_ROW) {
         s.shard = tile;
         play_shard(r, round, &s);
+    } else if (broken_off(r, round)) {
+        return;
     } else if (round->end) {
         ends[r->ops[round->first].op](arguments_of(r, round->first), &s);
     } else {

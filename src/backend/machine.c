@@ -144,6 +144,17 @@ void machine_expect(struct machine *m, double seconds)
         m->type->expect(m, seconds);
 }
 
+void machine_ask(struct machine *m, bool (*stop)(void))
+{
+    if (m->type->ask)
+        m->type->ask(m, stop);
+}
+
+bool machine_broken_off(const struct machine *m)
+{
+    return m->type->broken_off && m->type->broken_off(m);
+}
+
 bool machine_wait(struct machine *m, double seconds, struct err *e)
 {
     if (!failed(m) && !m->type->wait(m, seconds)) {

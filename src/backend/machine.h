@@ -58,10 +58,13 @@ struct machine_type {
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
     /* These may be NULL: a machine of the host keeps activations as they are, has nothing to tell,
-     * does not hang, and takes scratch as it comes. */
+     * does not hang, and takes scratch as it comes; a device is not asked. */
     uint32_t (*act_form)(const struct machine *m, uint32_t rows, uint32_t width, bool back);
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
+    /* both: where work is done while it is issued */
+    void (*ask)(struct machine *m, bool (*stop)(void));
+    bool (*broken_off)(const struct machine *m);
     bool (*reserve)(struct machine *m, uint64_t scratch, struct err *e); /* see backend.h */
     /* where work is not done when it has been issued: else the clock does */
     void (*mark)(struct machine *m, uint32_t i);

@@ -167,12 +167,9 @@ static void issue_micro(struct network *n, struct machine *machine, uint32_t mic
     model_backward(m, &p);
 }
 
-void network_issue_step(void *network, struct machine *machine)
+static void issue_update(struct network *n, struct machine *machine)
 {
-    struct network *n = network;
     const struct model *m = n->model;
-    for (uint32_t micro = 0; micro < n->o.micro; micro++)
-        issue_micro(n, machine, micro);
     struct pass p = net_pass(n, machine, m, &n->train);
     struct grads g = {.g = n->grads,
                       .part_weight = n->part_weight,
@@ -195,6 +192,25 @@ void network_issue_step(void *network, struct machine *machine)
                                           .buffer_count = m->buffers,
                                           .shards = n->shards,
                                           .table_count = n->table_room});
+}
+
+uint32_t network_parts(const struct network *n)
+{
+    return n->o.micro + 1;
+}
+
+void network_issue_part(struct network *n, struct machine *machine, uint32_t part)
+{
+    if (part < n->o.micro)
+        issue_micro(n, machine, part);
+    else
+        issue_update(n, machine);
+}
+
+void network_issue_step(void *network, struct machine *machine)
+{
+    for (uint32_t part = 0; part < network_parts(network); part++)
+        network_issue_part(network, machine, part);
 }
 
 void network_step(struct network *n, struct step *now)

@@ -73,6 +73,10 @@ uint32_t network_feed(struct network *n, uint32_t steps);
 /* Machine memory of rows that pass through it; 0: those to train on lie there. */
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
+/* The same, part by part in their order: its micro-batches, and last the update. Until that one is
+ * issued nothing has moved, and the step may be left where it is. */
+uint32_t network_parts(const struct network *n);
+void network_issue_part(struct network *n, struct machine *m, uint32_t part);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* Where answers are kept on the machine: fetches them behind what was issued, and from then on
  * until the next network_feed they are asked of nobody. Steps are issued only after that, then. */

@@ -141,7 +141,7 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
         int64_t left = t->steps - steps;
         uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
         double began = clock_now();
-        if (!step_train(t->stepper, now, e))
+        if (!step_train(t->stepper, now, e) && e->id != ERR_NONE)
             return false;
         if (stop_wanted())
             return training_stopped(t, e);

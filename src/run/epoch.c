@@ -173,20 +173,28 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         int64_t left = t->steps - done;
         uint32_t steps = left < (int64_t)r->stretch ? (uint32_t)left : r->stretch;
         double began = clock_now();
-        if (!step_train(t->stepper, steps, e))
+        int64_t tried = now->tried;
+        bool all = step_train(t->stepper, steps, e);
+        if (!all && e->id != ERR_NONE)
             return FAILED;
         double took = clock_now() - began;
+        network_step(t->network, now);
+        if (!all)
+            steps = (uint32_t)(now->tried - tried); /* those before the one that was left */
         done += steps;
         r->steps_here += steps;
         r->step_seconds += took;
         double wish = took > 0 ? STRETCH / took * steps : 2.0 * steps;
         wish = wish > 4.0 * steps ? 4.0 * steps : wish;
         r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
-        network_step(t->network, now);
         if (!training_answered(t, e) || !steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
         if (now->tried == 1 && now->epoch_weight > 0 && isfinite(now->epoch_loss))
             t->history.untrained = now->epoch_loss / now->epoch_weight;
+        if (!all) {
+            training_stopped(t, e);
+            return FAILED;
+        }
         show(r, now, done);
         enum verdict v = done < t->steps ? look_around(r, now, e) : GO_ON;
         if (v != GO_ON)

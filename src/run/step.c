@@ -11,11 +11,15 @@ enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
 /* A device that needs so many times longer than the slowest of the first plays hangs, though no
  * sooner than after so many seconds. */
 static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
+/* A device does a step of so many seconds part by part, to be asked in between. */
+static const double STEP_LONG = 0.5;
 
 struct stepper {
     struct network *network;
     struct machine *machine;
     uint32_t traced; /* steps */
+    bool (*stop)(void);
+    double part_by_part; /* seconds that the last step took which was issued so; 0: none was */
     struct entry {
         machine_issuer *issuer; /* the key: what is called, and with what */
         void *context;
@@ -32,6 +36,11 @@ struct stepper *step_open(struct network *n, struct machine *m)
     s->network = n;
     s->machine = m;
     return s;
+}
+
+void step_ask(struct stepper *s, bool (*stop)(void))
+{
+    s->stop = stop;
 }
 
 void step_close(struct stepper *s)
@@ -114,6 +123,31 @@ static bool trace_step(struct stepper *s, struct err *e)
     return good;
 }
 
+/* A machine that computes where it is called asks by itself. The first step shows whether they are
+ * long; it is issued plainly anyhow. */
+static bool by_parts(const struct stepper *s, const struct entry *entry)
+{
+    return s->stop && !machine_in_place(s->machine) && network_parts(s->network) > 2 &&
+           (!entry->seen || s->part_by_part >= STEP_LONG);
+}
+
+static bool play_parts(struct stepper *s, struct entry *entry, struct err *e)
+{
+    double began = clock_now();
+    network_feed(s->network, 1);
+    for (uint32_t part = 0; part < network_parts(s->network); part++) {
+        if (s->stop())
+            return false;
+        machine_expect(s->machine, MACHINE_PATIENCE);
+        network_issue_part(s->network, s->machine, part);
+        if (!machine_wait(s->machine, MACHINE_PATIENCE, e))
+            return false;
+    }
+    entry->seen = true;
+    s->part_by_part = clock_now() - began;
+    return true;
+}
+
 static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
 {
     struct entry *entry = entry_of(s, network_issue_step, s->network);
@@ -121,7 +155,12 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     double began = clock_now();
     if (marks)
         machine_mark(s->machine, 0);
-    for (uint32_t done = 0, now; done < steps; done += now) {
+    uint32_t done = 0;
+    for (; done < steps && by_parts(s, entry); done++)
+        if (!play_parts(s, entry, e))
+            return false;
+    machine_ask(s->machine, s->stop);
+    for (uint32_t now; done < steps; done += now) {
         now = network_feed(s->network, steps - done);
         run(s, network_issue_step, s->network, now);
     }
@@ -129,7 +168,8 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
         machine_mark(s->machine, 1);
     machine_expect(s->machine, patience(entry, steps));
     network_tell(s->network);
-    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
+    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
+    machine_ask(s->machine, NULL);
     took(entry, clock_now() - began, steps);
     if (good && marks) {
         profile_work(PROFILE_STRETCHES, "steps", steps, began, machine_marked(s->machine, 1));

@@ -11,7 +11,11 @@ struct stepper;
 struct stepper *step_open(struct network *n, struct machine *m);
 void step_close(struct stepper *s); /* before the network's end; NULL does nothing */
 
-/* The next `steps` training steps. Returns when they are done; false with the machine's failure. */
+/* Whether to stop is asked within steps that are long; NULL, as it is at first: never. */
+void step_ask(struct stepper *s, bool (*stop)(void));
+/* The next `steps` training steps. Returns when they are done; false with the machine's failure, or
+ * without an error where it was asked to stop: then those before the step at hand are done, and of
+ * that one nothing. */
 bool step_train(struct stepper *s, uint32_t steps, struct err *e);
 /* Logits [count][outputs] of positions row0.. of `from` (no shuffle); any count, in batches. A
  * row's logits depend on the weights and that row alone. */

@@ -111,7 +111,7 @@ double training_rate(const struct training *t, int64_t step); /* learning rate o
 /* Durable when true; becomes t->checkpoint. */
 bool training_checkpoint(struct training *t, struct err *e);
 /* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
- * INTERRUPTED). False. */
+ * INTERRUPTED); of a check, which has no output, only that. False. */
 bool training_stopped(struct training *t, struct err *e);
 /* All weights and buffers are finite; else DIVERGED. */
 bool training_finite(struct training *t, const struct network_state *s, struct err *e);

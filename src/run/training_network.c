@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "run/memory.h"
+#include "run/stop.h"
 #include "run/training.h"
 
 struct network_options training_network(const struct training *t)
@@ -68,6 +69,7 @@ static bool network_try(struct training *t, struct err *e)
     if (!t->network)
         return false;
     t->stepper = step_open(t->network, t->machine);
+    step_ask(t->stepper, stop_wanted);
     t->score.stepper = t->stepper;
     return true;
 }

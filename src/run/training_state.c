@@ -251,6 +251,8 @@ bool training_stopped(struct training *t, struct err *e)
     enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
     struct step now = {0};
     char room[512];
+    if (!t->output) /* nothing is trained: `dnn check` */
+        return stop_error("the plan was made", e);
     if (t->network) {
         network_step(t->network, &now);
         if (!training_answered(t, e))

@@ -57,6 +57,23 @@ err_has 'error[E1903]'
 err_has "--resume" "it says how to go on"
 resume_same b.dnn SIGINT
 
+# a step of a minute: 14,000 rows in 219 batches through four million weights
+make_data long.csv 20000
+sed 's/"d.csv"/"long.csv"/; s/\[16, 8\]/[2048, 2048]/; s/"batch_size": 64/&, "grad_accumulation": 1024/' c.json >long.json
+for command in "train long.json -o long.dnn" "check long.json"; do
+    # shellcheck disable=SC2086 # words
+    env --default-signal=INT,HUP,TERM "$DNN" $command >out 2>err &
+    PID=$!
+    sleep 2
+    began=$(now_ms)
+    kill -TERM $PID
+    reap
+    is_exit 75 "S01 ${command%% *}: SIGTERM within a step: 75"
+    [ $(($(now_ms) - began)) -lt 2000 ]
+    ok $? "at once" "$(($(now_ms) - began)) ms"
+    if [ "${command%% *}" = check ]; then err_has "stopped by SIGTERM before the plan was made"; fi
+done
+
 # what only looks at data stops at the next block, and says which signal it was
 yes 1,Rome,0.5,7 | head -n 6000000 | sed '1i a,b,c,y' >wide.csv
 looks() { # SIGNAL EXIT ID ARGS...

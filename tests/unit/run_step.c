@@ -1,6 +1,7 @@
 /* A network at work: run once plainly, recorded at the second time, played from then on, each
  * function and shape by itself; the results are the same in every way. On a machine that issues
  * every routine again and compares. */
+#include "backend/machine.h"
 #include "base/thread.h"
 #include "listing.h"
 #include "netcase.h"
@@ -98,13 +99,87 @@ static void answers(void)
     case_close(&c);
 }
 
+/* Asked to stop at the Nth question, from whichever thread it comes. */
+static _Atomic int questions;
+static bool stop_now(void)
+{
+    return --questions <= 0;
+}
+
+static bool same_state(struct netcase *a, const struct netcase *b)
+{
+    const struct model *m = network_model(a->network);
+    network_get(a->network, &a->state, &a->e);
+    return memcmp(a->state.params, b->state.params, m->params * sizeof(real)) == 0 &&
+           memcmp(a->state.buffers, b->state.buffers, m->buffers * sizeof(real)) == 0 &&
+           memcmp(a->state.m1, b->state.m1, m->params * sizeof(real)) == 0 &&
+           memcmp(a->state.m2, b->state.m2, m->params * sizeof(real)) == 0;
+}
+
+/* A machine of the host is asked between strips, a device between the parts of a step that may be
+ * long. What is left is the state of a whole step: the others go on from it to the same bytes. */
+static void stopped(const char *backend)
+{
+    enum { STEPS = 4 };
+    struct netcase whole[STEPS + 1], c;
+    uint32_t ends = 0, inside = 0, good = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        whole[i] = small();
+        whole[i].backend = backend;
+        whole[i].micro = 3;
+        case_make(&whole[i]);
+        case_fill(&whole[i]);
+        case_open(&whole[i]);
+        network_epoch(whole[i].network, 0, &(struct hyper){0.01, 0}, 1, &whole[i].e);
+        struct stepper *s = step_open(whole[i].network, whole[i].machine);
+        step_train(s, (uint32_t)i, &whole[i].e);
+        network_get(whole[i].network, &whole[i].state, &whole[i].e);
+        step_close(s);
+    }
+    for (int n = 1; n <= 60; n++) {
+        c = small();
+        c.backend = backend;
+        c.micro = 3;
+        case_make(&c);
+        case_fill(&c);
+        case_open(&c);
+        network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
+        struct stepper *s = step_open(c.network, c.machine);
+        questions = n;
+        step_ask(s, stop_now);
+        bool all = step_train(s, STEPS, &c.e);
+        network_get(c.network, &c.state, &c.e);
+        int64_t tried = c.state.now.tried;
+        ends += !all && c.e.id == ERR_NONE;
+        inside += tried > 0 && tried < STEPS;
+        good += tried >= 0 && tried <= STEPS && same_state(&c, &whole[tried]);
+        step_ask(s, NULL);
+        good += step_train(s, (uint32_t)(STEPS - tried), &c.e) && same_state(&c, &whole[STEPS]);
+        step_close(s);
+        case_close(&c);
+    }
+    ok(good == 120, "%s: the state of a whole step, and from there the same bytes", backend);
+    ok(ends >= 4, "%s: ended at %u moments, %u behind the first step", backend, ends, inside);
+    for (int i = 0; i <= STEPS; i++)
+        case_close(&whole[i]);
+}
+
 int main(void)
 {
+    static struct machine_type device;
+    device = machine_cpu;
+    device.name = "device";
+    device.in_place = false;
+    device.ask = NULL;
+    device.broken_off = NULL;
+    machine_register(&device);
     listing_register();
     threads_start(2);
     uint64_t before = mem_in_use();
     steps();
     answers();
+    stopped("cpu");
+    stopped("device");
     ok(listing_compared > 5, "%llu plays were compared", (unsigned long long)listing_compared);
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
     threads_stop();
