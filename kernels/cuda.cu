@@ -466,6 +466,10 @@ unsigned device_sms(const struct machine *m)
 {
     return card_of(m)->device.sms;
 }
+size_t device_block_bytes(const struct machine *m)
+{
+    return card_of(m)->device.block_bytes;
+}
 
 extern "C" const struct machine_type machine_cuda = {
     "cuda",          cuda_open,     cuda_close,    cuda_alloc,        cuda_release,

@@ -56,6 +56,7 @@ struct cuda_device {
     int index, count;      /* of how many */
     char name[64], uuid[48], core[24], driver[32];
     unsigned sms;
+    size_t block_bytes;    /* of a block's memory, at most */
     int capability;        /* 90 for sm_90 */
     uint64_t total;        /* bytes */
 };

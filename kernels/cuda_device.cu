@@ -97,12 +97,14 @@ bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e)
     snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, p.name);
     uuid_text(&p, d->uuid, sizeof d->uuid);
     d->total = p.totalGlobalMem;
-    int sms, major, minor, driver = 0;
+    int sms, major, minor, block_bytes, driver = 0;
     if (!attribute(&sms, cudaDevAttrMultiProcessorCount, d->index, e) ||
         !attribute(&major, cudaDevAttrComputeCapabilityMajor, d->index, e) ||
-        !attribute(&minor, cudaDevAttrComputeCapabilityMinor, d->index, e))
+        !attribute(&minor, cudaDevAttrComputeCapabilityMinor, d->index, e) ||
+        !attribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->index, e))
         return false;
     d->sms = (unsigned)sms;
+    d->block_bytes = (size_t)block_bytes;
     d->capability = 10 * major + minor;
     /* an emulated card rounds as its compiler does: its bits are no card's */
     if (strcmp(d->name, "emulated") == 0)

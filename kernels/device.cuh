@@ -59,6 +59,8 @@ struct launch {
 void device_launch(struct machine *m, const struct launch *how, void **arguments);
 /* Multiprocessors of the machine; 3 when emulated. Sizes grids, never counts of partial sums. */
 unsigned device_sms(const struct machine *m);
+/* Memory that a block may have, SHARED and DYNAMIC. */
+size_t device_block_bytes(const struct machine *m);
 
 #if !defined(__CUDACC__)
 #include "device_emulated.h"

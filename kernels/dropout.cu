@@ -1,23 +1,20 @@
-/* dropout.cu - y = x keep / (1 - p), one rule forward and backward. The random bits are those of
- * base/rng.h: an element's follow from its place in the whole step's batch, so that a lane draws
- * four neighbours with one counter, and what is kept is the same on every machine. */
-#include "base/rng.h"
+/* dropout.cu - y = x keep / (1 - p), one rule forward and backward. */
+#include "dropout.cuh"
 #include "sheet.cuh"
 
 /* What element f (of rows x width) becomes. */
 DEVICE void put_kept(const struct op_dropout *a, uint64_t f, bool keep)
 {
     uint32_t row = (uint32_t)(f / a->width), col = (uint32_t)(f % a->width);
-    float v = keep ? form_get(a->x, (size_t)row * a->ldx + col) * (float)a->scale : 0.0f;
     size_t to = (size_t)row * a->ldy + col;
-    form_put(a->y, to, a->add ? form_get(a->y, to) + v : v);
+    float before = a->add ? form_get(a->y, to) : 0.0f;
+    float x = form_get(a->x, (size_t)row * a->ldx + col);
+    form_put(a->y, to, dropout_value(before, x, keep, (float)a->scale));
 }
 
 DEVICE struct rng4 draw(const struct op_dropout *a, uint64_t counter)
 {
-    return rng_philox(a->now->seed, (uint32_t)counter,
-                      (a->layer | a->now->model << 16) ^ (uint32_t)(counter >> 32) << 24,
-                      (uint32_t)a->now->tried, RNG_DROPOUT);
+    return dropout_bits(a->now, a->layer, counter);
 }
 
 /* Any width: elements begin somewhere within a counter's four. */
@@ -69,7 +66,7 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
             run_load(y, a.y, to);
         UNROLL
         for (int i = 0; i < 4; i++)
-            y[i] += keep >> i & 1 ? x[i] * (float)a.scale : 0.0f;
+            y[i] = dropout_value(y[i], x[i], keep >> i & 1, (float)a.scale);
         run_store(a.y, to, y);
     }
 }

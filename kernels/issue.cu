@@ -7,6 +7,7 @@
 void kernels_need(uint32_t op, const void *arguments, struct need *n)
 {
     const struct op_dense *dense = (const struct op_dense *)arguments;
+    const struct op_embed_back *embed = (const struct op_embed_back *)arguments;
     const struct op_norm2 *norm2 = (const struct op_norm2 *)arguments;
     const struct op_bnorm_stats *stats = (const struct op_bnorm_stats *)arguments;
     const struct op_bnorm_sums *sums = (const struct op_bnorm_sums *)arguments;
@@ -17,6 +18,8 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
         n->kept = cuda_norm2_kept(norm2->from.n);
     } else if (op == OP_dropout) { /* a bit a value, in words */
         n->kept = dropout->width % 16 ? 0 : (uint64_t)dropout->rows * dropout->width / 8;
+    } else if (op == OP_embed_back) {
+        n->scratch = cuda_embed_back_scratch(embed);
     } else if (op == OP_bnorm_stats) {
         n->scratch = cuda_bnorm_scratch(stats->rows, stats->width);
     } else if (op == OP_bnorm_sums) {
@@ -35,6 +38,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define SHARDS(name) plan_shards(GIVEN(name)->rows)
 #define HOW(name, exact) \
     product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)
+#define CALL_embed_back cuda_embed_back(m, GIVEN(embed_back), scratch)
 #define CALL_dense cuda_dense(m, GIVEN(dense), HOW(dense, GIVEN(dense)->exact != 0))
 #define CALL_dense_back \
     cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), HOW(dense_back, false))
@@ -84,7 +88,7 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
     ALONE(gather)
     ALONE(onehot)
     ALONE(embed)
-    ALONE(embed_back)
+    WITH(embed_back)
     WITH(dense)
     WITH(dense_back)
     ALONE(act)
@@ -150,11 +154,12 @@ static bool all_fp32(const struct mlp *f, struct products by)
 {
     bool all = true;
     for (uint32_t i = 0; i < f->count; i++)
-        all &= product_of(by, f->rows, f->layer[i].in, f->layer[i].out, false) == PRODUCT_FP32;
+        all &= product_of(by, f->rows, f->layer[i].in, f->layer[i].out, f->answers != 0) ==
+               PRODUCT_FP32;
     return all;
 }
 
-/* Nothing that dense layers pass on is in 16 bits. */
+/* Nothing that passes through is in 16 bits. */
 static bool all_plain(const struct kernel_op *ops, uint32_t count)
 {
     bool all = true;
@@ -164,30 +169,53 @@ static bool all_plain(const struct kernel_op *ops, uint32_t count)
             all &= is_plain(GIVEN(dense)->y) && is_plain(GIVEN(dense)->x);
         else if (ops[i].op == OP_dense_back)
             all &= is_plain(GIVEN(dense_back)->dy) && is_plain(GIVEN(dense_back)->dx);
+        else if (ops[i].op == OP_lnorm)
+            all &= is_plain(GIVEN(lnorm)->y);
+        else if (ops[i].op == OP_lnorm_back)
+            all &= is_plain(GIVEN(lnorm_back)->dy) && is_plain(GIVEN(lnorm_back)->dx);
+        else if (ops[i].op == OP_act)
+            all &= is_plain(GIVEN(act)->y);
+        else if (ops[i].op == OP_act_back)
+            all &= is_plain(GIVEN(act_back)->dx);
+        else if (ops[i].op == OP_dropout)
+            all &= is_plain(GIVEN(dropout)->y) && is_plain(GIVEN(dropout)->x);
     }
     return all;
+}
+
+/* A stack of small layers, and what its kernel leaves of their gradients. */
+static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint32_t count,
+                            struct products by, void *scratch)
+{
+    struct mlp f;
+    struct mlp_rest rest;
+    uint32_t taken = mlp_match(&f, &rest, ops, count, device_block_bytes(m), scratch);
+    if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) ||
+        (guest_door && guest_door->everything))
+        return 0;
+    f.shards = plan_shards(f.rows);
+    mlp_start(m, &f);
+    if (f.answers)
+        return taken;
+    cuda_dense_gradients(m, rest.dense, f.count, f.shards);
+    for (uint32_t i = 0; i < rest.norms; i++) {
+        struct op_lnorm_back norm = *rest.norm[i];
+        norm.dx = nullptr; /* it is there */
+        cuda_lnorm_back(m, &norm, f.shards);
+    }
+    return taken;
 }
 
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              struct products by, void *scratch)
 {
-    struct mlp f;
-    const struct op_dense_back *back[MLP_LAYERS];
-    uint32_t taken = mlp_match(&f, back, ops, count, scratch);
-    if (taken && (!all_fp32(&f, by) || !all_plain(ops, taken) ||
-                  (guest_door && guest_door->everything)))
-        taken = 0;
+    uint32_t taken = issue_stack(m, ops, count, by, scratch);
     if (!taken && count > 1 && issue_end(m, ops, by, scratch))
-        return 2;
-    uint32_t backs = taken ? 0 : issue_backs(m, ops, count, by);
-    if (backs)
-        return backs;
-    if (!taken) {
-        kernels_issue(m, ops[0].op, ops[0].arguments, by, scratch);
-        return 1;
-    }
-    f.shards = plan_shards(f.rows);
-    mlp_start(m, &f);
-    cuda_dense_gradients(m, back, f.count, f.shards);
-    return taken;
+        taken = 2;
+    if (!taken)
+        taken = issue_backs(m, ops, count, by);
+    if (taken)
+        return taken;
+    kernels_issue(m, ops[0].op, ops[0].arguments, by, scratch);
+    return 1;
 }

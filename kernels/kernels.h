@@ -58,11 +58,12 @@ enum { SCRATCH_HEAD = 4096 };
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch);
 /* The operations at the front of a list that belong together, in fewer launches and with the same
- * bits, but for the order in which the loss is summed: small dense layers with what their batch is
- * made of, their loss and their way back; dense layers on their way back; an optimiser and the end
- * of the step. Else the first alone. Returns how many it was. */
+ * bits, but for the order in which the loss is summed: small layers with what their batch is made
+ * of, their loss and their way back, or as far as their answers; dense layers on their way back; an
+ * optimiser and the end of the step. Else the first alone. Of small layers, values that none of the
+ * operations behind them reads are not written. Returns how many it was. */
 struct kernel_op { uint32_t op; const void *arguments; };
-enum { KERNEL_FRONT = 14 }; /* no more are looked at */
+enum { KERNEL_FRONT = 52 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              struct products by, void *scratch);
 /* What it asks for beside its arguments (backend.h); scratch includes its head. */
@@ -72,7 +73,8 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n);
 void cuda_gather(struct machine *m, const struct op_gather *a);
 void cuda_onehot(struct machine *m, const struct op_onehot *a);
 void cuda_embed(struct machine *m, const struct op_embed *a);
-void cuda_embed_back(struct machine *m, const struct op_embed_back *a);
+void cuda_embed_back(struct machine *m, const struct op_embed_back *a, void *scratch);
+size_t cuda_embed_back_scratch(const struct op_embed_back *a);
 
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
@@ -97,6 +99,9 @@ void cuda_bnorm_back(struct machine *m, const struct op_bnorm_back *a);
 size_t cuda_bnorm_scratch(uint32_t rows, uint32_t width); /* of stats and of sums */
 void cuda_lnorm(struct machine *m, const struct op_lnorm *a);
 void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards);
+/* Whether they take four numbers at once, which their sums' order follows from. */
+bool lnorm_is_wide(const struct op_lnorm *a);
+bool lnorm_back_is_wide(const struct op_lnorm_back *a);
 
 void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards);
 void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards);

@@ -2,36 +2,40 @@
  * block has eight rows, and what it computes of them stays in its memory on the way. Weights pass
  * by in pieces, copied while the piece before is multiplied.
  *
- * Every element is the same chain over k as in a product of its own (gemm_simt.cu), so the bits are
- * those of the operations one by one. dw and db follow in one launch of products. */
-#include "backend/backend.h"
+ * Every element is the same chain over k as in a product of its own (gemm_simt.cu), norms, dropout
+ * and losses are the functions that their own kernels have: the bits are those of the operations
+ * one by one. dw and db follow in one launch of products; what they do not read is not written. */
+#include "dropout.cuh"
 #include "epilogue.cuh"
 #include "gather.cuh"
+#include "lnorm.cuh"
 #include "loss.cuh"
 #include "mlp.cuh"
 
-/* A piece of weights: across 0: [MLP_DEPTH][n]; 1: [n][STEP], k along the rows, so that the lanes'
+/* A piece of weights: across 0: [depth][n]; 1: [n][step], k along the rows, so that the lanes'
  * reads of four meet all banks. */
-enum { STEP = MLP_DEPTH + 4, PIECE = MLP_WIDTH * STEP };
-
-HOST_DEVICE uint32_t padded(uint32_t width)
+DEVICE uint32_t step_of(uint32_t depth)
+{
+    return depth + MLP_SKEW;
+}
+DEVICE uint32_t padded(uint32_t width)
 {
     return (width + 3) / 4 * 4;
 }
 
 /* A product's operands: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k]. */
-struct operand { const float *w; uint32_t k, n, across, wide; };
+struct operand { const float *w; uint32_t k, n, across, wide, depth, half; };
 
-/* Copies k [begin, begin + MLP_DEPTH) of w. */
+/* Copies k [begin, begin + depth) of w. */
 DEVICE void piece_copy(float *to, const struct operand &o, uint32_t begin)
 {
-    uint32_t depth = o.k - begin < MLP_DEPTH ? o.k - begin : (uint32_t)MLP_DEPTH;
+    uint32_t depth = o.k - begin < o.depth ? o.k - begin : o.depth;
     uint32_t by = o.wide ? 4 : 1, along = (o.across ? depth : depth * o.n) / by;
     uint32_t rows = o.across ? o.n : 1, from_step = o.across ? o.k : 0;
     const float *from = o.w + (o.across ? begin : (size_t)begin * o.n);
-    for (uint32_t e = thread_id(); e < along * rows; e += MLP_LANES) {
+    for (uint32_t e = thread_id(); e < along * rows; e += block_size()) {
         uint32_t row = e / along, at = e % along * by;
-        float *there = to + row * STEP + at;
+        float *there = to + row * step_of(o.depth) + at;
         if (o.wide)
             copy_async<16>(there, from + (size_t)row * from_step + at);
         else
@@ -45,11 +49,11 @@ template <int TR>
 DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand &o, uint32_t depth,
                       uint32_t col, const float *x, uint32_t ld)
 {
-    uint32_t k = 0;
+    uint32_t k = 0, step = step_of(o.depth);
     for (; k + 4 <= depth; k += 4) {
         four w;
         if (o.across) {
-            w = load4(piece + col * STEP + k);
+            w = load4(piece + col * step + k);
         } else {
             UNROLL
             for (uint32_t i = 0; i < 4; i++)
@@ -64,62 +68,99 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
         }
     }
     for (; k < depth; k++) {
-        float w = o.across ? piece[col * STEP + k] : piece[k * o.n + col];
+        float w = o.across ? piece[col * step + k] : piece[k * o.n + col];
         UNROLL
         for (int r = 0; r < TR; r++)
             sum[r] = fmaf(x[r * ld + k], w, sum[r]);
     }
 }
 
-/* C of a block, each element given to put(row, column, sum): all rows of a column by one lane, or,
- * where there are few columns, an element a lane. Every lane of the block comes here, and waits
- * before x is read. */
-template <int TR, class Put>
-DEVICE void product_of(const struct operand &o, const float *x, uint32_t ld, float *pieces,
-                       const Put &put)
+/* The sums of a block, [MLP_TILE][n], into the half of the pieces that it returns: TR rows of a
+ * column by one lane. Every lane of the block comes here, and waits before x is read. */
+template <int TR>
+DEVICE const float *sums_of(const struct operand &o, const float *x, uint32_t ld, float *pieces)
 {
-    uint32_t col = TR == 1 ? thread_id() % o.n : thread_id(), half = 0;
-    uint32_t row = TR == 1 ? thread_id() / o.n : 0;
-    bool inside = TR == 1 ? row < MLP_TILE : col < o.n;
+    uint32_t col = thread_id() % o.n, row = thread_id() / o.n * TR, half = 0;
+    bool inside = row < MLP_TILE;
     float sum[TR] = {};
     if (o.k > 0)
         piece_copy(pieces, o, 0);
-    for (uint32_t k = 0; k < o.k; k += MLP_DEPTH, half ^= 1) {
-        bool last = o.k - k <= MLP_DEPTH;
-        if (!last)
-            piece_copy(pieces + (half ^ 1) * PIECE, o, k + MLP_DEPTH);
-        if (last)
-            copy_wait<0>();
-        else
-            copy_wait<1>();
+    for (uint32_t k = 0; k < o.k; k += o.depth, half ^= 1) {
+        copy_wait<0>();
+        /* all have left the other half as well */
         sync_block();
+        uint32_t left = o.k - k, depth = left < o.depth ? left : o.depth;
+        if (left > o.depth)
+            piece_copy(pieces + (half ^ 1) * o.half, o, k + o.depth);
         if (inside)
-            piece_add<TR>(sum, pieces + half * PIECE, o,
-                          last ? o.k - k : (uint32_t)MLP_DEPTH, col, x + row * ld + k, ld);
-        sync_block();
+            piece_add<TR>(sum, pieces + half * o.half, o, depth, col, x + row * ld + k, ld);
     }
+    float *sums = pieces + half * o.half;
     UNROLL
     for (int r = 0; r < TR; r++)
         if (inside)
-            put(row + r, col, sum[r]);
+            sums[(row + r) * o.n + col] = sum[r];
     sync_block();
+    return sums;
 }
+/* A product, each element given to put(row, column, sum). As few rows a lane as there are lanes
+ * for. */
 template <class Put>
 DEVICE void product(const struct operand &o, const float *x, uint32_t ld, float *pieces,
                     const Put &put)
 {
-    if (o.n * MLP_TILE <= MLP_LANES)
-        product_of<1>(o, x, ld, pieces, put);
+    const float *sums;
+    if (o.n * MLP_TILE <= block_size())
+        sums = sums_of<1>(o, x, ld, pieces);
+    else if (o.n * MLP_TILE <= 2 * block_size())
+        sums = sums_of<2>(o, x, ld, pieces);
+    else if (o.n * MLP_TILE <= 4 * block_size())
+        sums = sums_of<4>(o, x, ld, pieces);
     else
-        product_of<MLP_TILE>(o, x, ld, pieces, put);
+        sums = sums_of<MLP_TILE>(o, x, ld, pieces);
+    for (uint32_t e = thread_id(); e < MLP_TILE * o.n; e += block_size())
+        put(e / o.n, e % o.n, sums[e]);
+    sync_block();
 }
 
 /* w may be copied 16 bytes at a time: rows of pieces begin at such places. */
-DEVICE struct operand operand_of(const float *w, uint32_t k, uint32_t n, uint32_t across)
+DEVICE struct operand operand_of(const struct mlp &f, const float *w, uint32_t k, uint32_t n,
+                                 uint32_t across)
 {
     bool wide = (size_t)w % 16 == 0 && (across ? k : n) % 4 == 0;
-    return {w, k, n, across, wide};
+    return {w, k, n, across, wide, f.depth, f.half};
 }
+
+/* --- dropout --- */
+
+/* What the block's rows keep: of all layers at once, as nothing else is asked of them. */
+DEVICE void draw_kept(const struct mlp &f, float *room, uint32_t row0)
+{
+    for (uint32_t i = 0; i < f.count; i++) {
+        const struct mlp_layer &l = f.layer[i];
+        uint32_t fours = l.scale != 0 ? (l.first + MLP_TILE * l.out + 3) / 4 : 0;
+        uint8_t *kept = (uint8_t *)(room + l.at_kept);
+        for (uint32_t q = thread_id(); q < fours; q += block_size()) {
+            struct rng4 bits =
+                dropout_bits(f.now, l.position, l.counter + (uint64_t)(row0 / 4) * l.out + q);
+            uint32_t keep = 0;
+            UNROLL
+            for (int k = 0; k < 4; k++)
+                keep |= (uint32_t)(bits.v[k] >= l.threshold) << k;
+            kept[q] = (uint8_t)keep;
+        }
+    }
+}
+
+DEVICE float dropped(const struct mlp_layer &l, const float *room, uint32_t r, uint32_t col,
+                     float x)
+{
+    uint32_t e = l.first + r * l.out + col;
+    const uint8_t *kept = (const uint8_t *)(room + l.at_kept);
+    return dropout_value(0, x, kept[e / 4] >> e % 4 & 1, l.scale);
+}
+
+/* --- forward --- */
 
 DEVICE float hot_sum(const struct mlp &f, uint32_t row, uint32_t col, float sum)
 {
@@ -132,11 +173,55 @@ DEVICE float hot_sum(const struct mlp &f, uint32_t row, uint32_t col, float sum)
     return sum;
 }
 
+/* What becomes of x w + b, or of its norm. */
+DEVICE void put_value(const struct mlp_layer &l, float *room, uint32_t r, uint32_t row,
+                      uint32_t col, float x)
+{
+    uint32_t at = r * padded(l.out) + col;
+    float y = act_value(l.act, x, l.slope);
+    room[l.at_by + at] = act_needs_z(l.act) ? x : y;
+    if (l.scale != 0)
+        y = dropped(l, room, r, col, y);
+    room[l.at_y + at] = y; /* maybe the same place: then that is all that is wanted of it */
+    if (l.y)
+        l.y[(size_t)row * l.out + col] = y;
+}
+
+template <int V>
+DEVICE void layer_norm(const struct mlp &f, const struct mlp_layer &l, float *room, uint32_t row0)
+{
+    uint32_t ld = padded(l.out);
+    for (uint32_t r = warp_id(); r < MLP_TILE && row0 + r < f.rows; r += block_size() / WARP) {
+        float *normed = room + l.at_by + r * ld;
+        const float *sums = room + l.at_sum + r * ld;
+        struct lnorm_stats s = lnorm_row<V>(
+            [&](float(&v)[V], uint32_t k) { run_load(v, sums + k); },
+            [&](const float(&v)[V], uint32_t k) { run_store(normed + k, v); }, l.gamma, l.beta,
+            l.out, l.epsilon);
+        if (lane_id() == 0) {
+            room[l.at_stats + 2 * r] = s.mean;
+            room[l.at_stats + 2 * r + 1] = s.inv;
+            if (l.mean) {
+                l.mean[row0 + r] = s.mean;
+                l.inv[row0 + r] = s.inv;
+            }
+        }
+        sync_warp(FULL_WARP);
+        for (uint32_t col = lane_id(); col < l.out; col += WARP) {
+            float x = normed[col];
+            if (f.answers && l.normed)
+                l.normed[(size_t)(row0 + r) * l.out + col] = x;
+            put_value(l, room, r, row0 + r, col, x);
+        }
+    }
+    sync_block();
+}
+
 DEVICE void layer_forward(const struct mlp &f, uint32_t number, float *room, uint32_t row0)
 {
     const struct mlp_layer &l = f.layer[number];
     const float *x = room + (number ? f.layer[number - 1].at_y : f.at_x);
-    product(operand_of(l.w, l.in, l.out, 0), x, padded(l.in), room,
+    product(operand_of(f, l.w, l.in, l.out, 0), x, padded(l.in), room,
             [&](uint32_t r, uint32_t col, float sum) {
                 uint32_t at = r * padded(l.out) + col, row = row0 + r;
                 if (row >= f.rows) {
@@ -147,50 +232,85 @@ DEVICE void layer_forward(const struct mlp &f, uint32_t number, float *room, uin
                     sum = hot_sum(f, row, col, sum);
                 if (l.b)
                     sum += l.b[col];
-                if (l.z)
-                    l.z[(size_t)row * l.out + col] = sum;
-                float y = act_value(l.act, sum, l.slope);
-                room[l.at_by + at] = sum;
-                room[l.at_y + at] = y; /* the same place where the derivative is taken at y */
-                l.y[(size_t)row * l.out + col] = y;
+                if (!l.gamma) {
+                    put_value(l, room, r, row, col, sum);
+                    return;
+                }
+                room[l.at_sum + at] = sum;
+                l.sum[(size_t)row * l.out + col] = sum;
             });
+    if (l.gamma && l.wide)
+        layer_norm<4>(f, l, room, row0);
+    else if (l.gamma)
+        layer_norm<1>(f, l, room, row0);
+}
+
+/* --- back --- */
+
+/* The gradient of a layer's output, on its way to dz, or to the gradient of its norm. */
+DEVICE void put_gradient(const struct mlp &f, const struct mlp_layer &l, float *room, uint32_t r,
+                         uint32_t row0, uint32_t col, float d)
+{
+    float *at = room + l.at_by + r * padded(l.out) + col;
+    if (l.scale != 0)
+        d = dropped(l, room, r, col, d);
+    if (l.act != ACT_NONE)
+        d *= act_derivative(l.act, *at, l.slope);
+    if (l.act != ACT_NONE && l.gamma)
+        d = 0.0f + d; /* an act by itself adds it */
+    bool inside = row0 + r < f.rows;
+    *at = inside ? d : 0;
+    if (inside)
+        (l.gamma ? l.dnormed : l.dz)[(size_t)(row0 + r) * l.out + col] = d;
+}
+
+template <int V>
+DEVICE void norm_back(const struct mlp &f, const struct mlp_layer &l, float *room, uint32_t row0)
+{
+    uint32_t ld = padded(l.out);
+    for (uint32_t r = warp_id(); r < MLP_TILE && row0 + r < f.rows; r += block_size() / WARP) {
+        float *dz = room + l.at_by + r * ld;
+        const float *stats = room + l.at_stats + 2 * r, *sums = room + l.at_sum + r * ld;
+        lnorm_dx<V>([&](float(&v)[V], uint32_t k) { run_load(v, sums + k); },
+                    [&](float(&v)[V], uint32_t k) { run_load(v, dz + k); },
+                    [&](float(&)[V], uint32_t) {},
+                    [&](const float(&v)[V], uint32_t k) { run_store(dz + k, v); }, l.gamma,
+                    {stats[0], stats[1]}, l.out);
+        sync_warp(FULL_WARP);
+        for (uint32_t col = lane_id(); col < l.out; col += WARP)
+            l.dz[(size_t)(row0 + r) * l.out + col] = dz[col];
+    }
+    sync_block();
 }
 
 /* dz of the layer below, or dx of the first, from dz of this one. */
-DEVICE void layer_back(const struct mlp &f, uint32_t number, float *room, const float *dz,
-                       float *to, uint32_t row0)
+DEVICE void layer_back(const struct mlp &f, uint32_t number, float *room, uint32_t row0)
 {
-    const struct mlp_layer &l = f.layer[number];
-    product(operand_of(l.w, l.out, l.in, 1), dz, f.ld_dz, room,
+    const struct mlp_layer &l = f.layer[number], &below = f.layer[number ? number - 1 : 0];
+    product(operand_of(f, l.w, l.out, l.in, 1), room + l.at_by, padded(l.out), room,
             [&](uint32_t r, uint32_t col, float sum) {
-                uint32_t row = row0 + r;
                 if (number > 0) {
-                    const struct mlp_layer &below = f.layer[number - 1];
-                    float by = room[below.at_by + r * padded(l.in) + col];
-                    if (below.act != ACT_NONE)
-                        sum *= act_derivative(below.act, by, below.slope);
-                    to[r * f.ld_dz + col] = sum;
-                    if (row < f.rows)
-                        below.dz[(size_t)row * l.in + col] = sum;
-                } else if (row < f.rows) {
-                    float *dx = f.dx + (size_t)row * l.in + col;
+                    put_gradient(f, below, room, r, row0, col, sum);
+                } else if (row0 + r < f.rows) {
+                    float *dx = f.dx + (size_t)(row0 + r) * l.in + col;
                     *dx = f.add_dx ? *dx + sum : sum;
                 }
             });
+    if (number > 0 && below.gamma && below.wide_back)
+        norm_back<4>(f, below, room, row0);
+    else if (number > 0 && below.gamma)
+        norm_back<1>(f, below, room, row0);
 }
 
 /* The loss of the block's rows, in their order; lane r has row r. */
-DEVICE void block_loss(const struct mlp &f, const float *room, float *dz, double *parts,
-                       uint32_t row0)
+DEVICE void block_loss(const struct mlp &f, float *room, double *parts, uint32_t row0)
 {
     const struct mlp_layer &l = f.layer[f.count - 1];
     uint32_t r = thread_id(), row = row0 + r;
     if (r < MLP_TILE) {
-        float *d = dz + r * f.ld_dz, weight = 0;
+        float *d = room + l.at_by + r * padded(l.out), weight = 0;
         const float *logits = room + l.at_y + r * padded(l.out);
         double loss = 0;
-        for (uint32_t k = 0; k < l.out; k++)
-            d[k] = 0;
         if (row < f.rows && f.classes) {
             weight = (float)f.of_classes.weight[row];
             loss = class_row<1>(f.of_classes, logits, d, (float)f.of_classes.target[row], weight);
@@ -198,10 +318,14 @@ DEVICE void block_loss(const struct mlp &f, const float *room, float *dz, double
             weight = (float)f.of_values.weight[row];
             loss = value_row(f.of_values, logits[0], d, (float)f.of_values.target[row], weight);
         }
+        for (uint32_t k = 0; k < l.out; k++) {
+            if (row < f.rows)
+                l.dz[(size_t)row * l.out + k] = d[k];
+            else
+                d[k] = 0;
+        }
         parts[r] = loss;
         parts[MLP_TILE + r] = (double)weight;
-        for (uint32_t k = 0; k < l.out && row < f.rows; k++)
-            l.dz[(size_t)row * l.out + k] = d[k];
     }
     sync_block();
     if (thread_id() < 2) {
@@ -212,35 +336,10 @@ DEVICE void block_loss(const struct mlp &f, const float *room, float *dz, double
     }
 }
 
-KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
+/* The block that comes last adds what all of them lost. */
+DEVICE void shard_loss(const struct mlp &f)
 {
-    DYNAMIC(float, room);
-    SHARED(double, parts, 2 * MLP_TILE);
-    SHARED(uint32_t, said, 1);
-    uint32_t row0 = block_x() * MLP_TILE, in = f.layer[0].in;
-    if (f.gather.rows) { /* a row has MLP_LANES / MLP_TILE lanes */
-        enum { EACH = MLP_LANES / MLP_TILE };
-        if (row0 + thread_id() / EACH < f.rows)
-            gather_row<EACH>(f.gather, row0 + thread_id() / EACH, thread_id() % EACH);
-        sync_block();
-    }
-    for (uint32_t e = thread_id(); e < MLP_TILE * in; e += MLP_LANES) {
-        uint32_t r = e / in, k = e % in;
-        room[f.at_x + r * padded(in) + k] =
-            row0 + r < f.rows ? f.x[(size_t)(row0 + r) * in + k] : 0;
-    }
-    sync_block();
-    for (uint32_t i = 0; i < f.count; i++)
-        layer_forward(f, i, room, row0);
-    float *dz = room + f.at_dz, *other = dz + MLP_TILE * f.ld_dz;
-    block_loss(f, room, dz, parts, row0);
-    for (uint32_t i = f.count; i-- > (f.dx ? 0u : 1u);) {
-        layer_back(f, i, room, dz, other, row0);
-        float *swap = dz;
-        dz = other;
-        other = swap;
-    }
-    if (!block_is_last(f.counter, grid_x(), said) || thread_id() >= f.shards)
+    if (thread_id() >= f.shards)
         return;
     /* shards begin at multiples of MLP_TILE */
     uint32_t end = (part_begin(f.rows, f.shards, thread_id() + 1) + MLP_TILE - 1) / MLP_TILE;
@@ -257,6 +356,36 @@ KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
     *part_weight = (more ? *part_weight : 0) + weight;
 }
 
+KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
+{
+    DYNAMIC(float, room);
+    SHARED(double, parts, 2 * MLP_TILE);
+    SHARED(uint32_t, said, 1);
+    enum { EACH = MLP_NARROW / MLP_TILE }; /* lanes of a row */
+    uint32_t row0 = block_x() * MLP_TILE, in = f.layer[0].in, mine = thread_id() / EACH;
+    if (f.gather.rows) {
+        if (mine < MLP_TILE && row0 + mine < f.rows)
+            gather_row<EACH>(f.gather, row0 + mine, thread_id() % EACH);
+        sync_block();
+    }
+    for (uint32_t e = thread_id(); e < MLP_TILE * in; e += block_size()) {
+        uint32_t r = e / in, k = e % in;
+        room[f.at_x + r * padded(in) + k] =
+            row0 + r < f.rows ? f.x[(size_t)(row0 + r) * in + k] : 0;
+    }
+    draw_kept(f, room, row0);
+    sync_block();
+    for (uint32_t i = 0; i < f.count; i++)
+        layer_forward(f, i, room, row0);
+    if (f.answers)
+        return;
+    block_loss(f, room, parts, row0);
+    for (uint32_t i = f.count; i-- > (f.dx ? 0u : 1u);)
+        layer_back(f, i, room, row0);
+    if (block_is_last(f.counter, grid_x(), said))
+        shard_loss(f);
+}
+
 size_t mlp_scratch(uint32_t rows)
 {
     return SCRATCH_HEAD + 2 * sizeof(double) * ((rows + MLP_TILE - 1) / MLP_TILE);
@@ -264,123 +393,5 @@ size_t mlp_scratch(uint32_t rows)
 
 void mlp_start(struct machine *m, const struct mlp *f)
 {
-    LAUNCH(mlp_step, dim3((f->rows + MLP_TILE - 1) / MLP_TILE), dim3(MLP_LANES), f->bytes, m, *f);
-}
-
-/* --- which operations --- */
-
-/* The layer's place in the block's memory, and whether the kernel can have it. */
-static bool add_layer(struct mlp *f, uint32_t *at, const struct op_dense *a)
-{
-    struct mlp_layer *l = &f->layer[f->count];
-    if (f->count == MLP_LAYERS || a->out > MLP_WIDTH || a->in > MLP_WIDTH || !a->out ||
-        (f->count && (a->in != l[-1].out || (const float *)a->x != l[-1].y)) ||
-        (f->count && (a->hot.column_count || a->rows != f->rows)) || a->ldx != a->in ||
-        a->ldy != a->out || (a->z && a->ldz != a->out) || (act_needs_z(a->act) && !a->z))
-        return false;
-    l->w = (const float *)a->w;
-    l->b = (const float *)a->b;
-    l->y = (float *)a->y;
-    l->z = (float *)a->z;
-    l->in = a->in;
-    l->out = a->out;
-    l->act = a->act;
-    l->slope = (float)a->slope;
-    l->at_y = l->at_by = *at;
-    *at += MLP_TILE * padded(a->out);
-    if (act_needs_z(a->act)) {
-        l->at_by = *at;
-        *at += MLP_TILE * padded(a->out);
-    }
-    f->count++;
-    return true;
-}
-
-static bool has_loss(struct mlp *f, const struct kernel_op *op)
-{
-    struct mlp_layer *last = &f->layer[f->count - 1];
-    const struct op_loss_class *c = (const struct op_loss_class *)op->arguments;
-    const struct op_loss_value *v = (const struct op_loss_value *)op->arguments;
-    if (last->act != ACT_NONE)
-        return false;
-    if (op->op == OP_loss_class) {
-        f->of_classes = *c;
-        f->classes = c->classes;
-        last->dz = (float *)c->dlogits;
-        return c->dlogits && c->rows == f->rows && c->classes == last->out &&
-               c->classes <= MANY_CLASSES && c->ld == c->classes && c->ldd == c->classes &&
-               (const float *)c->logits == last->y;
-    }
-    f->of_values = *v;
-    last->dz = (float *)v->dy;
-    return op->op == OP_loss_value && v->dy && v->rows == f->rows && last->out == 1 && v->ld == 1 &&
-           v->ldd == 1 && (const float *)v->y == last->y;
-}
-
-/* The way back of layer i. */
-static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
-{
-    const struct mlp_layer *l = &f->layer[i];
-    const float *x = i ? l[-1].y : f->x;
-    if (b->rows != f->rows || b->in != l->in || b->out != l->out || b->act != l->act ||
-        (float *)b->dy != l->dz || (const float *)b->x != x || (const float *)b->w != l->w ||
-        b->ldx != b->in || b->lddy != b->out || (float)b->slope != l->slope || !b->dw ||
-        (act_needs_z(l->act) ? (const float *)b->z != l->z || b->ldz != b->out
-                             : (const float *)b->y != l->y || b->ldy != b->out) ||
-        (b->dx && b->lddx != b->in) || (i > 0 && (!b->dx || b->add_dx || b->hot.column_count)))
-        return false;
-    if (i > 0) {
-        f->layer[i - 1].dz = (float *)b->dx;
-        return true;
-    }
-    f->dx = b->in ? (float *)b->dx : nullptr;
-    f->add_dx = b->add_dx;
-    return b->hot.column_count == f->hot.column_count && b->hot.ids == f->hot.ids &&
-           b->hot.columns == f->hot.columns && b->hot.ids_ld == f->hot.ids_ld;
-}
-
-uint32_t mlp_match(struct mlp *f, const struct op_dense_back **back, const struct kernel_op *ops,
-                   uint32_t count, void *scratch)
-{
-    uint32_t at = 2 * PIECE, n = 0, widest = 1;
-    *f = mlp{};
-    if (count > 1 && ops[0].op == OP_gather && ops[1].op == OP_dense) {
-        const struct op_gather *g = (const struct op_gather *)ops[0].arguments;
-        const struct op_dense *a = (const struct op_dense *)ops[1].arguments;
-        n = g->x == a->x && g->ld == a->ldx && g->rows == a->rows && g->rows
-                ? mlp_match(f, back, ops + 1, count - 1, scratch)
-                : 0;
-        f->gather = *g;
-        return n ? n + 1 : 0;
-    }
-    const struct op_dense *first = (const struct op_dense *)ops[0].arguments;
-    if (count == 0 || ops[0].op != OP_dense || first->rows == 0 || first->rows > MLP_ROWS)
-        return 0;
-    f->rows = first->rows;
-    f->x = (const float *)first->x;
-    f->hot = first->hot;
-    f->at_x = at;
-    at += MLP_TILE * padded(first->in);
-    for (; n < count && ops[n].op == OP_dense; n++) {
-        const struct op_dense *a = (const struct op_dense *)ops[n].arguments;
-        if (a->exact || !add_layer(f, &at, a))
-            return 0;
-        widest = a->out > widest ? a->out : widest;
-    }
-    if (count < 2 * n + 1 || !has_loss(f, &ops[n]))
-        return 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct kernel_op *op = &ops[n + 1 + i];
-        back[i] = (const struct op_dense_back *)op->arguments;
-        if (op->op != OP_dense_back || !goes_back(f, n - 1 - i, back[i]))
-            return 0;
-    }
-    f->at_dz = at;
-    f->ld_dz = padded(widest);
-    f->bytes = (at + 2 * MLP_TILE * f->ld_dz) * sizeof(float);
-    if (f->bytes > MLP_BYTES - 1024)
-        return 0;
-    f->counter = (uint32_t *)scratch;
-    f->parts = (double *)(void *)((char *)scratch + SCRATCH_HEAD);
-    return 2 * n + 1;
+    LAUNCH(mlp_step, dim3((f->rows + MLP_TILE - 1) / MLP_TILE), dim3(f->lanes), f->bytes, m, *f);
 }

@@ -1,27 +1,47 @@
-/* mlp.cuh - a stack of small dense layers with its loss, fused: which operations those are, and
- * what the kernel is told of them. */
+/* mlp.cuh - a stack of small dense layers, fused: which operations those are, and what the kernel
+ * is told of them. A layer is a dense one with what follows it: layer_norm, activation, dropout,
+ * each of them or none. batch_norm is none of it: its statistics are those of the whole batch, of
+ * which a block has eight rows. */
 #ifndef DNN_KERNELS_MLP_CUH
 #define DNN_KERNELS_MLP_CUH
 
 #include "kernels.h"
 
-/* Layers, widths of inputs and outputs, rows, and bytes of a block's memory: at most. */
-enum { MLP_LAYERS = 6, MLP_WIDTH = 128, MLP_ROWS = 4096, MLP_BYTES = 48 << 10 };
-/* Rows of a block, lanes; k at a time. */
-enum { MLP_TILE = 8, MLP_LANES = 128, MLP_DEPTH = 16 };
+/* Layers, widths of inputs and outputs, rows: at most. */
+enum { MLP_LAYERS = 6, MLP_WIDTH = 256, MLP_ROWS = 4096 };
+/* Rows of a block; lanes where no layer is wider, and else; so many k at a time, or the half where
+ * memory is short; what lies between two rows of k. */
+enum { MLP_TILE = 8, MLP_NARROW = 128, MLP_LANES = 256, MLP_DEPTH = 16, MLP_SKEW = 4 };
 
+/* at_: places in the block's memory, of rows that begin at multiples of four numbers. NULL: not
+ * wanted. */
 struct mlp_layer {
-    const float *w, *b;        /* b NULL: none */
-    float *y, *z, *dz;         /* rows without gaps; z NULL: not kept; dz NULL: not wanted */
+    const float *w, *b;
+    float *y, *dz;             /* rows without gaps; y: what the next layer reads */
+    const float *by;           /* what the dense layer's derivative is taken at: not written */
     uint32_t in, out, act;
-    uint32_t at_y, at_by;      /* in the block's memory: y, and what its derivative is taken at */
     float slope;
+    uint32_t at_y, at_by;      /* y; what the derivative is taken at, then dz */
+    /* gamma NULL: no norm. x w + b, that normed, its gradient */
+    const float *gamma, *beta;
+    float *sum, *normed, *dnormed, *mean, *inv;
+    uint32_t at_sum, at_stats; /* of a row: mean, inv */
+    uint32_t wide, wide_back;  /* four numbers at once, there and back */
+    float epsilon;
+    /* scale 0: no dropout. The first element is number `first` of four with that counter; at_kept:
+     * bits, a byte for four elements */
+    float scale;
+    uint32_t threshold, position, first, at_kept;
+    uint64_t counter;
 };
 struct mlp {
     struct mlp_layer layer[MLP_LAYERS];
     uint32_t count, rows, shards, classes; /* classes 0: values */
-    uint32_t at_x, at_dz, ld_dz;           /* in the block's memory: two dz of the widest layer */
+    uint32_t answers;          /* there is neither loss nor way back */
+    uint32_t at_x, depth, half; /* k at a time; numbers of each half of the pieces */
+    uint32_t lanes;
     const float *x;
+    const struct step *now;    /* of dropout */
     struct op_gather gather;   /* of x and what stands beside it; rows 0: that is there already */
     float *dx;                 /* of the first layer, or NULL */
     uint32_t add_dx;
@@ -33,11 +53,18 @@ struct mlp {
     size_t bytes;
 };
 
-/* The operations at the front of a list that the kernel does: maybe gather, dense layers, the loss,
- * and their way back. Returns how many, 0: none; dw and db are left, in `back` (those operations,
- * layer by layer from the last). */
-uint32_t mlp_match(struct mlp *f, const struct op_dense_back **back, const struct kernel_op *ops,
-                   uint32_t count, void *scratch);
+/* What the kernel leaves, from the last layer on: dw and db of dense layers, gradients of norms. */
+struct mlp_rest {
+    const struct op_dense_back *dense[MLP_LAYERS];
+    const struct op_lnorm_back *norm[MLP_LAYERS];
+    uint32_t norms;
+};
+
+/* The operations at the front of a list that the kernel does: maybe gather, layers, the loss, and
+ * their way back; or layers of answers alone. most: bytes that a block may have. Returns how many,
+ * 0: none. */
+uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op *ops,
+                   uint32_t count, size_t most, void *scratch);
 void mlp_start(struct machine *m, const struct mlp *f);
 size_t mlp_scratch(uint32_t rows);
 

@@ -77,6 +77,11 @@ static inline struct opcase random_case(uint64_t seed)
         c.out = draw_size(d, 140);
         c.flags = c.op == OP_embed ? 0 : draw_flag(d, CASE_MORE);
         c.gate = c.op == OP_embed ? 0 : 1e-4;
+        if (c.op == OP_embed_back && c.rows > 50 && draw_below(d, 2)) { /* large tables */
+            c.in = 1 + draw_below(d, 3);
+            c.out = draw_size(d, 6);
+            c.kind = (1u << 18) / c.rows + 1;
+        }
         break;
     case OP_dense:
         c.out = draw_size(d, 150);

@@ -75,13 +75,21 @@ static void make_gather(const struct opcase *c, struct opdata *d)
 }
 OPCASES(gather);
 
-/* categories of 2, 5, 8, ... values: `in` of a case; its out is the dimension of an embedding */
+/* categories of 2, 5, 8, ... values and `kind` more: `in` of a case; its out is the dimension of an
+ * embedding */
+static uint32_t values_of(const struct opcase *c, uint32_t category)
+{
+    return 2 + 3 * category + c->kind;
+}
+
+/* Of those with many values, some are frequent. */
 static int32_t *ids_of(struct opdata *d, const struct opcase *c, uint32_t categories)
 {
     size_t count = (size_t)c->rows * categories;
     int32_t *ids = opdata_host(d, count, sizeof *ids);
     for (size_t i = 0; i < count; i++)
-        ids[i] = (int32_t)opdata_random(d, 2 + 3 * (i % categories));
+        ids[i] = (int32_t)opdata_random(d, c->kind && i % 3 ? 9 :
+                                               values_of(c, (uint32_t)(i % categories)));
     return opdata_values(d, "ids", BUFFER_INT, ids, count, false);
 }
 
@@ -119,8 +127,8 @@ static const struct embed_column *tables_of(struct opdata *d, const struct opcas
     struct embed_column *columns = opdata_host(d, c->in, sizeof *columns);
     *size = 7; /* something stands before the first table */
     for (uint32_t k = 0; k < c->in; k++) {
-        columns[k] = (struct embed_column){k, k * c->out, c->out, 2 + 3 * k, *size};
-        *size += (uint64_t)(2 + 3 * k) * c->out;
+        columns[k] = (struct embed_column){k, k * c->out, c->out, values_of(c, k), *size};
+        *size += (uint64_t)values_of(c, k) * c->out;
     }
     return opdata_adopt(d, columns, c->in * sizeof *columns);
 }
@@ -147,6 +155,9 @@ static const struct opcase cases_embed_back[] = {
     {.op = OP_embed_back, .rows = 256, .in = 5, .out = 8, .pad = 2, .flags = CASE_MORE,
      .gate = 1e-5},
     {.op = OP_embed_back, .rows = 300, .in = 30, .out = 130, .gate = 1e-5},
+    {.op = OP_embed_back, .rows = 70, .in = 2, .out = 3, .kind = 4000, .gate = 1e-5},
+    {.op = OP_embed_back, .rows = 90, .in = 3, .out = 5, .kind = 3000, .pad = 1,
+     .flags = CASE_MORE, .gate = 1e-5},
 };
 
 static void make_embed_back(const struct opcase *c, struct opdata *d)
@@ -163,7 +174,8 @@ static void make_embed_back(const struct opcase *c, struct opdata *d)
                                .ld = c->in * c->out + c->pad,
                                .ids_ld = c->in,
                                .column_count = c->in,
-                               .more = c->flags & CASE_MORE ? 1 : 0};
+                               .more = c->flags & CASE_MORE ? 1 : 0,
+                               .largest = values_of(c, c->in - 1)};
     d->flops = (double)c->rows * c->in * c->out;
 }
 OPCASES(embed_back);

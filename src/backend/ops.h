@@ -137,7 +137,8 @@ struct op_embed_back {
     const int32_t *ids;
     const struct embed_column *columns;
     const struct step *now;
-    uint32_t rows, ld, ids_ld, column_count, more, pad;
+    uint32_t rows, ld, ids_ld, column_count, more;
+    uint32_t largest;          /* categories of the largest table, as a hint; 0: few */
 };
 
 /* One-hot inputs of a dense layer that are never written out: every column adds the row at + id of

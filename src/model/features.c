@@ -133,6 +133,9 @@ void features_forward(const struct model *m, struct pass *p, const struct source
 
 void features_backward(const struct model *m, struct pass *p, const struct act *dx)
 {
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < m->embed_count; i++)
+        largest = m->embed[i].count > largest ? m->embed[i].count : largest;
     op_embed_back(p->m, &(struct op_embed_back){.grads = p->grads,
                                                 .dx = dx,
                                                 .ids = p->ids,
@@ -142,5 +145,6 @@ void features_backward(const struct model *m, struct pass *p, const struct act *
                                                 .ld = m->held,
                                                 .ids_ld = p->ids_ld,
                                                 .column_count = m->embed_count,
-                                                .more = p->more});
+                                                .more = p->more,
+                                                .largest = largest});
 }

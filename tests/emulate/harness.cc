@@ -78,6 +78,11 @@ unsigned device_sms(const struct machine *)
 {
     return 3;
 }
+size_t block_bytes = SHARED_MOST;
+size_t device_block_bytes(const struct machine *)
+{
+    return block_bytes;
+}
 
 bool dies(void (*body)(void))
 {

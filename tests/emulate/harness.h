@@ -34,6 +34,9 @@ extern void (*device_launched)(const char *kernel);
 /* How many random shapes a test tries: EMULATE_SHAPES, else `usual`. */
 unsigned shapes_wanted(unsigned usual);
 
+/* What device_block_bytes says: a test may play a smaller card. */
+extern size_t block_bytes;
+
 /* Whether a child that runs this dies of it. */
 bool dies(void (*body)(void));
 

@@ -10,6 +10,10 @@ check "and the report says so" grep -q '"failed": 0, "left_out": 0, "alive": tru
 check "an emulated device is no GPU" grep -q '"real_gpu": false' cases.json
 run "$parity" --training --only "tanh, a number to learn" training.json
 is_exit 0 "a training: its gradient, its loss, its bits"
+for task in "dropout, 2 micro-batches" "layer_norm and dropout"; do
+    run "$parity" --training --only "$task" training.json
+    is_exit 0 "a training with $task"
+done
 run "$parity" --precision precision.json
 is_exit 0 "large products in tf32, bf16 and fp16"
 check "are none of them left out" grep -q '"failed": 0, "left_out": 0, "alive": true' precision.json

@@ -23,6 +23,12 @@ static const struct task tasks[] = {
      "{\"type\": \"silu\"}]}]}", 6, 3, 64, 2, 20, 0.005, 5e-2, 0.9},
     {"tanh, a number to learn", "{\"preset\": \"mlp\", \"hidden\": [64], \"activation\": \"tanh\", "
      "\"dropout\": 0}", 5, 1, 128, 1, 30, 0.005, 2e-2, 0.8},
+    {"the default preset, batch 256", "{\"preset\": \"mlp\"}", 14, 2, 256, 1, 30, 0.002, 2e-2,
+     0.7},
+    {"dropout, 2 micro-batches", "{\"preset\": \"mlp\", \"hidden\": [48, 19], \"dropout\": 0.1}",
+     6, 2, 44, 2, 6, 0.01, 5e-2, 0.9},
+    {"layer_norm and dropout", "{\"preset\": \"mlp\", \"hidden\": [40, 19], \"norm\": \"layer\", "
+     "\"activation\": \"silu\", \"dropout\": 0.1}", 6, 3, 96, 1, 6, 0.01, 5e-2, 0.9},
 };
 enum { ROWS = 2000 };
 

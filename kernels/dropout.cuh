@@ -1,0 +1,25 @@
+/* dropout.cuh - what dropout keeps, and what becomes of it. The random bits are those of
+ * base/rng.h: an element's follow from its place in the whole step's batch, so that a lane draws
+ * four neighbours with one counter, and what is kept is the same on every machine. */
+#ifndef DNN_KERNELS_DROPOUT_CUH
+#define DNN_KERNELS_DROPOUT_CUH
+
+#include "base/rng.h"
+#include "device.cuh"
+#include "kernels.h"
+
+/* The bits of elements 4 * counter and on, of a layer by its position. */
+DEVICE struct rng4 dropout_bits(const struct step *now, uint32_t layer, uint64_t counter)
+{
+    return rng_philox(now->seed, (uint32_t)counter,
+                      (layer | now->model << 16) ^ (uint32_t)(counter >> 32) << 24,
+                      (uint32_t)now->tried, RNG_DROPOUT);
+}
+
+/* before: 0, or what it is added to. */
+DEVICE float dropout_value(float before, float x, bool keep, float scale)
+{
+    return before + (keep ? x * scale : 0.0f);
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* mlp_match.cu - which operations at the front of a list are a stack of small dense layers, and
+ * where everything stands in a block's memory. */
+#include "backend/backend.h"
+#include "epilogue.cuh"
+#include "lnorm.cuh"
+#include "loss.cuh"
+#include "mlp.cuh"
+
+/* Operations, taken from the front. */
+struct front { const struct kernel_op *ops; uint32_t count, at; };
+
+/* The arguments of the next one, if that is what it is. */
+static const void *take(struct front *o, enum op_id op)
+{
+    return o->at < o->count && o->ops[o->at].op == op ? o->ops[o->at++].arguments : nullptr;
+}
+
+/* --- places in the block's memory --- */
+
+static uint32_t place(uint32_t *at, uint32_t numbers)
+{
+    uint32_t before = *at;
+    *at += (numbers + 3) / 4 * 4;
+    return before;
+}
+
+static uint32_t place_rows(uint32_t *at, uint32_t width)
+{
+    return place(at, MLP_TILE * ((width + 3) / 4 * 4));
+}
+
+static void place_layer(struct mlp_layer *l, bool answers, uint32_t *at)
+{
+    bool two = !answers && l->act != ACT_NONE && (act_needs_z(l->act) || l->scale != 0);
+    l->at_by = place_rows(at, l->out);
+    l->at_y = two ? place_rows(at, l->out) : l->at_by;
+    if (l->gamma) {
+        l->at_sum = place_rows(at, l->out);
+        l->at_stats = place(at, 2 * MLP_TILE);
+    }
+    if (l->scale != 0)
+        l->at_kept = place(at, (l->first + MLP_TILE * l->out + 15) / 16);
+}
+
+/* Numbers of a piece: of all ways there and back. */
+static uint32_t half_of(const struct mlp *f, uint32_t depth)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t out = f->layer[i].out * depth, in = f->layer[i].in * (depth + MLP_SKEW);
+        most = most > out ? most : out;
+        if (!f->answers && (i > 0 || f->dx))
+            most = most > in ? most : in;
+    }
+    return (most + 3) / 4 * 4;
+}
+
+/* Pieces come first. False: a block has no such memory. */
+static bool place_all(struct mlp *f, size_t most)
+{
+    for (f->depth = MLP_DEPTH; f->depth >= MLP_DEPTH / 2; f->depth /= 2) {
+        uint32_t at = 0;
+        f->half = half_of(f, f->depth);
+        place(&at, 2 * f->half);
+        f->at_x = place_rows(&at, f->layer[0].in);
+        for (uint32_t i = 0; i < f->count; i++)
+            place_layer(&f->layer[i], f->answers != 0, &at);
+        f->bytes = at * sizeof(float);
+        if (f->bytes + 1024 <= most) /* what else it has is less */
+            return true;
+    }
+    return false;
+}
+
+/* --- forward --- */
+
+/* The norm of what came last, and the activation behind it. */
+static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const struct op_lnorm *n)
+{
+    const struct op_act *a = (const struct op_act *)take(o, OP_act);
+    if (l->act != ACT_NONE || n->rows != f->rows || n->width != l->out || n->ldx != l->out ||
+        n->ldy != l->out || (const float *)n->x != l->y || (f->answers != 0) == (n->mean != NULL))
+        return false;
+    l->sum = l->y;
+    l->y = (float *)n->y;
+    l->gamma = (const float *)n->gamma;
+    l->beta = (const float *)n->beta;
+    l->mean = (float *)n->mean;
+    l->inv = (float *)n->inv;
+    l->epsilon = (float)n->epsilon;
+    l->wide = lnorm_is_wide(n);
+    if (!a)
+        return true;
+    if (a->rows != f->rows || a->width != l->out || a->ldx != l->out || a->ldy != l->out ||
+        (const float *)a->x != l->y || a->exact != f->answers)
+        return false;
+    l->normed = l->y;
+    l->y = (float *)a->y;
+    l->act = a->act;
+    l->slope = (float)a->slope;
+    return true;
+}
+
+static bool add_dropout(struct mlp *f, struct mlp_layer *l, const struct op_dropout *d)
+{
+    uint64_t before = (uint64_t)d->micro * d->rows * d->width;
+    if (f->answers || d->rows != f->rows || d->width != l->out || d->ldx != l->out ||
+        d->ldy != l->out || (const float *)d->x != l->y || d->add || d->kept_known ||
+        (float)d->scale == 0 || (f->now && f->now != d->now))
+        return false;
+    f->now = d->now;
+    l->y = (float *)d->y;
+    l->scale = (float)d->scale;
+    l->threshold = d->threshold;
+    l->position = d->layer;
+    l->first = (uint32_t)(before % 4);
+    l->counter = before / 4;
+    return true;
+}
+
+/* A dense layer and what follows it. */
+static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
+{
+    struct mlp_layer *l = &f->layer[f->count];
+    if (f->count == MLP_LAYERS || a->out > MLP_WIDTH || a->in > MLP_WIDTH || !a->out ||
+        (f->count && (a->in != l[-1].out || (const float *)a->x != l[-1].y)) ||
+        (f->count && (a->hot.column_count || a->rows != f->rows)) || a->ldx != a->in ||
+        a->ldy != a->out || a->exact != f->answers ||
+        (a->exact ? a->z != NULL : a->z ? a->ldz != a->out : act_needs_z(a->act)))
+        return false;
+    l->w = (const float *)a->w;
+    l->b = (const float *)a->b;
+    l->y = (float *)a->y;
+    l->by = (const float *)(act_needs_z(a->act) ? a->z : a->y);
+    l->in = a->in;
+    l->out = a->out;
+    l->act = a->act;
+    l->slope = (float)a->slope;
+    f->count++;
+    const struct op_lnorm *norm = (const struct op_lnorm *)take(o, OP_lnorm);
+    if (norm && !add_norm(f, l, o, norm))
+        return false;
+    const struct op_dropout *dropout = (const struct op_dropout *)take(o, OP_dropout);
+    return !dropout || add_dropout(f, l, dropout);
+}
+
+static bool has_loss(struct mlp *f, struct front *o)
+{
+    struct mlp_layer *last = &f->layer[f->count - 1];
+    const struct op_loss_class *c = (const struct op_loss_class *)take(o, OP_loss_class);
+    const struct op_loss_value *v = (const struct op_loss_value *)take(o, OP_loss_value);
+    if (last->act != ACT_NONE || last->gamma || last->scale != 0)
+        return false;
+    if (c) {
+        f->of_classes = *c;
+        f->classes = c->classes;
+        last->dz = (float *)c->dlogits;
+        return c->dlogits && c->rows == f->rows && c->classes == last->out &&
+               c->classes <= MANY_CLASSES && c->ld == c->classes && c->ldd == c->classes &&
+               (const float *)c->logits == last->y;
+    }
+    if (!v)
+        return false;
+    f->of_values = *v;
+    last->dz = (float *)v->dy;
+    return v->dy && v->rows == f->rows && last->out == 1 && v->ld == 1 && v->ldd == 1 &&
+           (const float *)v->y == last->y;
+}
+
+/* --- back. d: the gradient of what came last, on its way through a layer to its dz --- */
+
+static bool back_dropout(const struct mlp *f, const struct mlp_layer *l,
+                         const struct op_dropout *b, float **d)
+{
+    bool good = (float *)b->x == *d && b->now == f->now && b->rows == f->rows &&
+                b->width == l->out && b->ldx == l->out && b->ldy == l->out &&
+                (float)b->scale == l->scale && b->threshold == l->threshold &&
+                b->layer == l->position && !b->add &&
+                (uint64_t)b->micro * b->rows * b->width == 4 * l->counter + l->first;
+    *d = (float *)b->y;
+    return good;
+}
+
+static bool back_act(const struct mlp *f, const struct mlp_layer *l, const struct op_act_back *b,
+                     float **d)
+{
+    bool good = (float *)b->dy == *d && b->rows == f->rows && b->width == l->out &&
+                b->ldx == l->out && b->lddx == l->out && b->lddy == l->out && b->act == l->act &&
+                !b->add_dx && (float)b->slope == l->slope && (const float *)b->x == l->normed;
+    *d = (float *)b->dx;
+    return good;
+}
+
+static bool back_norm(const struct mlp *f, struct mlp_layer *l, const struct op_lnorm_back *b,
+                      float **d)
+{
+    bool good = (float *)b->dy == *d && b->dx && b->rows == f->rows && b->width == l->out &&
+                b->ldx == l->out && b->lddx == l->out && b->lddy == l->out && !b->add_dx &&
+                (const float *)b->x == l->sum && (const float *)b->gamma == l->gamma &&
+                (float *)b->mean == l->mean && (float *)b->inv == l->inv;
+    l->dnormed = *d;
+    l->wide_back = lnorm_back_is_wide(b);
+    *d = (float *)b->dx;
+    return good;
+}
+
+/* The way back through what follows the product of layer l. */
+static bool back_through(const struct mlp *f, struct mlp_layer *l, struct front *o,
+                         struct mlp_rest *rest, float *d)
+{
+    if (l->scale != 0) {
+        const struct op_dropout *b = (const struct op_dropout *)take(o, OP_dropout);
+        if (!b || !back_dropout(f, l, b, &d))
+            return false;
+    }
+    if (l->normed) {
+        const struct op_act_back *b = (const struct op_act_back *)take(o, OP_act_back);
+        if (!b || !back_act(f, l, b, &d))
+            return false;
+    }
+    if (l->gamma) {
+        const struct op_lnorm_back *b = (const struct op_lnorm_back *)take(o, OP_lnorm_back);
+        if (!b || !back_norm(f, l, b, &d))
+            return false;
+        rest->norm[rest->norms++] = b;
+    }
+    l->dz = d;
+    return true;
+}
+
+/* The way back of layer i. */
+static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
+{
+    const struct mlp_layer *l = &f->layer[i];
+    const float *x = i ? l[-1].y : f->x;
+    uint32_t act = l->gamma ? (uint32_t)ACT_NONE : l->act;
+    if (b->rows != f->rows || b->in != l->in || b->out != l->out || b->act != act ||
+        (float *)b->dy != l->dz || (const float *)b->x != x || (const float *)b->w != l->w ||
+        b->ldx != b->in || b->lddy != b->out || (!l->gamma && (float)b->slope != l->slope) ||
+        (const float *)(act_needs_z(act) ? b->z : b->y) != l->by ||
+        (act_needs_z(act) ? b->ldz : b->ldy) != l->out || !b->dw || (b->dx && b->lddx != b->in) ||
+        (i > 0 && (!b->dx || b->add_dx || b->hot.column_count)))
+        return false;
+    if (i > 0)
+        return true;
+    f->dx = b->in ? (float *)b->dx : nullptr;
+    f->add_dx = b->add_dx;
+    return b->hot.column_count == f->hot.column_count && b->hot.ids == f->hot.ids &&
+           b->hot.columns == f->hot.columns && b->hot.ids_ld == f->hot.ids_ld;
+}
+
+static bool all_back(struct mlp *f, struct mlp_rest *rest, struct front *o)
+{
+    for (uint32_t i = f->count; i-- > 0;) {
+        const struct op_dense_back *b = (const struct op_dense_back *)take(o, OP_dense_back);
+        if (!b || !goes_back(f, i, b) ||
+            (i > 0 && !back_through(f, &f->layer[i - 1], o, rest, (float *)b->dx)))
+            return false;
+        rest->dense[f->count - 1 - i] = b;
+    }
+    return true;
+}
+
+/* --- all of it --- */
+
+static void choose_lanes(struct mlp *f)
+{
+    f->lanes = MLP_NARROW;
+    for (uint32_t i = 0; i < f->count; i++)
+        if (f->layer[i].out > MLP_NARROW || f->layer[i].in > MLP_NARROW)
+            f->lanes = MLP_LANES;
+}
+
+uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op *ops,
+                   uint32_t count, size_t most, void *scratch)
+{
+    struct front o = {ops, count, 0};
+    const struct op_gather *g = (const struct op_gather *)take(&o, OP_gather);
+    if (o.at == count || ops[o.at].op != OP_dense)
+        return 0;
+    const struct op_dense *a = (const struct op_dense *)ops[o.at].arguments;
+    if (a->rows == 0 || a->rows > MLP_ROWS ||
+        (g && (g->x != a->x || g->ld != a->ldx || g->rows != a->rows)))
+        return 0;
+    *f = mlp{};
+    *rest = mlp_rest{};
+    if (g)
+        f->gather = *g;
+    f->rows = a->rows;
+    f->x = (const float *)a->x;
+    f->hot = a->hot;
+    f->answers = a->exact;
+    while ((a = (const struct op_dense *)take(&o, OP_dense)))
+        if (!add_layer(f, &o, a))
+            return 0;
+    if (f->answers ? f->count < 2 : !has_loss(f, &o) || !all_back(f, rest, &o))
+        return 0;
+    choose_lanes(f);
+    if (!place_all(f, most))
+        return 0;
+    f->counter = (uint32_t *)scratch;
+    f->parts = (double *)(void *)((char *)scratch + SCRATCH_HEAD);
+    return o.at;
+}
