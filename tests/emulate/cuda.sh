@@ -99,7 +99,7 @@ DNN_FAULT=count dnn train f.json -o x.dnn --progress none 2>err >out
 calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
 [ "${calls:-0}" -gt 100 ]
 ok $? "calls are counted: $calls"
-for n in 20 150 400; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719,report; done
+for n in 20 90 160; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719,report; done
 faulted "G10 an ECC error" DNN_EMULATE=report DNN_FAULT=cuda:500:214
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
 faulted "G12 a hang" DNN_EMULATE=hang:700,report DNN_PATIENCE=0.2
@@ -129,7 +129,7 @@ done
 [ -z "$bad" ]
 ok $? "G09 any call fails in its turn: the CPU with one warning, or 69, 81" "$bad"
 rm -f x.dnn*
-run env DNN_EMULATE=break:400:700 "$DNN" train n.json -o x.dnn --progress none
+run env DNN_EMULATE=break:150:700 "$DNN" train n.json -o x.dnn --progress none
 is_exit 81 "G09 fallback none: 81"
 err_has "error[E1810]: GPU 0 (emulated) failed: cudaErrorIllegalAddress (700)" "and what it was"
 
@@ -138,7 +138,7 @@ awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 12; k++) fo
 sed 's/"none"/"cpu"/' c.json >a.json
 dnn train a.json -o a.dnn --progress none --quiet
 dnn predict a.dnn big.csv --quiet >want.csv
-for n in 2 30 90; do
+for n in 2 10 20; do
     run env DNN_EMULATE=break:$n:719,report "$DNN" predict a.dnn big.csv
     [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
     ok $? "predict loses its GPU after kernel $n: one warning, every row once" "exit $STATUS: $(cat err)"
@@ -158,7 +158,7 @@ ok $? "any of the $calls calls of predict fails in its turn, in three ways: ever
 run env DNN_EMULATE=hang:60 DNN_PATIENCE=0.2 "$DNN" predict a.dnn big.csv
 [ $STATUS -eq 0 ] && one_warning && close out want.csv 1e-5
 ok $? "G12 predict on a GPU that hangs" "exit $STATUS: $(cat err)"
-bash -c "cat big.csv | DNN_EMULATE=break:60:719 '$DNN' predict a.dnn -" >out 2>err
+bash -c "cat big.csv | DNN_EMULATE=break:20:719 '$DNN' predict a.dnn -" >out 2>err
 close out want.csv 1e-5 && one_warning
 ok $? "and from a pipe" "$(cat err)"
 
@@ -212,7 +212,7 @@ dnn predict m.dnn d.csv --quiet >m.csv
 check "the same mathematics" close m.csv w.csv 1e-5
 sed 's/"epochs"/"checkpoint": {"every_s": 0, "keep": 2}, "epochs"/' p.json >pr.json
 GPU_BATCH_SIZE=100 dnn train pr.json -o whole.dnn --progress none --quiet
-GPU_BATCH_SIZE=100 DNN_EMULATE=break:300:719 dnn train pr.json -o part.dnn --progress none --quiet --set backend.fallback=none 2>err
+GPU_BATCH_SIZE=100 DNN_EMULATE=break:150:719 dnn train pr.json -o part.dnn --progress none --quiet --set backend.fallback=none 2>err
 run dnn train pr.json -o part.dnn --progress none --resume --set backend.fallback=none
 err_has "resuming at step" "a training of them goes on"
 cmp -s part.dnn whole.dnn
@@ -309,7 +309,7 @@ err_has "dnn_cpu: using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
 # --- resume: on the same kind the same bytes, on the other the same training ---
 sed 's/"epochs": 1,/"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2},/' c.json >r.json
 dnn train r.json -o whole.dnn --progress none --quiet
-DNN_EMULATE=break:700:719 dnn train r.json -o part.dnn --progress none --quiet 2>err
+DNN_EMULATE=break:200:719 dnn train r.json -o part.dnn --progress none --quiet 2>err
 is $? 81 "a training that breaks off"
 mkdir cpu auto && cp r.json d.csv part.dnn.ckpt-* cpu/ && cp r.json d.csv part.dnn.ckpt-* auto/
 run dnn train r.json -o part.dnn --progress none --resume

@@ -84,7 +84,7 @@ run train -o fp16.own.dnn --set backend.precision=fp16
 check "fp16, whose large products are scaled, stays with our kernels" close fp16.dnn fp16.own.dnn 0.1
 
 # --- by rule, from a size on ---
-sed 's/"units": 24/"units": 160/' c.json >wide.json
+sed 's/"units": 24/"units": 320/' c.json >wide.json
 GUESTS_RULE=cuBLASLt:fp32:16:100000 run with whole "$DNN" train wide.json --progress none -o rule.dnn
 is "$(plan rule.dnn)" "cuBLASLt 13.1.0 from 16 and 100000" "a rule names one of them, and sizes"
 cp rule.dnn rule.whole.dnn
@@ -116,8 +116,8 @@ loose() { run with "$1" "$DNN" train wide.json --progress none -v -o timed.dnn -
 stub slow lt $lt -DSLOW
 stub slow dnn $cudnn -DSLOW
 GUESTS_RULE="" loose whole
-err_has "product 64 x 16 x 160: cuBLASLt" "deterministic false: products are timed on this run's shapes"
-err_has "activation 64 x 160: cuDNN" "and activations"
+err_has "product 64 x 16 x 320: cuBLASLt" "deterministic false: products are timed on this run's shapes"
+err_has "activation 64 x 320: cuDNN" "and activations"
 is "$(plan timed.dnn)" "cuBLASLt 13.1.0 timed; cuDNN 9.19.0 timed" "the model keeps that"
 check "whichever it is, the same training" close timed.dnn wide.dnn 1e-3
 GUESTS_RULE="" loose slow
