@@ -5,6 +5,7 @@
  *     test_traffic --print    the table as it is now (make traffic-table) */
 #include <math.h>
 
+#include "form.cuh"
 #include "harness.h"
 #include "kernel_machine.h"
 
@@ -203,9 +204,9 @@ static void count_product(int which)
                                         "bf16 product of 512: dw"};
     uint32_t m = which == 2 ? 256 : 128, n = 256, k = which == 2 ? 128 : 512;
     struct gemm g = {};
-    g.a = device_numbers(1, (size_t)m * k, NULL);
-    g.b = device_numbers(2, (size_t)n * k, NULL);
-    g.c = device_numbers(3, (size_t)m * n, NULL);
+    g.a = plain_act(device_numbers(1, (size_t)m * k, NULL));
+    g.b = plain_act(device_numbers(2, (size_t)n * k, NULL));
+    g.c = plain_act(device_numbers(3, (size_t)m * n, NULL));
     g.m = m;
     g.n = n;
     g.k = k;
