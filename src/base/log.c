@@ -15,6 +15,7 @@ static _Atomic int level_now = LOG_WARNING;
 static _Atomic bool as_json;
 static _Atomic unsigned warnings;
 static void (*_Atomic clear_bar)(void);
+static void (*_Atomic told_warning)(const char *message);
 
 void log_setup(int level, bool json)
 {
@@ -40,6 +41,11 @@ unsigned log_warnings(void)
 void log_on_line(void (*clear)(void))
 {
     atomic_store(&clear_bar, clear);
+}
+
+void log_on_warning(void (*told)(const char *message))
+{
+    atomic_store(&told_warning, told);
 }
 
 static void put_out(const char *bytes, size_t length)
@@ -107,7 +113,10 @@ static void speak(int least, const char *level, const char *prefix, const char *
 static void speak(int least, const char *level, const char *prefix, const char *format,
                   va_list args)
 {
-    if (atomic_load(&level_now) < least)
+    void (*told)(const char *) = NULL;
+    if (strcmp(level, "warning") == 0)
+        told = atomic_load(&told_warning);
+    if (atomic_load(&level_now) < least && !told)
         return;
     char message[MESSAGE_MOST];
     int length = vsnprintf(message, sizeof message, format, args);
@@ -118,7 +127,10 @@ static void speak(int least, const char *level, const char *prefix, const char *
     for (char *c = message; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' '; /* one message, one line */
-    emit(level, prefix, message);
+    if (atomic_load(&level_now) >= least)
+        emit(level, prefix, message);
+    if (told)
+        told(message);
 }
 
 void log_warning(const char *format, ...)

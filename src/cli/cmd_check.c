@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "run/check.h"
+#include "run/warnings.h"
 
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,
@@ -69,10 +70,14 @@ static int check_command(struct args *a)
 {
     struct err e = {0};
     struct overrides o = cli_overrides(a);
+    if (a->json)
+        warnings_keep();
     struct config *config = config_load(a->positionals[0], &o, &e);
     cli_drop(o.sets);
-    if (!config)
+    if (!config) {
+        warnings_drop();
         return cli_fail(a, &e, NULL);
+    }
     struct check_result r = {0};
     int code;
     if (!check_run(config, &r, &e))
@@ -90,6 +95,7 @@ static int check_command(struct args *a)
         text_free(&out);
     }
     check_free(&r);
+    warnings_drop();
     config_free(config);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "run/train.h"
+#include "run/warnings.h"
 
 static const struct arg_option train_options_table[] = {
     {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0,
@@ -63,10 +64,14 @@ static int train_command(struct args *a)
     struct err e = {0};
     struct overrides o = cli_overrides(a);
     o.output_model = args_value(a, "output");
+    if (a->json)
+        warnings_keep();
     struct config *config = config_load(a->positionals[0], &o, &e);
     cli_drop(o.sets);
-    if (!config)
+    if (!config) {
+        warnings_drop();
         return cli_fail(a, &e, "nothing was written");
+    }
     struct train_request q = {.config = config,
                               .output = config->output.model,
                               .resume = args_value(a, "resume") != NULL,
@@ -98,6 +103,7 @@ static int train_command(struct args *a)
             code = cli_json(a, &out, false);
         }
     }
+    warnings_drop();
     config_free(config);
     return code;
 }

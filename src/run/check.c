@@ -14,6 +14,7 @@
 #include "run/stop.h"
 #include "run/tally.h"
 #include "run/training.h"
+#include "run/warnings.h"
 
 #define WRITING ((uint64_t)512 << 10) /* buffers and texts of the model's file */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
@@ -174,12 +175,6 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     return true;
 }
 
-static void take_warnings(const struct table *table, struct text *out)
-{
-    for (size_t i = 0; i < table->warning_count; i++)
-        text_printf(out, "%s\n", table->warnings[i].text);
-}
-
 /* What would stop the training before its first row. A list of metrics that is not there yet is not
  * made: a training may take it meanwhile. */
 static bool outputs_may_be(const struct config *c, struct err *e)
@@ -208,7 +203,6 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = t->table->count[p];
     count_columns(t->schema, r);
-    take_warnings(t->table, &r->warnings);
     config_resolved(t->config, t->features, false, &r->resolved);
     if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
         return false;
@@ -241,17 +235,6 @@ bool check_run(struct config *config, struct check_result *r, struct err *e)
     if (!good)
         check_free(r);
     return good;
-}
-
-static void write_warnings(const struct text *lines, struct json_out *out)
-{
-    json_open(out, "warnings", '[');
-    for (size_t at = 0; at < lines->length;) {
-        size_t length = strcspn(lines->data + at, "\n");
-        json_put_string_n(out, NULL, lines->data + at, length);
-        at += length + 1;
-    }
-    json_close(out, ']');
 }
 
 void check_write(const struct config *c, const struct check_result *r, struct json_out *out)
@@ -298,12 +281,11 @@ void check_write(const struct config *c, const struct check_result *r, struct js
     }
     json_close(out, '}');
     json_put_number(out, "seconds", r->seconds);
-    write_warnings(&r->warnings, out);
+    warnings_write(out);
     json_close(out, '}');
 }
 
 void check_free(struct check_result *r)
 {
-    text_free(&r->warnings);
     text_free(&r->resolved);
 }

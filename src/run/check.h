@@ -22,7 +22,6 @@ struct check_result {
     uint64_t largest_batch_train, largest_batch_predict;
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
-    struct text warnings; /* one a line */
     struct text resolved; /* config with every default */
 };
 bool check_run(struct config *config, struct check_result *r, struct err *e);

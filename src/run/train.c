@@ -8,6 +8,7 @@
 #include "run/profile.h"
 #include "run/stop.h"
 #include "run/training.h"
+#include "run/warnings.h"
 
 static bool story(struct training *t, const struct train_request *q, struct train_result *r,
                   struct err *e)
@@ -92,10 +93,7 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);
-    json_open(out, "warnings", '[');
-    if (*r->worse)
-        json_put_string(out, NULL, r->worse);
-    json_close(out, ']');
+    warnings_write(out);
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);
     json_put_number(out, "start", r->start_s);

@@ -24,7 +24,6 @@ struct train_result {
     int exit;            /* 0, or that of the error */
     bool says_kept;      /* the error's message tells what is left to go on from */
     struct metrics valid, test, baseline;
-    char worse[320]; /* a warning: the model is no better than the baseline; "" when it is */
     bool has_valid, has_test;
     double load_s, start_s, train_s, total_s;
     char sha256[65];

@@ -15,8 +15,9 @@
 /* A model that a constant answer beats has learnt nothing. Asked of the metric that its loss makes
  * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training
  * that ended while it still got better may have come from far: there it must be worse by much. */
-static void compare(const struct training *t, struct train_result *r)
+static void compare(const struct training *t, const struct train_result *r)
 {
+    char worse[320];
     const struct metrics *m = r->has_test ? &r->test : &r->valid;
     const char *name = t->classes ? "logloss" : "rmse";
     bool plain = loss_is_plain(&t->config->train.loss);
@@ -28,24 +29,28 @@ static void compare(const struct training *t, struct train_result *r)
         margin = NOT_PLAIN;
     double got = metrics_get(m, name), constant = metrics_get(&r->baseline, name);
     bool higher = metric_find(name, t->config->task)->higher;
-    if (r->epochs == 0 || !(higher ? got <= constant : got >= margin * constant))
+    if (!(higher ? got <= constant : got >= margin * constant))
         return;
-    int length = snprintf(r->worse, sizeof r->worse,
+    int length = snprintf(worse, sizeof worse,
                           "on the %s rows the model is no better than a constant answer: %s %.4g, "
                           "that of the constant %.4g; ",
                           r->has_test ? "test" : "validation", name, got, constant);
-    size_t room = sizeof r->worse - (size_t)length;
+    size_t room = sizeof worse - (size_t)length;
     double rate = t->config->train.optimizer.learning_rate;
-    if (t->history.metric && !over)
-        snprintf(r->worse + length, room,
+    if (r->epochs == 0)
+        snprintf(worse + length, room,
+                 "it was trained for less than an epoch: give it more time (train.time_limit_s, "
+                 "--time-limit)");
+    else if (t->history.metric && !over)
+        snprintf(worse + length, room,
                  "its last epoch was the best: raise train.epochs (now %lld), or look at "
                  "train.optimizer.learning_rate (now %.3g)",
                  (long long)t->config->train.epochs, rate);
     else
-        snprintf(r->worse + length, room,
+        snprintf(worse + length, room,
                  "lower train.optimizer.learning_rate (now %.3g), or look for extreme values in "
                  "the data or the target", rate);
-    log_warning("%s", r->worse);
+    log_warning("%s", worse);
 }
 
 static bool measure(struct training *t, struct train_result *r, struct err *e)

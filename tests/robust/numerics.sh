@@ -149,6 +149,19 @@ out_has '"warnings":["on the ' "as JSON too"
 run dnn train v.json -o m.dnn --json
 out_has '"warnings":[]' "a good model has no warning"
 rm -f m.dnn
+# all that is warned of stands in the summary, in its order, said aloud or not
+{ cat v.csv; tail -n +2 v.csv | head -n 60; } >again.csv
+for loud in 1 0; do
+    run dnn train v.json -o m.dnn --json --set data.train=again.csv --time-limit 0.000001 --verbosity $loud \
+        --set train.optimizer.learning_rate=5
+    is_exit 0 "repeated rows, and no time, --verbosity $loud"
+    grep -q '"warnings":\["[0-9]* of [0-9]* validation rows .*the time limit came before the end of the first epoch.*no better than a constant' out
+    ok $? "three warnings" "$(grep -o '"warnings":.*' out)"
+    rm -f m.dnn
+done
+run dnn check v.json --json --set data.train=again.csv
+grep -q '"warnings":\["[0-9]* of [0-9]* validation rows ' out
+ok $? "check has those of the data" "$(grep -o '"warnings":.*' out)"
 
 { echo a,b,c,y; tail -n +2 d.csv | sed 's/,[01]$/,1/'; } >one.csv
 run dnn train c.json -o m.dnn --set data.train=one.csv

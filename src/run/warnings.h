@@ -1,0 +1,13 @@
+/* warnings.h - what a run warned of, for its summary: the same lines that a person reads, --quiet or
+ * not. One list in the process, as there is one log. */
+#ifndef DNN_RUN_WARNINGS_H
+#define DNN_RUN_WARNINGS_H
+
+#include "base/json.h"
+
+void warnings_keep(void); /* from now on; what was kept before goes */
+/* Member "warnings" of an open object: a list of strings, empty where none are kept. */
+void warnings_write(struct json_out *out);
+void warnings_drop(void); /* and no more are kept */
+
+#endif
