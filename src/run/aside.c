@@ -46,30 +46,40 @@ static bool start(void)
     return good;
 }
 
-bool aside_run(void (*work)(void *context), void *context, struct err *e)
+bool aside_begin(void (*work)(void *context), void *context)
 {
     pthread_mutex_lock(&lock);
-    if (state == NOT_STARTED) {
-        if (!start()) { /* without one, the risk is the caller's */
-            pthread_mutex_unlock(&lock);
-            work(context);
-            return true;
-        }
+    bool there = state != NOT_STARTED || start();
+    if (there && state == NOT_STARTED)
         state = IDLE;
-    }
-    if (state == IDLE) {
+    if (state == IDLE) { /* else it was given up, as the end will say */
         work_now = work;
         context_now = context;
         state = WORKING;
         pthread_cond_broadcast(&change);
-        while (state == WORKING)
-            pthread_cond_wait(&change, &lock);
     }
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
+bool aside_end(struct err *e)
+{
+    pthread_mutex_lock(&lock);
+    while (state == WORKING)
+        pthread_cond_wait(&change, &lock);
     bool good = state != GIVEN_UP;
     if (!good)
         *e = reason;
     pthread_mutex_unlock(&lock);
     return good;
+}
+
+bool aside_run(void (*work)(void *context), void *context, struct err *e)
+{
+    if (aside_begin(work, context))
+        return aside_end(e);
+    work(context); /* without a thread, the risk is the caller's */
+    return true;
 }
 
 bool aside_give_up(const struct err *why)

@@ -7,9 +7,13 @@
 
 #include "base/err.h"
 
-/* Runs work(context) on a thread that is always the same, and waits for its end. False: it was
- * given up, e says why; that thread then touches nothing any more, and what it worked with is left
- * to it. */
+/* Begins work(context) on a thread that is always the same; one piece at a time. False: there is no
+ * such thread, and nothing was begun. */
+bool aside_begin(void (*work)(void *context), void *context);
+/* Waits for its end. False: it was given up, e says why; that thread then touches nothing any more,
+ * and what it worked with is left to it. */
+bool aside_end(struct err *e);
+/* Both; where there is no such thread, here. */
 bool aside_run(void (*work)(void *context), void *context, struct err *e);
 /* By another thread, which knows that what runs there never comes back: tells whoever waits. False:
  * nothing runs there. */

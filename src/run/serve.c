@@ -192,15 +192,6 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
     return step_answer(s->stepper, &s->source, 0, count, logits, e);
 }
 
-struct answering {
-    struct serve *s;
-    unsigned char *records;
-    uint64_t count;
-    real *logits;
-    bool good;
-    struct err e;
-};
-
 static void answer_there(void *answering)
 {
     struct answering *a = answering;
@@ -209,18 +200,35 @@ static void answer_there(void *answering)
 
 /* On a device by the thread that can be left behind with it, and with all it was given: that one
  * is parked in its call for good, so what stands here is not read any more. */
+static bool left_behind(struct serve *s)
+{
+    s->stepper = NULL;
+    s->network = NULL;
+    s->machine = NULL;
+    return false;
+}
+
 static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                           struct err *e)
 {
     struct answering a = {.s = s, .records = records, .count = count, .logits = logits};
-    if (!aside_run(answer_there, &a, e)) {
-        s->stepper = NULL;
-        s->network = NULL;
-        s->machine = NULL;
-        return false;
-    }
+    if (!aside_run(answer_there, &a, e))
+        return left_behind(s);
     *e = a.e;
     return a.good;
+}
+
+/* Where the device failed, the CPU answers, these records first. */
+static bool answer_instead(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                           struct err *e)
+{
+    if (!select_falls_back(&s->backend, &s->options, e))
+        return false;
+    bool device = beside(s);
+    select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
+    err_clear(e);
+    stop(s, device);
+    return answer(s, records, count, logits, e);
 }
 
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
@@ -230,16 +238,34 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
         decide(s, count, 0);
     if (beside(s) && !s->machine)
         select_lost(&s->backend, &s->options);
-    if (beside(s) ? answer_beside(s, records, count, logits, e)
-                     : answer(s, records, count, logits, e))
-        return true;
-    if (!select_falls_back(&s->backend, &s->options, e))
-        return false;
-    bool device = beside(s);
-    select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
-    err_clear(e);
-    stop(s, device);
-    return answer(s, records, count, logits, e);
+    return (beside(s) ? answer_beside(s, records, count, logits, e)
+                      : answer(s, records, count, logits, e)) ||
+           answer_instead(s, records, count, logits, e);
+}
+
+bool serve_overlaps(const struct serve *s)
+{
+    return beside(s);
+}
+
+void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits)
+{
+    s->next = (struct answering){.s = s, .records = records, .count = count, .logits = logits};
+    s->next_runs = beside(s) && s->machine && aside_begin(answer_there, &s->next);
+}
+
+bool serve_end(struct serve *s, struct err *e)
+{
+    struct answering *a = &s->next;
+    if (!s->next_runs)
+        return serve_answer(s, a->records, a->count, a->logits, e);
+    s->next_runs = false;
+    bool good = aside_end(e);
+    if (good)
+        *e = a->e;
+    else
+        left_behind(s);
+    return (good && a->good) || answer_instead(s, a->records, a->count, a->logits, e);
 }
 
 void serve_close(struct serve *s)

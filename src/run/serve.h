@@ -9,6 +9,17 @@
 
 enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
 
+struct serve;
+/* Records on their way to their answers. */
+struct answering {
+    struct serve *s;
+    unsigned char *records;
+    uint64_t count;
+    real *logits;
+    bool good;
+    struct err e;
+};
+
 struct serve {
     struct modelfile *file;
     const struct schema *schema; /* the file's */
@@ -32,6 +43,8 @@ struct serve {
     struct plan plan;
     struct source source;
     unsigned char *chunk;
+    struct answering next; /* of serve_begin */
+    bool next_runs;        /* a device computes it beside us */
 };
 
 /* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
@@ -44,6 +57,12 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes);
  * record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);
+/* The same in two halves: in between, records and logits are left alone. A device computes
+ * meanwhile; elsewhere, and the first time, all is done at the end. */
+void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);
+bool serve_end(struct serve *s, struct err *e);
+/* Whether a device is to compute beside us: known after serve_threads. */
+bool serve_overlaps(const struct serve *s);
 void serve_close(struct serve *s);
 
 #endif

@@ -1,8 +1,7 @@
-/* stream.c - see stream.h. The cells of some blocks are found at a time (run/ahead.h); parsing and
- * scaling them goes tile by tile over the pool. */
+/* stream.c - see stream.h. The cells of some blocks are found at a time (run/ahead.h); what becomes
+ * of their rows is stream_work.c's. */
 #include "run/stream.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "run/ahead.h"
 #include "run/drift_note.h"
 #include "run/stop.h"
+#include "run/stream_work.h"
 
 #define GROUP_MOST 4096u
 #define GROUP_LEAST 64u
@@ -186,150 +186,6 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     return true;
 }
 
-/* --- rows that cannot be read --- */
-
-/* The name of the column that an error points into, "" when it is none. */
-static const char *column_named(const struct stream *t, const struct csv_block *b,
-                                const struct csv_cells *cells, const struct csv_record *r,
-                                const struct err *why)
-{
-    if (!cells || why->column == 0)
-        return "";
-    for (uint32_t i = 0; i < r->cells && i < t->binding.cells; i++) {
-        int64_t line, column;
-        csv_place(b, r, cells, i, &line, &column);
-        if (line == why->line && column == why->column)
-            return t->names[i];
-    }
-    return "";
-}
-
-/* One bad row is counted and written down; false when it ends the stream. */
-static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
-                     size_t length, struct err *e)
-{
-    t->bad_rows++;
-    if (t->request.on_bad_row == BAD_ROW_STOP) {
-        *e = *why;
-        if (t->request.labelled)
-            return false;
-        return err_help(e, "%s%s--on-bad-row skip (or null) goes on without such rows, and "
-                           "--rejects FILE lists them", why->help, *why->help ? "; or " : "");
-    }
-    const char *file = t->request.input_count ? t->request.inputs[t->at] : "-";
-    if (t->reject && !reject_add(t->reject, why, column, raw, length, file, e))
-        return false;
-    int64_t most = t->request.max_bad_rows;
-    if (most >= 0 && t->bad_rows > (uint64_t)most) {
-        err_at(e, ERR_BAD_ROWS, why->file, why->line, why->column,
-               "more than %lld row%s cannot be read; the last one: %s", (long long)most,
-               most == 1 ? "" : "s", why->what);
-        return t->reject ? err_help(e, "raise --max-bad-rows, or mend the rows listed in \"%s\"",
-                                    text_quote_z(t->request.rejects))
-                         : err_help(e, "raise --max-bad-rows, or mend the rows that --rejects "
-                                       "FILE lists");
-    }
-    return true;
-}
-
-/* --- a group --- */
-
-struct work {
-    struct stream *t;
-    const struct csv_block *block;
-    const struct csv_cells *cells;
-    size_t first, rows;
-    unsigned char *records;
-    real *logits;
-    bool *bad;
-    struct drift **drift; /* by thread */
-    struct err *error;    /* by thread */
-};
-
-static void parse_tile(void *context, unsigned tile, unsigned thread)
-{
-    struct work *w = context;
-    const struct schema *s = w->t->schema;
-    size_t stride = s->format.stride, begin = (size_t)tile * w->t->tile, end = begin + w->t->tile;
-    if (end > w->rows)
-        end = w->rows;
-    for (size_t i = begin; i < end; i++) {
-        unsigned char *record = w->records + i * stride;
-        w->bad[i] =
-            !cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled,
-                        record, w->drift[thread], &w->error[thread]);
-        if (w->bad[i]) { /* the network passes over something harmless */
-            memset(record, 0, stride);
-            err_clear(&w->error[thread]);
-        }
-    }
-    column_apply(s, w->records + begin * stride, end - begin);
-}
-
-static bool finite_answer(const real *logits, uint32_t outputs)
-{
-    for (uint32_t o = 0; o < outputs; o++)
-        if (!isfinite(logits[o]))
-            return false;
-    return true;
-}
-
-/* Why record i has no answer: read once more, for the error. */
-static void reason(struct work *w, size_t i, struct err *why)
-{
-    const struct schema *s = w->t->schema;
-    const struct csv_record *r = &w->cells->records[w->first + i];
-    err_clear(why);
-    if (cell_parse(s, &w->t->binding, w->block, w->cells, w->first + i, w->t->request.labelled,
-                   w->records + i * s->format.stride, NULL, why)) {
-        err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
-               "the answer to this row is not a finite number");
-        err_help(why, "look for values far outside the range that the model was trained on");
-    }
-}
-
-static bool answer_group(struct work *w, const struct stream_sink *sink, struct err *e)
-{
-    struct stream *t = w->t;
-    uint32_t outputs = t->serve->outputs;
-    threads_run((unsigned)((w->rows + t->tile - 1) / t->tile), parse_tile, w);
-    if (!serve_answer(t->serve, w->records, w->rows, w->logits, e))
-        return false;
-    for (size_t i = 0; i < w->rows; i++) {
-        if (!w->bad[i] && finite_answer(w->logits + i * outputs, outputs))
-            continue;
-        struct err why = {0};
-        const struct csv_record *r = &w->cells->records[w->first + i];
-        w->bad[i] = true;
-        reason(w, i, &why);
-        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
-                      w->block->bytes + r->offset, r->bytes, e))
-            return false;
-    }
-    t->rows += w->rows;
-    struct stream_group g = {.cells = w->cells,
-                             .first = w->first,
-                             .rows = w->rows,
-                             .bad = w->bad,
-                             .records = w->records,
-                             .logits = w->logits};
-    return sink->take(sink->context, &g, e);
-}
-
-/* A record that is no CSV: up to its first line end. */
-static bool broken_record(struct work *w, const struct stream_sink *sink, struct err *e)
-{
-    static const bool bad = true;
-    const struct csv_cells *cells = w->cells;
-    const char *raw = w->block->bytes + cells->error_offset;
-    size_t length = (size_t)(cells->resume_offset - cells->error_offset);
-    while (!w->block->too_long && length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
-        length--;
-    w->t->rows++;
-    struct stream_group g = {.rows = 1, .bad = &bad, .records = w->records, .logits = w->logits};
-    return take_bad(w->t, &cells->error, "", raw, length, e) && sink->take(sink->context, &g, e);
-}
-
 static bool stopped(struct err *e)
 {
     if (!stop_wanted())
@@ -339,6 +195,20 @@ static bool stopped(struct err *e)
 }
 
 /* --- the stream --- */
+
+static void part_new(const struct stream *t, struct part *p, size_t room)
+{
+    p->records = mem_zero(room, t->schema->format.stride);
+    p->logits = mem_zero(room * t->serve->outputs, sizeof *p->logits);
+    p->bad = mem_zero(room, sizeof *p->bad);
+}
+
+static void part_free(struct part *p)
+{
+    mem_free(p->records);
+    mem_free(p->logits);
+    mem_free(p->bad);
+}
 
 /* The first rows: how many there are decides what is started, and how large things are. Of what
  * comes bit by bit the first bit tells little: as many are meant as fill a block. */
@@ -357,9 +227,9 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
         room = t->group;
     t->serve->expected = records < room ? records : room;
     unsigned threads = threads_count();
-    w->records = mem_zero(room, t->schema->format.stride);
-    w->logits = mem_zero(room * t->serve->outputs, sizeof *w->logits);
-    w->bad = mem_zero(room, sizeof *w->bad);
+    part_new(t, &w->now, room);
+    if (serve_overlaps(t->serve) && (size == 0 || size > block->size || records > room))
+        part_new(t, &w->before, room);
     w->error = mem_zero(threads, sizeof *w->error);
     w->drift = mem_zero(threads, sizeof(struct drift *));
     for (unsigned i = 0; i < threads; i++)
@@ -370,13 +240,13 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
 static bool answer_groups(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     size_t count = w->cells->record_count, room = w->t->room;
-    for (size_t at = 0; at < count; at += w->rows) {
-        w->first = at;
-        w->rows = count - at < room ? count - at : room;
-        if (!answer_group(w, sink, e))
+    for (size_t at = 0, rows; at < count; at += rows) {
+        w->now.first = at;
+        w->now.rows = rows = count - at < room ? count - at : room;
+        if (!work_group(w, sink, e))
             return false;
     }
-    return true;
+    return work_finish(w, sink, e); /* the block is soon the reader's again */
 }
 
 /* A record that cannot be cut into cells ends its part of the block: the rest is cut anew. */
@@ -391,9 +261,9 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     for (bool more = true, good = now->good; more;) {
         t->blank_lines += cells->blank_lines;
         w->block = &rest;
-        if (!w->logits)
+        if (!w->now.logits)
             begin_work(w, block, cells->record_count);
-        if (!answer_groups(w, sink, e) || (!good && !broken_record(w, sink, e)))
+        if (!answer_groups(w, sink, e) || (!good && !work_broken(w, sink, e)))
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
@@ -448,9 +318,8 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     }
     mem_free(w.drift);
     mem_free(w.error);
-    mem_free(w.records);
-    mem_free(w.logits);
-    mem_free(w.bad);
+    part_free(&w.now);
+    part_free(&w.before);
     if (good && !t->request.again)
         note_rows(t);
     if (good && !t->request.again && t->in_utf8)
