@@ -478,5 +478,6 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
     cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_describe, cuda_expect,
-    cuda_reserve_bytes, cuda_mark,  cuda_marked,  cuda_join,
+    NULL,            NULL,          cuda_reserve_bytes, cuda_mark,    cuda_marked,
+    cuda_join,
 };
