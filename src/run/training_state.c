@@ -246,6 +246,29 @@ static void take_there(struct training *t)
     t->best_journal = t->there.journal;
 }
 
+/* Beside checkpoints of an earlier training that it left, one is perhaps not what --resume would
+ * take: what that is, mem_free; NULL: this one. */
+static char *resumes_other(const struct training *t)
+{
+    struct keeper k = {.output = t->output, .keep = t->keeper.keep};
+    struct checkpoint_list all;
+    struct checkpoint *c = NULL;
+    struct err e = {0};
+    char *path = NULL;
+    bool newer = checkpoint_find(t->output, &all, &e) && all.count > 0 &&
+                 all.steps[all.count - 1] > keeper_newest(&t->keeper);
+    if (newer)
+        resume_find(&k, t->config_text, t->table->sha256, &c, &path, &e);
+    if (path && strcmp(path, t->checkpoint) == 0) {
+        mem_free(path);
+        path = NULL;
+    }
+    checkpoint_free(c);
+    keeper_release(&k);
+    checkpoint_list_free(&all);
+    return path;
+}
+
 bool training_stopped(struct training *t, struct err *e)
 {
     enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
@@ -264,7 +287,14 @@ bool training_stopped(struct training *t, struct err *e)
     if (t->checkpoint) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
                 training_quoted(t->checkpoint, room));
-        return err_help(e, "the same command with --resume goes on from there");
+        char *other = resumes_other(t);
+        if (!other)
+            return err_help(e, "the same command with --resume goes on from there");
+        err_help(e, "--resume would go on from the newer one of an earlier training, \"%s\": move "
+                    "that away first, and the same command with --resume goes on from this one",
+                 training_quoted(other, room));
+        mem_free(other);
+        return false;
     }
     err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
             stop_name());

@@ -1,5 +1,5 @@
-/* warnings.h - what a run warned of, for its summary: the same lines that a person reads, --quiet or
- * not. One list in the process, as there is one log. */
+/* warnings.h - what a run warned of, for its summary: the same lines that a person reads, --quiet
+ * or not. One list in the process, as there is one log. */
 #ifndef DNN_RUN_WARNINGS_H
 #define DNN_RUN_WARNINGS_H
 

@@ -74,6 +74,30 @@ err_has "resuming at step"
 is "$(digest m.dnn)" "$want" "the same bytes"
 no_leftovers m.dnn "the checkpoints are gone"
 
+# stopped beside a newer checkpoint of an earlier run: which one --resume takes is said, and is so
+stop_after() { # stop_after SECONDS: of a training that lasts long
+    env --default-signal=TERM "$DNN" train c.json -o two.dnn --progress none --set train.epochs=1000000 >out 2>err &
+    sleep "$1"
+    kill -TERM $!
+    STATUS=0
+    wait $! || STATUS=$?
+}
+stop_after 1.5
+is_exit 75 "an earlier run, stopped"
+err_has "with --resume goes on from there"
+older=$(ls two.dnn.ckpt-*)
+stop_after 0.3
+is_exit 75 "another one beside it, stopped sooner"
+err_has "$older\": move that away first" "says which one --resume would take"
+younger=$(ls two.dnn.ckpt-* | grep -v "$older")
+run timeout -s TERM 0.3 "$DNN" train c.json -o two.dnn --progress none --set train.epochs=1000000 --resume
+err_has "resuming at step $(echo "${older##*-}" | sed 's/^0*//') " "it does"
+rm -f two.dnn.ckpt-"${older##*-}"
+run timeout -s TERM 0.3 "$DNN" train c.json -o two.dnn --progress none --set train.epochs=1000000 --resume
+[ -n "$younger" ]
+ok $? "both are there"
+rm -f two.dnn*
+
 newest=$(ls kept | tail -n 1)
 for damage in cut flipped empty foreign; do
     cp kept/* .
