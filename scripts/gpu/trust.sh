@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
-# trust.sh - parts of gpu_verify.sh: parity, gpucheck, sanitizer: programs that judge themselves.
+# trust.sh - parts of gpu_verify.sh: parity, large, gpucheck, sanitizer: programs that judge themselves.
 
 # --- parity: every operation against the CPU, plain and recorded, gradients and learning ---
 part_parity() {
@@ -9,6 +9,19 @@ part_parity() {
     cp "$work/parity.result" "$results/parity.json"
     [ $code -ne 69 ] || skip "the device does not open" || return
     [ $code -eq 0 ] || fail "exit $code: $(tail -n 1 "$results/parity.json")"
+    passed
+}
+
+# --- large: more than 2^31 elements and bytes (G17), as the card has room: 86 GiB for all of it, 11 GiB for 2^31 bytes ---
+part_large() {
+    need_gpu && need_program || return
+    local apart=0 code
+    [ $emulated = no ] || apart=100000 # which has no such room: the program alone
+    "$parity" --large $apart "$work/large.result" 2>"$work/large.err"
+    code=$?
+    cat "$work/large.err" "$work/large.result"
+    [ $code -ne 69 ] || skip "no room for 2^31 bytes five times over" || return
+    [ $code -eq 0 ] || fail "exit $code: $(grep 'not ok' "$work/large.err" | head -n 3)"
     passed
 }
 

@@ -435,11 +435,20 @@ void emulate_watch(void)
 #endif
 }
 
+static unsigned some; /* 0: all */
+
+void emulate_some(unsigned count)
+{
+    some = count;
+}
+
 bool emulate_run(const struct emulate_launch *l)
 {
-    unsigned count = l->grid[0] * l->grid[1] * l->grid[2];
-    unsigned group = l->together ? count : l->cluster ? l->cluster : 1;
-    if (group > BLOCKS || l->block[1] != 1 || l->block[2] != 1 || l->block[0] % WARP ||
+    uint64_t all = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    unsigned count = (unsigned)all, group = l->together ? count : l->cluster ? l->cluster : 1;
+    bool fits = all && all == count && l->grid[0] <= INT32_MAX && l->grid[1] <= GRID_MOST &&
+                l->grid[2] <= GRID_MOST;
+    if (!fits || group > BLOCKS || l->block[1] != 1 || l->block[2] != 1 || l->block[0] % WARP ||
         l->block[0] > LANES || count % group) {
         emulate_find(FIND_LAUNCH, "%s: %u x %u x %u blocks of %u lanes, %u alive together", l->name,
                      l->grid[0], l->grid[1], l->grid[2], l->block[0], group);
@@ -456,10 +465,16 @@ bool emulate_run(const struct emulate_launch *l)
     emulate_counts.launches++;
     shadow_begin();
     memory_open();
-    unsigned *turn = (unsigned *)malloc(count / group * sizeof *turn);
-    order_of(turn, count / group);
+    unsigned groups = count / group, left_out = 0;
+    if (some && groups > 2 * some) { /* the last of them stand where they would */
+        left_out = groups - 2 * some;
+        groups = 2 * some;
+    }
+    unsigned *turn = (unsigned *)malloc(groups * sizeof *turn);
+    order_of(turn, groups);
     bool whole = true;
-    for (unsigned g = 0; g < count / group && whole; g++) {
+    for (unsigned g = 0; g < groups && whole; g++) {
+        turn[g] += turn[g] >= some ? left_out : 0;
         alive_count = 0;
         for (unsigned k = 0; k < group; k++) {
             unsigned linear = turn[g] * group + k;

@@ -61,7 +61,7 @@ enum wait_kind {
     WAIT_NOTHING, WAIT_WARP, WAIT_SHUFFLE, WAIT_XOR, WAIT_DOWN, WAIT_BALLOT, WAIT_EXCHANGE,
     WAIT_BLOCK, WAIT_CLUSTER, WAIT_GRID, WAIT_FLAG
 };
-enum { LANES = 1024, BLOCKS = 16, EXCHANGE_BYTES = 64, PENDING = 64 };
+enum { LANES = 1024, BLOCKS = 16, GRID_MOST = 65535, EXCHANGE_BYTES = 64, PENDING = 64 };
 
 /* An asynchronous copy on its way. */
 struct pending_copy {
@@ -128,6 +128,9 @@ struct emulate_launch {
     void **arguments;
 };
 bool emulate_run(const struct emulate_launch *l);
+/* From now on so many of the first blocks of a launch and of its last are run, and not those
+ * between; 0: all. For grids too large to be run. */
+void emulate_some(unsigned count);
 /* Says what a bad address was, where no sanitizer does. */
 void emulate_watch(void);
 

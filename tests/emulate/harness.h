@@ -28,6 +28,8 @@ template <class T> static inline T *device_empty(size_t n)
     return (T *)device_room(n * sizeof(T));
 }
 
+/* What device_sms says: 3 at first. */
+extern unsigned device_sms_wanted;
 /* Called after each launch, unless NULL. */
 extern void (*device_launched)(const char *kernel);
 

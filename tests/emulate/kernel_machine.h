@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emulate.h"
 #include "kernels.h"
@@ -18,8 +19,29 @@ extern "C" {
 static char *scratch;
 static size_t scratch_bytes;
 
+/* More than an emulated device has is an address range of its own, of which what is touched takes
+ * memory; whoever asks for that looks for what lies outside himself. */
+static const size_t VAST = (size_t)64 << 20;
+static struct { void *at; size_t bytes; } vast[32];
+
+static void *alloc_vast(size_t bytes)
+{
+    for (unsigned i = 0; i < 32; i++)
+        if (!vast[i].at) {
+            vast[i].at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            vast[i].bytes = bytes;
+            if (vast[i].at == MAP_FAILED)
+                abort();
+            return vast[i].at;
+        }
+    abort();
+}
+
 static void *alloc(struct machine *, size_t bytes, struct err *)
 {
+    if (bytes > VAST)
+        return alloc_vast(bytes);
     void *at = memory_alloc(bytes, 0);
     if (!at)
         abort();
@@ -28,6 +50,12 @@ static void *alloc(struct machine *, size_t bytes, struct err *)
 }
 static void release(struct machine *, void *memory)
 {
+    for (unsigned i = 0; i < 32; i++)
+        if (memory && vast[i].at == memory) {
+            munmap(memory, vast[i].bytes);
+            vast[i].at = NULL;
+            return;
+        }
     memory_free(memory, 0);
 }
 static void upload(struct machine *, uint32_t, void *to, const void *from, size_t bytes)

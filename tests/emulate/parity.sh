@@ -26,6 +26,10 @@ run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json
 is_exit 81 "nor with one that fails"
 err_has "the device failed: GPU 0 (emulated) failed: cudaErrorLaunchFailure (719)" "which is named"
 check "and the report ends as one" grep -q '"alive": false}' broken.json
+run "$parity" --large 100000 large.json
+is_exit 0 "G17 rows, shards, records and tables far apart, through the real machine"
+run "$parity" --large 0 none.json
+is_exit 69 "G17 and where there is no room for 2^31 bytes, it is no pass"
 run "$parity" --wrong
 is_exit 64 "an option that does not exist"
 done_testing

@@ -196,17 +196,25 @@ static void count_step(struct machine *m)
     device_drop_all();
 }
 
-/* Products of a 512-wide layer in bf16, of fewer rows: tiles are the same. which: forward, dx,
- * dw. */
+/* n numbers kept in bf16. */
+static struct act *half_of(size_t n)
+{
+    struct act *half = form_act(device_empty<uint16_t>(n), FORM_BF16);
+    cuda_round(NULL, form_memory(half), device_numbers(1, n, NULL), FORM_BF16, n);
+    return half;
+}
+
+/* Products of a 512-wide layer in bf16, as a training keeps it in 16 bits, of fewer rows: tiles are
+ * the same. which: forward, dx, dw. */
 static void count_product(int which)
 {
     static const char *const names[] = {"bf16 product of 512: forward", "bf16 product of 512: dx",
                                         "bf16 product of 512: dw"};
     uint32_t m = which == 2 ? 256 : 128, n = 256, k = which == 2 ? 128 : 512;
     struct gemm g = {};
-    g.a = plain_act(device_numbers(1, (size_t)m * k, NULL));
-    g.b = plain_act(device_numbers(2, (size_t)n * k, NULL));
-    g.c = plain_act(device_numbers(3, (size_t)m * n, NULL));
+    g.a = half_of((size_t)m * k);
+    g.b = half_of((size_t)n * k);
+    g.c = which == 2 ? plain_act(device_numbers(3, (size_t)m * n, NULL)) : half_of((size_t)m * n);
     g.m = m;
     g.n = n;
     g.k = k;
@@ -218,7 +226,10 @@ static void count_product(int which)
     g.c_row = n;
     struct line *l = begin_case(names[which]);
     device_launched = launched;
-    gemm_wide_start(NULL, &g, PRODUCT_BF16);
+    if (gemm_half_can(&g, PRODUCT_BF16))
+        gemm_half_start(NULL, &g, PRODUCT_BF16);
+    else
+        gemm_wide_start(NULL, &g, PRODUCT_BF16);
     device_launched = NULL;
     l->flops = 2.0 * m * n * k;
     device_drop_all();

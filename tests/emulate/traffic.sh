@@ -7,6 +7,7 @@ print=no
 . "$(dirname "$0")/../tap.sh" >/dev/null
 table=$ROOT/tests/traffic.table
 parity=${DNN%/emulated/dnn}/parity/emulated
+plain=${DNN%/emulated/dnn}/dnn
 unset DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES
 
 # counted NET STEPS: calls and kernels of so many steps, and all that is beside them
@@ -35,9 +36,9 @@ done
     same=$(counted small 64)
     is "$few" "$same" "a count is the same each time"
 }
-size=$(size "$ROOT/build/dnn" 2>/dev/null | awk 'NR == 2 { print $1 + $2 }')
-if [ -z "$size" ] || "$ROOT/build/dnn" --version --json 2>/dev/null | grep -q '"backends":\["cuda"' || grep -qaE '__(asan|tsan)_init' "$ROOT/build/dnn"; then
-    [ $print = yes ] || skip "size of the program" "no build/dnn without kernels, or no size(1)"
+size=$(size "$plain" 2>/dev/null | awk 'NR == 2 { print $1 + $2 }')
+if [ -z "$size" ] || "$plain" --version --json 2>/dev/null | grep -q '"backends":\["cuda"' || grep -qaE '__(asan|tsan)_init' "$plain"; then
+    [ $print = yes ] || skip "size of the program" "no such program, or no size(1)"
 else
     line "bytes of code and data, without kernels" "$size" $((size / 10))
 fi

@@ -5,6 +5,7 @@
  *
  *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision] [FILE.json]
  *     parity --only small|preset|large --steps N    N steps, for those who count
+ *     parity --large APART [FILE.json]    G17, rows so many elements apart; 0: as memory allows
  *
  * Exit 0 when all is equal, 1 when something is not, 69 without a device, 81 when it failed. */
 #include "parity.h"
@@ -52,6 +53,22 @@ static void head(const struct parity *p, const struct machine *device)
 }
 
 /* Machines of their own for the cases; the trainings open theirs. */
+static int run_large(struct parity *p, uint64_t apart)
+{
+    struct err e = {0};
+    fprintf(p->out, "{\"program\": \"parity\"");
+    parity_array(p, "large");
+    bool alive = parity_large(p, apart, &e);
+    parity_array_end(p);
+    fprintf(p->out, ",\n \"passed\": %u, \"failed\": %u, \"left_out\": %u, \"alive\": %s}\n",
+            p->passed, p->failed, p->left_out, alive ? "true" : "false");
+    fprintf(stderr, "parity: %u passed, %u failed%s\n", p->passed, p->failed,
+            p->left_out ? "; too little memory, which is not a pass" : "");
+    if (!alive)
+        fprintf(stderr, "parity: the device failed: %s\n", e.what);
+    return !alive ? 81 : p->left_out ? 69 : p->failed || !p->passed;
+}
+
 static int run(struct parity *p, bool cases, bool trainings, bool precisions)
 {
     struct err e = {0};
@@ -94,7 +111,7 @@ int main(int count, char **words)
 {
     struct parity p = {.out = stdout, .most = UINT64_MAX};
     bool cases = true, trainings = true, precisions = true;
-    double steps = 0;
+    double steps = 0, apart = -1;
     struct err e = {0};
     for (int i = 1; i < count; i++) {
         double most;
@@ -113,6 +130,9 @@ int main(int count, char **words)
         } else if (i + 1 < count && strcmp(words[i], "--steps") == 0 &&
                    text_to_double(words[i + 1], &steps) && steps >= 1 && steps <= 1e6) {
             i++;
+        } else if (i + 1 < count && strcmp(words[i], "--large") == 0 &&
+                   text_to_double(words[i + 1], &apart) && apart >= 0 && apart < 0x1p32) {
+            i++;
         } else if (words[i][0] != '-' && p.out == stdout && (p.out = fopen(words[i], "w"))) {
             continue;
         } else {
@@ -125,6 +145,6 @@ int main(int count, char **words)
         fprintf(stderr, good ? "" : "parity: the device failed: %s\n", e.what);
         return good ? 0 : 81;
     }
-    int code = run(&p, cases, trainings, precisions);
+    int code = apart >= 0 ? run_large(&p, (uint64_t)apart) : run(&p, cases, trainings, precisions);
     return fclose(p.out) == 0 ? code : 74;
 }

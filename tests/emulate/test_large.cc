@@ -1,0 +1,181 @@
+/* G17: more than 2^31 elements and bytes. Operations on rows, shards, tables and records that lie
+ * so far apart (tests/large_case.h), and arrays of that length, of which the first blocks and the
+ * last are run; addresses are reserved, and only what is touched takes memory. And grids that no
+ * device takes are refused here too. */
+#include "harness.h"
+#include "kernel_machine.h"
+#include "large_case.h"
+
+static void told(void *, const char *name, const char *bad)
+{
+    ok(!*bad, "G17 %s%s%s", name, *bad ? ": " : "", bad);
+}
+
+/* As many numbers as that, cleared; the machine gives them back. */
+static float *numbers(struct machine *m, uint64_t n)
+{
+    struct err e = {};
+    return (float *)machine_alloc(m, n * sizeof(float), &e);
+}
+
+/* fill, copy and the parts of a sum at the end of n numbers. */
+static void test_reduce(struct machine *m, uint64_t n)
+{
+    float *x = numbers(m, n), *y = numbers(m, n);
+    double *parts = (double *)(void *)numbers(m, 2 * reduce_parts(n));
+    double *sum = device_empty<double>(1);
+    bool filled = true, copied = true;
+    shadow_written(parts, reduce_parts(n) * sizeof *parts); /* those of blocks that are left out */
+    double want = 0;
+    for (uint64_t i = n - 20; i < n; i++)
+        want += (double)(x[i] = (float)(i % 1000));
+    cuda_fill(NULL, y, 2.5f, n);
+    for (uint64_t i = n - 20; i < n; i++)
+        filled &= y[i] == 2.5f;
+    filled &= y[0] == 2.5f && y[n / 2] == 0.0f; /* and no block of the middle was run */
+    cuda_copy(NULL, y, x, n);
+    for (uint64_t i = n - 20; i < n; i++)
+        copied &= y[i] == x[i];
+    cuda_sum(NULL, sum, parts, x, n);
+    double last = parts[reduce_parts(n) - 1] + parts[reduce_parts(n) - 2];
+    ok(filled, "G17 fill of %llu", (unsigned long long)n);
+    ok(copied, "G17 copy of %llu", (unsigned long long)n);
+    is_near(last, want, 1e-6 * want, "G17 the last parts of their sum");
+    machine_release(m, x);
+    machine_release(m, y);
+    machine_release(m, parts);
+    device_drop_all();
+}
+
+/* The optimiser at the end of n parameters: what it does to as many by themselves. */
+static void test_adam(struct machine *m, uint64_t n)
+{
+    enum { TAIL = 700, SUMS_AT = 64 };
+    struct group groups[2] = {}, all[2];
+    struct step step = {};
+    const double weight = 12;
+    float *far[4], *near[4];
+    groups[0].end = groups[1].begin = TAIL - 33;
+    groups[1].end = TAIL;
+    groups[0].lr = groups[0].weight_decay = groups[0].shards = groups[1].shards = 1;
+    groups[1].lr = 0.5;
+    memcpy(all, groups, sizeof all);
+    all[0].end += n - TAIL;
+    all[1].begin += n - TAIL;
+    all[1].end += n - TAIL;
+    step.lr = 0.01;
+    step.weight_decay = 0.1;
+    for (int i = 0; i < 4; i++) { /* p, m1, m2, the summed gradient */
+        far[i] = numbers(m, n + 16);
+        near[i] = device_numbers((uint32_t)i, TAIL + 16, NULL);
+        for (uint32_t k = 0; k < TAIL + 16; k++)
+            near[i][k] = fabsf(near[i][k]);
+        if (i == 3) {
+            memcpy(near[i], &weight, sizeof weight);
+            memcpy(far[i], &weight, sizeof weight);
+        }
+        size_t head = i == 3 ? SUMS_AT / 4 : 0;
+        memcpy(far[i] + n - TAIL + head, near[i] + head, TAIL * sizeof(float));
+    }
+    struct op_adam a = {}, b;
+    a.now = device_array(&step, 1);
+    a.beta1 = 0.9;
+    a.beta2 = 0.99;
+    a.epsilon = 1e-8;
+    a.from.group_count = 2;
+    b = a;
+    a.p = near[0];
+    a.m1 = near[1];
+    a.m2 = near[2];
+    a.sums = near[3];
+    a.from.n = TAIL;
+    a.from.groups = device_array(groups, 2);
+    b.p = far[0];
+    b.m1 = far[1];
+    b.m2 = far[2];
+    b.sums = far[3];
+    b.from.n = n;
+    b.from.groups = device_array(all, 2);
+    cuda_adam(NULL, &a, NULL, NULL);
+    cuda_adam(NULL, &b, NULL, NULL);
+    bool same = true;
+    for (int i = 0; i < 3; i++)
+        same &= memcmp(far[i] + n - TAIL, near[i], TAIL * sizeof(float)) == 0;
+    ok(same, "G17 the end of %llu parameters", (unsigned long long)n);
+    for (int i = 0; i < 4; i++)
+        machine_release(m, far[i]);
+    device_drop_all();
+}
+
+/* What a gradient's sum leaves at the end of n. */
+static void test_norm2(struct machine *m, uint64_t n)
+{
+    enum { SUMS_AT = 64 };
+    const double weight = 2;
+    struct group group = {};
+    struct step step = {};
+    struct op_norm2 a = {};
+    float *g = numbers(m, n), *sums = numbers(m, n + 16);
+    char *scratch = (char *)(void *)numbers(m, cuda_norm2_scratch(n) / 4 + 1);
+    bool same = true;
+    group.end = n;
+    group.shards = 1;
+    for (uint64_t i = n - 500; i < n; i++)
+        g[i] = (float)(i % 100);
+    a.now = device_array(&step, 1);
+    a.sums = sums;
+    a.from.g = g;
+    a.from.n = n;
+    a.from.shards = a.from.group_count = 1;
+    a.from.part_weight = device_array(&weight, 1);
+    a.from.groups = device_array(&group, 1);
+    cuda_norm2(NULL, &a, scratch);
+    for (uint64_t i = n - 500; i < n; i++)
+        same &= sums[SUMS_AT / 4 + i] == g[i];
+    ok(same, "G17 the sums of %llu gradients", (unsigned long long)n);
+    machine_release(m, g);
+    machine_release(m, sums);
+    machine_release(m, scratch);
+    device_drop_all();
+}
+
+KERNEL(nothing)(uint32_t) {}
+
+static void test_grids(void)
+{
+    emulate_quiet(true);
+    LAUNCH(nothing, dim3(1, 65536), dim3(32), 0, NULL, 0);
+    is_int(emulate_found(FIND_LAUNCH), 1, "G17 65,536 blocks along y are refused");
+    LAUNCH(nothing, dim3(0x80000000u), dim3(32), 0, NULL, 0);
+    is_int(emulate_found(FIND_LAUNCH), 1, "2^31 along x as well");
+    LAUNCH(nothing, dim3(0), dim3(32), 0, NULL, 0);
+    is_int(emulate_found(FIND_LAUNCH), 1, "and none at all");
+    emulate_quiet(false);
+}
+
+int main(void)
+{
+    static const uint64_t places[] = {0x7fffffff, 0x80000000, 0x80000001};
+    struct machine *m = kernel_machine();
+    for (unsigned i = 0; i < 3; i++) {
+        large_cases(m, places[i], told, NULL);
+        large_gather(m, places[i], told, NULL);
+    }
+    large_gather(m, 0xfffffffe, told, NULL); /* the last that a table may have */
+    large_embed(m, OP_embed, 0x100000001, told, NULL);
+    large_embed(m, OP_embed_back, 0x100000001, told, NULL);
+    emulate_some(2);
+    device_sms_wanted = 1 << 22; /* a lane for each element */
+    for (unsigned i = 0; i < 3; i++) {
+        test_reduce(m, places[i]);
+        test_adam(m, places[i]);
+        test_norm2(m, places[i]);
+    }
+    test_reduce(m, 0x100000001);
+    test_adam(m, 0x100000001);
+    emulate_some(0);
+    device_sms_wanted = 3;
+    test_grids();
+    is_int(emulate_findings(), 0, "no findings");
+    return done();
+}
