@@ -1,6 +1,7 @@
 /* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only place
  * where anything is guessed. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,6 +297,23 @@ static bool write_config(const char *output, const struct text *json, struct err
     return outfile_commit(&o, e);
 }
 
+/* A place in the draft, which nobody can open: what is wrong there came with a --set, as the message
+ * says, or as is said here of the only one. */
+static void forget_place(const struct overrides *sets, struct err *e)
+{
+    if (e->line == 0 || !sets->set_count)
+        return;
+    e->file[0] = '\0';
+    e->line = e->column = 0;
+    if (strstr(e->what, "--set") || strstr(e->help, "--set") || sets->set_count > 1)
+        return;
+    char what[sizeof e->what];
+    const char *set = sets->sets[0];
+    snprintf(what, sizeof what, "--set %.200s: %.780s", text_quote(set, strcspn(set, "=")),
+             e->what);
+    memcpy(e->what, what, sizeof what);
+}
+
 static bool make_config(const struct args *a, const char *target, const struct infer *found,
                         const struct overrides *o, struct text *json, struct err *e)
 {
@@ -326,6 +344,8 @@ static bool make_config(const struct args *a, const char *target, const struct i
         err_expected(e, "a config of at most 10000 keys and %zu bytes", JSON_MOST_BYTES);
         err_help(e, "give a file without the columns that are not needed");
     }
+    if (!config)
+        forget_place(&sets, e);
     config_free(config);
     text_free(&draft.text);
     mem_free(path);

@@ -166,19 +166,33 @@ static bool read_preset(struct modelread *r, const struct model_options *o,
     return r->layers && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
+/* Anything but layers that are null: a model that says nothing is of the preset auto. */
+static bool says_more(const struct json *model)
+{
+    for (const struct json *v = json_at(model, 0); v; v = json_next(v))
+        if (strcmp(json_key(v), "layers") != 0 || json_kind(v) != JSON_NULL)
+            return true;
+    return false;
+}
+
 bool modelread(const struct model_options *o, const struct features *f, struct modelread *r,
                struct err *e)
 {
     *r = (struct modelread){0};
     const struct json *model = o->model;
-    bool spelled = model && json_kind(model) == JSON_OBJECT && !json_get(model, "preset");
+    bool spelled =
+        model && json_kind(model) == JSON_OBJECT && !json_get(model, "preset") && says_more(model);
     bool good;
-    if (spelled) { /* also {}: the message names the missing key */
+    if (spelled) {
         struct explicit_spec spec = {0};
         good = opt_read(explicit_options, o->doc, model, "model", &spec, e);
         if (good) {
             r->layers = layer_list_read(o->doc, spec.layers, "model.layers", &r->count, e);
             good = r->layers != NULL;
+        } else if (e && e->id == ERR_CONFIG_KEY && !json_get(model, "layers")) {
+            err_expected(e, "one of preset, layers");
+            err_help(e, "the preset is auto, which chooses by itself; a preset that is named takes "
+                        "options: set model.preset to \"mlp\" too");
         } else if (e && e->id == ERR_CONFIG_KEY) {
             err_help(e, "the options of a preset stand beside its name: \"preset\": \"mlp\"");
         }
@@ -243,6 +257,12 @@ void model_schema(struct json_out *out)
     json_open(out, NULL, '{');
     json_put_string(out, "description", "The layers spelled out.");
     opt_schema(explicit_options, out);
+    json_close(out, '}');
+    json_open(out, NULL, '{');
+    json_put_string(out, "description", "Nothing: the preset auto.");
+    json_put_string(out, "type", "object");
+    json_put_raw(out, "properties", "{\"layers\":{\"type\":\"null\"}}");
+    json_put_bool(out, "additionalProperties", false);
     json_close(out, '}');
     json_close(out, ']');
 }

@@ -246,4 +246,10 @@ for words in 'init leads.csv --target converted -o pipe' 'init pipe --target con
 done
 run timeout -s KILL 60 "$DNN" inspect pipe
 is_exit 66 "inspect does not wait for a pipe"
+# what a --set spoils is no place in a file that nobody has
+printf 'a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n' >sets.csv
+run dnn init sets.csv --target y --set data.target=a
+is_exit 78 "another target by --set"
+err_has "(--set data.target)" "the --set is named"
+err_lacks "config:1:" "and no place in a config that is not there"
 done_testing

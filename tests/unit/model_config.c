@@ -95,7 +95,7 @@ static void resolved(void)
 static void errors(void)
 {
     refused("3", ERR_CONFIG_TYPE, "`model`", 1);
-    refused("{}", ERR_CONFIG_MISSING_KEY, "`model.layers`", 1);
+    refused("{\"preset\": null}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": 3}", ERR_CONFIG_TYPE, "`model.preset`", 12);
     refused("{\"preset\": \"mpl\"}", ERR_CONFIG_WORD, "\"mpl\"", 12);
     refused("{\"preset\": \"tabm\"}", ERR_CONFIG_WORD, "\"tabm\"", 12);
