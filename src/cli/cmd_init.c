@@ -297,8 +297,8 @@ static bool write_config(const char *output, const struct text *json, struct err
     return outfile_commit(&o, e);
 }
 
-/* A place in the draft, which nobody can open: what is wrong there came with a --set, as the message
- * says, or as is said here of the only one. */
+/* A place in the draft, which nobody can open: what is wrong there came with a --set, as the
+ * message says, or as is said here of the only one. */
 static void forget_place(const struct overrides *sets, struct err *e)
 {
     if (e->line == 0 || !sets->set_count)

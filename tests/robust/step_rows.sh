@@ -15,7 +15,7 @@ answers all.dnn 210 1
 peak=$(number host_peak_bytes)
 for step in 211:1 65536:1 210:1024 65536:1024; do
     answers x.dnn "${step%:*}" "${step#*:}"
-    same x.dnn.csv all.dnn.csv "is the training with all rows a step"
+    same x.dnn.csv all.dnn.csv "N08 is the training with all rows a step"
     sanitized || [ "$(number host_peak_bytes)" -le $((peak + 4194304)) ]
     ok $? "in as much memory" "$(number host_peak_bytes), $peak"
 done
