@@ -281,8 +281,8 @@ int main(int count, char **words)
         {12, {7, 35, 20, 1}, 0, ACT_SELU, 0, 0, false, false, false, false, true, false, true},
     };
     for (EACH_ORDER(order))
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            test_stack(&shapes[i], true);
+        for (size_t i = order % 2; i < sizeof shapes / sizeof *shapes; i += 2)
+            test_stack(&shapes[i], true); /* each in two orders */
     block_bytes = 64 << 10; /* half as much k at a time */
     test_stack(&shapes[4], true);
     test_stack(&shapes[5], true);
