@@ -27,10 +27,8 @@ static void *serve(void *unused)
     return unused;
 }
 
-/* Signals are for the threads that know of them, but those of a crash. */
-static bool start(void)
+bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread)
 {
-    pthread_t thread;
     sigset_t set, before;
     sigfillset(&set);
     sigdelset(&set, SIGSEGV);
@@ -39,8 +37,15 @@ static bool start(void)
     sigdelset(&set, SIGILL);
     sigdelset(&set, SIGABRT);
     pthread_sigmask(SIG_SETMASK, &set, &before);
-    bool good = pthread_create(&thread, NULL, serve, NULL) == 0;
+    bool good = pthread_create(thread, NULL, run, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+static bool start(void)
+{
+    pthread_t thread;
+    bool good = aside_thread(serve, NULL, &thread);
     if (good)
         pthread_detach(thread);
     return good;

@@ -3,10 +3,14 @@
 #ifndef DNN_RUN_ASIDE_H
 #define DNN_RUN_ASIDE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/err.h"
 
+/* A thread of its own, for whoever joins it. Signals are for the threads that know of them, but
+ * those of a crash. False: there is none to be had. */
+bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread);
 /* Begins work(context) on a thread that is always the same; one piece at a time. False: there is no
  * such thread, and nothing was begun. */
 bool aside_begin(void (*work)(void *context), void *context);

@@ -32,8 +32,8 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     if (!train_save(t, r, e))
         return false;
     r->backend = t->backend;
-    r->load_s = loaded - began;
-    r->start_s = started - loaded;
+    r->load_s = loaded - began - t->opening_s;
+    r->start_s = started - loaded + t->opening_s;
     r->train_s = trained - started;
     r->total_s = clock_now() - began;
     return true;

@@ -39,6 +39,7 @@ struct training {
     bool looked;
 
     struct machine *machine;
+    double opening_s; /* that opening it took, but for what reading the data hid */
     struct schema *schema;
     struct table *table;
     struct features *features;
