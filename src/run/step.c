@@ -208,8 +208,8 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
                 real *logits, struct err *e)
 {
     double began = clock_now(), most_s = 0;
-    struct entry *first = NULL;
-    uint32_t most = 0, times = 0, plays = 0;
+    struct entry *used[ROUTINES_MOST];
+    uint32_t used_count = 0, most = 0, times = 0, plays = 0;
     network_ask(s->network, row0, count, what, logits != NULL);
     for (uint64_t done = 0, left; done < count; done += (uint64_t)times * most) {
         left = count - done;
@@ -217,15 +217,16 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
         times = network_ask_feed(s->network, row0 + done, left < most ? 1 : left / most);
         struct entry *entry = run(s, network_issue_answer, shape, times);
         most_s += longest(entry, times);
-        first = first ? first : entry;
         plays += times;
+        if (used_count < ROUTINES_MOST)
+            used[used_count++] = entry;
     }
     most_s = most_s > HANGS_LEAST ? most_s : HANGS_LEAST;
     machine_expect(s->machine, most_s < MACHINE_PATIENCE ? most_s : MACHINE_PATIENCE);
     if (!network_told(s->network, what, logits, e))
         return false;
-    if (first)
-        took(first, clock_now() - began, plays);
+    for (uint32_t i = 0; i < used_count; i++)
+        took(used[i], clock_now() - began, plays);
     return true;
 }
 

@@ -102,7 +102,7 @@ ok $? "calls are counted: $calls"
 for n in 20 90 160; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719,report; done
 faulted "G10 an ECC error" DNN_EMULATE=report DNN_FAULT=cuda:500:214
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
-faulted "G12 a hang" DNN_EMULATE=hang:700,report DNN_PATIENCE=0.2
+faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json -o same.dnn --progress none --quiet
