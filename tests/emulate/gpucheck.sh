@@ -65,7 +65,7 @@ told "G09 in a kernel" 81 'kernel\.[a-z_]*' "failed: cudaErrorLaunchFailure" DNN
 told "G09 in a training" 81 train "failed: cudaErrorIllegalAddress" DNN_EMULATE=break:2000:700
 grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
-told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:60:214
+told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:50:214
 told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
 run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck
 is_exit 81 "G12 a call that does not come back: 81"
