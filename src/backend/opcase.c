@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/form.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -41,9 +42,14 @@ void opcase_name(const struct opcase *c, char *text, size_t room)
     if (c->flags && length > 0 && (size_t)length < room)
         length += snprintf(text + length, room - (size_t)length, ", flags %x", c->flags);
     if (c->pad && length > 0 && (size_t)length < room)
-        snprintf(text + length, room - (size_t)length, ", pad %u", c->pad);
+        length += snprintf(text + length, room - (size_t)length, ", pad %u", c->pad);
+    if (c->form && length > 0 && (size_t)length < room)
+        snprintf(text + length, room - (size_t)length, ", %s",
+                 c->form == FORM_BF16 ? "bf16" : "fp16");
 }
 
+/* What a machine keeps in 16 bits if it does so at all. */
+enum { MANY_ROWS = 1 << 30, SOME_WIDTH = 64 };
 /* Bytes behind the last row, of the pattern: nobody may write there. */
 enum { SLACK = 64, PATTERN = 0x5a };
 
@@ -51,7 +57,7 @@ static size_t size_of(const struct opdata *d, enum opbuffer_type type)
 {
     switch (type) {
     case BUFFER_REAL: return sizeof(real);
-    case BUFFER_ACT: return machine_act_bytes(d->machine);
+    case BUFFER_ACT: return d->form ? sizeof(uint16_t) : machine_act_bytes(d->machine);
     case BUFFER_DOUBLE: return sizeof(double);
     case BUFFER_INT: return sizeof(int32_t);
     case BUFFER_BYTES: break;
@@ -98,6 +104,19 @@ static size_t elements(const struct opbuffer *b)
     return b->rows * b->ld * (b->shards ? b->shards : 1);
 }
 
+/* An activation of the case: its bytes, as the machine keeps it. */
+static void put_act(const struct opdata *d, unsigned char *at, real r)
+{
+    uint32_t form = d->of->form;
+    uint16_t bits = form ? form_narrow(form, (float)r) : 0;
+    if (form)
+        r = (real)form_widen(form, bits);
+    if (d->form)
+        memcpy(at, &bits, sizeof bits);
+    else
+        memcpy(at, &r, sizeof r);
+}
+
 /* From here on the numbers of a buffer come again: a large one is soon made. */
 enum { FRESH = 1 << 16 };
 
@@ -122,6 +141,8 @@ static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool 
         real r = (real)value;
         if (b->type == BUFFER_DOUBLE)
             memcpy(host + i * size, &value, size);
+        else if (b->type == BUFFER_ACT)
+            put_act(d, host + i * size, r);
         else
             memcpy(host + i * size, &r, size);
     }
@@ -187,6 +208,8 @@ struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t s
     d->of = c;
     d->machine = m;
     d->seed = seed * 2 + 1;
+    if (c->form && machine_act_form(m, MANY_ROWS, SOME_WIDTH, false) == c->form)
+        d->form = c->form;
     lists[c->op]->make(c, d);
     return d;
 }
@@ -202,6 +225,11 @@ void opcase_free(struct opdata *d)
     for (unsigned i = 0; i < d->host_count; i++)
         mem_free(d->host[i]);
     mem_free(d);
+}
+
+static struct act *act_in(const struct opdata *d, void *memory)
+{
+    return (struct act *)((uintptr_t)memory | d->form);
 }
 
 /* Element i of row r, summed over the shards. */
@@ -235,7 +263,7 @@ static void *host_copy(const struct opdata *d, const struct opbuffer *b)
     size_t count = elements(b), size = b->type == BUFFER_ACT ? sizeof(real) : size_of(d, b->type);
     void *host = mem_alloc(count + 1, size);
     if (b->type == BUFFER_ACT)
-        machine_act_download(d->machine, host, b->memory, 1, count, count);
+        machine_act_download(d->machine, host, act_in(d, b->memory), 1, count, count);
     else
         machine_download(d->machine, host, b->memory, count * size);
     return host;
@@ -343,11 +371,11 @@ uint64_t opcase_count(const struct opcase *c)
 struct act *opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
                              uint32_t width, double scale)
 {
-    return opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale);
+    return act_in(d, opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale));
 }
 
 struct act *opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
                               uint32_t width, bool fill)
 {
-    return opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill);
+    return act_in(d, opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill));
 }

@@ -24,6 +24,9 @@ struct opcase {
     uint32_t flags;
     /* largest |difference| over largest |value|, against a double reference */
     double gate;
+    /* enum act_form: activations are such numbers, and kept so by a machine that does so with large
+     * ones. Not of operations whose x comes from records, or that read logits. */
+    uint32_t form;
 };
 enum opcase_flag {
     CASE_ADD = 1,      /* adds to the gradient of the input */
@@ -66,6 +69,7 @@ struct opdata {
     const struct opcase *of;
     struct machine *machine;
     uint64_t seed;
+    uint32_t form;            /* how its activations lie there */
     union op_arguments arguments;
     struct opbuffer buffers[OPBUFFERS];
     unsigned count;

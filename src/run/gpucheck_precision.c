@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "run/gpucheck_parts.h"
 
-/* Twice the step between two neighbouring numbers, of the largest value. */
+/* Twice the step between two neighbouring numbers, of the largest value. What a training of that
+ * precision keeps in 16 bits is given so: activations, their gradients, the copy of the weights. */
 static const struct {
     const char *name;
     double gate;
-} kinds[] = {{"tf32", 0x1p-9}, {"bf16", 0x1p-6}, {"fp16", 0x1p-9}};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+    uint32_t form;
+} kinds[] = {{"tf32", 0x1p-9, FORM_REAL}, {"bf16", 0x1p-6, FORM_BF16}, {"fp16", 0x1p-9, FORM_FP16}};
+enum { KINDS = sizeof kinds / sizeof *kinds, LARGE = 8192 /* rows */ };
 
 /* Negative: there is no room for it. */
 static double difference(const struct opcase *c, struct machine *gpu, struct machine *cpu)
@@ -42,6 +44,7 @@ static bool computes_in(const struct gpu_job *j, const char *name)
 {
     struct plan plan = j->plan;
     snprintf(plan.precision, sizeof plan.precision, "%s", name);
+    plan.batch = LARGE;
     machine_obey(j->machine, &plan);
     machine_plan(j->machine, plan.batch, plan.micro, &plan);
     return strcmp(plan.precision, name) == 0;
@@ -51,8 +54,8 @@ void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu)
 {
     /* large enough for tensor cores, on a card and on the emulated one */
-    const struct opcase large = {.op = op, .rows = 8192, .in = 256, .out = 256},
-                        small = {.op = op, .rows = 64, .in = 32, .out = 36};
+    struct opcase large = {.op = op, .rows = LARGE, .in = 256, .out = 256, .flags = CASE_SHADOW},
+                  small = {.op = op, .rows = 64, .in = 32, .out = 36, .flags = CASE_SHADOW};
     struct text measured = {0};
     const char *bad = NULL;
     if (op != OP_dense && op != OP_dense_back)
@@ -60,6 +63,7 @@ void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
     for (int i = 0; i < KINDS; i++) {
         if (!computes_in(j, kinds[i].name))
             continue;
+        large.form = small.form = kinds[i].form;
         double worst = difference(j->emulated ? &small : &large, j->machine, cpu);
         if (worst < 0) {
             text_printf(&measured, "%s%s no room", measured.length ? ", " : "", kinds[i].name);

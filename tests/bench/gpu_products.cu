@@ -64,24 +64,35 @@ static double distance(const struct shape *s)
     return worst / largest;
 }
 
+static void say_ours(const struct shape *s, const char *how, double ms)
+{
+    char name[96];
+    snprintf(name, sizeof name, "product %u x %u x %u, ours, %s", s->m, s->n, s->k, how);
+    say(name, rate(s, ms), "TFLOP/s");
+    snprintf(name, sizeof name, "product %u x %u x %u, ours, %s: from fp32's", s->m, s->n, s->k,
+             how);
+    say(name, distance(s), "of the largest");
+}
+
+/* Every precision, and bf16 with operands that lie in it, as a training keeps them. */
 static void ours(struct machine *m, const struct shape *s)
 {
+    bool big = (double)s->m * s->n * s->k > 1e11;
     static const enum product kinds[] = {PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16};
-    static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
+    static const char *const names[] = {"fp32", "tf32", "bf16", "fp16", "bf16 kept"};
     struct gemm reference = product_of(s, check32), g = product_of(s, c32);
     gemm_simt(m, &reference);
-    for (int i = 0; i < 4; i++) {
-        char name[96];
-        bool big = (double)s->m * s->n * s->k > 1e11;
-        snprintf(name, sizeof name, "product %u x %u x %u, ours, %s", s->m, s->n, s->k, names[i]);
+    for (int i = 0; i < 5; i++) {
+        enum product how = i < 4 ? kinds[i] : PRODUCT_BF16;
+        if (i == 4) {
+            g.a = form_act(a16, FORM_BF16);
+            g.b = form_act(b16, FORM_BF16);
+        }
         cudaMemsetAsync(c32, 0xff, (size_t)s->m * s->n * 4, stream);
-        double ms = milliseconds([&] { gemm_mma(m, &g, kinds[i]); }, big ? 1 : 20);
-        if (!had(name, cudaSuccess))
+        double ms = milliseconds([&] { gemm_mma(m, &g, how); }, big ? 1 : 20);
+        if (!had(names[i], cudaSuccess))
             return;
-        say(name, rate(s, ms), "TFLOP/s");
-        snprintf(name, sizeof name, "product %u x %u x %u, ours, %s: from fp32's", s->m, s->n, s->k,
-                 names[i]);
-        say(name, distance(s), "of the largest");
+        say_ours(s, names[i], ms);
     }
 }
 

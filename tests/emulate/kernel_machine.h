@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "emulate.h"
-#include "kernels.h"
+#include "form.cuh"
 
 extern "C" {
 #include "backend/machine.h"
@@ -80,8 +80,8 @@ static void disown(struct machine *, const void *adopted)
 static void act_download(struct machine *, real *to, const struct act *from, size_t rows,
                          size_t width, size_t ld)
 {
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + r * width, (const float *)from + r * ld, width * sizeof *to);
+    for (size_t i = 0; i < rows * width; i++)
+        to[i] = form_get(from, i / width * ld + i % width);
 }
 static void need(const struct machine *, enum op_id op, const void *arguments, struct need *n)
 {
@@ -103,6 +103,12 @@ static void issue(struct machine *m, enum op_id op, const void *arguments)
 static size_t act_bytes(const struct machine *)
 {
     return sizeof(float);
+}
+/* How activations are kept: as the case at hand wants it. */
+static uint32_t kernel_form;
+static uint32_t kept_form(const struct machine *, uint32_t, uint32_t, bool)
+{
+    return kernel_form;
 }
 static size_t shadow_bytes(const struct machine *, const struct group *, uint32_t, uint64_t)
 {
@@ -138,6 +144,7 @@ static struct machine *kernel_machine(void)
     type.need = need;
     type.issue = issue;
     type.act_bytes = act_bytes;
+    type.act_form = kept_form;
     type.shadow_bytes = shadow_bytes;
     type.shadow_of = shadow_of;
     machine_register(&type);

@@ -34,7 +34,10 @@ sed "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" c.json >la
 sed 's/\[16, 8\]/[96, 64]/' c.json >wide.json
 sed 's/"batch_size": 64/"batch_size": 2000/' wide.json >batch.json
 sed 's/"epochs": 2/"epochs": 1, "grad_accumulation": 3, "optimizer": {"type": "sgd"}/' wide.json >sgd.json
-for name in c layers wide batch sgd; do
+sed 's/"precision": "fp32"/"precision": "bf16"/' batch.json >batch16.json
+sed 's/"precision": "fp32"/"precision": "bf16"/; s/"batch_size": 64/"batch_size": 400/' layers.json >layers16.json
+sed 's/"precision": "bf16"/"precision": "fp16"/' layers16.json >layers16f.json
+for name in c layers wide batch sgd batch16 layers16 layers16f; do
     run dnn check $name.json --json
     told=$(number out device_bytes)
     sum=0
@@ -45,6 +48,9 @@ for name in c layers wide batch sgd; do
     [ $((100 * told)) -ge $((90 * took)) ] && [ $((100 * told)) -le $((110 * took)) ]
     ok $? "$name: check tells $told, the device held $took"
 done
+acts() { dnn check "$1.json" --json --set backend.precision="$2" 2>/dev/null | tail -n 1 >acts.json; device_of acts.json device_by_kind activations; }
+[ $((100 * $(acts layers16 bf16))) -lt $((70 * $(acts layers16 fp32))) ]
+ok $? "activations and their gradients in bf16 take much less" "$(acts layers16 bf16) of $(acts layers16 fp32)"
 run dnn check wide.json
 out_has "device      " "for readers as well"
 grep -q '^device .*at most (weights .*, state .*, activations .*, data .*)$' out

@@ -47,6 +47,23 @@ for precision in tf32 bf16 fp16; do
     ok $? "$precision is not fp32"
 done
 
+# --- what lies between large layers is kept in 16 bits, whatever reads it ---
+mixed='"layers": [{"type": "dense", "units": 48}, {"type": "batch_norm"}, {"type": "silu"}, {"type": "dropout", "p": 0.1},
+  {"type": "residual", "layers": [{"type": "dense", "units": 48}, {"type": "tanh"}]}]'
+sed "s/$layers/${mixed//$'\n'/}/" c.json >mixed.json
+for precision in bf16 fp16; do
+    mix() { dnn train mixed.json --progress none --set backend.precision=$precision "$@"; }
+    run mix -o whole.dnn --json
+    is_exit 0 "$precision: norms, dropout and a residual block"
+    awk -v a="$(auc)" 'BEGIN { exit !(a > 0.97) }'
+    ok $? "$precision: they learn" "auc $(auc)"
+    DNN_EMULATE=order:3 mix -o again.dnn --quiet
+    same again.dnn whole.dnn "$precision: the same bytes in another order of work"
+    DNN_EMULATE=break:700:719 mix -o part.dnn --quiet 2>err
+    run mix -o part.dnn --resume
+    same part.dnn whole.dnn "$precision: and after a break"
+done
+
 # --- what is chosen, and what a card lacks ---
 chosen() { # chosen CAPABILITY WISH PRECISION TEXT
     run env DNN_EMULATE=sm:$1 "$DNN" check c.json --json --set backend.precision=$2

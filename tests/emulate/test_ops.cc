@@ -124,6 +124,23 @@ static void run_case(const struct opcase *c, uint64_t seed, unsigned order, unsi
         ok(false, "%s: %u findings%s", name, found, again);
 }
 
+/* The same with activations of 16 bits, rounded where they are written: within two steps between
+ * neighbouring numbers, of the largest value. */
+static void run_half(const struct opcase *of, uint32_t form)
+{
+    static const enum op_id ops[] = {OP_dense, OP_dense_back, OP_act, OP_act_back, OP_dropout,
+                                     OP_add, OP_bnorm_stats, OP_bnorm, OP_bnorm_sums,
+                                     OP_bnorm_back, OP_lnorm, OP_lnorm_back};
+    struct opcase c = *of;
+    for (enum op_id op : ops)
+        if (op == of->op)
+            c.form = kernel_form = form;
+    c.gate = form == FORM_BF16 ? 0x1p-6 : 0x1p-9;
+    if (c.form)
+        run_case(&c, 42, form, 0, "");
+    kernel_form = FORM_REAL;
+}
+
 static void run_random(uint64_t seed)
 {
     char again[64];
@@ -146,8 +163,10 @@ int main(int count, char **words)
         run_random(strtoull(words[2], NULL, 10));
     for (size_t i = 0; count < 3 && (c = opcase_at(i)); i++) {
         bool large = (uint64_t)c->rows * (c->in + c->out) > 1 << 13; /* two orders have to do */
-        if (count < 2 || strcmp(words[1], op_name(c->op)) == 0)
-            run_case(c, 42, (unsigned)i, large ? 1 : ORDER_COUNT - 1, "");
+        if (count > 1 && strcmp(words[1], op_name(c->op)) != 0)
+            continue;
+        run_case(c, 42, (unsigned)i, large ? 1 : ORDER_COUNT - 1, "");
+        run_half(c, i % 2 ? FORM_BF16 : FORM_FP16);
     }
     for (uint64_t seed = 0; seed < shapes; seed++)
         run_random(seed);
