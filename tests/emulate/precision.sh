@@ -9,6 +9,7 @@ make_config c.json d.csv binary '"epochs": 6, "optimizer": {"type": "adamw", "le
   "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 # the norm keeps the layers from being fused, and 64 x 32 x 32 is what an emulated card takes as large
 layers='"layers": [{"type": "dense", "units": 32}, {"type": "relu"}, {"type": "layer_norm"}, {"type": "dense", "units": 32}, {"type": "gelu"}]'
+cp c.json mixed.json
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
 auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
 
@@ -50,7 +51,7 @@ done
 # --- what lies between large layers is kept in 16 bits, whatever reads it ---
 mixed='"layers": [{"type": "dense", "units": 48}, {"type": "batch_norm"}, {"type": "silu"}, {"type": "dropout", "p": 0.1},
   {"type": "residual", "layers": [{"type": "dense", "units": 48}, {"type": "tanh"}]}]'
-sed "s/$layers/${mixed//$'\n'/}/" c.json >mixed.json
+sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${mixed//$'\n'/}/" mixed.json
 for precision in bf16 fp16; do
     mix() { dnn train mixed.json --progress none --set backend.precision=$precision "$@"; }
     run mix -o whole.dnn --json

@@ -1,6 +1,6 @@
 /* Bytes that a step moves between memory and the chip: of three wide layers with a narrow output,
- * in bf16 with activations, their gradients and a copy of the weights in 16 bits about half of those
- * with the same tiles and fp32. The shadow counts them. test_bytes [WIDTH ROWS]. */
+ * in bf16 with activations, their gradients and a copy of the weights in 16 bits about half of
+ * those with the same tiles and fp32. The shadow counts them. test_bytes [WIDTH ROWS]. */
 #include "form.cuh"
 #include "harness.h"
 
