@@ -1,7 +1,7 @@
 /* Every case of every operation (backend/opcase.h) on emulated kernels, against the reference in
  * double: within the case's gate, the same bits in all four orders of lanes (large cases: in two),
- * nothing written outside. Then as many random shapes as EMULATE_SHAPES says, each in two orders;
- * the number of one brings it back. */
+ * nothing written outside; most also with activations in 16 bits. Then as many random shapes as
+ * EMULATE_SHAPES says, each in two orders; the number of one brings it back. */
 #include <math.h>
 
 #include "harness.h"
