@@ -173,12 +173,17 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     return true;
 }
 
+/* Weights are floats and multiply gradients, which are: what is left below the largest float is
+ * their room. */
+#define WEIGHT_MOST 1e30
+
 static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value = 1;
     if (cell &&
         (is_missing(r->s, cell->text, cell->length) ||
-         number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0))
+         number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
+         value > WEIGHT_MOST))
         return cell_say_weight(&r->where, column, cell);
     put_float(r->out + r->s->format.at_weight, (float)value);
     return true;

@@ -205,7 +205,7 @@ bool cell_say_unknown(const struct cell_where *w, size_t column, const struct cs
 bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     say(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight", text_quote(cell->text, cell->length));
-    return err_expected(w->e, "a number of at least 0");
+    return err_expected(w->e, "a number from 0 to 1e30");
 }
 
 bool cell_say_unlabelled(const struct cell_where *w, size_t column)
