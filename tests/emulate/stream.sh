@@ -57,7 +57,7 @@ run env DNN_EMULATE=devices:1:250000 "$DNN" train c.json -o s.dnn --progress non
 is_exit 0 "gone on"
 same s.dnn there.dnn "to the same bytes"
 for n in 3 5 7 9 11; do
-    run env DNN_EMULATE=devices:1:250000,any:$((calls * n / 14)):700,report "$DNN" train f.json -o s.dnn --progress none
+    run env DNN_EMULATE=devices:1:250000,any:$((calls * n / 17)):700,report "$DNN" train f.json -o s.dnn --progress none
     [ $STATUS -eq 0 ] && [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq 1 ]
     ok $? "G09 a fault at call $((calls * n / 14)) while data stream: the CPU" "exit $STATUS: $(cat err)"
 done
