@@ -71,6 +71,8 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     for (unsigned i = 0; i < MACHINE_SLOTS && good; i++)
         good = slot_open(m, &m->slots[i]);
     if (good)
+        cuda_wgmma_begin(m, o->precision);
+    if (good)
         cuda_guests_begin(m, o);
     good = good && !cuda_lost(m);
     return good ? &m->head : give_up(m, e);
@@ -129,12 +131,13 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     snprintf(plan->precision, sizeof plan->precision, "%s", cuda_precision_name(m));
     plan->version = CUDA_VERSION_OF_CODE;
     cuda_guests_plan(m, plan);
+    cuda_wgmma_plan(m, plan);
 }
 
-/* There is one variant of each kernel: nothing else is to be obeyed. */
 static void cuda_obey(struct machine *m, const struct plan *plan)
 {
     cuda_precision_obey(card_of(m), plan->precision);
+    cuda_wgmma_obey(card_of(m), plan);
     cuda_guests_obey(card_of(m), plan);
 }
 

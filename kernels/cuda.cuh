@@ -98,6 +98,7 @@ struct card {
     struct machine head;
     struct cuda_device device;
     struct products products;
+    bool wgmma;            /* large ones of 16 bits are those of warpgroups */
     char precision_why[96];
     struct guests *guests; /* libraries that may serve: cuda_guest.cu */
     cudaStream_t stream;   /* of the operations */
@@ -160,6 +161,13 @@ size_t cuda_shadow_bytes(const struct machine *m, const struct group *groups, ui
 void cuda_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
                   uint32_t count);
 const void *cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
+
+/* --- products of warpgroups: cuda_wgmma.cu --- */
+
+/* wish: as above. Tries them on the card where they are wanted. */
+void cuda_wgmma_begin(struct card *m, const char *wish);
+void cuda_wgmma_plan(const struct card *m, struct plan *plan);
+void cuda_wgmma_obey(struct card *m, const struct plan *plan);
 
 /* --- libraries that may serve in the place of kernels: cuda_guest.cu --- */
 

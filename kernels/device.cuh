@@ -61,6 +61,8 @@ void device_launch(struct machine *m, const struct launch *how, void **arguments
 unsigned device_sms(const struct machine *m);
 /* Memory that a block may have, SHARED and DYNAMIC. */
 size_t device_block_bytes(const struct machine *m);
+/* Whether products of warpgroups (wgmma.cuh) are used on it. */
+bool device_wgmma(const struct machine *m);
 
 #if !defined(__CUDACC__)
 #include "device_emulated.h"

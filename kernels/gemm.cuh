@@ -100,9 +100,8 @@ DEVICE bool gemm_by_four(const struct gemm *g, const struct act *c)
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
  * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift,
- * four at least.
- */
-struct stripe { uint32_t rows, shift, row0, col0, group, step, part; };
+ * four at least. In shared memory rows lie `pad` numbers apart, a multiple of four. */
+struct stripe { uint32_t rows, shift, row0, col0, group, step, part, pad; };
 template <int V>
 DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sums, struct stripe s)
 {
@@ -112,7 +111,7 @@ DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sum
         float sum[V];
         if (row >= g->m || col >= g->n)
             continue;
-        run_load(sum, sums + e);
+        run_load(sum, sums + e + r * s.pad);
         gemm_put(g, c, row, col, sum);
     }
 }

@@ -12,17 +12,18 @@ enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4, WIDE_FINISH = 32 * SIDE /* 
 DEVICE int wide_row() { return (int)warp_id() / 4 * 16 * WM; }
 DEVICE int wide_col() { return (int)warp_id() % 4 * 8 * WN; }
 
-/* The lanes of a column, in the order of their warps; room: 4 numbers a lane. */
-DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[4],
-                         uint32_t col0)
+/* Lane t has V columns from V t % SIDE on: the lanes of a column, in their order; room: V numbers a
+ * lane. */
+template <int V>
+DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[V], uint32_t col0)
 {
     UNROLL
-    for (int q = 0; q < 4; q++)
-        room[warp_id() * SIDE + 4 * lane_id() + (uint32_t)q] = sum[q];
+    for (int q = 0; q < V; q++)
+        room[V * thread_id() + (uint32_t)q] = sum[q];
     sync_block();
     if (thread_id() < SIDE && col0 + thread_id() < g.n) {
         float column = 0;
-        for (uint32_t w = 0; w < WIDE_LANES / WARP; w++)
+        for (uint32_t w = 0; w < V * WIDE_LANES / SIDE; w++)
             column += room[w * SIDE + thread_id()];
         float *to = g.sums + block_z() * g.c_part + col0 + thread_id();
         *to = g.add ? *to + column : column;

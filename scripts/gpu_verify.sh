@@ -1,7 +1,7 @@
 #!/bin/bash
 # gpu_verify.sh - everything that is claimed of the GPU, tried on a machine that has one: one command, under 9 minutes, no network.
 #   scripts/gpu_verify.sh                 all parts, in this order:
-#       build tests parity large repeat learning precision guests gpucheck sanitizer faults memory constants bench
+#       build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench
 #   scripts/gpu_verify.sh --part NAME     that one (and the build, if it was not done); may be repeated
 #   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
 #                                         build/third-party, which has to travel with the tree; there they are compiled
@@ -16,8 +16,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export LC_ALL=C
-unset DNN_EMULATE DNN_FAULT DNN_FALLBACK DNN_PATIENCE MODEL_BACKEND ALL_GPU GPU_BACKEND GPU_BATCH_SIZE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
-all="build tests parity large repeat learning precision guests gpucheck sanitizer faults memory constants bench"
+unset DNN_WGMMA DNN_EMULATE DNN_FAULT DNN_FALLBACK DNN_PATIENCE MODEL_BACKEND ALL_GPU GPU_BACKEND GPU_BATCH_SIZE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+all="build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench"
 parts=""
 emulated=no
 pack=no
@@ -62,6 +62,7 @@ done
 own=$(timeout 60 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -dc '0-9\n' | sort -un | tr '\n' ' ')
 archs=${CUDA_ARCHS:-${own% }}
 archs=${archs:-90}
+case " $archs " in *" 90a "*) ;; *" 90 "*) archs="$archs 90a" ;; esac
 commit=${COMMIT:-$(git -c safe.directory="$root" rev-parse HEAD 2>/dev/null || echo unknown)}
 python=${PEERS:-$(command -v python3)}
 gpu=""

@@ -1,15 +1,17 @@
 # Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
 #   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
-#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: seven of them take minutes
+#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: seven of them take minutes. 90a is for the
+#                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
 #                                former with so many random shapes of every kind
 #   make emulate-quick           its kernels alone, under the shadow: what every run of scripts/test.sh does, 35 s of one core
 #   make emulate-mutants         kernels spoilt on purpose must be noticed; MUTANTS=20: so many of them, others each day
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
-CUDA_ARCHS ?= 75 80 86 89 90 100 120
+CUDA_ARCHS ?= 75 80 86 89 90 90a 100 120
 
 KERNELS := $(sort $(wildcard kernels/*.cu))
+KERNELS_90A := gemm_wgmma
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
 NO_BUILD := clean help demo test full bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
@@ -31,9 +33,11 @@ ifeq ($(NVCC_ARCHS),)
 $(error CUDA_ARCHS=$(CUDA_ARCHS) names no architecture that this nvcc knows: $(NVCC_KNOWN). NVCC= builds without kernels)
 endif
 endif
+# without a number of its own, 90a stands for 90 in all other kernels
+NVCC_PLAIN := $(or $(filter-out %a,$(NVCC_ARCHS)),$(patsubst %a,%,$(NVCC_ARCHS)))
 # PTX of the newest for cards to come, and of 90 for those between
-NVCC_PTX   := $(sort $(lastword $(NVCC_ARCHS)) $(filter 90,$(NVCC_ARCHS)))
-NVCC_CODE  := $(foreach a,$(NVCC_ARCHS),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
+NVCC_PTX   := $(sort $(lastword $(NVCC_PLAIN)) $(filter 90,$(NVCC_PLAIN)))
+NVCC_CODE  := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
               $(foreach a,$(NVCC_PTX),-gencode arch=compute_$(a)$(comma)code=compute_$(a))
 # the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
 NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers
@@ -52,6 +56,9 @@ $(BUILD)/kernels/%.o: kernels/%.cu $(BUILD)/kernels/flags
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); rm -f $@; exit 1; }
 	@grep -v -e '^ptxas info' -e '^ *[0-9]* bytes stack frame' $(@:.o=.ptxas) || true
+ifneq ($(filter 90a,$(NVCC_ARCHS)),)
+$(KERNELS_90A:%=$(BUILD)/kernels/%.o): NVCC_CODE := -gencode arch=compute_90a$(comma)code=sm_90a -DBUILT_FOR_90A
+endif
 $(BUILD)/libkernels.a: $(KERNEL_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $^
@@ -59,7 +66,7 @@ $(BUILD)/kernels/table.txt: $(KERNEL_OBJECTS) scripts/build/ptxas_table.pl
 	$(Q)perl scripts/build/ptxas_table.pl $(call nvcc_word,release) $(KERNEL_OBJECTS:.o=.ptxas) >$@
 $(BUILD)/kernels/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(NVCC) $(NVCC_FLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVCC_FLAGS)' > $@
+	@echo '$(NVCC) $(NVCC_FLAGS) $(filter 90a,$(NVCC_ARCHS))' | cmp -s - $@ || echo '$(NVCC) $(NVCC_FLAGS) $(filter 90a,$(NVCC_ARCHS))' > $@
 kernels: $(BUILD)/libkernels.a $(BUILD)/kernels/table.txt
 # the table of the sources is that of the machine code; `make kernel-table` after a change that is meant
 kernel-table: $(BUILD)/kernels/table.txt

@@ -1,14 +1,14 @@
 #!/bin/sh
 # nvcc.sh NVCC FILE - whether this nvcc makes programs here: prints what the Makefile asks for, one word each, or nothing and
 # says why on standard error. What was found is kept in FILE, and asked again when nvcc, CXX or FILE's own words change.
-#   archs=75,80,...   what it knows (--list-gpu-arch)
+#   archs=75,80,...   what it knows (--list-gpu-arch), and 90a where it makes code for that
 #   release=13.0
 #   lib=FOLDER        where its static runtime is (libcudart_static.a)
 set -eu
 nvcc=$1
 file=$2
 bin=$(dirname "$(readlink -f "$nvcc")")
-stamp="nvcc=$nvcc $(stat -Lc '%Y %s' "$nvcc" 2>/dev/null || echo gone)"
+stamp="nvcc=$nvcc, 90a asked, $(stat -Lc '%Y %s' "$nvcc" 2>/dev/null || echo gone)"
 if [ -f "$file" ] && [ "$(head -n 1 "$file")" = "$stamp" ]; then
     sed -n 2p "$file"
     exit 0
@@ -30,6 +30,7 @@ printf '%s\n' '#include <cuda_runtime.h>' '__global__ void touch(float *x) { *x 
 "$nvcc" -std=c++17 -o "$try/try.o" -c "$try/try.cu" >"$try/said" 2>&1 ||
     without "it does not compile: $(grep -m 1 -i -e error -e 'not supported' -e 'not found' "$try/said" || head -n 1 "$try/said")"
 archs=$("$nvcc" --list-gpu-arch | sed -n 's/^compute_\([0-9]*\)$/\1/p' | tr '\n' ',')
+if "$nvcc" -std=c++17 -gencode arch=compute_90a,code=sm_90a -o "$try/try.o" -c "$try/try.cu" >/dev/null 2>&1; then archs=${archs}90a,; fi
 release=$("$nvcc" --version | sed -n 's/^Cuda.*release \([0-9.]*\).*/\1/p')
 printf '%s\n' "$stamp" "archs=$archs release=$release lib=$lib" >"$file"
 sed -n 2p "$file"

@@ -102,3 +102,36 @@ part_precision() {
     echo "auto: $(grep -o '"precision":"[^"]*"' auto.out)"
     passed
 }
+
+# --- wgmma: products of warpgroups beside their twin: equal within rounding, equal in bits to themselves; what both take is among
+# the constants ("wide", "wgmma") ---
+part_wgmma() {
+    prepare 2 || return
+    local way width=512 batch=4096 precision
+    [ "$emulated" = yes ] && width=48 batch=128
+    for precision in bf16 fp16; do
+        DNN_WGMMA=always try "$dnn" check c.json -v --set backend.precision=$precision 2>wgmma.log || fail "$precision: check"
+        if ! grep -q 'products are those of warpgroups' wgmma.log; then
+            ! grep -q 'they are not used' wgmma.log || { fail "$(grep -m 1 'they are not used' wgmma.log)"; continue; }
+            skip "not a card of 9.0, or a toolkit without 90a"
+            return
+        fi
+    done
+    for way in always none; do
+        DNN_WGMMA=$way "$parity" --precision "$work/wgmma.$way" 2>"$work/wgmma.err" || fail "$way: a product: $(grep 'not ok' "$work/wgmma.err" | head -n 3)"
+        cat "$work/wgmma.err"
+    done
+    config g.json "$(small).csv" 2 $batch
+    sed -i "s/128/$width/g; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/" g.json
+    for precision in bf16 fp16; do
+        for way in always none; do
+            DNN_WGMMA=$way try "$dnn" train g.json -o g.$way.dnn --json -q --set backend.precision=$precision >g.$way.out || fail "$precision, $way: training"
+            try "$dnn" predict g.$way.dnn "$(small).csv" -o g.$way.csv -q --backend dnn_cpu || fail "predict"
+            echo "$precision, $way: $(grep -o '"train":[0-9.e-]*' g.$way.out | tail -n 1) seconds"
+        done
+        DNN_WGMMA=always try "$dnn" train g.json -o g.again.dnn -q --set backend.precision=$precision || fail "$precision: training again"
+        cmp g.always.dnn g.again.dnn || fail "$precision: two trainings, two models"
+        within g.none.csv g.always.csv 0.05 "$precision: products of warpgroups and their twin's"
+    done
+    passed
+}

@@ -43,7 +43,8 @@ struct plan {
     char blas[32];       /* "OpenBLAS 0.3.21", "none" when it does not serve */
     char blas_core[32];  /* its core type, or "none" */
     char precision[8];   /* of the training's products: fp32, tf32, bf16, fp16 */
-    char guests[96];     /* libraries that serve on a device, and from which sizes; "": none */
+    /* libraries that serve on a device, and from which sizes; its kernels of more than one kind */
+    char guests[96];
     uint32_t batch;      /* rows of a micro-batch */
     uint32_t micro;      /* micro-batches of an applied step */
     uint32_t shards;     /* row shards of a gradient: clamp(batch / 64, 1, 16) */

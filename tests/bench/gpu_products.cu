@@ -96,6 +96,42 @@ static void ours(struct machine *m, const struct shape *s)
     }
 }
 
+/* Products of warpgroups beside their twin, of fp32 rounded on its way and of what lies in 16 bits.
+ */
+static void twins(struct machine *m, const struct shape *s)
+{
+    static const struct { enum product how; bool copied; const char *name; } kinds[] = {
+        {PRODUCT_BF16, false, "bf16"},
+        {PRODUCT_FP16, false, "fp16"},
+        {PRODUCT_BF16, true, "bf16 in memory"}};
+    int each = (double)s->m * s->n * s->k > 1e11 ? 1 : 20;
+    bool can = gemm_wgmma_built() && card_of(m)->device.capability == 90;
+    for (int i = 0; can && i < 3; i++) {
+        char name[96];
+        struct gemm twin = product_of(s, check32), own = product_of(s, c32);
+        if (kinds[i].copied) {
+            twin.a = own.a = form_act(a16, FORM_BF16);
+            twin.b = own.b = form_act(b16, FORM_BF16);
+        }
+        cudaMemsetAsync(c32, 0xff, (size_t)s->m * s->n * 4, stream);
+        double ms = milliseconds([&] { gemm_wide_start(m, &twin, kinds[i].how); }, each);
+        snprintf(name, sizeof name, "product %u x %u x %u, wide, %s", s->m, s->n, s->k,
+                 kinds[i].name);
+        if (!had(name, cudaSuccess))
+            return;
+        say(name, rate(s, ms), "TFLOP/s");
+        ms = milliseconds([&] { gemm_wgmma_start(m, &own, kinds[i].how); }, each);
+        snprintf(name, sizeof name, "product %u x %u x %u, wgmma, %s", s->m, s->n, s->k,
+                 kinds[i].name);
+        if (!had(name, cudaSuccess))
+            return;
+        say(name, rate(s, ms), "TFLOP/s");
+        snprintf(name, sizeof name, "product %u x %u x %u, wgmma, %s: from wide", s->m, s->n,
+                 s->k, kinds[i].name);
+        say(name, distance(s), "of the largest");
+    }
+}
+
 #ifdef HAVE_CUBLASLT
 static void *lt;
 #define LT(name) ((decltype(&name))dlsym(lt, #name))
@@ -192,8 +228,10 @@ void products(void)
     round_fill<<<1024, 256, 0, stream>>>(a16, a32, n);
     round_fill<<<1024, 256, 0, stream>>>(b16, b32, n);
     had("product", cudaStreamSynchronize(stream));
-    for (const struct shape &s : shapes)
+    for (const struct shape &s : shapes) {
         ours(m, &s);
+        twins(m, &s);
+    }
 #ifdef HAVE_CUBLASLT
     lt_open();
     for (unsigned i = 0; lt && i < sizeof shapes / sizeof *shapes; i++) {

@@ -22,7 +22,7 @@ static const struct emulate_launch *running;
 
 static const char *const wait_names[] = {
     "nothing", "sync_warp", "shuffle", "shuffle_xor", "shuffle_down", "ballot", "exchange",
-    "sync_block", "sync_cluster", "sync_grid", "spin_until"};
+    "wgmma", "sync_block", "sync_cluster", "sync_grid", "spin_until"};
 
 static const char *base_name(const char *file)
 {
@@ -40,6 +40,7 @@ static void lane_body(void)
                      l->block->linear, l->thread, l->pending_count);
         emulate_copy_wait(0);
     }
+    products_end();
     l->done = true;
     l->block->left--;
     fibre_leave(&l->fibre);
@@ -57,7 +58,7 @@ static void run_lane(struct lane *l)
 
 /* --- collectives: the lane's side --- */
 
-static void wait_here(enum wait_kind kind, unsigned mask, const char *file, int line)
+void lane_waits(enum wait_kind kind, unsigned mask, const char *file, int line)
 {
     struct lane *l = emulate.lane;
     l->wait = kind;
@@ -70,19 +71,19 @@ static void wait_here(enum wait_kind kind, unsigned mask, const char *file, int 
 
 void emulate_sync_warp(unsigned mask, const char *file, int line)
 {
-    wait_here(WAIT_WARP, mask, file, line);
+    lane_waits(WAIT_WARP, mask, file, line);
 }
 void emulate_sync_block(const char *file, int line)
 {
-    wait_here(WAIT_BLOCK, 0, file, line);
+    lane_waits(WAIT_BLOCK, 0, file, line);
 }
 void emulate_sync_cluster(const char *file, int line)
 {
-    wait_here(WAIT_CLUSTER, 0, file, line);
+    lane_waits(WAIT_CLUSTER, 0, file, line);
 }
 void emulate_sync_grid(const char *file, int line)
 {
-    wait_here(WAIT_GRID, 0, file, line);
+    lane_waits(WAIT_GRID, 0, file, line);
 }
 
 uint64_t emulate_shuffle(enum emulate_shuffle kind, unsigned mask, uint64_t v, int parameter,
@@ -92,7 +93,7 @@ uint64_t emulate_shuffle(enum emulate_shuffle kind, unsigned mask, uint64_t v, i
     struct lane *l = emulate.lane;
     l->value = v;
     l->parameter = parameter;
-    wait_here(kinds[kind], mask, file, line);
+    lane_waits(kinds[kind], mask, file, line);
     return l->value;
 }
 
@@ -102,7 +103,7 @@ void emulate_exchange(const void *mine, size_t bytes, const char *file, int line
     if (bytes > EXCHANGE_BYTES)
         abort();
     memcpy(l->posted[++l->exchanges & 1], mine, bytes);
-    wait_here(WAIT_EXCHANGE, FULL_WARP, file, line);
+    lane_waits(WAIT_EXCHANGE, FULL_WARP, file, line);
 }
 const void *emulate_exchanged(unsigned lane)
 {
@@ -120,7 +121,7 @@ void emulate_spin_until(const uint32_t *flag, uint32_t value, const char *file, 
     struct lane *l = emulate.lane;
     l->flag = flag;
     l->value = value;
-    wait_here(WAIT_FLAG, 0, file, line);
+    lane_waits(WAIT_FLAG, 0, file, line);
     shadow_receive(flag);
 }
 uint32_t emulate_arrive(uint32_t *counter)
@@ -157,7 +158,7 @@ void *emulate_dynamic(void)
 
 /* --- resolving --- */
 
-static bool same_line(const struct lane *a, const struct lane *b)
+bool lanes_agree(const struct lane *a, const struct lane *b)
 {
     return a->wait == b->wait && a->line == b->line && a->mask == b->mask &&
            strcmp(a->file, b->file) == 0;
@@ -198,7 +199,7 @@ static bool resolve_warp(struct lane *warp, struct lane *first)
         return false;
     }
     for (unsigned i = 0; i < WARP; i++)
-        if (mask >> i & 1 && (warp[i].done || !same_line(&warp[i], first)))
+        if (mask >> i & 1 && (warp[i].done || !lanes_agree(&warp[i], first)))
             return false;
     uint64_t posted[WARP];
     for (unsigned i = 0; i < WARP; i++)
@@ -238,7 +239,7 @@ static bool resolve_meeting(struct block *const *who, unsigned count, enum wait_
     for (unsigned k = 0; k < count; k++)
         for (unsigned i = 0; i < emulate.block_size; i++) {
             const struct lane *l = &who[k]->lanes[i];
-            if (l->done || l->wait != kind || !same_line(l, first))
+            if (l->done || l->wait != kind || !lanes_agree(l, first))
                 return false;
         }
     emulate.time++;
@@ -248,8 +249,10 @@ static bool resolve_meeting(struct block *const *who, unsigned count, enum wait_
             who[k]->cluster_time = emulate.time;
         if (kind == WAIT_GRID)
             who[k]->grid_time = emulate.time;
-        for (unsigned i = 0; i < emulate.block_size; i++)
+        for (unsigned i = 0; i < emulate.block_size; i++) {
             who[k]->lanes[i].wait = WAIT_NOTHING;
+            who[k]->lanes[i].ready_known = who[k]->lanes[i].ready_time;
+        }
     }
     shadow_meet(who, count);
     return true;
@@ -261,6 +264,7 @@ static bool resolve(void)
     for (unsigned k = 0; k < alive_count && !emulate.broken; k++) {
         struct block *b = alive[k];
         moved |= resolve_warps(b);
+        moved |= products_resolve(b);
         moved |= resolve_meeting(&alive[k], 1, WAIT_BLOCK);
         for (unsigned i = 0; i < emulate.block_size; i++)
             if (b->lanes[i].wait == WAIT_FLAG && *b->lanes[i].flag >= b->lanes[i].value) {
@@ -290,14 +294,15 @@ static void explain(void)
                 stuck = &alive[k]->lanes[i];
     if (!stuck)
         return;
-    bool warp = stuck->wait <= WAIT_EXCHANGE, block = stuck->wait == WAIT_BLOCK;
+    bool warp = stuck->wait <= WAIT_EXCHANGE;
+    bool block = stuck->wait == WAIT_BLOCK || stuck->wait == WAIT_WARPGROUP;
     for (unsigned k = 0; k < alive_count && !other; k++)
         for (unsigned i = 0; i < emulate.block_size && !other; i++) {
             const struct lane *l = &alive[k]->lanes[i];
             bool named = warp ? l->block == stuck->block && l->thread / WARP == stuck->thread / WARP
                                     && (stuck->mask >> l->thread % WARP & 1)
                          : block ? l->block == stuck->block : true;
-            if (named && (l->done || !same_line(l, stuck)))
+            if (named && (l->done || !lanes_agree(l, stuck)))
                 other = l;
         }
     char end[160] = "nobody else is left";
@@ -390,7 +395,8 @@ static void begin_block(unsigned number, const unsigned at[3], unsigned linear, 
         struct fibre kept = l->fibre;
         struct received *heard = l->received;
         memset(l, 0, offsetof(struct lane, posted));
-        l->exchanges = l->pending_count = l->open_group = 0;
+        l->exchanges = l->pending_count = l->open_group = l->products_waited = 0;
+        l->ready_time = l->ready_known = 0;
         l->fibre = kept;
         l->received = heard;
         l->block = b;
@@ -398,6 +404,7 @@ static void begin_block(unsigned number, const unsigned at[3], unsigned linear, 
         l->index = linear * emulate.block_size + i;
         fibre_begin(&l->fibre, lane_body);
     }
+    products_begin(number);
     alive[alive_count++] = b;
 }
 

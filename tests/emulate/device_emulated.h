@@ -42,6 +42,16 @@ const void *emulate_exchanged(unsigned lane);
 void emulate_copy(void *to, const void *from, unsigned bytes);
 void emulate_copy_commit(void);
 void emulate_copy_wait(unsigned left);
+/* Products of a warpgroup: kernels/wgmma.cuh. Operands by descriptor; columns: of B, and so of C.
+ */
+struct emulate_product { uint64_t a, b; uint32_t columns; bool bf16, a_fast, b_fast, spare; };
+uint32_t emulate_shared_address(const void *at);
+void emulate_product_ready(void);
+void emulate_product_fence(void);
+void emulate_product_begin(float *sums, const struct emulate_product *p, const char *file,
+                           int line);
+void emulate_product_commit(void);
+void emulate_product_wait(unsigned left);
 void emulate_publish(uint32_t *flag, uint32_t value);
 void emulate_spin_until(const uint32_t *flag, uint32_t value, const char *file, int line);
 uint32_t emulate_arrive(uint32_t *counter);

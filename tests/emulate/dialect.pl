@@ -1,10 +1,10 @@
 #!/usr/bin/env perl
-# dialect.pl - kernels keep to the dialect: what belongs to one compiler stands in device_cuda.cuh and mma.cuh alone, and
+# dialect.pl - kernels keep to the dialect: what belongs to one compiler stands in device_cuda.cuh, mma.cuh and wgmma.cuh alone, and
 # assembler stays little. TAP.
 use strict; use warnings;
 # the machine (cuda*.cu) is a host's program: it names the runtime, but holds no kernels
 my $host = qr{^kernels/cuda(_\w+)?\.cuh?$};
-my %home = map { $_ => 1 } qw(kernels/device.cuh kernels/device_cuda.cuh kernels/mma.cuh);
+my %home = map { $_ => 1 } qw(kernels/device.cuh kernels/device_cuda.cuh kernels/mma.cuh kernels/wgmma.cuh);
 my $foreign = qr/(__shared__|<<<|\basm\b|cooperative_groups|cuda_fp16|cuda_bf16|\bthreadIdx\b|\bblockIdx\b|\bblockDim\b|\bgridDim\b|__sync\w+|__shfl\w*|\batomic\w+|__ldg|\bcuda[A-Z]\w+\s*\()/;
 my $kernel = qr/(__shared__|__global__|<<<|\basm\b|\bthreadIdx\b|__sync\w+|\batomic[A-Z]\w+)/;
 my ($asm, @found, @unsafe) = (0);

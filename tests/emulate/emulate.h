@@ -59,7 +59,7 @@ extern struct emulate_counts emulate_counts;
 
 enum wait_kind {
     WAIT_NOTHING, WAIT_WARP, WAIT_SHUFFLE, WAIT_XOR, WAIT_DOWN, WAIT_BALLOT, WAIT_EXCHANGE,
-    WAIT_BLOCK, WAIT_CLUSTER, WAIT_GRID, WAIT_FLAG
+    WAIT_WARPGROUP, WAIT_BLOCK, WAIT_CLUSTER, WAIT_GRID, WAIT_FLAG
 };
 enum { LANES = 1024, BLOCKS = 16, GRID_MOST = 65535, EXCHANGE_BYTES = 64, PENDING = 64 };
 
@@ -91,6 +91,10 @@ struct lane {
     unsigned exchanges;
     struct pending_copy pending[PENDING];
     unsigned pending_count, open_group;
+    /* products: when it last said wgmma_ready, what of that the last barrier made known, and the
+     * first group it has not waited for */
+    uint32_t ready_time, ready_known;
+    unsigned products_waited;
 };
 
 struct block {
@@ -116,6 +120,16 @@ struct emulate_state {
     bool broken;             /* the launch is given up */
 };
 extern struct emulate_state emulate;
+
+bool lanes_agree(const struct lane *a, const struct lane *b); /* they wait at the same line */
+
+/* Products of warpgroups (products.cc): of the nth block alive there are none; where all lanes of a
+ * warpgroup have come to one, it begins: true; the lane that runs ends. */
+void products_begin(unsigned block);
+bool products_resolve(struct block *b);
+void products_end(void);
+/* The lane that runs gives way, until what it waits for is resolved. */
+void lane_waits(enum wait_kind kind, unsigned mask, const char *file, int line);
 
 /* Runs one launch to its end; false when it was given up. `call` runs the kernel once, in a lane.
  */
@@ -172,6 +186,9 @@ void shadow_written(void *at, size_t bytes);   /* by the host or the runtime */
 bool shadow_is_written(const void *at, size_t bytes);
 void shadow_copy_issued(void *to, const void *from, size_t bytes, const void *caller);
 void shadow_copy_landed(void *to, const void *from, size_t bytes);
+/* Bytes that a product of the running lane's warp reads from now on, until it has waited. */
+void shadow_product_begins(void *at, size_t bytes, const void *caller);
+void shadow_product_ends(void *at, size_t bytes);
 /* The lane that runs published or received through a flag. */
 void shadow_publish(const void *flag);
 void shadow_receive(const void *flag);

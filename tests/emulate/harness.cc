@@ -85,6 +85,12 @@ size_t device_block_bytes(const struct machine *)
     return block_bytes;
 }
 
+bool harness_wgmma = false;
+bool device_wgmma(const struct machine *)
+{
+    return harness_wgmma;
+}
+
 bool dies(void (*body)(void))
 {
     fflush(stdout);

@@ -35,6 +35,8 @@ extern void (*device_launched)(const char *kernel);
 
 /* How many random shapes a test tries: EMULATE_SHAPES, else `usual`. */
 unsigned shapes_wanted(unsigned usual);
+/* What device_wgmma answers; false at first. */
+extern bool harness_wgmma;
 
 /* What device_block_bytes says: a test may play a smaller card. */
 extern size_t block_bytes;

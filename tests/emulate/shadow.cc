@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "device.cuh"
 #include "emulate.h"
@@ -32,17 +30,16 @@ void shadow_publish(const void *) {}
 void shadow_receive(const void *) {}
 void shadow_meet(struct block *const *, unsigned) {}
 void shadow_begin(void) {}
-const char *emulate_where(const void *)
-{
-    return "";
-}
+void shadow_product_begins(void *, size_t, const void *) {}
+void shadow_product_ends(void *, size_t) {}
 
 #else
 
 bool shadow_present = true;
 
 struct touch { uint32_t lane, time, code; }; /* time 0: never */
-enum { VALID = 1, WRITTEN = 2, FLYING = 4 };
+/* READING: so many warps have products that read it, and have not waited for them */
+enum { VALID = 1, WRITTEN = 2, FLYING = 4, READING = 256 };
 struct record { struct touch write, read, other_read; uint32_t flags; };
 
 static struct record *records;
@@ -200,39 +197,6 @@ static bool in_order(const struct touch *t, const struct lane *l)
 
 /* --- reports --- */
 
-/* of a finding: the line, by addr2line where it is installed */
-const char *emulate_where(const void *code)
-{
-    static char line[256];
-    extern const char __executable_start[];
-    char address[32], exe[64];
-    snprintf(address, sizeof address, "0x%zx",
-             (size_t)((const char *)code - __executable_start) - 1);
-    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)getpid());
-    snprintf(line, sizeof line, "code %s", address);
-    int ends[2];
-    fflush(stdout);
-    if (pipe(ends) != 0)
-        return line;
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1);
-        close(ends[0]);
-        execlp("addr2line", "addr2line", "-s", "-e", exe, address, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    char text[200] = "";
-    ssize_t n = child > 0 ? read(ends[0], text, sizeof text - 1) : 0;
-    close(ends[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    if (n > 1 && text[0] != '?') {
-        text[strcspn(text, "\n ")] = 0;
-        snprintf(line, sizeof line, "%s", text);
-    }
-    return line;
-}
 static const void *code_of(uint32_t offset)
 {
     extern const char __executable_start[];
@@ -354,6 +318,9 @@ static void access_bytes(const void *at, size_t bytes, bool writes, const void *
         } else if (r->flags & FLYING) {
             kind = FIND_EARLY;
             what = writes ? "overwrites, before copy_wait," : "reads, before copy_wait,";
+        } else if (writes && r->flags / READING) {
+            kind = FIND_EARLY;
+            what = "overwrites, before wgmma_wait,";
         } else if (!in_order(&r->write, l)) {
             kind = FIND_RACE;
             other = &r->write;
@@ -415,6 +382,34 @@ void shadow_copy_landed(void *to, const void *from, size_t bytes)
             struct touch now = {emulate.lane->index, emulate.time, r->read.code};
             note_read(r, &now);
         }
+    }
+}
+
+/* Tensor cores see what was written only once its lane has said so, and met the others since. */
+void shadow_product_begins(void *at, size_t bytes, const void *code)
+{
+    const struct lane *l = emulate.lane;
+    bool reported = false;
+    access_bytes(at, bytes, false, code);
+    for (size_t i = 0; i < bytes && inside(at); i++) {
+        struct record *r = record_of((char *)at + i);
+        const struct lane *wrote = &l->block->lanes[r->write.lane % emulate.block_size];
+        if (!reported && r->write.time >= wrote->ready_known && r->flags & WRITTEN) {
+            tell(FIND_EARLY, "multiplies, without wgmma_ready behind its write,", (char *)at + i,
+                 code, NULL, NULL);
+            reported = true;
+        }
+        r->flags += READING;
+    }
+}
+void shadow_product_ends(void *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes && inside(at); i++) {
+        struct record *r = record_of((char *)at + i);
+        struct touch now = {emulate.lane->index, emulate.time, r->read.code};
+        if (r->flags / READING)
+            r->flags -= READING;
+        note_read(r, &now);
     }
 }
 

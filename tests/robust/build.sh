@@ -47,6 +47,14 @@ would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 86"
 code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
 [ "$code" = "code=sm_80 code=compute_80 " ]
 ok $? "CUDA_ARCHS chooses; what this nvcc does not know is left out" "$code"
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 90a"
+code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 1 -- '-c kernels/gemm_w' | tr '\n' ' ')
+[ "$code" = "code=sm_90a -c kernels/gemm_wgmma.cu -- code=compute_80 -c kernels/gemm_wide.cu " ]
+ok $? "90a is for the kernels that have its instructions" "$code"
+would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=90a
+code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+[ "$code" = "code=sm_90 code=compute_90 " ]
+ok $? "and the others then have code for 90" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=70
 [ "$STATUS" -ne 0 ] && grep -q 'CUDA_ARCHS=70 names no architecture that this nvcc knows: 75 80 90 120' err
 ok $? "none that it knows is an error, not a build without kernels" "$(cat err)"

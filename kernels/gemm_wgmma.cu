@@ -1,0 +1,304 @@
+/* gemm_wgmma.cu - large products of bf16 and fp16 on sm_90a: what gemm_wide.cu and gemm_half.cu
+ * compute, with products of warpgroups (wgmma.cuh). Tiles of 128 x 128, two warpgroups of 64 x 128,
+ * 64 of k at a time in three stages of shared memory.
+ *
+ * Operands that both lie in 16 bits are copied into a stage two stages ahead, and two blocks share
+ * a multiprocessor, so that one multiplies while the other waits. Others pass through registers:
+ * while the products of one stage go on, the next one's numbers are on their way there.
+ *
+ * An element is a sum over k = 0, 1, .. in steps of 16, whatever stands beside it. Never run on a
+ * card so far: the emulator says that it is right, and cuda_wgmma.cu when it is taken. */
+#include "wide.cuh"
+
+/* The build says so where nvcc makes code for sm_90a; of that alone, since nothing else has it. */
+#if defined(BUILT_FOR_90A) || !defined(__CUDACC__)
+#include "wgmma.cuh"
+
+enum {
+    DEEP = WGMMA_TILE_DEPTH, STAGES = 3,
+    TILE = SIDE * DEEP * 2, STAGE = 2 * TILE, /* bytes */
+    UNITS = TILE / 16 / WIDE_LANES,           /* pieces of a line, a lane and operand */
+    ACROSS = 8 * 2,                           /* pieces of one k, where rows are fast */
+    PAD = 8,                                  /* sums on their way out meet 32 banks */
+    BYTES = STAGES * STAGE + WGMMA_PATTERN
+};
+static_assert(SIDE * (SIDE + PAD) * sizeof(float) <= STAGES * STAGE, "sums leave by the tiles");
+static_assert((int)SIDE == (int)WGMMA_COLUMNS && (int)WIDE_LANES == 2 * (int)WARPGROUP &&
+                  (int)SIDE == 2 * (int)WGMMA_ROWS,
+              "two warpgroups have a tile");
+struct alignas(16) unit { uint32_t word[4]; };
+
+/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4, or of 8
+ * where it lies in 16 bits and is copied. */
+struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
+/* This lane's share of an operand's next tile, on its way. */
+struct share { four v[UNITS][2]; };
+
+/* Piece u of a tile: of which line, and the row and k it begins at. */
+template <bool K_FAST>
+DEVICE void unit_place(uint32_t u, uint32_t *line, uint32_t *row, uint32_t *k)
+{
+    *line = K_FAST ? u / WGMMA_PIECES : u / WGMMA_PIECES % 2 * DEEP + u / ACROSS;
+    *row = K_FAST ? *line : u % ACROSS * 8;
+    *k = K_FAST ? u % WGMMA_PIECES * 8 : u / ACROSS;
+}
+
+/* --- operands that pass through registers --- */
+
+template <bool K_FAST>
+DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k0, uint32_t k_end)
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t line, row, k;
+        unit_place<K_FAST>(thread_id() + (uint32_t)i * WIDE_LANES, &line, &row, &k);
+        row += o.row0;
+        k += k0;
+        size_t at = (size_t)row * o.row_step + (size_t)k * o.k_step;
+        UNROLL
+        for (uint32_t half = 0; half < 2; half++)
+            if (row + (K_FAST ? 0 : 4 * half) < o.rows && k + (K_FAST ? 4 * half : 0) < k_end)
+                run_load(s->v[i][half].v, o.x, at + 4 * half);
+            else
+                s->v[i][half] = four{{0, 0, 0, 0}};
+    }
+}
+template <enum product how, bool K_FAST>
+DEVICE void share_put(const struct share *s, unsigned char *tile, float scale)
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t line, row, k, u = thread_id() + (uint32_t)i * WIDE_LANES;
+        unit_place<K_FAST>(u, &line, &row, &k);
+        struct unit out;
+        UNROLL
+        for (int q = 0; q < 4; q++) {
+            const float *v = s->v[i][q / 2].v + q % 2 * 2;
+            out.word[q] = tile_pair<how>(v[0] * scale, v[1] * scale);
+        }
+        *(struct unit *)(void *)(tile + wgmma_piece(line, u % WGMMA_PIECES)) = out;
+    }
+}
+/* Adds what this lane has of B's columns, eight of them, k by k. B's rows are not k_fast. */
+DEVICE void share_sum(const struct share *s, float (&sum)[8])
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++)
+        UNROLL
+        for (int q = 0; q < 8; q++)
+            sum[q] += s->v[i][q / 4].v[q % 4];
+}
+
+/* --- operands that are copied --- */
+
+template <bool K_FAST>
+DEVICE void tile_fill(unsigned char *tile, const struct source_of &o, uint32_t k0, uint32_t k_end)
+{
+    const uint16_t *x = (const uint16_t *)form_memory(o.x);
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t line, row, k, u = thread_id() + (uint32_t)i * WIDE_LANES;
+        unit_place<K_FAST>(u, &line, &row, &k);
+        unsigned char *to = tile + wgmma_piece(line, u % WGMMA_PIECES);
+        row += o.row0;
+        k += k0;
+        if (row < o.rows && k < k_end)
+            copy_async<16>(to, x + (size_t)row * o.row_step + (size_t)k * o.k_step);
+        else
+            *(struct unit *)(void *)to = unit{{0, 0, 0, 0}};
+    }
+}
+/* As share_sum, of a tile. */
+template <enum product how> DEVICE void tile_sum(const unsigned char *tile, float (&sum)[8])
+{
+    UNROLL
+    for (int i = 0; i < UNITS; i++) {
+        uint32_t line, row, k, u = thread_id() + (uint32_t)i * WIDE_LANES;
+        unit_place<false>(u, &line, &row, &k);
+        struct unit v = *(const struct unit *)(const void *)(tile +
+                                                             wgmma_piece(line, u % WGMMA_PIECES));
+        UNROLL
+        for (int q = 0; q < 8; q++)
+            sum[q] += tile_part<how>(v.word[q / 2], q % 2);
+    }
+}
+
+/* --- a tile --- */
+
+/* The products of a stage, for the 64 rows of this warpgroup. */
+template <enum product how, bool A_FAST, bool B_FAST>
+DEVICE void stage_products(float (&sum)[WGMMA_SUMS], const unsigned char *a)
+{
+    uint32_t group = shuffle(FULL_WARP, warp_id() / 4, 0); /* the compiler sees that it is one */
+    uint64_t of_a = wgmma_descriptor(a + group * (TILE / 2)), of_b = wgmma_descriptor(a + TILE);
+    wgmma_fence(sum);
+    UNROLL
+    for (uint32_t k = 0; k < DEEP; k += WGMMA_DEPTH)
+        wgmma<how, A_FAST, B_FAST>(sum, of_a + wgmma_step<A_FAST>(k),
+                                   of_b + wgmma_step<B_FAST>(k));
+    wgmma_commit();
+}
+
+/* What the two ways share: the tile, the part of k, and what leaves. */
+struct work {
+    struct source_of a, b;
+    uint32_t k, k_end;
+    float scale_a, scale_b, unscale;
+    bool summing;
+};
+
+template <enum product how, bool A_FAST, bool B_FAST>
+DEVICE void through_registers(const struct work &w, unsigned char *tiles, float (&sum)[WGMMA_SUMS],
+                              float (&column)[8])
+{
+    struct share a, b;
+    share_read<A_FAST>(&a, w.a, w.k, w.k_end);
+    share_read<B_FAST>(&b, w.b, w.k, w.k_end);
+    unsigned char *stage = tiles, *last = tiles + (STAGES - 1) * STAGE;
+    for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
+        /* all have waited for the products before the last: those of this stage's last turn */
+        share_put<how, A_FAST>(&a, stage, w.scale_a);
+        share_put<how, B_FAST>(&b, stage + TILE, w.scale_b);
+        if (w.summing)
+            share_sum(&b, column);
+        wgmma_ready();
+        sync_block();
+        stage_products<how, A_FAST, B_FAST>(sum, stage);
+        if (k + DEEP < w.k_end) {
+            share_read<A_FAST>(&a, w.a, k + DEEP, w.k_end);
+            share_read<B_FAST>(&b, w.b, k + DEEP, w.k_end);
+        }
+        wgmma_wait<1>(sum);
+        stage = stage == last ? tiles : stage + STAGE;
+    }
+    wgmma_wait<0>(sum);
+}
+
+template <enum product how, bool A_FAST, bool B_FAST>
+DEVICE void by_copies(const struct work &w, unsigned char *tiles, float (&sum)[WGMMA_SUMS],
+                      float (&column)[8])
+{
+    unsigned char *end = tiles + STAGES * STAGE, *stage = tiles, *filled = tiles;
+    uint32_t next = w.k;
+    /* the next stage that nobody reads; where k has ended, an empty group */
+    auto fill = [&]() {
+        if (next < w.k_end) {
+            tile_fill<A_FAST>(filled, w.a, next, w.k_end);
+            tile_fill<B_FAST>(filled + TILE, w.b, next, w.k_end);
+        }
+        copy_commit();
+        next += DEEP;
+        filled = filled + STAGE == end ? tiles : filled + STAGE;
+    };
+    for (int i = 0; i < STAGES - 1; i++)
+        fill();
+    for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
+        copy_wait<STAGES - 2>();
+        wgmma_ready();
+        sync_block(); /* this stage is there, and the one before it has been left by all */
+        stage_products<how, A_FAST, B_FAST>(sum, stage);
+        fill();
+        if (w.summing)
+            tile_sum<how>(stage + TILE, column);
+        wgmma_wait<0>(sum);
+        stage = stage + STAGE == end ? tiles : stage + STAGE;
+    }
+    copy_wait<0>();
+}
+
+/* Sums pass through shared memory, so that whole rows are written. */
+DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_SUMS],
+                   float unscale, uint32_t row0, uint32_t col0)
+{
+    uint32_t group = lane_id() / 4, place = lane_id() % 4;
+    UNROLL
+    for (uint32_t i = 0; i < WGMMA_SUMS; i++)
+        room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + PAD) + 8 * (i / 4) + 2 * place +
+             i % 2] = sum[i] * unscale;
+    sync_block();
+    gemm_finish(&g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), PAD});
+}
+
+/* Tiles of one row of them are neighbours: what they share of A is read once. */
+template <enum product how, bool A_FAST, bool B_FAST, bool COPIED>
+KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
+{
+    DYNAMIC(unsigned char, memory);
+    unsigned char *tiles = wgmma_tiles(memory);
+    uint32_t across = (g.n + SIDE - 1) / SIDE;
+    uint32_t row0 = block_x() / across * SIDE, col0 = block_x() % across * SIDE;
+    struct work w = {{g.a, row0, g.m, g.a_row, g.a_col},
+                     {g.b, col0, g.n, g.b_col, g.b_row},
+                     part_begin(g.k, g.parts, block_z()),
+                     part_begin(g.k, g.parts, block_z() + 1),
+                     1, 1, 1, !B_FAST && g.sums && row0 == 0};
+    if (how == PRODUCT_FP16 && !COPIED && g.scale && *g.scale > 0) {
+        w.scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
+        w.scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
+        w.unscale = (float)(1 / *g.scale); /* powers of two: exact */
+    }
+    float sum[WGMMA_SUMS] = {}, column[8] = {};
+    if constexpr (COPIED)
+        by_copies<how, A_FAST, B_FAST>(w, tiles, sum, column);
+    else
+        through_registers<how, A_FAST, B_FAST>(w, tiles, sum, column);
+    sync_block();
+    float *room = (float *)(void *)tiles;
+    if (w.summing)
+        wide_columns(g, room, column, col0);
+    finish(g, room, sum, w.unscale, row0, col0);
+}
+
+/* --- starting --- */
+
+template <enum product how, bool COPIED>
+static void start(struct machine *m, const struct gemm *g)
+{
+    uint32_t down = (g->m + SIDE - 1) / SIDE, across = (g->n + SIDE - 1) / SIDE;
+    dim3 grid(down * across, 1, g->parts);
+    if (g->a_col != 1)
+        LAUNCH((gemm_wgmma<how, false, false, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+    else if (g->b_row == 1)
+        LAUNCH((gemm_wgmma<how, true, true, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+    else
+        LAUNCH((gemm_wgmma<how, true, false, COPIED>), grid, dim3(WIDE_LANES), BYTES, m, *g);
+}
+
+template <enum product how> static void choose(struct machine *m, const struct gemm *g)
+{
+    if (gemm_half_can(g, how))
+        start<how, true>(m, g);
+    else
+        start<how, false>(m, g);
+}
+
+bool gemm_wgmma_built(void)
+{
+    return true;
+}
+void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+{
+    if (how == PRODUCT_BF16)
+        choose<PRODUCT_BF16>(m, g);
+    else
+        choose<PRODUCT_FP16>(m, g);
+}
+
+#else
+
+bool gemm_wgmma_built(void)
+{
+    return false;
+}
+void gemm_wgmma_start(struct machine *m, const struct gemm *g, enum product how)
+{
+    gemm_wide_start(m, g, how);
+}
+
+#endif
+
+/* The one rule: where the machine takes them, of 16-bit numbers. */
+bool gemm_wgmma_serves(const struct machine *m, enum product how)
+{
+    return (how == PRODUCT_BF16 || how == PRODUCT_FP16) && device_wgmma(m);
+}
