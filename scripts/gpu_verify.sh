@@ -16,7 +16,10 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export LC_ALL=C
-unset DNN_WGMMA DNN_EMULATE DNN_FAULT DNN_FALLBACK DNN_PATIENCE MODEL_BACKEND ALL_GPU GPU_BACKEND GPU_BATCH_SIZE OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+# what chooses is said here alone
+for name in ${!DNN_@} ${!GPU_@} MODEL_BACKEND ALL_GPU OPENBLAS_CORETYPE OPENBLAS_L2_SIZE LOG_LEVEL DEBUG; do
+    [ "$name" = GPU_VERIFY_SECONDS ] || unset "$name"
+done
 all="build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench"
 parts=""
 emulated=no

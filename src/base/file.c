@@ -202,21 +202,27 @@ bool file_named(int fd, const char *path)
            a.st_ino == b.st_ino;
 }
 
+/* Of the file that an output's name stands for, the one behind a descriptor too. */
+static bool behind(const char *path, struct stat *st)
+{
+    int d = file_descriptor(path);
+    return (d >= 0 ? fstat(d, st) : stat(path, st)) == 0;
+}
+
 bool file_is_input(const char *path)
 {
     struct stat x, y;
-    return fstat(0, &x) == 0 && S_ISREG(x.st_mode) && stat(path, &y) == 0 &&
+    return fstat(STDIN_FILENO, &x) == 0 && S_ISREG(x.st_mode) && behind(path, &y) &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 bool file_is_output(const char *path)
 {
     struct stat x, y;
-    int d = file_descriptor(path);
-    if (d == STDOUT_FILENO)
+    if (file_descriptor(path) == STDOUT_FILENO)
         return true;
     return fstat(STDOUT_FILENO, &x) == 0 && (S_ISREG(x.st_mode) || S_ISFIFO(x.st_mode)) &&
-           (d >= 0 ? fstat(d, &y) : stat(path, &y)) == 0 && x.st_dev == y.st_dev &&
+           behind(path, &y) && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
 }
 

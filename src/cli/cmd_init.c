@@ -278,13 +278,6 @@ static char *model_name(const char *path)
     return out.data;
 }
 
-/* A slip of the hand must not cost a model or a data file: what is there is replaced only when it
- * is a config, or is empty. */
-static bool may_replace(const char *output, struct err *e)
-{
-    return strcmp(output, "-") == 0 || output_takes_config(output, e);
-}
-
 static bool write_config(const char *output, const struct text *json, struct err *e)
 {
     struct outfile o;
@@ -398,7 +391,7 @@ static int init_command(struct args *a)
                 text_quote_z(output));
         return cli_fail(a, &e, "nothing was written");
     }
-    if (output && !may_replace(output, &e))
+    if (output && !output_takes_config(output, &e))
         return cli_fail(a, &e, cli_disk_note(output));
     struct overrides o = cli_overrides(a);
     struct infer_request q = {

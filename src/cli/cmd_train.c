@@ -59,6 +59,12 @@ static void tell_settings(const struct config *c)
             log_info("%s = %s (%s)", c->settings[i].key, c->settings[i].value, c->settings[i].from);
 }
 
+/* A file that is opened by its name as well: each would write over the other. */
+static bool shares_output(const char *path)
+{
+    return path && file_descriptor(path) < 0 && file_is_output(path);
+}
+
 static int train_command(struct args *a)
 {
     struct err e = {0};
@@ -83,6 +89,12 @@ static int train_command(struct args *a)
     if (!q.output) {
         err_set(&e, ERR_USAGE, "no name for the model");
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
+        code = cli_fail(a, &e, "nothing was written");
+    } else if (a->json && shares_output(config->output.metrics)) {
+        err_set(&e, ERR_OPTION_CONFLICT,
+                "output.metrics and the result of --json are one file: \"%s\"",
+                text_quote_z(config->output.metrics));
+        err_help(&e, "name another file, or /dev/stdout: each line behind the one before");
         code = cli_fail(a, &e, "nothing was written");
     } else if (a->json && q.profile && file_is_output(q.profile)) {
         err_set(&e, ERR_OPTION_CONFLICT, "--profile and --json both write to standard output");

@@ -23,10 +23,11 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
         j->borrowed = true;
         j->fd = given;
         j->path = mem_string(path);
-        if (fcntl(given, F_GETFL) >= 0)
+        int mode = fcntl(given, F_GETFL);
+        if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY)
             return true;
-        err_errno(e, path, errno, true, "cannot be written");
-        return err_help(e, "output.metrics names this descriptor, and it is not open");
+        err_errno(e, path, mode < 0 ? errno : EBADF, true, "cannot be written");
+        return err_help(e, "output.metrics names this descriptor; it is not open for writing");
     }
     const int flags = O_WRONLY | O_APPEND | O_NONBLOCK;
     int error = sys_open(path, flags, 0, &j->fd);

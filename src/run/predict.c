@@ -105,7 +105,7 @@ static bool check_output(const char *what, const char *output, const struct pred
     bool piped = q->input_count == 0;
     for (size_t i = 0; i < q->input_count; i++)
         piped |= strcmp(q->inputs[i], "-") == 0;
-    if (piped && file_is_input(strcmp(output, "-") == 0 ? "/dev/stdout" : output))
+    if (piped && file_is_input(output))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the file that standard input reads", what,
                        text_quote_z(output));
     return true;
