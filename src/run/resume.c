@@ -165,8 +165,14 @@ static void set_foreign(struct found *f, char *path, const struct text *what)
     text_put(&f->foreign_what, what->data);
 }
 
-/* Newest first. Older ones that fit are ours as well, and go when the model is written. False: one
- * could not be read. */
+static void own_earlier(struct keeper *k, int64_t step)
+{
+    keeper_own(k, step);
+    k->earlier = k->earlier > step ? k->earlier : step;
+}
+
+/* Newest first. Older ones that fit are ours as well, and go when the model is written; so are
+ * those of another learning rate that it went on from before. False: one could not be read. */
 static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
                    const char *data, bool strict, struct found *f, struct err *e)
 {
@@ -187,7 +193,10 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
             if (is_spoilt(&why))
                 keep_damaged(&k->damaged, l->steps[i]);
         } else if (c && !fits(c, config, data, strict, &what)) {
-            set_foreign(f, path, &what);
+            if (f->c && fits(c, config, data, false, &what))
+                own_earlier(k, l->steps[i]);
+            else
+                set_foreign(f, path, &what);
         } else if (c) {
             keeper_own(k, l->steps[i]);
             if (!f->c) {

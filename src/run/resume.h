@@ -13,6 +13,9 @@ struct keeper {
     int64_t *steps; /* ours, ascending */
     size_t count, room;
     int64_t held; /* stays, however many are newer; 0: none, as no checkpoint is of that step */
+    /* The newest that a search found behind its own with another learning rate: this training went
+     * on from there. 0: none. */
+    int64_t earlier;
     struct checkpoint_list damaged; /* that a search passed over; they go with ours */
 };
 void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
@@ -29,13 +32,13 @@ void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there;
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged
- * ones are named in a warning and passed over. All that fit become ours. *c NULL and true: there is
- * none. One that could not be read (permission, descriptors, the disk) before a fitting one was
- * found, or a folder that cannot be listed, is an error: what is there is not known.
- * CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs. *path
- * (mem_free) is set with *c. Where no other fits, train.optimizer.learning_rate and train.clip_norm
- * may differ, which a note says: they are what a training that diverged needs changed before it can
- * go on. */
+ * ones are named in a warning and passed over. All that fit become ours, and older ones than *c
+ * that fit but for what may differ (below). *c NULL and true: there is none. One that could not be
+ * read (permission, descriptors, the disk) before a fitting one was found, or a folder that cannot
+ * be listed, is an error: what is there is not known. CHECKPOINT_OTHER when there are whole ones
+ * and none fits: the message names what differs. *path (mem_free) is set with *c. Where no other
+ * fits, train.optimizer.learning_rate and train.clip_norm may differ, which a note says: they are
+ * what a training that diverged needs changed before it can go on. */
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on

@@ -127,7 +127,8 @@ bool training_remember(struct training *t, const struct step *now, struct err *e
 bool training_answered(struct training *t, struct err *e);
 /* A training went on from c: the newest of the checkpoints found that is not ruined is held. What
  * it leads to may be worse, and must not take its place. Not where c has a best epoch to go back
- * to and nothing was changed: then the end is that of a training that was not stopped. */
+ * to and nothing was changed: then the end is that of a training that was not stopped, which holds
+ * what it had gone on from with another learning rate, until an epoch was as good. */
 void training_hold(struct training *t, const struct checkpoint *c);
 /* An epoch has ended; best: it is the best so far. Where it is as good as the checkpoint that is
  * held, that one goes the way of the others: better on the validation rows or, without such rows,

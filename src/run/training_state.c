@@ -315,28 +315,44 @@ static bool is_ruined(const struct training *t, int64_t step, const struct step 
                              : history_ruins(h, now->epoch_loss / now->epoch_weight);
 }
 
+/* Whether this epoch, the best one when it ended, is as good as a checkpoint. */
+static bool is_as_good(const struct training *t, int64_t epoch, int64_t checkpoint)
+{
+    const struct history *h = &t->history;
+    int64_t before = checkpoint / t->steps;
+    return !history_ruined(h, epoch) && (h->metric || before == 0 || before >= epoch ||
+                                         h->rows[epoch - 1].loss <= h->rows[before - 1].loss);
+}
+
+/* No epoch since that checkpoint took its place: it would still be held, had nothing stopped. */
+static bool is_wanted(const struct training *t, int64_t checkpoint)
+{
+    const struct history *h = &t->history;
+    for (int64_t epoch = checkpoint / t->steps + 1; epoch <= h->epochs; epoch++)
+        if ((!h->metric || epoch == h->best_epoch) && is_as_good(t, epoch, checkpoint))
+            return false;
+    return checkpoint > 0;
+}
+
 void training_hold(struct training *t, const struct checkpoint *c)
 {
     struct keeper *k = &t->keeper;
     struct text changed = {0};
     resume_differences(c->config, t->config_text, &changed);
-    bool hold = !t->best.params || changed.length;
+    bool earlier = is_wanted(t, k->earlier);
+    bool hold = earlier || !t->best.params || changed.length;
     text_free(&changed);
     for (size_t i = k->count; hold && i-- > 0 && !k->held;) {
         bool newest = i == k->count - 1; /* its name may have a higher number than its step */
-        if (!is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
+        if ((!earlier || k->steps[i] <= k->earlier) &&
+            !is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
             k->held = k->steps[i];
     }
 }
 
 void training_release(struct training *t, bool best)
 {
-    const struct history *h = &t->history;
-    int64_t before = t->keeper.held / t->steps;
-    if (!best || history_ruined(h, h->epochs))
-        return;
-    if (h->metric || before == 0 || before >= h->epochs ||
-        h->rows[h->epochs - 1].loss <= h->rows[before - 1].loss)
+    if (best && is_as_good(t, t->history.epochs, t->keeper.held))
         t->keeper.held = 0;
 }
 

@@ -112,8 +112,8 @@ static void test_random(unsigned rounds)
         text_free(&got);
         text_free(&piped);
     }
-    ok(differ == 0, "%u texts, %u with a record beyond the limit: a file gives each once", rounds,
-       beyond);
+    ok(differ == 0, "C21 %u texts, %u with a record beyond the limit: a file gives each once",
+       rounds, beyond);
     ok(lost == 0, "a pipe too, or it ends with an error (%u times)", stopped);
     ok(wrong == 0, "a record ends, and is bad, where libcsv says");
     ok(beyond > rounds / 4 && stopped > rounds / 20, "and all of it was tried");
@@ -167,7 +167,7 @@ static void test_large(void)
         }
         csv_close(c);
         ok(e.id == ERR_NONE && first.length >= length && !memcmp(first.data, all[i].begin, length),
-           "beyond 16 MiB, %s: %.40s %s", all[i].name, first.data, e.what);
+           "C21 beyond 16 MiB, %s: %.40s %s", all[i].name, first.data, e.what);
         ok(all[i].records ? records == all[i].records : records > 700000, "%d records",
            (int)records);
         text_free(&first);

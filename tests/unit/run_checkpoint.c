@@ -337,6 +337,18 @@ static void other_rate(void)
     write_one(k.output, 300, lower, 'a');
     ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 1,
        "an older one of the same rate comes first");
+    is_int(k.earlier, 0, "and nothing lies before it");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    write_one(k.output, 100, fast, 'a');
+    write_one(k.output, 200, fast, 'a');
+    write_one(k.output, 250, fast, 'b');
+    write_one(k.output, 260, slow, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 3 &&
+           k.steps[0] == 100 && k.steps[1] == 200 && k.earlier == 200,
+       "N01 those of another rate behind it are ours, what differs otherwise is not");
     checkpoint_free(c);
     mem_free(path);
     log_setup(LOG_NOTE, false);

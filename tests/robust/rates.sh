@@ -1,0 +1,62 @@
+#!/bin/bash
+# rates.sh - a training that goes on with another learning rate: whose the checkpoints are, however often it is stopped.
+# Ids: N01 M17.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data v.csv 600 value
+make_config v.json v.csv regression '"epochs": 30' '"backend": {"name": "dnn_cpu", "threads": 1}'
+train() { run dnn train v.json -o m.dnn --progress none --set train.checkpoint.every_s=0 "$@"; }
+killed() { # RENAMES ARGS...: at its RENAMES-th rename
+    run env "DNN_FAULT=kill:rename:$1" "$DNN" train v.json -o m.dnn --progress none --set train.checkpoint.every_s=0 "${@:2}"
+}
+checkpoints() { find . -maxdepth 1 -name 'm.dnn.ckpt-*' | sort; }
+afresh() { # a further --resume has nothing to go on from: NAME ARGS...
+    is_exit 0 "$1: it goes on to the end"
+    no_leftovers m.dnn "$1: and no checkpoint of the other rate is left"
+    train "${@:2}"
+    err_has "there is no checkpoint to resume from" "$1: which another --resume could go back to"
+    rm -f m.dnn*
+}
+
+# stopped twice, each time at the other rate's best epoch or behind it; a rate at which no epoch is better
+killed 11
+first=$(checkpoints | tail -n 1)
+[ -n "$first" ]
+ok $? "a training is killed that left a checkpoint" "$(cat err)"
+other=(--resume --set train.optimizer.learning_rate=1)
+killed 4 "${other[@]}"
+err_has "going on with another train.optimizer.learning_rate" "another rate"
+[ -e "$first" ] && [ "$(checkpoints | wc -l)" = 3 ]
+ok $? "killed again: the checkpoint that it went on from is held beside two newer ones" "$(checkpoints)"
+killed 4 "${other[@]}"
+err_lacks "another train.optimizer.learning_rate" "the same rate once more"
+[ -e "$first" ] && [ "$(checkpoints | wc -l)" = 3 ]
+ok $? "N01 it is still held, as by a training that was not killed" "$(checkpoints)"
+train "${other[@]}"
+afresh "M17 two rates" "${other[@]}"
+
+# the same, to a third rate in between
+killed 11
+killed 4 "${other[@]}"
+killed 4 --resume --set train.optimizer.learning_rate=0.9
+train --resume --set train.optimizer.learning_rate=0.9
+afresh "three rates" --resume
+
+# what the message of a training that diverged advises
+cliff=(--set train.schedule.warmup=0.9 --set train.early_stopping.patience=0)
+train "${cliff[@]}" --set 'train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
+is_exit 80 "N01 a rate that grows until it blows up: 80"
+lower=("${cliff[@]}" --set 'train.optimizer={"type":"sgd","learning_rate":0.01,"momentum":0.9}' --resume)
+killed 4 "${lower[@]}"
+err_has "going on with another train.optimizer.learning_rate" "it goes on at a lower rate, and is killed"
+train "${lower[@]}"
+afresh "N01 as advised" "${lower[@]}"
+
+# one of another rate that is newer is not of this training's past
+killed 11
+newer=$(checkpoints | tail -n 1)
+train --set train.optimizer.learning_rate=0.3 --set train.epochs=3
+is_exit 0 "a training of another kind, afresh"
+[ -e "$newer" ]
+ok $? "leaves the checkpoints that were there" "$(checkpoints)"
+done_testing

@@ -1,0 +1,160 @@
+/* run_hold.c - which checkpoint a training that went on from others holds, until when, and what is
+ * left of them when it ends badly. Ids: N01. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "run/training.h"
+#include "scratch.h"
+#include "tap.h"
+
+enum { STEPS = 10 };
+static struct config config;
+static char output[512];
+static char config_text[] = "{\"train\":{\"optimizer\":{\"learning_rate\":1}}}";
+static char other_text[] = "{\"train\":{\"optimizer\":{\"learning_rate\":2}}}";
+static const struct metric_type falling = {.name = "loss"}, rising = {.name = "auc",
+                                                                      .higher = true};
+
+/* A training whose epochs had these losses; a loss above 1000 is ruined. The metric is the loss,
+ * or what `metrics` says. */
+static void begin(struct training *t, const struct metric_type *metric, const double *losses,
+                  const double *metrics, int64_t epochs)
+{
+    *t = (struct training){
+        .config = &config, .config_text = config_text, .steps = STEPS, .output = output};
+    t->history = (struct history){.metric = metric, .untrained = 1, .constant = 1};
+    t->keeper = (struct keeper){.output = t->output, .keep = 2};
+    for (int64_t i = 0; i < epochs; i++)
+        history_add(&t->history, (struct history_row){.loss = losses[i],
+                                                      .metric = metrics ? metrics[i] : losses[i]});
+    if (metric && epochs)
+        t->best.params = mem_zero(1, sizeof *t->best.params);
+}
+
+static void finish(struct training *t)
+{
+    mem_free(t->checkpoint);
+    mem_free(t->best.params);
+    keeper_release(&t->keeper);
+    history_release(&t->history);
+}
+
+/* It went on from its newest checkpoint, whose text is `from`; the epoch it lies in had this loss
+ * so far. */
+static void go_on_inside(struct training *t, const char *from, const int64_t *steps, size_t count,
+                         double loss)
+{
+    struct checkpoint c = {.config = (char *)(uintptr_t)from};
+    for (size_t i = 0; i < count; i++)
+        keeper_own(&t->keeper, steps[i]);
+    c.now.tried = steps[count - 1];
+    c.now.epoch_loss = loss;
+    c.now.epoch_weight = 1;
+    training_hold(t, &c);
+}
+
+static void go_on(struct training *t, const char *from, const int64_t *steps, size_t count)
+{
+    go_on_inside(t, from, steps, count, 1);
+}
+
+/* An epoch ends. */
+static void epoch(struct training *t, double loss)
+{
+    training_release(t, history_add(&t->history, (struct history_row){loss, loss, 1}));
+}
+
+static void holds(void)
+{
+    static const double good[] = {5, 4, 3}, wild[] = {5, 4, 5000};
+    static const int64_t steps[] = {10, 20, 30};
+    struct training t;
+    begin(&t, &falling, good, NULL, 3);
+    go_on(&t, config_text, steps, 3);
+    is_int(t.keeper.held, 0, "the same rate and a best epoch to go back to: nothing is held");
+    finish(&t);
+    begin(&t, &falling, good, NULL, 3);
+    go_on(&t, other_text, steps, 3);
+    is_int(t.keeper.held, 30, "N01 another rate: the newest is held");
+    finish(&t);
+    begin(&t, &falling, wild, NULL, 3);
+    go_on(&t, other_text, steps, 3);
+    is_int(t.keeper.held, 20, "N01 the newest that is not ruined");
+    finish(&t);
+    static const int64_t inside[] = {10, 15, 25};
+    begin(&t, &falling, good, NULL, 2);
+    go_on_inside(&t, other_text, inside, 3, 7);
+    is_int(t.keeper.held, 25, "N01 inside an epoch");
+    finish(&t);
+    begin(&t, &falling, good, NULL, 2);
+    go_on_inside(&t, other_text, inside, 3, 5000);
+    is_int(t.keeper.held, 15, "N01 that is ruined: the one before it");
+    finish(&t);
+    begin(&t, &falling, (const double[]){5, 5000}, NULL, 2);
+    go_on_inside(&t, other_text, inside, 3, 5000);
+    is_int(t.keeper.held, 10, "N01 inside one that ended so: too");
+    finish(&t);
+    begin(&t, NULL, good, NULL, 3);
+    go_on(&t, config_text, steps, 3);
+    is_int(t.keeper.held, 30, "without validation rows, at the same rate too");
+    finish(&t);
+    begin(&t, &falling, good, NULL, 2);
+    t.keeper.earlier = 10;
+    go_on(&t, config_text, steps, 2);
+    is_int(t.keeper.held, 0, "another rate before that, and a better epoch since: nothing");
+    finish(&t);
+    begin(&t, &falling, (const double[]){3, 4, 5}, NULL, 3);
+    t.keeper.earlier = 10;
+    go_on(&t, config_text, steps, 3);
+    is_int(t.keeper.held, 10, "N01 and no better one: what it had gone on from is held on");
+    finish(&t);
+    begin(&t, NULL, (const double[]){5, 3, 4}, NULL, 3);
+    t.keeper.earlier = 20;
+    go_on(&t, config_text, steps, 3);
+    is_int(t.keeper.held, 20, "without validation rows: the loss has not come back");
+    finish(&t);
+    begin(&t, NULL, (const double[]){5, 3, 2}, NULL, 3);
+    t.keeper.earlier = 20;
+    go_on(&t, config_text, steps, 3);
+    is_int(t.keeper.held, 30, "it has: the newest");
+    finish(&t);
+}
+
+static void releases(void)
+{
+    static const double good[] = {5, 4, 3};
+    static const int64_t steps[] = {10, 20, 30};
+    struct training t;
+    begin(&t, &falling, good, NULL, 3);
+    go_on(&t, other_text, steps, 3);
+    epoch(&t, 100);
+    is_int(t.keeper.held, 30, "N01 a worse epoch does not take its place");
+    epoch(&t, 2);
+    is_int(t.keeper.held, 0, "N01 a better one does");
+    finish(&t);
+    begin(&t, NULL, good, NULL, 3);
+    go_on(&t, other_text, steps, 3);
+    epoch(&t, 100);
+    is_int(t.keeper.held, 30, "N01 without validation rows: a higher loss does not");
+    epoch(&t, 5000);
+    is_int(t.keeper.held, 30, "nor a ruined one");
+    epoch(&t, 3);
+    is_int(t.keeper.held, 0, "one that is no higher does");
+    finish(&t);
+    begin(&t, &rising, good, (const double[]){0.5, 0.6, 0.7}, 3);
+    go_on(&t, other_text, steps, 3);
+    epoch(&t, 5000);
+    is_int(t.keeper.held, 30, "nor the best one, where it is ruined");
+    finish(&t);
+}
+
+int main(void)
+{
+    scratch_make();
+    snprintf(output, sizeof output, "%s", scratch("h.dnn"));
+    holds();
+    releases();
+    return done();
+}
