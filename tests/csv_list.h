@@ -95,7 +95,7 @@ static inline void walk_as_libcsv(const struct csv_dialect *d, bool cr, const ch
             check(good ? cells.record_count == 1 : !quote);
         else
             check(!good && (cells.error_offset > 0 || quote || e.id == ERR_CSV_CR));
-        size_t cut = cut_find(d, cr, text, n, 1, true, true);
+        size_t cut = cut_find(d, cr, text, n, 1, true);
         check(how == RECORD_BAD || cut == at);
     }
     csv_cells_free(&cells);

@@ -157,12 +157,12 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
         const char *bytes = c->pending->bytes;
         size_t used = c->pending_used;
         *size = (csv_is_live(c) ? cut_reasons : cut_find)(&c->dialect, c->cr, bytes, used, c->block,
-                                                      c->ended, false);
+                                                      c->ended);
         if (*size || (c->ended && used == 0))
             return true;
         if (used >= c->longest) {
             if (csv_is_live(c))
-                *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false, false);
+                *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false);
             return *size || csv_long_cut(c, size, e);
         }
         if (used >= room)

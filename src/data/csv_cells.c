@@ -40,7 +40,7 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
     size_t from = (size_t)c->error_offset;
     if (c->error.id == ERR_CSV_QUOTE || c->error.id == ERR_CSV_UNTERMINATED)
         return line_end(b, from);
-    return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true, true);
+    return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
 }
 
 /* The error of a byte that is no text, in the record that begins at `record`. */

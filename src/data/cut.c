@@ -127,7 +127,7 @@ static bool no_quotes(const struct csv_dialect *d, const char *bytes, size_t siz
 }
 
 static size_t find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
-                   size_t most, bool last, bool full, bool reasons)
+                   size_t most, bool last, bool reasons)
 {
     if (last && size <= most)
         return size;
@@ -146,23 +146,23 @@ static size_t find(const struct csv_dialect *d, bool cr, const char *bytes, size
         enum walked how = walk(&w);
         /* A quote that is never closed is a bad record only when it is known that nothing closes
          * it. */
-        bool bad = how == WALK_BAD || (how == WALK_OPEN && !w.cut && (last || full));
+        bool bad = how == WALK_BAD || (how == WALK_OPEN && !w.cut && last);
         size_t next = bad ? line_end(&w, w.record) : 0;
         if (!next || !ends(&w, next))
-            return w.cut ? w.cut : (last || full) && w.any ? w.any : last ? size : 0;
+            return w.cut ? w.cut : last && w.any ? w.any : last ? size : 0;
     }
 }
 
 size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
-                bool last, bool full)
+                bool last)
 {
-    return find(d, cr, bytes, size, most, last, full, false);
+    return find(d, cr, bytes, size, most, last, false);
 }
 
 size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
-                   size_t most, bool last, bool full)
+                   size_t most, bool last)
 {
-    return find(d, cr, bytes, size, most, last, full, true);
+    return find(d, cr, bytes, size, most, last, true);
 }
 
 enum { CELL_BEGINS, CELL_PLAIN, CELL_QUOTED, CELL_CLOSING, CELL_CLOSED };

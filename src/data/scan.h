@@ -65,16 +65,15 @@ size_t scan_ascii(const char *bytes, size_t size);
 int64_t scan_lines(const char *bytes, size_t size, char end);
 
 /* Where a block of whole records is to end: behind the last record that ends within `most` bytes,
- * else behind the first that ends later, else 0. last: the file ends with these bytes; full: no
- * more of them will be shown. Then a record that does not end is ended: by the end of the file, or,
- * when a quote is open, as a bad record by the end of its first line (0 when that does not come
- * either). */
+ * else behind the first that ends later, else 0. last: the file ends with these bytes. Then a
+ * record that does not end is ended: by the end of the file, or, when a quote is open, as a bad
+ * record by the end of its first line. */
 size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t size, size_t most,
-                bool last, bool full);
+                bool last);
 /* The same where blocks are cut by chance, and what is said of a bad record must not depend on it:
  * never between its first line and the quote, lines later, that shows what is wrong. */
 size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
-                   size_t most, bool last, bool full);
+                   size_t most, bool last);
 /* One record from its first byte on, whatever its length: its bytes are given piece by piece.
  * Zero-initialised. */
 struct record_walk {

@@ -244,7 +244,7 @@ static bool decide_offsets(struct load *l, struct err *e)
         return e->id == ERR_NONE;
     l->has_ahead = true;
     struct csv_block head = l->ahead;
-    head.size = cut_find(d, head.cr, head.bytes, head.size, OFFSET_BYTES, true, true);
+    head.size = cut_find(d, head.cr, head.bytes, head.size, OFFSET_BYTES, true);
     csv_cells_parse(d, &head, l->request.binding->cells, cells, &ignored); /* met again later */
     schema_offsets_decide(l->schema, l->request.binding, cells);
     return true;

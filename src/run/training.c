@@ -411,10 +411,13 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
     machine_plan(t->machine, same_kind && same_step ? wanted->batch : t->plan.batch,
                  same_kind && same_step ? wanted->micro : t->plan.micro, &t->plan);
     if (!t->backend.fell_back && !same_bits(&t->plan, wanted, &differs))
-        log_warning(
-            "\"%s\" was computed on another kind of machine (%s differs): the result is as good, "
-            "but not the same bytes as that of a run that was not stopped",
-            training_quoted(path, room), differs);
+        log_warning("\"%s\" was computed %s (%s differs): the result is as good, but not the same "
+                    "bytes as that of a run that was not stopped",
+                    training_quoted(path, room),
+                    strcmp(differs, "batch") == 0 || strcmp(differs, "micro") == 0
+                        ? "in other pieces"
+                        : "on another kind of machine",
+                    differs);
 }
 
 bool training_build(struct training *t, struct err *e)

@@ -1,5 +1,5 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * training_state.c, training_network.c, train_save.c, check.c.
+ * training_state.c, training_hold.c, training_network.c, train_save.c, check.c.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
@@ -134,9 +134,13 @@ void training_hold(struct training *t, const struct checkpoint *c);
  * held, that one goes the way of the others: better on the validation rows or, without such rows,
  * with a loss no higher than that of the last epoch before it. */
 void training_release(struct training *t, bool best);
+/* Of the checkpoints there are, the newest of an epoch that ended well, or of its inside; 0: none.
+ * By a metric that ranks alone the best epoch may be ruined, and a later one not. */
+int64_t training_newest_good(const struct training *t);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the
- * newest one, or else t->best, and those behind it go; all of them, where every epoch is ruined.
+ * newest one, or else t->best, or where that is ruined the newest that is not, and those behind it
+ * go; all of them, where every epoch is ruined.
  * Says into text what is kept: "the last good checkpoint is kept: ..". False: there is none. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */

@@ -301,68 +301,21 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-/* What the loss of all steps up to this one says: of the last epoch that ended before it, and of
- * the one it lies in. */
-static bool is_ruined(const struct training *t, int64_t step, const struct step *now)
-{
-    const struct history *h = &t->history;
-    int64_t ended = step / t->steps < h->epochs ? step / t->steps : h->epochs;
-    if (ended > 0 && history_ruined(h, ended))
-        return true;
-    if (step == ended * t->steps)
-        return false;
-    return ended < h->epochs ? history_ruined(h, ended + 1)
-                             : history_ruins(h, now->epoch_loss / now->epoch_weight);
-}
-
-/* Whether this epoch, the best one when it ended, is as good as a checkpoint. */
-static bool is_as_good(const struct training *t, int64_t epoch, int64_t checkpoint)
-{
-    const struct history *h = &t->history;
-    int64_t before = checkpoint / t->steps;
-    return !history_ruined(h, epoch) && (h->metric || before == 0 || before >= epoch ||
-                                         h->rows[epoch - 1].loss <= h->rows[before - 1].loss);
-}
-
-/* No epoch since that checkpoint took its place: it would still be held, had nothing stopped. */
-static bool is_wanted(const struct training *t, int64_t checkpoint)
-{
-    const struct history *h = &t->history;
-    for (int64_t epoch = checkpoint / t->steps + 1; epoch <= h->epochs; epoch++)
-        if ((!h->metric || epoch == h->best_epoch) && is_as_good(t, epoch, checkpoint))
-            return false;
-    return checkpoint > 0;
-}
-
-void training_hold(struct training *t, const struct checkpoint *c)
-{
-    struct keeper *k = &t->keeper;
-    struct text changed = {0};
-    resume_differences(c->config, t->config_text, &changed);
-    bool earlier = is_wanted(t, k->earlier);
-    bool hold = earlier || !t->best.params || changed.length;
-    text_free(&changed);
-    for (size_t i = k->count; hold && i-- > 0 && !k->held;) {
-        bool newest = i == k->count - 1; /* its name may have a higher number than its step */
-        if ((!earlier || k->steps[i] <= k->earlier) &&
-            !is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
-            k->held = k->steps[i];
-    }
-}
-
-void training_release(struct training *t, bool best)
-{
-    if (best && is_as_good(t, t->history.epochs, t->keeper.held))
-        t->keeper.held = 0;
-}
-
-/* Epochs have ended, and none of them well: the best one was ruined, or without validation rows
- * the last one of each run. */
-static bool nothing_good(const struct training *t)
+/* Epochs have ended, and the best of them is nothing to go back to: it was ruined or, without
+ * validation rows, each was of this run. */
+static bool best_is_ruined(const struct training *t)
 {
     const struct history *h = &t->history;
     return h->epochs > 0 &&
            (!t->best.params || (h->metric && history_ruined(h, h->best_epoch)));
+}
+
+static bool has_good_epoch(const struct training *t)
+{
+    for (int64_t epoch = 1; epoch <= t->history.epochs; epoch++)
+        if (!history_ruined(&t->history, epoch))
+            return true;
+    return false;
 }
 
 /* Checkpoint `step` of those found becomes the newest one; 0: none is left. */
@@ -389,8 +342,8 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
     if (back)
         take_there(t);
     bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
-    if (back && t->output && (t->keeper.held || nothing_good(t)))
-        go_back(t, t->keeper.held);
+    if (back && t->output && (t->keeper.held || best_is_ruined(t)))
+        go_back(t, t->keeper.held ? t->keeper.held : training_newest_good(t));
     bool ended = t->best.params && t->output, have = ended && (back || whole);
     t->says_kept = true;
     if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
@@ -415,7 +368,9 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
         snprintf(text, room, "%s",
                  have    ? "no checkpoint could be written"
                  : ended ? "no checkpoint had been written yet"
-                         : "no epoch had ended well before: there is no checkpoint to keep");
+                 : has_good_epoch(t)
+                     ? "no checkpoint of an epoch that ended well had been written yet"
+                     : "no epoch had ended well before: there is no checkpoint to keep");
     return t->checkpoint != NULL;
 }
 

@@ -68,7 +68,7 @@ static void list_cut(struct text *out, const struct csv_dialect *d, bool cr, con
         size_t cut = 0;
         for (size_t room = most;; room = room * 2 > longest ? longest : room * 2) {
             size_t shown = n - at < room ? n - at : room;
-            cut = cut_find(d, cr, text + at, shown, most, shown == n - at, room == longest);
+            cut = cut_find(d, cr, text + at, shown, most, shown == n - at);
             if (cut || room == longest)
                 break;
         }

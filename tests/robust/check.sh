@@ -45,6 +45,15 @@ for threads in 4 16 64; do
 done
 within "small (64 threads, an epoch)" small.json --threads 64 --set train.epochs=1
 within "wide (16 threads)" wide.json --threads 16
+# what a further thread takes is its scratch: neither a pool of blocks nor large pages of its own
+run dnn train small.json -o m.dnn --json --threads 64
+took=$(field host_peak_bytes out)
+if sanitized; then
+    skip "memory of 64 threads" "a sanitizer takes its own"
+else
+    [ "$took" -gt 0 ] && [ "$took" -lt $((24 << 20)) ]
+    ok $? "memory of 64 threads: $took, less than 24 MiB"
+fi
 # layers between wide ones: what a thread needs on the way back is the most that it can be
 within "narrow and wide (64 threads)" small.json --threads 64 --set 'model.hidden=[16, 1024, 16]'
 within "residual" deep.json --set train.batch_size=256

@@ -3,10 +3,13 @@
 #include "tap.h"
 
 #include <fenv.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +206,51 @@ static void a_second_caller_is_a_bug(void)
     ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "a second caller is a bug: it stops");
 }
 
+/* A sanitizer hands out blocks its own way, and so do other C libraries. */
+#if defined(M_ARENA_MAX) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static _Atomic unsigned have_a_block;
+static _Atomic bool may_end;
+
+static void *own_a_block(void *context)
+{
+    mem_free(mem_alloc(100, 1));
+    atomic_fetch_add(&have_a_block, 1);
+    while (!atomic_load(&may_end))
+        usleep(100);
+    return context;
+}
+
+/* However many threads there are, their blocks come from few pools: each has pages of its own. */
+static void blocks_of_few_pools(void)
+{
+    threads_start(24);
+    enum { OWNERS = 24 };
+    static pthread_t owners[OWNERS];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    for (size_t i = 0; i < OWNERS; i++)
+        pthread_create(&owners[i], NULL, own_a_block, NULL);
+    while (atomic_load(&have_a_block) < OWNERS)
+        usleep(100);
+    malloc_info(0, out);
+    fclose(out);
+    atomic_store(&may_end, true);
+    for (size_t i = 0; i < OWNERS; i++)
+        pthread_join(owners[i], NULL);
+    unsigned pools = 0;
+    for (const char *p = text; (p = strstr(p, "<heap nr")) != NULL; p++)
+        pools++;
+    ok(pools >= 1 && pools <= 4, "%d threads share %u pools of blocks", OWNERS, pools);
+    free(text);
+    threads_stop();
+}
+#else
+static void blocks_of_few_pools(void)
+{
+}
+#endif
+
 int main(void)
 {
     a_second_caller_is_a_bug();
@@ -226,6 +274,7 @@ int main(void)
         threads_stop();
         is_int(threads_count(), 1, "one thread after the stop");
     }
+    blocks_of_few_pools();
     threads_start(0);
     is_int(threads_count(), threads_available(), "0 takes what the machine gives");
     threads_stop();

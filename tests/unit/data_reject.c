@@ -58,6 +58,35 @@ static void test_long(void)
     mem_free(raw);
 }
 
+/* Of a row beyond the limit its beginning is kept, up to the end of a character. */
+static void test_cut(void)
+{
+    static const char *const ends[] = {"ab", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x8C\xB1"};
+    char *raw = mem_alloc(REJECT_RAW + 4, 1);
+    memset(raw, 'x', REJECT_RAW);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct err e = {0}, why = {0};
+        struct text want = {0};
+        size_t kept = REJECT_RAW - (i ? strlen(ends[i]) - 1 : 0);
+        memcpy(raw + REJECT_RAW - (strlen(ends[i]) - 1), ends[i], strlen(ends[i]));
+        struct reject *r = reject_open(scratch("cut.csv"), false, &e);
+        err_at(&why, ERR_CSV_LIMIT, "in.csv", 3, 0, "no");
+        ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, "in.csv", &e) &&
+               reject_commit(r, &e),
+           "a row beyond the limit: %s", e.what);
+        text_printf(&want,
+                    "line,column,name,id,reason,raw\n3,0,,E%d,no (raw: its first %zu bytes),",
+                    (int)ERR_CSV_LIMIT, kept);
+        text_add(&want, raw, kept);
+        text_put(&want, "\n");
+        ok(scratch_holds("cut.csv", want.data, want.length),
+           "%zu bytes of it, and no half of a character", kept);
+        text_free(&want);
+        memset(raw, 'x', REJECT_RAW + 4);
+    }
+    mem_free(raw);
+}
+
 static void test_ends(void)
 {
     struct err e = {0};
@@ -80,6 +109,7 @@ int main(void)
     scratch_make();
     test_rows();
     test_long();
+    test_cut();
     test_ends();
     return done();
 }

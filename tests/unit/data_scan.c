@@ -343,7 +343,7 @@ static void list_cut(struct list *l, const struct csv_dialect *d, bool cr, const
             bool last = shown == n - at;
             char *copy = mem_alloc(shown, 1);
             memcpy(copy, text + at, shown);
-            cut = cut_find(d, cr, copy, shown, most, last, room == longest);
+            cut = cut_find(d, cr, copy, shown, most, last);
             if (cut) {
                 struct csv_block b = {
                     .bytes = copy, .size = cut, .path = "test", .first_line = line, .cr = cr};

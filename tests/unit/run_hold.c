@@ -150,11 +150,55 @@ static void releases(void)
     finish(&t);
 }
 
+/* A training diverges: what is left. */
+static void falls(const struct metric_type *metric, const double *losses, const double *metrics,
+                  int64_t left, const char *want)
+{
+    static const int64_t steps[] = {10, 20, 30};
+    struct training t;
+    char text[600];
+    begin(&t, metric, losses, metrics, 3);
+    for (size_t i = 0; i < 3; i++) {
+        char *path = checkpoint_path(t.output, steps[i]);
+        scratch_put(strrchr(path, '/') + 1, "x", 1);
+        mem_free(path);
+        keeper_own(&t.keeper, steps[i]);
+    }
+    bool kept = training_keep_last(&t, true, text, sizeof text);
+    is_int(keeper_newest(&t.keeper), left, "N01 the newest checkpoint that is left");
+    struct checkpoint_list l;
+    struct err e = {0};
+    checkpoint_find(t.output, &l, &e);
+    is_int(l.count ? l.steps[l.count - 1] : -1, left, "and that lies there");
+    checkpoint_list_free(&l);
+    ok(kept == (left > 0) && strstr(text, want), "%s: %s", want, text);
+    finish(&t);
+}
+
+static void falls_all(void)
+{
+    static const double early[] = {5000, 4, 3}, late[] = {5000, 4, 5000};
+    static const double all[] = {5000, 6000, 7000};
+    static const double ranks[] = {0.9, 0.6, 0.5};
+    falls(&rising, early, ranks, 30, "is kept");
+    falls(&rising, late, ranks, 20, "is kept");
+    falls(&rising, all, ranks, -1, "no epoch had ended well");
+    falls(NULL, all, NULL, -1, "no epoch had ended well");
+    struct training t;
+    char text[600];
+    begin(&t, &rising, early, ranks, 3);
+    ok(!training_keep_last(&t, true, text, sizeof text) &&
+           strstr(text, "no checkpoint of an epoch that ended well"),
+       "no checkpoint was written: %s", text);
+    finish(&t);
+}
+
 int main(void)
 {
     scratch_make();
     snprintf(output, sizeof output, "%s", scratch("h.dnn"));
     holds();
     releases();
+    falls_all();
     return done();
 }

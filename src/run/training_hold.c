@@ -1,0 +1,68 @@
+/* training_hold.c - the checkpoint that a training went on from and may have to go back to: which
+ * one, and until when. */
+#include "run/training.h"
+
+/* What the loss of all steps up to this one says: of the last epoch that ended before it, and of
+ * the one it lies in. */
+static bool is_ruined(const struct training *t, int64_t step, const struct step *now)
+{
+    const struct history *h = &t->history;
+    int64_t ended = step / t->steps < h->epochs ? step / t->steps : h->epochs;
+    if (ended > 0 && history_ruined(h, ended))
+        return true;
+    if (step == ended * t->steps)
+        return false;
+    return ended < h->epochs ? history_ruined(h, ended + 1)
+                             : history_ruins(h, now->epoch_loss / now->epoch_weight);
+}
+
+/* Whether this epoch, the best one when it ended, is as good as a checkpoint. */
+static bool is_as_good(const struct training *t, int64_t epoch, int64_t checkpoint)
+{
+    const struct history *h = &t->history;
+    int64_t before = checkpoint / t->steps;
+    return !history_ruined(h, epoch) && (h->metric || before == 0 || before >= epoch ||
+                                         h->rows[epoch - 1].loss <= h->rows[before - 1].loss);
+}
+
+/* No epoch since that checkpoint took its place: it would still be held, had nothing stopped. */
+static bool is_wanted(const struct training *t, int64_t checkpoint)
+{
+    const struct history *h = &t->history;
+    for (int64_t epoch = checkpoint / t->steps + 1; epoch <= h->epochs; epoch++)
+        if ((!h->metric || epoch == h->best_epoch) && is_as_good(t, epoch, checkpoint))
+            return false;
+    return checkpoint > 0;
+}
+
+void training_hold(struct training *t, const struct checkpoint *c)
+{
+    struct keeper *k = &t->keeper;
+    struct text changed = {0};
+    resume_differences(c->config, t->config_text, &changed);
+    bool earlier = is_wanted(t, k->earlier);
+    bool hold = earlier || !t->best.params || changed.length;
+    text_free(&changed);
+    for (size_t i = k->count; hold && i-- > 0 && !k->held;) {
+        bool newest = i == k->count - 1; /* its name may have a higher number than its step */
+        if ((!earlier || k->steps[i] <= k->earlier) &&
+            !is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
+            k->held = k->steps[i];
+    }
+}
+
+void training_release(struct training *t, bool best)
+{
+    if (best && is_as_good(t, t->history.epochs, t->keeper.held))
+        t->keeper.held = 0;
+}
+
+int64_t training_newest_good(const struct training *t)
+{
+    const struct keeper *k = &t->keeper;
+    const struct step none = {0};
+    for (size_t i = k->count; i-- > 0;)
+        if (k->steps[i] <= t->history.epochs * t->steps && !is_ruined(t, k->steps[i], &none))
+            return k->steps[i];
+    return 0;
+}
