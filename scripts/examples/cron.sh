@@ -9,6 +9,12 @@ answers=$3
 model=${MODEL:-model.dnn}
 code=0
 dnn train "$config" --output "$model" --resume --progress none --time-limit "${TIME_LIMIT:-3600}" || code=$?
+if [ $code -eq 76 ]; then # what was stopped was of other data: they have grown since, or the config has changed
+    echo "cron.sh: from the start" >&2
+    rm -f "$model".ckpt-*
+    code=0
+    dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" || code=$?
+fi
 case $code in
 0) ;;
 75) exit 0 ;;

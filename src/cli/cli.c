@@ -287,6 +287,18 @@ static int no_command(const char *word, int argc, char **argv)
     return cli_fail(&a, &e, NULL);
 }
 
+/* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. */
+static bool shares_input(const struct args *a, struct err *e)
+{
+    for (size_t i = 0; i < a->positional_count; i++)
+        if (strcmp(a->positionals[i], "-") != 0 && file_is_output(a->positionals[i])) {
+            err_set(e, ERR_SAME_FILE, "standard output is the input \"%s\"",
+                    text_quote_z(a->positionals[i]));
+            return !err_help(e, "choose another output; nothing was written");
+        }
+    return false;
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
     struct args a;
@@ -301,7 +313,9 @@ static int run_command(const struct command *c, int argc, char **argv)
         help_command(c, &page);
         code = cli_print(&a, &page);
         text_free(&page);
-    } else
+    } else if (!told && shares_input(&a, &e))
+        code = cli_fail(NULL, &e, NULL); /* not with --json's object on that output */
+    else
         code = c->run(&a);
     args_free(&a);
     return code;

@@ -157,8 +157,11 @@ static bool feed_piece(struct reading *r)
     }
     if (!feed(r, end - from))
         return false;
-    if (r->parser.entry_pos > CSV_MOST_FIELD) {
-        bad(r, ERR_CSV_LIMIT, r->line, r->at, "a field is longer than %zu bytes", CSV_MOST_FIELD);
+    if (r->parser.entry_pos > CSV_MOST_FIELD) { /* told where the field begins */
+        bool quoted = r->parser.quoted != 0;
+        bad(r, ERR_CSV_LIMIT, quoted ? r->quote_line : r->line,
+            quoted ? r->quote : r->at - r->parser.entry_pos, "a field is longer than %zu bytes",
+            CSV_MOST_FIELD);
         return err_help(&r->out->error, "is a quote missing or the delimiter wrong?");
     }
     return true;

@@ -130,8 +130,8 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
                         ? "the file has one column: is its delimiter that of the training file?"
                         : "the file has one column: check \"delimiter\" in the config");
     else if (b->extra == count && s->dialect.header)
-        err_help(e, s->fitted ? "if the file has no header line, give --no-header, and --columns "
-                                "a,b,c with the names"
+        err_help(e, s->fitted ? "if the file has no header line, put one in front of it "
+                                "(predict: --no-header and --columns a,b,c)"
                               : "if the file has no header line, set \"header\": false in data; "
                                 "its columns are then c1, c2, ...");
     else if (s->fitted)

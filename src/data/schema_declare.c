@@ -214,7 +214,8 @@ static bool split_named(struct declaration *d, const char *name, const struct js
     if (c->type == COLUMN_TARGET) {
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN, "`data.split.column`: \"%s\" is the target",
              text_quote_z(name));
-        return split_key(d, SPLIT_KEY, "data.target");
+        split_key(d, SPLIT_KEY, "data.target");
+        return err_help(d->e, "name another column");
     }
     if (o->method == SPLIT_COLUMN && is_feature(c->type)) {
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
@@ -227,7 +228,8 @@ static bool split_named(struct declaration *d, const char *name, const struct js
         c->type != COLUMN_SPLIT) {
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
              "`data.split.column`: \"%s\" is neither a datetime nor a number", text_quote_z(name));
-        return split_key(d, SPLIT_KEY, COLUMNS_KEY);
+        split_key(d, SPLIT_KEY, COLUMNS_KEY);
+        return err_help(d->e, "declare it as \"datetime\" or \"numeric\", or name another column");
     }
     split_reads(d->schema, at);
     return true;
@@ -256,10 +258,20 @@ static bool split_by_type(struct declaration *d, int type, const struct json *pl
     return err_help(d->e, "name it in split.column");
 }
 
+/* Where the config speaks of the split, or of its columns when it does not. */
+static const struct json *split_place(const struct declaration *d)
+{
+    static const char *const keys[] = {SPLIT_KEY, "data.split.method", "data.split"};
+    const struct json *at = NULL;
+    for (size_t i = 0; d->doc && !at && i < sizeof keys / sizeof *keys; i++)
+        at = json_path(json_root(d->doc), keys[i]);
+    return at ? at : d->options->columns;
+}
+
 static bool take_split(struct declaration *d)
 {
     const struct split_options *o = &d->options->split;
-    const struct json *place = d->options->columns;
+    const struct json *place = split_place(d);
     switch ((enum split_method)o->method) {
     case SPLIT_RANDOM:
     case SPLIT_STRATIFIED:
@@ -272,9 +284,10 @@ static bool take_split(struct declaration *d)
     case SPLIT_COLUMN:
         if (o->column)
             return split_named(d, o->column, place);
-        err_set(d->e, ERR_CONFIG_SPLIT_COLUMN,
-                "`data.split.column` must name the column that says train, valid or test");
-        return split_key(d, SPLIT_KEY, "data.split.method");
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column` must name the column that says train, valid or test");
+        split_key(d, SPLIT_KEY, "data.split.method");
+        return err_help(d->e, "name it in split.column");
     case SPLIT_HASH:
         if (o->column)
             return split_named(d, o->column, place);

@@ -300,7 +300,7 @@ static bool say_unlabelled(const struct load *l, struct err *e)
     for (size_t i = 0; i < l->schema->missing.count; i++)
         text_printf(&lines, "%s\"%s\"", i ? ", " : "", text_quote_z(l->schema->missing.items[i]));
     err_help(e,
-             "take these rows out of the training data, or, if one of data.missing [%.200s] is a "
+             "take these rows out of the file, or, if one of data.missing [%.200s] is a "
              "class, the text out of that list",
              lines.data ? lines.data : "");
     text_free(&lines);

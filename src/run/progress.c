@@ -132,6 +132,16 @@ static void fit(struct piece *pieces, double whole, size_t most)
         pieces[order[i]].text[0] = '\0';
 }
 
+/* Four decimals, so that figures stand below each other; four digits where those would say nothing
+ * or too much. */
+enum { FIGURE = 32 };
+static const char *figure(char room[FIGURE], double x)
+{
+    bool plain = !isfinite(x) || x == 0 || (fabs(x) >= 0.01 && fabs(x) < 1e6);
+    snprintf(room, FIGURE, plain ? "%.4f" : "%.4g", x);
+    return room;
+}
+
 void progress_step(struct progress *p, int64_t epoch, double fraction, double loss,
                    double rows_per_s, double seconds_left)
 {
@@ -141,9 +151,11 @@ void progress_step(struct progress *p, int64_t epoch, double fraction, double lo
     struct piece pieces[PIECES] = {{{0}}};
     snprintf(pieces[AT_EPOCH].text, PIECE, "epoch %lld/%lld", (long long)epoch,
              (long long)p->epochs);
-    snprintf(pieces[AT_LOSS].text, PIECE, " loss %.4f", loss);
+    char figures[2][FIGURE];
+    snprintf(pieces[AT_LOSS].text, PIECE, " loss %s", figure(figures[0], loss));
     if (p->metric_name && isfinite(p->metric))
-        snprintf(pieces[AT_METRIC].text, PIECE, ", valid %s %.4f", p->metric_name, p->metric);
+        snprintf(pieces[AT_METRIC].text, PIECE, ", valid %s %s", p->metric_name,
+                 figure(figures[1], p->metric));
     snprintf(pieces[AT_RATE].text, PIECE, ", %.0f rows/s", rows_per_s);
     if (seconds_left >= 0)
         snprintf(pieces[AT_LEFT].text, PIECE, ", %s left", progress_time(seconds_left));
@@ -164,13 +176,13 @@ void progress_epoch(struct progress *p, int64_t epoch, double loss, double metri
     p->metric = metric;
     if (!p->plain)
         return;
-    char valid[80] = "";
+    char valid[80] = "", figures[2][FIGURE];
     if (p->metric_name)
-        snprintf(valid, sizeof valid, " valid %s %.4f%s", p->metric_name, metric,
+        snprintf(valid, sizeof valid, " valid %s %s%s", p->metric_name, figure(figures[1], metric),
                  best ? " best" : "");
     char line[240];
-    snprintf(line, sizeof line, "epoch %lld/%lld loss %.4f%s %.0f rows/s %.2f s", (long long)epoch,
-             (long long)p->epochs, loss, valid, rows_per_s, seconds);
+    snprintf(line, sizeof line, "epoch %lld/%lld loss %s%s %.0f rows/s %.2f s", (long long)epoch,
+             (long long)p->epochs, figure(figures[0], loss), valid, rows_per_s, seconds);
     if (!log_json() || log_level() < LOG_NOTE) {
         log_line("%s", line);
         return;

@@ -1,9 +1,11 @@
 /* train.c - the story of one training, from CSV to model file. It owns nothing: training.h does. */
 #include "run/train.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "run/memory.h"
 #include "run/profile.h"
 #include "run/stop.h"
@@ -39,6 +41,20 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     return true;
 }
 
+/* What was written before a disk was full, say, stays. */
+static bool tell_kept(struct training *t, struct err *e)
+{
+    char shown[512], advice[sizeof e->help];
+    if (t->says_kept || !t->checkpoint)
+        return false;
+    t->says_kept = true;
+    text_escape(shown, sizeof shown, t->checkpoint, strlen(t->checkpoint));
+    snprintf(advice, sizeof advice, "%s", e->help);
+    return err_help(e, "%s%sthe checkpoint \"%s\" is whole: the same command with --resume goes on "
+                       "from there",
+                    advice, *advice ? "; " : "", shown);
+}
+
 static struct training *_Atomic running;
 
 void train_stuck(struct err *e)
@@ -52,7 +68,7 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     struct training t = {.began = clock_now()};
     memset(r, 0, sizeof *r);
     running = &t;
-    bool good = story(&t, q, r, e) || training_failed(&t, e);
+    bool good = story(&t, q, r, e) || training_failed(&t, e) || tell_kept(&t, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
     r->says_kept = t.says_kept;
     r->said = t.said;

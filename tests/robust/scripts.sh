@@ -26,6 +26,15 @@ is_exit 0 "cron.sh: a night"
 [ "$(wc -l <answers.csv)" -eq 201 ]
 ok $? "answers every row" "$(wc -l <answers.csv)"
 cp answers.csv last.csv
+# a night that was stopped, and a file that has grown by the next
+DNN_FAULT=kill:rename:2 "$DNN" train c.json -o night.dnn --set train.checkpoint.every_s=0 --set train.epochs=4 >/dev/null 2>&1
+ls night.dnn.ckpt-* >/dev/null 2>&1
+ok $? "a night that was broken off left a checkpoint"
+sed -n '2,5p' d.csv >>d.csv
+MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
+is_exit 0 "cron.sh: the file has grown since: from the start"
+is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
+cp answers.csv last.csv
 sed -i '3s/[^,]*/what/' d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 65 "bad data tonight: its exit code"

@@ -93,6 +93,23 @@ for file in m.dnn c.json d.csv zeros; do
     same foreign $file "it is untouched"
 done
 
+# a field beyond 1 MiB over many lines is told where it begins
+{ head -n 3 d.csv; printf '"'; yes 'a' | head -n 600000; printf '",%s\n' "$(sed -n 3p d.csv | cut -d, -f2-)"; sed -n 4p d.csv; } >field.csv
+run dnn predict m.dnn field.csv -o a.csv --on-bad-row skip --rejects r.csv
+is "$STATUS $(sed 1d r.csv | cut -d, -f1,2 | head -n 1) $(wc -l <a.csv)" "0 4,1 4" "a long field: the place of its row, the rows around it answered"
+run dnn evaluate m.dnn field.csv
+err_has 'field.csv:4:1: a field is longer' "and in words"
+
+# standard output is nobody's input
+for words in "evaluate m.dnn own.csv" "inspect m.dnn" "check c.json --json" "init own.csv"; do
+    cp d.csv own.csv
+    input=$(printf '%s\n' $words | grep '\.' | tail -n 1)
+    cp "$input" before
+    dnn $words >>"$input" 2>err
+    is "$?" 64 "dnn $words >>$input"
+    same "$input" before "it is as it was"
+done
+
 # two outputs that would be one, and an output that is an input
 run dnn predict m.dnn bad.csv --on-bad-row skip --rejects - <c.json
 is_exit 64 "answers and --rejects - are one output"
