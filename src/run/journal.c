@@ -20,12 +20,11 @@ bool journal_open(struct journal *j, const char *path, struct err *e)
         return true;
     int given = file_descriptor(path);
     if (given >= 0) { /* opened by its name it would have a place of its own, over others' lines */
-        j->borrowed = true;
-        j->fd = given;
-        j->path = mem_string(path);
         int mode = fcntl(given, F_GETFL);
-        if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY)
+        if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY) {
+            *j = (struct journal){.fd = given, .path = mem_string(path), .borrowed = true};
             return true;
+        }
         err_errno(e, path, mode < 0 ? errno : EBADF, true, "cannot be written");
         return err_help(e, "output.metrics names this descriptor; it is not open for writing");
     }

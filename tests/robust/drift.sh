@@ -296,7 +296,8 @@ ok $? "D13 blanks in quotes are kept" "$(sed -n 9p ids.out)"
 run dnn predict m.dnn ids.csv --passthrough city,age -o x.out
 is_exit 0 "D13 passthrough columns"
 is "$(head -n 1 x.out)" "lead_id,city,age,prediction,probability_no,probability_yes" "D13 stand behind the ids"
-run dnn predict m.dnn out
+cp out answers.csv
+run dnn predict m.dnn answers.csv
 is_exit 65 "D13 the answers are no input"
 run dnn predict m.dnn ids.csv --io tsv
 is_exit 65 "D13 a file with commas is no TSV"
