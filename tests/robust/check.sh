@@ -21,9 +21,9 @@ cat >deep.json <<JSON
 JSON
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.9 * b && a < 1.25 * b) }'; }
 within() { # within NAME CONFIG [OPTION...]: the peak that check tells is that of the training, and its parts are all of it
-    local name=$1 said took sum tries=1
+    local name=$1 said took sum tries=3
     shift
-    # which of more threads than processors find work is chance, on a busy machine more so: one of five is as foretold
+    # which threads find work is chance on a busy machine, of more than its processors on any: one try of three, or five
     case $name in *threads*) tries=5 ;; esac
     while :; do
         run dnn check "$@" --json
