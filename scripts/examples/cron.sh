@@ -8,12 +8,13 @@ new=$2
 answers=$3
 model=${MODEL:-model.dnn}
 code=0
-dnn train "$config" --output "$model" --resume --progress none --time-limit "${TIME_LIMIT:-3600}" || code=$?
+train() { dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" "$@"; }
+train --resume || code=$?
 if [ $code -eq 76 ]; then # what was stopped was of other data: they have grown since, or the config has changed
     echo "cron.sh: from the start" >&2
     rm -f "$model".ckpt-*
     code=0
-    dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" || code=$?
+    train || code=$?
 fi
 case $code in
 0) ;;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/sys.h"
+#include "base/text.h"
 
 static bool fill_in(struct file *f, struct err *e)
 {
@@ -200,6 +202,23 @@ bool file_named(int fd, const char *path)
     struct stat a, b;
     return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
+}
+
+int file_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(folders[i]);
+        int64_t number;
+        if (strncmp(path, folders[i], n) == 0 && text_to_int(path + n, &number) && number >= 0 &&
+            number <= INT_MAX)
+            return (int)number;
+    }
+    return -1;
 }
 
 /* Of the file that an output's name stands for, the one behind a descriptor too. */

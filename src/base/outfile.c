@@ -88,24 +88,6 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* Replacing the file behind one would miss the point. */
-int file_descriptor(const char *path)
-{
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0)
-        return STDERR_FILENO;
-    for (size_t i = 0; i < 2; i++) {
-        size_t n = strlen(folders[i]);
-        int64_t number;
-        if (strncmp(path, folders[i], n) == 0 && text_to_int(path + n, &number) && number >= 0 &&
-            number <= INT_MAX)
-            return (int)number;
-    }
-    return -1;
-}
-
 /* Opens the temporary file and enters it in the list, with signals held back so that none falls
  * between the two. */
 static int open_temp(struct outfile *o, const char *target)
@@ -159,7 +141,7 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     *o = (struct outfile){.fd = -1};
     int error = 0, given = file_descriptor(path);
-    if (given >= 0) {
+    if (given >= 0) { /* replacing the file behind it would miss the point */
         o->path = mem_string(given == STDOUT_FILENO ? "standard output" : path);
         fflush(stdout); /* what was printed before stays before */
         if (given == STDOUT_FILENO || given == STDERR_FILENO)

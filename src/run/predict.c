@@ -85,21 +85,16 @@ static bool flush_answers(void *context, struct err *e)
 
 /* --- the story --- */
 
-/* Standard output may stand for a file as well: `dnn predict m.dnn rows.csv >>rows.csv`. */
-static bool meets(const char *output, const char *input)
-{
-    return strcmp(output, "-") == 0 ? file_is_output(input) : file_same(output, input);
-}
-
 static bool check_output(const char *what, const char *output, const struct predict_request *q,
                          struct err *e)
 {
     if (!output)
         return true;
-    if (meets(output, q->model))
+    bool named = strcmp(output, "-") != 0; /* cli asks standard output for every command */
+    if (named && file_same(output, q->model))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
     for (size_t i = 0; i < q->input_count; i++)
-        if (strcmp(q->inputs[i], "-") != 0 && meets(output, q->inputs[i]))
+        if (named && strcmp(q->inputs[i], "-") != 0 && file_same(output, q->inputs[i]))
             return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what,
                            text_quote_z(output));
     bool piped = q->input_count == 0;
