@@ -480,7 +480,8 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_upload,     cuda_download, cuda_act_download, cuda_fence,    cuda_wait,
     cuda_issue,      cuda_record,   cuda_stop,     cuda_play,         cuda_drop,
     cuda_need,       cuda_plan,     cuda_obey,     cuda_act_bytes,    cuda_shadow_bytes,
-    cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_describe, cuda_expect,
+    cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_rounds,  cuda_describe,
+    cuda_expect,
     NULL,            NULL,          cuda_reserve_bytes, cuda_mark,    cuda_marked,
     cuda_join,
 };

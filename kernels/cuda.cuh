@@ -156,6 +156,7 @@ void cuda_precision_obey(struct card *m, const char *name);
  * read, made anew by whoever writes them. */
 size_t cuda_act_bytes(const struct machine *m);
 uint32_t cuda_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back);
+bool cuda_rounds(const struct machine *m, const struct group *groups, uint32_t count);
 size_t cuda_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                          uint64_t n);
 void cuda_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,

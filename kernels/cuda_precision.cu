@@ -73,8 +73,10 @@ const char *cuda_precision_name(const struct card *m)
 void cuda_precision_obey(struct card *m, const char *name)
 {
     int how = named(name);
-    if (takes(m, how))
-        m->products.how = (enum product)how;
+    if (!takes(m, how) || m->products.how == (enum product)how)
+        return;
+    m->products.how = (enum product)how;
+    snprintf(m->precision_why, sizeof m->precision_why, "as the training began");
 }
 
 /* --- what is kept in 16 bits --- */
@@ -94,16 +96,22 @@ static uint32_t form_of_card(const struct machine *machine)
     return form_product(card_of(machine)->products.how);
 }
 
-/* Of all parameters, at the same offsets, where a weight takes part in such a product: of a batch
- * as the plan has it, or of any. */
+/* Of a batch as the plan has it, or of any. */
+bool cuda_rounds(const struct machine *machine, const struct group *groups, uint32_t count)
+{
+    uint32_t rows = machine->plan.batch ? machine->plan.batch : UINT32_MAX;
+    bool any = false;
+    for (uint32_t i = 0; i < count && !any; i++)
+        any = product_of(card_of(machine)->products, rows, groups[i].in, groups[i].out, false) !=
+              PRODUCT_FP32;
+    return any;
+}
+
+/* Of all parameters, at the same offsets, where a weight takes part in such a product. */
 size_t cuda_shadow_bytes(const struct machine *machine, const struct group *groups, uint32_t count,
                          uint64_t n)
 {
-    uint32_t rows = machine->plan.batch ? machine->plan.batch : UINT32_MAX;
-    bool wanted = false;
-    for (uint32_t i = 0; i < count && form_of_card(machine) != FORM_REAL; i++)
-        wanted |= product_of(card_of(machine)->products, rows, groups[i].in, groups[i].out,
-                             false) != PRODUCT_FP32;
+    bool wanted = form_of_card(machine) != FORM_REAL && cuda_rounds(machine, groups, count);
     return wanted ? (size_t)n * sizeof(uint16_t) : 0;
 }
 

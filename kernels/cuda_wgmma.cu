@@ -96,10 +96,15 @@ static bool agrees(struct card *m)
     return far >= 0 && far <= 1e-4;
 }
 
+static bool sixteen_bits(const struct card *m)
+{
+    return m->products.how == PRODUCT_BF16 || m->products.how == PRODUCT_FP16;
+}
+
 static void take(struct card *m, bool wanted)
 {
-    bool bits = m->products.how == PRODUCT_BF16 || m->products.how == PRODUCT_FP16;
-    m->wgmma = wanted && bits && gemm_wgmma_built() && m->device.capability == 90 && agrees(m);
+    m->wgmma = wanted && sixteen_bits(m) && gemm_wgmma_built() &&
+               m->device.capability == 90 && agrees(m);
     if (m->wgmma)
         log_info("dnn_gpu: large products are those of warpgroups");
 }
@@ -123,7 +128,7 @@ void cuda_wgmma_begin(struct card *m, const char *wish)
 void cuda_wgmma_plan(const struct card *m, struct plan *plan)
 {
     size_t used = strlen(plan->guests);
-    if (m->wgmma)
+    if (m->wgmma && sixteen_bits(m)) /* it may have none by now */
         snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "", word);
 }
 

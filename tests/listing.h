@@ -293,6 +293,10 @@ static uint32_t listing_act_form(const struct machine *m, uint32_t rows, uint32_
 {
     return machine_act_form(listing_under(m), rows, width, back);
 }
+static bool listing_rounds(const struct machine *m, const struct group *groups, uint32_t count)
+{
+    return machine_rounds(listing_under(m), groups, count);
+}
 static size_t listing_shadow_bytes(const struct machine *m, const struct group *groups,
                                    uint32_t count, uint64_t n)
 {
@@ -334,6 +338,7 @@ static const struct machine_type machine_listing = {
     .obey = listing_obey,
     .act_bytes = listing_act_bytes,
     .act_form = listing_act_form,
+    .rounds = listing_rounds,
     .shadow_bytes = listing_shadow_bytes,
     .refresh = listing_refresh,
     .shadow_of = listing_shadow_of,

@@ -149,6 +149,9 @@ static inline struct act *act_at(const struct machine *m, const void *arena, uin
     uint64_t from = place & ~(uint64_t)FORM_BITS, form = place & FORM_BITS;
     return (struct act *)((uintptr_t)arena + (uintptr_t)(from * machine_act_bytes(m) + form));
 }
+/* Whether a training by the plan that is obeyed rounds any of the products of these groups: those
+ * that are too small for it stay in fp32. */
+bool machine_rounds(const struct machine *m, const struct group *groups, uint32_t count);
 /* The private copy of the weights (0: none), and building it from p after init, resume or load. The
  * groups stand on the host. */
 size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,

@@ -295,6 +295,11 @@ uint32_t machine_act_form(const struct machine *m, uint32_t rows, uint32_t width
     return m->type->act_form ? m->type->act_form(m, rows, width, back) : FORM_REAL;
 }
 
+bool machine_rounds(const struct machine *m, const struct group *groups, uint32_t count)
+{
+    return m->type->rounds && m->type->rounds(m, groups, count);
+}
+
 size_t machine_shadow_bytes(const struct machine *m, const struct group *groups, uint32_t count,
                             uint64_t n)
 {

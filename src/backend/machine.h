@@ -57,9 +57,10 @@ struct machine_type {
                     uint32_t count);
     const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
-    /* These may be NULL: a machine of the host keeps activations as they are, has nothing to tell,
-     * does not hang, and takes scratch as it comes; a device is not asked. */
+    /* These may be NULL: a machine of the host keeps activations as they are, rounds no product,
+     * has nothing to tell, does not hang, and takes scratch as it comes; a device is not asked. */
     uint32_t (*act_form)(const struct machine *m, uint32_t rows, uint32_t width, bool back);
+    bool (*rounds)(const struct machine *m, const struct group *groups, uint32_t count);
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
     /* both: where work is done while it is issued */

@@ -52,10 +52,14 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "; the largest that fits: train %llu, predict %llu\n",
                 (unsigned long long)r->largest_batch_train,
                 (unsigned long long)r->largest_batch_predict);
-    text_printf(out, "backend     %s (requested %s: %s), %u thread%s, BLAS %s\n", r->backend.used,
+    text_printf(out, "backend     %s (requested %s: %s), %u thread%s, BLAS %s", r->backend.used,
                 r->backend.requested, r->backend.reason, r->backend.threads,
                 r->backend.threads == 1 ? "" : "s",
                 strcmp(r->backend.blas_core, "none") == 0 ? "not used" : r->backend.blas_core);
+    if (select_is_gpu(&r->backend))
+        text_printf(out, ", products in %s (requested %s)", r->backend.precision,
+                    r->backend.precision_wish);
+    text_char(out, '\n');
     text_printf(out, "time        about %.3g s (%lld epoch%s%s)\n", r->seconds,
                 (long long)c->train.epochs, c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");

@@ -42,6 +42,7 @@ struct planner {
     uint8_t *kinds;       /* enum param_kind of each */
     uint32_t group_count, group_room;
     bool training;  /* false: no gradients, no kept values */
+    bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
     char too_large[48]; /* the limit that was passed, "" while none was: the plan is refused */
 };

@@ -73,6 +73,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->params = p.params;
     m->buffers = p.buffers;
     m->trained = p.trained;
+    m->narrow = p.narrow;
     m->acts = p.acts;
     m->reals = p.reals;
     m->flops = p.flops;

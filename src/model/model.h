@@ -45,6 +45,7 @@ struct model {
     /* of one plan (rows, training) */
     uint32_t rows, shards;
     bool training;
+    bool narrow; /* some activations or their gradients are in 16 bits */
     uint64_t acts, reals, x, dx, logits, dlogits; /* sizes and offsets in elements */
 };
 /* Plans for micro-batches of `rows` and this many gradient shards. The same options and features

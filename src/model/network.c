@@ -305,6 +305,13 @@ const struct model *network_model(const struct network *n)
     return n->model ? n->model : n->shapes[0].model;
 }
 
+bool network_rounds(const struct network *n)
+{
+    if (!n->o.training)
+        return false;
+    return n->model->narrow || machine_rounds(n->m, n->host_groups, n->model->group_count);
+}
+
 /* --- state --- */
 
 static void put(struct network *n, void *to, const void *from, uint64_t count, size_t size)

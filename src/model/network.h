@@ -43,6 +43,9 @@ struct network *network_new(const struct network_options *o, struct machine *m,
                             const struct plan *plan, struct err *e);
 void network_free(struct network *n);
 const struct model *network_model(const struct network *n);
+/* Whether its training has anything that the plan's precision rounds: where all is too small for
+ * it, all is computed in fp32. */
+bool network_rounds(const struct network *n);
 
 /* State as host arrays: params [params], buffers [buffers], m1, m2 [params]. What is NULL is left
  * as it is (put) or out (get); the optimiser may have no m1 or m2 (optim_states). now counts in

@@ -103,6 +103,7 @@ static uint64_t take_acts(struct planner *p, uint32_t width, uint32_t form)
 {
     uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
     if (form != FORM_REAL) {
+        p->narrow = true;
         uint64_t each = machine_act_bytes(p->machine) / sizeof(uint16_t);
         count = (count + each - 1) / each;
     }

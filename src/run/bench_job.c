@@ -257,6 +257,13 @@ static struct bench_size_of size_of(const struct work_net *w)
     return (struct bench_size_of){rows, rows * forward, records + params};
 }
 
+/* What most of its arithmetic is done in. */
+static const char *precision_of(const struct work_net *w)
+{
+    bool planned = w->training && (machine_in_place(w->machine) || network_rounds(w->network));
+    return planned ? w->plan.precision : "fp32";
+}
+
 static bench_work *const works[JOBS] = {
 #define JOB(id, name, variable, what) name,
 #include "run/jobs.def"
@@ -274,8 +281,7 @@ bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum be
             w.table[i] = (struct hyper){1e-3, 1e-2};
         make_answers(&w);
         struct bench_size_of of = size_of(&w);
-        good = bench_time(t, side, works[job], &w, &of,
-                          w.training ? w.plan.precision : "fp32", f, e);
+        good = bench_time(t, side, works[job], &w, &of, precision_of(&w), f, e);
     }
     close_net(&w);
     return good;

@@ -27,35 +27,39 @@ static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: wo
 
 /* --- opening --- */
 
-/* What products are computed in, and why. What was asked for and is not to be had is a note: fp32
- * is the same or better. */
-static void say_precision(struct selection *s, const struct backend_options *b,
-                          const struct machine_info *gpu)
+/* What products are computed in. What was asked for and is not to be had is a note: fp32 is the
+ * same or better. */
+static void say_precision(struct selection *s, const struct machine_info *gpu)
 {
-    const char *wish = b->precision ? b->precision : "auto";
-    bool other = strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
+    const char *wish = s->precision_wish;
+    bool other = wish && strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
     snprintf(s->precision, sizeof s->precision, "%s", gpu ? gpu->precision : "fp32");
-    if (!s->trains)
-        return;
     if (!gpu && other)
         log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",
                  text_quote_z(wish));
     else if (gpu && other && strcmp(wish, gpu->precision) != 0)
         log_note("backend.precision \"%s\": %s; computing in %s", text_quote_z(wish),
                  gpu->precision_why, gpu->precision);
-    else if (gpu && strcmp(gpu->precision, "fp32") != 0)
-        log_line("dnn_gpu: large products in %s (%s)", gpu->precision, gpu->precision_why);
 }
 
-static struct machine *open_cpu(struct selection *s, const struct backend_options *b, bool blas,
-                                struct err *e)
+void select_say_products(const struct machine *m, bool rounds)
+{
+    struct machine_info gpu;
+    machine_describe(m, &gpu);
+    if (strcmp(gpu.precision, "fp32") != 0)
+        log_line(rounds ? "dnn_gpu: large products in %s (%s)"
+                        : "dnn_gpu: no layer is large enough for %s (%s): all in fp32",
+                 gpu.precision, gpu.precision_why);
+}
+
+static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)
 {
     struct machine_options o = {.backend = "cpu", .blas = blas};
     s->used = "dnn_cpu";
     s->machine = "cpu";
     snprintf(s->device, sizeof s->device, "cpu");
     s->driver[0] = '\0';
-    say_precision(s, b, NULL);
+    say_precision(s, NULL);
     return machine_open(&o, e);
 }
 
@@ -80,14 +84,14 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
         log_note("auto: GPU unavailable (%s); using CPU", why);
     else
         log_loud("dnn_gpu: requested but unavailable (%s); using CPU", why);
-    return open_cpu(s, b, blas, e);
+    return open_cpu(s, blas, e);
 }
 
 struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
                             struct err *e)
 {
     if (strcmp(s->machine, "cpu") == 0)
-        return open_cpu(s, b, blas, e);
+        return open_cpu(s, blas, e);
     struct machine_options o = {.backend = s->machine,
                                 .device = b->device,
                                 .memory_limit_gb = b->memory_limit_gb,
@@ -102,7 +106,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
         return e->id == ERR_MACHINE_FAULT ? NULL : unavailable(s, b, blas, e);
     if (!select_stays(s, m, clock_now() - began)) {
         machine_close(m);
-        return open_cpu(s, b, blas, e);
+        return open_cpu(s, blas, e);
     }
     struct machine_info info;
     machine_describe(m, &info);
@@ -110,7 +114,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
     snprintf(s->driver, sizeof s->driver, "%s", info.driver);
     log_line("dnn_gpu: using GPU acceleration (%u GPU(s) detected: %s)", info.count,
              text_quote_z(info.device));
-    say_precision(s, b, &info);
+    say_precision(s, &info);
     return m;
 }
 

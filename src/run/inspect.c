@@ -168,6 +168,13 @@ static void text_layers(struct layer *const *layers, uint32_t count, unsigned de
     }
 }
 
+/* What the config asks for; files of earlier programs do not tell. */
+static const char *precision_wish(const struct modelfile *f)
+{
+    const struct json *wish = json_path(json_root(f->config), "backend.precision");
+    return wish && json_kind(wish) == JSON_STRING ? json_string(wish) : "auto";
+}
+
 static void text_metrics(const char *metrics_text, struct text *out)
 {
     struct err e = {0};
@@ -206,9 +213,11 @@ static void text_model(const struct inspect *i, struct text *out)
         text_put(out, count > 20 ? " ...\n" : "\n");
     }
     text_printf(out, "parameters %llu\n", (unsigned long long)i->plan->trained);
-    text_printf(out, "trained on %s, %s, %s%s%s\n", f->plan.backend, f->plan.core,
-                f->plan.precision, f->plan.guests[0] ? ", with " : "",
-                text_quote_z(f->plan.guests));
+    const char *wish = precision_wish(f);
+    text_printf(out, "trained on %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
+    if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
+        text_printf(out, " (%s was asked for)", text_quote_z(wish));
+    text_printf(out, "%s%s\n", f->plan.guests[0] ? ", with " : "", text_quote_z(f->plan.guests));
     text_printf(out, "sha256     %s\n", f->sha256);
     text_put(out, "columns\n");
     for (size_t c = 0; c < s->column_count; c++)

@@ -21,7 +21,10 @@ struct selection {
     unsigned threads;
     char blas_core[32];    /* "none": no BLAS serves */
     bool trains;           /* answers are in fp32 on every machine */
-    char precision[8];     /* of the training's products: "fp32", "bf16" */
+    /* of the training's products: what was asked for, "auto", NULL where none is trained; what they
+     * are computed in, "fp32", "bf16" */
+    const char *precision_wish;
+    char precision[8];
     /* Estimates of the whole job, of a training as if early stopping never came; negative: not
      * made. */
     double cpu_s, gpu_s;
@@ -65,6 +68,9 @@ void select_restart(struct selection *s, const struct err *e, bool resume, const
  * from a checkpoint. */
 bool select_fell_back(struct selection *s);
 bool select_resumes(void);
+/* What a training on a GPU rounds its large products to, and why; or, where it has none (rounds:
+ * network_rounds), that it does not. Nothing in fp32. */
+void select_say_products(const struct machine *m, bool rounds);
 /* "dnn_gpu: model loaded on GPU 0 (NVIDIA H200, 1.2 of 139.8 GiB used)"; nothing on the CPU. */
 void select_say_loaded(const struct selection *s, const struct machine *m);
 void select_write(const struct selection *s, const char *key, struct json_out *out); /* BACKEND */

@@ -1,5 +1,6 @@
 /* training_network.c - the network of a training on its machine, and what is tried where a GPU has
  * no room for it: smaller micro-batches, rows that pass through, then the CPU. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -161,6 +162,19 @@ static bool network_fit(struct training *t, struct err *e)
     }
 }
 
+/* A training without a product that is large enough is one of fp32: the same bits, and every file
+ * says so. */
+static void keep_to_used(struct training *t)
+{
+    bool rounds = network_rounds(t->network);
+    select_say_products(t->machine, rounds);
+    if (rounds)
+        return;
+    snprintf(t->plan.precision, sizeof t->plan.precision, "fp32");
+    machine_obey(t->machine, &t->plan);
+    machine_plan(t->machine, t->plan.batch, t->plan.micro, &t->plan);
+}
+
 static void say_fitted(const struct training *t, uint32_t wished)
 {
     uint64_t ring = network_streams(t->network);
@@ -185,8 +199,10 @@ bool training_make_network(struct training *t, struct err *e)
                                 .class_weight = t->class_weight,
                                 .features = t->features};
     bool good = network_fit(t, e);
-    if (good && select_is_gpu(&t->backend))
+    if (good && select_is_gpu(&t->backend)) {
         say_fitted(t, wished);
+        keep_to_used(t);
+    }
     if (good || e->id != ERR_GPU_MEMORY ||
         !select_falls_back(&t->backend, &t->config->backend, e))
         return good;

@@ -86,6 +86,48 @@ is_exit 64 "a precision that does not exist"
 run dnn predict bf16.dnn d.csv --json -o x.csv
 err_lacks "bf16" "answers are not rounded"
 
+# --- a network without a layer that is large enough is one of fp32, and every file says so ---
+make_config small.json d.csv binary '"epochs": 4, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
+    '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+for precision in fp32 auto tf32 bf16 fp16; do
+    little() { dnn train small.json --progress none --set backend.precision=$precision "$@"; }
+    run little -o little.dnn --json --set output.metrics=lines
+    out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" "small, $precision: the summary has what was asked and what was done"
+    case $precision in
+    fp32) err_lacks "fp32" "small, fp32: nothing to be said" ;;
+    auto) err_has "no layer is large enough for bf16 (auto on sm_90): all in fp32" "small, auto: why" ;;
+    *) err_has "no layer is large enough for $precision (asked for): all in fp32" "small, $precision: why" ;;
+    esac
+    err_lacks "large products in" "small, $precision: nothing else is claimed"
+    ! grep -q loss_scale lines
+    ok $? "small, $precision: no scale of gradients"
+    rm -f lines
+    run dnn inspect little.dnn
+    case $precision in
+    fp32 | auto) out_has "trained on cuda, emulated, fp32"$'\n' "small, $precision: inspect" ;;
+    *) out_has "trained on cuda, emulated, fp32 ($precision was asked for)"$'\n' "small, $precision: inspect" ;;
+    esac
+    run dnn inspect little.dnn --json
+    out_has '"trained_on":{"backend":"cuda","core":"emulated","blas":"none","blas_core":"none","precision":"fp32","batch"' \
+        "small, $precision: nor products of warpgroups"
+    run dnn check small.json --json --set backend.precision=$precision
+    out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" "small, $precision: check"
+    run dnn check small.json --set backend.precision=$precision
+    out_has "BLAS not used, products in fp32 (requested $precision)" "small, $precision: its text"
+    dnn predict little.dnn d.csv --quiet >little.$precision.csv
+    same little.$precision.csv little.fp32.csv "small, $precision: the bits of fp32"
+    DNN_EMULATE=break:150:719 little -o part.dnn --quiet 2>err
+    is $? 81 "small, $precision: one that breaks off"
+    grep -aho 'precision[^a-z]*[a-z0-9]*[^a-z]*batch' part.dnn.ckpt-* | tr -d '\\' | sort -u >found
+    is "$(cat found)" 'precision":"fp32","batch' "small, $precision: the checkpoint"
+    run little -o part.dnn --resume
+    err_has "resuming at step" "small, $precision: goes on"
+    err_lacks "differs" "small, $precision: on the same machine"
+    same part.dnn little.dnn "small, $precision: to the same bytes"
+done
+run dnn check c.json --json --set backend.precision=bf16
+out_has '"precision_requested":"bf16","precision":"bf16"' "one that has large layers: bf16"
+
 # --- a checkpoint's precision is kept to, and none of another kind of machine ---
 DNN_EMULATE=break:500:719 dnn train c.json -o part.dnn --progress none --quiet --set backend.precision=fp16 2>err
 mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
