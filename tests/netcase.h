@@ -25,6 +25,7 @@ struct netcase {
     double clip;
     const float *class_weight;
     bool shuffle, streams;
+    uint64_t answers; /* that the machine keeps; 0: each batch is brought back */
     /* made */
     struct json_doc *docs[3];
     struct features features;
@@ -167,7 +168,8 @@ static inline bool case_open(struct netcase *c)
                                           .whole = c->whole,
                                           .steps = CASE_STEPS,
                                           .training = true,
-                                          .own_memory = c->streams,
+                                          .own_memory = c->streams || c->answers,
+                                          .answers = c->answers,
                                           .streams = c->streams,
                                           .loss = &c->loss_options,
                                           .optim = &c->optim_options,

@@ -230,15 +230,19 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
     return true;
 }
 
-/* In parts of as many logits as are kept. */
+/* In parts of as many logits as are kept, and of no more than are queued at once: behind each the
+ * signals are looked at. Where a part ends follows from the rows alone, as its sum does. */
 static bool ask_all(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
                     real *logits, struct err *e)
 {
-    uint64_t room = logits ? network_room(s->network) : count;
+    uint64_t kept = network_room(s->network);
+    uint64_t room = logits && kept < STEP_ASKED ? kept : STEP_ASKED;
     struct answers part = {0}, sum = {0};
     for (uint64_t done = 0; done < count; done += room) {
         uint64_t rows = count - done < room ? count - done : room;
         real *to = logits ? logits + done * network_model(s->network)->outputs : NULL;
+        if (done && s->stop && s->stop())
+            return false;
         if (what)
             part = *what;
         if (!ask(s, row0 + done, rows, what ? &part : NULL, to, e))

@@ -11,7 +11,8 @@ struct stepper;
 struct stepper *step_open(struct network *n, struct machine *m);
 void step_close(struct stepper *s); /* before the network's end; NULL does nothing */
 
-/* Whether to stop is asked within steps that are long; NULL, as it is at first: never. */
+/* Whether to stop is asked within steps that are long, and between the parts of many answers, which
+ * are false then, without an error; NULL, as it is at first: never. */
 void step_ask(struct stepper *s, bool (*stop)(void));
 /* The next `steps` training steps. Returns when they are done; false with the machine's failure, or
  * without an error where it was asked to stop: then those before the step at hand are done, and of
@@ -25,6 +26,8 @@ bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, ui
 /* --- on a machine that keeps answers until all are there (network_room): nobody waits in between
  * --- */
 
+/* Answers are queued for so many rows at most; behind them, whether to stop is asked. */
+#define STEP_ASKED ((uint64_t)1 << 18)
 /* How many rows' logits at once; 0: not such a machine, and step_measure is not to be called. */
 uint64_t step_room(const struct stepper *s);
 /* The same answers, measured there as `what` says (its sum and weight are the answer; NULL: not

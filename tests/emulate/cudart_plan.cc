@@ -47,6 +47,8 @@ static void plan_word(char *word)
         emulate_order((unsigned)a % ORDER_COUNT);
     else if (strcmp(word, "stall") == 0)
         cudart.stall_after = (unsigned)a;
+    else if (strcmp(word, "term") == 0)
+        cudart.signal_after = (unsigned)a;
     else if (strcmp(word, "wrong") == 0)
         cudart.wrong_after = (unsigned)a;
     else if (strcmp(word, "dry") == 0)

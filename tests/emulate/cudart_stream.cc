@@ -1,4 +1,5 @@
 /* cudart_stream.cc - streams, events, and the moment at which work put on them is done. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,8 @@ static void run_kernel(struct emulated_node *w)
     cudart.kernels++;
     if (!cudart.dry && !emulate_run(&w->launch))
         cudart.sticky = cudaErrorLaunchFailure;
+    if (cudart.signal_after && --cudart.signal_after == 0)
+        raise(SIGTERM);
     if (cudart.break_after && --cudart.break_after == 0)
         cudart.sticky = cudart.break_code;
 }

@@ -164,6 +164,39 @@ static void stopped(const char *backend)
         case_close(&whole[i]);
 }
 
+/* Answers that stay on the device are queued without a wait, though not all of them at once:
+ * between two parts it is asked, and what comes of all parts does not depend on how often. */
+static void many_answers(void)
+{
+    struct netcase c = small();
+    struct answers what = {.measure = MEASURE_CLASS}, again = what, none = what;
+    c.backend = "device";
+    c.count = 2 * STEP_ASKED + 1000;
+    c.answers = c.count + 1;
+    case_make(&c);
+    case_fill(&c);
+    ok(case_open(&c) && network_room(c.network) > 0, "a machine that keeps answers");
+    struct stepper *s = step_open(c.network, c.machine);
+    ok(step_measure(s, &c.source, 0, c.count, &what, NULL, &c.e), "nobody asks: all are measured");
+    step_ask(s, stop_now);
+    questions = 1000;
+    ok(step_measure(s, &c.source, 0, c.count, &again, NULL, &c.e) && questions == 998,
+       "three parts, asked twice");
+    ok(memcmp(&what.sum, &again.sum, sizeof what.sum) == 0, "the same sum");
+    questions = 1;
+    ok(!step_measure(s, &c.source, 0, c.count, &none, NULL, &c.e) && c.e.id == ERR_NONE &&
+           questions == 0,
+       "asked to stop, it ends with the first part, without an error");
+    real *logits = mem_alloc(c.count * 2, sizeof *logits);
+    questions = 2;
+    ok(!step_answer(s, &c.source, 0, c.count, logits, &c.e) && c.e.id == ERR_NONE &&
+           questions == 0,
+       "and with the second, where logits are wanted");
+    mem_free(logits);
+    step_close(s);
+    case_close(&c);
+}
+
 int main(void)
 {
     static struct machine_type device;
@@ -180,6 +213,7 @@ int main(void)
     answers();
     stopped("cpu");
     stopped("device");
+    many_answers();
     ok(listing_compared > 5, "%llu plays were compared", (unsigned long long)listing_compared);
     is_int((int64_t)mem_in_use(), (int64_t)before, "everything is given back");
     threads_stop();
