@@ -91,6 +91,8 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     add_number(w, "format", CHECKPOINT_FORMAT);
     tensor_meta(w, "plan", plan.text.data);
     tensor_meta(w, "data", c->data);
+    if (*c->training)
+        tensor_meta(w, "training", c->training);
     add_number(w, "journal", c->journal);
     if (c->best_params)
         add_number(w, "best.journal", c->best_journal);
@@ -159,7 +161,8 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
                *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
                *journal = tensor_file_meta(f, "journal"),
-               *best_journal = tensor_file_meta(f, "best.journal");
+               *best_journal = tensor_file_meta(f, "best.journal"),
+               *training = tensor_file_meta(f, "training");
     int64_t number = 0;
     if (!kind || strcmp(kind, "checkpoint") != 0)
         return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
@@ -174,6 +177,10 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
         !plan)
         return broken(f, e, "its metadata are incomplete");
     memcpy(c->data, data, sizeof c->data);
+    if (training && strlen(training) != 64)
+        return broken(f, e, "its training has no name");
+    if (training)
+        memcpy(c->training, training, sizeof c->training);
     c->journal = (uint64_t)number;
     if (best_journal && (!text_to_int(best_journal, &number) || number < 0))
         return broken(f, e, "its metadata contradict each other");

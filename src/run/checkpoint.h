@@ -9,7 +9,8 @@
  * (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere), times
  * (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format, plan,
  * data (hash of schema and encoded rows), journal (length of output.metrics), best.journal (the
- * same at the end of the best epoch; may be absent). */
+ * same at the end of the best epoch; may be absent), training (64 hexadecimal digits, drawn when a
+ * training starts afresh and handed on to whatever goes on from its checkpoints; may be absent). */
 #ifndef DNN_RUN_CHECKPOINT_H
 #define DNN_RUN_CHECKPOINT_H
 
@@ -34,6 +35,7 @@ struct checkpoint {
     uint64_t best_journal; /* with best_params; not known: journal */
     char *config; /* JSON text */
     char data[65];
+    char training[65]; /* "": not known */
 };
 /* Writes aside, syncs, renames: durable when true. Borrows everything. */
 bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e);

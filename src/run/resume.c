@@ -1,12 +1,41 @@
 /* resume.c - see resume.h. */
 #include "run/resume.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sha256.h"
+
+/* --- whose it is --- */
+
+/* When, where and by whom: two that begin at once on one host are two processes, or two moments of
+ * one. */
+void resume_draw(char training[65])
+{
+    char who[128], host[65] = "";
+    struct timespec now = {0};
+    struct sha256 hash;
+    gethostname(host, sizeof host - 1);
+    timespec_get(&now, TIME_UTC);
+    int n = snprintf(who, sizeof who, "%lld.%09ld %.9f %ld ", (long long)now.tv_sec, now.tv_nsec,
+                     clock_now(), (long)getpid());
+    sha256_init(&hash);
+    sha256_add(&hash, who, (size_t)n);
+    sha256_add(&hash, host, strlen(host));
+    sha256_hex(&hash, training);
+}
+
+static bool same_training(const struct checkpoint *a, const struct checkpoint *b)
+{
+    return *a->training && strcmp(a->training, b->training) == 0;
+}
 
 /* --- two configs --- */
 
@@ -165,14 +194,21 @@ static void set_foreign(struct found *f, char *path, const struct text *what)
     text_put(&f->foreign_what, what->data);
 }
 
-static void own_earlier(struct keeper *k, int64_t step)
+/* c lies behind the newest that fits, `first`: ours, where it is of the same config, or where that
+ * one's training began there and changed what may be changed. */
+static void own_older(struct keeper *k, const struct checkpoint *c, const struct checkpoint *first,
+                      int64_t step, bool strict, struct text *what)
 {
-    keeper_own(k, step);
-    k->earlier = k->earlier > step ? k->earlier : step;
+    if (fits(c, first->config, first->data, true, what)) {
+        keeper_own(k, step);
+    } else if (same_training(c, first) && fits(c, first->config, first->data, false, what)) {
+        keeper_own(k, step);
+        if (strict && step > k->earlier)
+            k->earlier = step;
+    }
 }
 
-/* Newest first. Older ones that fit are ours as well, and go when the model is written; so are
- * those of another learning rate that it went on from before. False: one could not be read. */
+/* Newest first. Ours go when the model is written. False: one could not be read. */
 static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
                    const char *data, bool strict, struct found *f, struct err *e)
 {
@@ -192,18 +228,15 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
             log_warning("%s: %s; passed over", shown, why.what);
             if (is_spoilt(&why))
                 keep_damaged(&k->damaged, l->steps[i]);
+        } else if (c && f->c) {
+            own_older(k, c, f->c, l->steps[i], strict, &what);
         } else if (c && !fits(c, config, data, strict, &what)) {
-            if (f->c && fits(c, config, data, false, &what))
-                own_earlier(k, l->steps[i]);
-            else
-                set_foreign(f, path, &what);
+            set_foreign(f, path, &what);
         } else if (c) {
             keeper_own(k, l->steps[i]);
-            if (!f->c) {
-                f->c = c;
-                f->path = path;
-                continue;
-            }
+            f->c = c;
+            f->path = path;
+            continue;
         }
         checkpoint_free(c);
         mem_free(path);

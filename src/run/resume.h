@@ -13,8 +13,8 @@ struct keeper {
     int64_t *steps; /* ours, ascending */
     size_t count, room;
     int64_t held; /* stays, however many are newer; 0: none, as no checkpoint is of that step */
-    /* The newest that a search found behind its own with another learning rate: this training went
-     * on from there. 0: none. */
+    /* The newest that a search found behind its own that was written with another learning rate or
+     * clip_norm: this training went on from there, as both carry its name. 0: none. */
     int64_t earlier;
     struct checkpoint_list damaged; /* that a search passed over; they go with ours */
 };
@@ -31,14 +31,18 @@ void keeper_back(struct keeper *k, int64_t step); /* deletes ours that are newer
 void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
+/* A name for a training that starts afresh, 64 hexadecimal digits that no other will have. */
+void resume_draw(char training[65]);
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged
- * ones are named in a warning and passed over. All that fit become ours, and older ones than *c
- * that fit but for what may differ (below). *c NULL and true: there is none. One that could not be
- * read (permission, descriptors, the disk) before a fitting one was found, or a folder that cannot
- * be listed, is an error: what is there is not known. CHECKPOINT_OTHER when there are whole ones
- * and none fits: the message names what differs. *path (mem_free) is set with *c. Where no other
- * fits, train.optimizer.learning_rate and train.clip_norm may differ, which a note says: they are
- * what a training that diverged needs changed before it can go on. */
+ * ones are named in a warning and passed over. *c and older ones of the same config and data become
+ * ours, and of those that fit but for what may differ (below) the ones that carry the name of *c's
+ * training: it went on from there. What another training left stays. *c NULL and true: there is
+ * none. One that could not be read (permission, descriptors, the disk) before a fitting one was
+ * found, or a folder that cannot be listed, is an error: what is there is not known.
+ * CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs. *path
+ * (mem_free) is set with *c. Where no other fits, train.optimizer.learning_rate and train.clip_norm
+ * may differ, which a note says: they are what a training that diverged needs changed before it can
+ * go on. */
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on

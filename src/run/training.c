@@ -427,6 +427,10 @@ bool training_build(struct training *t, struct err *e)
     if (!find_checkpoint(t, e))
         return false;
     struct checkpoint *c = t->found;
+    if (c && *c->training)
+        memcpy(t->id, c->training, sizeof t->id);
+    else
+        resume_draw(t->id);
     if (c)
         obey(t, &c->plan, t->checkpoint);
     else

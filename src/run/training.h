@@ -44,6 +44,7 @@ struct training {
     struct table *table;
     struct features *features;
     char *config_text; /* resolved, portable */
+    char id[65];       /* of this training, in all its checkpoints: of the one it went on from */
     char **labels;     /* class texts in order */
     uint32_t classes;  /* 0: regression */
     float *class_weight;

@@ -68,6 +68,7 @@ static struct checkpoint checkpoint_of(struct training *t, const struct network_
                            .best_journal = t->best_journal,
                            .config = t->config_text};
     memcpy(c.data, t->table->sha256, sizeof c.data);
+    memcpy(c.training, t->id, sizeof c.training);
     return c;
 }
 

@@ -52,6 +52,29 @@ err_has "going on with another train.optimizer.learning_rate" "it goes on at a l
 train "${lower[@]}"
 afresh "N01 as advised" "${lower[@]}"
 
+# of another rate, older, and another training's: begun afresh beside it, not gone on from
+resumed_beside() { # NAME RENAMES ARGS..: beside a training of "${first[@]}", stopped and resumed, what was there stays as if it had not been stopped
+    killed 7 "${first[@]}"
+    before=$(checkpoints)
+    killed "$2" "${@:3}"
+    train "${@:3}" --resume
+    is_exit "$EXIT" "$1: it is killed, and goes on to the end"
+    for c in $before; do [ -e "$c" ] || before=missing; done
+    [ "$before" != missing ] && [ -n "$before" ]
+    ok $? "$1: another training's checkpoints are left" "$(checkpoints)"
+}
+first=()
+EXIT=0 resumed_beside "N01 a first try of another rate" 11 --set train.optimizer.learning_rate=0.02
+[ "$(checkpoints)" = "$before" ]
+ok $? "and nothing else, as by a training that was not stopped" "$(checkpoints)"
+rm -f m.dnn*
+first=("${cliff[@]}" --set 'train.optimizer={"type":"sgd","learning_rate":0.01,"momentum":0.9}')
+EXIT=80 resumed_beside "N01 it blows up" 15 "${cliff[@]}" \
+    --set 'train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
+err_has "the last good checkpoint is kept" "there is one to go back to"
+for c in $before; do err_lacks "${c#./}" "and it is its own"; done
+rm -f m.dnn*
+
 # one of another rate that is newer is not of this training's past
 killed 11
 newer=$(checkpoints | tail -n 1)

@@ -19,6 +19,7 @@ static real reals[6][PARAMS];
 static struct history_row rows[EPOCHS];
 static char config_copy[512];
 static struct norms norms;
+static char training; /* 64 of them are its name; 0: it has none */
 
 static struct checkpoint sample(int64_t step)
 {
@@ -46,6 +47,7 @@ static struct checkpoint sample(int64_t step)
                            .best_journal = 815,
                            .config = config_copy};
     memcpy(c.data, data, 65);
+    memset(c.training, training, 64);
     c.plan = (struct plan){.backend = "cpu",
                            .core = "c",
                            .blas_core = "none",
@@ -78,6 +80,7 @@ static bool same_reals(const real *a, const real *b, size_t count)
 static void round_trip(void)
 {
     struct err e = {0};
+    training = 'f';
     struct checkpoint c = sample(1234);
     char *path = checkpoint_path(scratch("m.dnn"), 1234);
     ok(strstr(path, "m.dnn.ckpt-000000001234") != NULL, "twelve digits");
@@ -97,6 +100,8 @@ static void round_trip(void)
     ok(b->untrained == 1.5, "the loss before the training");
     ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
     ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
+    is_string(b->training, c.training, "N01 which training it is of");
+    training = 0;
     ok(b->seconds == 12.5 && b->journal == 4711 && b->best_journal == 815 &&
            strcmp(b->config, config) == 0 && strcmp(b->data, data) == 0,
        "time, journal, config, data");
@@ -342,13 +347,37 @@ static void other_rate(void)
     mem_free(path);
     keeper_release(&k);
     k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    write_one(k.output, 200, fast, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && k.count == 1 && k.earlier == 0,
+       "N01 of trainings without a name, one of another rate is not ours");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    training = '1';
+    write_one(k.output, 300, lower, 'a');
     write_one(k.output, 100, fast, 'a');
     write_one(k.output, 200, fast, 'a');
     write_one(k.output, 250, fast, 'b');
     write_one(k.output, 260, slow, 'a');
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 3 &&
-           k.steps[0] == 100 && k.steps[1] == 200 && k.earlier == 200,
-       "N01 those of another rate behind it are ours, what differs otherwise is not");
+    training = '2';
+    write_one(k.output, 150, lower, 'a');
+    write_one(k.output, 220, fast, 'a');
+    training = 0;
+    write_one(k.output, 230, fast, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 4 &&
+           k.steps[0] == 100 && k.steps[1] == 150 && k.steps[2] == 200 && k.earlier == 200,
+       "N01 those of another rate that it went on from are ours, and of its own rate; what differs "
+       "otherwise or is another training's is not");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    unlink(scratch("d.dnn.ckpt-000000000300"));
+    unlink(scratch("d.dnn.ckpt-000000000150"));
+    unlink(scratch("d.dnn.ckpt-000000000600"));
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 230 && k.count == 4,
+       "N01 and where the newest is of another rate, those of its config");
     checkpoint_free(c);
     mem_free(path);
     log_setup(LOG_NOTE, false);
