@@ -428,6 +428,19 @@ static bool cuda_wait(struct machine *machine, double seconds)
 
 /* --- kernels --- */
 
+/* Without asking a block has 48 KiB, SHARED and DYNAMIC together. Who needs more asks for all that
+ * there is, so that nothing is taken back from launches that a graph has already. */
+static bool ask_for(struct card *m, const struct launch *how)
+{
+    enum { UNASKED = 48 << 10 };
+    size_t most = m->device.block_bytes - BESIDE_DYNAMIC;
+    if (how->bytes == 0 || how->bytes + BESIDE_DYNAMIC <= UNASKED)
+        return true;
+    most = most < how->bytes ? how->bytes : most;
+    return CUDA(m, FuncSetAttribute,
+                (how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most));
+}
+
 void device_launch(struct machine *machine, const struct launch *how, void **arguments)
 {
     struct card *m = card_of(machine);
@@ -451,9 +464,7 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
         attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
         attributes[config.numAttrs++].val.cooperative = 1;
     }
-    if (how->bytes > 48 * 1024 &&
-        !CUDA(m, FuncSetAttribute,
-              (how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how->bytes)))
+    if (!ask_for(m, how))
         return;
     cudaError_t code = call_LaunchKernelExC(&config, how->kernel, arguments);
     if (m->capturing) { /* what it lacks, a capture need not tell */

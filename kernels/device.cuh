@@ -59,7 +59,9 @@ struct launch {
 void device_launch(struct machine *m, const struct launch *how, void **arguments);
 /* Multiprocessors of the machine; 3 when emulated. Sizes grids, never counts of partial sums. */
 unsigned device_sms(const struct machine *m);
-/* Memory that a block may have, SHARED and DYNAMIC. */
+/* Memory that a block may have, SHARED and DYNAMIC; who has both has at most BESIDE_DYNAMIC bytes
+ * of the former. */
+enum { BESIDE_DYNAMIC = 1024 };
 size_t device_block_bytes(const struct machine *m);
 /* Whether products of warpgroups (wgmma.cuh) are used on it. */
 bool device_wgmma(const struct machine *m);

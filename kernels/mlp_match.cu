@@ -66,7 +66,7 @@ static bool place_all(struct mlp *f, size_t most)
         for (uint32_t i = 0; i < f->count; i++)
             place_layer(&f->layer[i], f->answers != 0, &at);
         f->bytes = at * sizeof(float);
-        if (f->bytes + 1024 <= most) /* what else it has is less */
+        if (f->bytes + BESIDE_DYNAMIC <= most)
             return true;
     }
     return false;

@@ -143,6 +143,8 @@ void *emulate_shared(const void *site, const char *name, size_t bytes)
                      name, used);
         abort();
     }
+    if (used > running->beside)
+        emulate_find(FIND_LAUNCH, "SHARED %s: %zu bytes beside DYNAMIC: not asked for", name, used);
     /* a forbidden gap behind each array, which a device does not have and its limit does not count
      */
     void *at = b->shared + b->shared_used + (size_t)b->site_count * 64;
@@ -443,7 +445,6 @@ void emulate_watch(void)
 }
 
 static unsigned some; /* 0: all */
-
 void emulate_some(unsigned count)
 {
     some = count;

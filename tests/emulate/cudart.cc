@@ -415,6 +415,7 @@ cudaError_t do_FuncSetAttribute(const void *kernel, enum cudaFuncAttribute which
     if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SHARED_MOST)
         return cudaErrorInvalidValue;
     k->dynamic_limit = (size_t)value;
+    k->asked = true;
     return cudaSuccess;
 }
 
@@ -447,6 +448,9 @@ cudaError_t do_LaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel
         to[2] = sizes[i]->z;
     }
     l->bytes = how->dynamicSmemBytes;
+    size_t most = k->asked ? SHARED_MOST : SHARED_STATIC_MOST;
+    size_t spoken_for = k->asked ? k->dynamic_limit : l->bytes;
+    l->beside = spoken_for < most ? most - spoken_for : 0;
     for (unsigned i = 0; i < how->numAttrs; i++) {
         if (how->attrs[i].id == cudaLaunchAttributeCooperative)
             l->together = how->attrs[i].val.cooperative != 0;

@@ -137,6 +137,7 @@ struct emulate_launch {
     const char *name;
     unsigned grid[3], block[3], cluster, together;
     size_t bytes;
+    size_t beside; /* most that may be SHARED; the harness gives all there is */
     void (*call)(const void *kernel, void **arguments);
     const void *kernel;
     void **arguments;
@@ -156,6 +157,7 @@ struct emulate_kernel {
     unsigned count;
     size_t bytes[32];
     size_t dynamic_limit;    /* cudaFuncSetAttribute */
+    bool asked;              /* by that */
 };
 struct emulate_kernel *emulate_kernel_of(const void *kernel);
 

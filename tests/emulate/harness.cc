@@ -67,6 +67,7 @@ void device_launch(struct machine *, const struct launch *how, void **arguments)
                                how->cluster,
                                how->together,
                                how->bytes,
+                               SHARED_MOST,
                                k->call,
                                how->kernel,
                                arguments};

@@ -21,6 +21,16 @@ KERNEL(huge)(float *x)
     sync_block();
     x[thread_id()] = room[31 - thread_id()];
 }
+KERNEL(both)(float *x)
+{
+    DYNAMIC(float, room);
+    SHARED(float, beside, 16);
+    if (thread_id() < 16)
+        beside[thread_id()] = 1;
+    room[thread_id()] = 1;
+    sync_block();
+    x[thread_id()] = room[31 - thread_id()];
+}
 KERNEL(diverge)(float *x)
 {
     if (thread_id() == 0)
@@ -174,6 +184,18 @@ static void test_launches(void)
     FINE(cudaFuncSetAttribute((const void *)(void (*)(float *))huge,
                               cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
     FINE(start(s, huge, 1, 32, 60000, 0, x));
+    emulate_quiet(true);
+    FINE(start(s, both, 1, 32, (48 << 10) - 64, 0, x));
+    FINE(cudaStreamSynchronize(s));
+    is_int(emulate_found(FIND_LAUNCH), 0, "48 KiB of both kinds need not be asked for");
+    start(s, both, 1, 32, (48 << 10) - 48, 0, x);
+    cudaStreamSynchronize(s);
+    ok(emulate_found(FIND_LAUNCH) > 0, "16 bytes more do");
+    emulate_quiet(false);
+    FINE(cudaFuncSetAttribute((const void *)(void (*)(float *))both,
+                              cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10));
+    FINE(start(s, both, 1, 32, (48 << 10) - 48, 0, x));
+    FINE(cudaStreamSynchronize(s));
     IS(start(s, twice, 100, 32, 0, 1, x, 1), cudaErrorCooperativeLaunchTooLarge,
        "a grid that is too large to be alive at once");
     FINE(start(s, twice, 15, 32, 0, 1, x, 1));
