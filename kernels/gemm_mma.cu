@@ -15,7 +15,8 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     SHARED(uint32_t, a_tile, BM * WORDS);
     SHARED(uint32_t, b_tile, BN * WORDS);
     SHARED(float, c_tile, 32 * BN);
-    uint32_t row0 = block_x() * BM, col0 = block_y() * BN;
+    uint32_t down = (g.m + BM - 1) / BM; /* tiles lie along x alone: so many fit along no other */
+    uint32_t row0 = block_x() % down * BM, col0 = block_x() / down * BN;
     uint32_t k = part_begin(g.k, g.parts, block_z());
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
     int row = (int)warp_id() / 2 * 16 * WM, col = (int)warp_id() % 2 * 8 * WN;
@@ -84,7 +85,8 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
 template <enum product how, int WM, int WN>
 static void start(struct machine *m, const struct gemm *g)
 {
-    dim3 grid((g->m + 32 * WM - 1) / (32 * WM), (g->n + 16 * WN - 1) / (16 * WN), g->parts);
+    uint32_t down = (g->m + 32 * WM - 1) / (32 * WM), across = (g->n + 16 * WN - 1) / (16 * WN);
+    dim3 grid(down * across, 1, g->parts);
     bool a_fast = g->a_col == 1, b_fast = g->b_row == 1;
     if (a_fast && b_fast)
         LAUNCH((gemm_warp<how, WM, WN, true, true>), grid, dim3(128), 0, m, *g);

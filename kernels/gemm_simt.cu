@@ -44,7 +44,7 @@ template <int BM, int BN, int DEPTH> struct room {
     enum { ALL = (int)A + (int)B > (int)C ? (int)A + (int)B : (int)C };
 };
 
-/* One block's tile: block (x, y) of C, part z. */
+/* One block's tile: tile (x, y) of C, part z. */
 template <int BM, int BN, int DEPTH, int TM, int TN>
 DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, uint32_t x,
                  uint32_t y, uint32_t z)
@@ -107,12 +107,24 @@ DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, u
     }
 }
 
+HOST_DEVICE uint32_t tiles_of(uint32_t n, uint32_t side)
+{
+    return (n + side - 1) / side;
+}
+/* Of A's rows: one where there are none, but sums. */
+HOST_DEVICE uint32_t tiles_down(const struct gemm *g, uint32_t side)
+{
+    return g->m || !g->sums ? tiles_of(g->m, side) : 1;
+}
+
+/* Tiles lie along x alone: along y a grid has 65,535 blocks, and a layer may have more columns. */
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
 KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
 {
     typedef struct room<BM, BN, DEPTH> room_type;
     SHARED(float, tiles, room_type::ALL);
-    tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x(), block_y(),
+    uint32_t down = tiles_down(&g, BM);
+    tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x() % down, block_x() / down,
                                 block_z());
 }
 
@@ -148,16 +160,6 @@ KERNEL_BOUNDED(TOGETHER_LANES, gemm_many)(ARGUMENT(struct together) t)
 
 /* --- starting --- */
 
-static uint32_t tiles_of(uint32_t n, uint32_t side)
-{
-    return (n + side - 1) / side;
-}
-/* Of A's rows: one where there are none, but sums. */
-static uint32_t tiles_down(const struct gemm *g, uint32_t side)
-{
-    return g->m || !g->sums ? tiles_of(g->m, side) : 1;
-}
-
 void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
                    const struct op_dense_back *hot, unsigned shards)
 {
@@ -181,7 +183,7 @@ void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
 template <int BM, int BN, int DEPTH, int TM, int TN>
 static void start(struct machine *m, const struct gemm *g)
 {
-    dim3 grid(tiles_down(g, BM), tiles_of(g->n, BN), g->parts), block(BM / TM * (BN / TN));
+    dim3 grid(tiles_down(g, BM) * tiles_of(g->n, BN), 1, g->parts), block(BM / TM * (BN / TN));
     bool a_fast = g->a_col == 1, b_fast = g->b_row == 1;
     if (a_fast && b_fast)
         LAUNCH((gemm_tile<BM, BN, DEPTH, TM, TN, true, true>), grid, block, 0, m, *g);

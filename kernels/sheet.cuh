@@ -8,7 +8,8 @@
 /* --- elements --- */
 
 /* A run of `units` columns (each of V numbers) by rows: the lanes of a block lie 2^shift along the
- * columns, the others along rows, so that no lane divides; the grid is rows x columns. */
+ * columns, the others along rows, so that no lane divides; the grid is columns x rows, since of y
+ * it has 65,535 at most: lanes take several rows when there are many, but one unit of columns. */
 enum { SHEET_LANES = 256 };
 struct sheet { uint32_t rows, units, shift; };
 
@@ -19,22 +20,21 @@ static inline struct sheet sheet_of(uint32_t rows, uint32_t units)
         s.shift++;
     return s;
 }
-/* Lanes take several rows when there are many. */
 static inline dim3 sheet_grid(const struct machine *m, const struct sheet *s)
 {
     uint32_t across = (s->units + (1u << s->shift) - 1) >> s->shift;
     uint32_t rows = SHEET_LANES >> s->shift, down = (s->rows + rows - 1) / rows;
     uint32_t most = 16 * device_sms(m) / across + 1;
-    return dim3(down < most ? down : most, across);
+    return dim3(across, down < most ? down : most);
 }
 DEVICE uint32_t sheet_unit(struct sheet s)
 {
-    return (block_y() << s.shift) + (thread_id() & ((1u << s.shift) - 1));
+    return (block_x() << s.shift) + (thread_id() & ((1u << s.shift) - 1));
 }
 #define EACH_ROW_OF(s, row)                                                                        \
-    uint32_t row = block_x() * (SHEET_LANES >> (s).shift) + (thread_id() >> (s).shift);            \
+    uint32_t row = block_y() * (SHEET_LANES >> (s).shift) + (thread_id() >> (s).shift);            \
     row < (s).rows;                                                                                \
-    row += grid_x() * (SHEET_LANES >> (s).shift)
+    row += grid_y() * (SHEET_LANES >> (s).shift)
 
 /* Whether all runs of four of its rows begin where they can be read at once. */
 static inline bool is_wide(const void *p, uint32_t ld)

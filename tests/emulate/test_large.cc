@@ -139,6 +139,50 @@ static void test_norm2(struct machine *m, uint64_t n)
     device_drop_all();
 }
 
+/* More tiles side by side than a grid has along y: the last columns of a product, of an activation.
+ */
+static void test_across(struct machine *m)
+{
+    enum { N = 65536 * 256 + 3, TAIL = 60 };
+    struct gemm g = {};
+    float *b = numbers(m, 2 * (uint64_t)N), *c = numbers(m, N), *y = numbers(m, N);
+    const float a[] = {2, 3};
+    bool same = true, same_act = true;
+    for (uint32_t i = N - TAIL; i < N; i++) {
+        b[i] = (float)(i % 7);
+        b[(uint64_t)N + i] = (float)(i % 5);
+    }
+    shadow_written(b, 2 * (size_t)N * sizeof *b);
+    g.a = plain_act(device_array(a, 2));
+    g.b = plain_act(b);
+    g.c = plain_act(c);
+    g.m = g.parts = 1;
+    g.n = g.c_row = g.b_row = N;
+    g.k = g.a_row = 2;
+    g.a_col = g.b_col = 1;
+    for (int how = PRODUCT_FP32; how <= PRODUCT_TF32; how++) {
+        memset(c + N - TAIL, 0, TAIL * sizeof *c);
+        gemm_mma(NULL, &g, (enum product)how);
+        for (uint32_t i = N - TAIL; i < N; i++)
+            same &= c[i] == 2 * (float)(i % 7) + 3 * (float)(i % 5);
+    }
+    struct op_act act = {};
+    act.y = plain_act(y);
+    act.x = plain_act(b + N);
+    act.rows = 1;
+    act.width = act.ldx = act.ldy = N;
+    act.act = ACT_RELU;
+    cuda_act(NULL, &act);
+    for (uint32_t i = N - TAIL; i < N; i++)
+        same_act &= y[i] == (float)(i % 5);
+    ok(same, "G17 the last of %d columns of a product", (int)N);
+    ok(same_act, "G17 and of an activation");
+    machine_release(m, b);
+    machine_release(m, c);
+    machine_release(m, y);
+    device_drop_all();
+}
+
 KERNEL(nothing)(uint32_t) {}
 
 static void test_grids(void)
@@ -173,6 +217,7 @@ int main(void)
     }
     test_reduce(m, 0x100000001);
     test_adam(m, 0x100000001);
+    test_across(m);
     emulate_some(0);
     device_sms_wanted = 3;
     test_grids();
