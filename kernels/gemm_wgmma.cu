@@ -130,7 +130,8 @@ template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void stage_products(float (&sum)[WGMMA_SUMS], const unsigned char *a)
 {
     uint32_t group = shuffle(FULL_WARP, warp_id() / 4, 0); /* the compiler sees that it is one */
-    uint64_t of_a = wgmma_descriptor(a + group * (TILE / 2)), of_b = wgmma_descriptor(a + TILE);
+    uint64_t of_a = wgmma_descriptor<A_FAST>(a + group * (TILE / 2));
+    uint64_t of_b = wgmma_descriptor<B_FAST>(a + TILE);
     wgmma_fence(sum);
     UNROLL
     for (uint32_t k = 0; k < DEEP; k += WGMMA_DEPTH)

@@ -123,11 +123,11 @@ DEVICE unsigned char *wgmma_tiles(unsigned char *memory)
 }
 
 /* Of a tile's k = 0 .. 15, from its first 64 rows on. In units of 16 bytes: where it begins; the
- * step from 64 rows to the next 64 where rows are fast, else unused; the step from eight lines to
- * the next eight. Then what swizzling. */
-DEVICE uint64_t wgmma_descriptor(const unsigned char *tile)
+ * step from 64 rows to the next 64 where rows are fast, else 1, as the PTX ISA has it where this is
+ * not used; the step from eight lines to the next eight. Then what swizzling. */
+template <bool K_FAST> DEVICE uint64_t wgmma_descriptor(const unsigned char *tile)
 {
-    enum { LEADING = WGMMA_TILE_DEPTH * WGMMA_LINE, STRIDE = WGMMA_PATTERN };
+    enum { LEADING = K_FAST ? 16 : WGMMA_TILE_DEPTH * WGMMA_LINE, STRIDE = WGMMA_PATTERN };
     const uint64_t swizzle_of_128_bytes = 1;
     return (shared_address(tile) & 0x3ffff) >> 4 | (uint64_t)(LEADING >> 4) << 16 |
            (uint64_t)(STRIDE >> 4) << 32 | swizzle_of_128_bytes << 62;

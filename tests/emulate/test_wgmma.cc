@@ -67,8 +67,9 @@ KERNEL_BOUNDED(WARPGROUP, one_product)(struct one o)
     if (o.wrong != NO_FENCE)
         wgmma_fence(sum);
     for (uint32_t k = 0; k < WGMMA_TILE_DEPTH; k += WGMMA_DEPTH)
-        wgmma<how, A_FAST, B_FAST>(sum, wgmma_descriptor(a) + wgmma_step<A_FAST>(k),
-                                   spoilt(wgmma_descriptor(b) + wgmma_step<B_FAST>(k), o.wrong));
+        wgmma<how, A_FAST, B_FAST>(sum, wgmma_descriptor<A_FAST>(a) + wgmma_step<A_FAST>(k),
+                                   spoilt(wgmma_descriptor<B_FAST>(b) + wgmma_step<B_FAST>(k),
+                                          o.wrong));
     wgmma_commit();
     if (o.wrong == OVERWRITTEN)
         tile_put<B_FAST>(b, o.a, 64, RIGHT);
