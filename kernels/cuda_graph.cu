@@ -15,6 +15,7 @@ struct cuda_routine {
     uint32_t count, room;
     unsigned char *bytes;
     size_t used, bytes_room;
+    bool played;
     cudaGraphExec_t graphs[SIZES];
 };
 
@@ -78,7 +79,9 @@ void cuda_drop(struct machine *machine, struct routine *routine)
     mem_free(r);
 }
 
-/* --- playing --- */
+/* --- playing. The first round of a routine is issued as it is: a driver that loads kernels at
+ * their first use may not do so in a capture before CUDA 12.3, and the kernels of operations that
+ * belong together (kernels_issue_front) have not been used by whoever issued them one by one --- */
 
 /* Those that belong together go together (kernels_issue_front). */
 static void issue_all(struct card *m, const struct cuda_routine *r)
@@ -152,9 +155,9 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
     m->work++;
     while (times && !cuda_lost(m)) {
         int size = SIZES - 1;
-        while (unrolled[size] > times)
+        while (unrolled[size] > (r->played ? times : 1))
             size--;
-        if (!r->graphs[size] && !m->no_graphs)
+        if (!r->graphs[size] && !m->no_graphs && r->played)
             make_graph(m, r, size);
         if (cuda_lost(m))
             return;
@@ -163,6 +166,7 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
             CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
         else
             issue_all(m, r);
+        r->played = true;
         times -= rounds;
     }
 }
