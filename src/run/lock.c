@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +52,25 @@ static void read_line(int fd, char line[LINE_MOST])
         memcpy(line, "an unknown process", sizeof "an unknown process");
 }
 
+/* Did a training write it? Then it is empty, a line of write_line, whole or cut, or the zeros that
+ * a power cut leaves of it. Anything else of that name is somebody's file. */
+static int look(int fd, bool *empty, bool *ours)
+{
+    char bytes[LINE_MOST];
+    size_t got = 0, at = 4, zeros = 0;
+    int error = sys_read(fd, bytes, sizeof bytes, 0, &got);
+    while (at < got && isdigit((unsigned char)bytes[at]))
+        at++;
+    while (zeros < got && !bytes[zeros])
+        zeros++;
+    size_t rest = at < got ? got - at : 0;
+    bool line = memcmp(bytes, "pid ", got < 4 ? got : 4) == 0 &&
+                memcmp(bytes + at, " on ", rest < 4 ? rest : 4) == 0;
+    *empty = got == 0;
+    *ours = got < sizeof bytes && (line || zeros == got);
+    return error;
+}
+
 static int write_line(int fd)
 {
     char host[65] = "unknown", line[LINE_MOST], when[32] = "";
@@ -81,6 +99,14 @@ static bool cannot(const char *path, int error, struct err *e)
     return err_help(e, "the folder of the output must exist and be writable");
 }
 
+static bool foreign(const char *path, struct err *e)
+{
+    err_at(e, ERR_FILE_CREATE, path, 0, 0,
+           "the output's lock has this name, and there is a file that is no lock of dnn: it is not "
+           "replaced");
+    return err_help(e, "train to another file with -o, or remove this one");
+}
+
 bool lock_take(struct lock *l, const char *output, struct err *e)
 {
     *l = (struct lock){.fd = -1, .path = lock_path(output)};
@@ -104,8 +130,13 @@ bool lock_take(struct lock *l, const char *output, struct err *e)
             l->fd = -1;
             continue;
         }
-        struct stat st;
-        l->abrupt = fstat(l->fd, &st) == 0 && st.st_size > 0;
+        bool empty, ours;
+        error = look(l->fd, &empty, &ours);
+        if (error || !ours) {
+            error ? cannot(l->path, error, e) : foreign(l->path, e);
+            break;
+        }
+        l->abrupt = !empty;
         error = write_line(l->fd);
         if (error) {
             sys_unlink(l->path);

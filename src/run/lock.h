@@ -16,8 +16,8 @@ struct lock {
     bool abrupt; /* the file was there: the run before ended without taking it away */
 };
 char *lock_path(const char *output); /* of the file; mem_free */
-/* Held by another: LOCKED (75) naming pid, host and time. A file system without flock: a warning,
- * and true. */
+/* Held by another: LOCKED (75) naming pid, host and time. A file of that name that no training
+ * wrote: FILE_CREATE (73), and it stays. A file system without flock: a warning, and true. */
 bool lock_take(struct lock *l, const char *output, struct err *e);
 void lock_drop(struct lock *l); /* removes the file; harmless when not held */
 void lock_abort(void);          /* async-signal-safe: removes the file of the lock that is held */

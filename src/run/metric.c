@@ -215,6 +215,14 @@ const struct metric_type *metric_default(int task)
     return metric_find(task == TASK_REGRESSION ? "rmse" : "logloss", task);
 }
 
+const struct metric_type *metric_ranking(int task)
+{
+    for (const struct metric_type *t = metric_types; t->name; t++)
+        if (belongs(t, task) && (how_of(t)->value == auc || how_of(t)->value == macro_auc))
+            return t;
+    return metric_default(task);
+}
+
 static size_t names_of(int task, const char *names[METRIC_MOST])
 {
     size_t count = 0;

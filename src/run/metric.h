@@ -60,8 +60,10 @@ double metric_of(struct tally *y, const struct metric_type *t);
 void metrics_of(struct tally *y, struct metrics *m);
 /* NULL: unknown or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
-/* The task's own: logloss, logloss, rmse. */
+/* The task's own, never NULL: logloss, logloss, rmse. */
 const struct metric_type *metric_default(int task);
+/* The one that class weights leave as it is: auc, macro_auc; of a regression its own. */
+const struct metric_type *metric_ranking(int task);
 /* A metric of the task that may be meant, or NULL. */
 const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */

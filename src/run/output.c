@@ -94,11 +94,20 @@ bool output_is_ours(const char *path, const char *begins, const char *what, cons
 }
 
 static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
-enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1 };
+/* the digest's digits, and what tells a model from a checkpoint */
+enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1, DIGEST = 64, KIND_END = MODEL_BEGIN + 128 };
 
 static bool is_model(const char *bytes, size_t got)
 {
     return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
+}
+
+/* The two begin alike; the kind stands behind the digest. */
+static bool is_checkpoint(const char *bytes, size_t got)
+{
+    static const char kind[] = "\",\"kind\":\"checkpoint\"";
+    size_t at = MODEL_BEGIN + DIGEST, length = sizeof kind - 1;
+    return is_model(bytes, got) && got >= at + length && memcmp(bytes + at, kind, length) == 0;
 }
 
 /* Begins like a config: an object whose first key is one of a config's. */
@@ -141,7 +150,7 @@ bool output_takes_config(const char *path, struct err *e)
 
 bool output_spares(const char *path, struct err *e)
 {
-    char bytes[MODEL_BEGIN], words[64];
+    char bytes[KIND_END], words[64];
     size_t got = 0;
     struct err unread = {0};
     if (!path || file_descriptor(path) >= 0)
@@ -153,14 +162,14 @@ bool output_spares(const char *path, struct err *e)
     if (!model && !like_config(words))
         return true;
     err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a %s: it is not replaced by answers",
-           model ? "dnn model" : "config");
+           is_checkpoint(bytes, got) ? "dnn checkpoint" : model ? "dnn model" : "config");
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
 /* What stands at the output's name is replaced only when dnn made it. */
 static bool replaceable(const char *model, struct err *e)
 {
-    char bytes[MODEL_BEGIN];
+    char bytes[KIND_END];
     struct file f;
     struct err why = {0};
     size_t got = 0;
@@ -180,10 +189,12 @@ static bool replaceable(const char *model, struct err *e)
         return false;
     }
     file_close(&f);
-    if (is_model(bytes, got))
+    bool checkpoint = is_checkpoint(bytes, got);
+    if (is_model(bytes, got) && !checkpoint)
         return true;
-    err_at(e, ERR_FILE_CREATE, model, 0, 0,
-           "there is a file that is not a dnn model: it is not replaced");
+    err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is a %s: it is not replaced",
+           checkpoint ? "checkpoint, which a training may go on from"
+                      : "file that is not a dnn model");
     return err_help(e, "choose another output with -o, or remove the file");
 }
 

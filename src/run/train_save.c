@@ -19,22 +19,21 @@ static void compare(const struct training *t, const struct train_result *r)
 {
     char worse[320];
     const struct metrics *m = r->has_test ? &r->test : &r->valid;
-    const char *name = t->classes ? "logloss" : "rmse";
+    const struct metric_type *metric = metric_default(t->config->task);
     bool plain = loss_is_plain(&t->config->train.loss);
     bool over = t->history.metric && r->best_epoch < r->epochs;
     double margin = over ? 1 : NOT_OVER;
     if (!plain && t->classes)
-        name = t->classes > 2 ? "macro_auc" : "auc";
+        metric = metric_ranking(t->config->task);
     else if (!plain)
         margin = NOT_PLAIN;
-    double got = metrics_get(m, name), constant = metrics_get(&r->baseline, name);
-    bool higher = metric_find(name, t->config->task)->higher;
-    if (!(higher ? got <= constant : got >= margin * constant))
+    double got = metrics_get(m, metric->name), constant = metrics_get(&r->baseline, metric->name);
+    if (!(metric->higher ? got <= constant : got >= margin * constant))
         return;
     int length = snprintf(worse, sizeof worse,
                           "on the %s rows the model is no better than a constant answer: %s %.4g, "
                           "that of the constant %.4g; ",
-                          r->has_test ? "test" : "validation", name, got, constant);
+                          r->has_test ? "test" : "validation", metric->name, got, constant);
     size_t room = sizeof worse - (size_t)length;
     double rate = t->config->train.optimizer.learning_rate;
     if (r->epochs == 0)

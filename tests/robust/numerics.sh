@@ -241,4 +241,11 @@ is_exit 0 "no validation and no test rows"
 printf 'a,b,c,y\n' >none.csv
 run dnn train c.json -o m.dnn --set data.train=none.csv
 is_exit 65 "no rows: 65"
+# a training of many classes whose target has just two labels, with every loss: it is measured as one of many classes
+for set in train.loss.type=focal train.loss.class_weights=balanced train.loss.label_smoothing=0.1 train.epochs=1; do
+    run dnn train c.json -o two.dnn --set task=multiclass --set train.epochs=1 --set $set --json
+    is_exit 0 "two labels of a multiclass target, $set"
+    out_has '"macro_auc":'
+done
+rm -f two.dnn
 done_testing

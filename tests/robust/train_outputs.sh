@@ -35,6 +35,30 @@ head -c 200 m.dnn >torn.dnn
 run dnn train c.json -o torn.dnn
 is_exit 0 "also a damaged one"
 
+env --default-signal=TERM "$DNN" train c.json -o ways.dnn --set train.epochs=100000 --set output.metrics=ways >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 500); do [ -s ways ] && break; sleep 0.01; done
+kill -TERM $pid
+wait $pid
+mv ways.dnn.ckpt-* precious.dnn
+before=$(digest precious.dnn)
+for job in train check; do
+    run dnn $job c.json --set output.model=precious.dnn
+    is_exit 73 "F06 a checkpoint is no model: $job 73"
+    err_has "a checkpoint, which a training may go on from"
+done
+run dnn predict m.dnn d.csv -o precious.dnn
+is_exit 73 "nor is it replaced by answers"
+err_has "there is a dnn checkpoint"
+is "$(digest precious.dnn)" "$before" "it is untouched"
+printf '[[package]]\n' >poetry.lock
+run dnn train c.json -o poetry
+is_exit 73 "F06 a file in the lock's place that is no lock: 73"
+err_has "no lock of dnn"
+is "$(cat poetry.lock)" "[[package]]" "it is untouched"
+[ ! -e poetry ]
+ok $? "and there is no model"
+
 for target in d.csv c.json; do
     before=$(digest $target)
     run dnn train c.json -o $target

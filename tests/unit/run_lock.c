@@ -58,9 +58,33 @@ static void killed(void)
     ok(lock_take(&l, model, &e) && l.abrupt,
        "after kill -9 the lock is free, and it shows that its owner was cut off");
     lock_drop(&l);
-    scratch_put("c.dnn.lock", "\x1b[31mgarbage", 12);
-    ok(lock_take(&l, scratch("c.dnn"), &e), "a foreign file of that name is taken over");
-    lock_drop(&l);
+    static const struct {
+        const char *text;
+        size_t length;
+    } ours[] = {{"pid 17 on host since 2026-01-02T03:04:05Z\n", 42}, {"pid 17 o", 8}, {"pi", 2},
+                {"\0\0\0\0\0\0\0\0", 8}, {"", 0}},
+      foreign[] = {{"\x1b[31mgarbage", 12}, {"[[package]]\n", 12}, {"pid 17\n", 7},
+                   {"\0\0\0\0[", 5}, {"{", 1}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        scratch_put("c.dnn.lock", ours[i].text, ours[i].length);
+        ok(lock_take(&l, scratch("c.dnn"), &e) && l.abrupt == (ours[i].length > 0),
+           "a lock that was left behind is taken over, however much of it is there");
+        lock_drop(&l);
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        size_t length;
+        err_clear(&e);
+        scratch_put("c.dnn.lock", foreign[i].text, foreign[i].length);
+        ok(!lock_take(&l, scratch("c.dnn"), &e) && err_exit(&e) == 73,
+           "a foreign file of that name: 73");
+        lock_drop(&l);
+        lock_abort();
+        char *still = scratch_get("c.dnn.lock", &length);
+        ok(still && length == foreign[i].length && memcmp(still, foreign[i].text, length) == 0,
+           "and it stays as it is");
+        free(still);
+    }
+    unlink(scratch("c.dnn.lock"));
 }
 
 static void links(void)

@@ -404,6 +404,17 @@ static void names(void)
     is_string(text, "rmse, mae, r2", "the names of a task");
 }
 
+static void tasks(void)
+{
+    static const char *const usual[] = {"logloss", "logloss", "rmse"},
+                      *const ranking[] = {"auc", "macro_auc", "rmse"};
+    static const int all[] = {TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        is_string(metric_default(all[i])->name, usual[i], "the task's own metric");
+        is_string(metric_ranking(all[i])->name, ranking[i], "and the one that weights leave alone");
+    }
+}
+
 int main(void)
 {
     binary_by_hand();
@@ -417,5 +428,6 @@ int main(void)
     regression_by_hand();
     baseline();
     names();
+    tasks();
     return done();
 }
