@@ -103,9 +103,9 @@ struct csv_cells {
 struct csv;
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
 /* Before csv_header: what is no regular file is read as it comes. csv_next gives the whole records
- * that are there rather than wait for a full block; before it waits it calls idle, whose failure
- * ends the reading. Where records end does not depend on it; a file whose lines end with CR is
- * known by its first block, or its end. */
+ * that are there rather than wait for a full block; before it waits, and again while it does, it
+ * calls idle, whose failure ends the reading. Where records end does not depend on it; a file whose
+ * lines end with CR is known by its first block, or its end. */
 void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context);
 /* The header of the first file (or c1, c2, .. from its first record). Later files must have equal
  * columns. Names are owned by c. Reads ahead; the header's own record is not given again.

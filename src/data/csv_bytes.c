@@ -8,6 +8,7 @@
 #include "data/scan.h"
 
 #define SOON_MS 2         /* a writer that is at work has its next bytes ready by then */
+#define AGAIN_MS 50       /* while it waits, who is told so looks around this often */
 #define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
 
 /* From the file itself. *got < room at its end only; of a live one, *got == 0. */
@@ -135,11 +136,12 @@ static bool fill_live(struct csv *c, size_t room, struct err *e)
 
 bool csv_wait(struct csv *c, struct err *e)
 {
-    if (is_ready(c, 0))
-        return true;
-    if (c->live.idle && !c->live.idle(c->live.context, e))
-        return false;
-    is_ready(c, -1);
+    int patience = 0;
+    while (!is_ready(c, patience)) {
+        if (c->live.idle && !c->live.idle(c->live.context, e))
+            return false;
+        patience = c->live.idle ? AGAIN_MS : -1;
+    }
     return true;
 }
 

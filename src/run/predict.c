@@ -76,11 +76,12 @@ static bool turn_input(void *context, struct err *e)
     return answer_line_turn(&w->line, &w->stream->binding, e);
 }
 
-/* Whoever writes the rows may wait for their answers before the next. */
-static bool flush_answers(void *context, struct err *e)
+/* Whoever writes the rows may wait for their answers before the next; or there is no next, and a
+ * signal asks to end. */
+static bool while_idle(void *context, struct err *e)
 {
     struct writer *w = context;
-    return !w->out.open || w->out.temp || outfile_flush(&w->out, e);
+    return (!w->out.open || w->out.temp || outfile_flush(&w->out, e)) && !stream_stopped(e);
 }
 
 /* --- the story --- */
@@ -199,7 +200,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                                   .on_bad_row = q->on_bad_row,
                                   .rejects = q->rejects,
                                   .max_bad_rows = q->max_bad_rows,
-                                  .idle = flush_answers};
+                                  .idle = while_idle};
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,

@@ -186,7 +186,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     return true;
 }
 
-static bool stopped(struct err *e)
+bool stream_stopped(struct err *e)
 {
     if (!stop_wanted())
         return false;
@@ -295,10 +295,11 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
     struct ahead_block *now;
     bool good = true;
     ahead_start(&ahead, t->csv, &t->dialect, t->binding.cells);
-    while (good && !t->empty && !stopped(e) && (now = ahead_next(&ahead, e)))
+    while (good && !t->empty && !stream_stopped(e) && (now = ahead_next(&ahead, e)))
         good = answer_block(w, now, sink, e);
     ahead_end(&ahead);
-    return good && e->id == ERR_NONE;
+    good = good && e->id == ERR_NONE;
+    return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
 }
 
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)

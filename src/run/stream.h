@@ -69,6 +69,8 @@ struct stream {
 /* Opens the inputs, reads the header, matches the columns; notes what is ignored. Borrows serve and
  * the request's strings. */
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e);
+/* A signal asks to end before the input does: e says so. */
+bool stream_stopped(struct err *e);
 /* All rows, once. Polls stop_wanted. */
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e);
 /* After success: all of the rejects file is on the disk, and then it is given its name. */

@@ -12,6 +12,7 @@ want=$(digest whole.dnn)
 
 # start NAME ARGS...: a training in the background, PID; signals have their default action
 start() {
+    : >err # what the one before said is not this one's
     env --default-signal=INT,HUP,TERM "$DNN" train c.json -o "$1" --progress plain "${@:2}" >out 2>err &
     PID=$!
 }
@@ -46,6 +47,29 @@ for signal in TERM HUP XCPU; do
     err_has "stopped by SIG$signal" && ls a.dnn.ckpt-* >/dev/null 2>&1
     ok $? "with a checkpoint"
     resume_same a.dnn "SIG$signal"
+done
+
+# predict at a pipe: whoever waits for rows sees a signal at once, and one that comes before the input ends is no success
+mkfifo rows
+for signal in TERM:75 INT:130; do
+    for how in waits ends; do
+        : >answers
+        env --default-signal=INT,TERM "$DNN" predict whole.dnn - <rows >answers 2>err &
+        PID=$!
+        exec 9>rows
+        head -n 50 d.csv >&9
+        for _ in $(seq 500); do [ "$(wc -l <answers)" -eq 50 ] && break; sleep 0.01; done
+        kill -${signal%:*} $PID
+        [ $how = ends ] && exec 9>&-
+        began=$(now_ms)
+        reap
+        exec 9>&-
+        is_exit ${signal#*:} "S01 predict at a pipe that $how: SIG${signal%:*} ${signal#*:}"
+        [ $(($(now_ms) - began)) -lt 1500 ]
+        ok $? "at once" "$(($(now_ms) - began)) ms"
+        err_has "stopped by SIG${signal%:*} before the end of the input"
+        is "$(wc -l <answers)" 50 "the rows that came are answered"
+    done
 done
 
 start b.dnn
