@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/fault.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static enum { NOT_STARTED, IDLE, WORKING, GIVEN_UP } state;
@@ -37,7 +39,7 @@ bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread)
     sigdelset(&set, SIGILL);
     sigdelset(&set, SIGABRT);
     pthread_sigmask(SIG_SETMASK, &set, &before);
-    bool good = pthread_create(thread, NULL, run, context) == 0;
+    bool good = fault_hit(FAULT_THREAD) == 0 && pthread_create(thread, NULL, run, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return good;
 }

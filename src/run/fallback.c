@@ -20,6 +20,11 @@ bool select_is_gpu(const struct selection *s)
     return strcmp(s->used, "dnn_gpu") == 0;
 }
 
+bool select_wants_gpu(const struct selection *s)
+{
+    return s->machine && strcmp(s->machine, "cpu") != 0;
+}
+
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
 static const double GIB = 1024.0 * 1024.0 * 1024.0;

@@ -38,7 +38,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
 /* Of GPU_BACKEND rocm or mps: why it cannot serve here, as far as can be seen without opening
  * anything. */
 const char *select_other_kind(const char *kind);
-bool select_is_gpu(const struct selection *s);
+bool select_is_gpu(const struct selection *s);    /* the machine that is open */
+bool select_wants_gpu(const struct selection *s); /* the one to be opened; false: not decided */
 /* What the job will take, as measured by its beginning, is the estimate of its machine. */
 void select_took(struct selection *s, double seconds);
 /* Where the machine is not decided: the faster one by estimate (cost.h). A CPU that needs under a

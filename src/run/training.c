@@ -2,7 +2,6 @@
 #include "run/training.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "run/answer_line.h"
-#include "run/aside.h"
 #include "run/memory.h"
 #include "run/output.h"
 #include "run/stop.h"
@@ -157,63 +155,6 @@ static bool have_weights(struct training *t, struct err *e)
     return good;
 }
 
-static bool open_machine(struct training *t, struct err *e)
-{
-    double began = clock_now();
-    t->machine = select_open(&t->backend, &t->config->backend, true, e);
-    t->opening_s = clock_now() - began;
-    return t->machine != NULL;
-}
-
-static _Atomic bool in_vain; /* there is no machine to train on */
-
-static bool stop_reading(void)
-{
-    return in_vain || stop_wanted();
-}
-
-struct reading {
-    struct training *t;
-    struct err e;
-    double ended; /* clock_now() */
-};
-
-static void *read_data(void *reading)
-{
-    struct reading *r = reading;
-    struct training *t = r->t;
-    const struct config *c = t->config;
-    t->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
-    if (t->schema)
-        t->table = table_load(t->schema, &c->data, c->train.seed, stop_reading, &r->e);
-    r->ended = clock_now();
-    return NULL;
-}
-
-/* A GPU takes some tenths of a second to open: meanwhile the data are read. Its calls are made by
- * this thread, which is to train; what goes wrong with it comes first. */
-static bool read_and_open(struct training *t, struct err *e)
-{
-    struct reading r = {.t = t};
-    pthread_t thread;
-    bool gpu = t->backend.machine && select_is_gpu(&t->backend);
-    in_vain = false;
-    bool beside = gpu && aside_thread(read_data, &r, &thread);
-    if (t->backend.machine && !open_machine(t, e))
-        in_vain = true;
-    double opened = clock_now();
-    if (beside)
-        pthread_join(thread, NULL);
-    else if (!in_vain)
-        read_data(&r);
-    if (beside && r.ended > opened - t->opening_s) /* what it hid is no time of its own */
-        t->opening_s = opened > r.ended ? opened - r.ended : 0;
-    if (in_vain)
-        return false;
-    *e = r.e;
-    return t->table || (e->id == ERR_NONE && training_stopped(t, e));
-}
-
 /* Looked for once. */
 static bool find_checkpoint(struct training *t, struct err *e)
 {
@@ -252,7 +193,7 @@ static bool decide_machine(struct training *t, struct err *e)
         return false;
     if (t->found) {
         select_by_plan(&t->backend, &t->found->plan);
-        return open_machine(t, e);
+        return training_open_machine(t, e);
     }
     struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, e);
     if (!m)
@@ -265,7 +206,7 @@ static bool decide_machine(struct training *t, struct err *e)
                                .bytes = (double)t->table->bytes};
     model_free(m);
     select_decide(&t->backend, &work);
-    return open_machine(t, e);
+    return training_open_machine(t, e);
 }
 
 static bool load(struct training *t, struct err *e)
@@ -278,7 +219,7 @@ static bool load(struct training *t, struct err *e)
     threads_start((unsigned)c->backend.threads);
     t->backend.threads = threads_count();
     stop_phase("reading the data", true);
-    if (!read_and_open(t, e))
+    if (!training_read(t, e))
         return false;
     stop_phase("preparing", false);
     if (!answer_line_names(t->schema, e))

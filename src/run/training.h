@@ -1,5 +1,5 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * training_state.c, training_hold.c, training_network.c, train_save.c, check.c.
+ * training_read.c, training_state.c, training_hold.c, training_network.c, train_save.c, check.c.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
@@ -86,6 +86,9 @@ struct training {
 bool training_open(struct training *t, const struct train_request *q, struct err *e);
 /* Needs t->config alone; reads the data once. */
 bool training_load(struct training *t, struct err *e);
+/* The table; and the machine, unless the data are to decide which (training_open_machine then). */
+bool training_read(struct training *t, struct err *e);
+bool training_open_machine(struct training *t, struct err *e);
 bool training_build(struct training *t, struct err *e);
 void training_close(struct training *t);
 

@@ -16,6 +16,27 @@ for order in 0 1 2 3; do
     err_has " 0 findings, 0 left" "nothing wrong in order $order"
     same n.dnn m.dnn "the same bytes"
 done
+# the rows come through a pipe, whose writer has them only when the GPU is open, or waited in vain
+mkfifo pipe.csv
+sed 's/"d.csv"/"pipe.csv"/' c.json >pipe.json
+fed() { # NAME WANT ARGS..: whether the GPU was open before a row was read
+    : >err
+    { for _ in $(seq 100); do grep -q "using GPU acceleration" err && echo 1 >open && break; sleep 0.1; done; cat d.csv; } >pipe.csv &
+    rm -f open
+    run env "${@:3}" "$DNN" train pipe.json -o n.dnn --progress none
+    wait $!
+    is "$STATUS $(cat open 2>/dev/null)" "$2" "$1"
+    same n.dnn m.dnn "and the same bytes"
+}
+fed "the GPU opens before the data are there" "0 1" DNN_EMULATE=hide
+fed "without a thread to be had, too" "0 1" DNN_FAULT=thread:1:11
+# the other way round: the GPU never opens, and meanwhile they are read
+rm -f open
+timeout 30 bash -c 'cat d.csv >pipe.csv && echo 1 >open' &
+run env DNN_EMULATE=stall:3 DNN_PATIENCE=2 "$DNN" train pipe.json -o x.dnn --progress none
+kill $! 2>/dev/null
+wait $!
+is "$STATUS $(cat open 2>/dev/null)" "81 1" "the data are read while the GPU opens"
 sed 's/"d.csv"/"none.csv"/' c.json >absent.json
 run env DNN_EMULATE=report "$DNN" train absent.json -o x.dnn --progress none
 is_exit 66 "the data are not there"
