@@ -153,6 +153,7 @@ static const struct {
              {ERR_LABEL_UNSEEN, "data.test", true},
              {ERR_SPLIT_EMPTY, "data.split.valid", true},
              {ERR_SPLIT_EMPTY, "data.split.test", true},
+             {ERR_METRIC_ROWS, "train.early_stopping.metric", true},
              {ERR_SPLIT_TIME, "data.split.method", true},
              {ERR_CSV_PART, "data.split.column", true},
              {ERR_CSV_DELIMITER, "data.delimiter", true},

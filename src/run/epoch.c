@@ -257,10 +257,10 @@ static bool undefined(struct training *t, const struct step *now, struct err *e)
                training_diverged(t, now->tried, "an answer to a validation row is not finite", e);
     training_keep_last(t, true, kept, sizeof kept);
     err_set(e, ERR_METRIC_UNDEFINED,
-            "the metric %s is not defined on the validation rows after epoch %lld; %s",
-            t->history.metric->name, (long long)t->history.epochs + 1, kept);
-    return err_help(e, "choose another train.early_stopping.metric, or validation rows on which "
-                       "it is defined: auc and pr_auc need both classes, r2 values that differ");
+            "the metric %s is not defined for the answers to the validation rows after epoch %lld; "
+            "%s", t->history.metric->name, (long long)t->history.epochs + 1, kept);
+    return err_help(e, "choose another train.early_stopping.metric: precision needs a row that is "
+                       "answered with the positive label, f1 and auc do not");
 }
 
 /* Seconds of the whole training, all runs together, as the first epoch of this run foretells: the

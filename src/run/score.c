@@ -343,6 +343,50 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     mem_free(share);
 }
 
+/* What the rows weigh in the metric, all together. */
+static double part_weight(const struct score_job *j, enum part part, const struct metric_type *t)
+{
+    uint64_t rows = j->table->count[part];
+    const float *of_class = t == &metric_loss ? j->class_weight : NULL;
+    struct truth truth = truth_new(j, rows);
+    truth_read(j, part, 0, rows, &truth);
+    double sum = 0;
+    for (uint64_t r = 0; r < rows; r++)
+        sum += (truth.weight ? (double)truth.weight[r] : 1) *
+               (of_class && truth.label[r] >= 0 ? (double)of_class[truth.label[r]] : 1);
+    truth_free(&truth);
+    return sum;
+}
+
+/* What a constant answer reaches tells: where that is not a number, nothing is. */
+bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
+                   struct err *e)
+{
+    static const char *const parts[] = {"training", "validation", "test"};
+    unsigned long long rows = j->table->count[part];
+    if (!(part_weight(j, part, t) > 0)) {
+        err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu %s rows is 0", rows,
+                parts[part]);
+        return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
+                           "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
+    }
+    if (t == &metric_loss)
+        return true;
+    struct metrics constant;
+    bool of_positives = strcmp(t->name, "precision") == 0 || strcmp(t->name, "f1") == 0;
+    score_baseline(j, part, &constant);
+    if (isfinite(metrics_get(&constant, of_positives ? "recall" : t->name)))
+        return true;
+    bool pairs = strcmp(t->name, "auc") == 0 || strcmp(t->name, "macro_auc") == 0;
+    err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",
+            t->name, rows, parts[part],
+            pairs                            ? "rows of two labels"
+            : j->schema->task == TASK_BINARY ? "rows of the positive label"
+                                             : "targets that differ");
+    return err_help(e, "choose another metric, or other %s rows (data.%s, "
+                       "data.split)", parts[part], part == PART_VALID ? "valid" : "test");
+}
+
 bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e)
 {
     uint32_t *index = mem_alloc(count ? count : 1, sizeof *index);

@@ -117,7 +117,7 @@ static bool find_metric(struct training *t, struct err *e)
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
     if (t->history.metric)
-        return true;
+        return score_defined(&t->score, PART_VALID, t->history.metric, e);
     char known[256];
     metric_names(task, known, sizeof known);
     err_set(e, ERR_CONFIG_WORD,

@@ -193,10 +193,28 @@ is_exit 65 "N07 no row for the validation part: 65"
 run dnn train c.json -o m.dnn --set data.valid=ones.csv
 is_exit 0 "N07 a validation part that lacks a class"
 err_has "warning" "with a warning"
-run dnn train c.json -o m.dnn --set data.valid=ones.csv --set train.early_stopping.metric=auc
-is_exit 80 "N14 a metric that is not defined: 80"
-err_has 'error[E1904]'
-err_has "auc" "it is named"
+grep -v ',1$' d.csv | head -n 20 >noughts.csv
+value() { awk 'NR == 1 || $0 ~ /,100/' v.csv | head -n 2; }
+value >same.csv
+awk -F, 'BEGIN {OFS = ","} {print $0, NR == 1 ? "w" : 1}' d.csv >weighed.csv
+sed 's/,1$/,0/' weighed.csv >idle.csv
+sed 's/"columns": {/&"w": "weight", /; s/d\.csv/weighed.csv/' c.json >w.json
+undefined() { # NAME WHAT ARGS...: check and train alike, before the first step
+    for job in check train; do
+        run dnn $job "${@:3}" --set output.model=m.dnn --set train.checkpoint.every_s=0
+        is_exit 65 "N14 $1: $job 65"
+        err_has "$2"
+    done
+}
+undefined "auc of one label" 'error[E1238]' c.json --set data.valid=ones.csv --set train.early_stopping.metric=auc
+for metric in pr_auc recall precision f1; do
+    undefined "$metric without the label" 'rows of the positive label' c.json --set data.valid=noughts.csv --set train.early_stopping.metric=$metric
+done
+undefined "r2 of a single row" 'targets that differ' v.json --set data.valid=same.csv --set train.early_stopping.metric=r2
+undefined "weights of 0, and the usual metric" 'error[E1235]' w.json --set data.valid=idle.csv
+undefined "weights of 0, and the loss" 'error[E1235]' w.json --set data.valid=idle.csv --set train.loss.type=focal
+run dnn train c.json -o m.dnn --set data.valid=ones.csv --set train.loss.class_weights='{"0": 1, "1": 0}'
+is_exit 65 "N14 the loss of rows whose class weighs 0: 65"
 
 run dnn train c.json -o m.dnn --set train.batch_size=4096
 is_exit 0 "N08 more rows in a batch than in the file"
