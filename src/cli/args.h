@@ -30,6 +30,9 @@ struct command {
     bool has_json;             /* --json */
     size_t least, most;        /* positionals */
     int (*run)(struct args *a);
+    /* A call to the device never comes back: what stands on standard output then, and the exit
+     * code; on another thread than run's, which stays where it is. NULL: as any failure. */
+    int (*stuck)(const struct args *a, const struct err *why);
 };
 
 struct arg_value { const struct arg_option *option; const char *text; };

@@ -299,6 +299,13 @@ static bool shares_input(const struct args *a, struct err *e)
     return false;
 }
 
+static const struct args *_Atomic running;
+
+const struct args *cli_running(void)
+{
+    return running;
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
     struct args a;
@@ -315,8 +322,11 @@ static int run_command(const struct command *c, int argc, char **argv)
         text_free(&page);
     } else if (!told && shares_input(&a, &e))
         code = cli_fail(NULL, &e, NULL); /* not with --json's object on that output */
-    else
+    else {
+        running = &a;
         code = c->run(&a);
+        running = NULL;
+    }
     args_free(&a);
     return code;
 }

@@ -16,6 +16,7 @@ const struct command *command_find(const char *name);
 /* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk.
  * Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
+const struct args *cli_running(void); /* of the command at work; NULL: none is */
 /* The handler of machine_on_stuck: ends the process (stuck.c). */
 void cli_stuck(const struct err *why);
 /* Text to standard output, flushed and checked: 0, 74 or 141. */

@@ -41,13 +41,22 @@ static bool options_of(const struct args *a, struct gpucheck_options *o, struct 
 
 /* Each index that CUDA shows is checked, unless one was asked for. Without a ready one the list is
  * empty, and that is no failure; a faulty or a full card is. */
+static unsigned ready[64], ready_count;
+
+static int spark_told(const struct args *a, int worst)
+{
+    struct text out = {0};
+    gpucheck_spark(ready, ready_count, &out);
+    int code = cli_print(a, &out);
+    text_free(&out);
+    return code != EXIT_DONE ? code : ready_count ? EXIT_DONE : worst;
+}
+
 static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
 {
-    unsigned ready[64], count = 0;
     bool all = !o->command.device && !getenv("GPU_DEVICE_ID");
     char index[16];
     int worst = EXIT_DONE;
-    struct text out = {0};
     for (unsigned i = 0; i < 64 && (i == 0 || (all && i < g->visible)); i++) {
         snprintf(index, sizeof index, "%u", i);
         if (all)
@@ -55,17 +64,14 @@ static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g,
         if (!gpucheck_run(o, g, e))
             return cli_fail(a, e, NULL);
         if (g->verdict == GPU_READY)
-            ready[count++] = g->index;
+            ready[ready_count++] = g->index;
         if (g->verdict == GPU_BUSY || g->verdict == GPU_FAULTY)
             worst = gpucheck_exit(g);
     }
-    gpucheck_spark(ready, count, &out);
-    int code = cli_print(a, &out);
-    text_free(&out);
-    return code != EXIT_DONE ? code : count ? EXIT_DONE : worst;
+    return spark_told(a, worst);
 }
 
-static int told(struct args *a, const struct gpucheck *g, const char *format)
+static int told(const struct args *a, const struct gpucheck *g, const char *format)
 {
     int code;
     if (a->json || strcmp(format, "json") == 0) {
@@ -82,6 +88,18 @@ static int told(struct args *a, const struct gpucheck *g, const char *format)
         text_free(&out);
     }
     return code == EXIT_DONE ? gpucheck_exit(g) : code;
+}
+
+/* What was found, and the check that never ended. */
+static int gpucheck_stopped(const struct args *a, const struct err *why)
+{
+    const char *format = args_value(a, "format");
+    const struct gpucheck *g = gpucheck_stuck(why);
+    if (!g)
+        return cli_fail(a, why, NULL);
+    if (format && strcmp(format, "spark") == 0)
+        return spark_told(a, gpucheck_exit(g));
+    return told(a, g, format ? format : "text");
 }
 
 static int gpucheck_command(struct args *a)
@@ -120,4 +138,5 @@ const struct command command_gpucheck = {
     .computes = true,
     .has_json = true,
     .run = gpucheck_command,
+    .stuck = gpucheck_stopped,
 };

@@ -20,6 +20,7 @@ struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id)
         i--;
     if (i == g->count)
         g->count++;
+    g->at_hand = i;
     struct gpu_check *c = &g->checks[i];
     *c = (struct gpu_check){.status = GPU_PASS};
     snprintf(c->id, sizeof c->id, "%s", id);
@@ -131,6 +132,38 @@ static bool one_round(struct gpu_job *j, struct err *e)
     return true;
 }
 
+static struct gpu_job *_Atomic running;
+
+/* A machine that does not open leaves nothing to look at: the driver may hold whatever lock its
+ * other calls and the loader want. */
+static void never_opened(struct gpucheck *g)
+{
+    static const char *const before[] = {"driver",  "nvml",      "device",
+                                         "runtime", "libraries", "architecture"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        skip(g, before[i], "context");
+    gpucheck_add(g, "context");
+}
+
+const struct gpucheck *gpucheck_stuck(const struct err *why)
+{
+    struct gpu_job *j = running;
+    if (!j)
+        return NULL;
+    if (j->g->count == 0)
+        never_opened(j->g);
+    if (gpucheck_good(j->g)) {
+        struct gpu_check *c = &j->g->checks[j->g->at_hand];
+        c->measured[0] = c->threshold[0] = '\0';
+        gpucheck_blame(c, why);
+    }
+    skip_rest(j->g);
+    j->g->verdict = verdict_of(j);
+    stop_cleanup(); /* locks of a training inside */
+    gpucheck_learn_drop();
+    return j->g;
+}
+
 /* Which machine, and whether it may be looked for at all. */
 static bool wishes(struct gpu_job *j, struct setting **settings, size_t *count, struct err *e)
 {
@@ -212,7 +245,9 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
         return false;
     int level = log_level();
     log_setup(level > 1 ? level : 0, log_json()); /* the trainings inside are no news */
+    running = &j;
     bool good = checks(&j, e);
+    running = NULL;
     log_setup(level, log_json());
     settings_free(settings, count);
     backend_release(&j.backend);

@@ -28,6 +28,7 @@ enum { GPU_CHECKS = 64, GPU_DEVICES = 16 };
 struct gpucheck {
     struct gpu_check checks[GPU_CHECKS];
     unsigned count;
+    unsigned at_hand; /* the check that was begun last; count 0: none was */
     struct gpu_device devices[GPU_DEVICES]; /* those that the driver shows */
     unsigned device_count;
     struct gpu_versions versions;
@@ -44,6 +45,9 @@ struct gpucheck_options {
 /* False: the check itself could not be made, for want of a folder or memory, or it was stopped (e
  * says why). What is wrong with the GPU is in g. */
 bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e);
+/* On another thread than the one that makes the check and never comes back: its record, faulty in
+ * the check at hand, and nothing left in TMPDIR; NULL: none is being made. */
+const struct gpucheck *gpucheck_stuck(const struct err *why);
 int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
 
 /* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */

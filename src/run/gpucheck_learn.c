@@ -217,13 +217,23 @@ static bool check_repeat(struct lesson *s, struct err *e)
     return true;
 }
 
+static struct lesson *_Atomic at_work;
+
+void gpucheck_learn_drop(void)
+{
+    if (at_work)
+        drop_folder(at_work);
+}
+
 bool gpucheck_learn(struct gpu_job *j, struct err *e)
 {
     struct lesson *s = mem_zero(1, sizeof *s);
     s->j = j;
+    at_work = s;
     bool good = make_folder(s, e) && write_data(s, e) && check_train(s, e);
     good = good && (!gpucheck_good(j->g) || check_portable(s, e));
     good = good && (!gpucheck_good(j->g) || check_repeat(s, e));
+    at_work = NULL;
     drop_folder(s);
     mem_free(s);
     return good;

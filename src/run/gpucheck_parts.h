@@ -92,6 +92,8 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
 bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
 bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
 void gpucheck_health(struct gpu_job *j);                  /* health */
+/* The folder of the trainings goes, where one is there: they stand still, and never go on. */
+void gpucheck_learn_drop(void);
 /* Large products in every precision that the card has, for the check of dense and dense_back. */
 void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
                         struct machine *cpu);

@@ -67,8 +67,20 @@ grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
 told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:50:214
 told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
-run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck
-is_exit 81 "G12 a call that does not come back: 81"
+for n in 1 40 700 1500 3000; do # while it opens, in a kernel, in a training
+    run env DNN_EMULATE=stall:$n DNN_PATIENCE=0.3 "$DNN" gpucheck
+    [ "$STATUS" -eq 81 ] && grep -q '^verdict: faulty (exit 81)' out && grep -q ' fail  .*has not come back for 0.3 seconds' out && [ ! -s err ]
+    ok $? "G12 call $n does not come back: faulty, and in which check" "exit $STATUS: $(grep -A2 ' fail ' out; cat err)"
+    nothing_left "call $n"
+done
+run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --json
+[ "$STATUS" -eq 81 ] && grep -q '^{"schema":"dnn.gpucheck/1","verdict":"faulty","exit":81,.*}}$' out && [ "$(wc -l <out)" -eq 1 ]
+ok $? "G12 the same in JSON" "exit $STATUS: $(cut -c1-200 out)"
+run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format prom
+[ "$STATUS" -eq 81 ] && grep -q '^dnn_gpucheck_exit 81$' out && grep -q '^dnn_gpucheck_check{id="[a-z._0-9]*",status="fail"} 1$' out
+ok $? "G12 and for Prometheus" "exit $STATUS: $(head -n 3 out)"
+run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format spark
+is "$STATUS $(cat out)" '81 {"name":"gpu","addresses":[]}' "G12 and for Spark"
 calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 16)); do

@@ -55,6 +55,20 @@ run env DNN_EMULATE=stall:150 DNN_PATIENCE=0.3 "$DNN" verify a.dnn
 [ $STATUS -eq 0 ] || [ $STATUS -eq 81 ]
 ok $? "G12 verify comes to an end" "exit $STATUS: $(cat err)"
 
+# what was promised stands on standard output, whole and alone
+told_json() {
+    run env DNN_EMULATE=stall:$1 DNN_PATIENCE=0.3 "$DNN" "${@:2}" --json
+    [ $STATUS -eq 81 ] && [ "$(wc -l <out)" -eq 1 ] && grep -q '^{"schema":"dnn.error/1","id":"E1810","exit":81,.*has not come back for 0.3 seconds.*}$' out
+    ok $? "G12 $2 --json, call $1: the error, in JSON" "exit $STATUS: $(cat out err)"
+}
+told_json 3 train n.json -o w.dnn --progress none
+told_json 120 train n.json -o w.dnn --progress none
+told_json 3 verify n.dnn
+told_json 3 predict n.dnn d.csv -o lost.csv
+told_json 3 evaluate n.dnn d.csv
+told_json 60 bench --operation act
+told_json 3 check n.json
+
 # the first steps were short: ten seconds are enough, and nobody waits for ten minutes
 began=$(now_ms)
 run env DNN_EMULATE=hang:700,report "$DNN" train c.json -o x.dnn --progress none --set train.epochs=8
