@@ -45,8 +45,8 @@ DEVICE void unit_place(uint32_t u, uint32_t *line, uint32_t *row, uint32_t *k)
 
 /* --- operands that pass through registers --- */
 
-template <bool K_FAST>
-DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k0, uint32_t k_end)
+template <bool K_FAST, bool PLAIN>
+DEVICE void share_ask(struct share *s, const struct source_of &o, uint32_t k0, uint32_t k_end)
 {
     UNROLL
     for (int i = 0; i < UNITS; i++) {
@@ -58,10 +58,25 @@ DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k0, 
         UNROLL
         for (uint32_t half = 0; half < 2; half++)
             if (row + (K_FAST ? 0 : 4 * half) < o.rows && k + (K_FAST ? 4 * half : 0) < k_end)
-                run_load(s->v[i][half].v, o.x, at + 4 * half);
+                four_ask<PLAIN>(&s->v[i][half], o.x, at + 4 * half);
             else
                 s->v[i][half] = four{{0, 0, 0, 0}};
     }
+}
+template <bool K_FAST>
+DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k, uint32_t k_end)
+{
+    if (is_plain(o.x))
+        share_ask<K_FAST, true>(s, o, k, k_end);
+    else
+        share_ask<K_FAST, false>(s, o, k, k_end);
+}
+/* What was read becomes numbers. */
+DEVICE void share_widen(struct share *s, const struct act *x)
+{
+    UNROLL
+    for (int i = 0; i < 2 * UNITS && !is_plain(x); i++)
+        four_widen(&s->v[i / 2][i % 2], form_of(x));
 }
 template <enum product how, bool K_FAST>
 DEVICE void share_put(const struct share *s, unsigned char *tile, float scale)
@@ -158,6 +173,8 @@ DEVICE void through_registers(const struct work &w, unsigned char *tiles, float 
     unsigned char *stage = tiles, *last = tiles + (STAGES - 1) * STAGE;
     for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
         /* all have waited for the products before the last: those of this stage's last turn */
+        share_widen(&a, w.a.x);
+        share_widen(&b, w.b.x);
         share_put<how, A_FAST>(&a, stage, w.scale_a);
         share_put<how, B_FAST>(&b, stage + TILE, w.scale_b);
         if (w.summing)

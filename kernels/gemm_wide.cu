@@ -24,8 +24,8 @@ template <enum product how> struct share { four v[UNITS][tile_input<how>::PER_WO
 struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
 
 /* K_FAST: unit u is words 4 (u % 4) .. of row u / 4, else rows 4 (u % 32) .. of word u / 32. */
-template <enum product how, bool K_FAST>
-DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t k, uint32_t k_end)
+template <enum product how, bool K_FAST, bool PLAIN>
+DEVICE void share_ask(struct share<how> *s, const struct source_of &o, uint32_t k, uint32_t k_end)
 {
     enum { PER = tile_input<how>::PER_WORD };
     UNROLL
@@ -36,10 +36,28 @@ DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t
         UNROLL
         for (int j = 0; j < PER; j++, at += K_FAST ? 4 : 1)
             if (row < o.rows && at < k_end)
-                run_load(s->v[i][j].v, o.x, (size_t)row * o.row_step + (size_t)at * o.k_step);
+                four_ask<PLAIN>(&s->v[i][j], o.x,
+                                (size_t)row * o.row_step + (size_t)at * o.k_step);
             else
                 s->v[i][j] = four{{0, 0, 0, 0}};
     }
+}
+template <enum product how, bool K_FAST>
+DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t k, uint32_t k_end)
+{
+    if (is_plain(o.x))
+        share_ask<how, K_FAST, true>(s, o, k, k_end);
+    else
+        share_ask<how, K_FAST, false>(s, o, k, k_end);
+}
+/* What was read becomes numbers. */
+template <enum product how> DEVICE void share_widen(struct share<how> *s, const struct act *x)
+{
+    UNROLL
+    for (int i = 0; i < UNITS && !is_plain(x); i++)
+        UNROLL
+        for (int j = 0; j < (int)tile_input<how>::PER_WORD; j++)
+            four_widen(&s->v[i][j], form_of(x));
 }
 template <enum product how, bool K_FAST>
 DEVICE void share_put(const struct share<how> *s, uint32_t *tile, float scale)
@@ -127,6 +145,8 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     share_read<how, B_FAST>(&b, from_b, k, k_end);
     for (int half = 0; k < k_end; half ^= 1) {
         uint32_t *at = &tiles[0].word[0] + half * 2 * ROOM, *bt = at + ROOM;
+        share_widen(&a, g.a);
+        share_widen(&b, g.b);
         share_put<how, A_FAST>(&a, at, scale_a);
         share_put<how, B_FAST>(&b, bt, scale_b);
         if (summing)

@@ -8,6 +8,26 @@
 
 enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4, WIDE_FINISH = 32 * SIDE /* floats */ };
 
+/* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened at
+ * once, each would be waited for before the next is asked for. */
+template <bool PLAIN> DEVICE void four_ask(struct four *v, const struct act *x, uint64_t i)
+{
+    if constexpr (PLAIN) {
+        *v = load4((const float *)(const void *)x + i);
+    } else {
+        const uint16_t *at = (const uint16_t *)form_memory(x) + i;
+        struct four_bits bits = *(const struct four_bits *)(const void *)at;
+        *v = {{float_of_word(bits.word[0]), float_of_word(bits.word[1]), 0, 0}};
+    }
+}
+DEVICE void four_widen(struct four *v, uint32_t form)
+{
+    uint32_t words[2] = {float_word(v->v[0]), float_word(v->v[1])};
+    UNROLL
+    for (int k = 0; k < 4; k++)
+        v->v[k] = bits_to_float(form, (uint16_t)(words[k / 2] >> 16 * (k % 2)));
+}
+
 /* The warp's place in the tile. */
 DEVICE int wide_row() { return (int)warp_id() / 4 * 16 * WM; }
 DEVICE int wide_col() { return (int)warp_id() % 4 * 8 * WN; }
