@@ -54,7 +54,8 @@ int file_descriptor(const char *path);
 /* Would what is written to this name and to standard output meet? A name of that descriptor, or of
  * the regular file or the pipe behind it. */
 bool file_is_output(const char *path);
-bool file_is_input(const char *path); /* the regular file that standard input reads */
+/* Would what is written to this name go to the regular file that standard input reads? */
+bool file_is_input(const char *path);
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
 const char *file_base_name(const char *path);

@@ -287,15 +287,24 @@ static int no_command(const char *word, int argc, char **argv)
     return cli_fail(&a, &e, NULL);
 }
 
-/* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. */
+static bool is_shared(const char *input, struct err *e)
+{
+    if (strcmp(input, "-") == 0 ? !file_is_input("-") : !file_is_output(input))
+        return false;
+    err_set(e, ERR_SAME_FILE, "standard output is the input \"%s\"", text_quote_z(input));
+    return !err_help(e, "choose another output; nothing was written");
+}
+
+/* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. What a config names as
+ * inputs is asked by whoever reads it (run/output.h). */
 static bool shares_input(const struct args *a, struct err *e)
 {
     for (size_t i = 0; i < a->positional_count; i++)
-        if (strcmp(a->positionals[i], "-") != 0 && file_is_output(a->positionals[i])) {
-            err_set(e, ERR_SAME_FILE, "standard output is the input \"%s\"",
-                    text_quote_z(a->positionals[i]));
-            return !err_help(e, "choose another output; nothing was written");
-        }
+        if (is_shared(a->positionals[i], e))
+            return true;
+    for (size_t i = 0; i < a->value_count; i++)
+        if (a->values[i].option->flags & ARG_READ && is_shared(a->values[i].text, e))
+            return true;
     return false;
 }
 

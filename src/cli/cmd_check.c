@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "run/check.h"
+#include "run/output.h"
 #include "run/warnings.h"
 
 static const struct arg_option check_options_table[] = {
@@ -84,7 +85,9 @@ static int check_command(struct args *a)
     }
     struct check_result r = {0};
     int code;
-    if (!check_run(config, &r, &e))
+    if (!output_standard(config, &e))
+        code = cli_fail(NULL, &e, NULL); /* no object there either */
+    else if (!check_run(config, &r, &e))
         code = cli_fail(a, &e, NULL);
     else if (args_value(a, "resolved"))
         code = cli_print(a, &r.resolved);

@@ -14,7 +14,7 @@ static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric, e.g. 'auc>=0.85'; >= > <= <; may stand many times. One not met: exit "
      "82."},
-    {"better-than", 0, "MODEL", NULL, ARG_FILE, 0, 0,
+    {"better-than", 0, "MODEL", NULL, ARG_FILE | ARG_READ, 0, 0,
      "A gate: better than this model on the same rows."},
     {"on", 0, "METRIC", NULL, 0, 0, 0, "The metric of --better-than; default: the task's own."},
     {"by", 0, "X", NULL, 0, 0, 0, "The least advantage of --better-than; default 0."},

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "run/output.h"
 #include "run/train.h"
 #include "run/warnings.h"
 
@@ -86,7 +87,9 @@ static int train_command(struct args *a)
     struct train_result r = {0};
     int code;
     tell_settings(config);
-    if (!q.output) {
+    if (!output_standard(config, &e)) {
+        code = cli_fail(NULL, &e, "nothing was written"); /* no object there either */
+    } else if (!q.output) {
         err_set(&e, ERR_USAGE, "no name for the model");
         err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
         code = cli_fail(a, &e, "nothing was written");

@@ -46,14 +46,23 @@ static void put_field(struct text *line, const char *bytes, size_t length)
     text_char(line, '"');
 }
 
+/* At most so many bytes of more, without half a character at the end; all of them where they are
+ * none. */
+static size_t whole_characters(const char *raw, size_t most)
+{
+    size_t length = most;
+    while (length && most - length < 3 && ((unsigned char)raw[length] & 0xC0) == 0x80)
+        length--;
+    return ((unsigned char)raw[length] & 0xC0) == 0xC0 ? length : most;
+}
+
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
                 size_t length, const char *file, struct err *e)
 {
     struct text line = {0}, reason = {0};
     text_put(&reason, why->what);
     if (length > REJECT_RAW) {
-        for (length = REJECT_RAW; length && ((unsigned char)raw[length] & 0xC0) == 0x80;)
-            length--; /* no half of a character */
+        length = whole_characters(raw, REJECT_RAW);
         text_printf(&reason, " (raw: its first %zu bytes)", length);
     }
     text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);

@@ -14,13 +14,23 @@
 #include "run/config_help.h"
 #include "run/lock.h"
 
+static bool meet(const char *output, const char *input)
+{
+    return strcmp(input, "-") == 0    ? file_is_input(output)
+           : strcmp(output, "-") == 0 ? file_is_output(input)
+                                      : file_same(output, input);
+}
+
 static bool is_input(const char *output, const char *input, const char *what, struct err *e)
 {
-    if (!input || !file_same(output, input))
+    if (!input || !meet(output, input))
         return false;
     char shown[256];
     text_escape(shown, sizeof shown, input, strlen(input));
-    err_at(e, ERR_SAME_FILE, output, 0, 0, "the output is %s \"%s\"", what, shown);
+    if (strcmp(output, "-") == 0)
+        err_set(e, ERR_SAME_FILE, "standard output is %s \"%s\"", what, shown);
+    else
+        err_at(e, ERR_SAME_FILE, output, 0, 0, "the output is %s \"%s\"", what, shown);
     err_help(e, "choose another output; the input is untouched");
     return true;
 }
@@ -37,6 +47,11 @@ static bool any_input(const struct config *c, const char *output, struct err *e)
 {
     return is_input(output, c->path, "the config", e) || among(output, &c->data.train, e) ||
            among(output, &c->data.valid, e) || among(output, &c->data.test, e);
+}
+
+bool output_standard(const struct config *c, struct err *e)
+{
+    return !any_input(c, "-", e);
 }
 
 /* The first bytes of a regular file; *got 0 when there is none. */

@@ -10,6 +10,8 @@
  * (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn model, at that of
  * output.metrics an earlier one (73). Nothing is left behind. */
 bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
+/* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
+bool output_standard(const struct config *c, struct err *e);
 /* A file can be made or replaced there; nothing is left behind. */
 bool output_probe(const char *path, struct err *e);
 /* How each line of output.metrics begins. */

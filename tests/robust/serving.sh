@@ -110,6 +110,25 @@ for words in "evaluate m.dnn own.csv" "inspect m.dnn" "check c.json --json" "ini
     same "$input" before "it is as it was"
 done
 
+shares() { # NAME INPUT WORDS..: refused, and the input is as it was
+    cp "$2" before
+    dnn "${@:3}" <"$2" >>"$2" 2>err
+    is "$?" 64 "$1"
+    err_has 'standard output is' "says why"
+    same "$2" before "it is as it was"
+}
+cp m.dnn own.dnn
+cp d.csv own.csv
+shares "an input that an option names" own.dnn evaluate m.dnn d.csv --better-than own.dnn
+shares "an input through standard input" own.csv evaluate m.dnn -
+sed 's/d.csv/own.csv/' c.json >own.json
+for words in "train own.json" "train own.json --json" "check own.json --json" "train c.json --json --set data.valid=own.csv" \
+    "train c.json --json --set data.train=-"; do
+    shares "data of a config: $words" own.csv $words --set output.model=new.dnn
+done
+[ ! -e new.dnn ]
+ok $? "and nothing is trained"
+
 # two outputs that would be one, and an output that is an input
 run dnn predict m.dnn bad.csv --on-bad-row skip --rejects - <c.json
 is_exit 64 "answers and --rejects - are one output"

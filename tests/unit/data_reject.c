@@ -84,6 +84,19 @@ static void test_cut(void)
         text_free(&want);
         memset(raw, 'x', REJECT_RAW + 4);
     }
+    memset(raw + 1, 0x80, REJECT_RAW + 3); /* no UTF-8: there is no character to keep whole */
+    struct err e = {0}, why = {0};
+    struct reject *r = reject_open(scratch("cut.csv"), false, &e);
+    err_at(&why, ERR_CSV_LIMIT, "in.csv", 3, 0, "no");
+    ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, "in.csv", &e) && reject_commit(r, &e),
+       "bytes of no character: %s", e.what);
+    struct text want = {0};
+    text_printf(&want, "line,column,name,id,reason,raw\n3,0,,E%d,no (raw: its first %zu bytes),",
+                (int)ERR_CSV_LIMIT, (size_t)REJECT_RAW);
+    text_add(&want, raw, REJECT_RAW);
+    text_put(&want, "\n");
+    ok(scratch_holds("cut.csv", want.data, want.length), "all that there is room for");
+    text_free(&want);
     mem_free(raw);
 }
 
