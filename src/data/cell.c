@@ -31,6 +31,18 @@ void drift_add(struct drift *into, const struct drift *from, size_t columns)
     }
 }
 
+void drift_undo(struct drift *from, struct drift *one, size_t columns)
+{
+    from->vanished -= one->vanished;
+    one->vanished = 0;
+    for (size_t i = 0; i < columns; i++) {
+        from->unknown[i] -= one->unknown[i];
+        from->outside[i] -= one->outside[i];
+        from->missing[i] -= one->missing[i];
+        one->unknown[i] = one->outside[i] = one->missing[i] = 0;
+    }
+}
+
 void drift_free(struct drift *d)
 {
     if (!d)

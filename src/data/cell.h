@@ -17,6 +17,8 @@ struct drift {
 };
 struct drift *drift_new(const struct schema *s);
 void drift_add(struct drift *into, const struct drift *from, size_t columns);
+/* The counts of a record that is none after all leave `from`, and `one` is empty again. */
+void drift_undo(struct drift *from, struct drift *one, size_t columns);
 void drift_free(struct drift *d);
 
 /* One record into `out` (schema.format.stride bytes). labelled: the target must be there (training,

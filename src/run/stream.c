@@ -234,6 +234,7 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     w->drift = mem_zero(threads, sizeof(struct drift *));
     for (unsigned i = 0; i < threads; i++)
         w->drift[i] = drift_new(t->schema);
+    w->undone = drift_new(t->schema);
     t->room = room;
 }
 
@@ -317,6 +318,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
         drift_add(t->drift, w.drift[i], t->schema->column_count);
         drift_free(w.drift[i]);
     }
+    drift_free(w.undone);
     mem_free(w.drift);
     mem_free(w.error);
     part_free(&w.now);

@@ -82,18 +82,21 @@ static bool finite_answer(const real *logits, uint32_t outputs)
     return true;
 }
 
-/* Why record i of the part has no answer: read once more, for the error. */
+/* Why record i of the part has no answer: read once more, for the error and for what was counted
+ * of it. */
 static void reason(struct work *w, const struct part *p, size_t i, struct err *why)
 {
     const struct schema *s = w->t->schema;
     const struct csv_record *r = &w->cells->records[p->first + i];
     err_clear(why);
     if (cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
-                   p->records + i * s->format.stride, NULL, why)) {
+                   p->records + i * s->format.stride, w->undone, why)) {
         err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
                "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");
     }
+    /* who counted it is not known: what is below 0 in one thread's counts is not in their sum */
+    drift_undo(w->drift[0], w->undone, s->column_count);
 }
 
 /* What is answered goes on, row by row and then as a group. */

@@ -20,6 +20,7 @@ struct work {
     struct part now, before; /* the one that is read; the one that a device computes meanwhile */
     bool computes;           /* it does */
     struct drift **drift; /* by thread */
+    struct drift *undone; /* of a row without an answer */
     struct err *error;    /* by thread */
 };
 

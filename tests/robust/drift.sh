@@ -306,4 +306,17 @@ printf 'a\t30\tOslo\t1\t2024-01-01\nb"c\t30\t"Oslo"\t1\t2024-01-01\n' >>t.tsv
 run dnn predict m.dnn t.tsv --io tsv
 is_exit 0 "D13 TSV in and out"
 is "$(sed -n 3p out | cut -f1)" 'b"c' "D13 without quoting"
+# what a row without an answer holds is not counted: nothing was answered by it
+head -n 1 flat.csv >rejects.csv
+awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} NR == 2 {OFS = ","
+    $at["city"] = "Atlantis"; $at["age"] = 1e9; print; $at["signed_on"] = "2024-13-01"; print; print; $at["visits"] = "many"; print; exit}' \
+    <(columns 0 1 2 3 4 | sed 's/"[^"]*"/x/') >>rejects.csv
+run dnn predict m.dnn rejects.csv --on-bad-row skip --json -o x.out
+out_has '"rows":4,"bad_rows":3' "of four rows one is answered"
+out_has '"unknown_categories":{"city":1},"outside_range":{"age":1}' "and the others' categories and numbers are not counted"
+sed -i 2d rejects.csv
+run dnn predict m.dnn rejects.csv --on-bad-row null --json -o x.out --threads 3
+out_has '"unknown_categories":{},"outside_range":{}' "none where none is answered"
+err_lacks "category that training did not see"
+
 done_testing
