@@ -13,10 +13,12 @@ static const char *const io_words[] = {"csv", "tsv", NULL};
 static const struct arg_option predict_options_table[] = {
     {"output", 'o', "OUT", NULL, ARG_FILE, 0, 0,
      "Where the answers go; default, and -: standard output."},
-    {"columns", 0, "a,b,c", NULL, 0, 0, 0, "The names of the input's columns; with --no-header."},
+    {"columns", 0, "a,b,c", NULL, 0, 0, 0,
+     "The names of the input's columns; with --no-header. One with a comma in it stands in double "
+     "quotes, as in CSV: '\"a,b\",c'."},
     {"no-header", 0, NULL, NULL, 0, 0, 0, "Neither input nor output has a header."},
     {"passthrough", 0, "LIST", NULL, 0, 0, 0,
-     "Input columns to repeat in the output: a,b,c, or all."},
+     "Input columns to repeat in the output: a,b,c, named as for --columns, or all."},
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},

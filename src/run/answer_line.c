@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "run/answer.h"
+#include "run/name_list.h"
 
 #define NUMBER_ROOM 32
 
@@ -77,30 +78,45 @@ static void take_cell(struct answer_line *l, uint32_t cell)
     l->cells[l->cell_count++] = cell;
 }
 
+/* A column that is meant by its part before a comma. */
+static const char *begun_by(const struct binding *b, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; length && i < b->cells; i++)
+        if (strncmp(b->names[i], name, length) == 0 && b->names[i][length] == ',')
+            return b->names[i];
+    return text_nearest(name, b->names, b->cells);
+}
+
+static void refuse_name(const struct binding *b, const char *name, struct err *e)
+{
+    const char *near = begun_by(b, name);
+    err_set(e, ERR_OPTION_VALUE, "--passthrough: the input has no column \"%s\"",
+            text_quote_z(name));
+    if (near)
+        err_help(e, "did you mean \"%s\"?%s", text_quote_z(near),
+                 strchr(near, ',') ? " A name with a comma stands in double quotes, as in CSV"
+                                   : "");
+}
+
 static bool take_named(struct answer_line *l, const struct binding *b, const char *list,
                        struct err *e)
 {
-    for (const char *from = list;;) {
-        size_t length = strcspn(from, ",");
+    for (const char *from = list; from;) {
         size_t at = 0;
-        while (at < b->cells &&
-               !(strlen(b->names[at]) == length && memcmp(b->names[at], from, length) == 0))
+        char *name = name_list_next(&from, "--passthrough", e);
+        while (name && at < b->cells && strcmp(b->names[at], name) != 0)
             at++;
-        if (at == b->cells) {
-            char *name = mem_string_n(from, length);
-            const char *near = text_nearest(name, b->names, b->cells);
-            err_set(e, ERR_OPTION_VALUE, "--passthrough: the input has no column \"%s\"",
-                    text_quote(from, length));
-            if (near)
-                err_help(e, "did you mean \"%s\"?", text_quote_z(near));
-            mem_free(name);
+        bool found = name && at < b->cells;
+        if (found)
+            take_cell(l, (uint32_t)at);
+        else if (name)
+            refuse_name(b, name, e);
+        mem_free(name);
+        if (!found)
             return false;
-        }
-        take_cell(l, (uint32_t)at);
-        from += length;
-        if (!*from++)
-            return true;
     }
+    return true;
 }
 
 /* Has the output a column of its own by that name? */

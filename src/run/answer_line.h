@@ -19,8 +19,8 @@ struct answer_line {
 
 /* No id column has the name of a column that the output has itself; else E13. s is fitted. */
 bool answer_line_names(const struct schema *s, struct err *e);
-/* passthrough: NULL, "all" or "a,b,c" (names of the input; one that it lacks is E10). Frees nothing
- * of its arguments; they must live as long. */
+/* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
+ * E10). Frees nothing of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
                       const char *passthrough, bool tsv, const char *null_text, struct err *e);
 /* The same columns in the same order, of an input whose cells stand elsewhere. One that it lacks:

@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "run/ahead.h"
 #include "run/drift_note.h"
+#include "run/name_list.h"
 #include "run/stop.h"
 #include "run/stream_work.h"
 
@@ -23,17 +24,17 @@
 
 static bool read_given(struct stream *t, const char *columns, struct err *e)
 {
-    size_t count = 1;
+    size_t room = 1;
     for (const char *c = columns; *c; c++)
-        count += *c == ',';
-    t->given = mem_zero(count, sizeof *t->given);
-    t->name_count = count;
-    const char *from = columns;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(from, ",");
-        t->given[i] = mem_string_n(from, length);
-        from += length + 1;
-        if (length == 0)
+        room += *c == ',';
+    t->given = mem_zero(room, sizeof *t->given);
+    for (const char *from = columns; from;) {
+        size_t i = t->name_count;
+        t->given[i] = name_list_next(&from, "--columns", e);
+        if (!t->given[i])
+            return false;
+        t->name_count++;
+        if (!t->given[i][0])
             return err_set(e, ERR_OPTION_VALUE, "--columns: name %zu is empty", i + 1);
         for (size_t k = 0; k < i; k++)
             if (strcmp(t->given[k], t->given[i]) == 0)
@@ -74,6 +75,13 @@ static void note_weightless(const struct stream *t, const char *path)
         }
 }
 
+static const char *input_name(const struct stream *t)
+{
+    const struct stream_request *q = &t->request;
+    bool named = q->input_count && strcmp(q->inputs[t->at], "-") != 0;
+    return named ? q->inputs[t->at] : "standard input";
+}
+
 /* The message was made by who does not know the file's name. */
 static bool name_file(struct err *e, const char *path)
 {
@@ -92,8 +100,7 @@ static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
     const char *const *found;
-    bool named = q->input_count && strcmp(q->inputs[t->at], "-") != 0;
-    const char *path = named ? q->inputs[t->at] : "standard input";
+    const char *path = input_name(t);
     uint32_t extra = t->at ? t->extra : UINT32_MAX;
     size_t count;
     if (!csv_header(t->csv, &found, &count, e)) {
@@ -310,7 +317,8 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     while (good && t->at + 1 < t->request.input_count) {
         close_input(t);
         t->at++;
-        good = open_input(t, e) && (!sink->turn || sink->turn(sink->context, e)) &&
+        good = open_input(t, e) &&
+               (!sink->turn || sink->turn(sink->context, e) || name_file(e, input_name(t))) &&
                answer_input(&w, sink, e);
     }
     t->in_utf8 = t->in_utf8 || (t->csv && csv_looks_utf8(t->csv));

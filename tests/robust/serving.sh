@@ -191,7 +191,31 @@ same twice.csv turned.out "has the same answers"
 err_has '1 column of the input that the model does not know is ignored: "more"'
 run dnn predict m.dnn turned.csv d.csv -o all.csv --passthrough all
 is_exit 65 "--passthrough all: a later file lacks a column of the first"
-err_has 'a later input lacks the column "more"'
+err_has 'd.csv: a later input lacks the column "more"'
+# names with commas and quotes, as in CSV
+sed '1s/.*/"a,x","b ""q""",c,y/' d.csv >odd.csv
+sed 's/"a": "numeric", "b": "numeric"/"a,x": "numeric", "b \\"q\\"": "numeric"/; s/d\.csv/odd.csv/' c.json >odd.json
+run dnn train odd.json -o odd.dnn --progress none
+is_exit 0 "columns with a comma and quotes in their names"
+run dnn predict odd.dnn odd.csv -o want.odd --passthrough all
+run dnn predict odd.dnn odd.csv -o got.odd --passthrough '"a,x",b "q",c,"y"'
+is_exit 0 "--passthrough names them as CSV does"
+same want.odd got.odd "all of them"
+run dnn predict odd.dnn odd.csv -o got.odd --passthrough '"b ""q"""'
+is "$(head -n 1 got.odd | cut -d, -f1)" '"b ""q"""' "a quote stands twice"
+for list in '"a,x' '"a,x"c' '"a,x"",c'; do
+    run dnn predict odd.dnn odd.csv --passthrough "$list"
+    is_exit 64 "--passthrough $list: 64"
+    err_has "as in CSV"
+done
+run dnn predict odd.dnn odd.csv --passthrough a,x
+is_exit 64 "without the quotes: 64"
+err_has 'did you mean "a,x"? A name with a comma stands in double quotes'
+tail -n +2 odd.csv >bare.csv
+run dnn predict odd.dnn bare.csv -o got.odd --no-header --columns '"a,x",b "q",c,y' --passthrough all
+is_exit 0 "--columns names them as well"
+tail -n +2 want.odd >want.bare
+same want.bare got.odd "with the same answers"
 head -n 1 d.csv | cut -d, -f1,2 >short.csv
 run dnn predict m.dnn d.csv short.csv -o short.out
 is_exit 65 "a later file lacks a column of the model"
