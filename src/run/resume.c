@@ -197,14 +197,14 @@ static void set_foreign(struct found *f, char *path, const struct text *what)
 /* c lies behind the newest that fits, `first`: ours, where it is of the same config, or where that
  * one's training began there and changed what may be changed. */
 static void own_older(struct keeper *k, const struct checkpoint *c, const struct checkpoint *first,
-                      int64_t step, bool strict, struct text *what)
+                      int64_t name, bool strict, struct text *what)
 {
     if (fits(c, first->config, first->data, true, what)) {
-        keeper_own(k, step);
+        keeper_own(k, name, c->now.tried);
     } else if (same_training(c, first) && fits(c, first->config, first->data, false, what)) {
-        keeper_own(k, step);
-        if (strict && step > k->earlier)
-            k->earlier = step;
+        keeper_own(k, name, c->now.tried);
+        if (strict && name > k->earlier)
+            k->earlier = name;
     }
 }
 
@@ -233,7 +233,7 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
         } else if (c && !fits(c, config, data, strict, &what)) {
             set_foreign(f, path, &what);
         } else if (c) {
-            keeper_own(k, l->steps[i]);
+            keeper_own(k, l->steps[i], c->now.tried);
             f->c = c;
             f->path = path;
             continue;
@@ -273,32 +273,65 @@ bool resume_find(struct keeper *k, const char *config, const char *data, struct 
     return good;
 }
 
+char *resume_newer(const struct keeper *k, const char *config, const char *data)
+{
+    struct checkpoint_list l;
+    struct text what = {0};
+    struct err e = {0};
+    char *newer = NULL;
+    checkpoint_find(k->output, &l, &e); /* one that cannot be listed has none to tell of */
+    for (size_t i = l.count; !newer && i-- > 0 && l.steps[i] > keeper_newest(k).name;) {
+        char *path = checkpoint_path(k->output, l.steps[i]);
+        struct err why = {0};
+        struct checkpoint *c = checkpoint_load(path, &why);
+        if (c && fits(c, config, data, true, &what))
+            newer = path;
+        else
+            mem_free(path);
+        checkpoint_free(c);
+    }
+    checkpoint_list_free(&l);
+    text_free(&what);
+    return newer;
+}
+
 /* --- ours --- */
 
-void keeper_own(struct keeper *k, int64_t step)
+void keeper_own(struct keeper *k, int64_t name, int64_t step)
 {
     size_t at = k->count;
-    while (at > 0 && k->steps[at - 1] >= step)
-        if (k->steps[--at] == step)
-            return;
+    while (at > 0 && k->own[at - 1].name > name)
+        at--;
+    if (at > 0 && k->own[at - 1].name == name) {
+        k->own[at - 1].step = step;
+        return;
+    }
     if (k->count == k->room) {
         k->room = k->room ? 2 * k->room : 8;
-        k->steps = mem_grow(k->steps, k->room, sizeof *k->steps);
+        k->own = mem_grow(k->own, k->room, sizeof *k->own);
     }
-    memmove(k->steps + at + 1, k->steps + at, (k->count - at) * sizeof *k->steps);
-    k->steps[at] = step;
+    memmove(k->own + at + 1, k->own + at, (k->count - at) * sizeof *k->own);
+    k->own[at] = (struct kept){name, step};
     k->count++;
 }
 
-int64_t keeper_newest(const struct keeper *k)
+struct kept keeper_newest(const struct keeper *k)
 {
-    return k->count ? k->steps[k->count - 1] : -1;
+    return k->count ? k->own[k->count - 1] : (struct kept){-1, -1};
 }
 
-static void drop(const struct keeper *k, int64_t step)
+int64_t keeper_step(const struct keeper *k, int64_t name)
+{
+    size_t i = 0;
+    while (i < k->count && k->own[i].name != name)
+        i++;
+    return i < k->count ? k->own[i].step : 0;
+}
+
+static void drop(const struct keeper *k, int64_t name)
 {
     struct err e = {0};
-    char *path = checkpoint_path(k->output, step);
+    char *path = checkpoint_path(k->output, name);
     if (!file_remove(path, &e)) {
         char shown[256];
         text_escape(shown, sizeof shown, path, strlen(path));
@@ -307,40 +340,40 @@ static void drop(const struct keeper *k, int64_t step)
     mem_free(path);
 }
 
-static bool is_ours(const struct keeper *k, int64_t step)
-{
-    for (size_t i = 0; i < k->count; i++)
-        if (k->steps[i] == step)
-            return true;
-    return false;
-}
-
 static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
-    *name = c->now.tried;
+    int64_t step = *name = c->now.tried;
+    for (size_t i = 0; i < k->count; i++)
+        if (k->own[i].step < step && k->own[i].name >= *name)
+            *name = k->own[i].name + 1;
     char *path = checkpoint_path(k->output, *name);
-    while (!is_ours(k, *name) && file_exists(path)) {
+    while (keeper_step(k, *name) != step && file_exists(path)) {
         mem_free(path);
         path = checkpoint_path(k->output, ++*name);
     }
     bool good = checkpoint_save(c, path, e);
     mem_free(path);
     if (good)
-        keeper_own(k, *name);
+        keeper_own(k, *name, step);
     return good;
 }
 
 void keeper_back(struct keeper *k, int64_t step)
 {
-    while (k->count && k->steps[k->count - 1] > step)
-        drop(k, k->steps[--k->count]);
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++)
+        if (k->own[i].step <= step)
+            k->own[kept++] = k->own[i];
+        else
+            drop(k, k->own[i].name);
+    k->count = kept;
 }
 
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     if (!save(k, c, name, e))
         return false;
-    keeper_back(k, *name);
+    keeper_back(k, c->now.tried);
     return true;
 }
 
@@ -350,10 +383,10 @@ bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
         return false;
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++)
-        if (k->steps[i] == k->held || (int64_t)(k->count - i) <= k->keep)
-            k->steps[kept++] = k->steps[i];
+        if (k->own[i].name == k->held || (int64_t)(k->count - i) <= k->keep)
+            k->own[kept++] = k->own[i];
         else
-            drop(k, k->steps[i]);
+            drop(k, k->own[i].name);
     k->count = kept;
     return true;
 }
@@ -361,7 +394,7 @@ bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
 void keeper_clear(struct keeper *k)
 {
     for (size_t i = 0; i < k->count; i++)
-        drop(k, k->steps[i]);
+        drop(k, k->own[i].name);
     for (size_t i = 0; i < k->damaged.count; i++)
         drop(k, k->damaged.steps[i]);
     k->count = k->damaged.count = 0;
@@ -369,7 +402,7 @@ void keeper_clear(struct keeper *k)
 
 void keeper_release(struct keeper *k)
 {
-    mem_free(k->steps);
+    mem_free(k->own);
     checkpoint_list_free(&k->damaged);
     *k = (struct keeper){0};
 }

@@ -5,29 +5,35 @@
 #include "run/checkpoint.h"
 #include "run/checkpoint_list.h"
 
+/* A checkpoint: the number in its file's name, and the step that it is of. They differ where a file
+ * of another training had that name. */
+struct kept {
+    int64_t name, step;
+};
 /* The checkpoints that this training wrote or went on from: the newest `keep`, and the one that is
  * held, stay until the model is written. */
 struct keeper {
     const char *output;
     int64_t keep;
-    int64_t *steps; /* ours, ascending */
+    struct kept *own; /* by name, ascending */
     size_t count, room;
-    int64_t held; /* stays, however many are newer; 0: none, as no checkpoint is of that step */
+    int64_t held; /* the name of one that stays, however many are newer; 0: none */
     /* The newest that a search found behind its own that was written with another learning rate or
-     * clip_norm: this training went on from there, as both carry its name. 0: none. */
+     * clip_norm: this training went on from there, as both carry its name. Its own; 0: none. */
     int64_t earlier;
     struct checkpoint_list damaged; /* that a search passed over; they go with ours */
 };
-void keeper_own(struct keeper *k, int64_t step); /* this one is ours */
-int64_t keeper_newest(const struct keeper *k);   /* -1: there is none */
+void keeper_own(struct keeper *k, int64_t name, int64_t step); /* this one is ours */
+struct kept keeper_newest(const struct keeper *k);             /* -1, -1: there is none */
+int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it is not */
 /* Writes one, durable; then deletes our oldest beyond `keep`, but the one that is held.
  * A failing deletion is a warning.
- * *name: the number in its file name, that of its step, or the next one that is free where a
- * checkpoint of another training has it: what is not ours is left. */
+ * *name: the number in its file name, that of its step, or the next one that is free where another
+ * checkpoint has it: what is not ours is left, and a later step of ours has a higher number. */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
-/* The training goes back to c: writes it, durable, and only then deletes ours that are newer. */
+/* The training goes back to c: writes it, durable, and only then deletes ours of later steps. */
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
-void keeper_back(struct keeper *k, int64_t step); /* deletes ours that are newer than this one */
+void keeper_back(struct keeper *k, int64_t step); /* deletes ours of later steps */
 void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
@@ -45,6 +51,9 @@ void resume_draw(char training[65]);
  * go on. */
 bool resume_find(struct keeper *k, const char *config, const char *data, struct checkpoint **c,
                  char **path, struct err *e);
+/* What --resume would take rather than k's newest: a newer one that is whole and belongs to this
+ * config and data. Its path, mem_free; NULL: there is none. Looks at nothing else, and is quiet. */
+char *resume_newer(const struct keeper *k, const char *config, const char *data);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "" when they agree on
  * all that decides the bytes: where files lie, how often a checkpoint is written and how long a
  * training may take do not count. */

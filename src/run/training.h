@@ -138,7 +138,8 @@ void training_hold(struct training *t, const struct checkpoint *c);
  * held, that one goes the way of the others: better on the validation rows or, without such rows,
  * with a loss no higher than that of the last epoch before it. */
 void training_release(struct training *t, bool best);
-/* Of the checkpoints there are, the newest of an epoch that ended well, or of its inside; 0: none.
+/* Of the checkpoints there are, the name of the newest of an epoch that ended well, or of its
+ * inside; 0: none.
  * By a metric that ranks alone the best epoch may be ruined, and a later one not. */
 int64_t training_newest_good(const struct training *t);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what

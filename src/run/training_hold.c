@@ -16,23 +16,24 @@ static bool is_ruined(const struct training *t, int64_t step, const struct step 
                              : history_ruins(h, now->epoch_loss / now->epoch_weight);
 }
 
-/* Whether this epoch, the best one when it ended, is as good as a checkpoint. */
-static bool is_as_good(const struct training *t, int64_t epoch, int64_t checkpoint)
+/* Whether this epoch, the best one when it ended, is as good as a checkpoint of that step. */
+static bool is_as_good(const struct training *t, int64_t epoch, int64_t step)
 {
     const struct history *h = &t->history;
-    int64_t before = checkpoint / t->steps;
+    int64_t before = step / t->steps;
     return !history_ruined(h, epoch) && (h->metric || before == 0 || before >= epoch ||
                                          h->rows[epoch - 1].loss <= h->rows[before - 1].loss);
 }
 
-/* No epoch since that checkpoint took its place: it would still be held, had nothing stopped. */
-static bool is_wanted(const struct training *t, int64_t checkpoint)
+/* No epoch since the checkpoint of that step took its place: it would still be held, had nothing
+ * stopped. */
+static bool is_wanted(const struct training *t, int64_t step)
 {
     const struct history *h = &t->history;
-    for (int64_t epoch = checkpoint / t->steps + 1; epoch <= h->epochs; epoch++)
-        if ((!h->metric || epoch == h->best_epoch) && is_as_good(t, epoch, checkpoint))
+    for (int64_t epoch = step / t->steps + 1; epoch <= h->epochs; epoch++)
+        if ((!h->metric || epoch == h->best_epoch) && is_as_good(t, epoch, step))
             return false;
-    return checkpoint > 0;
+    return step > 0;
 }
 
 void training_hold(struct training *t, const struct checkpoint *c)
@@ -40,20 +41,17 @@ void training_hold(struct training *t, const struct checkpoint *c)
     struct keeper *k = &t->keeper;
     struct text changed = {0};
     resume_differences(c->config, t->config_text, &changed);
-    bool earlier = is_wanted(t, k->earlier);
+    bool earlier = is_wanted(t, keeper_step(k, k->earlier));
     bool hold = earlier || !t->best.params || changed.length;
     text_free(&changed);
-    for (size_t i = k->count; hold && i-- > 0 && !k->held;) {
-        bool newest = i == k->count - 1; /* its name may have a higher number than its step */
-        if ((!earlier || k->steps[i] <= k->earlier) &&
-            !is_ruined(t, newest ? c->now.tried : k->steps[i], &c->now))
-            k->held = k->steps[i];
-    }
+    for (size_t i = k->count; hold && i-- > 0 && !k->held;)
+        if ((!earlier || k->own[i].name <= k->earlier) && !is_ruined(t, k->own[i].step, &c->now))
+            k->held = k->own[i].name;
 }
 
 void training_release(struct training *t, bool best)
 {
-    if (best && is_as_good(t, t->history.epochs, t->keeper.held))
+    if (best && is_as_good(t, t->history.epochs, keeper_step(&t->keeper, t->keeper.held)))
         t->keeper.held = 0;
 }
 
@@ -62,7 +60,7 @@ int64_t training_newest_good(const struct training *t)
     const struct keeper *k = &t->keeper;
     const struct step none = {0};
     for (size_t i = k->count; i-- > 0;)
-        if (k->steps[i] <= t->history.epochs * t->steps && !is_ruined(t, k->steps[i], &none))
-            return k->steps[i];
+        if (k->own[i].step <= t->history.epochs * t->steps && !is_ruined(t, k->own[i].step, &none))
+            return k->own[i].name;
     return 0;
 }

@@ -247,29 +247,6 @@ static void take_there(struct training *t)
     t->best_journal = t->there.journal;
 }
 
-/* Beside checkpoints of an earlier training that it left, one is perhaps not what --resume would
- * take: what that is, mem_free; NULL: this one. */
-static char *resumes_other(const struct training *t)
-{
-    struct keeper k = {.output = t->output, .keep = t->keeper.keep};
-    struct checkpoint_list all;
-    struct checkpoint *c = NULL;
-    struct err e = {0};
-    char *path = NULL;
-    bool newer = checkpoint_find(t->output, &all, &e) && all.count > 0 &&
-                 all.steps[all.count - 1] > keeper_newest(&t->keeper);
-    if (newer)
-        resume_find(&k, t->config_text, t->table->sha256, &c, &path, &e);
-    if (path && strcmp(path, t->checkpoint) == 0) {
-        mem_free(path);
-        path = NULL;
-    }
-    checkpoint_free(c);
-    keeper_release(&k);
-    checkpoint_list_free(&all);
-    return path;
-}
-
 bool training_stopped(struct training *t, struct err *e)
 {
     enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
@@ -288,7 +265,7 @@ bool training_stopped(struct training *t, struct err *e)
     if (t->checkpoint) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
                 training_quoted(t->checkpoint, room));
-        char *other = resumes_other(t);
+        char *other = resume_newer(&t->keeper, t->config_text, t->table->sha256);
         if (!other)
             return err_help(e, "the same command with --resume goes on from there");
         err_help(e, "--resume would go on from the newer one of an earlier training, \"%s\": move "
@@ -319,17 +296,17 @@ static bool has_good_epoch(const struct training *t)
     return false;
 }
 
-/* Checkpoint `step` of those found becomes the newest one; 0: none is left. */
-static void go_back(struct training *t, int64_t step)
+/* The checkpoint of that name becomes the newest one; 0: none is left. */
+static void go_back(struct training *t, int64_t name)
 {
-    if (step)
-        keeper_back(&t->keeper, step);
+    if (name)
+        keeper_back(&t->keeper, keeper_step(&t->keeper, name));
     else
         keeper_clear(&t->keeper);
     training_state_free(&t->best);
     t->there.is = false;
     mem_free(t->checkpoint);
-    t->checkpoint = step ? checkpoint_path(t->output, step) : NULL;
+    t->checkpoint = name ? checkpoint_path(t->output, name) : NULL;
 }
 
 /* The norms stay out: those of another learning rate are of another size. Weights without moments
@@ -347,7 +324,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
         go_back(t, t->keeper.held ? t->keeper.held : training_newest_good(t));
     bool ended = t->best.params && t->output, have = ended && (back || whole);
     t->says_kept = true;
-    if (have && (back || keeper_newest(&t->keeper) < t->best.now.tried)) {
+    if (have && (back || keeper_newest(&t->keeper).step < t->best.now.tried)) {
         struct checkpoint c = checkpoint_of(t, &t->best);
         int64_t name;
         c.epochs = t->best_epochs;

@@ -244,7 +244,7 @@ static void find(void)
     is_int(log_warnings() - warnings, 1, "the damaged one is named in a warning");
     expect_warnings(1);
     ok(path && strstr(path, "000000000200"), "with its path");
-    ok(k.count == 2 && k.steps[0] == 100 && k.steps[1] == 200,
+    ok(k.count == 2 && k.own[0].name == 100 && k.own[1].name == 200,
        "those that fit are ours, the others are left");
     checkpoint_free(c);
     mem_free(path);
@@ -270,6 +270,28 @@ static void find(void)
     k.output = scratch("f.dnn.ckpt-12/f.dnn");
     ok(!resume_find(&k, config, data, &c, &path, &e) && e.id != ERR_NONE && !c,
        "one that cannot be listed is an error, not an empty one");
+}
+
+/* At a stop: what --resume would take instead. */
+static void newer(void)
+{
+    char *output = mem_string(scratch("n.dnn"));
+    struct keeper k = {.output = output, .keep = 2};
+    memset(data, 'a', 64);
+    write_one(output, 300, NULL, 'b');
+    write_one(output, 200, NULL, 'a');
+    keeper_own(&k, 200, 200);
+    scratch_put("n.dnn.ckpt-000000000900", "damaged", 7);
+    unsigned warnings = log_warnings();
+    ok(!resume_newer(&k, config, data), "a newer one that is damaged, or of other data, is none");
+    write_one(output, 400, NULL, 'a');
+    char *path = resume_newer(&k, config, data);
+    ok(path && strstr(path, "000000000400"), "one that fits is told");
+    is_int(log_warnings() - warnings, 0, "without a word of the damaged one");
+    mem_free(path);
+    is_int((int64_t)k.count, 1, "and nothing becomes ours");
+    keeper_release(&k);
+    mem_free(output);
 }
 
 static void keep(void)
@@ -299,12 +321,26 @@ static void keep(void)
         if (!keeper_save(&k, &c, &name, &e))
             break;
     }
-    ok(k.count == 3 && k.steps[0] == 42 && k.steps[1] == 70 && k.steps[2] == 80,
+    ok(k.count == 3 && k.own[0].name == 42 && k.own[1].name == 70 && k.own[2].name == 80,
        "the one that is held stays beside the newest two");
+    ok(keeper_step(&k, 42) == 40 && keeper_step(&k, 41) == 0 && keeper_newest(&k).step == 80,
+       "which step each is of is known");
+    scratch_put("k.dnn.ckpt-000000000090", "old", 3);
+    k.output = scratch("k.dnn"); /* of whose names the last few are kept */
+    for (int64_t step = 90; step <= 91; step++) {
+        struct checkpoint c = sample(step);
+        if (!keeper_save(&k, &c, &name, &e) || name != step + 1)
+            break;
+        k.held = 91;
+    }
+    ok(k.count == 2 && k.own[0].name == 91 && k.own[0].step == 90 && k.own[1].name == 92 &&
+           k.own[1].step == 91,
+       "whose name the next step would have, stays");
     struct checkpoint back = sample(30);
     ok(keeper_rewind(&k, &back, &name, &e) && name == 30, "it goes back to an earlier step");
     checkpoint_find(k.output, &l, &e);
-    ok(l.count == 4 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 && l.steps[3] == 41,
+    ok(l.count == 5 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 &&
+           l.steps[3] == 41 && l.steps[4] == 90,
        "that one is written, ours behind it are gone, the others stay");
     checkpoint_list_free(&l);
     scratch_put(".k.dnn.dnn-tmp-3fffff", "x", 1);
@@ -366,7 +402,7 @@ static void other_rate(void)
     training = 0;
     write_one(k.output, 230, fast, 'a');
     ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 4 &&
-           k.steps[0] == 100 && k.steps[1] == 150 && k.steps[2] == 200 && k.earlier == 200,
+           k.own[0].name == 100 && k.own[1].name == 150 && k.own[2].name == 200 && k.earlier == 200,
        "N01 those of another rate that it went on from are ours, and of its own rate; what differs "
        "otherwise or is another training's is not");
     checkpoint_free(c);
@@ -393,6 +429,7 @@ int main(void)
     refused();
     differences();
     find();
+    newer();
     keep();
     other_rate();
     return done();

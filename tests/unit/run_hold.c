@@ -48,7 +48,7 @@ static void go_on_inside(struct training *t, const char *from, const int64_t *st
 {
     struct checkpoint c = {.config = (char *)(uintptr_t)from};
     for (size_t i = 0; i < count; i++)
-        keeper_own(&t->keeper, steps[i]);
+        keeper_own(&t->keeper, steps[i], steps[i]);
     c.now.tried = steps[count - 1];
     c.now.epoch_loss = loss;
     c.now.epoch_weight = 1;
@@ -122,6 +122,27 @@ static void holds(void)
     finish(&t);
 }
 
+/* Files of another training had the names 10 and 30: ours are 11, 20 and 31. */
+static void names(void)
+{
+    static const double wild[] = {5, 4, 5000}, more[] = {5, 4, 3, 5000};
+    struct training t;
+    struct checkpoint c = {.config = other_text, .now = {.tried = 30}};
+    begin(&t, &falling, more, NULL, 4);
+    keeper_own(&t.keeper, 11, 10);
+    keeper_own(&t.keeper, 20, 20);
+    keeper_own(&t.keeper, 31, 30);
+    is_int(training_newest_good(&t), 31, "a name is no step: what its epoch was, and not the next");
+    training_hold(&t, &c);
+    is_int(t.keeper.held, 31, "nor where it is held");
+    finish(&t);
+    begin(&t, &falling, wild, NULL, 2);
+    keeper_own(&t.keeper, 11, 10);
+    keeper_own(&t.keeper, 21, 20);
+    is_int(training_newest_good(&t), 21, "nor where it lies behind the last epoch");
+    finish(&t);
+}
+
 static void releases(void)
 {
     static const double good[] = {5, 4, 3};
@@ -162,10 +183,10 @@ static void falls(const struct metric_type *metric, const double *losses, const 
         char *path = checkpoint_path(t.output, steps[i]);
         scratch_put(strrchr(path, '/') + 1, "x", 1);
         mem_free(path);
-        keeper_own(&t.keeper, steps[i]);
+        keeper_own(&t.keeper, steps[i], steps[i]);
     }
     bool kept = training_keep_last(&t, true, text, sizeof text);
-    is_int(keeper_newest(&t.keeper), left, "N01 the newest checkpoint that is left");
+    is_int(keeper_newest(&t.keeper).name, left, "N01 the newest checkpoint that is left");
     struct checkpoint_list l;
     struct err e = {0};
     checkpoint_find(t.output, &l, &e);
@@ -198,6 +219,7 @@ int main(void)
     scratch_make();
     snprintf(output, sizeof output, "%s", scratch("h.dnn"));
     holds();
+    names();
     releases();
     falls_all();
     return done();
