@@ -8,8 +8,8 @@
 
 enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4, WIDE_FINISH = 32 * SIDE /* floats */ };
 
-/* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened at
- * once, each would be waited for before the next is asked for. */
+/* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened
+ * at once, each would be waited for before the next is asked for. */
 template <bool PLAIN> DEVICE void four_ask(struct four *v, const struct act *x, uint64_t i)
 {
     if constexpr (PLAIN) {
