@@ -49,4 +49,4 @@ flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3) $(if $(findstring auto-var-init,$(KNOWN)),-ftrivial-auto-var-init=uninitialized)
 flags_backend_vec_c      := $(VEC_OPT) $(if $(SANFLAGS),-fno-inline)
 flags_backend_vec_avx2   := $(VEC_OPT) -mavx2 -mfma
-flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
+flags_backend_vec_avx512 := $(VEC_OPT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mbmi

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "backend/cpu.h"
+#include "backend/cpu_sparse.h"
 
 /* Rows of k that are done before the next: a panel of them stays in the first cache. */
 enum { BLOCK_K = 256 };
@@ -102,7 +102,12 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
                             .bias = started ? NULL : a->b, .rows = s->rows, .k = a->in,
                             .lda = a->ldx, .ldc = ldz, .add = started,
                             .act = fused ? a->act : (uint32_t)ACT_NONE};
-        product_of(vec, p, a->out, a->w);
+        if (!a->exact && cpu_is_sparse(vec, p.a, s->rows, a->in, a->ldx, a->out)) {
+            p.b = a->w;
+            cpu_sparse_product(vec, &p, a->out, s->scratch);
+        } else {
+            product_of(vec, p, a->out, a->w);
+        }
     }
     if (fused && !a->z)
         return;
@@ -155,9 +160,43 @@ static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real
         .in = a->in, .out = a->out, .ldw = a->in, .lddx = a->lddx, .add = a->add_dx != 0});
 }
 
+/* The products that pass over zeros: of x for dw, of dz for dx. */
+struct passing { bool x, dz; };
+
+/* Behind relu dz is 0 where y is. */
+static struct passing passing_of(const struct op_dense_back *a, const struct slice *s)
+{
+    const struct vec *vec = s->m->vec;
+    size_t first = s->row0;
+    bool relu = a->act == ACT_RELU;
+    uint32_t ld = relu ? a->ldy : a->lddy;
+    const real *x = act_read(a->x) + first * a->ldx;
+    const real *z = act_read(relu ? a->y : a->dy) + first * ld;
+    return (struct passing){
+        a->dw && a->in <= CPU_SCRATCH / sizeof(uint64_t) &&
+            cpu_is_sparse(vec, x, s->rows, a->in, a->ldx, a->out),
+        a->dx && a->out <= TURN_COLUMNS && cpu_is_sparse(vec, z, s->rows, a->out, ld, a->in)};
+}
+
+/* dw (= or +=) x' dz, dx (= or +=) dz w', where zeros are passed over. */
+static void passing_back(const struct op_dense_back *a, const struct slice *s, struct passing pass,
+                         const real *dz, real *dw, bool add)
+{
+    struct outer o = {.c = dw, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = dz,
+                      .rows = s->rows, .m = a->in, .lda = a->ldx, .ldc = a->out, .add = add};
+    if (pass.x)
+        cpu_sparse_outer(s->m->vec, &o, a->out, a->lddy, s->scratch);
+    if (!pass.dz)
+        return;
+    struct across x = {.dx = act_real(a->dx) + (size_t)s->row0 * a->lddx, .w = a->w, .dz = dz,
+                       .rows = s->rows, .in = a->in, .out = a->out, .ldw = a->out,
+                       .lddx = a->lddx, .add = a->add_dx != 0};
+    cpu_sparse_across(s->m->vec, &x, a->lddy, s->scratch);
+}
+
 /* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense
- * copy; then dx (= or +=) dz w' from the transposed one. Only OpenBLAS and one-hot inputs need dz
- * in the place of dy. */
+ * copy; then dx (= or +=) dz w' from the transposed one. OpenBLAS, one-hot inputs and the products
+ * that pass over zeros need dz in the place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
@@ -166,14 +205,17 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
     const struct act *by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
     uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
+    struct passing pass = guest ? (struct passing){0} : passing_of(a, s);
     bool narrow = a->dx && a->out <= NARROW &&
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;
-    real *turned = a->dx && !guest && !narrow ? copy + panel_elements(s->rows) : NULL;
+    bool turn = a->dx && !guest && !narrow && !pass.dz;
+    real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
-    struct deltas d = {.copy = copy, .rows = s->rows, .ld = a->lddy, .ldby = ldby, .kind = a->act,
-                       .room = TURN_COLUMNS, .slope = (real)a->slope, .add = add,
-                       .put = guest || a->hot.column_count};
+    struct deltas d = {.copy = pass.x && !turn ? NULL : copy, .rows = s->rows, .ld = a->lddy,
+                       .ldby = ldby, .kind = a->act, .room = TURN_COLUMNS,
+                       .slope = (real)a->slope, .add = add,
+                       .put = guest || pass.x || pass.dz || a->hot.column_count};
     struct outer o = {.a = act_read(a->x) + first * a->ldx, .b = copy, .rows = s->rows, .m = a->in,
                       .lda = a->ldx, .ldc = a->out, .add = add};
     struct across x = {.dz = turned, .rows = s->rows, .in = a->in, .ldw = a->out, .lddx = a->lddx,
@@ -185,7 +227,7 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
         d.sums = a->db ? a->db + shard + j : NULL;
         d.turned = turned ? turned + (size_t)(j % TURN_COLUMNS) * LANES : NULL;
         vec->deltas(&d);
-        if (dw && !guest) {
+        if (dw && !guest && !pass.x) {
             o.c = dw + j;
             (o.width <= NARROW ? vec->narrow_outer : vec->outer)(&o);
         }
@@ -201,6 +243,7 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     }
     if (narrow)
         narrow_dx(a, s, copy);
+    passing_back(a, s, pass, dy, dw, add);
     if (guest)
         guest_back(a, s, dy, dw, add);
     if (dw && a->hot.column_count)

@@ -1,10 +1,10 @@
 /* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_layer.h, vec_hot.h, vec_dropout.h, vec_param.h) is compiled three
- * times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations
- * is the source's, so all three give the same bits. Every product is a chain of fused multiply-adds
- * in the order of k, for each output by itself: the bits of a row depend on that row alone, not on
- * its place, its neighbours or the blocking. In the gradient build (real is double) only the plain
- * C one exists. */
+ * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_dropout.h, vec_param.h) is
+ * compiled three times over 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order
+ * of operations is the source's, so all three give the same bits. Every product is a chain of fused
+ * multiply-adds in the order of k, for each output by itself: the bits of a row depend on that row
+ * alone, not on its place, its neighbours or the blocking. In the gradient build (real is double)
+ * only the plain C one exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 
@@ -37,7 +37,8 @@ struct narrow {
     uint32_t rows, k, width, lda, ldc;
     bool add;
 };
-/* dz = dy act'(by): its copy, [rows up to a multiple of 16][PANEL]; sums[j] (= or +=) the sum of
+/* dz = dy act'(by): its copy, [rows up to a multiple of 16][PANEL], or NULL where neither it nor
+ * `turned` is wanted; sums[j] (= or +=) the sum of
  * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz; in the place
  * of dy as well where `put` says so. One panel. */
 struct deltas {
@@ -63,6 +64,16 @@ struct across {
     const real *w, *dz;
     uint32_t rows, in, out, ldw, lddx, room;
     bool add;
+};
+/* c[r][j] = act(start + sum over the k < 64 of bits[r] of a[r][k] b[k][j]), j < width; start as of
+ * product; a[r][k] stands at r a_row + k a_next. */
+struct sparse {
+    real *c;
+    const real *a, *b, *bias;
+    const uint64_t *bits;
+    uint32_t rows, width, a_row, a_next, ldb, ldc;
+    bool add;
+    uint32_t act;
 };
 /* one-hot inputs, as an embedding bag of the rows of w (hot is short for one-hot here):
  * forward: z[r] = bias (0 where NULL) + the row at + id of w for every column; back: those rows of
@@ -114,6 +125,12 @@ struct vec {
     void (*narrow_outer)(const struct outer *p); /* for at most NARROW columns */
     void (*across)(const struct across *p);
     void (*narrow_across)(const struct across *p);
+    void (*sparse)(const struct sparse *p);
+    /* bits[r]: which of the n values of row r, at most 64, are not 0 */
+    void (*nonzero)(uint64_t *bits, const real *a, uint32_t rows, uint32_t n, uint32_t lda);
+    /* to[j][i] = from[i][j], for i < rows, j < columns */
+    void (*turn)(real *to, const real *from, uint32_t rows, uint32_t columns, uint32_t ld_from,
+                 uint32_t ld_to);
     void (*hot)(const struct hot_rows *h);
     void (*hot_back)(const struct hot_rows *h);
     void (*deltas)(const struct deltas *d);

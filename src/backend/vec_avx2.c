@@ -10,6 +10,7 @@
 #define BLOCK_ROWS 6
 #define BLOCK_VECS 1
 #define BLOCK_ACROSS 4
+#define SPARSE_VECS 4
 #define DRAWS 2
 #define INLINE static inline __attribute__((always_inline))
 
@@ -203,6 +204,7 @@ static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
+#include "backend/vec_sparse.h"
 #include "backend/vec_layer.h"
 #include "backend/vec_hot.h"
 #include "backend/vec_dropout.h"

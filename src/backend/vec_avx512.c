@@ -10,6 +10,7 @@
 #define BLOCK_ROWS 8
 #define BLOCK_VECS 2
 #define BLOCK_ACROSS 8
+#define SPARSE_VECS 8
 #define DRAWS 4
 #define INLINE static inline __attribute__((always_inline))
 
@@ -128,6 +129,7 @@ static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
 
 #include "backend/vec_math.h"
 #include "backend/vec_product.h"
+#include "backend/vec_sparse.h"
 #include "backend/vec_layer.h"
 #include "backend/vec_hot.h"
 #include "backend/vec_dropout.h"

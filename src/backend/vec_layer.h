@@ -66,7 +66,7 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
     for (uint32_t j = 0; j < d->width; j += LANES) {
         size_t size = run_size(j, d->width);
         v16 sum = d->sums && d->add ? GET(d->sums + j, size) : v_set(0), slope = v_set(d->slope);
-        real *dy = d->dy + j, *copy = d->copy + j;
+        real *dy = d->dy + j, *copy = d->copy ? d->copy + j : NULL;
         const real *by = d->by + j;
         for (uint32_t r = 0; r < d->rows; r++) {
             v16 v = GET(dy, size);
@@ -76,11 +76,13 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
                 v = v_mul(v, act_derivative(GET(by, size), kind, slope));
             if (in_place)
                 put(dy, v, size);
-            v_store(copy, v);
+            if (d->copy) {
+                v_store(copy, v);
+                copy += PANEL;
+            }
             sum = v_add(sum, v);
             dy += d->ld;
             by += d->ldby;
-            copy += PANEL;
         }
         if (d->sums)
             put(d->sums + j, sum, size);

@@ -1,0 +1,120 @@
+/* cpu_sparse.c - the products of a dense layer where many of the values that come in, or of the
+ * gradients that come back, are 0: behind relu it is about every second one, behind dropout more.
+ * Only the others are multiplied, a row at a time: at half of them this takes two thirds of the
+ * time. The sums are the chains of the dense products without the terms that are 0, so the bits
+ * are the same, and which way a strip goes may be found out from its data. */
+#include <assert.h>
+
+#include "backend/cpu_sparse.h"
+
+/* Terms that are passed over at once, and columns of c that are: b, [BLOCK][SPARSE_PANEL], stays in
+ * the first cache. */
+enum { BLOCK = 64, SPARSE_PANEL = 128, LEAST = 2 * LANES };
+
+/* Beyond this share of values that are not 0 the dense products are the faster ones. */
+static const double DENSE = 0.7;
+
+static uint32_t part(uint32_t n, uint32_t at, uint32_t most)
+{
+    return n - at < most ? n - at : most;
+}
+
+bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t columns,
+                   uint32_t lda, uint32_t width)
+{
+    enum { SAMPLE = 4 };
+    uint64_t bits[SAMPLE], count = 0;
+    if (columns < LEAST || width < LEAST || rows < SAMPLE)
+        return false;
+    for (uint32_t at = 0; at < columns; at += BLOCK) {
+        vec->nonzero(bits, a + at, SAMPLE, part(columns, at, BLOCK), rows / SAMPLE * lda);
+        for (uint32_t i = 0; i < SAMPLE; i++)
+            count += (uint64_t)__builtin_popcountll(bits[i]);
+    }
+    return (double)count <= DENSE * SAMPLE * columns;
+}
+
+void cpu_sparse_product(const struct vec *vec, const struct product *p, uint32_t n, void *scratch)
+{
+    uint64_t *bits = scratch;
+    for (uint32_t at = 0; at < p->k; at += BLOCK) {
+        uint32_t k = part(p->k, at, BLOCK);
+        vec->nonzero(bits, p->a + at, p->rows, k, p->lda);
+        for (uint32_t j = 0; j < n; j += SPARSE_PANEL)
+            vec->sparse(&(struct sparse){
+                .c = p->c + j, .a = p->a + at, .b = p->b + (size_t)at * n + j, .bits = bits,
+                .bias = p->bias ? p->bias + j : NULL, .rows = p->rows,
+                .width = part(n, j, SPARSE_PANEL), .a_row = p->lda, .a_next = 1, .ldb = n,
+                .ldc = p->ldc, .add = p->add || at > 0,
+                .act = at + k == p->k ? p->act : (uint32_t)ACT_NONE});
+    }
+}
+
+/* Bit j of word i becomes bit i of word j; by halves, quarters and so on of the square (Warren,
+ * "Hacker's Delight", 2nd edition, section 7-3). */
+static void turn_bits(uint64_t *word)
+{
+    uint64_t low = 0x00000000ffffffff;
+    for (uint32_t half = 32; half; half /= 2, low ^= low << half)
+        for (uint32_t i = 0; i < 64; i = ((i | half) + 1) & ~half) {
+            uint64_t moved = (word[i] >> half ^ word[i | half]) & low;
+            word[i] ^= moved << half;
+            word[i | half] ^= moved;
+        }
+}
+
+/* For each of the columns of a: which of its rows, at most BLOCK, are not 0. */
+static void nonzero_columns(const struct vec *vec, uint64_t *bits, const real *a, uint32_t rows,
+                            uint32_t columns, uint32_t lda)
+{
+    for (uint32_t i = 0; i < columns; i += BLOCK) {
+        uint64_t word[BLOCK] = {0};
+        vec->nonzero(word, a + i, rows, part(columns, i, BLOCK), lda);
+        turn_bits(word);
+        for (uint32_t j = 0; j < part(columns, i, BLOCK); j++)
+            bits[i + j] = word[j];
+    }
+}
+
+void cpu_sparse_outer(const struct vec *vec, const struct outer *o, uint32_t n, uint32_t ldb,
+                      void *scratch)
+{
+    uint64_t *bits = scratch;
+    assert(o->m * sizeof *bits <= CPU_SCRATCH);
+    for (uint32_t at = 0; at < o->rows; at += BLOCK) {
+        const real *a = o->a + (size_t)at * o->lda;
+        nonzero_columns(vec, bits, a, part(o->rows, at, BLOCK), o->m, o->lda);
+        for (uint32_t j = 0; j < n; j += SPARSE_PANEL)
+            vec->sparse(&(struct sparse){
+                .c = o->c + j, .a = a, .b = o->b + (size_t)at * ldb + j, .bits = bits,
+                .rows = o->m, .width = part(n, j, SPARSE_PANEL), .a_row = 1, .a_next = o->lda,
+                .ldb = ldb, .ldc = o->ldc, .add = o->add || at > 0, .act = ACT_NONE});
+    }
+}
+
+void cpu_sparse_across(const struct vec *vec, const struct across *x, uint32_t lddz, void *scratch)
+{
+    real *wt = scratch, *sums = wt + BLOCK * SPARSE_PANEL;
+    uint64_t *bits = (uint64_t *)(void *)(sums + (size_t)x->rows * SPARSE_PANEL);
+    for (uint32_t at = 0, i = 0; at < x->out; at += BLOCK, i++)
+        vec->nonzero(bits + (size_t)i * x->rows, x->dz + at, x->rows, part(x->out, at, BLOCK),
+                     lddz);
+    for (uint32_t i = 0; i < x->in; i += SPARSE_PANEL) {
+        uint32_t width = part(x->in, i, SPARSE_PANEL);
+        struct sparse p = {.c = x->add ? sums : x->dx + i, .b = wt, .rows = x->rows, .width = width,
+                           .a_row = lddz, .a_next = 1, .ldb = SPARSE_PANEL,
+                           .ldc = x->add ? (uint32_t)SPARSE_PANEL : x->lddx, .act = ACT_NONE};
+        for (uint32_t at = 0, block = 0; at < x->out; at += BLOCK, block++) {
+            vec->turn(wt, x->w + (size_t)i * x->ldw + at, width, part(x->out, at, BLOCK), x->ldw,
+                      SPARSE_PANEL);
+            p.a = x->dz + at;
+            p.bits = bits + (size_t)block * x->rows;
+            p.add = at > 0;
+            vec->sparse(&p);
+        }
+        for (uint32_t r = 0; r < x->rows && x->add; r++) {
+            real *dx = x->dx + (size_t)r * x->lddx + i;
+            vec->add(dx, dx, sums + (size_t)r * SPARSE_PANEL, width);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+/* Products that pass over zeros leave the bits of the chain that takes every term, for shapes of
+ * every kind, with every vector code; and they are taken where there are zeros, and only there. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "backend/cpu_sparse.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+enum { SHAPES = 30, MOST = 200, ROWS = 96, ELEMENTS = (MOST + 10) * (MOST + 10) };
+
+struct shape { uint32_t rows, k, n, lda, ldb, ldc; double zeros; bool add, bias, relu; };
+
+static double draw(uint64_t seed, uint64_t i)
+{
+    return rng_uniform(seed, i, 0, 0, RNG_TEST);
+}
+
+static uint32_t below(uint64_t seed, uint64_t i, uint32_t most)
+{
+    return 1 + (uint32_t)(draw(seed, i) * most);
+}
+
+static void fill(real *to, size_t count, uint64_t seed, double zeros)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = draw(seed, 2 * i) < zeros ? 0 : (real)(draw(seed, 2 * i + 1) - 0.5);
+}
+
+static struct shape shape_of(uint64_t seed)
+{
+    static const double zeros[] = {0, 0.3, 0.5, 0.9, 1};
+    struct shape s = {.rows = below(seed, 1, ROWS), .k = below(seed, 2, MOST),
+                      .n = below(seed, 3, MOST), .zeros = zeros[seed % 5], .add = seed % 2,
+                      .bias = seed % 3 == 0, .relu = seed % 7 < 3};
+    s.lda = s.k + below(seed, 4, 9);
+    s.ldb = s.n + below(seed, 5, 9);
+    s.ldc = s.n + below(seed, 6, 9);
+    return s;
+}
+
+static real fused(real a, real b, real c)
+{
+    return sizeof(real) == sizeof(float) ? (real)fmaf((float)a, (float)b, (float)c)
+                                         : (real)fma((double)a, (double)b, (double)c);
+}
+
+struct buffers { real *a, *b, *bias, *c, *wanted; void *scratch; };
+
+static struct buffers buffers_new(void)
+{
+    size_t n = ELEMENTS;
+    return (struct buffers){mem_alloc(n, sizeof(real)), mem_alloc(n, sizeof(real)),
+                            mem_alloc(n, sizeof(real)), mem_alloc(n, sizeof(real)),
+                            mem_alloc(n, sizeof(real)), mem_alloc(1, CPU_SCRATCH)};
+}
+
+static void buffers_free(struct buffers *m)
+{
+    real *all[] = {m->a, m->b, m->bias, m->c, m->wanted};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mem_free(all[i]);
+    mem_free(m->scratch);
+}
+
+static void start(struct buffers *m, uint64_t seed, double zeros)
+{
+    size_t n = ELEMENTS;
+    fill(m->a, n, 5 * seed, zeros);
+    fill(m->b, n, 5 * seed + 1, 0);
+    fill(m->bias, n, 5 * seed + 2, 0);
+    fill(m->c, n, 5 * seed + 3, 0);
+    memcpy(m->wanted, m->c, n * sizeof *m->c);
+}
+
+static bool same(const struct buffers *m)
+{
+    return memcmp(m->c, m->wanted, ELEMENTS * sizeof *m->c) == 0;
+}
+
+static bool product_agrees(const struct vec *vec, struct buffers *m, uint64_t seed)
+{
+    struct shape s = shape_of(seed);
+    start(m, seed, s.zeros);
+    for (uint32_t r = 0; r < s.rows; r++)
+        for (uint32_t j = 0; j < s.n; j++) {
+            real *to = &m->wanted[r * s.ldc + j], sum = s.add ? *to : s.bias ? m->bias[j] : 0;
+            for (uint32_t k = 0; k < s.k; k++)
+                sum = fused(m->a[r * s.lda + k], m->b[k * s.n + j], sum);
+            *to = s.relu && sum < 0 ? 0 : sum;
+        }
+    struct product p = {.c = m->c, .a = m->a, .b = m->b, .bias = s.bias ? m->bias : NULL,
+                        .rows = s.rows, .k = s.k, .lda = s.lda, .ldc = s.ldc, .add = s.add,
+                        .act = s.relu ? ACT_RELU : ACT_NONE};
+    cpu_sparse_product(vec, &p, s.n, m->scratch);
+    return same(m);
+}
+
+static bool outer_agrees(const struct vec *vec, struct buffers *m, uint64_t seed)
+{
+    struct shape s = shape_of(seed);
+    start(m, seed, s.zeros);
+    for (uint32_t i = 0; i < s.k; i++)
+        for (uint32_t j = 0; j < s.n; j++) {
+            real *to = &m->wanted[i * s.ldc + j], sum = s.add ? *to : 0;
+            for (uint32_t r = 0; r < s.rows; r++)
+                sum = fused(m->a[r * s.lda + i], m->b[r * s.ldb + j], sum);
+            *to = sum;
+        }
+    struct outer o = {.c = m->c, .a = m->a, .b = m->b, .rows = s.rows, .m = s.k, .lda = s.lda,
+                      .ldc = s.ldc, .add = s.add};
+    cpu_sparse_outer(vec, &o, s.n, s.ldb, m->scratch);
+    return same(m);
+}
+
+/* w is [in][out], in = n, out = k; what is added to dx is added to the end of its chain. */
+static bool across_agrees(const struct vec *vec, struct buffers *m, uint64_t seed)
+{
+    struct shape s = shape_of(seed);
+    start(m, seed, s.zeros);
+    for (uint32_t r = 0; r < s.rows; r++)
+        for (uint32_t i = 0; i < s.n; i++) {
+            real *to = &m->wanted[r * s.ldc + i], sum = 0;
+            for (uint32_t j = 0; j < s.k; j++)
+                sum = fused(m->a[r * s.lda + j], m->b[i * s.k + j], sum);
+            *to = s.add ? *to + sum : sum;
+        }
+    struct across x = {.dx = m->c, .w = m->b, .dz = m->a, .rows = s.rows, .in = s.n, .out = s.k,
+                       .ldw = s.k, .lddx = s.ldc, .add = s.add};
+    cpu_sparse_across(vec, &x, s.lda, m->scratch);
+    return same(m);
+}
+
+static void test_bits(const struct vec *vec, struct buffers *m)
+{
+    static const struct {
+        const char *name;
+        bool (*agrees)(const struct vec *, struct buffers *, uint64_t);
+    } products[] = {{"x w", product_agrees}, {"x' dz", outer_agrees}, {"dz w'", across_agrees}};
+    for (size_t p = 0; p < sizeof products / sizeof *products; p++) {
+        uint64_t differ = 0;
+        for (uint64_t seed = 1; seed <= SHAPES && !differ; seed++)
+            if (!products[p].agrees(vec, m, seed))
+                differ = seed;
+        ok(!differ, "%s: %s of %d shapes has the bits of the whole chain (shape %llu)", vec->name,
+           products[p].name, SHAPES, (unsigned long long)differ);
+    }
+}
+
+static void test_choice(const struct vec *vec, struct buffers *m)
+{
+    fill(m->a, 64 * 128, 3, 0.5);
+    ok(cpu_is_sparse(vec, m->a, 64, 128, 128, 128), "%s: half of them zeros: passed over",
+       vec->name);
+    ok(!cpu_is_sparse(vec, m->a, 64, 128, 128, 16), "%s: not for a narrow product", vec->name);
+    fill(m->a, 64 * 128, 3, 0.1);
+    ok(!cpu_is_sparse(vec, m->a, 64, 128, 128, 128), "%s: few zeros: the dense product",
+       vec->name);
+}
+
+int main(void)
+{
+    static const char *const names[] = {"c", "avx2", "avx512"};
+    struct buffers m = buffers_new();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct vec *vec = vec_find(names[i]);
+        if (!vec) {
+            tap_skip(names[i], "not on this processor");
+            continue;
+        }
+        test_bits(vec, &m);
+        test_choice(vec, &m);
+    }
+    buffers_free(&m);
+    return done();
+}
