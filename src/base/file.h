@@ -59,7 +59,8 @@ bool file_is_input(const char *path);
 bool file_exists(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
 const char *file_base_name(const char *path);
-/* path relative to the folder that the file folder_of lies in; mem_free */
+/* path relative to the folder that the file folder_of lies in; one that names a descriptor lies in
+ * none. mem_free */
 char *file_join(const char *folder_of, const char *path);
 
 /* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What

@@ -105,6 +105,8 @@ static bool check_value(const struct command *c, const struct arg_option *o, con
     int64_t high = o->high;
     if (c->has_config && strcmp(o->name, "batch-size") == 0)
         high = TRAIN_BATCH_MOST; /* rows of a step */
+    if (!*text && o->flags & ARG_EMPTY)
+        return true;
     if (!*text)
         return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
     if (o->words) {

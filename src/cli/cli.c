@@ -257,6 +257,20 @@ static bool set_log(const struct args *a, struct err *e)
     return true;
 }
 
+/* How errors are told is known before the command line is: of one that is wrong, too. */
+static void set_format(int argc, char **argv)
+{
+    static const char option[] = "--log-format";
+    const size_t length = sizeof option - 1;
+    const char *format = NULL;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
+            format = argv[i] + length + 1;
+        else if (strcmp(argv[i], option) == 0 && i + 1 < argc)
+            format = argv[++i];
+    log_setup(log_level(), format && strcmp(format, "json") == 0);
+}
+
 static int no_command(const char *word, int argc, char **argv)
 {
     struct err e = {0};
@@ -366,6 +380,7 @@ int cli_main(int argc, char **argv)
         text_free(&page);
         return code;
     }
+    set_format(argc - 2, argv + 2);
     const struct command *c = command_find(argv[1]);
     int code = c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1], argc, argv);
     if (!machine_abandoned())

@@ -22,7 +22,7 @@ static const struct arg_option predict_options_table[] = {
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},
-    {"null", 0, "TEXT", NULL, 0, 0, 0,
+    {"null", 0, "TEXT", NULL, ARG_EMPTY, 0, 0,
      "What stands for a missing answer (--on-bad-row null); default: nothing."},
     {"on-bad-row", 0, "RULE", bad_row_words, 0, 0, 0,
      "What a row that cannot be read does: stop (default, exit 65), null (keeps its place, empty), "
@@ -66,6 +66,10 @@ static int predict_command(struct args *a)
                 q.rejects ? "--rejects" : "--max-bad-rows");
         err_help(&e, "add --on-bad-row skip or null, or leave %s out: the first bad row stops",
                  q.rejects ? "--rejects" : "--max-bad-rows");
+        code = cli_fail(a, &e, NULL);
+    } else if (q.null_text && *q.null_text && q.on_bad_row != BAD_ROW_NULL) {
+        err_set(&e, ERR_OPTION_CONFLICT, "--null belongs to --on-bad-row null");
+        err_help(&e, "add --on-bad-row null, or leave --null out: no answer is missing without it");
         code = cli_fail(a, &e, NULL);
     } else if (a->json && q.rejects && !answers && file_is_output(q.rejects)) {
         err_set(&e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");

@@ -46,6 +46,10 @@ static bool fit_target(struct schema *s, struct table *t, struct err *e)
     if (constant)
         stats_warn(t, "target \"%s\" has the same value in every training row",
                    text_quote_z(s->columns[s->target].name));
+    else if (!(deviation > 0) || !isfinite(1 / deviation))
+        stats_warn(t, "the values of the target \"%s\" differ by less than can be scaled (%.3g): "
+                      "give it in a smaller unit",
+                   text_quote_z(s->columns[s->target].name), high - low);
     for (uint64_t row = 0; row < t->rows.count; row++) {
         float y = (float)((t->target[row] - s->target_center) / s->target_scale);
         memcpy(rows_at(&t->rows, row) + s->format.at_target, &y, sizeof y);

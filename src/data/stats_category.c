@@ -90,6 +90,11 @@ static bool report_category(const struct category_task *task, uint32_t slot, str
         err_subject(e, c->name);
         return err_expected(e, "at most %u", VOCAB_MOST);
     }
+    if (!values)
+        stats_warn(task->table, "column \"%s\": no value is in `min_count` (%lld) training rows, "
+                                "and so it tells nothing%s",
+                   text_quote_z(c->name), (long long)c->min_count,
+                   c->missing ? " but where it is missing" : "");
     c->constant = values <= 1 && !c->missing && c->min_count == 1;
     return true;
 }

@@ -128,14 +128,16 @@ static void blame_missing(const struct config *c, struct err *e)
     if (!v)
         return;
     put_origin(c, "", v, &from);
+    const char *first = strstr(e->what, "\", \"") ? "the first of " : ""; /* no name has that */
     if (strcmp(from.data, "--set") == 0) {
         bool entry = strcmp(key, "data.columns") == 0;
         err_key(e, "%s%s%s", key, entry ? "." : "", entry ? e->subject : "");
         const char *set = config_set_of(c, e->key);
-        snprintf(e->what + used, sizeof e->what - used, ", which --set %s names",
+        snprintf(e->what + used, sizeof e->what - used, ", %swhich --set %s names", first,
                  text_quote_z(set ? set : key));
     } else {
-        snprintf(e->what + used, sizeof e->what - used, ", which `%s` names (%s)", key, from.data);
+        snprintf(e->what + used, sizeof e->what - used, ", %swhich `%s` names (%s)",
+                 first, key, from.data);
     }
     text_free(&from);
 }

@@ -41,6 +41,8 @@ const struct config_belonging config_belongings[] = {
     {"train.loss.q", "train.loss.type", "quantile"},
     {"train.loss.class_weights", "train.loss.type", "cross_entropy focal"},
     {"data.split.column", "data.split.method", "group time hash column"},
+    {"data.split.valid", "data.split.method", "random stratified group time hash"},
+    {"data.split.test", "data.split.method", "random stratified group time hash"},
     {NULL, NULL, NULL}};
 
 bool config_listed(const char *words, const char *word, size_t length)
@@ -88,7 +90,8 @@ static bool check_useful(const struct config *c, struct err *e)
             length = strlen(word);
             mark = "\"";
         }
-        if (config_listed(b->words, word, length) || is_default(row, s->value))
+        if (config_listed(b->words, word, length) ||
+            (*means && config_listed(b->words, means, strlen(means))) || is_default(row, s->value))
             continue;
         json_fail(c->doc, node(c, b->key), e, ERR_CONFIG_CONFLICT,
                   "`%s` has no effect when `%s` is %s%.*s%s%s%s%s", b->key, b->beside, mark,

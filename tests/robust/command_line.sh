@@ -166,10 +166,27 @@ refused "L04 a --set without a value" "E1008" check leads.json --set train.epoch
 refused "L04 a --set of an unknown key" 'did you mean' check leads.json --set train.epoch=3
 refused "L04 a --set of the wrong type" "train.epochs" check leads.json --set train.epochs=many
 refused "L04 a backend that is none" "E1" train leads.json --backend tpu
+# one line of JSON each, when that is asked for anywhere on the line
+usage_json() {
+    run dnn "$@"
+    is_exit 64 "usage: dnn $*"
+    is "$(wc -l <err) $(cut -c1-46 err)" '1 {"schema":"dnn.error/1","id":"E100'"$(sed 's/.*"id":"E100\(.\).*/\1/' err)"'","exit":64' "as one line of JSON"
+}
+usage_json train --log-format json leads.json --threads x
+usage_json train leads.json --sett train.epochs=1 --log-format=json
+usage_json train --log-format json
+usage_json completion --log-format json
+usage_json trian leads.json --log-format json
+run dnn train leads.json --threads x -- --log-format json
+err_has 'dnn: error[E1004]: --threads' "but not behind --"
 refused "L05 quiet and verbose" "--quiet and --verbose contradict" train leads.json --quiet --verbose
 refused "L05 --columns with a header" "--no-header" predict m.dnn new.csv --columns a,b
 refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on-bad-row" predict m.dnn new.csv --rejects x.out
 refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" predict m.dnn new.csv --max-bad-rows 3
+refused "L05 --null where no answer is missing" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA
+refused "L05 nor with skip" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA --on-bad-row skip
+run dnn predict m.dnn new.csv --null '' --on-bad-row null
+is_exit 0 "L05 --null '' is the default"
 { head -n 1 new.csv | sed 's/$/,prediction,probability_yes,probability_no more/'; sed '1d; s/$/,1,2,3/' new.csv; } >clash.csv
 refused "L05 a passthrough of an output's name" 'column "prediction"' predict m.dnn clash.csv --passthrough prediction
 refused "L05 and of a probability" 'column "probability_yes"' predict m.dnn clash.csv --passthrough "probability_yes"

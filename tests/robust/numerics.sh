@@ -266,4 +266,12 @@ for set in train.loss.type=focal train.loss.class_weights=balanced train.loss.la
     out_has '"macro_auc":'
 done
 rm -f two.dnn
+# a category whose values are all too rare, a target whose values are too near for a scale
+run dnn check c.json --set 'data.columns.c={"type": "categorical", "min_count": 100000}'
+is_exit 0 "N05 a column all of whose values are too rare"
+err_has 'column "c": no value is in `min_count` (100000) training rows, and so it tells nothing but where it is missing'
+awk -F, 'BEGIN {OFS = ","} NR > 1 {$4 = $4 "e-320"} {print}' v.csv >tiny.csv
+run dnn check v.json --set data.train=tiny.csv
+is_exit 0 "N05 a target of tiny values"
+err_has 'the values of the target "y" differ by less than can be scaled'
 done_testing

@@ -238,4 +238,8 @@ run dnn train c.json -o bar.dnn --progress none
 is "$(grep -c 'epoch 1/2' err)" 0 "none: no epoch"
 run dnn train c.json -o bar.dnn
 is "$(grep -c $'\r' err)" 0 "auto: no bar where there is no terminal"
+# a config that comes through a descriptor lies in no folder: its files are looked for here, as with -
+run dnn train <(cat c.json) --set output.model=here.dnn
+is_exit 0 "a config of a process substitution"
+same here.dnn m.dnn "trains to the same model"
 done_testing
