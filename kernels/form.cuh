@@ -21,9 +21,10 @@ HOST_DEVICE uint32_t form_of(const struct act *p)
 {
     return (uint32_t)((uintptr_t)p & FORM_BITS);
 }
+/* Counted back from p: of a number made anew, a compiler does not know that it is device memory. */
 HOST_DEVICE void *form_memory(const struct act *p)
 {
-    return (void *)((uintptr_t)p & ~(uintptr_t)FORM_BITS);
+    return (char *)const_cast<struct act *>(p) - form_of(p);
 }
 /* Memory of numbers in a form, and numbers in fp32. */
 HOST_DEVICE struct act *form_act(const void *memory, uint32_t form)
