@@ -5,11 +5,12 @@
 #   scripts/gpu_verify.sh --part NAME     that one (and the build, if it was not done); may be repeated
 #   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
 #                                         build/third-party, which has to travel with the tree; there they are compiled
-#   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script: never green
+#   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script: never green; slow, and given 50 minutes
 # Needs a GPU, its driver, the CUDA toolkit (nvcc), gcc, g++, make and perl; PyTorch (python3, or PEERS=/path/to/python) and
 # compute-sanitizer where they are. CUDA_ARCHS (the card's own) are the architectures built, COMMIT names the tree where there is no .git.
 # The parts are in scripts/gpu/. The part bench holds speed to what must be reached (`must` in scripts/gpu/bench.sh): missed is failed.
-# Results: $OUT, else build/gpu-verify: report.txt, verify.json (every part), parity.json, guests.json, constants.json, bench.json, dnn-bench.json, log.txt.
+# Results: $OUT, else build/gpu-verify: report.txt, verify.json (every part), parity.json, guests.json, constants.json, bench.json, dnn-bench.json,
+# profile.json, log.txt. GPU_VERIFY_SECONDS: the time after which what runs is ended (525).
 # A dated report belongs in tests/bench/results.
 # Exit 0 when every part passed, 1 when one failed, 69 when one was skipped: a skipped part is not a pass.
 set -uo pipefail
@@ -20,16 +21,18 @@ export LC_ALL=C
 for name in ${!DNN_@} ${!GPU_@} MODEL_BACKEND ALL_GPU OPENBLAS_CORETYPE OPENBLAS_L2_SIZE LOG_LEVEL DEBUG; do
     [ "$name" = GPU_VERIFY_SECONDS ] || unset "$name"
 done
+help() { sed -n '2,/^set /s/^# \{0,1\}//p' "scripts/${0##*/}"; }
 all="build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench"
 parts=""
 emulated=no
 pack=no
 while [ $# -gt 0 ]; do
     case $1 in
-    --part) shift; parts="$parts ${1:-}" ;;
+    --part) [ $# -gt 1 ] || { help >&2; exit 64; }; shift; parts="$parts $1" ;;
     --pack) pack=yes ;;
     --emulated) emulated=yes ;;
-    *) sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+    --help | -h) help; exit ;;
+    *) help >&2; exit 64 ;;
     esac
     shift
 done
@@ -46,12 +49,12 @@ if [ $pack = yes ]; then
 fi
 
 began=$SECONDS
-limit=${GPU_VERIFY_SECONDS:-525}
+limit=${GPU_VERIFY_SECONDS:-$([ $emulated = yes ] && echo 3000 || echo 525)}
 results=${OUT:-$root/build/gpu-verify}
 build=build/gpu
 work=$root/build/gpu-verify.work
 mkdir -p "$results" "$work" "$work/run"
-rm -f "$work"/*.json "$work"/*.log "$results"/{report.txt,verify.json,parity.json,guests.json,constants.json,bench.json,dnn-bench.json,log.txt}
+rm -f "$work"/*.json "$work"/*.log "$work"/*.why "$results"/{report.txt,verify.json,parity.json,guests.json,constants.json,bench.json,dnn-bench.json,profile.json,log.txt}
 report=$results/report.txt
 jobs=$(nproc 2>/dev/null || echo 2)
 nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
@@ -121,6 +124,7 @@ for part in $wanted; do
         code=$?
         { kill -- -$guard; wait $guard; } 2>/dev/null
         why=$(cat "$work/$part.why" 2>/dev/null)
+        [ $code -le 128 ] || [ $((SECONDS - began)) -lt "$limit" ] || why="${why:+$why; }ended after $limit s of all parts"
     fi
     took=$((SECONDS - at))
     case $code in

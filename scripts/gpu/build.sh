@@ -21,8 +21,9 @@ part_build() {
     [ $emulated = yes ] && nvcc_here="NVCC="
     # shellcheck disable=SC2086 # words
     make -s -j"$jobs" BUILD="$build" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
-    [ -z "$nvcc" ] || "$nvcc" --version | sed -n '/release/p'
+    [ $emulated = yes ] || "$nvcc" --version | sed -n '/release/p'
     [ ! -x "$dnn" ] || "$dnn" --version
+    [ ! -x "$dnn" ] || "$dnn" --version --json | grep -q '"backends":\["cuda"' || fail "it was built without kernels: $nvcc does not compile them"
     passed
 }
 

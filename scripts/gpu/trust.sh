@@ -28,8 +28,14 @@ part_large() {
 part_gpucheck() {
     need_gpu && need_program || return
     "$dnn" help 2>&1 | grep -q gpucheck || skip "this build has no command gpucheck" || return
-    "$dnn" gpucheck --level full --json >"$work/gpucheck.result" || fail "exit $?"
+    local code=0 wanted=0 verdict
+    [ $emulated = no ] || wanted=69 # an emulated device is no GPU, whatever its checks say
+    "$dnn" gpucheck --level full --json >"$work/gpucheck.result" || code=$?
     cat "$work/gpucheck.result"
+    verdict=$(sed -n 's/.*"verdict":"\([a-z_]*\)".*/\1/p' "$work/gpucheck.result")
+    [ $code -eq $wanted ] || fail "exit $code, verdict ${verdict:-none}"
+    [ $emulated = no ] || [ "$verdict" = emulated ] || fail "verdict ${verdict:-none}"
+    ! grep -q '"status":"fail"' "$work/gpucheck.result" || fail "$(grep -o '"id":"[a-z_]*","status":"fail"' "$work/gpucheck.result" | head -n 3)"
     passed
 }
 
