@@ -7,7 +7,7 @@
 
 #include "cuda.cuh"
 
-enum { CUDA_VERSION_OF_CODE = 2 };
+enum { CUDA_VERSION_OF_CODE = 3 };
 static const uint64_t GIB = (uint64_t)1 << 30;
 
 /* --- opening --- */

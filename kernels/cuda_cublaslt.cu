@@ -1,6 +1,7 @@
 /* cuda_cublaslt.cu - dense products by cuBLASLt. Its matrices run down columns, ours along rows: it
- * is given C' = B' A'. It may not split k, so that the same shapes give the same bits. What it is
- * asked about a shape is asked when that is met first, and never while a graph is made. */
+ * is given C' = B' A', as they lie: in fp32, or in the 16 bits that a training keeps, with sums in
+ * fp32. It may not split k, so that the same shapes give the same bits. What it is asked about a
+ * shape is asked when that is met first, and never while a graph is made. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,18 +41,19 @@ void cublaslt_close(struct card *m)
 
 /* --- shapes --- */
 
-static uint32_t alignment(const void *at, uint64_t part)
+static uint32_t alignment(const struct act *at, uint64_t part)
 {
-    uint64_t bits = (uint64_t)(uintptr_t)at | part * sizeof(float) | 256;
+    uint64_t bits = (uint64_t)(uintptr_t)form_memory(at) | part * form_bytes(form_of(at)) | 256;
     return (uint32_t)(bits & ~(bits - 1));
 }
 
-/* What it can do itself at the end; the rest is guest_finish's. */
+/* What it can do itself at the end; the rest is guest_finish's. A bias would have to be of the form
+ * of C, and ours is in fp32. */
 static uint32_t end_of(const struct gemm *g)
 {
     bool plain = !g->hot.column_count && !g->by && !g->z && !g->add &&
                  (g->act == ACT_NONE || g->act == ACT_RELU) && (uintptr_t)g->bias % 16 == 0;
-    if (!plain)
+    if (!plain || (g->bias && !is_plain(g->c)))
         return CUBLASLT_END_NONE;
     uint32_t end = g->bias ? CUBLASLT_END_BIAS : 0;
     if (g->act)
@@ -69,12 +71,28 @@ static bool equal_parts(const struct gemm *g)
     return g->parts == 1 || (g->k % 8 == 0 && g->k / 8 % g->parts == 0);
 }
 
+/* C in 16 bits is rounded before the rest is done: only a derivative is meant to come behind that
+ * (gemm_put). */
+static bool rounds_too_soon(const struct gemm *g)
+{
+    return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z || !g->by);
+}
+
+/* fp16 scales factors that lie in fp32, and such as gradients are. */
+static bool factors_fit(const struct gemm *g, enum product how)
+{
+    return is_plain(g->a) ? how != PRODUCT_FP16
+                          : form_of(g->a) == form_product(how) &&
+                                !(how == PRODUCT_FP16 && g->scale);
+}
+
 static bool shape_of(const struct gemm *g, enum product how, struct guest_shape *s)
 {
     *s = guest_shape{};
     s->end = end_of(g);
     bool rest = s->end == CUBLASLT_END_NONE && !ends_by_itself(g);
-    if (g->sums || how == PRODUCT_FP16 || !equal_parts(g) || (rest && (g->add || g->parts > 1)) ||
+    if (g->sums || !factors_fit(g, how) || !equal_parts(g) ||
+        (rest && (g->add || g->parts > 1 || rounds_too_soon(g))) ||
         (g->a_col != 1 && g->a_row != 1) || (g->b_col != 1 && g->b_row != 1))
         return false;
     s->m = g->m;
@@ -88,6 +106,8 @@ static bool shape_of(const struct gemm *g, enum product how, struct guest_shape 
     s->c_row = g->c_row;
     s->c_part = g->parts > 1 ? g->c_part : 0;
     s->how = how;
+    s->form = (uint16_t)form_of(g->a);
+    s->form_c = (uint16_t)form_of(g->c);
     s->add = g->add;
     uint64_t a_part = g->parts > 1 ? (uint64_t)s->k * g->a_col : 0;
     uint64_t b_part = g->parts > 1 ? (uint64_t)s->k * g->b_row : 0;
@@ -118,14 +138,21 @@ static int set_layout(void *layout, uint32_t parts, uint64_t stride)
                                 (layout, CUBLASLT_STRIDE, &offset, sizeof offset));
 }
 
+static int type_of(uint32_t form)
+{
+    return form == FORM_BF16 ? CUBLASLT_BFLOAT : form == FORM_FP16 ? CUBLASLT_HALF
+                                                                   : CUBLASLT_FLOAT;
+}
+
 /* Lines of so many numbers, one of which begins `step` behind the other; a single line has none
  * behind it. */
-static int make_layout(void **layout, uint32_t length, uint32_t lines, uint32_t step,
-                       uint32_t parts, uint64_t stride)
+struct lines { uint32_t form, length, count, step, parts; uint64_t stride; };
+static int make_layout(void **layout, struct lines of)
 {
-    uint32_t ld = lines == 1 && step < length ? length : step;
-    int status = LT(cublasLtMatrixLayoutCreate, (layout, CUBLASLT_FLOAT, length, lines, ld));
-    return status ? status : set_layout(*layout, parts, stride);
+    uint32_t ld = of.count == 1 && of.step < of.length ? of.length : of.step;
+    int status = LT(cublasLtMatrixLayoutCreate,
+                    (layout, type_of(of.form), of.length, of.count, ld));
+    return status ? status : set_layout(*layout, of.parts, of.stride);
 }
 
 static int describe(struct guest_served *s)
@@ -134,8 +161,9 @@ static int describe(struct guest_served *s)
     const struct guest_shape *h = &s->shape;
     int32_t across_first = h->b_col != 1, across_second = h->a_col != 1;
     uint64_t part_b = (uint64_t)h->k * h->b_row, part_a = (uint64_t)h->k * h->a_col;
-    uint32_t end = h->end;
-    int status = LT(cublasLtMatmulDescCreate, (&s->product, computes[h->how], CUBLASLT_FLOAT));
+    uint32_t end = h->end, form = h->form, parts = h->parts;
+    int compute = form == FORM_REAL ? computes[h->how] : CUBLASLT_FP32;
+    int status = LT(cublasLtMatmulDescCreate, (&s->product, compute, CUBLASLT_FLOAT));
     if (!status)
         status = LT(cublasLtMatmulDescSetAttribute,
                     (s->product, CUBLASLT_ACROSS_A, &across_first, sizeof across_first));
@@ -147,12 +175,16 @@ static int describe(struct guest_served *s)
                     (s->product, CUBLASLT_EPILOGUE, &end, sizeof end));
     /* its first factor is our B, its second our A */
     if (!status)
-        status = across_first ? make_layout(&s->of_a, h->k, h->n, h->b_col, h->parts, part_b)
-                              : make_layout(&s->of_a, h->n, h->k, h->b_row, h->parts, part_b);
+        status = make_layout(&s->of_a, across_first
+                                           ? lines{form, h->k, h->n, h->b_col, parts, part_b}
+                                           : lines{form, h->n, h->k, h->b_row, parts, part_b});
     if (!status)
-        status = across_second ? make_layout(&s->of_b, h->m, h->k, h->a_col, h->parts, part_a)
-                               : make_layout(&s->of_b, h->k, h->m, h->a_row, h->parts, part_a);
-    return status ? status : make_layout(&s->of_c, h->n, h->m, h->c_row, h->parts, h->c_part);
+        status = make_layout(&s->of_b, across_second
+                                           ? lines{form, h->m, h->k, h->a_col, parts, part_a}
+                                           : lines{form, h->k, h->m, h->a_row, parts, part_a});
+    return status ? status
+                  : make_layout(&s->of_c, lines{h->form_c, h->n, h->m, h->c_row, parts,
+                                                h->c_part});
 }
 
 static int wish_for(const struct card *m, const struct guest_shape *h, void *wish)
@@ -197,15 +229,17 @@ static int ask(struct card *m, struct guest_served *s)
 static int launch(struct card *m, struct guest_served *s, const struct gemm *g)
 {
     const float one = 1, from = g->add ? 1.0f : 0.0f;
+    void *const c = form_memory(g->c);
     int status = 0;
     if (s->shape.end & CUBLASLT_END_BIAS)
         status = LT(cublasLtMatmulDescSetAttribute,
                     (s->product, CUBLASLT_BIAS, &g->bias, sizeof g->bias));
     if (!status)
         status = LT(cublasLtMatmul,
-                    (m->guests->use[GUEST_CUBLASLT].handle, s->product, &one, g->b, s->of_a, g->a,
-                     s->of_b, &from, g->c, s->of_c, g->c, s->of_c, &s->way.how,
-                     (char *)m->scratch + SCRATCH_HEAD, m->guests->workspace, m->stream));
+                    (m->guests->use[GUEST_CUBLASLT].handle, s->product, &one, form_memory(g->b),
+                     s->of_a, form_memory(g->a), s->of_b, &from, c, s->of_c, c, s->of_c,
+                     &s->way.how, (char *)m->scratch + SCRATCH_HEAD, m->guests->workspace,
+                     m->stream));
     if (!status && s->shape.end == CUBLASLT_END_NONE && !ends_by_itself(g))
         guest_finish(&m->head, g);
     return status;

@@ -18,7 +18,7 @@ struct guest_shape {
     uint32_t m, n, k, parts, a_row, a_col, b_row, b_col, c_row;
     uint32_t how, end, add;         /* end: CUBLASLT_END_ */
     uint32_t align_a, align_b, align_c;
-    uint32_t pad;                   /* no holes: shapes are compared by their bytes */
+    uint16_t form, form_c;          /* no holes: shapes are compared by their bytes */
 };
 struct guest_served {
     struct guest_shape shape;

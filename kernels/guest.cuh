@@ -22,10 +22,12 @@ struct guest_door {
 };
 extern const struct guest_door *guest_door; /* NULL: shut */
 
-/* They are given fp32 alone. */
+/* They are given two factors of one form, and what comes of it is in that form as well, or in fp32.
+ */
 static inline bool guest_knows(const struct gemm *g)
 {
-    return is_plain(g->a) && is_plain(g->b) && is_plain(g->c);
+    return form_of(g->a) == form_of(g->b) &&
+           (is_plain(g->c) || form_of(g->c) == form_of(g->a));
 }
 
 static inline bool guest_takes(struct machine *m, const struct gemm *g, enum product how)

@@ -36,12 +36,16 @@ part_guests() {
     ! grep -q 'warning:' "$work/guests.err" || fail "$(grep -m 1 'warning:' "$work/guests.err")"
     grep -o '"guests": "[^"]*"' "$work/guests.cases"
     grep -q '"guests": "cuBLASLt.*cuDNN' "$work/guests.cases" || fail "they did not serve"
+    # the products again, of factors in 16 bits as a training keeps them: against the CPU
+    DNN_GUESTS=always try "$dnn" gpucheck --level full --json -q >guests.check
+    grep -q '"verdict":"\(ready\|emulated\)"' guests.check || fail "gpucheck with guests: $(grep -o '"verdict":"[a-z_]*"' guests.check)"
+    ! grep -q '"status":"fail"' guests.check || fail "gpucheck with guests: $(grep -o '"id":"[a-z_]*","status":"fail"' guests.check | head -n 3)"
     # trainings with them and without; wide, with a norm, so that nothing is fused and activations stand alone
     local width=512 batch=4096 precision size set
     [ $emulated = yes ] && width=48 batch=128
     config v.json "$(small).csv" 4 $batch
     sed -i "s/128/$width/g; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/; s/, {\"type\": \"relu\"}\]/, {\"type\": \"layer_norm\"}, {\"type\": \"relu\"}]/" v.json
-    for precision in fp32 tf32 bf16; do
+    for precision in fp32 tf32 bf16 fp16; do
         set="--set backend.precision=$precision"
         # shellcheck disable=SC2086 # words
         try "$dnn" train v.json -o v.own.dnn -q $set || fail "$precision: training"
@@ -53,7 +57,7 @@ part_guests() {
     done
     # what both take on this card: rows of kernels/guest_rules.def are made of it
     : >v.times
-    for size in 256 $batch; do for precision in fp32 tf32 bf16; do
+    for size in 256 $batch; do for precision in fp32 tf32 bf16 fp16; do
         [ $emulated = no ] || [ $size = 128 ] || continue
         try "$dnn" train v.json -o v.dnn -v --progress none --set backend.precision=$precision --set backend.deterministic=false \
             --set train.batch_size=$size --set train.epochs=1 2>v.err || fail "$precision: by timings"

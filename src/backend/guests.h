@@ -26,7 +26,8 @@ struct cublaslt_way {
     int reserved[4];
 };
 enum {
-    CUBLASLT_FLOAT = 0,                /* type of matrices and scale */
+    /* types of matrices; scale and sums are floats */
+    CUBLASLT_FLOAT = 0, CUBLASLT_HALF = 2, CUBLASLT_BFLOAT = 14,
     CUBLASLT_FP32 = 68, CUBLASLT_FP16 = 74, CUBLASLT_BF16 = 75, CUBLASLT_TF32 = 77, /* compute */
     CUBLASLT_ACROSS_A = 3, CUBLASLT_ACROSS_B = 4, CUBLASLT_EPILOGUE = 7, CUBLASLT_BIAS = 8,
     CUBLASLT_END_NONE = 1, CUBLASLT_END_RELU = 2, CUBLASLT_END_BIAS = 4, /* as bits, none is 1 */

@@ -83,6 +83,39 @@ run with whole "$DNN" train c.json --progress none -o fp16.dnn --set backend.pre
 run train -o fp16.own.dnn --set backend.precision=fp16
 check "fp16, whose large products are scaled, stays with our kernels" close fp16.dnn fp16.own.dnn 0.1
 
+# --- what a training keeps in 16 bits is given to them as it lies ---
+stub tells lt $lt -DTELLS
+stub tells dnn $cudnn
+half='"layers": [{"type": "dense", "units": 64}, {"type": "layer_norm"}, {"type": "relu"}, {"type": "dense", "units": 64, "bias": false},
+  {"type": "relu"}, {"type": "dense", "units": 64, "bias": false}, {"type": "layer_norm"}, {"type": "dense", "units": 64}, {"type": "tanh"}]'
+sed "s/\"layers\": \[.*\]}\]/${half//$'\n'/}/" c.json >half.json
+products() { grep -c "^product $1\$" err; }
+for precision in bf16 fp16; do
+    type=$([ $precision = bf16 ] && echo 14 || echo 2)
+    run with tells "$DNN" train half.json --progress none -o half.dnn --set backend.precision=$precision
+    is_exit 0 "$precision: layers of 64"
+    is "$(warnings)" 0 "$precision: nothing is refused"
+    [ "$(products "$type $type $type")" -gt 0 ]
+    ok $? "$precision: factors and what comes of them in 16 bits: $(products "$type $type $type") products"
+    if [ $precision = bf16 ]; then
+        [ "$(products "14 14 0")" -gt 0 ]
+        ok $? "bf16: gradients of weights in fp32 of such factors: $(products "14 14 0")"
+    else
+        is "$(products "2 2 0")" 0 "fp16: gradients, which are scaled, stay with our kernels"
+    fi
+    dnn train half.json --progress none -q -o half.own.dnn --set backend.precision=$precision
+    check "$precision: the same training" close half.dnn half.own.dnn 0.05
+    ! cmp -s half.dnn half.own.dnn
+    ok $? "$precision: and not by our kernels"
+    run with tells "$DNN" train half.json --progress none -o again.dnn --set backend.precision=$precision
+    same again.dnn half.dnn "$precision: twice, the same bytes"
+    DNN_EMULATE=order:3,report run with whole "$DNN" train half.json --progress none -o again.dnn --set backend.precision=$precision
+    same again.dnn half.dnn "$precision: in another order of work as well"
+    err_has "0 after a fault, 0 findings, 0 left" "$precision: nothing found, nothing left"
+done
+GUESTS_RULE="" run with tells "$DNN" train half.json --progress none -v -o timed.dnn --set backend.precision=bf16 --set backend.deterministic=false
+err_has "product 64 x 64 x 64: cuBLASLt" "by timings as well"
+
 # --- by rule, from a size on ---
 sed 's/"units": 24/"units": 320/' c.json >wide.json
 GUESTS_RULE=cuBLASLt:fp32:16:100000 run with whole "$DNN" train wide.json --progress none -o rule.dnn

@@ -5,9 +5,11 @@
  *   -DFAIL_AT=N  the Nth computation is refused
  *   -DCREATE=N   creating a handle gives that status
  *   -DSLOW       it takes its time
+ *   -DTELLS      the types of every product are told on standard error: "product 14 14 0"
  * Types are those of src/backend/cublaslt.def, where each function is described. */
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,17 +42,61 @@ static void take_time(void)
 
 #ifdef CUBLASLT
 enum { NOT_SUPPORTED = 15, FAILED = 14 };
-struct layout { uint64_t rows, columns; int64_t ld, stride; int32_t count; };
+enum { FLOAT = 0, HALF = 2, BFLOAT = 14, COMPUTE_32 = 68 };
+struct layout { uint64_t rows, columns; int64_t ld, stride; int32_t count, type; };
 struct product { int32_t compute, across_a, across_b; uint32_t end; const float *bias; };
 struct wish { uint32_t reductions; };
 struct way { uint64_t words[8]; size_t workspace; int status; float waves; int reserved[4]; };
 struct work {
     struct product p;
     struct layout la, lb, lc;
-    const float *a, *b;
-    float *c;
+    const void *a, *b;
+    void *c;
     float alpha, beta;
 };
+
+/* --- numbers of 16 bits: half a float; a sign, 5 bits of exponent, 10 of mantissa --- */
+
+static double number(int type, const void *at, uint64_t i)
+{
+    uint16_t half;
+    uint32_t bits;
+    float value;
+    if (type == FLOAT)
+        return (double)((const float *)at)[i];
+    half = ((const uint16_t *)at)[i];
+    if (type == BFLOAT) {
+        bits = (uint32_t)half << 16;
+        memcpy(&value, &bits, sizeof value);
+        return (double)value;
+    }
+    int exponent = half >> 10 & 31, mantissa = half & 1023;
+    double size = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+                                 : ldexp(mantissa, -24);
+    return half >> 15 ? -size : size;
+}
+/* Rounded to nearest, ties to even: what rint does. */
+static void put(int type, void *at, uint64_t i, double x)
+{
+    if (type == FLOAT) {
+        ((float *)at)[i] = (float)x;
+        return;
+    }
+    int most = type == HALF ? 15 : 127, digits = type == HALF ? 10 : 7, exponent = 0, sign = x < 0;
+    double size = fabs(x);
+    frexp(size, &exponent);
+    if (size == 0 || exponent < 2 - most) /* it is not normal */
+        exponent = 2 - most;
+    long mantissa = size < 1e300 ? lrint(ldexp(size, digits + 1 - exponent)) : 2L << digits;
+    long bits = ((long)(exponent - 2 + most) << digits) + mantissa; /* a carry goes up by itself */
+    if (!(size <= 1e300))
+        bits = ((2L * most + 1) << digits) + (size != size);
+    else if (bits > (2L * most + 1) << digits)
+        bits = (2L * most + 1) << digits;
+    ((uint16_t *)at)[i] = (uint16_t)(bits | (long)sign << 15);
+}
+
 
 size_t cublasLtGetVersion(void)
 {
@@ -92,10 +138,10 @@ int cublasLtMatmulDescSetAttribute(void *at, int which, const void *value, size_
 }
 int cublasLtMatrixLayoutCreate(void **to, int type, uint64_t rows, uint64_t columns, int64_t ld)
 {
-    struct layout l = {rows, columns, ld, 0, 1};
+    struct layout l = {rows, columns, ld, 0, 1, type};
     *to = calloc(1, sizeof l);
     memcpy(*to, &l, sizeof l);
-    return type != 0 || ld < (int64_t)rows ? 7 : 0;
+    return (type != FLOAT && type != HALF && type != BFLOAT) || ld < (int64_t)rows ? 7 : 0;
 }
 int cublasLtMatrixLayoutDestroy(void *l)
 {
@@ -131,9 +177,14 @@ int cublasLtMatmulPreferenceSetAttribute(void *at, int which, const void *value,
     return 0;
 }
 
-/* A product it does not do: shapes that do not fit, and one that may be split. */
+/* A product it does not do: shapes that do not fit, and one that may be split; factors of two
+ * types, 16 bits with other sums than of 32, a bias that is not of the type of C. */
 static int fits(const struct work *w)
 {
+    int type = w->la.type, bias = w->p.end & 4;
+    if (type != w->lb.type || (w->lc.type != type && w->lc.type != FLOAT) ||
+        (type != FLOAT && w->p.compute != COMPUTE_32) || (w->lc.type != FLOAT && bias))
+        return 0;
     uint64_t m = w->p.across_a ? w->la.columns : w->la.rows;
     uint64_t k = w->p.across_a ? w->la.rows : w->la.columns;
     uint64_t k_too = w->p.across_b ? w->lb.columns : w->lb.rows;
@@ -171,16 +222,18 @@ static void compute(void *data)
     for (int32_t z = 0; z < w->lc.count; z++)
         for (uint64_t j = 0; j < w->lc.columns; j++)
             for (uint64_t i = 0; i < w->lc.rows; i++) {
-                const float *a = w->a + z * w->la.stride, *b = w->b + z * w->lb.stride;
+                uint64_t a = (uint64_t)(z * w->la.stride), b = (uint64_t)(z * w->lb.stride);
                 uint64_t lda = (uint64_t)w->la.ld, ldb = (uint64_t)w->lb.ld;
-                float *c = w->c + z * w->lc.stride + j * (uint64_t)w->lc.ld + i;
+                uint64_t c = (uint64_t)(z * w->lc.stride) + j * (uint64_t)w->lc.ld + i;
                 double sum = 0;
                 for (uint64_t k = k_count; k-- > 0;) /* not in our order */
-                    sum += (double)a[w->p.across_a ? i * lda + k : k * lda + i] *
-                           (double)b[w->p.across_b ? k * ldb + j : j * ldb + k];
-                sum = w->alpha * sum + (w->beta != 0 ? w->beta * (double)*c : 0);
+                    sum += number(w->la.type, w->a,
+                                  a + (w->p.across_a ? i * lda + k : k * lda + i)) *
+                           number(w->lb.type, w->b,
+                                  b + (w->p.across_b ? k * ldb + j : j * ldb + k));
+                sum = w->alpha * sum + (w->beta != 0 ? w->beta * number(w->lc.type, w->c, c) : 0);
                 sum += w->p.end & 4 ? (double)w->p.bias[i] : 0;
-                *c = (float)(w->p.end & 2 && sum < 0 ? 0 : sum);
+                put(w->lc.type, w->c, c, w->p.end & 2 && sum < 0 ? 0 : sum);
             }
 }
 
@@ -190,6 +243,10 @@ int cublasLtMatmul(void *handle, void *p, const void *alpha, const void *a, void
 {
     if (refused())
         return FAILED;
+#ifdef TELLS
+    fprintf(stderr, "product %d %d %d\n", ((struct layout *)la)->type, ((struct layout *)lb)->type,
+            ((struct layout *)lc)->type);
+#endif
     if (!handle || c != d || lc != ld || how[0] != 42 || !workspace || bytes < 4096)
         return 7;
     struct work *w = calloc(1, sizeof *w), filled = work_of(p, la, lb, lc);
