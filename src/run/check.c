@@ -221,7 +221,7 @@ static void begin_anew(struct training *t, const struct err *e)
     struct selection s = t->backend;
     journal_close(&t->journal);
     lock_drop(&t->lock);
-    select_restart(&s, e, false, "beginning anew with the CPU");
+    select_restart(&s, e, false, "beginning anew with the CPU", (struct select_spent){0});
 }
 
 bool check_run(struct config *config, struct check_result *r, struct err *e)

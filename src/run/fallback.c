@@ -14,6 +14,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "run/select.h"
+#include "run/warnings.h"
 
 bool select_is_gpu(const struct selection *s)
 {
@@ -27,6 +28,7 @@ bool select_wants_gpu(const struct selection *s)
 
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
+enum { MOST_HANDED = 64 << 10 }; /* bytes; a variable may have 128 KiB */
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
 
@@ -209,15 +211,29 @@ static char **command_line(struct text *line)
     return words;
 }
 
-void select_restart(struct selection *s, const struct err *e, bool resume, const char *then)
+/* DNN_FALLBACK is "resume: 12.5 12.5: why", and the warnings so far below, one a line. */
+static bool hand_over(const struct err *e, bool resume, struct select_spent spent)
 {
-    char word[320];
+    struct text word = {0};
+    text_printf(&word, "%s%.3f %.3f: %.280s\n", resume ? resuming : afresh, spent.here, spent.all,
+                e->what);
+    warnings_lines(&word);
+    if (word.length > MOST_HANDED)
+        word.data[MOST_HANDED] = '\0';
+    bool good = setenv(variable, word.data, 1) == 0;
+    text_free(&word);
+    return good;
+}
+
+void select_restart(struct selection *s, const struct err *e, bool resume, const char *then,
+                    struct select_spent spent)
+{
     struct text line = {0};
     char **words = getenv(variable) ? NULL : command_line(&line); /* once */
-    snprintf(word, sizeof word, "%s%.280s", resume ? resuming : afresh, e->what);
-    if (words && setenv(variable, word, 1) == 0) {
+    if (words) {
         say(s, e, then);
-        execv("/proc/self/exe", words);
+        if (hand_over(e, resume, spent))
+            execv("/proc/self/exe", words);
         log_note("the program cannot be executed anew: %s", strerror(errno));
         unsetenv(variable);
     }
@@ -225,14 +241,54 @@ void select_restart(struct selection *s, const struct err *e, bool resume, const
     text_free(&line);
 }
 
-bool select_fell_back(struct selection *s)
+/* What the variable says: seconds spent, why in bytes *length, and what follows it; NULL: it does
+ * not stand. A user's own word may be anything. */
+static const char *handed(struct select_spent *spent, size_t *length)
 {
     const char *word = getenv(variable);
+    *spent = (struct select_spent){0};
+    *length = 0;
     if (!word || strlen(word) < strlen(resuming))
+        return NULL;
+    word += strlen(resuming);
+    char here[32], all[32];
+    int used = 0;
+    struct select_spent told;
+    if (sscanf(word, "%31[0-9.] %31[0-9.]: %n", here, all, &used) == 2 && used &&
+        text_to_double(here, &told.here) && text_to_double(all, &told.all)) {
+        *spent = told;
+        word += used;
+    }
+    *length = strcspn(word, "\n");
+    return word;
+}
+
+bool select_fell_back(struct selection *s)
+{
+    struct select_spent spent;
+    size_t length;
+    const char *why = handed(&spent, &length);
+    if (!why)
         return false;
     s->fell_back = true;
-    snprintf(s->reason, sizeof s->reason, "%.250s", text_quote_z(word + strlen(resuming)));
+    snprintf(s->reason, sizeof s->reason, "%.250s", text_quote(why, length));
     return true;
+}
+
+struct select_spent select_spent(void)
+{
+    struct select_spent spent;
+    size_t length;
+    handed(&spent, &length);
+    return spent;
+}
+
+const char *select_warnings(void)
+{
+    struct select_spent spent;
+    size_t length;
+    const char *why = handed(&spent, &length);
+    return why && why[length] ? why + length + 1 : "";
 }
 
 bool select_resumes(void)

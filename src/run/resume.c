@@ -125,6 +125,19 @@ void resume_differences(const char *one, const char *other, struct text *out)
     find_differences(one, other, true, out);
 }
 
+bool resume_asks_other(const struct checkpoint *c, const char *config, const char *path)
+{
+    struct err e = {0};
+    struct json_doc *a = json_parse(c->config, strlen(c->config), "config", &e);
+    struct json_doc *b = json_parse(config, strlen(config), "config", &e);
+    const struct json *before = a ? json_path(json_root(a), path) : NULL;
+    const struct json *now = b ? json_path(json_root(b), path) : NULL;
+    bool asks = now && (!before || !same_value(before, now));
+    json_free(a);
+    json_free(b);
+    return asks;
+}
+
 /* --- the newest one that fits --- */
 
 static bool other(const char *path, const char *what, struct err *e)

@@ -37,6 +37,9 @@ void keeper_back(struct keeper *k, int64_t step); /* deletes ours of later steps
 void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 
+/* Whether this config asks for another value of that key ("backend.precision") than the one that c
+ * was written by. */
+bool resume_asks_other(const struct checkpoint *c, const char *config, const char *path);
 /* A name for a training that starts afresh, 64 hexadecimal digits that no other will have. */
 void resume_draw(char training[65]);
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged

@@ -37,7 +37,7 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     r->load_s = loaded - began - t->opening_s;
     r->start_s = started - loaded + t->opening_s;
     r->train_s = trained - started;
-    r->total_s = clock_now() - began;
+    r->total_s = t->before + clock_now() - began;
     return true;
 }
 
@@ -65,7 +65,8 @@ void train_stuck(struct err *e)
 
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
-    struct training t = {.began = clock_now()};
+    const struct select_spent before = select_spent();
+    struct training t = {.began = clock_now(), .before = before.here, .used = before.all};
     memset(r, 0, sizeof *r);
     running = &t;
     bool good = story(&t, q, r, e) || training_failed(&t, e) || tell_kept(&t, e);

@@ -325,7 +325,8 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
     training_hold(t, c);
     if (c->norms)
         t->norms = *c->norms;
-    t->used = c->seconds;
+    if (c->seconds > t->used) /* else the time since was spent as well */
+        t->used = c->seconds;
     return true;
 }
 
@@ -372,10 +373,12 @@ bool training_build(struct training *t, struct err *e)
         memcpy(t->id, c->training, sizeof t->id);
     else
         resume_draw(t->id);
-    if (c)
+    if (c) {
         obey(t, &c->plan, t->checkpoint);
-    else
+        training_say_kept(t, c);
+    } else {
         training_keep_to_size(t);
+    }
     machine_obey(t->machine, &t->plan);
     bool good = training_make_network(t, e);
     snprintf(t->backend.blas_core, sizeof t->backend.blas_core, "%s", t->plan.blas_core);

@@ -26,7 +26,8 @@ struct training {
     char *output; /* behind all links: lock, checkpoints and what is written aside lie beside it */
     bool resume;
     double began; /* clock_now() */
-    double used;  /* seconds of earlier runs of this training */
+    double before; /* seconds that a process took which became this one */
+    double used;  /* seconds of earlier runs of this training, and of that process */
     struct selection backend;
 
     struct lock lock;
@@ -109,6 +110,8 @@ struct network_options training_network(const struct training *t);
  * of half as many rows, which changes t->plan, and the CPU takes over where even that is too much.
  */
 bool training_make_network(struct training *t, struct err *e);
+/* Warns of a precision that is asked for now and is not that of c's plan, which is obeyed. */
+void training_say_kept(const struct training *t, const struct checkpoint *c);
 /* GPU_BATCH_SIZE: the largest micro-batch on a GPU. */
 void training_keep_to_size(struct training *t);
 double training_seconds(const struct training *t); /* used so far, over all runs */

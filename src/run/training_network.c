@@ -2,6 +2,7 @@
  * no room for it: smaller micro-batches, rows that pass through, then the CPU. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "run/memory.h"
@@ -132,6 +133,19 @@ void training_keep_to_size(struct training *t)
     split(t, (uint32_t)most);
     log_line("dnn_gpu: GPU_BATCH_SIZE=%lld; micro-batch %u -> %u", (long long)most, wished,
              t->plan.batch);
+}
+
+void training_say_kept(const struct training *t, const struct checkpoint *c)
+{
+    const char *wish = t->backend.precision_wish;
+    char room[512];
+    if (!select_is_gpu(&t->backend) || strcmp(wish, "auto") == 0 ||
+        strcmp(wish, t->plan.precision) == 0 ||
+        !resume_asks_other(c, t->config_text, "backend.precision"))
+        return;
+    log_warning("backend.precision \"%s\" is not kept to: \"%s\" was computed in %s, and a "
+                "training goes on as it began; without --resume it starts afresh in the other",
+                text_quote_z(wish), training_quoted(t->checkpoint, room), t->plan.precision);
 }
 
 /* The CPU takes the place of a GPU that has no room. */

@@ -362,7 +362,8 @@ static void restart(struct training *t, const struct err *e, bool again)
                    : "beginning anew with the CPU");
     journal_close(&t->journal);
     lock_drop(&t->lock);
-    select_restart(&s, e, again, then);
+    double here = t->before + clock_now() - t->began;
+    select_restart(&s, e, again, then, (struct select_spent){here, training_seconds(t)});
 }
 
 bool training_failed(struct training *t, struct err *e)

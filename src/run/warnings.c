@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "run/select.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct text lines; /* one a line */
@@ -26,7 +27,15 @@ static void take(const char *message)
 void warnings_keep(void)
 {
     warnings_drop();
+    text_put(&lines, select_warnings());
     log_on_warning(take);
+}
+
+void warnings_lines(struct text *out)
+{
+    pthread_mutex_lock(&lock);
+    text_add(out, lines.data ? lines.data : "", lines.length);
+    pthread_mutex_unlock(&lock);
 }
 
 void warnings_write(struct json_out *out)

@@ -5,7 +5,10 @@
 
 #include "base/json.h"
 
-void warnings_keep(void); /* from now on; what was kept before goes */
+/* From now on, behind those of a process that became this one (select.h); what was kept before
+ * goes. */
+void warnings_keep(void);
+void warnings_lines(struct text *out); /* adds what is kept, one a line */
 /* Member "warnings" of an open object: a list of strings, empty where none are kept. */
 void warnings_write(struct json_out *out);
 void warnings_drop(void); /* and no more are kept */

@@ -133,6 +133,17 @@ DNN_EMULATE=break:500:719 dnn train c.json -o part.dnn --progress none --quiet -
 mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
 run dnn train c.json -o part.dnn --progress none --json --resume --set backend.precision=tf32
 out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
+said='backend.precision "tf32" is not kept to: "part.dnn.ckpt-[0-9]*" was computed in fp16, and a training goes on as it began'
+grep -q "warning: $said" err
+ok $? "with a warning" "$(cat err)"
+grep -q '"warnings":\[.*is not kept to' out
+ok $? "in the summary too" "$(cat out)"
+run dnn inspect part.dnn
+out_has "trained on cuda, emulated, fp16 (tf32 was asked for)" "and the model tells of both"
+cp cpu/part.dnn.ckpt-* .
+run dnn train c.json -o part.dnn --progress none --resume
+err_has "large products in fp16 (as the training began)" "auto goes on in fp16"
+err_lacks "warning: backend.precision" "which asks for no other"
 cd cpu || exit 1
 run dnn train c.json -o part.dnn --progress none --json --resume --backend dnn_cpu
 out_has '"precision":"fp32"' "and in fp32 on the CPU"
