@@ -66,7 +66,9 @@ char *file_join(const char *folder_of, const char *path);
 /* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What
  * names a descriptor ("-", "/dev/stdout") and a chain without end stay as they are; mem_free */
 char *file_final(const char *path);
-/* The names in the path's folder are durable when true: a file that was made there is found. */
+/* The names in the path's folder are durable when true: a file that was made there is found. False:
+ * it is there and whole, and the power may take it; the err's cause says so. */
+enum { FILE_IN_PLACE = 1 };
 bool file_sync_folder(const char *path, struct err *e);
 bool file_remove(const char *path, struct err *e);
 

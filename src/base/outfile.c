@@ -260,6 +260,7 @@ bool file_sync_folder(const char *path, struct err *e)
     if (!error)
         return true;
     err_errno(e, path, error, true, "the folder cannot be brought to the disk");
+    err_cause(e, FILE_IN_PLACE);
     return err_help(e,
                     "the new file is in place and whole, but may be lost if the power fails now");
 }

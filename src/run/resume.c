@@ -353,6 +353,11 @@ static void drop(const struct keeper *k, int64_t name)
     mem_free(path);
 }
 
+bool keeper_placed(const struct err *e)
+{
+    return e->cause == FILE_IN_PLACE;
+}
+
 static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     int64_t step = *name = c->now.tried;
@@ -366,7 +371,7 @@ static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
     }
     bool good = checkpoint_save(c, path, e);
     mem_free(path);
-    if (good)
+    if (good || keeper_placed(e))
         keeper_own(k, *name, step);
     return good;
 }

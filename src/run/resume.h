@@ -31,6 +31,9 @@ int64_t keeper_step(const struct keeper *k, int64_t name);     /* of ours; 0: it
  * *name: the number in its file name, that of its step, or the next one that is free where another
  * checkpoint has it: what is not ours is left, and a later step of ours has a higher number. */
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
+/* After a failure: the new one is in place and whole, and only its name may be lost with the power.
+ */
+bool keeper_placed(const struct err *e);
 /* The training goes back to c: writes it, durable, and only then deletes ours of later steps. */
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 void keeper_back(struct keeper *k, int64_t step); /* deletes ours of later steps */

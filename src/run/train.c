@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "run/memory.h"
 #include "run/profile.h"
@@ -41,11 +42,18 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     return true;
 }
 
+/* To go on from the checkpoint leads to the same failure, or there is a model already. */
+static bool is_beyond(const struct training *t, const struct err *e)
+{
+    return keeper_placed(e) ? file_same(e->file, t->output)
+                            : strcmp(e->file, t->checkpoint) == 0;
+}
+
 /* What was written before a disk was full, say, stays. */
 static bool tell_kept(struct training *t, struct err *e)
 {
     char shown[512], advice[sizeof e->help];
-    if (t->says_kept || !t->checkpoint)
+    if (t->says_kept || !t->checkpoint || is_beyond(t, e))
         return false;
     t->says_kept = true;
     text_escape(shown, sizeof shown, t->checkpoint, strlen(t->checkpoint));

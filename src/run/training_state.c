@@ -110,11 +110,12 @@ bool training_checkpoint(struct training *t, struct err *e)
         c.best_buffers = best.buffers;
         c.best_journal = t->there.journal;
     }
+    bool saves = good;
     good = good && keeper_save(&t->keeper, &c, &name, e);
     training_look_end(t, &s);
     training_state_free(&best);
     profile_span("checkpoint", 0, began);
-    if (good)
+    if (good || (saves && keeper_placed(e)))
         checkpoint_written(t, c.now.tried, name);
     return good;
 }

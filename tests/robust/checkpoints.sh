@@ -49,6 +49,31 @@ passed_over "a weight that is no number" "a weight or a moment is not finite" "$
 passed_over "a config with a zero byte" "its config holds a zero byte" "$(at config)" 'substr($_, $main::at + 9, 1) = "\0"'
 passed_over "no weights" "" 's/"params":/"porams":/'
 passed_over "a history of another shape" "its history has another shape" 's/("history":\{"dtype":"F64","shape":)\[(\d+),(\d+)\]/"${1}[" . $2 * $3 . ",1]"/e'
+passed_over "a name of its training that is none" "its training has no name" 's/"training":"[0-9a-f]*"/"training":"0"/'
+other 's/"training":"[0-9a-f]*"/"traininh":"0"/'
+run dnn train c.json --resume --progress none
+is "$STATUS $(digest m.dnn)" "0 $want" "one of before trainings had names: it serves"
+other 's/"best\.params":/"bost.params":/'
+run dnn train c.json --resume --progress none
+is_exit 76 "best weights that are not there"
+err_lacks "goes on from there" "are not advised to be gone on from"
+
+# a folder that cannot be brought to the disk, file by file: what is told is what lies there
+bad="" told=0
+for n in $(seq 1 20); do
+    rm -f m.dnn*
+    run env DNN_FAULT="fsync:$n" "$DNN" train c.json --progress none --set train.epochs=3
+    case $(cat err) in
+    *"m.dnn.ckpt-"*"is in place and whole"*) # the newest is what --resume goes on from
+        told=$((told + 1))
+        last=$(ls m.dnn.ckpt-* | tail -n 1)
+        grep -q "the checkpoint \".*$last\" is whole" err || bad="$bad $n:$(cat err)" ;;
+    *"is in place and whole"*) # the model is there: nothing is to be gone on from
+        told=$((told + 10))
+        ! grep -q 'goes on from there' err && [ -e m.dnn ] || bad="$bad $n:$(cat err)" ;;
+    esac
+done
+is "$told$bad" 12 "two checkpoints and a model that may be lost with the power"
 
 # any number anywhere: known exit codes only
 bad=""
