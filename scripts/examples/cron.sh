@@ -7,15 +7,17 @@ config=${1:?usage: cron.sh CONFIG NEW.csv ANSWERS.csv}
 new=$2
 answers=$3
 model=${MODEL:-model.dnn}
-code=0
-train() { dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" "$@"; }
-train --resume || code=$?
-if [ $code -eq 76 ]; then # what was stopped was of other data: they have grown since, or the config has changed
-    echo "cron.sh: from the start" >&2
-    rm -f "$model".ckpt-*
+train() {
     code=0
-    train || code=$?
-fi
+    result=$(dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" --resume --json) || code=$?
+    echo "$result" >&2
+    # E1520: what was stopped was of other data, which have grown since, or of another config; any other checkpoint stays
+    case $result in *'"id":"E1520"'*) stale=$(echo "$result" | sed -n 's/.*"file":"\([^"]*\)".*/\1/p') ;; *) stale= ;; esac
+}
+train
+while [ -n "$stale" ] && rm "$stale"; do # the last night may have left more than one
+    train
+done
 case $code in
 0) ;;
 75) exit 0 ;;

@@ -198,8 +198,8 @@ static void answer_there(void *answering)
     a->good = answer(a->s, a->records, a->count, a->logits, &a->e);
 }
 
-/* On a device by the thread that can be left behind with it, and with all it was given: that one
- * is parked in its call for good, so what stands here is not read any more. */
+/* The thread of a device is parked in its call for good: what it was given is left to it, and
+ * nothing of it is read here any more. */
 static bool left_behind(struct serve *s)
 {
     s->stepper = NULL;
@@ -208,6 +208,7 @@ static bool left_behind(struct serve *s)
     return false;
 }
 
+/* On a device by the thread that can be left behind with it, and with all it was given. */
 static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                           struct err *e)
 {

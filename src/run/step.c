@@ -170,7 +170,8 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     network_tell(s->network);
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
     machine_ask(s->machine, NULL);
-    took(entry, clock_now() - began, steps);
+    if (good) /* else fewer were done */
+        took(entry, clock_now() - began, steps);
     if (good && marks) {
         profile_work(PROFILE_STRETCHES, "steps", steps, began, machine_marked(s->machine, 1));
         profile_span("steps", steps, began);
@@ -218,8 +219,8 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
         struct entry *entry = run(s, network_issue_answer, shape, times);
         most_s += longest(entry, times);
         plays += times;
-        if (used_count < ROUTINES_MOST)
-            used[used_count++] = entry;
+        if (used_count < ROUTINES_MOST && (!used_count || used[used_count - 1] != entry))
+            used[used_count++] = entry; /* once, however often it was fed */
     }
     most_s = most_s > HANGS_LEAST ? most_s : HANGS_LEAST;
     machine_expect(s->machine, most_s < MACHINE_PATIENCE ? most_s : MACHINE_PATIENCE);

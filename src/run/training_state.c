@@ -260,7 +260,7 @@ bool training_stopped(struct training *t, struct err *e)
         if (!training_answered(t, e))
             return false; /* a machine that failed tells no step */
     }
-    if (now.tried > 0 && t->output && !training_checkpoint(t, e))
+    if (now.tried > 0 && !training_checkpoint(t, e))
         return false;
     t->says_kept = true;
     if (t->checkpoint) {

@@ -34,6 +34,19 @@ sed -n '2,5p' d.csv >>d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 0 "cron.sh: the file has grown since: from the start"
 is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
+# another thing that ends with 76 is no stale checkpoint: it stays, as do those that were passed over
+sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
+DNN_FAULT=kill:rename:5 "$DNN" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
+newest=$(ls night.dnn.ckpt-* | tail -n 1)
+perl "$ROOT/tests/resign.pl" "$newest" spoilt 's/"best\.params":/"bost.params":/' && mv spoilt "$newest"
+perl "$ROOT/tests/resign.pl" "$newest" night.dnn.ckpt-000000000999 's/"format":"1"/"format":"9"/'
+lay=$(ls night.dnn.ckpt-*)
+MODEL=night.dnn run "$examples/cron.sh" nine.json d.csv answers.csv
+is_exit 76 "cron.sh: a checkpoint that cannot be gone on from: its code"
+is "$(ls night.dnn.ckpt-*)" "$lay" "and every checkpoint stays"
+MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
+is "$STATUS $(ls night.dnn.ckpt-*)" "0 night.dnn.ckpt-000000000999" "of another config they go, but not one of a later format"
+rm -f night.dnn.ckpt-*
 cp answers.csv last.csv
 sed -i '3s/[^,]*/what/' d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
