@@ -119,7 +119,7 @@ HOST_DEVICE uint32_t tiles_down(const struct gemm *g, uint32_t side)
 
 /* Tiles lie along x alone: along y a grid has 65,535 blocks, and a layer may have more columns. */
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
-KERNEL_BOUNDED((BM / TM) * (BN / TN), gemm_tile)(ARGUMENT(struct gemm) g)
+KERNEL_SHARING((BM / TM) * (BN / TN), 2, gemm_tile)(ARGUMENT(struct gemm) g)
 {
     typedef struct room<BM, BN, DEPTH> room_type;
     SHARED(float, tiles, room_type::ALL);

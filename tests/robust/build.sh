@@ -69,6 +69,20 @@ err_has "it does not compile: error: unsupported GNU version" "is said with its 
 ok $? "and the build goes without kernels"
 
 # --- registers, shared memory, spills ---
+table() { printf '# toolkit %s: registers / shared bytes / spilled bytes\n%s  sm_90 %s\n' "$1" "$2" "$3"; }
+table 13.0 'gemm<64>' 80/1024/0 >kept
+compare() { # WANTED NAME TOOLKIT KERNEL FIGURES: exit code of the comparison with `kept`
+    wanted=$1 name=$2; shift 2
+    table "$@" >new; perl "$ROOT/scripts/build/ptxas_table.pl" --compare kept new >out 2>&1
+    [ $? -eq "$wanted" ]; ok $? "the table of kernels: $name" "$(cat out)"
+}
+compare 0 "a few registers more or less are chance" 13.0 'gemm<64>' 84/1024/0
+compare 1 "many are a difference" 13.0 'gemm<64>' 96/1024/0
+compare 1 "and so are spilled bytes" 13.0 'gemm<64>' 80/1024/16
+compare 1 "shared memory" 13.0 'gemm<64>' 80/2048/0
+compare 1 "another kernel" 13.0 'gemm<32>' 80/1024/0
+compare 0 "of another toolkit registers and shared memory are shown" 12.8 'gemm<64>' 96/2048/0
+compare 1 "spilled bytes of a hot kernel fail there too" 12.8 'gemm<64>' 80/1024/16
 new=${DNN%/*}/kernels/table.txt
 if [ -f "$new" ] && has_kernels; then
     check "the machine code is that of tests/kernels.table" perl "$ROOT/scripts/build/ptxas_table.pl" --compare "$ROOT/tests/kernels.table" "$new"
