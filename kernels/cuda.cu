@@ -430,15 +430,15 @@ static bool cuda_wait(struct machine *machine, double seconds)
 
 /* Without asking a block has 48 KiB, SHARED and DYNAMIC together. Who needs more asks for all that
  * there is, so that nothing is taken back from launches that a graph has already. */
-static bool ask_for(struct card *m, const struct launch *how)
+static cudaError_t ask_for(const struct card *m, const struct launch *how)
 {
     enum { UNASKED = 48 << 10 };
     size_t most = m->device.block_bytes - BESIDE_DYNAMIC;
     if (how->bytes == 0 || how->bytes + BESIDE_DYNAMIC <= UNASKED)
-        return true;
+        return cudaSuccess;
     most = most < how->bytes ? how->bytes : most;
-    return CUDA(m, FuncSetAttribute,
-                (how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most));
+    return call_FuncSetAttribute(how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)most);
 }
 
 void device_launch(struct machine *machine, const struct launch *how, void **arguments)
@@ -464,9 +464,9 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
         attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
         attributes[config.numAttrs++].val.cooperative = 1;
     }
-    if (!ask_for(m, how))
-        return;
-    cudaError_t code = call_LaunchKernelExC(&config, how->kernel, arguments);
+    cudaError_t code = ask_for(m, how);
+    if (code == cudaSuccess)
+        code = call_LaunchKernelExC(&config, how->kernel, arguments);
     if (m->capturing) { /* what it lacks, a capture need not tell */
         m->capture_failed = m->capture_failed != cudaSuccess ? m->capture_failed : code;
     } else if (code != cudaSuccess) {

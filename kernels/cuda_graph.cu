@@ -16,6 +16,7 @@ struct cuda_routine {
     unsigned char *bytes;
     size_t used, bytes_room;
     bool played;
+    bool refused; /* a capture of it was */
     cudaGraphExec_t graphs[SIZES];
 };
 
@@ -83,10 +84,16 @@ void cuda_drop(struct machine *machine, struct routine *routine)
  * their first use may not do so in a capture before CUDA 12.3, and the kernels of operations that
  * belong together (kernels_issue_front) have not been used by whoever issued them one by one --- */
 
+/* Whatever it was given would be refused, and a guest blamed for it. */
+static bool capture_is_lost(const struct card *m)
+{
+    return m->capturing && m->capture_failed != cudaSuccess;
+}
+
 /* Those that belong together go together (kernels_issue_front). */
 static void issue_all(struct card *m, const struct cuda_routine *r)
 {
-    for (uint32_t i = 0; i < r->count && !cuda_lost(m);) {
+    for (uint32_t i = 0; i < r->count && !cuda_lost(m) && !capture_is_lost(m);) {
         struct kernel_op front[KERNEL_FRONT];
         uint32_t n = 0;
         for (; n < KERNEL_FRONT && i + n < r->count; n++)
@@ -108,9 +115,25 @@ static void without_graphs(struct card *m, cudaError_t code, const char *call)
              cudaGetErrorName(code), call);
 }
 
-static cudaGraph_t capture(struct card *m, const struct cuda_routine *r, uint32_t rounds)
+/* A guest that fails in a capture leaves its place to a kernel of ours, which may be a new one: a
+ * plain round loads it, and then the graph is tried again. */
+static bool once_more(struct cuda_routine *r, cudaError_t code)
+{
+    bool again = !r->refused && !cuda_ended() &&
+                 (code == cudaErrorStreamCaptureUnsupported ||
+                  code == cudaErrorStreamCaptureInvalidated);
+    if (again) {
+        call_GetLastError();
+        r->refused = true;
+        r->played = false;
+    }
+    return again;
+}
+
+static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t rounds)
 {
     cudaGraph_t graph = NULL;
+    const char *call = "cudaStreamEndCapture";
     cudaError_t code = call_StreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal);
     if (code != cudaSuccess) {
         without_graphs(m, code, "cudaStreamBeginCapture");
@@ -122,15 +145,16 @@ static cudaGraph_t capture(struct card *m, const struct cuda_routine *r, uint32_
         issue_all(m, r);
     m->capturing = false;
     code = call_StreamEndCapture(m->stream, &graph);
-    if (code != cudaSuccess) {
-        without_graphs(m, code, "cudaStreamEndCapture");
-        return NULL;
+    if (m->capture_failed != cudaSuccess) {
+        call = "cudaLaunchKernelExC";
+        code = m->capture_failed;
     }
-    if (m->capture_failed == cudaSuccess)
+    if (code == cudaSuccess)
         return graph;
-    if (!cuda_lost(m))
+    if (graph && !cuda_lost(m))
         CUDA(m, GraphDestroy, (graph));
-    without_graphs(m, m->capture_failed, "cudaLaunchKernelExC");
+    if (!once_more(r, code))
+        without_graphs(m, code, call);
     return NULL;
 }
 

@@ -405,11 +405,25 @@ cudaError_t do_MemsetAsync(void *at, int value, size_t bytes, cudaStream_t strea
 
 /* --- kernels --- */
 
+/* A runtime loads a kernel at its first use, and drivers before 12.3 refuse that in a capture. */
+static bool kernel_loads(struct emulate_kernel *k)
+{
+    if (!k->loaded && capture_forbids()) {
+        emulate_find(FIND_HOST, "%s is used for the first time while a stream is captured",
+                     k->name);
+        return false;
+    }
+    k->loaded = true;
+    return true;
+}
+
 cudaError_t do_FuncSetAttribute(const void *kernel, enum cudaFuncAttribute which, int value)
 {
     struct emulate_kernel *k = emulate_kernel_of(kernel);
     if (!k)
         return cudaErrorInvalidDeviceFunction;
+    if (!kernel_loads(k))
+        return cudaErrorStreamCaptureUnsupported;
     if (which == cudaFuncAttributePreferredSharedMemoryCarveout)
         return cudaSuccess;
     if (which != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SHARED_MOST)
@@ -430,11 +444,13 @@ static bool grid_fits(const struct emulate_launch *l, size_t dynamic_limit)
 
 cudaError_t do_LaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel, void **arguments)
 {
-    const struct emulate_kernel *k = emulate_kernel_of(kernel);
+    struct emulate_kernel *k = emulate_kernel_of(kernel);
     if (!k)
         return cudaErrorInvalidDeviceFunction;
     if (!stream_known(how->stream) || how->stream->device != cudart.device)
         return cudaErrorInvalidResourceHandle;
+    if (!kernel_loads(k))
+        return cudaErrorStreamCaptureUnsupported;
     struct emulated_node *w = work_new(WORK_KERNEL);
     struct emulate_launch *l = &w->launch;
     l->name = k->name;

@@ -158,6 +158,7 @@ struct emulate_kernel {
     size_t bytes[32];
     size_t dynamic_limit;    /* cudaFuncSetAttribute */
     bool asked;              /* by that */
+    bool loaded;             /* by the runtime: it was started or asked for */
 };
 struct emulate_kernel *emulate_kernel_of(const void *kernel);
 

@@ -39,6 +39,11 @@ KERNEL(diverge)(float *x)
     x[0] = 1;
 }
 
+KERNEL(fresh)(float *x)
+{
+    x[0] = 1;
+}
+
 /* A launch as the machine's wrapper makes it. */
 template <class... P>
 static cudaError_t start(cudaStream_t s, void (*kernel)(P...), unsigned blocks, unsigned lanes,
@@ -201,6 +206,14 @@ static void test_launches(void)
     FINE(start(s, twice, 15, 32, 0, 1, x, 1));
     IS(cudaPeekAtLastError(), cudaErrorCooperativeLaunchTooLarge, "refusals do not stick");
     FINE(cudaStreamSynchronize(s));
+    cudaGraph_t graph = NULL;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
+    emulate_quiet(true);
+    IS(start(s, fresh, 1, 32, 0, 0, x), cudaErrorStreamCaptureUnsupported,
+       "a kernel that a capture would have to load");
+    is_int(emulate_found(FIND_HOST), 1, "and found");
+    emulate_quiet(false);
+    IS(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated, "loses the capture");
     emulate_quiet(true);
     start(s, diverge, 1, 32, 0, 0, x);
     IS(cudaStreamSynchronize(s), cudaErrorLaunchFailure, "a kernel that fails sticks");
@@ -226,6 +239,8 @@ static void test_capture(unsigned order)
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     enum cudaStreamCaptureStatus status;
+    FINE(start(s, add_one, 1, 32, 0, 0, x, 0)); /* loaded, and nothing done */
+    FINE(start(s, twice, 1, 32, 0, 0, x, 0));
     FINE(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     FINE(start(s, add_one, 1, 32, 0, 0, x, N));
     FINE(cudaEventRecord(fork, s));
