@@ -61,9 +61,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     cuda_precision(m, o->precision);
     m->limit = limit_of(o, m->device.total);
     m->longest = m->patience = patience();
-    cudaError_t code = call_StreamCreateWithFlags(&m->stream, cudaStreamNonBlocking);
-    if (code != cudaSuccess) { /* the first call that needs the device itself */
-        cuda_refused(code, "cudaStreamCreateWithFlags", e);
+    if (!cuda_device_begin(&m->stream, e)) {
         mem_free(m);
         return NULL;
     }

@@ -62,6 +62,9 @@ struct cuda_device {
 };
 /* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and makes it the current one. */
 bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e);
+/* Its first stream, and the first kernel asked for: a runtime loads code when it is wanted, so that
+ * a card this build has none for would else be found out in the middle of the work. */
+bool cuda_device_begin(cudaStream_t *stream, struct err *e);
 bool cuda_device_uuid(int index, char *text, size_t room); /* "GPU-.." */
 int cuda_device_freest(int count); /* of so many; cuda_freest.cu */
 uint64_t cuda_device_free(void); /* bytes of the current one; 0: not known */

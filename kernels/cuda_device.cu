@@ -117,6 +117,21 @@ bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e)
     return code == cudaSuccess || cuda_refused(code, "cudaSetDevice", e);
 }
 
+bool cuda_device_begin(cudaStream_t *stream, struct err *e)
+{
+    cudaError_t code = call_StreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    if (code != cudaSuccess)
+        return cuda_refused(code, "cudaStreamCreateWithFlags", e);
+    code = call_FuncSetAttribute(kernels_any(), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutDefault); /* what it has anyhow */
+    if (code == cudaSuccess)
+        return true;
+    cuda_refused(code, "cudaFuncSetAttribute", e);
+    if (!cuda_ended())
+        call_StreamDestroy(*stream);
+    return false;
+}
+
 uint64_t cuda_device_free(void)
 {
     size_t left = 0, total = 0;

@@ -13,6 +13,9 @@
 struct machine;
 struct need;
 
+/* A kernel that does for all of them: whether the card has code for it can be asked of it. */
+const void *kernels_any(void);
+
 /* y[i] = value; y[i] = x[i]. */
 void cuda_fill(struct machine *m, float *y, float value, size_t n);
 void cuda_copy(struct machine *m, float *y, const float *x, size_t n);

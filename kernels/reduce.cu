@@ -64,6 +64,13 @@ void cuda_keep(struct machine *m, const struct op_keep *a)
     LAUNCH(keep_part, dim3(KEEP_PARTS), dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
+const void *kernels_any(void)
+{
+    void (*kernel)(float *, float, uint64_t) = fill;
+    launch_known("fill", kernel);
+    return (const void *)kernel;
+}
+
 void cuda_fill(struct machine *m, float *y, float value, size_t n)
 {
     if (n)

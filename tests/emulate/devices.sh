@@ -53,8 +53,8 @@ refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' devices:0:0 CUDA_V
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="99"' devices:0:0 CUDA_VISIBLE_DEVICES=99
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="GPU-nonsense"' devices:0:0 CUDA_VISIBLE_DEVICES=GPU-nonsense
 refused G05 75 "the GPU is busy, or in exclusive mode with another process on it" StreamCreateWithFlags:1:46
-refused G13 69 "no kernels for the architecture" StreamCreateWithFlags:1:209
-refused G13 69 "no kernels for the architecture" StreamCreateWithFlags:1:222
+refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:209
+refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:222
 refused G15 69 "805" StreamCreateWithFlags:1:805
 refused G15 69 "806" StreamCreateWithFlags:1:806
 refused G15 69 "807" StreamCreateWithFlags:1:807
