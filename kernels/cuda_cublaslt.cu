@@ -202,12 +202,22 @@ static int wish_for(const struct card *m, const struct guest_shape *h, void *wis
     return status;
 }
 
-/* How it would do it; 0 and serves false: it has no way. */
-static int ask(struct card *m, struct guest_served *s)
+static int set_bias(struct guest_served *s, const struct gemm *g)
+{
+    return s->shape.end & CUBLASLT_END_BIAS
+               ? LT(cublasLtMatmulDescSetAttribute,
+                    (s->product, CUBLASLT_BIAS, &g->bias, sizeof g->bias))
+               : 0;
+}
+
+/* How it would do it; 0 and serves false: it has no way. It may look at where the bias lies. */
+static int ask(struct card *m, struct guest_served *s, const struct gemm *g)
 {
     enum { NOT_SUPPORTED = 15, INVALID = 7 };
     void *wish = NULL, *handle = m->guests->use[GUEST_CUBLASLT].handle;
     int found = 0, status = describe(s);
+    if (!status)
+        status = set_bias(s, g);
     if (!status)
         status = LT(cublasLtMatmulPreferenceCreate, (&wish));
     if (!status)
@@ -230,10 +240,7 @@ static int launch(struct card *m, struct guest_served *s, const struct gemm *g)
 {
     const float one = 1, from = g->add ? 1.0f : 0.0f;
     void *const c = form_memory(g->c);
-    int status = 0;
-    if (s->shape.end & CUBLASLT_END_BIAS)
-        status = LT(cublasLtMatmulDescSetAttribute,
-                    (s->product, CUBLASLT_BIAS, &g->bias, sizeof g->bias));
+    int status = set_bias(s, g);
     if (!status)
         status = LT(cublasLtMatmul,
                     (m->guests->use[GUEST_CUBLASLT].handle, s->product, &one, form_memory(g->b),
@@ -294,7 +301,7 @@ static struct guest_served *meet(struct card *m, const struct guest_shape *shape
     *s = guest_served{};
     s->shape = *shape;
     const char *call = "cublasLtMatmulAlgoGetHeuristic";
-    int status = ask(m, s);
+    int status = ask(m, s, g);
     bool timed = all->use[GUEST_CUBLASLT].rule.timed;
     if (!status && s->serves && timed && g->add) {
         s->serves = false; /* to time it would add more than once */

@@ -161,7 +161,8 @@ bool cudnn_act(struct machine *machine, const struct op_act *a)
     struct guest_sheet shape = {a->rows, a->width, a->act, 0, a->ldx, a->ldy, false};
     uint32_t ld = a->ldx > a->ldy ? a->ldx : a->ldy;
     int status = 0;
-    if (kind_of(a->act) < 0 || !is_worth(m, a->rows, a->width, ld))
+    if (kind_of(a->act) < 0 || (a->x == a->y && a->ldx != a->ldy) ||
+        !is_worth(m, a->rows, a->width, ld))
         return false;
     bool faster = is_faster(m, shape, a->x != a->y, own_forward, forward, a, &status);
     return serve(m, faster, forward, "cudnnActivationForward", a, status);
@@ -171,9 +172,10 @@ bool cudnn_act_back(struct machine *machine, const struct op_act_back *a)
 {
     struct card *m = card_of(machine);
     struct guest_sheet shape = {a->rows, a->width, a->act, 1, a->ldx, a->lddx, false};
-    uint32_t ld = a->ldx > a->lddx ? a->ldx : a->lddx;
     int status = 0;
-    if (a->act != ACT_RELU || !is_worth(m, a->rows, a->width, ld > a->lddy ? ld : a->lddy))
+    /* a tensor and its gradient have to lie alike */
+    if (a->act != ACT_RELU || a->ldx != a->lddx || a->ldx != a->lddy ||
+        !is_worth(m, a->rows, a->width, a->ldx))
         return false;
     bool faster = is_faster(m, shape, !a->add_dx && a->dx != a->dy, own_backward, backward, a,
                             &status);

@@ -358,6 +358,8 @@ int cudnnActivationForward(void *handle, void *a, const void *alpha, void *tx, c
 {
     if (refused() || *(const float *)alpha != 1)
         return 5000;
+    if (x == y && ((struct tensor *)tx)->of_n != ((struct tensor *)ty)->of_n)
+        return 2000; /* a bad parameter */
     struct work *w = calloc(1, sizeof *w);
     w->act = *(struct activation *)a;
     w->tx = *(struct tensor *)tx;
@@ -371,8 +373,11 @@ int cudnnActivationBackward(void *handle, void *a, const void *alpha, void *ty, 
                             void *tdy, const void *dy, void *tx, const void *x, const void *beta,
                             void *tdx, void *dx)
 {
+    const struct tensor *of_x = tx, *of_dx = tdx, *of_y = ty, *of_dy = tdy;
     if (refused() || *(const float *)alpha != 1 || ((struct activation *)a)->kind != 1 || !ty || !y)
         return 5000;
+    if (of_x->of_n != of_dx->of_n || of_y->of_n != of_dy->of_n)
+        return 3000; /* not supported */
     struct work *w = calloc(1, sizeof *w);
     w->back = 1;
     w->tx = *(struct tensor *)tx;
