@@ -24,7 +24,7 @@ static bool passes(cudaError_t code)
 {
     switch ((int)code) {
     case 0: case 1: case 2:    /* invalid value, memory allocation */
-    case 9: case 35: case 46:  /* invalid configuration, driver too old, busy */
+    case 9: case 35: case 36: case 46: /* invalid configuration, driver too old, busy */
     case 98: case 100: case 101: case 209: case 222: /* no kernel, no device, no image, newer PTX */
     case 400: case 600: case 701: case 720: /* handle, not ready, resources, too large a grid */
     case 801: case 803: case 804: case 805: case 806: case 807: /* not supported, mismatch, MPS */
@@ -141,7 +141,7 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
         err_set(e, ERR_GPU_BUSY,
                 "the GPU is busy, or in exclusive mode with another process on it");
         return err_help(e, "`nvidia-smi` lists who uses it; try again later");
-    case 35: case 803: case 804:
+    case 35: case 36: case 803: case 804:
         call_DriverGetVersion(&driver);
         call_RuntimeGetVersion(&runtime);
         if (driver == 0) {

@@ -1,8 +1,9 @@
-/* toolkit.c - see toolkit.h. Oldest first. */
+/* toolkit.c - see toolkit.h. Oldest first. What 11.8 builds would run with driver 450.80.02, but
+ * for the call that starts kernels (kernels/cudart.def), which drivers have from 11.8 on. */
 #include "backend/toolkit.h"
 
 static const struct toolkit toolkits[] = {
-    {118, 118, "450.80.02", "8.6 to 9.10", 75, 90, "Hopper (H100, H200)"},
+    {118, 118, "520.61.05", "8.6 to 9.10", 75, 90, "Hopper (H100, H200)"},
     {120, 127, "525.60.13", "8.8 or newer", 75, 90, "Hopper (H100, H200)"},
     {128, 129, "525.60.13 (Blackwell: 570.26)", "9.7 or newer", 75, 121,
      "Blackwell (B200, RTX 50)"},

@@ -16,7 +16,7 @@ int main(void)
     }
     ok(toolkit_of(110) == NULL, "an older toolkit: none");
     ok(toolkit_of(990) == toolkit_of(behind), "a newer one is taken for the last row's kin");
-    ok(toolkit_of(118) && strcmp(toolkit_of(118)->driver, "450.80.02") == 0, "11.8's driver");
+    ok(toolkit_of(118) && strcmp(toolkit_of(118)->driver, "520.61.05") == 0, "11.8's driver");
     ok(toolkit_for(90) == toolkit_of(118), "Hopper: from 11.8 on");
     ok(toolkit_for(120) == toolkit_of(128), "Blackwell: from 12.8 on");
     ok(toolkit_for(61) == NULL, "Pascal: none");
