@@ -39,7 +39,8 @@ part_gpucheck() {
     passed
 }
 
-# --- compute-sanitizer: four tools at once, on small shapes ---
+# --- compute-sanitizer: four tools at once, on small shapes. It would also tell of calls that fail: an event that is not done yet,
+# what the runtime asks an older driver for. Those that matter the program tells itself ---
 part_sanitizer() {
     need_gpu && need_program || return
     [ $emulated = no ] || skip "not on an emulated device" || return
@@ -54,7 +55,7 @@ part_sanitizer() {
     for tool in memcheck racecheck synccheck initcheck; do
         (
             code=0
-            under="$sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
+            under="$sanitizer --tool $tool --report-api-errors no --error-exitcode 9 --print-limit 20"
             # shellcheck disable=SC2086 # words
             timeout 60 $under "$dnn" train s.json -o s.$tool.dnn -q || code=$?
             # shellcheck disable=SC2086
