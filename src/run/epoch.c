@@ -164,6 +164,14 @@ static bool steps_good(struct run *r, const struct step *now, int64_t begin, int
            training_diverged(t, now->tried, "the loss is not finite", e);
 }
 
+/* So many of these steps take as long as a stretch should; not at once, as the first are slow. */
+static void fit_stretch(struct run *r, uint32_t steps, double took)
+{
+    double wish = took > 0 ? STRETCH / took * steps : 2.0 * steps;
+    wish = wish > 4.0 * steps ? 4.0 * steps : wish;
+    r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
+}
+
 /* The steps of an epoch from `done` on. */
 static enum verdict steps_run(struct run *r, int64_t done, struct step *now, struct err *e)
 {
@@ -184,9 +192,7 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         done += steps;
         r->steps_here += steps;
         r->step_seconds += took;
-        double wish = took > 0 ? STRETCH / took * steps : 2.0 * steps;
-        wish = wish > 4.0 * steps ? 4.0 * steps : wish;
-        r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
+        fit_stretch(r, steps, took);
         if (!training_answered(t, e) || !steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
         if (now->tried == 1 && now->epoch_weight > 0 && isfinite(now->epoch_loss))

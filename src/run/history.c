@@ -37,6 +37,14 @@ bool history_ruined(const struct history *h, int64_t epoch)
     return history_ruins(h, h->rows[epoch - 1].loss);
 }
 
+bool history_useless(const struct history *h, int64_t epoch)
+{
+    double usual = h->untrained > h->constant ? h->untrained / h->constant : 1;
+    bool far = h->metric && !h->metric->higher && h->constant_metric > 0 &&
+               h->rows[epoch - 1].metric > HISTORY_FAR * usual * h->constant_metric;
+    return far || history_ruined(h, epoch);
+}
+
 bool history_runaway(const struct history *h, int64_t steps, bool over)
 {
     int64_t last = h->epochs, low = last, row = 0;

@@ -101,6 +101,16 @@ static double constant_loss(const struct training *t)
     return t->classes ? log(t->classes) : 1;
 }
 
+/* What it reaches, where the metric is a loss or an error of the target; of others no value is far
+ * from it. */
+static double constant_metric(const struct training *t)
+{
+    const char *name = t->history.metric->name;
+    if (t->history.metric == &metric_loss || strcmp(name, "logloss") == 0)
+        return t->history.constant;
+    return strcmp(name, "rmse") == 0 || strcmp(name, "mae") == 0 ? t->schema->target_scale : 0;
+}
+
 static bool find_metric(struct training *t, struct err *e)
 {
     const char *name = t->config->train.early.metric;
@@ -116,8 +126,10 @@ static bool find_metric(struct training *t, struct err *e)
     }
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
-    if (t->history.metric)
+    if (t->history.metric) {
+        t->history.constant_metric = constant_metric(t);
         return score_defined(&t->score, PART_VALID, t->history.metric, e);
+    }
     char known[256];
     metric_names(task, known, sizeof known);
     err_set(e, ERR_CONFIG_WORD,

@@ -23,7 +23,9 @@
 
 struct training {
     struct config *config;
-    char *output; /* behind all links: lock, checkpoints and what is written aside lie beside it */
+    /* Behind all links: lock, checkpoints and what is written aside lie beside it. NULL: of a
+     * check, which trains nothing and leaves nothing. */
+    char *output;
     bool resume;
     double began; /* clock_now() */
     double before; /* seconds that a process took which became this one */
@@ -132,7 +134,7 @@ bool training_sound(struct training *t, const struct step *now, struct err *e);
 bool training_remember(struct training *t, const struct step *now, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
-/* A training went on from c: the newest of the checkpoints found that is not ruined is held. What
+/* A training went on from c: the newest of the checkpoints found that is not useless is held. What
  * it leads to may be worse, and must not take its place. Not where c has a best epoch to go back
  * to and nothing was changed: then the end is that of a training that was not stopped, which holds
  * what it had gone on from with another learning rate, until an epoch was as good. */
@@ -143,12 +145,12 @@ void training_hold(struct training *t, const struct checkpoint *c);
 void training_release(struct training *t, bool best);
 /* Of the checkpoints there are, the name of the newest of an epoch that ended well, or of its
  * inside; 0: none.
- * By a metric that ranks alone the best epoch may be ruined, and a later one not. */
+ * By a metric that ranks alone the best epoch may be useless, and a later one not. */
 int64_t training_newest_good(const struct training *t);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the
- * newest one, or else t->best, or where that is ruined the newest that is not, and those behind it
- * go; all of them, where every epoch is ruined.
+ * newest one, or else t->best, or where that is useless the newest that is not, and those behind
+ * it go; all of them, where every epoch is useless (history.h).
  * Says into text what is kept: "the last good checkpoint is kept: ..". False: there is none. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */

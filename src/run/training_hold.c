@@ -4,15 +4,15 @@
 
 /* What the loss of all steps up to this one says: of the last epoch that ended before it, and of
  * the one it lies in. */
-static bool is_ruined(const struct training *t, int64_t step, const struct step *now)
+static bool is_useless(const struct training *t, int64_t step, const struct step *now)
 {
     const struct history *h = &t->history;
     int64_t ended = step / t->steps < h->epochs ? step / t->steps : h->epochs;
-    if (ended > 0 && history_ruined(h, ended))
+    if (ended > 0 && history_useless(h, ended))
         return true;
     if (step == ended * t->steps)
         return false;
-    return ended < h->epochs ? history_ruined(h, ended + 1)
+    return ended < h->epochs ? history_useless(h, ended + 1)
                              : history_ruins(h, now->epoch_loss / now->epoch_weight);
 }
 
@@ -21,7 +21,7 @@ static bool is_as_good(const struct training *t, int64_t epoch, int64_t step)
 {
     const struct history *h = &t->history;
     int64_t before = step / t->steps;
-    return !history_ruined(h, epoch) && (h->metric || before == 0 || before >= epoch ||
+    return !history_useless(h, epoch) && (h->metric || before == 0 || before >= epoch ||
                                          h->rows[epoch - 1].loss <= h->rows[before - 1].loss);
 }
 
@@ -45,7 +45,7 @@ void training_hold(struct training *t, const struct checkpoint *c)
     bool hold = earlier || !t->best.params || changed.length;
     text_free(&changed);
     for (size_t i = k->count; hold && i-- > 0 && !k->held;)
-        if ((!earlier || k->own[i].name <= k->earlier) && !is_ruined(t, k->own[i].step, &c->now))
+        if ((!earlier || k->own[i].name <= k->earlier) && !is_useless(t, k->own[i].step, &c->now))
             k->held = k->own[i].name;
 }
 
@@ -60,7 +60,7 @@ int64_t training_newest_good(const struct training *t)
     const struct keeper *k = &t->keeper;
     const struct step none = {0};
     for (size_t i = k->count; i-- > 0;)
-        if (k->own[i].step <= t->history.epochs * t->steps && !is_ruined(t, k->own[i].step, &none))
+        if (k->own[i].step <= t->history.epochs * t->steps && !is_useless(t, k->own[i].step, &none))
             return k->own[i].name;
     return 0;
 }

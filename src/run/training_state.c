@@ -280,19 +280,19 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-/* Epochs have ended, and the best of them is nothing to go back to: it was ruined or, without
- * validation rows, each was of this run. */
-static bool best_is_ruined(const struct training *t)
+/* Epochs have ended, and the best of them is nothing to go back to, or, without validation rows,
+ * each was of this run. */
+static bool best_is_useless(const struct training *t)
 {
     const struct history *h = &t->history;
     return h->epochs > 0 &&
-           (!t->best.params || (h->metric && history_ruined(h, h->best_epoch)));
+           (!t->best.params || (h->metric && history_useless(h, h->best_epoch)));
 }
 
 static bool has_good_epoch(const struct training *t)
 {
     for (int64_t epoch = 1; epoch <= t->history.epochs; epoch++)
-        if (!history_ruined(&t->history, epoch))
+        if (!history_useless(&t->history, epoch))
             return true;
     return false;
 }
@@ -321,7 +321,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
     if (back)
         take_there(t);
     bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
-    if (back && t->output && (t->keeper.held || best_is_ruined(t)))
+    if (back && t->output && (t->keeper.held || best_is_useless(t)))
         go_back(t, t->keeper.held ? t->keeper.held : training_newest_good(t));
     bool ended = t->best.params && t->output, have = ended && (back || whole);
     t->says_kept = true;

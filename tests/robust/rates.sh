@@ -52,6 +52,27 @@ err_has "going on with another train.optimizer.learning_rate" "it goes on at a l
 train "${lower[@]}"
 afresh "N01 as advised" "${lower[@]}"
 
+# an epoch far worse than a constant answer is nothing to go back to: the advice is another start, and it is followed
+make_data b.csv 400
+make_config b.json b.csv binary '"epochs": 8' '"backend": {"name": "dnn_cpu", "threads": 1}'
+wild=(--set train.batch_size=256 --set train.optimizer.type=sgd --set output.metrics=b.jsonl)
+run dnn train b.json -o b.dnn --progress none "${wild[@]}" --set train.optimizer.learning_rate=300
+is_exit 80 "N01 a first epoch of a rate that is far too high: 80"
+loss=$(head -n 1 b.jsonl | sed -n 's/.*"logloss":\([0-9.]*\).*/\1/p')
+awk -v l="$loss" 'BEGIN { exit !(l > 10) }'
+ok $? "it ended, far worse than a constant answer: $loss"
+err_has "and start again" "N01 the advice is another start"
+err_lacks "is kept" "nothing is called good"
+no_leftovers b.dnn "and nothing is left to be gone on from"
+run dnn train b.json -o b.dnn --progress none "${wild[@]}" --set train.optimizer.learning_rate=0.1 --resume
+is_exit 0 "N01 followed, with --resume too: it comes to its end"
+# one that comes from far is as good as it was
+awk 'NR > 1 { split($0, f, ","); $0 = (f[1] + 2) * 7500 "," (f[2] - 3) * 7500 "," f[3] "," f[4] } { print }' v.csv >far.csv
+make_config far.json far.csv regression '"epochs": 3' '"backend": {"name": "dnn_cpu", "threads": 1}'
+sed -i 's/"numeric"/{"type": "numeric", "scale": "none"}/g; s/"preset": "mlp", "hidden": \[16, 8\]/"preset": "linear"/' far.json
+run dnn train far.json -o far.dnn --progress none --set train.checkpoint.every_s=0 --set train.optimizer.learning_rate=0.0001
+is_exit 0 "N01 a training whose loss comes from far goes to its end"
+
 # of another rate, older, and another training's: begun afresh beside it, not gone on from
 resumed_beside() { # NAME RENAMES ARGS..: beside a training of "${first[@]}", stopped and resumed, what was there stays as if it had not been stopped
     killed 7 "${first[@]}"

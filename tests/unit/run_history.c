@@ -65,6 +65,27 @@ static bool lost(const double *loss, int epochs, double untrained, int steps, bo
     return any;
 }
 
+/* An epoch of this metric and loss, where a constant answer has 1 and 0.7. */
+static bool useless(const char *metric, int task, double value, double loss, double untrained)
+{
+    struct history h = {.metric = metric_find(metric, task), .untrained = untrained, .constant = 1,
+                        .constant_metric = 0.7};
+    history_add(&h, (struct history_row){.loss = loss, .metric = value});
+    bool is = history_useless(&h, 1);
+    history_release(&h);
+    return is;
+}
+
+static void nothing_to_go_back_to(void)
+{
+    ok(useless("logloss", TASK_BINARY, 20.1, 2.3, 0.9), "far worse than a constant answer");
+    ok(!useless("logloss", TASK_BINARY, 6.9, 2.3, 0.9), "worse, but not by far");
+    ok(!useless("rmse", TASK_REGRESSION, 300, 4e5, 1e6), "a training that comes from far");
+    ok(useless("rmse", TASK_REGRESSION, 8e6, 4e5, 1e6), "from not as far as that");
+    ok(!useless("auc", TASK_BINARY, 20, 2.3, 0.9), "a metric that ranks says nothing");
+    ok(useless("auc", TASK_BINARY, 20, 1001, 0.9), "but the loss does");
+}
+
 static void loss_runs_away(void)
 {
     const double rises[] = {0.9, 2e3, 1e9, 999, 1001, 1e12, 1e13, 1e14, 1e300};
@@ -149,6 +170,7 @@ int main(void)
     scratch_make();
     lower_is_better();
     other_rules();
+    nothing_to_go_back_to();
     loss_runs_away();
     journal();
     return done();

@@ -25,6 +25,7 @@ static void begin(struct training *t, const struct metric_type *metric, const do
     *t = (struct training){
         .config = &config, .config_text = config_text, .steps = STEPS, .output = output};
     t->history = (struct history){.metric = metric, .untrained = 1, .constant = 1};
+    t->history.constant_metric = metric && !metric->higher ? 100 : 0; /* above 1000: useless */
     t->keeper = (struct keeper){.output = t->output, .keep = 2};
     for (int64_t i = 0; i < epochs; i++)
         history_add(&t->history, (struct history_row){.loss = losses[i],
@@ -205,6 +206,8 @@ static void falls_all(void)
     falls(&rising, late, ranks, 20, "is kept");
     falls(&rising, all, ranks, -1, "no epoch had ended well");
     falls(NULL, all, NULL, -1, "no epoch had ended well");
+    static const double fair[] = {1, 1, 1}, far[] = {2000, 1500, 1200};
+    falls(&falling, fair, far, -1, "no epoch had ended well");
     struct training t;
     char text[600];
     begin(&t, &rising, early, ranks, 3);
