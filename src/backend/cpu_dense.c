@@ -173,8 +173,7 @@ static struct passing passing_of(const struct op_dense_back *a, const struct sli
     const real *x = act_read(a->x) + first * a->ldx;
     const real *z = act_read(relu ? a->y : a->dy) + first * ld;
     return (struct passing){
-        a->dw && a->in <= CPU_SCRATCH / sizeof(uint64_t) &&
-            cpu_is_sparse(vec, x, s->rows, a->in, a->ldx, a->out),
+        a->dw && a->in <= SPARSE_MOST && cpu_is_sparse(vec, x, s->rows, a->in, a->ldx, a->out),
         a->dx && a->out <= TURN_COLUMNS && cpu_is_sparse(vec, z, s->rows, a->out, ld, a->in)};
 }
 

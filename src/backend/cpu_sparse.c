@@ -4,6 +4,7 @@
  * time. The sums are the chains of the dense products without the terms that are 0, so the bits
  * are the same, and which way a strip goes may be found out from its data. */
 #include <assert.h>
+#include <string.h>
 
 #include "backend/cpu_sparse.h"
 
@@ -17,6 +18,20 @@ static const double DENSE = 0.7;
 static uint32_t part(uint32_t n, uint32_t at, uint32_t most)
 {
     return n - at < most ? n - at : most;
+}
+
+/* k rows of b as far as p->width, where they stand or, when they lie so far apart that few of them
+ * share the first cache, in a copy. */
+static void set_b(struct sparse *p, const real *b, uint32_t k, uint32_t ldb, real *copy)
+{
+    p->b = b;
+    p->ldb = ldb;
+    if (ldb <= SPARSE_PANEL)
+        return;
+    for (uint32_t i = 0; i < k; i++)
+        memcpy(copy + (size_t)i * SPARSE_PANEL, b + (size_t)i * ldb, p->width * sizeof *copy);
+    p->b = copy;
+    p->ldb = SPARSE_PANEL;
 }
 
 bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t columns,
@@ -36,17 +51,20 @@ bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t
 
 void cpu_sparse_product(const struct vec *vec, const struct product *p, uint32_t n, void *scratch)
 {
-    uint64_t *bits = scratch;
+    real *copy = scratch;
+    uint64_t *bits = (uint64_t *)(void *)(copy + BLOCK * SPARSE_PANEL);
     for (uint32_t at = 0; at < p->k; at += BLOCK) {
         uint32_t k = part(p->k, at, BLOCK);
         vec->nonzero(bits, p->a + at, p->rows, k, p->lda);
-        for (uint32_t j = 0; j < n; j += SPARSE_PANEL)
-            vec->sparse(&(struct sparse){
-                .c = p->c + j, .a = p->a + at, .b = p->b + (size_t)at * n + j, .bits = bits,
-                .bias = p->bias ? p->bias + j : NULL, .rows = p->rows,
-                .width = part(n, j, SPARSE_PANEL), .a_row = p->lda, .a_next = 1, .ldb = n,
-                .ldc = p->ldc, .add = p->add || at > 0,
-                .act = at + k == p->k ? p->act : (uint32_t)ACT_NONE});
+        for (uint32_t j = 0; j < n; j += SPARSE_PANEL) {
+            struct sparse s = {.c = p->c + j, .a = p->a + at, .bits = bits,
+                               .bias = p->bias ? p->bias + j : NULL, .rows = p->rows,
+                               .width = part(n, j, SPARSE_PANEL), .a_row = p->lda, .a_next = 1,
+                               .ldc = p->ldc, .add = p->add || at > 0,
+                               .act = at + k == p->k ? p->act : (uint32_t)ACT_NONE};
+            set_b(&s, p->b + (size_t)at * n + j, k, n, copy);
+            vec->sparse(&s);
+        }
     }
 }
 
@@ -79,16 +97,20 @@ static void nonzero_columns(const struct vec *vec, uint64_t *bits, const real *a
 void cpu_sparse_outer(const struct vec *vec, const struct outer *o, uint32_t n, uint32_t ldb,
                       void *scratch)
 {
-    uint64_t *bits = scratch;
-    assert(o->m * sizeof *bits <= CPU_SCRATCH);
+    real *copy = scratch;
+    uint64_t *bits = (uint64_t *)(void *)(copy + BLOCK * SPARSE_PANEL);
+    assert(o->m <= SPARSE_MOST);
     for (uint32_t at = 0; at < o->rows; at += BLOCK) {
+        uint32_t rows = part(o->rows, at, BLOCK);
         const real *a = o->a + (size_t)at * o->lda;
-        nonzero_columns(vec, bits, a, part(o->rows, at, BLOCK), o->m, o->lda);
-        for (uint32_t j = 0; j < n; j += SPARSE_PANEL)
-            vec->sparse(&(struct sparse){
-                .c = o->c + j, .a = a, .b = o->b + (size_t)at * ldb + j, .bits = bits,
-                .rows = o->m, .width = part(n, j, SPARSE_PANEL), .a_row = 1, .a_next = o->lda,
-                .ldb = ldb, .ldc = o->ldc, .add = o->add || at > 0, .act = ACT_NONE});
+        nonzero_columns(vec, bits, a, rows, o->m, o->lda);
+        for (uint32_t j = 0; j < n; j += SPARSE_PANEL) {
+            struct sparse s = {.c = o->c + j, .a = a, .bits = bits, .rows = o->m,
+                               .width = part(n, j, SPARSE_PANEL), .a_row = 1, .a_next = o->lda,
+                               .ldc = o->ldc, .add = o->add || at > 0, .act = ACT_NONE};
+            set_b(&s, o->b + (size_t)at * ldb + j, rows, ldb, copy);
+            vec->sparse(&s);
+        }
     }
 }
 
