@@ -54,7 +54,9 @@ static int spark_told(const struct args *a, int worst)
 
 static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
 {
-    bool all = !o->command.device && !getenv("GPU_DEVICE_ID");
+    const char *backend = o->command.backend;
+    bool all = !o->command.device && !getenv("GPU_DEVICE_ID") &&
+               !(backend && strncmp(backend, "cuda:", 5) == 0);
     char index[16];
     int worst = EXIT_DONE;
     for (unsigned i = 0; i < 64 && (i == 0 || (all && i < g->visible)); i++) {

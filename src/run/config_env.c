@@ -248,6 +248,11 @@ static bool out_of_range(const char *option, long long value, const struct optio
     return err_expected(e, "%s", opt_range(row));
 }
 
+static const char *card_number(const char *device)
+{
+    return strncmp(device, "cuda:", 5) == 0 ? device + 5 : device;
+}
+
 static bool devices(struct backend_options *b, const struct overrides *o, struct setting_list *l,
                     struct err *e)
 {
@@ -258,9 +263,15 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         err_set(e, ERR_OPTION_VALUE, "--device \"%s\" is no device", text_quote_z(o->device));
         return err_expected(e, "%s", device_forms);
     }
+    bool card = o->backend && strncmp(o->backend, "cuda:", 5) == 0;
+    if (o->device && card && strcmp(card_number(o->device), card_number(o->backend)) != 0) {
+        err_set(e, ERR_OPTION_CONFLICT, "--backend %s and --device %s name two cards",
+                text_quote_z(o->backend), text_quote_z(o->device));
+        return err_expected(e, "one of them");
+    }
     if (o->device)
         put_string(&b->device, o->device, l, "backend.device", "--device");
-    else if (o->backend && strncmp(o->backend, "cuda:", 5) == 0)
+    else if (card)
         put_string(&b->device, o->backend, l, "backend.device", "--backend");
     else if (id && !from_set(l, "backend.device"))
         put_string(&b->device, id, l, "backend.device", "GPU_DEVICE_ID");

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct cudart_state cudart = {0, 2, 90, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
-                              cudaSuccess, 0, 0, false};
+                              cudaSuccess, 0, 0, false, 0, 0, false, 0, {0}};
 
 static const char *const call_names[] = {
 #define CALL(name, parameters, arguments) #name,
@@ -98,6 +98,7 @@ static void begin(void)
     begun = true;
     emulate_watch();
     cudart_plan();
+    cudart_visible();
 }
 
 void cudart_restart(void)
@@ -216,7 +217,8 @@ cudaError_t do_GetDeviceProperties(struct cudaDeviceProp *of, int device)
         return cudaErrorInvalidDevice;
     *of = cudaDeviceProp{};
     snprintf(of->name, sizeof of->name, "emulated");
-    of->uuid.bytes[15] = (char)(device + 1);
+    of->uuid.bytes[15] = (char)(device < 16 && cudart.shown[device] ? cudart.shown[device]
+                                                                    : device + 1);
     of->totalGlobalMem = cudart.bytes;
     of->major = (int)cudart.capability / 10;
     of->minor = (int)cudart.capability % 10;

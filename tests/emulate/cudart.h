@@ -106,10 +106,12 @@ struct cudart_state {
     unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
     unsigned waits;       /* of the host: events that it asked for */
+    unsigned char shown[16]; /* which device, from 1, each index is; 0: the index says it */
 };
 extern struct cudart_state cudart;
 
-void cudart_plan(void); /* reads DNN_EMULATE */
+void cudart_plan(void);    /* reads DNN_EMULATE */
+void cudart_visible(void); /* reads CUDA_VISIBLE_DEVICES, behind it */
 /* For libraries that compute in a stream's order, as stand-ins for NVIDIA's do (guest_stub.c); this
  * program calls it nowhere. data lives as long as the process. */
 extern "C" cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*call)(void *), void *data);

@@ -24,6 +24,11 @@ done
 run dnn train n.json -o x.dnn --progress none --device cuda:1 --set backend.device=2
 [ $STATUS -eq 0 ] && grep -q "model loaded on GPU [12] " err
 ok $? "two wishes: one card" "$(cat err)"
+run dnn train n.json -o x.dnn --progress none --backend cuda:1 --device 1
+err_has "model loaded on GPU 1 (emulated" "one wish in two words"
+run dnn train n.json -o y.dnn --progress none --backend cuda:1 --device 0
+is_exit 64 "--backend cuda:1 --device 0: 64"
+err_has "name two cards" "which is said"
 for wish in 3 cuda:3 GPU-ffff MIG-ffff -1 cuda: GPU- best; do
     run dnn train n.json -o x.dnn --progress none --device="$wish"
     [ $STATUS -eq 69 ] || [ $STATUS -eq 64 ]
@@ -32,6 +37,20 @@ done
 run dnn train n.json -o x.dnn --progress none --device 7
 err_has 'there is no device "7"' "G04 says which"
 err_has "0 (emulated, GPU-${uuid}1), 1 (emulated, GPU-${uuid}2), 2 (emulated, GPU-${uuid}3)" "G04 and lists those that are"
+
+# shown LIST DEVICE: which card device 0 is, of those that are shown
+shown() {
+    run env CUDA_VISIBLE_DEVICES="$1" "$DNN" train n.json -o x.dnn --progress none --device "$2"
+    [ $STATUS -eq 0 ] && grep -q "model loaded on GPU 0 (emulated" err
+    ok $? "G03 CUDA_VISIBLE_DEVICES=$1: GPU 0 is $2" "exit $STATUS: $(cat err)"
+}
+shown 2 GPU-${uuid}3
+shown 1,0 GPU-${uuid}2
+shown GPU-${uuid}3,0 GPU-${uuid}3
+shown 1,7,0 GPU-${uuid}2
+run env CUDA_VISIBLE_DEVICES=1 "$DNN" train n.json -o x.dnn --progress none --device 1
+is_exit 69 "G03 CUDA_VISIBLE_DEVICES=1: there is no second one"
+err_has "one of 0 (emulated, GPU-${uuid}2)" "G03 but the one that is shown"
 
 refused() { # refused ID CODE TEXT PLAN [VARIABLE..]: exit and words without a fallback, one warning and the CPU with one
     local id=$1 code=$2 text=$3 plan=$4
@@ -48,10 +67,10 @@ refused() { # refused ID CODE TEXT PLAN [VARIABLE..]: exit and words without a f
 refused G02 69 "needs 13.0" GetDeviceCount:1:35
 refused G02 69 "needs 13.0" GetDeviceCount:1:803
 refused G02 69 "needs 13.0" GetDeviceCount:1:804
-refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES=""' devices:0:0 CUDA_VISIBLE_DEVICES=
-refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' devices:0:0 CUDA_VISIBLE_DEVICES=-1
-refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="99"' devices:0:0 CUDA_VISIBLE_DEVICES=99
-refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="GPU-nonsense"' devices:0:0 CUDA_VISIBLE_DEVICES=GPU-nonsense
+refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES=""' devices:3:64000000 CUDA_VISIBLE_DEVICES=
+refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' devices:3:64000000 CUDA_VISIBLE_DEVICES=-1
+refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="99"' devices:3:64000000 CUDA_VISIBLE_DEVICES=99
+refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="GPU-nonsense"' devices:3:64000000 CUDA_VISIBLE_DEVICES=GPU-nonsense
 refused G05 75 "the GPU is busy, or in exclusive mode with another process on it" StreamCreateWithFlags:1:46
 refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:209
 refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:222

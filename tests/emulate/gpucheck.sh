@@ -53,7 +53,7 @@ told() {
 }
 told "G01 no device" 69 device "the driver shows no device" DNN_EMULATE=devices:0:0 DNN_GPUCHECK_ROOT="$WORK"
 told "G02 an old driver" 69 runtime "the CUDA driver serves CUDA 13.0, this program needs 13.0" DNN_EMULATE=GetDeviceCount:1:35
-told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1 DNN_GPUCHECK_ROOT="$WORK"
+told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' CUDA_VISIBLE_DEVICES=-1 DNN_GPUCHECK_ROOT="$WORK"
 told "G04 no such index" 69 device 'there is no device "7"' GPU_DEVICE_ID=7
 told "G05 a busy one" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46
 told "G06 a full one" 75 alloc "the card is full" DNN_EMULATE=devices:1:60000
@@ -81,6 +81,11 @@ run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format prom
 ok $? "G12 and for Prometheus" "exit $STATUS: $(head -n 3 out)"
 run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" gpucheck --format spark
 is "$STATUS $(cat out)" '81 {"name":"gpu","addresses":[]}' "G12 and for Spark"
+mkdir text && echo 'dnn_gpucheck_exit 0' >text/dnn.prom
+DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 run sh "$ROOT/scripts/examples/prometheus.sh" text
+is "$STATUS $(grep '^dnn_gpucheck_exit' text/dnn.prom)" "0 dnn_gpucheck_exit 81" "G12 nor does the monitor say ready" "$(cat err)"
+run env DNN_EMULATE=devices:2:64000000 "$DNN" gpucheck --backend cuda:1 --json
+out_has '"id":"context","status":"pass","measured":"GPU 1"' "G04 --backend cuda:1"
 calls=$(DNN_FAULT=count dnn gpucheck 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 bad=""
 for ((n = 1; n <= calls; n += 1 + calls / 16)); do

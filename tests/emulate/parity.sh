@@ -2,7 +2,7 @@
 # parity.sh - the parity program (tests/parity) on the emulated GPU: every case of every operation through the real machine, plain and
 # recorded, and one small training; and that it does not pass without a device.
 . "$(dirname "$0")/../tap.sh"
-unset DNN_EMULATE DNN_FAULT DNN_PATIENCE
+unset DNN_EMULATE DNN_FAULT DNN_PATIENCE CUDA_VISIBLE_DEVICES
 parity=${DNN%/emulated/dnn}/parity/emulated
 run "$parity" --cases cases.json
 is_exit 0 "every operation is as on the CPU, twice and recorded with the same bits"

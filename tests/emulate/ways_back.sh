@@ -16,7 +16,7 @@ err_has "dnn_cpu: using CPU (GPU disabled)"
 sed 's/"data":/"backend": {"name": "dnn_gpu"}, "data":/' c.json >gpu.json
 MODEL_BACKEND=dnn run dnn train gpu.json -o cpu2.dnn --json
 used dnn_cpu "MODEL_BACKEND=dnn wins over the config"
-CUDA_VISIBLE_DEVICES='' DNN_EMULATE=devices:0:0 run dnn train gpu.json -o hidden.dnn --json
+CUDA_VISIBLE_DEVICES='' run dnn train gpu.json -o hidden.dnn --json
 is_exit 0 "CUDA_VISIBLE_DEVICES= hides the card"
 used dnn_cpu "and the CPU serves"
 err_has 'warning: dnn_gpu: requested but unavailable (no GPU is visible; CUDA_VISIBLE_DEVICES=""); using CPU' "with the warning"
