@@ -2,14 +2,17 @@
 # cron.sh CONFIG NEW.csv ANSWERS.csv - a nightly job: train, or go on where the last night was stopped, then answer. In a crontab:
 #   15 2 * * *  cd /srv/churn && scripts/examples/cron.sh churn.json new.csv answers.csv 2>>churn.log
 # 75 (stopped, or another training runs) is a matter for the next night and no failure; everything else is told by its code.
+# DNN=/opt/dnn/dnn in the crontab says where dnn is; not needed beside this script or in /usr/local/bin.
 set -eu
-config=${1:?usage: cron.sh CONFIG NEW.csv ANSWERS.csv}
+[ $# -eq 3 ] || { echo "usage: cron.sh CONFIG NEW.csv ANSWERS.csv" >&2; exit 64; }
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
+config=$1
 new=$2
 answers=$3
 model=${MODEL:-model.dnn}
 train() {
     code=0
-    result=$(dnn train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" --resume --json) || code=$?
+    result=$("$dnn" train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" --resume --json) || code=$?
     echo "$result" >&2
     # E1520: what was stopped was of other data, which have grown since, or of another config; any other checkpoint stays
     case $result in *'"id":"E1520"'*) stale=$(echo "$result" | sed -n 's/.*"file":"\([^"]*\)".*/\1/p') ;; *) stale= ;; esac
@@ -24,4 +27,4 @@ case $code in
 *) exit "$code" ;;
 esac
 # the answers of last night stay until the new ones are whole
-dnn predict "$model" "$new" --output "$answers"
+"$dnn" predict "$model" "$new" --output "$answers"

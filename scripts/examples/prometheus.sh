@@ -1,12 +1,22 @@
 #!/bin/sh
 # prometheus.sh FOLDER - the state of the GPU for the text-file collector of Prometheus' node exporter, replaced in one go:
 #   */10 * * * *  /opt/dnn/prometheus.sh /var/lib/prometheus/node-exporter
-# A machine without a GPU is a fact to be shown (dnn_gpucheck_exit 69) and not a failure of this job.
+# A machine without a GPU is a fact to be shown (dnn_gpucheck_exit 69) and not a failure of this job. A check that did not come to
+# an end is shown with its code (75 stopped, 127 no dnn, 64 a bad variable), which this job ends with: what stood there before
+# is not true any more. DNN=/opt/dnn/dnn says where dnn is; not needed beside this script or in /usr/local/bin.
 set -eu
-folder=${1:?usage: prometheus.sh FOLDER}
-new=$folder/.dnn.prom.$$
+[ $# -eq 1 ] || { echo "usage: prometheus.sh FOLDER" >&2; exit 64; }
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
+new=$1/.dnn.prom.$$
+code=0 failed=0
 trap 'rm -f "$new"' EXIT
-dnn gpucheck --format prom >"$new" 2>/dev/null || :
-[ -s "$new" ] || { echo "prometheus.sh: dnn gpucheck wrote nothing" >&2; exit 70; }
+trap : HUP INT TERM # dnn is told as well; what it says is still to be shown
+"$dnn" gpucheck --format prom >"$new" || code=$?
+grep -q '^dnn_gpucheck_exit ' "$new" || {
+    failed=$code
+    [ "$failed" -ne 0 ] || failed=70
+    printf '# TYPE dnn_gpucheck_exit gauge\ndnn_gpucheck_exit %d\n' "$failed" >"$new"
+}
 chmod 644 "$new"
-mv "$new" "$folder/dnn.prom"
+mv "$new" "$1/dnn.prom"
+exit "$failed"

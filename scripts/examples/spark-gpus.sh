@@ -2,4 +2,6 @@
 # spark-gpus.sh - Spark's resource discovery: one line of JSON with the cards on which training has just been proved, an empty list
 # where there is none. Spark starts it without arguments:
 #   --conf spark.worker.resource.gpu.discoveryScript=/opt/dnn/spark-gpus.sh --conf spark.worker.resource.gpu.amount=1
-exec dnn gpucheck --format spark
+# DNN=/opt/dnn/dnn says where dnn is; not needed beside this script, on PATH or in /usr/local/bin.
+dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
+exec "$dnn" gpucheck --format spark

@@ -4,6 +4,8 @@
 . "$ROOT/tests/training.sh"
 export CUDA_VISIBLE_DEVICES='' # with a card too
 mkdir bin && ln -s "$DNN" bin/dnn
+program=$DNN
+unset DNN # it is found on PATH
 PATH=$WORK/bin:$PATH
 examples=$ROOT/scripts/examples
 make_data d.csv 200
@@ -18,8 +20,10 @@ is_exit 82 "the same again is no better: 82"
 cmp -s used.dnn before.dnn
 ok $? "and the one in use stays"
 GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
-[ "$STATUS" -ne 0 ] && [ ! -e none.dnn ]
-ok $? "a gate that is not met: no model" "$STATUS"
+[ "$STATUS" -ne 0 ] && [ ! -e none.dnn ] && [ ! -e none.dnn.new ]
+ok $? "a gate that is not met: no model" "$STATUS $(ls)"
+[ ! -e used.dnn.new ]
+ok $? "and none is left of what was no better"
 
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is_exit 0 "cron.sh: a night"
@@ -27,7 +31,7 @@ is_exit 0 "cron.sh: a night"
 ok $? "answers every row" "$(wc -l <answers.csv)"
 cp answers.csv last.csv
 # a night that was stopped, and a file that has grown by the next
-DNN_FAULT=kill:rename:2 "$DNN" train c.json -o night.dnn --set train.checkpoint.every_s=0 --set train.epochs=4 >/dev/null 2>&1
+DNN_FAULT=kill:rename:2 "$program" train c.json -o night.dnn --set train.checkpoint.every_s=0 --set train.epochs=4 >/dev/null 2>&1
 ls night.dnn.ckpt-* >/dev/null 2>&1
 ok $? "a night that was broken off left a checkpoint"
 sed -n '2,5p' d.csv >>d.csv
@@ -36,7 +40,7 @@ is_exit 0 "cron.sh: the file has grown since: from the start"
 is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
 # another thing that ends with 76 is no stale checkpoint: it stays, as do those that were passed over
 sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
-DNN_FAULT=kill:rename:5 "$DNN" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
+DNN_FAULT=kill:rename:5 "$program" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
 newest=$(ls night.dnn.ckpt-* | tail -n 1)
 perl "$ROOT/tests/resign.pl" "$newest" spoilt 's/"best\.params":/"bost.params":/' && mv spoilt "$newest"
 perl "$ROOT/tests/resign.pl" "$newest" night.dnn.ckpt-000000000999 's/"format":"1"/"format":"9"/'
@@ -62,4 +66,43 @@ mkdir text && run "$examples/prometheus.sh" text
 is_exit 0 "prometheus.sh without a GPU: 0"
 grep -q '^dnn_gpucheck_exit 69$' text/dnn.prom && [ "$(find text -type f | wc -l)" -eq 1 ]
 ok $? "says 69 in the one file" "$(cat text/dnn.prom)"
+
+# a check that did not come to an end
+told() { # told NAME CODE
+    [ "$STATUS" -eq "$2" ] && grep -qx "dnn_gpucheck_exit $2" text/dnn.prom && [ "$(find text -type f | wc -l)" -eq 1 ] && [ -s err ]
+    ok $? "prometheus.sh, $1: $2 stands in the place of what was there, and why is said" "$STATUS: $(cat text/dnn.prom err)"
+}
+ready() { echo 'dnn_gpucheck_exit 0' >text/dnn.prom; }
+ready && MODEL_BACKEND=bad run "$examples/prometheus.sh" text
+told "a bad variable" 64
+ready && DNN=/nowhere/dnn run "$examples/prometheus.sh" text
+told "no dnn" 127
+printf '#!/bin/sh\nexit 0\n' >bin/silent && chmod +x bin/silent
+ready && DNN=$WORK/bin/silent run "$examples/prometheus.sh" text
+[ "$STATUS" -eq 70 ] && grep -qx 'dnn_gpucheck_exit 70' text/dnn.prom
+ok $? "nor is silence ready" "$STATUS: $(cat text/dnn.prom)"
+
+# cron has another PATH
+cron() { run env -i PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= MODEL=night2.dnn "$@"; }
+make_data e.csv 200
+make_config e.json e.csv binary '"epochs": 1'
+for script in "cron.sh e.json e.csv e.out" spark-gpus.sh "prometheus.sh text" "ci-step.sh e.json e.csv"; do
+    # shellcheck disable=SC2086
+    cron DNN="$program" GATE='auc>=0' sh "$examples"/$script
+    is_exit 0 "\$DNN under cron: $script" "$(cat err)"
+    rm -f night2.dnn
+done
+mkdir beside && cp "$examples/spark-gpus.sh" beside && ln -s "$program" beside/dnn
+cron sh beside/spark-gpus.sh
+is_exit 0 "dnn beside the script" "$(cat err)"
+[ -x /usr/local/bin/dnn ] || {
+    cron sh "$examples/spark-gpus.sh"
+    is_exit 127 "without either: 127"
+    err_has "not found"
+}
+for usage in cron.sh:e.json ci-step.sh:e.json prometheus.sh:; do
+    run "$examples/${usage%%:*}" ${usage#*:}
+    is_exit 64 "${usage%%:*} with too few words: 64"
+    err_has "usage: ${usage%%:*} "
+done
 done_testing
