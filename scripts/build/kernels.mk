@@ -130,7 +130,7 @@ emulate-build: $(EMULATE_PROGRAMS)
 EMULATE_SHADOW := $(filter $(EMULATE_DIR)/shadow/%,$(EMULATE_PROGRAMS))
 EMULATE_MANY   := $(if $(SHAPES),EMULATE_SHAPES=$(SHAPES) )
 emulate_run = \
-	@rm -f $(EMULATE_DIR)/ran; \
+	@unset CUDA_VISIBLE_DEVICES; rm -f $(EMULATE_DIR)/ran; \
 	EMULATE_RAN=$(abspath $(EMULATE_DIR))/ran perl tests/run.pl $(1); status=$$?; \
 	echo 'EMULATE_RAN=$(EMULATE_DIR)/ran EMULATE_LIB=$(EMULATE_DIR)/shadow/libemulate.a tests/emulate/ran.pl' >$(EMULATE_DIR)/list.ran; \
 	perl tests/run.pl $(EMULATE_DIR)/list.ran && exit $$status
