@@ -100,8 +100,10 @@ DEVICE bool gemm_by_four(const struct gemm *g, const struct act *c)
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
  * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift,
- * four at least. In shared memory rows lie `pad` numbers apart, a multiple of four. */
+ * four at least. In shared memory a row is followed by `pad` numbers, a multiple of four. */
 struct stripe { uint32_t rows, shift, row0, col0, group, step, part, pad; };
+/* With so many, the fragments of mma.cuh, two neighbouring sums a lane, meet all banks. */
+enum { SUMS_PAD = 8 };
 template <int V>
 DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sums, struct stripe s)
 {

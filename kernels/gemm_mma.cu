@@ -12,9 +12,11 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     enum { BM = 32 * WM, BN = 16 * WN, DEPTH = 32, PER = tile_input<how>::PER_WORD };
     enum { WORDS = DEPTH / PER + 4 };
     typedef typename tile_input<how>::stored stored;
-    SHARED(uint32_t, a_tile, BM * WORDS);
-    SHARED(uint32_t, b_tile, BN * WORDS);
-    SHARED(float, c_tile, 32 * BN);
+    /* a stripe of C where the tiles of A and B were */
+    enum { LDC = BN + SUMS_PAD, INPUTS = (BM + BN) * WORDS, SUMS = 32 * LDC };
+    SHARED(uint32_t, tiles, (int)INPUTS > (int)SUMS ? INPUTS : SUMS);
+    uint32_t *a_tile = tiles, *b_tile = tiles + BM * WORDS;
+    float *c_tile = (float *)(void *)tiles;
     uint32_t down = (g.m + BM - 1) / BM; /* tiles lie along x alone: so many fit along no other */
     uint32_t row0 = block_x() % down * BM, col0 = block_x() / down * BN;
     uint32_t k = part_begin(g.k, g.parts, block_z());
@@ -73,11 +75,11 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
         for (int j = 0; j < WN; j++)
             UNROLL
             for (int e = 0; e < 4; e++)
-                c_tile[((int)warp_id() / 2 * 16 + group + 8 * (e >> 1)) * BN + col + 8 * j +
+                c_tile[((int)warp_id() / 2 * 16 + group + 8 * (e >> 1)) * LDC + col + 8 * j +
                        2 * place + (e & 1)] = sum[i][j][e] * unscale;
         sync_block();
         gemm_finish(&g, c_tile, {32, log2_of(BN), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
-                                  block_z()});
+                                  block_z(), SUMS_PAD});
         sync_block();
     }
 }

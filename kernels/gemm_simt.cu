@@ -37,10 +37,18 @@ template <int TM, int TN> DEVICE void one_k(float (&sum)[TM][TN], const float *a
             sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
 }
 
+/* Rows of a tile are padded: of the lanes that store a k_fast piece at most two meet a bank. Runs
+ * of n numbers are still read at once. */
+HOST_DEVICE constexpr int pad_of(int n)
+{
+    return n % 4 == 0 ? 4 : 2;
+}
+
 /* What a block has in shared memory: two halves of a tile of A and of B; at the end, where they
  * were, its tile of C, so that no sum waits in registers while others leave. */
-template <int BM, int BN, int DEPTH> struct room {
-    enum { LDA = BM + 4, LDB = BN + 4, A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB, C = BM * BN };
+template <int BM, int BN, int DEPTH, int TM, int TN> struct room {
+    enum { LDA = BM + pad_of(TM), LDB = BN + pad_of(TN) };
+    enum { A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB, C = BM * BN };
     enum { ALL = (int)A + (int)B > (int)C ? (int)A + (int)B : (int)C };
 };
 
@@ -49,7 +57,7 @@ template <int BM, int BN, int DEPTH, int TM, int TN>
 DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, uint32_t x,
                  uint32_t y, uint32_t z)
 {
-    typedef struct room<BM, BN, DEPTH> room_type;
+    typedef struct room<BM, BN, DEPTH, TM, TN> room_type;
     enum { LANES_ = (BM / TM) * (BN / TN), LDA = room_type::LDA, LDB = room_type::LDB };
     uint32_t row0 = x * BM, col0 = y * BN;
     uint32_t k = part_begin(g.k, g.parts, z), k_end = part_begin(g.k, g.parts, z + 1);
@@ -121,7 +129,7 @@ HOST_DEVICE uint32_t tiles_down(const struct gemm *g, uint32_t side)
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
 KERNEL_SHARING((BM / TM) * (BN / TN), 2, gemm_tile)(ARGUMENT(struct gemm) g)
 {
-    typedef struct room<BM, BN, DEPTH> room_type;
+    typedef struct room<BM, BN, DEPTH, TM, TN> room_type;
     SHARED(float, tiles, room_type::ALL);
     uint32_t down = tiles_down(&g, BM);
     tile<BM, BN, DEPTH, TM, TN>(g, tiles, A_FAST, B_FAST, block_x() % down, block_x() / down,
@@ -140,7 +148,7 @@ struct together {
 
 KERNEL_BOUNDED(TOGETHER_LANES, gemm_many)(ARGUMENT(struct together) t)
 {
-    typedef struct room<SIDE, SIDE, SIDE> room_type;
+    typedef struct room<SIDE, SIDE, SIDE, 2, 2> room_type;
     SHARED(float, tiles, room_type::ALL);
     uint32_t which = 0, block = block_x();
     while (which < t.count && block >= t.first[which + 1])

@@ -19,10 +19,10 @@ enum {
     TILE = SIDE * DEEP * 2, STAGE = 2 * TILE, /* bytes */
     UNITS = TILE / 16 / WIDE_LANES,           /* pieces of a line, a lane and operand */
     ACROSS = 8 * 2,                           /* pieces of one k, where rows are fast */
-    PAD = 8,                                  /* sums on their way out meet 32 banks */
     BYTES = STAGES * STAGE + WGMMA_PATTERN
 };
-static_assert(SIDE * (SIDE + PAD) * sizeof(float) <= STAGES * STAGE, "sums leave by the tiles");
+static_assert(SIDE * (SIDE + SUMS_PAD) * sizeof(float) <= STAGES * STAGE,
+              "sums leave by the tiles");
 static_assert((int)SIDE == (int)WGMMA_COLUMNS && (int)WIDE_LANES == 2 * (int)WARPGROUP &&
                   (int)SIDE == 2 * (int)WGMMA_ROWS,
               "two warpgroups have a tile");
@@ -231,10 +231,10 @@ DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_S
     uint32_t group = lane_id() / 4, place = lane_id() % 4;
     UNROLL
     for (uint32_t i = 0; i < WGMMA_SUMS; i++)
-        room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + PAD) + 8 * (i / 4) + 2 * place +
-             i % 2] = sum[i] * unscale;
+        room[(16 * warp_id() + group + 8 * (i / 2 % 2)) * (SIDE + SUMS_PAD) + 8 * (i / 4) +
+             2 * place + i % 2] = sum[i] * unscale;
     sync_block();
-    gemm_finish(&g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), PAD});
+    gemm_finish(&g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
 }
 
 /* Tiles of one row of them are neighbours: what they share of A is read once. */

@@ -6,7 +6,7 @@
 #include "gemm.cuh"
 #include "mma.cuh"
 
-enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4, WIDE_FINISH = 32 * SIDE /* floats */ };
+enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4 };
 
 /* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened
  * at once, each would be waited for before the next is asked for. */
@@ -51,7 +51,8 @@ DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[V
     sync_block();
 }
 
-/* The tile of C, by stripes; room: WIDE_FINISH floats, which nobody reads any more. */
+/* The tile of C, by stripes; room: 32 of its rows, SUMS_PAD numbers longer, which nobody reads any
+ * more. */
 DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM][WN][4],
                         float unscale, uint32_t row0, uint32_t col0)
 {
@@ -62,11 +63,11 @@ DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM
         for (int j = 0; j < WN; j++)
             UNROLL
             for (int e = 0; e < 4; e++)
-                room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * SIDE + wide_col() + 8 * j +
-                     2 * place + (e & 1)] = sum[i][j][e] * unscale;
+                room[((int)warp_id() / 4 * 16 + group + 8 * (e >> 1)) * (SIDE + SUMS_PAD) +
+                     wide_col() + 8 * j + 2 * place + (e & 1)] = sum[i][j][e] * unscale;
         sync_block();
         gemm_finish(&g, room, {32, log2_of(SIDE), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
-                               block_z()});
+                               block_z(), SUMS_PAD});
         sync_block();
     }
 }
