@@ -51,7 +51,7 @@ my @mutants = (
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'two stages for three', qr/\(STAGES - 1\) \* STAGE;/, '(STAGES - 2) * STAGE;'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'one warpgroup has the rows of the other', qr/group \* \(TILE \/ 2\)/, '0 * group'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'k beyond the part is read', qr/\(K_FAST \? 4 \* half : 0\) < k_end/, '(K_FAST ? 4 * half : 0) <= k_end'],
-    [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'a wrong column leaves', qr/2 \* place \+ i % 2\]/, '2 * place + 1 - i % 2]\'],
+    [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'a wrong column leaves', qr/2 \* place \+ i % 2\]/, '2 * place + 1 - i % 2]'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'pieces of a line are not swizzled', qr/\(piece \^ \(line % 8\)\)/, 'piece'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a descriptor says another swizzling', qr/swizzle_of_128_bytes = 1;/, 'swizzle_of_128_bytes = 2;'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a wrong leading offset', qr/LEADING = WGMMA_TILE_DEPTH \* WGMMA_LINE/, 'LEADING = WGMMA_PATTERN'],
