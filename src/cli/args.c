@@ -197,15 +197,15 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e)
 {
     *a = (struct args){.command = c};
+    /* --json decides how an error is told, wherever it stands; that there is no memory, too */
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (c->has_json && strcmp(argv[i], "--json") == 0)
+            a->json = true;
     a->positionals = mem_zero((size_t)argc + 1, sizeof *a->positionals);
     size_t letters = 1;
     for (int i = 0; i < argc; i++)
         letters += strlen(argv[i]);
     a->values = mem_zero((size_t)argc + letters, sizeof *a->values);
-    /* --json decides how an error is told, wherever it stands */
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (c->has_json && strcmp(argv[i], "--json") == 0)
-            a->json = true;
     bool options = true;
     for (int i = 0; i < argc; i++) {
         if (options && strcmp(argv[i], "--") == 0)

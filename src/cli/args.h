@@ -29,6 +29,7 @@ struct command {
     bool computes;             /* --backend --device --threads --batch-size */
     bool has_config;           /* --set */
     bool has_json;             /* --json */
+    bool has_rows;             /* answers go to standard output, or where --output says */
     size_t least, most;        /* positionals */
     int (*run)(struct args *a);
     /* A call to the device never comes back: what stands on standard output then, and the exit

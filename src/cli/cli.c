@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -95,6 +96,14 @@ static void error_text(const struct err *e)
     text_free(&line);
 }
 
+bool cli_rows_out(const struct args *a)
+{
+    if (!a->command || !a->command->has_rows)
+        return false;
+    const char *output = args_value(a, "output");
+    return !output || file_is_output(output);
+}
+
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
 {
     int code = (int)err_exit(e);
@@ -105,7 +114,7 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         error_json(e, &o);
         struct args plain = *a;
         plain.json = false;
-        cli_json(&plain, &o, false);
+        cli_json(&plain, &o, cli_rows_out(a));
     }
     if (!a || !a->json) {
         if (log_json()) {
@@ -195,18 +204,6 @@ int cli_progress(const struct args *a)
 
 /* --- start-up
  * ---------------------------------------------------------------------------------------- */
-
-static void out_of_memory(size_t bytes)
-{
-    stop_cleanup();
-    char line[160];
-    int length =
-        snprintf(line, sizeof line, "dnn: error[E%d]: out of memory (%zu bytes asked for)\n",
-                 (int)ERR_MEMORY, bytes);
-    ssize_t written = write(2, line, (size_t)length);
-    (void)written;
-    _exit(EXIT_OS);
-}
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive
  * log text. What is put in the place of 0 and 1 cannot be read or written: who closed standard
@@ -331,9 +328,10 @@ const struct args *cli_running(void)
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
-    struct args a;
+    struct args a = {.command = c};
     struct err e = {0};
     int code;
+    running = &a;
     bool parsed = args_parse(&a, c, argc, argv, &e);
     bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
     if (!parsed || (!set_log(&a, &e) && !told)) /* a page needs no variable to be right */
@@ -345,11 +343,9 @@ static int run_command(const struct command *c, int argc, char **argv)
         text_free(&page);
     } else if (!told && shares_input(&a, &e))
         code = cli_fail(NULL, &e, NULL); /* not with --json's object on that output */
-    else {
-        running = &a;
+    else
         code = c->run(&a);
-        running = NULL;
-    }
+    running = NULL;
     args_free(&a);
     return code;
 }
@@ -357,7 +353,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 int cli_main(int argc, char **argv)
 {
     standard_descriptors();
-    mem_on_failure(out_of_memory);
+    mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
     stop_install();
     struct text page = {0};

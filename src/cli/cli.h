@@ -13,10 +13,14 @@ int cli_main(int argc, char **argv);
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 const struct command *command_find(const char *name);
 
-/* Prints e as the contract says (or dnn.error/1 with --json) and a last line on what is on disk.
- * Returns the exit code. */
+/* Prints e as the contract says (or dnn.error/1 with --json, where the command's own object would
+ * stand) and a last line on what is on disk. Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
+/* Whether rows go to standard output, so that the object of --json belongs on standard error. */
+bool cli_rows_out(const struct args *a);
 const struct args *cli_running(void); /* of the command at work; NULL: none is */
+/* The handler of mem_on_failure: ends the process (stuck.c). */
+void cli_out_of_memory(size_t bytes);
 /* The handler of machine_on_stuck: ends the process (stuck.c). */
 void cli_stuck(const struct err *why);
 /* Text to standard output, flushed and checked: 0, 74 or 141. */

@@ -56,7 +56,7 @@ static int predict_command(struct args *a)
         .overrides = cli_overrides(a)};
     struct predict_result r = {0};
     int code = EXIT_DONE;
-    const bool answers = file_is_output(q.output); /* on standard output */
+    const bool answers = cli_rows_out(a);
     if (q.columns && !q.no_header) {
         err_set(&e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
         err_help(&e, "add --no-header, or leave --columns out");
@@ -107,6 +107,7 @@ const struct command command_predict = {
     .options = predict_options_table,
     .computes = true,
     .has_json = true,
+    .has_rows = true,
     .least = 1,
     .most = 4096,
     .run = predict_command,

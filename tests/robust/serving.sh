@@ -100,6 +100,30 @@ is "$STATUS $(sed 1d r.csv | cut -d, -f1,2 | head -n 1) $(wc -l <a.csv)" "0 4,1 
 run dnn evaluate m.dnn field.csv
 err_has 'field.csv:4:1: a field is longer' "and in words"
 
+# --json beside answers: whatever ends them, its object is the last line of standard error, and standard output has rows alone
+told() { # NAME ID: of the run that was
+    tail -n 1 err | grep -q '^{"schema":"dnn.error/1","id":"'"$2"'",.*}$'
+    ok $? "$1: the object is last on standard error" "$(tail -n 2 err)"
+    ! grep -q '[{}]' out
+    ok $? "$1: nothing but rows on standard output" "$(tail -n 2 out)"
+}
+for ((i = 0; i < 40; i++)); do sed 1d d.csv; done | cat d.csv - bad.csv >late.csv
+run dnn predict m.dnn late.csv --json
+is_exit 65 "a bad row behind thousands of good ones, with --json"
+[ "$(wc -l <out)" -gt 1000 ]
+ok $? "answers were written before it" "$(wc -l <out)"
+told "a bad row" E1203
+run dnn predict none.dnn d.csv --json -o -
+told "no model" E1601
+run dnn predict m.dnn d.csv --json --null x
+told "options that contradict each other" E1005
+run env DNN_FAULT=alloc:300 "$DNN" predict m.dnn d.csv --json
+is_exit 71 "no memory"
+told "no memory" E1701
+run dnn predict m.dnn late.csv --json -o a.csv
+tail -n 1 out | grep -q '^{"schema":"dnn.error/1","id":"E1203",.*}$' && ! grep -q '[{]' err
+ok $? "answers in a file leave standard output to the object" "$(tail -n 1 out)"
+
 # standard output is nobody's input
 for words in "evaluate m.dnn own.csv" "inspect m.dnn" "check c.json --json" "init own.csv"; do
     cp d.csv own.csv
