@@ -10,7 +10,7 @@
 
 /* Terms that are passed over at once, and columns of c that are: b, [BLOCK][SPARSE_PANEL], stays in
  * the first cache. */
-enum { BLOCK = 64, SPARSE_PANEL = 128, LEAST = 2 * LANES };
+enum { BLOCK = 64, SPARSE_PANEL = 128 };
 
 /* Beyond this share of values that are not 0 the dense products are the faster ones. */
 static const double DENSE = 0.7;
@@ -39,7 +39,7 @@ bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t
 {
     enum { SAMPLE = 4 };
     uint64_t bits[SAMPLE], count = 0;
-    if (columns < LEAST || width < LEAST || rows < SAMPLE)
+    if (columns < SPARSE_LEAST || width < SPARSE_LEAST || rows < SAMPLE)
         return false;
     for (uint32_t at = 0; at < columns; at += BLOCK) {
         vec->nonzero(bits, a + at, SAMPLE, part(columns, at, BLOCK), rows / SAMPLE * lda);

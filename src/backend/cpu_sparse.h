@@ -1,6 +1,6 @@
 /* cpu_sparse.h - products of a strip that pass over zeros. Private to src/backend. Each leaves the
- * bits that its dense namesake in vec.h leaves, as long as the other factor is finite; scratch: the
- * CPU_SCRATCH bytes of the thread. */
+ * bits that its dense namesake in vec.h leaves, as long as the other factor is finite and no sum
+ * begins at -0; scratch: the CPU_SCRATCH bytes of the thread. */
 #ifndef DNN_BACKEND_CPU_SPARSE_H
 #define DNN_BACKEND_CPU_SPARSE_H
 
@@ -8,6 +8,9 @@
 
 /* Columns of a that cpu_sparse_outer takes. */
 enum { SPARSE_MOST = 1 << 16 };
+/* Terms and columns below which nothing is passed over; NARROW products have ways of their own. */
+enum { SPARSE_LEAST = 2 * LANES };
+_Static_assert((int)SPARSE_LEAST > (int)NARROW, "a narrow product passes over nothing");
 
 /* Whether so many of a's values, [rows][lda], are 0 that it pays, for products that are `width`
  * columns wide: some of its rows are looked at. */

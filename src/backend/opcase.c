@@ -120,9 +120,18 @@ static void put_act(const struct opdata *d, unsigned char *at, real r)
 /* From here on the numbers of a buffer come again: a large one is soon made. */
 enum { FRESH = 1 << 16 };
 
+/* Whether what is below 0 becomes 0. */
+static bool has_zeros(const struct opdata *d, const struct opbuffer *b)
+{
+    bool in = strcmp(b->name, "x") == 0, out = b->name[0] == 'y' || strcmp(b->name, "dy") == 0;
+    return b->type == BUFFER_ACT && !b->written &&
+           ((in && d->of->flags & CASE_ZEROS_IN) || (out && d->of->flags & CASE_ZEROS_OUT));
+}
+
 static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool numbers)
 {
     size_t size = size_of(d, b->type), count = elements(b), ld = b->ld ? b->ld : 1;
+    bool zeros = has_zeros(d, b);
     if (!b->memory)
         return;
     size_t fresh = (FRESH / ld + 1) * ld;
@@ -138,6 +147,7 @@ static void fill(struct opdata *d, const struct opbuffer *b, double scale, bool 
         if (i % b->ld >= b->width)
             continue;
         double value = scale * number(d);
+        value = zeros && value < 0 ? 0 : value;
         real r = (real)value;
         if (b->type == BUFFER_DOUBLE)
             memcpy(host + i * size, &value, size);

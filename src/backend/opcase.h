@@ -41,7 +41,11 @@ enum opcase_flag {
     CASE_SECOND = 256, /* focal, decoupled, Nesterov */
     CASE_BAD = 512,    /* the step is a bad one */
     CASE_CLIP = 1024,
-    CASE_HOT = 2048    /* with one-hot inputs that stay ids */
+    CASE_HOT = 2048,   /* with one-hot inputs that stay ids */
+    /* every second number is 0, as behind relu: of x, and of y and dy. A product of x is then the
+     * one of training, which may take that into account. */
+    CASE_ZEROS_IN = 4096,
+    CASE_ZEROS_OUT = 8192
 };
 
 union op_arguments {

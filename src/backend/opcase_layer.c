@@ -245,6 +245,10 @@ static const struct opcase cases_dense[] = {
     DENSE(100, 9, 2, ACT_TANH, CASE_HOT | CASE_BARE, 1),
     DENSE(9, 0, 33, ACT_RELU, CASE_HOT, 0),
     DENSE(9, 0, 3, ACT_NONE, CASE_HOT, 0),
+    DENSE(256, 128, 128, ACT_RELU, CASE_SHADOW | CASE_ZEROS_IN, 0),
+    DENSE(200, 150, 300, ACT_GELU, CASE_KEEP_Z | CASE_ZEROS_IN, 3),
+    DENSE(100, 70, 33, ACT_NONE, CASE_BARE | CASE_ZEROS_IN, 1),
+    DENSE(100, 40, 150, ACT_RELU, CASE_HOT | CASE_ZEROS_IN, 0),
 };
 
 static void make_dense(const struct opcase *c, struct opdata *d)
@@ -266,7 +270,7 @@ static void make_dense(const struct opcase *c, struct opdata *d)
         .ldy = c->out + c->pad,
         .ldz = c->out + c->pad,
         .act = c->kind,
-        .exact = 1,
+        .exact = c->flags & CASE_ZEROS_IN ? 0 : 1,
         .slope = 0.2};
     d->flops = 2.0 * c->rows * c->in * c->out;
 }
@@ -293,6 +297,12 @@ static const struct opcase cases_dense_back[] = {
     BACK(200, 30, 150, ACT_GELU, CASE_HOT | CASE_MORE | CASE_ADD, 3),
     BACK(200, 9, 2, ACT_NONE, CASE_HOT, 1),
     BACK(9, 0, 33, ACT_TANH, CASE_HOT | CASE_BARE, 0),
+    BACK(256, 128, 128, ACT_RELU, CASE_SHADOW | CASE_ZEROS_IN | CASE_ZEROS_OUT, 0),
+    BACK(200, 70, 150, ACT_RELU, CASE_ADD | CASE_MORE | CASE_ZEROS_IN | CASE_ZEROS_OUT, 5),
+    BACK(500, 33, 300, ACT_RELU, CASE_ADD | CASE_ZEROS_OUT, 1),
+    BACK(77, 130, 40, ACT_GELU, CASE_MORE | CASE_ZEROS_IN, 0),
+    BACK(100, 64, 64, ACT_NONE, CASE_ZEROS_OUT, 0),
+    BACK(200, 40, 128, ACT_RELU, CASE_HOT | CASE_ZEROS_IN | CASE_ZEROS_OUT, 0),
 };
 
 static void make_dense_back(const struct opcase *c, struct opdata *d)

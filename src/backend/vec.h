@@ -38,9 +38,9 @@ struct narrow {
     bool add;
 };
 /* dz = dy act'(by): its copy, [rows up to a multiple of 16][PANEL], or NULL where neither it nor
- * `turned` is wanted; sums[j] (= or +=) the sum of
- * column j; turned = the transpose, [rows / 16][room][16], room >= the columns of dz; in the place
- * of dy as well where `put` says so. One panel. */
+ * `turned` is wanted; sums[j] (= or +=) the sum of column j; turned = the transpose,
+ * [rows / 16][room][16], room >= the columns of dz; in the place of dy as well where `put` says so.
+ * One panel. */
 struct deltas {
     real *dy, *copy;
     real *sums, *turned; /* NULL: not wanted */

@@ -101,14 +101,20 @@ static double constant_loss(const struct training *t)
     return t->classes ? log(t->classes) : 1;
 }
 
-/* What it reaches, where the metric is a loss or an error of the target; of others no value is far
- * from it. */
+/* What it reaches on the validation rows, which may lie elsewhere than the training rows, where the
+ * metric is a loss or an error of the target; of others no value is far from it. */
 static double constant_metric(const struct training *t)
 {
     const char *name = t->history.metric->name;
-    if (t->history.metric == &metric_loss || strcmp(name, "logloss") == 0)
+    if (t->history.metric == &metric_loss)
         return t->history.constant;
-    return strcmp(name, "rmse") == 0 || strcmp(name, "mae") == 0 ? t->schema->target_scale : 0;
+    bool logloss = strcmp(name, "logloss") == 0;
+    if (!logloss && strcmp(name, "rmse") != 0 && strcmp(name, "mae") != 0)
+        return 0;
+    struct metrics constant;
+    score_baseline(&t->score, PART_VALID, &constant);
+    return fmax(metrics_get(&constant, name), logloss ? t->history.constant
+                                                      : t->schema->target_scale);
 }
 
 static bool find_metric(struct training *t, struct err *e)

@@ -73,6 +73,24 @@ sed -i 's/"numeric"/{"type": "numeric", "scale": "none"}/g; s/"preset": "mlp", "
 run dnn train far.json -o far.dnn --progress none --set train.checkpoint.every_s=0 --set train.optimizer.learning_rate=0.0001
 is_exit 0 "N01 a training whose loss comes from far goes to its end"
 
+# validation rows may lie elsewhere than the training rows: what a constant answer reaches on them is the measure
+awk 'BEGIN { srand(1); for (i = 0; i <= 380; i++) { a = rand(); b = rand(); f = i < 300 ? "near.csv" : "off.csv"; o = i < 300 ? 0 : 30
+             if (i == 0 || i == 300) print "a,b,y" >f; else printf "%.4f,%.4f,%.4f\n", a, b, a + 2 * b + o >f } }'
+cat >off.json <<'J'
+{"task": "regression", "data": {"train": "near.csv", "valid": "off.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"},
+ "split": {"test": 0.1}}, "model": {"layers": [{"type": "dense", "units": 16}, {"type": "relu"}]},
+ "train": {"epochs": 20, "batch_size": 32, "early_stopping": {"patience": 0}, "optimizer": {"type": "sgd", "learning_rate": 0.01}},
+ "backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "off.dnn"}}
+J
+DNN_FAULT=kill:rename:9 "$DNN" train off.json --progress none --set train.checkpoint.every_s=0 >/dev/null 2>&1
+before=$(ls off.dnn.ckpt-*)
+run dnn train off.json --progress none --resume --set train.optimizer.learning_rate=1000
+is_exit 80 "N01 validation rows of another level, and a rate that is too high: 80"
+err_has "the last good checkpoint is kept" "a good epoch is known for one"
+for c in $before; do [ -e "$c" ] || before=missing; done
+[ "$before" != missing ] && [ -n "$before" ]
+ok $? "and what was gone on from stays" "$(ls off.dnn*)"
+
 # of another rate, older, and another training's: begun afresh beside it, not gone on from
 resumed_beside() { # NAME RENAMES ARGS..: beside a training of "${first[@]}", stopped and resumed, what was there stays as if it had not been stopped
     killed 7 "${first[@]}"
