@@ -1,5 +1,5 @@
-/* stuck.c - the ends of a process that no command comes back to tell of. A call to a device does not
- * come back, and the thread that made it never will: another one tells whoever waits for that
+/* stuck.c - the ends of a process that no command comes back to tell of. A call to a device does
+ * not come back, and the thread that made it never will: another one tells whoever waits for that
  * thread, hands the training over, or says so as the command would have, its report with --json
  * too, and ends the process. Or there is no memory: said from what stands on the stack. */
 #include <errno.h>

@@ -193,7 +193,11 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         r->steps_here += steps;
         r->step_seconds += took;
         fit_stretch(r, steps, took);
-        if (!training_answered(t, e) || !steps_good(r, now, begin, done - steps, steps, e))
+        if (!training_answered(t, e))
+            return FAILED;
+        if (steps == 1)
+            training_judge(t, now);
+        if (!steps_good(r, now, begin, done - steps, steps, e))
             return FAILED;
         if (now->tried == 1 && now->epoch_weight > 0 && isfinite(now->epoch_loss))
             t->history.untrained = now->epoch_loss / now->epoch_weight;

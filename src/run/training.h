@@ -84,6 +84,7 @@ struct training {
     const char *stopped; /* why the epochs ended */
     bool says_kept;      /* an error's message tells what is left to go on from */
     size_t said;         /* bytes of it before that; of a machine's failure */
+    int64_t refuted;     /* the name of a checkpoint, training_judge; 0: none */
 };
 
 bool training_open(struct training *t, const struct train_request *q, struct err *e);
@@ -144,9 +145,13 @@ void training_hold(struct training *t, const struct checkpoint *c);
  * with a loss no higher than that of the last epoch before it. */
 void training_release(struct training *t, bool best);
 /* Of the checkpoints there are, the name of the newest of an epoch that ended well, or of its
- * inside; 0: none.
+ * inside; before the first has ended, of the newest whose loss so far is not ruined, as its file
+ * says; 0: none.
  * By a metric that ranks alone the best epoch may be useless, and a later one not. */
 int64_t training_newest_good(const struct training *t);
+/* The first step behind the newest checkpoint was made alone: its loss is that of the weights
+ * there. In the first epoch a ruined one refutes that checkpoint: neither held nor good. */
+void training_judge(struct training *t, const struct step *now);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the
  * newest one, or else t->best, or where that is useless the newest that is not, and those behind

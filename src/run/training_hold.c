@@ -1,5 +1,8 @@
 /* training_hold.c - the checkpoint that a training went on from and may have to go back to: which
  * one, and until when. */
+#include <math.h>
+
+#include "base/mem.h"
 #include "run/training.h"
 
 /* What the loss of all steps up to this one says: of the last epoch that ended before it, and of
@@ -55,12 +58,40 @@ void training_release(struct training *t, bool best)
         t->keeper.held = 0;
 }
 
+void training_judge(struct training *t, const struct step *now)
+{
+    int64_t name = keeper_newest(&t->keeper).name;
+    bool bad = now->bad_steps > 0 || !isfinite(now->loss) ||
+               (now->weight > 0 && history_ruins(&t->history, now->loss / now->weight));
+    if (!bad || t->history.epochs > 0 || keeper_step(&t->keeper, name) != now->tried - 1)
+        return;
+    t->refuted = name;
+    if (t->keeper.held == name)
+        t->keeper.held = 0;
+}
+
+/* Inside the first epoch: by what the file says of the steps so far. */
+static bool is_good_inside(const struct training *t, int64_t name)
+{
+    struct err e = {0};
+    char *path = checkpoint_path(t->output, name);
+    struct checkpoint *c = name == t->refuted ? NULL : checkpoint_load(path, &e);
+    bool good = c && !is_useless(t, c->now.tried, &c->now);
+    checkpoint_free(c);
+    mem_free(path);
+    return good;
+}
+
 int64_t training_newest_good(const struct training *t)
 {
     const struct keeper *k = &t->keeper;
     const struct step none = {0};
-    for (size_t i = k->count; i-- > 0;)
-        if (k->own[i].step <= t->history.epochs * t->steps && !is_useless(t, k->own[i].step, &none))
-            return k->own[i].name;
+    for (size_t i = k->count; i-- > 0;) {
+        const struct kept *own = &k->own[i];
+        if (t->history.epochs == 0
+                ? is_good_inside(t, own->name)
+                : own->step <= t->history.epochs * t->steps && !is_useless(t, own->step, &none))
+            return own->name;
+    }
     return 0;
 }

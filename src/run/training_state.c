@@ -280,13 +280,12 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-/* Epochs have ended, and the best of them is nothing to go back to, or, without validation rows,
+/* No epoch has ended; or the best of them is nothing to go back to, or, without validation rows,
  * each was of this run. */
 static bool best_is_useless(const struct training *t)
 {
     const struct history *h = &t->history;
-    return h->epochs > 0 &&
-           (!t->best.params || (h->metric && history_useless(h, h->best_epoch)));
+    return !t->best.params || (h->metric && history_useless(h, h->best_epoch));
 }
 
 static bool has_good_epoch(const struct training *t)
@@ -383,6 +382,13 @@ bool training_failed(struct training *t, struct err *e)
                           : "starts at the first step", *advice ? "; " : "", advice);
 }
 
+/* It went on from the checkpoint that is held, inside the first epoch, and did not come to the end
+ * of that: what lies there may be the beginning of what was gone back from. */
+static bool is_second(const struct training *t)
+{
+    return t->history.epochs == 0 && t->keeper.held;
+}
+
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)
 {
     const struct train_options *o = &t->config->train;
@@ -393,7 +399,9 @@ bool training_diverged(struct training *t, int64_t step, const char *what, struc
     err_set(e, ERR_DIVERGED,
             "training diverged: %s (epoch %lld, step %lld, learning rate %.3g); %s", what,
             (long long)t->history.epochs + (step > first), (long long)step, rate, kept);
-    const char *then = again ? "and go on with --resume" : "and start again";
+    const char *then = again && is_second(t) ? "remove that checkpoint and start again"
+                       : again               ? "and go on with --resume"
+                                             : "and start again";
     if (o->clip_norm > 0)
         return err_help(e,
                         "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now "

@@ -66,6 +66,23 @@ err_lacks "is kept" "nothing is called good"
 no_leftovers b.dnn "and nothing is left to be gone on from"
 run dnn train b.json -o b.dnn --progress none "${wild[@]}" --set train.optimizer.learning_rate=0.1 --resume
 is_exit 0 "N01 followed, with --resume too: it comes to its end"
+# inside the first epoch: what was written behind the explosion is nothing to go back to, and one whose first step is ruined neither
+inside() { # RATE ARGS..: checkpoints within the epoch
+    run dnn train b.json -o b.dnn --progress none --set train.batch_size=8 --set train.optimizer.type=sgd \
+        --set train.checkpoint.every_s=0.00001 --set train.schedule.type=constant --set train.optimizer.learning_rate="$@"
+}
+inside 300
+is_exit 80 "N01 an explosion inside the first epoch: 80"
+for c in b.dnn.ckpt-*; do
+    [ ! -e "$c" ] || [ "$((10#${c##*-}))" -le 3 ]
+    ok $? "N01 no checkpoint is left of behind its first steps" "$c: $(cat err)"
+done
+for rate in 0.1 0.01; do
+    [ "$STATUS" != 80 ] || inside $rate --resume
+    [ "$STATUS" = 0 ] || grep -q 'start again' err
+    ok $? "N01 followed with $rate: it comes to its end, or the advice is another start" "$(cat err)"
+done
+rm -f b.dnn*
 # one that comes from far is as good as it was
 awk 'NR > 1 { split($0, f, ","); $0 = (f[1] + 2) * 7500 "," (f[2] - 3) * 7500 "," f[3] "," f[4] } { print }' v.csv >far.csv
 make_config far.json far.csv regression '"epochs": 3' '"backend": {"name": "dnn_cpu", "threads": 1}'

@@ -1,5 +1,6 @@
 /* run_hold.c - which checkpoint a training that went on from others holds, until when, and what is
  * left of them when it ends badly. Ids: N01. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,6 +173,28 @@ static void releases(void)
     finish(&t);
 }
 
+/* The first step behind the checkpoint of step 5 had this loss. */
+static void judged(int64_t epochs, double loss, int64_t left, const char *what)
+{
+    static const double good[] = {5};
+    const struct step now = {.tried = epochs * STEPS + 6, .loss = loss, .weight = 1};
+    const int64_t at = epochs * STEPS + 5;
+    struct training t;
+    begin(&t, &falling, good, NULL, epochs);
+    go_on(&t, other_text, &at, 1);
+    training_judge(&t, &now);
+    is_int(t.keeper.held, left, what);
+    finish(&t);
+}
+
+static void judges(void)
+{
+    judged(0, 5, 5, "a first step as any: the checkpoint is held on");
+    judged(0, 5000, 0, "N01 a ruined one: it is not");
+    judged(0, (double)NAN, 0, "N01 nor where it is no number");
+    judged(1, 5000, 15, "N01 but where an epoch has ended well before it");
+}
+
 /* A training diverges: what is left. */
 static void falls(const struct metric_type *metric, const double *losses, const double *metrics,
                   int64_t left, const char *want)
@@ -224,6 +247,7 @@ int main(void)
     holds();
     names();
     releases();
+    judges();
     falls_all();
     return done();
 }
