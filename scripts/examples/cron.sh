@@ -13,9 +13,9 @@ model=${MODEL:-model.dnn}
 train() {
     code=0
     result=$("$dnn" train "$config" --output "$model" --progress none --time-limit "${TIME_LIMIT:-3600}" --resume --json) || code=$?
-    echo "$result" >&2
+    printf '%s\n' "$result" >&2
     # E1520: what was stopped was of other data, which have grown since, or of another config; any other checkpoint stays
-    case $result in *'"id":"E1520"'*) stale=$(echo "$result" | sed -n 's/.*"file":"\([^"]*\)".*/\1/p') ;; *) stale= ;; esac
+    case $result in *'"id":"E1520"'*) stale=$(printf '%s\n' "$result" | sed -n 's/.*"file":"\(.*\)","line":.*/\1/p' | sed 's/\\\(["\\]\)/\1/g') ;; *) stale= ;; esac
 }
 train
 while [ -n "$stale" ] && rm "$stale"; do # the last night may have left more than one

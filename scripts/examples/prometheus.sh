@@ -10,8 +10,15 @@ dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short
 new=$1/.dnn.prom.$$
 code=0 failed=0
 trap 'rm -f "$new"' EXIT
-trap : HUP INT TERM # dnn is told as well; what it says is still to be shown
-"$dnn" gpucheck --format prom >"$new" || code=$?
+pid='' told=
+trap 'told=yes; [ -z "$pid" ] || kill -TERM "$pid" || :' HUP INT TERM # dnn is told; what it says is still to be shown
+"$dnn" gpucheck --format prom >"$new" &
+pid=$!
+wait "$pid" || code=$?
+[ -z "$told" ] || [ "$code" -le 128 ] || { # that was this script's signal
+    code=0
+    wait "$pid" || code=$?
+}
 grep -q '^dnn_gpucheck_exit ' "$new" || {
     failed=$code
     [ "$failed" -ne 0 ] || failed=70

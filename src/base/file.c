@@ -260,7 +260,8 @@ const char *file_base_name(const char *path)
 char *file_join(const char *folder_of, const char *path)
 {
     const char *slash = folder_of ? strrchr(folder_of, '/') : NULL;
-    if (!slash || path[0] == '/' || strcmp(path, "-") == 0 || file_descriptor(folder_of) >= 0)
+    if (!slash || path[0] == '/' || strcmp(path, "-") == 0 || file_descriptor(folder_of) >= 0 ||
+        strcmp(folder_of, "/dev/stdin") == 0)
         return mem_string(path);
     size_t head = (size_t)(slash - folder_of) + 1, tail = strlen(path);
     char *joined = mem_alloc(head + tail + 1, 1);

@@ -218,8 +218,12 @@ static bool hand_over(const struct err *e, bool resume, struct select_spent spen
     text_printf(&word, "%s%.3f %.3f: %.280s\n", resume ? resuming : afresh, spent.here, spent.all,
                 e->what);
     warnings_lines(&word);
-    if (word.length > MOST_HANDED)
-        word.data[MOST_HANDED] = '\0';
+    if (word.length > MOST_HANDED) { /* whole lines */
+        size_t most = MOST_HANDED;
+        while (most > 0 && word.data[most - 1] != '\n')
+            most--;
+        word.data[most] = '\0';
+    }
     bool good = setenv(variable, word.data, 1) == 0;
     text_free(&word);
     return good;

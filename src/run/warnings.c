@@ -28,6 +28,8 @@ void warnings_keep(void)
 {
     warnings_drop();
     text_put(&lines, select_warnings());
+    if (lines.length && lines.data[lines.length - 1] != '\n') /* somebody else's variable */
+        text_char(&lines, '\n');
     log_on_warning(take);
 }
 

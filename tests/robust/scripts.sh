@@ -51,6 +51,11 @@ is "$(ls night.dnn.ckpt-*)" "$lay" "and every checkpoint stays"
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(ls night.dnn.ckpt-*)" "0 night.dnn.ckpt-000000000999" "of another config they go, but not one of a later format"
 rm -f night.dnn.ckpt-*
+odd='a "quote" and a \n'
+mkdir "$odd"
+DNN_FAULT=kill:rename:5 "$program" train nine.json -o "$odd/n.dnn" --set train.checkpoint.every_s=0 >/dev/null 2>&1
+MODEL=$odd/n.dnn run sh "$examples/cron.sh" c.json d.csv answers.csv
+is "$STATUS $(ls "$odd")" "0 n.dnn" "cron.sh: whatever the folder's name"
 cp answers.csv last.csv
 sed -i '3s/[^,]*/what/' d.csv
 MODEL=night.dnn run "$examples/cron.sh" c.json d.csv answers.csv
@@ -81,6 +86,25 @@ printf '#!/bin/sh\nexit 0\n' >bin/silent && chmod +x bin/silent
 ready && DNN=$WORK/bin/silent run "$examples/prometheus.sh" text
 [ "$STATUS" -eq 70 ] && grep -qx 'dnn_gpucheck_exit 70' text/dnn.prom
 ok $? "nor is silence ready" "$STATUS: $(cat text/dnn.prom)"
+# a signal to the script alone ends the check
+cat >bin/slow <<'EOF'
+#!/bin/sh
+trap 'kill $!; echo "stopped" >&2; exit 75' TERM
+touch begun
+sleep 60 &
+wait
+EOF
+chmod +x bin/slow
+DNN=$WORK/bin/slow "$examples/prometheus.sh" text >out 2>err &
+script=$!
+for ((i = 0; i < 200; i++)); do [ -e begun ] && break || sleep 0.05; done
+began=$(now_ms)
+kill -TERM $script
+STATUS=0
+wait $script || STATUS=$?
+[ $(($(now_ms) - began)) -lt 30000 ]
+ok $? "prometheus.sh: dnn is told of a signal"
+told "a signal to it alone" 75
 
 # cron has another PATH
 cron() { run env -i PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= MODEL=night2.dnn "$@"; }
