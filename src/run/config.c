@@ -182,6 +182,11 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     struct err unread = {0};
     struct json_doc *read = json_parse(value, strlen(value), "--set", &unread);
     struct json_out text = {0};
+    if (!read && unread.id == ERR_JSON_LIMIT) { /* no word either */
+        err_set(e, ERR_SET_VALUE, "--set %.200s: %.700s", text_quote_z(path), unread.what);
+        mem_free(path);
+        return false;
+    }
     if (!number_given(row, path, value, read ? json_root(read) : NULL, e)) {
         json_free(read);
         mem_free(path);

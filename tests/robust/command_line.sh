@@ -165,6 +165,9 @@ refused "L04 a gate without a number" "auc" evaluate m.dnn leads.csv --require '
 refused "L04 a --set without a value" "E1008" check leads.json --set train.epochs
 refused "L04 a --set of an unknown key" 'did you mean' check leads.json --set train.epoch=3
 refused "L04 a --set of the wrong type" "train.epochs" check leads.json --set train.epochs=many
+deep=$(printf '[%.0s' {1..40})$(printf ']%.0s' {1..40})
+refused "L04 a --set of JSON that is too deep" 'E1008]: --set model: objects and lists are nested more than 32 deep' \
+    check leads.json --set model="{\"layers\": $deep}"
 refused "L04 a backend that is none" "E1" train leads.json --backend tpu
 # one line of JSON each, when that is asked for anywhere on the line
 usage_json() {
