@@ -54,7 +54,7 @@ my @mutants = (
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'a wrong column leaves', qr/2 \* place \+ i % 2\]/, '2 * place + 1 - i % 2]'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'pieces of a line are not swizzled', qr/\(piece \^ \(line % 8\)\)/, 'piece'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a descriptor says another swizzling', qr/swizzle_of_128_bytes = 1;/, 'swizzle_of_128_bytes = 2;'],
-    [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a wrong leading offset', qr/LEADING = WGMMA_TILE_DEPTH \* WGMMA_LINE/, 'LEADING = WGMMA_PATTERN'],
+    [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a wrong leading offset', qr/16 : WGMMA_TILE_DEPTH \* WGMMA_LINE/, '16 : WGMMA_PATTERN'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'tiles begin where the block\'s memory does', qr/return memory \+ \(WGMMA_PATTERN/, 'return memory + 0 * (WGMMA_PATTERN'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a step of k is too short', qr/K_FAST \? 2 \* k/, 'K_FAST ? k'],
     [gemm => 'dense', 'dense.cu', 'answers are rounded', qr/pays = !exact && in/, 'pays = (!exact || in) && in'],
