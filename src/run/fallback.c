@@ -39,7 +39,7 @@ static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: wo
 static void say_precision(struct selection *s, const struct machine_info *gpu)
 {
     const char *wish = s->precision_wish;
-    bool other = wish && strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
+    bool other = *wish && strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
     snprintf(s->precision, sizeof s->precision, "%s", gpu ? gpu->precision : "fp32");
     if (!gpu && other)
         log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",

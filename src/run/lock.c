@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,10 @@ static int look(int fd, bool *empty, bool *ours)
 {
     char bytes[LINE_MOST];
     size_t got = 0, at = 4, zeros = 0;
+    struct stat st;
+    *empty = *ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+    if (*empty) /* our own, made just now: there is nothing that a read could say */
+        return 0;
     int error = sys_read(fd, bytes, sizeof bytes, 0, &got);
     while (at < got && isdigit((unsigned char)bytes[at]))
         at++;

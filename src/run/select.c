@@ -91,12 +91,12 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .threads = threads_count(),
                             .blas_core = "none",
                             .trains = job == JOB_TRAIN,
-                            .precision_wish = job != JOB_TRAIN ? NULL
-                                              : b->precision  ? b->precision
-                                                              : "auto",
                             .precision = "fp32",
                             .cpu_s = -1,
                             .gpu_s = -1};
+    if (job == JOB_TRAIN)
+        snprintf(s->precision_wish, sizeof s->precision_wish, "%s",
+                 b->precision ? b->precision : "auto");
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (word != BACKEND_CPU && select_fell_back(s)) {
         log_line("dnn_cpu: using CPU (%s)", s->reason);
@@ -138,7 +138,7 @@ void select_write(const struct selection *s, const char *key, struct json_out *o
     json_put_string(out, "driver", *s->driver ? s->driver : NULL);
     json_put_int(out, "threads", s->threads);
     json_put_string(out, "blas_core", s->blas_core);
-    json_put_string(out, "precision_requested", s->precision_wish);
+    json_put_string(out, "precision_requested", *s->precision_wish ? s->precision_wish : NULL);
     json_put_string(out, "precision", s->precision);
     json_open(out, "estimates", '{');
     const double estimates[] = {s->cpu_s, s->gpu_s};

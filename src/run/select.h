@@ -21,9 +21,9 @@ struct selection {
     unsigned threads;
     char blas_core[32];    /* "none": no BLAS serves */
     bool trains;           /* answers are in fp32 on every machine */
-    /* of the training's products: what was asked for, "auto", NULL where none is trained; what they
-     * are computed in, "fp32", "bf16" */
-    const char *precision_wish;
+    /* of the training's products: what was asked for, "auto", empty where none is trained; what
+     * they are computed in, "fp32", "bf16" */
+    char precision_wish[8];
     char precision[8];
     /* Estimates of the whole job, of a training as if early stopping never came; negative: not
      * made. */
