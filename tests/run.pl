@@ -16,7 +16,7 @@ chomp(my @tests = grep { /\S/ } <$in>);
 close $in;
 my $here = getcwd();
 $ENV{DNN} ||= "$here/build/dnn";
-$SIG{HUP} = 'DEFAULT'; # under nohup it is ignored, and programs would inherit that
+$SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT); # under nohup, or behind a shell's &, they are ignored: programs would inherit that
 
 my $harness = TAP::Harness->new({
     jobs => $ENV{TEST_JOBS} || 2, verbosity => $ENV{VERBOSE} ? 1 : -1, merge => 0, timer => 1,
