@@ -360,7 +360,7 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 
 /* What a constant answer reaches tells: where that is not a number, nothing is. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
-                   struct err *e)
+                   struct metrics *constant, struct err *e)
 {
     static const char *const parts[] = {"training", "validation", "test"};
     unsigned long long rows = j->table->count[part];
@@ -372,10 +372,9 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
     }
     if (t == &metric_loss)
         return true;
-    struct metrics constant;
     bool of_positives = strcmp(t->name, "precision") == 0 || strcmp(t->name, "f1") == 0;
-    score_baseline(j, part, &constant);
-    if (isfinite(metrics_get(&constant, of_positives ? "recall" : t->name)))
+    score_baseline(j, part, constant);
+    if (isfinite(metrics_get(constant, of_positives ? "recall" : t->name)))
         return true;
     bool pairs = strcmp(t->name, "auc") == 0 || strcmp(t->name, "macro_auc") == 0;
     err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",

@@ -102,8 +102,9 @@ static double constant_loss(const struct training *t)
 }
 
 /* What it reaches on the validation rows, which may lie elsewhere than the training rows, where the
- * metric is a loss or an error of the target; of others no value is far from it. */
-static double constant_metric(const struct training *t)
+ * metric is a loss or an error of the target; of others no value is far from it. there: as
+ * score_defined leaves it. */
+static double constant_metric(const struct training *t, const struct metrics *there)
 {
     const char *name = t->history.metric->name;
     if (t->history.metric == &metric_loss)
@@ -111,10 +112,7 @@ static double constant_metric(const struct training *t)
     bool logloss = strcmp(name, "logloss") == 0;
     if (!logloss && strcmp(name, "rmse") != 0 && strcmp(name, "mae") != 0)
         return 0;
-    struct metrics constant;
-    score_baseline(&t->score, PART_VALID, &constant);
-    return fmax(metrics_get(&constant, name), logloss ? t->history.constant
-                                                      : t->schema->target_scale);
+    return fmax(metrics_get(there, name), logloss ? t->history.constant : t->schema->target_scale);
 }
 
 static bool find_metric(struct training *t, struct err *e)
@@ -132,9 +130,11 @@ static bool find_metric(struct training *t, struct err *e)
     }
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
+    struct metrics there;
     if (t->history.metric) {
-        t->history.constant_metric = constant_metric(t);
-        return score_defined(&t->score, PART_VALID, t->history.metric, e);
+        bool defined = score_defined(&t->score, PART_VALID, t->history.metric, &there, e);
+        t->history.constant_metric = defined ? constant_metric(t, &there) : 0;
+        return defined;
     }
     char known[256];
     metric_names(task, known, sizeof known);

@@ -79,17 +79,27 @@ static bool same(const struct buffers *m)
     return memcmp(m->c, m->wanted, ELEMENTS * sizeof *m->c) == 0;
 }
 
+/* c[r][j] = the chain over k of a[r a_row + k a_next] b[k b_next + j b_column], which begins with c,
+ * the bias or 0. */
+struct chains { uint32_t rows, columns, k, a_row, a_next, b_next, b_column, ldc; };
+
+static void want(struct buffers *m, const struct chains *w, bool add, bool bias, bool relu)
+{
+    for (uint32_t r = 0; r < w->rows; r++)
+        for (uint32_t j = 0; j < w->columns; j++) {
+            real *to = &m->wanted[r * w->ldc + j], sum = add ? *to : bias ? m->bias[j] : 0;
+            for (uint32_t k = 0; k < w->k; k++)
+                sum = fused(m->a[r * w->a_row + k * w->a_next],
+                            m->b[k * w->b_next + j * w->b_column], sum);
+            *to = relu && sum < 0 ? 0 : sum;
+        }
+}
+
 static bool product_agrees(const struct vec *vec, struct buffers *m, uint64_t seed)
 {
     struct shape s = shape_of(seed);
     start(m, seed, s.zeros);
-    for (uint32_t r = 0; r < s.rows; r++)
-        for (uint32_t j = 0; j < s.n; j++) {
-            real *to = &m->wanted[r * s.ldc + j], sum = s.add ? *to : s.bias ? m->bias[j] : 0;
-            for (uint32_t k = 0; k < s.k; k++)
-                sum = fused(m->a[r * s.lda + k], m->b[k * s.n + j], sum);
-            *to = s.relu && sum < 0 ? 0 : sum;
-        }
+    want(m, &(struct chains){s.rows, s.n, s.k, s.lda, 1, s.n, 1, s.ldc}, s.add, s.bias, s.relu);
     struct product p = {.c = m->c, .a = m->a, .b = m->b, .bias = s.bias ? m->bias : NULL,
                         .rows = s.rows, .k = s.k, .lda = s.lda, .ldc = s.ldc, .add = s.add,
                         .act = s.relu ? ACT_RELU : ACT_NONE};
@@ -101,31 +111,22 @@ static bool outer_agrees(const struct vec *vec, struct buffers *m, uint64_t seed
 {
     struct shape s = shape_of(seed);
     start(m, seed, s.zeros);
-    for (uint32_t i = 0; i < s.k; i++)
-        for (uint32_t j = 0; j < s.n; j++) {
-            real *to = &m->wanted[i * s.ldc + j], sum = s.add ? *to : 0;
-            for (uint32_t r = 0; r < s.rows; r++)
-                sum = fused(m->a[r * s.lda + i], m->b[r * s.ldb + j], sum);
-            *to = sum;
-        }
+    want(m, &(struct chains){s.k, s.n, s.rows, 1, s.lda, s.ldb, 1, s.ldc}, s.add, false, false);
     struct outer o = {.c = m->c, .a = m->a, .b = m->b, .rows = s.rows, .m = s.k, .lda = s.lda,
                       .ldc = s.ldc, .add = s.add};
     cpu_sparse_outer(vec, &o, s.n, s.ldb, m->scratch);
     return same(m);
 }
 
-/* w is [in][out], in = n, out = k; what is added to dx is added to the end of its chain. */
+/* w is [in][out], in = n, out = k; what dx holds is added to the end of its chain. */
 static bool across_agrees(const struct vec *vec, struct buffers *m, uint64_t seed)
 {
     struct shape s = shape_of(seed);
     start(m, seed, s.zeros);
-    for (uint32_t r = 0; r < s.rows; r++)
-        for (uint32_t i = 0; i < s.n; i++) {
-            real *to = &m->wanted[r * s.ldc + i], sum = 0;
-            for (uint32_t j = 0; j < s.k; j++)
-                sum = fused(m->a[r * s.lda + j], m->b[i * s.k + j], sum);
-            *to = s.add ? *to + sum : sum;
-        }
+    want(m, &(struct chains){s.rows, s.n, s.k, s.lda, 1, 1, s.k, s.ldc}, false, false, false);
+    for (uint32_t r = 0; r < s.rows; r++) /* c still holds what was there */
+        for (uint32_t i = 0; i < s.n && s.add; i++)
+            m->wanted[r * s.ldc + i] = m->c[r * s.ldc + i] + m->wanted[r * s.ldc + i];
     struct across x = {.dx = m->c, .w = m->b, .dz = m->a, .rows = s.rows, .in = s.n, .out = s.k,
                        .ldw = s.k, .lddx = s.ldc, .add = s.add};
     cpu_sparse_across(vec, &x, s.lda, m->scratch);
