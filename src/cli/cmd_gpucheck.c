@@ -54,9 +54,7 @@ static int spark_told(const struct args *a, int worst)
 
 static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
 {
-    const char *backend = o->command.backend;
-    bool all = !o->command.device && !getenv("GPU_DEVICE_ID") &&
-               !(backend && strncmp(backend, "cuda:", 5) == 0);
+    bool all = !overrides_card(&o->command) && !getenv("GPU_DEVICE_ID");
     char index[16];
     int worst = EXIT_DONE;
     for (unsigned i = 0; i < 64 && (i == 0 || (all && i < g->visible)); i++) {

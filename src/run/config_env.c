@@ -78,6 +78,11 @@ void settings_free(struct setting *settings, size_t count)
 
 /* --- words and variables --- */
 
+static bool names_card(const char *text)
+{
+    return text && strncmp(text, "cuda:", 5) == 0;
+}
+
 /* The contract's word, NULL when it is none. wide: the words of --backend too. */
 static const char *backend_word(const char *text, bool wide)
 {
@@ -86,15 +91,26 @@ static const char *backend_word(const char *text, bool wide)
     if (strcmp(text, "dnn_cpu") == 0 || strcmp(text, "dnn") == 0 ||
         (wide && strcmp(text, "cpu") == 0))
         return "dnn_cpu";
-    bool cuda = wide && (strcmp(text, "cuda") == 0 || (strncmp(text, "cuda:", 5) == 0 && text[5] &&
+    bool cuda = wide && (strcmp(text, "cuda") == 0 || (names_card(text) && text[5] &&
                                                        !text[5 + strspn(text + 5, "0123456789")]));
     return cuda || strcmp(text, "dnn_gpu") == 0 ? "dnn_gpu" : NULL;
+}
+
+/* Of "cuda:3" the 3; anything else as it is. */
+static const char *card_number(const char *device)
+{
+    return names_card(device) ? device + 5 : device;
+}
+
+const char *overrides_card(const struct overrides *o)
+{
+    return o->device ? o->device : names_card(o->backend) ? o->backend : NULL;
 }
 
 /* auto, 3, cuda:3, GPU-..., MIG-... */
 static bool device_word(const char *text)
 {
-    const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : text;
+    const char *number = card_number(text);
     size_t digits = strspn(number, "0123456789");
     if (strcmp(text, "auto") == 0 || (digits > 0 && digits < 5 && !number[digits]))
         return true;
@@ -248,11 +264,6 @@ static bool out_of_range(const char *option, long long value, const struct optio
     return err_expected(e, "%s", opt_range(row));
 }
 
-static const char *card_number(const char *device)
-{
-    return strncmp(device, "cuda:", 5) == 0 ? device + 5 : device;
-}
-
 static bool devices(struct backend_options *b, const struct overrides *o, struct setting_list *l,
                     struct err *e)
 {
@@ -263,16 +274,15 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         err_set(e, ERR_OPTION_VALUE, "--device \"%s\" is no device", text_quote_z(o->device));
         return err_expected(e, "%s", device_forms);
     }
-    bool card = o->backend && strncmp(o->backend, "cuda:", 5) == 0;
-    if (o->device && card && strcmp(card_number(o->device), card_number(o->backend)) != 0) {
+    const char *card = overrides_card(o);
+    if (o->device && names_card(o->backend) &&
+        strcmp(card_number(o->device), card_number(o->backend)) != 0) {
         err_set(e, ERR_OPTION_CONFLICT, "--backend %s and --device %s name two cards",
                 text_quote_z(o->backend), text_quote_z(o->device));
         return err_expected(e, "one of them");
     }
-    if (o->device)
-        put_string(&b->device, o->device, l, "backend.device", "--device");
-    else if (card)
-        put_string(&b->device, o->backend, l, "backend.device", "--backend");
+    if (card)
+        put_string(&b->device, card, l, "backend.device", o->device ? "--device" : "--backend");
     else if (id && !from_set(l, "backend.device"))
         put_string(&b->device, id, l, "backend.device", "GPU_DEVICE_ID");
     if (device_word(b->device))

@@ -116,11 +116,9 @@ static void write_config(const struct lesson *s, int which, struct json_out *o)
 static struct overrides command_of(const struct lesson *s, bool gpu)
 {
     const struct overrides *o = &s->j->o->command;
-    bool card = !o->device && o->backend && strncmp(o->backend, "cuda:", 5) == 0;
-    const char *device = card ? o->backend : o->device;
     return (struct overrides){.threads = o->threads, .batch_size = -1, .time_limit_s = -1,
                               .backend = gpu ? "dnn_gpu" : "dnn_cpu",
-                              .device = gpu ? device : NULL};
+                              .device = gpu ? overrides_card(o) : NULL};
 }
 
 static bool train(struct lesson *s, int which, struct err *e)

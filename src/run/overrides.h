@@ -14,4 +14,7 @@ struct overrides {
     double time_limit_s;
 };
 
+/* The card that `device`, or else a backend "cuda:N", names; NULL: neither does (config_env.c). */
+const char *overrides_card(const struct overrides *o);
+
 #endif

@@ -79,8 +79,8 @@ static bool same(const struct buffers *m)
     return memcmp(m->c, m->wanted, ELEMENTS * sizeof *m->c) == 0;
 }
 
-/* c[r][j] = the chain over k of a[r a_row + k a_next] b[k b_next + j b_column], which begins with c,
- * the bias or 0. */
+/* c[r][j] = the chain over k of a[r a_row + k a_next] b[k b_next + j b_column], which begins with
+ * c, the bias or 0. */
 struct chains { uint32_t rows, columns, k, a_row, a_next, b_next, b_column, ldc; };
 
 static void want(struct buffers *m, const struct chains *w, bool add, bool bias, bool relu)
