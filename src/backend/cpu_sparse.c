@@ -1,16 +1,15 @@
 /* cpu_sparse.c - the products of a dense layer where many of the values that come in, or of the
  * gradients that come back, are 0: behind relu it is about every second one, behind dropout more.
- * Only the others are multiplied, a row at a time: at half of them this takes two thirds of the
- * time. The sums are the chains of the dense products without the terms that are 0, so the bits
- * are the same, and which way a strip goes may be found out from its data. */
+ * Only the others are multiplied: at half of them this takes little more than half of the time. The
+ * order of a sum's terms (vec_sparse.h) and the choice between these products and the dense ones
+ * follow from the strip's data alone, and so do the bits. */
 #include <assert.h>
 #include <string.h>
 
 #include "backend/cpu_sparse.h"
 
-/* Terms that are passed over at once, and columns of c that are: b, [BLOCK][SPARSE_PANEL], stays in
- * the first cache. */
-enum { BLOCK = 64, SPARSE_PANEL = 128 };
+/* Columns of c at once: b, [BLOCK][SPARSE_PANEL], stays in the first cache. */
+enum { BLOCK = SPARSE_BLOCK, SPARSE_PANEL = 128 };
 
 /* Beyond this share of values that are not 0 the dense products are the faster ones. */
 static const double DENSE = 0.7;

@@ -1,11 +1,14 @@
-/* cpu_sparse.h - products of a strip that pass over zeros. Private to src/backend. Each leaves the
- * bits that its dense namesake in vec.h leaves, as long as the other factor is finite and no sum
- * begins at -0; scratch: the CPU_SCRATCH bytes of the thread. */
+/* cpu_sparse.h - products of a strip that pass over zeros. Private to src/backend. Each has the
+ * terms of its dense namesake in vec.h, as long as the other factor is finite, in an order that
+ * follows from the zeros of a (vec_sparse.h): in blocks of SPARSE_BLOCK terms, and so the sums
+ * differ from the namesake's by rounding. scratch: the CPU_SCRATCH bytes of the thread. */
 #ifndef DNN_BACKEND_CPU_SPARSE_H
 #define DNN_BACKEND_CPU_SPARSE_H
 
 #include "backend/cpu.h"
 
+/* Terms that are passed over at once: those of one block come before those of the next. */
+enum { SPARSE_BLOCK = 64 };
 /* Columns of a that cpu_sparse_outer takes. */
 enum { SPARSE_MOST = 1 << 16 };
 /* Terms and columns below which nothing is passed over; NARROW products have ways of their own. */

@@ -10,7 +10,7 @@
 #define BLOCK_ROWS 6
 #define BLOCK_VECS 1
 #define BLOCK_ACROSS 4
-#define SPARSE_VECS 4
+#define SPARSE_VECS 2
 #define DRAWS 2
 #define INLINE static inline __attribute__((always_inline))
 
@@ -41,6 +41,12 @@ static inline void v_stream(real *p, v16 a)
     _mm256_stream_ps(p + 8, a.b);
 }
 static inline void v_stream_end(void) { _mm_sfence(); }
+/* In registers: a load that two multiplications share is otherwise made twice, once in each. */
+static inline v16 v_held(v16 x)
+{
+    __asm__("" : "+x"(x.a), "+x"(x.b));
+    return x;
+}
 static inline v16 v_load_n(const real *p, size_t n)
 {
     if (n <= 8)

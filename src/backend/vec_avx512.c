@@ -33,6 +33,12 @@ static inline void v_stream(real *p, v16 a)
         _mm512_stream_ps(p, a);
 }
 static inline void v_stream_end(void) { _mm_sfence(); }
+/* In a register: a load that two multiplications share is otherwise made twice, once in each. */
+static inline v16 v_held(v16 a)
+{
+    __asm__("" : "+v"(a));
+    return a;
+}
 static inline v16 v_load_n(const real *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n),
         p); }
 static inline void v_store_n(real *p, v16 a, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n),

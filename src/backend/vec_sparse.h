@@ -1,5 +1,8 @@
 /* vec_sparse.h - products that pass over the zeros of a, over 16 lanes. Included by the vec_*.c.
- * A chain of sums is the one of vec_product.h without the terms that are 0, and so has its bits. */
+ * The terms of a chain of sums are those of vec_product.h without the ones that are 0, in another
+ * order: of two neighbouring rows (0 and 1, 2 and 3, ...) first the terms that both have, then the
+ * row's own, each in the order of k; a last row without a neighbour has its own. The order follows
+ * from a alone, so every vector code leaves the same bits. */
 #ifndef DNN_BACKEND_VEC_SPARSE_H
 #define DNN_BACKEND_VEC_SPARSE_H
 
@@ -22,34 +25,81 @@ static void nonzero(uint64_t *bits, const real *a, uint32_t rows, uint32_t n, ui
         nonzero_run(bits, a, rows, n, lda);
 }
 
-/* V vectors of c a row, the last one with `tail` lanes. */
+/* V vectors of one row's sums, or the vectors of c they go to; the last one has `tail` lanes. */
+INLINE void sparse_begin(v16 *sum, const struct sparse *p, const real *c, const real *bias,
+                         const int V, size_t tail)
+{
+    for (int v = 0; v < V; v++) {
+        size_t lanes = v == V - 1 ? tail : LANES;
+        sum[v] = p->add ? part_of(c + v * LANES, lanes)
+                 : bias ? part_of(bias + v * LANES, lanes)
+                        : v_set(0);
+    }
+}
+
+INLINE void sparse_end(real *c, const v16 *sum, uint32_t act, const int V, size_t tail)
+{
+    for (int v = 0; v < V; v++) {
+        v16 y = act == ACT_RELU ? v_max(v_set(0), sum[v]) : sum[v];
+        if (v == V - 1 && tail < LANES)
+            v_store_n(c + v * LANES, y, tail);
+        else
+            v_store(c + v * LANES, y);
+    }
+}
+
+/* The terms that one row has. */
+INLINE void sparse_terms(v16 *sum, const struct sparse *p, uint64_t terms, const real *a,
+                         const real *b, const int V, size_t tail)
+{
+    for (; terms; terms &= terms - 1) {
+        size_t k = (size_t)__builtin_ctzll(terms);
+        v16 x = v_set(a[k * p->a_next]);
+        const real *w = b + k * p->ldb;
+        for (int v = 0; v < V; v++)
+            sum[v] = v_fma(x, part_of(w + v * LANES, v == V - 1 ? tail : LANES), sum[v]);
+    }
+}
+
+/* The terms that two neighbouring rows have: b is loaded once for both. */
+INLINE void sparse_shared(v16 *sum, v16 *other, const struct sparse *p, uint64_t terms,
+                          const real *a, const real *b, const int V, size_t tail)
+{
+    for (; terms; terms &= terms - 1) {
+        size_t k = (size_t)__builtin_ctzll(terms);
+        v16 x = v_set(a[k * p->a_next]), y = v_set(a[k * p->a_next + p->a_row]);
+        const real *w = b + k * p->ldb;
+        for (int v = 0; v < V; v++) {
+            v16 both = v_held(part_of(w + v * LANES, v == V - 1 ? tail : LANES));
+            sum[v] = v_fma(x, both, sum[v]);
+            other[v] = v_fma(y, both, other[v]);
+        }
+    }
+}
+
+/* V vectors of c a row. Two neighbouring rows at a time: the terms that both have, then each one's
+ * own, for the loads of b are what takes time. */
 INLINE void sparse_columns(const struct sparse *p, uint32_t column, const int V, size_t tail)
 {
-    const real *b = p->b + column, *bias = p->bias ? p->bias + column : NULL;
+    const real *b = p->b + column, *bias = p->bias ? p->bias + column : NULL, *a = p->a;
     real *c = p->c + column;
-    for (uint32_t r = 0; r < p->rows; r++, c += p->ldc) {
+    uint32_t r = 0;
+    for (; r + 2 <= p->rows; r += 2, c += 2 * (size_t)p->ldc, a += 2 * (size_t)p->a_row) {
+        uint64_t shared = p->bits[r] & p->bits[r + 1];
+        v16 sum[SPARSE_VECS], other[SPARSE_VECS];
+        sparse_begin(sum, p, c, bias, V, tail);
+        sparse_begin(other, p, c + p->ldc, bias, V, tail);
+        sparse_shared(sum, other, p, shared, a, b, V, tail);
+        sparse_terms(sum, p, p->bits[r] & ~shared, a, b, V, tail);
+        sparse_end(c, sum, p->act, V, tail);
+        sparse_terms(other, p, p->bits[r + 1] & ~shared, a + p->a_row, b, V, tail);
+        sparse_end(c + p->ldc, other, p->act, V, tail);
+    }
+    if (r < p->rows) {
         v16 sum[SPARSE_VECS];
-        for (int v = 0; v < V; v++) {
-            size_t lanes = v == V - 1 ? tail : LANES;
-            sum[v] = p->add ? part_of(c + v * LANES, lanes)
-                     : bias ? part_of(bias + v * LANES, lanes)
-                            : v_set(0);
-        }
-        const real *a = p->a + (size_t)r * p->a_row;
-        for (uint64_t left = p->bits[r]; left; left &= left - 1) {
-            size_t k = (size_t)__builtin_ctzll(left);
-            v16 x = v_set(a[k * p->a_next]);
-            const real *w = b + k * p->ldb;
-            for (int v = 0; v < V; v++)
-                sum[v] = v_fma(x, part_of(w + v * LANES, v == V - 1 ? tail : LANES), sum[v]);
-        }
-        for (int v = 0; v < V; v++) {
-            v16 y = p->act == ACT_RELU ? v_max(v_set(0), sum[v]) : sum[v];
-            if (v == V - 1 && tail < LANES)
-                v_store_n(c + v * LANES, y, tail);
-            else
-                v_store(c + v * LANES, y);
-        }
+        sparse_begin(sum, p, c, bias, V, tail);
+        sparse_terms(sum, p, p->bits[r], a, b, V, tail);
+        sparse_end(c, sum, p->act, V, tail);
     }
 }
 
