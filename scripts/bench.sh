@@ -47,6 +47,19 @@ median() { # RUNS COMMAND...: median of so many runs of a command that prints se
     shift
     for _ in $(seq "$runs"); do "$@" || return; done | sort -g | sed -n "$(((runs + 1) / 2))p"
 }
+# in_turns RUNS COMMAND...: so many runs of each, in turns, for a machine's speed may change while they go on; the seconds that
+# COMMAND number N printed, a line a run, are in turns.N
+in_turns() {
+    local runs=$1 n
+    shift
+    rm -f turns.*
+    for _ in $(seq "$runs"); do
+        for n in $(seq $#); do ${!n} >>"turns.$n" || echo failed >>"turns.$n"; done
+    done
+}
+turn_median() { # N: of the seconds in turns.N
+    ! grep -q failed "turns.$1" && sort -g "turns.$1" | sed -n "$((($(wc -l <"turns.$1") + 1) / 2))p"
+}
 field() { perl -0777 -MJSON::PP -e 'my ($p) = @ARGV; my $v = decode_json(<STDIN>); $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for split /\./, $p; print "$v\n"' "$1"; }
 
 say "dnn benchmarks, $(date -u +%Y-%m-%d), $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
@@ -64,20 +77,26 @@ END
 one_training() { # CONFIG: seconds of its 50 epochs
     number "%.6f" "$("$dnn" train "$1" -o numeric.dnn --json -q | field seconds.train)"
 }
+peer_training() { # KIND [THREADS]: the same
+    "$python" "$here/peers.py" "$1" numeric.csv 50 "${@:2}"
+}
 
 for row in $rows; do
     case $row in
     train)
         say ""; say "training, 45,000 x 14, 128-128-2, batch 256, AdamW, 50 epochs (wanted: 5x PyTorch, 8x scikit-learn)"
         make_data numeric 45000 numeric.csv
+        for threads in 1 2; do train_config $threads train$threads.json; done
+        turns=("one_training train1.json" "one_training train2.json")
+        [ -z "$python" ] || turns+=("peer_training train-torch 1" "peer_training train-torch 2" "peer_training train-sklearn")
+        in_turns 5 "${turns[@]}"
         for threads in 1 2; do
-            train_config $threads train$threads.json
-            ours=$(median 3 one_training train$threads.json)
+            ours=$(turn_median $threads)
             say "    dnn, $threads threads: $ours s, $(number '%.2f' "$ours*20") ms an epoch, $(number '%.1f' "$ours/50/176*1e6") us a step"
         done
-        peer "PyTorch, 1 thread" "$ours" median 3 "$python" "$here/peers.py" train-torch numeric.csv 50 1
-        peer "PyTorch, 2 threads" "$ours" median 3 "$python" "$here/peers.py" train-torch numeric.csv 50 2
-        peer "scikit-learn" "$ours" median 3 "$python" "$here/peers.py" train-sklearn numeric.csv 50 ;;
+        peer "PyTorch, 1 thread" "$ours" turn_median 3
+        peer "PyTorch, 2 threads" "$ours" turn_median 4
+        peer "scikit-learn" "$ours" turn_median 5 ;;
     job)
         say ""; say "cold process: mixed CSV (36k rows, 9 categorical, 6 numeric) to model (10 epochs) to 9k predictions (wanted: 12x)"
         say "    the same network on both sides: standard scale, one-hot, 128-128-2, relu, no dropout, AdamW at a constant rate, batch 256"
