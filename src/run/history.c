@@ -1,6 +1,8 @@
 /* history.c - see history.h. */
 #include "run/history.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 
 bool history_add(struct history *h, struct history_row row)
@@ -39,7 +41,8 @@ bool history_ruined(const struct history *h, int64_t epoch)
 
 bool history_useless(const struct history *h, int64_t epoch)
 {
-    double usual = h->untrained > h->constant ? h->untrained / h->constant : 1;
+    double further = h->untrained > h->constant ? h->untrained / h->constant : 1;
+    double usual = h->rooted ? sqrt(further) : further;
     bool far = h->metric && !h->metric->higher && h->constant_metric > 0 &&
                h->rows[epoch - 1].metric > HISTORY_FAR * usual * h->constant_metric;
     return far || history_ruined(h, epoch);

@@ -26,6 +26,7 @@ struct history {
     double untrained; /* loss of the first step's rows, before it changed anything; 0: not known */
     double constant;  /* loss of an answer of no training */
     double constant_metric; /* what such an answer reaches; 0: that tells nothing */
+    bool rooted; /* the metric is in the target's units, the loss in their squares */
 };
 
 /* True when this epoch is the best so far: better than the best before by more than min_delta. A
@@ -38,7 +39,7 @@ bool history_ruins(const struct history *h, double loss);
 bool history_ruined(const struct history *h, int64_t epoch); /* that of an epoch, from 1, is */
 /* That epoch left nothing to go back to: ruined, or its metric is more than HISTORY_FAR times that
  * of an answer of no training. It is not by itself a reason to end: a training may come from far,
- * and from as much further as the loss of its first rows was above a constant's. */
+ * and from as much further as the loss of its first rows was above a constant's (or its root). */
 enum { HISTORY_FAR = 10 };
 bool history_useless(const struct history *h, int64_t epoch);
 /* The loss is lost: the last HISTORY_RUNAWAY epochs were ruined. Before the epochs are over, it

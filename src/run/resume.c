@@ -324,13 +324,20 @@ void keeper_own(struct keeper *k, int64_t name, int64_t step)
         k->own = mem_grow(k->own, k->room, sizeof *k->own);
     }
     memmove(k->own + at + 1, k->own + at, (k->count - at) * sizeof *k->own);
-    k->own[at] = (struct kept){name, step};
+    k->own[at] = (struct kept){.name = name, .step = step};
     k->count++;
+}
+
+static void own_written(struct keeper *k, int64_t name, int64_t step)
+{
+    keeper_own(k, name, step);
+    for (size_t i = 0; i < k->count; i++)
+        k->own[i].written |= k->own[i].name == name;
 }
 
 struct kept keeper_newest(const struct keeper *k)
 {
-    return k->count ? k->own[k->count - 1] : (struct kept){-1, -1};
+    return k->count ? k->own[k->count - 1] : (struct kept){.name = -1, .step = -1};
 }
 
 int64_t keeper_step(const struct keeper *k, int64_t name)
@@ -372,7 +379,7 @@ static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
     bool good = checkpoint_save(c, path, e);
     mem_free(path);
     if (good || keeper_placed(e))
-        keeper_own(k, *name, step);
+        own_written(k, *name, step);
     return good;
 }
 
@@ -381,6 +388,17 @@ void keeper_back(struct keeper *k, int64_t step)
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++)
         if (k->own[i].step <= step)
+            k->own[kept++] = k->own[i];
+        else
+            drop(k, k->own[i].name);
+    k->count = kept;
+}
+
+void keeper_undo(struct keeper *k)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < k->count; i++)
+        if (!k->own[i].written)
             k->own[kept++] = k->own[i];
         else
             drop(k, k->own[i].name);

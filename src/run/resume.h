@@ -9,6 +9,7 @@
  * of another training had that name. */
 struct kept {
     int64_t name, step;
+    bool written; /* by this run; else it was found */
 };
 /* The checkpoints that this training wrote or went on from: the newest `keep`, and the one that is
  * held, stay until the model is written. */
@@ -37,6 +38,7 @@ bool keeper_placed(const struct err *e);
 /* The training goes back to c: writes it, durable, and only then deletes ours of later steps. */
 bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e);
 void keeper_back(struct keeper *k, int64_t step); /* deletes ours of later steps */
+void keeper_undo(struct keeper *k); /* deletes those that this run wrote */
 void keeper_clear(struct keeper *k); /* deletes all of ours: the model is there; damaged ones too */
 void keeper_release(struct keeper *k); /* forgets them; the files stay */
 

@@ -12,7 +12,7 @@
  */
 static uint64_t block_rows(const struct score_job *j)
 {
-    uint64_t kept = step_room(j->stepper);
+    uint64_t kept = j->stepper ? step_room(j->stepper) : 0;
     if (kept)
         return kept;
     uint64_t rows = ((uint64_t)1 << 19) / j->features->outputs;
@@ -91,6 +91,19 @@ static struct scores scores_of(const struct score_job *j, uint64_t rows, const s
                            .label = t->label,
                            .target = t->target,
                            .weight = t->weight};
+}
+
+static void loss_add(const struct score_job *j, uint64_t rows, const real *logits,
+                     const struct truth *t, struct score_loss *to)
+{
+    score_loss_add(to, &(struct loss_rows){.rows = rows,
+                                           .classes = score_classes(j),
+                                           .logits = logits,
+                                           .label = t->label,
+                                           .target = t->target,
+                                           .center = j->schema->target_center,
+                                           .scale = j->schema->target_scale,
+                                           .weight = t->weight});
 }
 
 /* --- what a device measures: sums over rows --- */
@@ -185,14 +198,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
         sum.weight += what ? what->weight : 0;
         truth_read(j, part, at, rows, &t);
         if (loss)
-            score_loss_add(loss, &(struct loss_rows){.rows = rows,
-                                                     .classes = classes,
-                                                     .logits = logits,
-                                                     .label = t.label,
-                                                     .target = t.target,
-                                                     .center = j->schema->target_center,
-                                                     .scale = j->schema->target_scale,
-                                                     .weight = t.weight});
+            loss_add(j, rows, logits, &t, loss);
         if (!y)
             continue;
         if (classes)
@@ -358,6 +364,25 @@ static double part_weight(const struct score_job *j, enum part part, const struc
     return sum;
 }
 
+/* Of every answer 0: each class alike, the target's mean. */
+static double constant_loss(const struct score_job *j, enum part part)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs;
+    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    most = most < count ? most : count;
+    struct truth t = truth_new(j, most);
+    real *logits = mem_zero(most * outputs, sizeof *logits);
+    for (uint64_t at = 0; at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        truth_read(j, part, at, rows, &t);
+        loss_add(j, rows, logits, &t, &loss);
+    }
+    mem_free(logits);
+    truth_free(&t);
+    return score_loss_mean(&loss);
+}
+
 /* What a constant answer reaches tells: where that is not a number, nothing is. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
                    struct metrics *constant, struct err *e)
@@ -370,8 +395,12 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
                            "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
     }
-    if (t == &metric_loss)
+    if (t == &metric_loss) {
+        constant->count = 1;
+        constant->m[0].type = t;
+        constant->m[0].value = constant_loss(j, part);
         return true;
+    }
     bool of_positives = strcmp(t->name, "precision") == 0 || strcmp(t->name, "f1") == 0;
     score_baseline(j, part, constant);
     if (isfinite(metrics_get(constant, of_positives ? "recall" : t->name)))

@@ -33,8 +33,8 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e);
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
 /* Has the metric a value on the part, whatever the answers? WEIGHT_SUM where all of its rows weigh
  * 0, METRIC_ROWS where they cannot be told apart by it. (precision, which needs a positive answer
- * too, may still have none.) constant: what a constant answer reaches there, which tells; not of
- * the loss, which it does not hold. */
+ * too, may still have none.) constant: what a constant answer reaches there, which tells; of
+ * the loss, that one alone, and of an answer whose logits are 0. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
                    struct metrics *constant, struct err *e);
 /* Logits [count][outputs] of the table's first rows, in table order. */

@@ -107,12 +107,10 @@ static double constant_loss(const struct training *t)
 static double constant_metric(const struct training *t, const struct metrics *there)
 {
     const char *name = t->history.metric->name;
-    if (t->history.metric == &metric_loss)
-        return t->history.constant;
-    bool logloss = strcmp(name, "logloss") == 0;
-    if (!logloss && strcmp(name, "rmse") != 0 && strcmp(name, "mae") != 0)
+    bool loss = t->history.metric == &metric_loss || strcmp(name, "logloss") == 0;
+    if (!loss && strcmp(name, "rmse") != 0 && strcmp(name, "mae") != 0)
         return 0;
-    return fmax(metrics_get(there, name), logloss ? t->history.constant : t->schema->target_scale);
+    return fmax(metrics_get(there, name), loss ? t->history.constant : t->schema->target_scale);
 }
 
 static bool find_metric(struct training *t, struct err *e)
@@ -131,6 +129,8 @@ static bool find_metric(struct training *t, struct err *e)
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
     struct metrics there;
+    t->history.rooted = t->config->train.loss.kind == LOSS_MSE && t->history.metric &&
+                        t->history.metric != &metric_loss;
     if (t->history.metric) {
         bool defined = score_defined(&t->score, PART_VALID, t->history.metric, &there, e);
         t->history.constant_metric = defined ? constant_metric(t, &there) : 0;

@@ -155,8 +155,8 @@ void training_judge(struct training *t, const struct step *now);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the
  * newest one, or else t->best, or where that is useless the newest that is not, and those behind
- * it go; all of them, where every epoch is useless (history.h).
- * Says into text what is kept: "the last good checkpoint is kept: ..". False: there is none. */
+ * it go; where every epoch is useless (history.h), all that this run wrote.
+ * Says into text what is kept: "the last good checkpoint is kept: ..". False: none that is good. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room);
 /* If it was the machine that failed: keeps the last good state, and e says so. False. */
 bool training_failed(struct training *t, struct err *e);

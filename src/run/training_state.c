@@ -296,17 +296,25 @@ static bool has_good_epoch(const struct training *t)
     return false;
 }
 
-/* The checkpoint of that name becomes the newest one; 0: none is left. */
+/* The checkpoint of that name becomes the newest one. 0: none is good, and none that this run wrote
+ * is left; what it had gone on from is another's work, which may be judged wrongly here. */
 static void go_back(struct training *t, int64_t name)
 {
     if (name)
         keeper_back(&t->keeper, keeper_step(&t->keeper, name));
     else
-        keeper_clear(&t->keeper);
+        keeper_undo(&t->keeper);
     training_state_free(&t->best);
     t->there.is = false;
     mem_free(t->checkpoint);
     t->checkpoint = name ? checkpoint_path(t->output, name) : NULL;
+}
+
+/* The newest of those that it went on from, though none is good. mem_free; NULL: there is none. */
+static char *left_there(const struct training *t)
+{
+    struct kept newest = keeper_newest(&t->keeper);
+    return newest.name < 0 || !t->output ? NULL : checkpoint_path(t->output, newest.name);
 }
 
 /* The norms stay out: those of another learning rate are of another size. Weights without moments
@@ -339,9 +347,13 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
             log_warning("the last good state, after step %lld, is lost: %s",
                         (long long)c.now.tried, e.what);
     }
+    char *left = t->checkpoint ? NULL : left_there(t);
     if (t->checkpoint)
         snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
                  training_quoted(t->checkpoint, shown));
+    else if (left)
+        snprintf(text, room, "no epoch had ended well before; what it went on from is left: \"%s\"",
+                 training_quoted(left, shown));
     else
         snprintf(text, room, "%s",
                  have    ? "no checkpoint could be written"
@@ -349,6 +361,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
                  : has_good_epoch(t)
                      ? "no checkpoint of an epoch that ended well had been written yet"
                      : "no epoch had ended well before: there is no checkpoint to keep");
+    mem_free(left);
     return t->checkpoint != NULL;
 }
 
@@ -382,11 +395,12 @@ bool training_failed(struct training *t, struct err *e)
                           : "starts at the first step", *advice ? "; " : "", advice);
 }
 
-/* It went on from the checkpoint that is held, inside the first epoch, and did not come to the end
- * of that: what lies there may be the beginning of what was gone back from. */
+/* What lies there may be the beginning of what was gone back from: it went on from the checkpoint
+ * that is held, inside the first epoch, and did not come to the end of that; or none of those that
+ * lie there is good. */
 static bool is_second(const struct training *t)
 {
-    return t->history.epochs == 0 && t->keeper.held;
+    return t->checkpoint ? t->history.epochs == 0 && t->keeper.held : t->keeper.count > 0;
 }
 
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)
@@ -399,9 +413,9 @@ bool training_diverged(struct training *t, int64_t step, const char *what, struc
     err_set(e, ERR_DIVERGED,
             "training diverged: %s (epoch %lld, step %lld, learning rate %.3g); %s", what,
             (long long)t->history.epochs + (step > first), (long long)step, rate, kept);
-    const char *then = again && is_second(t) ? "remove that checkpoint and start again"
-                       : again               ? "and go on with --resume"
-                                             : "and start again";
+    const char *then = is_second(t) ? "remove that checkpoint and start again"
+                       : again      ? "and go on with --resume"
+                                    : "and start again";
     if (o->clip_norm > 0)
         return err_help(e,
                         "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now "

@@ -99,14 +99,19 @@ cat >off.json <<'J'
  "train": {"epochs": 20, "batch_size": 32, "early_stopping": {"patience": 0}, "optimizer": {"type": "sgd", "learning_rate": 0.01}},
  "backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "off.dnn"}}
 J
-DNN_FAULT=kill:rename:9 "$DNN" train off.json --progress none --set train.checkpoint.every_s=0 >/dev/null 2>&1
-before=$(ls off.dnn.ckpt-*)
-run dnn train off.json --progress none --resume --set train.optimizer.learning_rate=1000
-is_exit 80 "N01 validation rows of another level, and a rate that is too high: 80"
-err_has "the last good checkpoint is kept" "a good epoch is known for one"
-for c in $before; do [ -e "$c" ] || before=missing; done
-[ "$before" != missing ] && [ -n "$before" ]
-ok $? "and what was gone on from stays" "$(ls off.dnn*)"
+for loss in mse mae huber quantile; do
+    other=(--set train.loss.type=$loss --set train.optimizer.momentum=0.9)
+    [ $loss != mse ] || other=()
+    rm -f off.dnn*
+    DNN_FAULT=kill:rename:9 "$DNN" train off.json --progress none --set train.checkpoint.every_s=0 "${other[@]}" >/dev/null 2>&1
+    before=$(ls off.dnn.ckpt-*)
+    run dnn train off.json --progress none --resume "${other[@]}" --set train.optimizer.learning_rate=1000
+    is_exit 80 "N01 validation rows of another level, $loss, and a rate that is too high: 80"
+    err_has "the last good checkpoint is kept" "a good epoch is known for one"
+    for c in $before; do [ -e "$c" ] || before=missing; done
+    [ "$before" != missing ] && [ -n "$before" ]
+    ok $? "and what was gone on from stays" "$(ls off.dnn*)"
+done
 
 # of another rate, older, and another training's: begun afresh beside it, not gone on from
 resumed_beside() { # NAME RENAMES ARGS..: beside a training of "${first[@]}", stopped and resumed, what was there stays as if it had not been stopped

@@ -69,7 +69,7 @@ static bool lost(const double *loss, int epochs, double untrained, int steps, bo
 static bool useless(const char *metric, int task, double value, double loss, double untrained)
 {
     struct history h = {.metric = metric_find(metric, task), .untrained = untrained, .constant = 1,
-                        .constant_metric = 0.7};
+                        .constant_metric = 0.7, .rooted = task == TASK_REGRESSION};
     history_add(&h, (struct history_row){.loss = loss, .metric = value});
     bool is = history_useless(&h, 1);
     history_release(&h);
@@ -81,7 +81,8 @@ static void nothing_to_go_back_to(void)
     ok(useless("logloss", TASK_BINARY, 20.1, 2.3, 0.9), "far worse than a constant answer");
     ok(!useless("logloss", TASK_BINARY, 6.9, 2.3, 0.9), "worse, but not by far");
     ok(!useless("rmse", TASK_REGRESSION, 300, 4e5, 1e6), "a training that comes from far");
-    ok(useless("rmse", TASK_REGRESSION, 8e6, 4e5, 1e6), "from not as far as that");
+    ok(!useless("rmse", TASK_REGRESSION, 6900, 4e5, 1e6), "as much further as its root");
+    ok(useless("rmse", TASK_REGRESSION, 7100, 4e5, 1e6), "from not as far as that");
     ok(!useless("auc", TASK_BINARY, 20, 2.3, 0.9), "a metric that ranks says nothing");
     ok(useless("auc", TASK_BINARY, 20, 1001, 0.9), "but the loss does");
 }
