@@ -1,5 +1,5 @@
 /* cell_error.h - why a cell cannot be read, with a way out. All return false with the error filled.
- * Private to cell.c, cell_error.c and table_block.c. */
+ * Private to cell.c, cell_error.c, table_block.c and table_place.c. */
 #ifndef DNN_DATA_CELL_ERROR_H
 #define DNN_DATA_CELL_ERROR_H
 

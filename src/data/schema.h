@@ -82,12 +82,16 @@ void schema_free(struct schema *s);
 /* Gives every column its slots, and room for numbers, vocabularies and labels that are not there
  * yet. For schema_declare and schema_load; s->columns, s->task and s->target are filled. */
 void schema_layout(struct schema *s);
-/* Which cell of a CSV record feeds which column. `need_target`: training and evaluation. All
- * missing names at once (E14), near names suggested; columns of the file that no one asked for
- * are counted. Needed are features and the target (if need_target); for training also the
- * weight, the ids and what the split reads; for predictions (fitted, no target) the ids. A
- * weight is bound wherever it is present: -1 means weight 1. Nothing is to be freed after a
+/* Which cell of a CSV record feeds which column. All missing names at once (E14), near names
+ * suggested; columns of the file that no one asked for are counted. Needed are features and what
+ * `need` says; for training also the weight and the ids; for predictions (fitted, no target) the
+ * ids. A weight is bound wherever it is present: -1 means weight 1. Nothing is to be freed after a
  * failure. */
+enum bind_need {
+    BIND_FEATURES, /* predictions */
+    BIND_TARGET,   /* and the target: evaluation, and files that are a part as a whole */
+    BIND_SPLIT     /* and what the split reads: files that are split */
+};
 #define NUMBER_RUN_MOST 64
 struct number_run {
     uint32_t column, count; /* numeric columns with a cell, side by side, at most NUMBER_RUN_MOST */
@@ -102,8 +106,8 @@ struct binding {
     size_t run_count;
     const char *const *names; /* of the cells, borrowed */
 };
-bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
-                 struct binding *b, struct err *e);
+bool schema_bind(const struct schema *s, const char *const *names, size_t count,
+                 enum bind_need need, struct binding *b, struct err *e);
 /* The cells of a model's sample (table.h): one for every column but the target, in schema order.
  * No names are looked at, and b has none. */
 void schema_bind_sample(const struct schema *s, struct binding *b);

@@ -15,7 +15,7 @@ static bool reads_split(const struct schema *s, uint32_t column)
     return false;
 }
 
-static bool needed(const struct schema *s, uint32_t column, bool need_target)
+static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
 {
     switch ((enum column_type)s->columns[column].type) {
     case COLUMN_NUMERIC:
@@ -23,14 +23,14 @@ static bool needed(const struct schema *s, uint32_t column, bool need_target)
     case COLUMN_DATETIME:
         return true;
     case COLUMN_TARGET:
-        return need_target;
+        return need >= BIND_TARGET;
     case COLUMN_ID: /* predictions begin with them */
-        return !s->fitted || !need_target;
+        return !s->fitted || need == BIND_FEATURES;
     case COLUMN_WEIGHT:
         return !s->fitted;
     case COLUMN_GROUP:
     case COLUMN_SPLIT:
-        return !s->fitted && reads_split(s, column);
+        return need == BIND_SPLIT && reads_split(s, column);
     case COLUMN_IGNORE:
         return false;
     }
@@ -40,7 +40,7 @@ static bool needed(const struct schema *s, uint32_t column, bool need_target)
 /* Without names the place is all there is: the width must be that of training, or one less when
  * the target was last and is absent. Names that the user gave say enough. */
 static bool check_width(const struct schema *s, const char *const *names, size_t count,
-                        bool need_target, struct err *e)
+                        enum bind_need need, struct err *e)
 {
     if (s->dialect.header || !s->fitted || count == s->file_columns)
         return true;
@@ -55,7 +55,7 @@ static bool check_width(const struct schema *s, const char *const *names, size_t
     text_printf(&own, "c%u", s->file_columns);
     bool target_last = strcmp(own.data, s->columns[s->target].name) == 0;
     text_free(&own);
-    if (!numbered || (!need_target && target_last && count + 1 == s->file_columns))
+    if (!numbered || (need == BIND_FEATURES && target_last && count + 1 == s->file_columns))
         return true;
     err_set(e, ERR_FILE_WIDTH, "the file has %zu columns, and the model was trained on %u without "
             "header", count, s->file_columns);
@@ -177,7 +177,7 @@ static void find_runs(const struct schema *s, struct binding *b)
 
 /* Which cell feeds which column, by name. listed[cell]: the schema has that name. Fills missing
  * with the columns that are needed and have no cell; how many. */
-static size_t place_columns(const struct schema *s, bool need_target, struct binding *b,
+static size_t place_columns(const struct schema *s, enum bind_need need, struct binding *b,
                             bool *listed, uint32_t *missing)
 {
     const char *const *names = b->names;
@@ -200,24 +200,24 @@ static size_t place_columns(const struct schema *s, bool need_target, struct bin
         b->cell_of[i] = reads ? (int32_t)cell : -1;
         if (reads)
             b->column_of[cell] = i;
-        else if (needed(s, i, need_target))
+        else if (needed(s, i, need))
             missing[missing_count++] = i;
     }
     vocab_free(known);
     return missing_count;
 }
 
-bool schema_bind(const struct schema *s, const char *const *names, size_t count, bool need_target,
-                 struct binding *b, struct err *e)
+bool schema_bind(const struct schema *s, const char *const *names, size_t count,
+                 enum bind_need need, struct binding *b, struct err *e)
 {
     *b = (struct binding){.cells = count, .names = names};
-    if (!check_width(s, names, count, need_target, e))
+    if (!check_width(s, names, count, need, e))
         return false;
     b->cell_of = mem_alloc(s->column_count ? s->column_count : 1, sizeof *b->cell_of);
     b->column_of = mem_alloc(count ? count : 1, sizeof *b->column_of);
     uint32_t *missing = mem_alloc(s->column_count ? s->column_count : 1, sizeof *missing);
     bool *listed = mem_zero(count ? count : 1, sizeof *listed);
-    size_t missing_count = place_columns(s, need_target, b, listed, missing);
+    size_t missing_count = place_columns(s, need, b, listed, missing);
     bool good = !missing_count ||
                 report_missing(s, names, count, b, listed, missing, missing_count, e);
     mem_free(missing);

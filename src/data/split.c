@@ -7,7 +7,6 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "data/split.h"
-#include "data/table.h"
 
 /* The permutations of a split share no stream with those of the epochs. */
 #define SPLIT_STREAM (0x5EED0000u + RNG_SPLIT)
@@ -202,6 +201,19 @@ static void split_group(const struct shares *s)
     vocab_free(keys);
 }
 
+void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS])
+{
+    struct vocab *trained = vocab_new();
+    for (uint64_t i = 0; i < in->rows; i++)
+        if (part[i] == PART_TRAIN)
+            vocab_add(trained, (const char *)&in->key[i], sizeof *in->key);
+    for (uint64_t i = 0; i < in->rows; i++)
+        if (in->fixed && in->fixed[i] && in->key[i])
+            shared[part[i]] += vocab_find(trained, (const char *)&in->key[i], sizeof *in->key) !=
+                               UINT32_MAX;
+    vocab_free(trained);
+}
+
 /* --- time --- */
 
 static int by_time(const void *one, const void *other, const void *context)
@@ -328,8 +340,11 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
     for (uint64_t i = 0; i < rows; i++)
         have[s->part[i]]++;
     for (int p = PART_TRAIN; p < PARTS; p++) {
-        if (have[p] || !(want[p] > 0) || (p == PART_TEST && o->method == SPLIT_COLUMN))
+        if (have[p] || !(want[p] > 0) || (p != PART_TRAIN && o->method == SPLIT_COLUMN))
             continue;
+        if (o->method == SPLIT_COLUMN)
+            return err_set(e, ERR_SPLIT_EMPTY, "no row says \"train\" in the column that "
+                                               "data.split.column names");
         err_set(e, ERR_SPLIT_EMPTY,
                 "the split of %u rows (method %s, valid %g, test %g) leaves no %s rows", s->count,
                 split_method_names[o->method], s->valid, s->test, names[p]);

@@ -3,6 +3,7 @@
 #define DNN_DATA_SPLIT_H
 
 #include "data/options.h"
+#include "data/table.h"
 
 /* The fields a method needs beyond the record, collected while reading. */
 struct split_input {
@@ -16,5 +17,8 @@ struct split_input {
 /* part[rows]: enum part (table.h). */
 bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
                 uint8_t *part, struct err *e);
+/* shared[part]: rows of files of their own whose group training rows have too. Keys of 0: not
+ * known. */
+void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS]);
 
 #endif

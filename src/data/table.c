@@ -2,6 +2,7 @@
  * who does what. */
 #include "data/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -55,6 +56,38 @@ static void index_parts(struct table *t)
     }
 }
 
+/* What the files say, where their columns say the part. */
+static void note_said(const struct table_raw *raw, const struct schema *s,
+                      const struct split_options *o)
+{
+    char column[128];
+    if (o->method != SPLIT_COLUMN)
+        return;
+    snprintf(column, sizeof column, "%s", text_quote_z(s->columns[s->split_columns[0]].name));
+    if (raw->left_out)
+        log_note("%llu row%s of data.train left out: column \"%s\" says a part that has its own "
+                 "file", (unsigned long long)raw->left_out, raw->left_out == 1 ? "" : "s", column);
+    if (!raw->table->count[PART_VALID])
+        log_note("no row says \"valid\" in column \"%s\": there is nothing to choose the best "
+                 "weights by, and the last epoch's are kept", column);
+}
+
+/* Rows of a file of its own, which no split keeps apart from the training rows. */
+static void warn_shared(struct table *t, const struct split_input *in)
+{
+    static const char *const names[PARTS] = {"training", "validation", "test"};
+    uint64_t shared[PARTS] = {0};
+    if (!in->fixed)
+        return;
+    split_shared(in, t->part, shared);
+    for (int part = PART_VALID; part < PARTS; part++)
+        if (shared[part])
+            stats_warn(t,
+                       "%llu of %llu %s rows are of a group that training rows have too: the "
+                       "metrics are not those of new groups", (unsigned long long)shared[part],
+                       (unsigned long long)t->count[part], names[part]);
+}
+
 static bool split(struct table_raw *raw, const struct schema *s, const struct split_options *o,
                   uint64_t seed, struct err *e)
 {
@@ -71,13 +104,17 @@ static bool split(struct table_raw *raw, const struct schema *s, const struct sp
                              .said = said};
     t->part = mem_zero(t->rows.count, sizeof *t->part);
     bool good = split_rows(o, seed, &in, t->part, e);
+    if (good) {
+        index_parts(t);
+        note_said(raw, s, o);
+        if (o->method == SPLIT_GROUP)
+            warn_shared(t, &in);
+    }
     mem_free(fixed);
     mem_free(said);
     mem_free(label);
     mem_free(key);
     mem_free(time);
-    if (good)
-        index_parts(t);
     return good;
 }
 

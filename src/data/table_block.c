@@ -24,16 +24,30 @@ static double read_time(const struct schema *s, uint32_t column, const struct cs
     return NAN;
 }
 
-static bool read_part(const struct cell_where *w, uint32_t column, uint8_t *said)
+/* PARTS: none. */
+static uint8_t part_said(const struct csv_cell *cell)
 {
     static const char *const names[PARTS] = {"train", "valid", "test"};
+    uint8_t p = 0;
+    while (p < PARTS && !(cell->length == strlen(names[p]) &&
+                          memcmp(cell->text, names[p], cell->length) == 0))
+        p++;
+    return p;
+}
+
+static bool read_part(const struct cell_where *w, uint32_t column, uint8_t *said)
+{
     const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
-    for (uint8_t p = 0; p < PARTS; p++)
-        if (cell->length == strlen(names[p]) && memcmp(cell->text, names[p], cell->length) == 0) {
-            *said = p;
-            return true;
-        }
-    return cell_say_part(w, column, cell);
+    *said = part_said(cell);
+    return *said < PARTS || cell_say_part(w, column, cell);
+}
+
+bool table_leaves_out(unsigned own_parts, const struct cell_where *w)
+{
+    if (!own_parts || w->cells->records[w->record].cells != w->b->cells)
+        return false;
+    uint32_t column = w->s->split_columns[0];
+    return own_parts >> part_said(cell_at(w->b, w->cells, w->record, column)) & 1;
 }
 
 /* The text of the columns that decide; without any, of the whole row. */
@@ -57,7 +71,7 @@ static bool read_split(struct table_block *b, const struct table_request *q,
                        const struct cell_where *w, uint64_t row)
 {
     if (b->key)
-        b->key[row] = q->method < 0 ? 0 : read_key(w);
+        b->key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
     if (b->said) {
         b->said[row] = 0;
         if (q->method >= 0 && !read_part(w, w->s->split_columns[0], &b->said[row]))
@@ -140,6 +154,10 @@ static bool parse_record(struct table_block *b, const struct table_request *q, s
 {
     const struct schema *s = &b->schema;
     unsigned char *out = b->records + b->rows * s->format.stride;
+    if (table_leaves_out(q->own_parts, w)) {
+        b->left_out++;
+        return true;
+    }
     if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, out, &b->drift, w->e)) {
         if (w->e->id != ERR_CSV_LABEL_MISSING)
             return false;
@@ -242,7 +260,7 @@ void table_block_clear(struct table_block *b)
     mem_free(b->sample_ends);
     b->sample_ends = NULL;
     b->sample_rows = 0;
-    b->rows = b->blank_lines = b->unlabelled = b->drift.vanished = 0;
+    b->rows = b->blank_lines = b->left_out = b->unlabelled = b->drift.vanished = 0;
     b->failed = false;
     err_clear(&b->error);
 }

@@ -194,6 +194,7 @@ static bool append(struct load *l, struct err *e)
     for (unsigned i = 0; i < l->used; i++) {
         struct table_block *b = l->blocks + i;
         t->blank_lines += b->blank_lines;
+        raw->left_out += b->left_out;
         t->vanished += b->drift.vanished;
         add_unlabelled(l, b);
         if (b->failed) {
@@ -315,10 +316,21 @@ static bool in_file(const struct opt_strings *files, struct err *e)
     return false;
 }
 
-/* The files of one part. method: how its rows are split, -1 when their part is known. */
-static bool read_files(struct table_raw *raw, struct schema *s, const struct opt_strings *files,
-                       int part, int method, bool (*stop)(void), struct err *e)
+unsigned table_own_parts(const struct data_options *o)
 {
+    unsigned own = (unsigned)(o->valid.count > 0) << PART_VALID |
+                   (unsigned)(o->test.count > 0) << PART_TEST;
+    return o->split.method == SPLIT_COLUMN ? own : 0;
+}
+
+/* The files of one part. Only those of data.train are split. */
+static bool read_files(struct table_raw *raw, struct schema *s, const struct data_options *o,
+                       int part, bool (*stop)(void), struct err *e)
+{
+    const struct opt_strings *files = part == PART_TRAIN   ? &o->train
+                                      : part == PART_VALID ? &o->valid
+                                                           : &o->test;
+    enum bind_need need = part == PART_TRAIN ? BIND_SPLIT : BIND_TARGET;
     struct load l = {.raw = raw, .schema = s, .stop = stop, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct binding binding = {0};
     const char *const *names;
@@ -326,10 +338,16 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct opt
     uint64_t before = raw->table->rows.count;
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
-                (schema_bind(s, names, count, true, &binding, e) || in_file(files, e));
+                (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (good) {
         l.request = (struct table_request){
-            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = method};
+            .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1};
+        if (part == PART_TRAIN) {
+            l.request.method = o->split.method;
+            l.request.own_parts = table_own_parts(o);
+        } else if (o->split.method == SPLIT_GROUP) {
+            l.request.groups = binding.cell_of[s->split_columns[0]] >= 0;
+        }
         prepare_blocks(&l);
         if (part == PART_TRAIN) {
             struct csv_notes notes = csv_notes(l.csv);
@@ -345,7 +363,7 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct opt
     raw->rows_of[part] = raw->table->rows.count - before;
     if (good && l.unlabelled)
         good = say_unlabelled(&l, e);
-    else if (good && !raw->rows_of[part])
+    else if (good && !raw->rows_of[part] && !(part == PART_TRAIN && raw->left_out))
         good = err_at(e, ERR_CSV_NO_ROWS, files->items[0], 0, 0, "0 data rows");
     release(&l);
     csv_close(l.csv);
@@ -357,7 +375,7 @@ bool table_read(struct table_raw *raw, struct schema *s, const struct data_optio
                 bool (*stop)(void), struct err *e)
 {
     struct table *t = raw->table;
-    const struct opt_strings *files[PARTS] = {&o->train, &o->valid, &o->test};
+    const bool given[PARTS] = {true, o->valid.count > 0, o->test.count > 0};
     int method = o->split.method;
     t->rows.format = s->format;
     while (((size_t)s->format.stride << t->rows.shift) < CHUNK_BYTES)
@@ -367,8 +385,7 @@ bool table_read(struct table_raw *raw, struct schema *s, const struct data_optio
     raw->said.size = method == SPLIT_COLUMN ? sizeof(uint8_t) : 0;
     raw->target.size = s->task == TASK_REGRESSION ? sizeof(double) : 0;
     for (int part = PART_TRAIN; part < PARTS; part++)
-        if (files[part]->count &&
-            !read_files(raw, s, files[part], part, part == PART_TRAIN ? method : -1, stop, e))
+        if (given[part] && !read_files(raw, s, o, part, stop, e))
             return false;
     return true;
 }

@@ -23,6 +23,7 @@ struct table_raw {
     unsigned char **chunks;    /* = table->rows.chunks, ours to grow */
     size_t chunk_count;
     uint64_t rows_of[PARTS];   /* read from the files of each part; train may be split further */
+    uint64_t left_out;         /* rows of data.train that say a part with files of its own */
     struct spill key, time, said, target;
 };
 
@@ -33,6 +34,10 @@ struct table_raw {
 bool table_read(struct table_raw *raw, struct schema *s, const struct data_options *o,
                 bool (*stop)(void), struct err *e);
 
+/* The parts that rows of data.train may say and be none of: those with files of their own, as bits.
+ * Any only where a column says the part. */
+unsigned table_own_parts(const struct data_options *o);
+
 /* table_place.c: sets the file and the line of e to those of a row of the table, from 1; files
  * that cannot be read again change nothing. */
 void table_place(const struct schema *s, const struct data_options *o, uint64_t row, struct err *e);
@@ -40,7 +45,7 @@ void table_place(const struct schema *s, const struct data_options *o, uint64_t 
 /* table_block.c: one block after the other by one thread. */
 #define UNLABELLED_SHOWN 5
 struct table_block {
-    uint64_t rows, blank_lines;
+    uint64_t rows, blank_lines, left_out;
     unsigned char *records;
     size_t records_room;       /* in bytes */
     struct schema schema;      /* a copy with vocabularies of its own */
@@ -64,8 +69,14 @@ struct table_request {
     const struct csv_dialect *dialect;
     const struct binding *binding;
     int method;                /* enum split_method, -1 for rows whose part is known */
+    bool groups;               /* which of these have a group, that other parts may have too */
+    unsigned own_parts;
     bool sample;
 };
+/* Does the record say a part that has files of its own? It is no row of the table then, and nothing
+ * else of it is read. */
+struct cell_where;
+bool table_leaves_out(unsigned own_parts, const struct cell_where *w);
 void table_block_parse(struct table_block *b, const struct table_request *q,
                        const struct csv_block *block, struct csv_cells *cells);
 /* New ids are added to the vocabularies of s; table_block_renumber then rewrites the records. */

@@ -120,7 +120,8 @@ static bool bind(struct stream *t, struct err *e)
                count == 1 ? "" : "s", t->name_count);
         return err_help(e, "name every column of the input, the unused ones too");
     }
-    if (!schema_bind(t->schema, t->names, t->name_count, q->labelled, &t->binding, e)) {
+    enum bind_need need = q->labelled ? BIND_TARGET : BIND_FEATURES;
+    if (!schema_bind(t->schema, t->names, t->name_count, need, &t->binding, e)) {
         if (q->no_header && !t->given)
             err_help(e,
                      "an input without header needs --columns a,b,c with the names of its columns");

@@ -122,6 +122,13 @@ for method in random stratified hash time group column; do
 done
 is "$(awk -F, 'NR > 1 { n[$(NF - 1)]++ } END { printf "\"rows\":{\"train\":%d,\"valid\":%d,\"test\":%d}", n["train"], n["valid"], n["test"] }' parts.csv)" "$(cat rows)" \
     "split column: as the file says"
+run dnn check s.json --json --set data.test=two.csv
+is "$(grep -o '"rows":{[^}]*}' out)" "$(sed 's/"test":.*/"test":301}/' rows)" "but a part with its own file is that file alone, which needs no such column"
+err_has "$(grep -o '"test":[0-9]*' rows | cut -d: -f2) rows of data.train left out: column \"part\" says a part that has its own file"
+awk -F, '$(NF - 1) != "valid"' parts.csv >unvalid.csv
+run dnn train s.json -o s1.dnn --set data.train=unvalid.csv --set train.epochs=2 --progress none
+is_exit 0 "a file without a row of validation"
+err_has 'no row says "valid" in column "part": there is nothing to choose the best weights by, and the last epoch'"'s are kept"
 config s.json '"train": "one.csv", "valid": "two.csv", "test": ["two.csv", "one.csv"]'
 run dnn check s.json --json
 is "$(grep -o '"rows":{[^}]*}' out)" '"rows":{"train":199,"valid":301,"test":500}' "parts in files of their own"

@@ -151,7 +151,7 @@ static void test_fitted(void)
         "\"categorical\", \"unknown\": \"error\"}, \"w\": \"weight\"}}}";
     struct one_row r = {0};
     r.s = schema_of(config, TASK_BINARY, &r.e);
-    ok(r.s && schema_bind(r.s, names, 6, true, &r.b, &r.e), "bound: %s", r.e.what);
+    ok(r.s && schema_bind(r.s, names, 6, BIND_TARGET, &r.b, &r.e), "bound: %s", r.e.what);
     fit(r.s);
     r.drift = drift_new(r.s);
     ok(parse(&r, "5,a,b,a,b,2\n", true) && category(&r, 0) == 2 && category(&r, 1) == 3 &&

@@ -196,7 +196,7 @@ static void test_bind(void)
     struct schema *s = schema_of(full, TASK_BINARY, &e);
     const char *all[] = {"y",    "kind", "x1",  "income", "g", "w",
                          "when", "city", "age", "key",    "z", "x2"};
-    if (!ok(s && schema_bind(s, all, 12, true, &b, &e), "binds in any order: %s", e.what))
+    if (!ok(s && schema_bind(s, all, 12, BIND_TARGET, &b, &e), "binds in any order: %s", e.what))
         return;
     is_int(b.cell_of[0], 9, "the id's cell");
     is_int(b.cell_of[9], 0, "the target's cell");
@@ -208,7 +208,7 @@ static void test_bind(void)
     binding_free(&b);
 
     const char *few[] = {"Age", "key", "city ", "when"};
-    ok(!schema_bind(s, few, 4, true, &b, &e) && e.id == ERR_MODEL_COLUMN, "missing columns");
+    ok(!schema_bind(s, few, 4, BIND_SPLIT, &b, &e) && e.id == ERR_MODEL_COLUMN, "missing columns");
     ok(strstr(e.what, "\"age\"") && strstr(e.what, "\"city\"") && strstr(e.what, "\"income\"") &&
            strstr(e.what, "\"kind\"") && strstr(e.what, "\"w\"") && strstr(e.what, "\"y\""),
        "all are named: %s", e.what);
@@ -220,15 +220,15 @@ static void test_bind(void)
     err_clear(&e);
     s->fitted = true;
     const char *predict[] = {"age", "key", "city", "when", "income", "kind"};
-    ok(schema_bind(s, predict, 6, false, &b, &e), "predict needs no target and no weight: %s",
-       e.what);
+    ok(schema_bind(s, predict, 6, BIND_FEATURES, &b, &e),
+       "predict needs no target and no weight: %s", e.what);
     is_int(b.cell_of[4], -1, "no weight is bound");
     binding_free(&b);
     const char *evaluate[] = {"age", "y", "city", "when", "income", "kind", "w"};
-    ok(schema_bind(s, evaluate, 7, true, &b, &e), "evaluate needs no id: %s", e.what);
+    ok(schema_bind(s, evaluate, 7, BIND_TARGET, &b, &e), "evaluate needs no id: %s", e.what);
     is_int(b.cell_of[4], 6, "a weight that is there is bound");
     binding_free(&b);
-    ok(!schema_bind(s, evaluate, 7, false, &b, &e) && strstr(e.what, "\"key\""),
+    ok(!schema_bind(s, evaluate, 7, BIND_FEATURES, &b, &e) && strstr(e.what, "\"key\""),
        "predictions begin with the ids: %s", e.what);
     schema_free(s);
 }
@@ -244,13 +244,15 @@ static void test_bind_headerless(void)
     const char *names[] = {"c1", "c2", "c3", "c4", "c5"}, *given[] = {"c3", "c1"};
     s->fitted = true;
     s->file_columns = 4;
-    ok(schema_bind(s, names, 4, true, &b, &e), "the same width");
+    ok(schema_bind(s, names, 4, BIND_TARGET, &b, &e), "the same width");
     binding_free(&b);
-    ok(schema_bind(s, names, 3, false, &b, &e), "one less when the target was last: %s", e.what);
+    ok(schema_bind(s, names, 3, BIND_FEATURES, &b, &e), "one less when the target was last: %s",
+       e.what);
     binding_free(&b);
-    ok(!schema_bind(s, names, 5, false, &b, &e) && e.id == ERR_FILE_WIDTH, "wider: %s", e.what);
+    ok(!schema_bind(s, names, 5, BIND_FEATURES, &b, &e) && e.id == ERR_FILE_WIDTH, "wider: %s",
+       e.what);
     err_clear(&e);
-    ok(schema_bind(s, given, 2, false, &b, &e), "names that the user gave: %s", e.what);
+    ok(schema_bind(s, given, 2, BIND_FEATURES, &b, &e), "names that the user gave: %s", e.what);
     binding_free(&b);
     schema_free(s);
 }

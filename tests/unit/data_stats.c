@@ -350,7 +350,7 @@ static double offset(const char *type, const char *const *texts, size_t count, c
     const char *name = "a";
     struct binding b;
     s->fitted = true; /* so that the target may be absent */
-    if (!schema_bind(s, &name, 1, false, &b, &e))
+    if (!schema_bind(s, &name, 1, BIND_FEATURES, &b, &e))
         ok(false, "bound: %s", e.what);
     s->fitted = false;
     schema_offsets_decide(s, &b, &parsed);

@@ -344,6 +344,61 @@ static void test_parts(void)
     drop(&l);
 }
 
+/* A part with its own file gets no rows from the column that says the parts of the others, and
+ * needs none. */
+static void test_own_file(void)
+{
+    struct text members = {0};
+    write_string("t.csv",
+                 "a,b,p\n1,x,train\n9,q,test\n2,y,valid\nzz,,test\n4,y,train\n5,x,train\n");
+    write_string("e.csv", "a,b\n6,x\n7,y\n8,x\n");
+    text_printf(&members,
+                "\"test\": \"%s\", \"target\": \"b\", \"columns\": {\"a\": {\"type\": "
+                "\"numeric\", \"scale\": \"none\"}}, \"split\": {\"method\": \"column\", "
+                "\"column\": \"p\"}",
+                path_of("e.csv"));
+    struct loaded l = load(members.data, TASK_BINARY, 1, NULL);
+    ok(l.t && l.t->count[PART_TRAIN] == 3 && l.t->count[PART_VALID] == 1 &&
+           l.t->count[PART_TEST] == 3 && l.t->rows.count == 7,
+       "rows that say a part with its own file are left out, whatever they hold: %s", l.e.what);
+    if (l.t)
+        is_near(get_number(l.t, l.t->index[PART_TEST][0], 0), 6, 0, "and its file is that part");
+    drop(&l);
+    write_string("t.csv", "a,b,p\n1,x,train\n9,x,test\n2,y,train\n3,z,valid\n4,y,train\n");
+    l = load(members.data, TASK_MULTICLASS, 1, NULL);
+    ok(!l.t && l.e.id == ERR_LABEL_UNSEEN && l.e.line == 5, "they count in the lines of errors: %d",
+       (int)l.e.line);
+    drop(&l);
+    write_string("t.csv", "a,b,p\n1,x,test\n2,y,test\n");
+    l = load(members.data, TASK_BINARY, 1, NULL);
+    ok(!l.t && l.e.id == ERR_SPLIT_EMPTY && strstr(l.e.what, "\"train\""),
+       "nothing is left to train on: %s", l.e.what);
+    drop(&l);
+    text_free(&members);
+}
+
+/* A group on both sides: no split can keep it from a file of its own, but it can be said. */
+static void test_shared_groups(void)
+{
+    struct text members = {0};
+    write_string("t.csv", "a,b,g\n1,x,k\n2,y,k\n3,x,l\n4,y,l\n5,x,m\n6,y,m\n7,x,n\n8,y,n\n");
+    write_string("e.csv", "a,b,g\n91,x,k\n92,y,l\n93,x,m\n94,y,n\n95,x,o\n96,y,k\n");
+    text_printf(&members,
+                "\"test\": \"%s\", \"target\": \"b\", \"columns\": {\"a\": \"numeric\", \"g\": "
+                "\"group\"}, \"split\": {\"method\": \"group\", \"valid\": 0}",
+                path_of("e.csv"));
+    struct loaded l = load(members.data, TASK_BINARY, 1, NULL);
+    ok(l.t && l.t->warning_count == 1 &&
+           strstr(l.t->warnings[0].text, "5 of 6 test rows are of a group"),
+       "rows whose group training has are counted: %s", l.t ? l.t->warnings[0].text : l.e.what);
+    drop(&l);
+    write_string("e.csv", "a,b\n91,x\n92,y\n");
+    l = load(members.data, TASK_BINARY, 1, NULL);
+    ok(l.t && !l.t->warning_count, "a file without groups is read: %s", l.e.what);
+    drop(&l);
+    text_free(&members);
+}
+
 static bool stop_now(void)
 {
     return true;
@@ -375,6 +430,8 @@ int main(void)
     test_records();
     test_offsets();
     test_parts();
+    test_own_file();
+    test_shared_groups();
     test_first_error();
     test_stop();
     test_same_bytes();
