@@ -11,9 +11,14 @@ new=$1/.dnn.prom.$$
 code=0 failed=0
 trap 'rm -f "$new"' EXIT
 pid='' told=
-trap 'told=yes; [ -z "$pid" ] || kill -TERM "$pid" || :' HUP INT TERM # dnn is told; what it says is still to be shown
+tell() { # dnn is told, and what it says is still to be shown; in its first moments it is still this shell, which would not pass it on
+    told=yes
+    [ -z "$pid" ] || { sleep 1; kill -TERM "$pid" || :; }
+}
+trap tell HUP INT TERM
 "$dnn" gpucheck --format prom >"$new" &
 pid=$!
+[ -z "$told" ] || tell # it came between the two lines above
 wait "$pid" || code=$?
 [ -z "$told" ] || [ "$code" -le 128 ] || { # that was this script's signal
     code=0

@@ -68,8 +68,9 @@ char *file_join(const char *folder_of, const char *path);
 char *file_final(const char *path);
 /* The names in the path's folder are durable when true: a file that was made there is found. False:
  * it is there and whole, and the power may take it; the err's cause says so. */
-enum { FILE_IN_PLACE = 1 };
+enum { FILE_IN_PLACE = 100 }; /* no cause of another room */
 bool file_sync_folder(const char *path, struct err *e);
+bool file_in_place(const struct err *e); /* whether the error is that one */
 bool file_remove(const char *path, struct err *e);
 
 #endif

@@ -265,6 +265,11 @@ bool file_sync_folder(const char *path, struct err *e)
                     "the new file is in place and whole, but may be lost if the power fails now");
 }
 
+bool file_in_place(const struct err *e)
+{
+    return e->cause == FILE_IN_PLACE;
+}
+
 static bool rename_failed(struct outfile *o, int error, struct err *e)
 {
     char room[128];

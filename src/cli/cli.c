@@ -126,7 +126,7 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         } else
             error_text(e);
     }
-    if (disk_note && (!a || !a->json))
+    if (disk_note && !file_in_place(e) && (!a || !a->json)) /* that one says what is there */
         log_note("%s", disk_note);
     return code;
 }

@@ -71,6 +71,11 @@ static int predict_command(struct args *a)
         err_set(&e, ERR_OPTION_CONFLICT, "--null belongs to --on-bad-row null");
         err_help(&e, "add --on-bad-row null, or leave --null out: no answer is missing without it");
         code = cli_fail(a, &e, NULL);
+    } else if (q.null_text && q.tsv && q.null_text[strcspn(q.null_text, "\t\n\r")]) {
+        err_set(&e, ERR_OPTION_VALUE, "--null: \"%s\" holds a tab or a line end",
+                text_quote_z(q.null_text));
+        err_expected(&e, "a text without them: --io tsv has no quoting");
+        code = cli_fail(a, &e, NULL);
     } else if (a->json && q.rejects && !answers && file_is_output(q.rejects)) {
         err_set(&e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");
         err_help(&e, "name a file with --rejects");

@@ -362,7 +362,7 @@ static void drop(const struct keeper *k, int64_t name)
 
 bool keeper_placed(const struct err *e)
 {
-    return e->cause == FILE_IN_PLACE;
+    return file_in_place(e);
 }
 
 static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)

@@ -184,7 +184,8 @@ bool train_save(struct training *t, struct train_result *r, struct err *e)
     if (!good && e->id == ERR_NONE)
         training_stopped(t, e);
     training_look_end(t, &last);
-    good = good && write_model(t, r, e) && journal_sync(&t->journal, e);
+    /* what can fail is behind us when the model is in place */
+    good = good && journal_sync(&t->journal, e) && write_model(t, r, e);
     if (good)
         keeper_clear(&t->keeper);
     return good;

@@ -21,6 +21,11 @@ cp m.dnn before.dnn
 DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
 count_of() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" counts; }
 
+# note_is_true FILE BEFORE: what the last line of err says of the disk; no BEFORE: there was no such file
+note_is_true() {
+    if ! grep -q 'nothing was written' err; then return 0
+    elif [ -e "$1" ] || grep -q 'note: .* is unchanged' err; then cmp -s "$1" "$2"; fi
+}
 # sweep KIND ERRNO CODES STEP LEAST: fails every STEP-th call; CODES are the exits that may follow, LEAST is how many of the
 # faults must make the training fail, or "all". A training that ends well all the same leaves the model of one without faults.
 sweep() {
@@ -37,6 +42,7 @@ sweep() {
             hit=$((hit + 1))
             case " $codes " in *" $STATUS "*) ;; *) bad+="$fault: exit $STATUS: $(tail -n 3 err); " ;; esac
             cmp -s m.dnn before.dnn || [ "$(digest m.dnn)" = "$want" ] || bad+="$fault: the model changed; "
+            note_is_true m.dnn before.dnn || bad+="$fault: $(tail -n 1 err), which is not so; "
             grep -q 'error\[E' err || bad+="$fault: no message; "
             [ -z "$(find . -name '.*dnn-tmp-*')" ] || bad+="$fault: a temporary file is left; "
             [ ! -e m.dnn.lock ] || bad+="$fault: the lock is left; "
@@ -83,6 +89,21 @@ for n in 1 2; do
     [ ! -e a.out ] && [ ! -e r.out ]
     ok $? "F03 neither answers nor rejects are there" "$(ls -A)"
 done
+# what is said of an output that was not there
+bad=""
+for fault in fsync:{1,2,3} write:{1,2} rename:1 open:{1,2,3,4}; do
+    for what in "a.out predict m.dnn d.csv" "i.json init d.csv --target y"; do
+        rm -f a.out i.json
+        # shellcheck disable=SC2086 # an output, and words
+        set -- $what
+        output=$1
+        shift
+        run env DNN_FAULT=$fault:EIO "$DNN" "$@" -o "$output"
+        [ $STATUS -eq 0 ] || note_is_true "$output" none || bad+="$fault $1: $(cat err); "
+    done
+done
+[ -z "$bad" ]
+ok $? "F02 what predict and init say of the disk is so" "$bad"
 run dnn predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
 [ -s a.out ] && [ "$(wc -l <r.out)" -eq 2 ]
 ok $? "both come with a disk that works"

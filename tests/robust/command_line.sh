@@ -188,6 +188,10 @@ refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on
 refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" predict m.dnn new.csv --max-bad-rows 3
 refused "L05 --null where no answer is missing" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA
 refused "L05 nor with skip" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA --on-bad-row skip
+for text in $'N\nA' $'a\tb' $'a\rb'; do
+    refused "L05 --null with a tab or a line end" "holds a tab or a line end" \
+        predict m.dnn new.csv --io tsv --on-bad-row null --null "$text"
+done
 run dnn predict m.dnn new.csv --null '' --on-bad-row null
 is_exit 0 "L05 --null '' is the default"
 { head -n 1 new.csv | sed 's/$/,prediction,probability_yes,probability_no more/'; sed '1d; s/$/,1,2,3/' new.csv; } >clash.csv

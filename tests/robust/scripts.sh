@@ -105,6 +105,14 @@ wait $script || STATUS=$?
 [ $(($(now_ms) - began)) -lt 30000 ]
 ok $? "prometheus.sh: dnn is told of a signal"
 told "a signal to it alone" 75
+# also one that comes before the script knows whom to tell: the check would go on, for a minute here
+sed 's/^pid=\$!$/kill -TERM $$; pid=$!/' "$examples/prometheus.sh" >bin/hasty
+chmod +x bin/hasty
+sed -i 's/^touch begun$/sleep 0/' bin/slow
+began=$(now_ms)
+DNN=$WORK/bin/slow run bin/hasty text
+[ $(($(now_ms) - began)) -lt 30000 ] && [ $STATUS -ne 0 ]
+ok $? "prometheus.sh: nor is a signal lost that comes before it knows dnn's number" "$STATUS"
 
 # cron has another PATH
 cron() { run env -i PATH=/usr/bin:/bin CUDA_VISIBLE_DEVICES= MODEL=night2.dnn "$@"; }
