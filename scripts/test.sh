@@ -4,6 +4,7 @@
 #                             4 minutes on 2 cores
 #   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, fuzzing, faults and kills: under 25 minutes
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
+# BUILD=dir, of the environment or of make, is what is built in and tested, instead of build.
 set -eu
 cd "$(dirname "$0")/.."
 full=no
@@ -21,42 +22,44 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE || true
 # a warning is an error where it is ours to mend; a user's newer compiler may warn of more
 if [ "${CI:-}" = true ]; then export WERROR=1; fi
 jobs=$(nproc 2>/dev/null || echo 2)
+build=${BUILD:-build} # make BUILD=dir test: all builds of the tests lie below it
 make -j"$jobs" all units
-make -j"$jobs" BUILD=build/double REAL=double OPT='-O1 -g' grads
+make -j"$jobs" BUILD="$build/double" REAL=double OPT='-O1 -g' grads
 # programs SOURCES FOLDER: what is built there from the sources there are; that of a test that is gone is left out
 programs() {
     for source in "$1"/*.c; do printf '%s/%s\n' "$2" "$(basename "$source" .c)"; done
 }
-list=build/tests.list
+list=$build/tests.list
 {
     printf '%s\n' scripts/check_floors.sh scripts/check_style.sh scripts/check_catalogue.sh
-    programs tests/unit build/unit
-    programs tests/grad build/double/grad
+    programs tests/unit "$build/unit"
+    programs tests/grad "$build/double/grad"
     find tests/golden tests/learn tests/robust -name '*.sh' -perm -u+x | sort
-} >$list
+} >"$list"
 if [ $full = yes ]; then
-    make -j"$jobs" BUILD=build/asan SAN=address OPT='-O1 -g' all units
-    make -j"$jobs" BUILD=build/tsan SAN=thread OPT='-O1 -g' all units
+    make -j"$jobs" BUILD="$build/asan" SAN=address OPT='-O1 -g' all units
+    make -j"$jobs" BUILD="$build/tsan" SAN=thread OPT='-O1 -g' all units
     {
-        programs tests/unit build/asan/unit
+        programs tests/unit "$build/asan/unit"
         # what works with more than one thread
-        programs tests/unit build/tsan/unit | grep -e thread -e machine -e data_table -e run_predict -e run_train -e run_stop
+        programs tests/unit "$build/tsan/unit" | grep -e thread -e machine -e data_table -e run_predict -e run_train -e run_stop
         find tests/fault tests/fuzz/fuzz.sh -name '*.sh' -perm -u+x | sort
         # the whole program with sanitizers: the command lines, bad input, and every way out that a fault takes
         find tests/golden tests/robust tests/fault/machine.sh tests/fault/faults.sh -name '*.sh' -perm -u+x |
-            sort | sed 's,^,DNN=build/asan/dnn ,'
-        printf 'DNN=build/tsan/dnn %s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/golden/examples.sh
-    } >>$list
+            sort | sed "s,^,DNN=$build/asan/dnn ,"
+        printf '%s\n' tests/robust/concurrency.sh tests/robust/same_bytes.sh tests/golden/examples.sh |
+            sed "s,^,DNN=$build/tsan/dnn ,"
+    } >>"$list"
 fi
-[ -z "$pattern" ] || { grep -e "$pattern" $list >$list.some || true; mv $list.some $list; }
+[ -z "$pattern" ] || { grep -e "$pattern" "$list" >"$list.some" || true; mv "$list.some" "$list"; }
 # make counts for itself, with what kernels need; its counts are added
 emulated=""
 if printf '%s\n' tests/emulate | grep -q -e "$pattern"; then
-    emulated=build/emulate.log
+    emulated=$build/emulate.log
     what=emulate-quick
     [ $full = no ] || what="emulate emulate-mutants SHAPES=1000"
     # shellcheck disable=SC2086 # targets, and perhaps a variable
-    make -k -j"$jobs" $what 2>&1 | tee $emulated
+    make -k -j"$jobs" $what 2>&1 | tee "$emulated"
 fi
-# shellcheck disable=SC2086 # a word or none
-exec perl tests/run.pl $list $emulated
+export DNN="${DNN:-$(cd "$build" && pwd)/dnn}"
+exec perl tests/run.pl "$list" ${emulated:+"$emulated"}

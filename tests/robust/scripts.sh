@@ -137,4 +137,25 @@ for usage in cron.sh:e.json ci-step.sh:e.json prometheus.sh:; do
     is_exit 64 "${usage%%:*} with too few words: 64"
     err_has "usage: ${usage%%:*} "
 done
+# the tests of another build are those of that build, all of them
+mkdir -p tree/scripts tools && ln -s "$ROOT/tests" tree/tests && cp "$ROOT/scripts/test.sh" tree/scripts/
+printf '#!/bin/sh\n' >tree/scripts/setup.sh
+printf '#!/bin/sh\nfor word; do case $word in BUILD=*) BUILD=${word#*=} ;; esac; done\nmkdir -p "${BUILD:-build}"\n' >tools/make
+printf '#!/bin/sh\ncat "$2"; echo "with $DNN"\n' >tools/perl
+chmod +x tree/scripts/setup.sh tools/make tools/perl
+for BUILD in '' build/cpu "$WORK/elsewhere"; do
+    (
+        unset DNN
+        export BUILD PATH="$WORK/tools:$PATH"
+        [ -n "$BUILD" ] || unset BUILD
+        tree/scripts/test.sh --full >list 2>err
+    )
+    here=${BUILD:-build}
+    whole=$here
+    [ "${here#/}" != "$here" ] || whole=$WORK/tree/$here
+    grep -qx "$here/unit/base_text" list && grep -qx "$here/double/grad/layers" list && grep -qx "$here/asan/unit/base_text" list &&
+        grep -qx "DNN=$here/tsan/dnn tests/golden/examples.sh" list && grep -qx "with $whole/dnn" list &&
+        ! grep -v -e "^$here/" -e '^scripts/' -e '^tests/' -e "^DNN=$here/" -e '^with' list | grep -q .
+    ok $? "test.sh with BUILD=$BUILD" "$(cat err; grep -v "$here/" list | head -5)"
+done
 done_testing
