@@ -53,10 +53,16 @@ static bool expect(const struct cell_where *w, const char *what)
 bool cell_say_ragged(const struct cell_where *w)
 {
     const struct csv_record *r = w->cells->records + w->record;
-    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "line %lld has %u field%s, %s has %zu",
-           (long long)r->line, r->cells, r->cells == 1 ? "" : "s",
-           w->cells->dialect.header ? "header" : "the first row", w->b->cells);
+    const char *other = w->cells->dialect.header ? "header has"
+                        : w->s->fitted           ? "a row has to have"
+                                                 : "the first row has";
+    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "line %lld has %u field%s, %s %zu",
+           (long long)r->line, r->cells, r->cells == 1 ? "" : "s", other, w->b->cells);
     err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
+    if (r->cells > w->b->cells && w->cells->dialect.tsv)
+        return err_help(w->e, "--io tsv knows no quoting: a cell cannot hold a tab");
+    if (w->cells->dialect.tsv)
+        return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
     if (r->cells > w->b->cells)
         return err_help(w->e, "quote the cell that contains the delimiter");
     return err_help(w->e,

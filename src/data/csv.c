@@ -263,6 +263,12 @@ bool csv_more(const struct csv *c)
     return c->open && !(c->ended && c->pending_used == 0);
 }
 
+void csv_widths(struct csv *c, size_t least, size_t most)
+{
+    c->least = least;
+    c->most = most;
+}
+
 void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context)
 {
     c->live.wanted = true;

@@ -216,6 +216,13 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
     return true;
 }
 
+static char *numbered(size_t i)
+{
+    char name[24];
+    snprintf(name, sizeof name, "c%zu", i + 1);
+    return mem_string(name);
+}
+
 /* Names made of the first record; checked when it is a header. */
 static bool take_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                        struct err *e)
@@ -225,13 +232,10 @@ static bool take_names(struct csv *c, const struct csv_block *b, const struct cs
         return false;
     c->names = mem_zero(r->cells, sizeof *c->names);
     c->name_count = r->cells;
-    for (uint32_t i = 0; i < r->cells; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "c%u", i + 1);
+    for (uint32_t i = 0; i < r->cells; i++)
         c->names[i] = c->dialect.header && !is_index(cells, i)
                           ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
-                          : mem_string(number);
-    }
+                          : numbered(i);
     if (!c->dialect.header || check_names(c, b, cells, e))
         return true;
     csv_header_free(c);
@@ -246,43 +250,86 @@ static bool empty(const struct csv *c, struct err *e)
                   c->dialect.header ? "header line" : "row");
 }
 
-/* The first record that is not blank, whole. Blank lines stand before it. */
-static bool first_record(struct csv *c, size_t *size, struct err *e)
+/* The next record that is not blank, whole; `from`: in the pending bytes. Blank lines stand before
+ * it. *size 0: it does not end within the longest, or there is none. */
+static bool next_record(struct csv *c, size_t from, size_t *size, struct err *e)
 {
     for (size_t room = c->block;;) {
         if (!csv_fill(c, room, e))
             return false;
-        *size = cut_first(&c->dialect, c->cr, c->pending->bytes, c->pending_used);
-        if (*size)
-            return true;
-        if (c->ended) {
-            *size = c->pending_used;
+        size_t left = c->pending_used - from;
+        *size = cut_first(&c->dialect, c->cr, c->pending->bytes + from, left);
+        if (*size || c->ended) {
+            *size = *size ? *size : left;
             return true;
         }
         if (c->pending_used < room) {
             if (!csv_wait(c, e))
                 return false;
-            continue;
+        } else if (room == c->longest) {
+            return true;
+        } else {
+            room = csv_larger(c, room);
         }
-        if (room == c->longest) {
-            /* a quote that never ends is reported by the parser, at its place */
-            if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
-                memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
-                *size = c->pending_used;
-                return true;
-            }
-            err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
-            return err_help(e, "is this a text file with line ends? The first line tells how many "
-                               "columns there are, so it is no bad row to leave out");
-        }
-        room = csv_larger(c, room);
     }
+}
+
+static bool first_record(struct csv *c, size_t *size, struct err *e)
+{
+    if (!next_record(c, 0, size, e) || *size || c->ended)
+        return e->id == ERR_NONE;
+    /* a quote that never ends is reported by the parser, at its place */
+    if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
+        memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
+        *size = c->pending_used;
+        return true;
+    }
+    err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "a line is longer than 16 MiB");
+    return err_help(e, "is this a text file with line ends? The first line tells how many "
+                       "columns there are, so it is no bad row to leave out");
+}
+
+/* The cells of the first row that has as many as rows have; `most` when there is none, or when
+ * nothing else can be. */
+static bool find_width(struct csv *c, size_t *width, struct err *e)
+{
+    struct csv_cells cells = {0};
+    size_t size;
+    bool any = false;
+    *width = 0;
+    for (size_t from = 0; !*width; from += size) {
+        if (!next_record(c, from, &size, e))
+            break;
+        struct err unread = {0}; /* told when its turn comes */
+        struct csv_block b = {.bytes = c->pending->bytes + from, .size = size, .cr = c->cr};
+        bool good = csv_cells_parse(&c->dialect, &b, 0, &cells, &unread);
+        any = any || !good || cells.record_count || (size == 0 && !c->ended);
+        for (size_t i = 0; i < cells.record_count && !*width; i++)
+            if (cells.records[i].cells == c->least || cells.records[i].cells == c->most)
+                *width = cells.records[i].cells;
+        if (!*width && (size == 0 || (any && c->least == c->most)))
+            *width = c->most;
+    }
+    csv_cells_free(&cells);
+    return e->id == ERR_NONE && (any || empty(c, e));
+}
+
+static bool take_width(struct csv *c, struct err *e)
+{
+    if (!find_width(c, &c->name_count, e))
+        return false;
+    c->names = mem_zero(c->name_count, sizeof *c->names);
+    for (size_t i = 0; i < c->name_count; i++)
+        c->names[i] = numbered(i);
+    return true;
 }
 
 bool csv_header_read(struct csv *c, struct err *e)
 {
     struct csv_cells cells = {0};
     size_t size;
+    if (c->most && !c->names)
+        return take_width(c, e);
     if (!first_record(c, &size, e))
         return false;
     struct csv_block b = {.bytes = c->pending->bytes,

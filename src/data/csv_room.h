@@ -62,6 +62,7 @@ struct csv {
 
     char **names;
     size_t name_count;
+    size_t least, most; /* cells of a row; 0: as the first one has */
     struct csv_notes notes;
 };
 

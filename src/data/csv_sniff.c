@@ -138,11 +138,18 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
 
 bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure)
 {
-    bool inside = false, cr = false;
+    /* begins: a quote would open a cell; or one closed it just now, and this is the second of a pair */
+    bool inside = false, cr = false, begins = true;
     *sure = false;
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == '"' && !c->dialect.tsv)
+        if (bytes[i] == '"' && !c->dialect.tsv && (inside || begins)) {
             inside = !inside;
+            begins = true;
+        } else if (bytes[i] == c->dialect.delimiter || bytes[i] == '\n' || bytes[i] == '\r') {
+            begins = true;
+        } else if (bytes[i] != ' ' && bytes[i] != '\t') {
+            begins = false;
+        }
         if (inside)
             continue;
         if (bytes[i] == '\n') {

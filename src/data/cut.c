@@ -212,20 +212,22 @@ enum record_end record_last(const struct record_walk *w)
     return w->state == CELL_QUOTED ? RECORD_BAD : RECORD_ENDS;
 }
 
+static bool all_blank(const struct csv_dialect *d, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!is_blank(d, bytes[i]) && bytes[i] != '\n' && bytes[i] != '\r')
+            return false;
+    return true;
+}
+
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size)
 {
-    bool inside = false, blank = true;
-    char end = cr ? '\r' : '\n';
-    for (size_t i = 0; i < size; i++) {
-        char c = bytes[i];
-        if (c == '"' && !d->tsv)
-            inside = !inside;
-        if (c == end && !inside) {
-            if (!blank)
-                return i + 1;
-        } else if (!is_blank(d, c) && c != '\r') {
-            blank = false;
-        }
+    for (size_t at = 0, next; at < size; at += next) {
+        next = find(d, cr, bytes + at, size - at, 1, false, true);
+        if (!next)
+            break;
+        if (!all_blank(d, bytes + at, next))
+            return at + next;
     }
     return 0;
 }

@@ -87,7 +87,8 @@ enum record_end record_walk(struct record_walk *w, const struct csv_dialect *d, 
 /* What the end of the file makes of a record that goes on: bad, when a quote is open. */
 enum record_end record_last(const struct record_walk *w);
 
-/* Behind the line end of the first record that is not blank; 0 when it is not among these bytes. */
+/* Behind the line end of the first record that is not blank; 0 when it is not among these bytes.
+ * Behind a bad record's line there is the quote that shows what is wrong. */
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size);
 
 /* The cells of a block as csv_cells_parse gives them; refused when libcsv must decide

@@ -106,6 +106,9 @@ struct binding {
     size_t run_count;
     const char *const *names; /* of the cells, borrowed */
 };
+/* Of a file without header that predictions are made of: the target may be absent where it was the
+ * last of its columns. */
+bool schema_target_last(const struct schema *s);
 bool schema_bind(const struct schema *s, const char *const *names, size_t count,
                  enum bind_need need, struct binding *b, struct err *e);
 /* The cells of a model's sample (table.h): one for every column but the target, in schema order.

@@ -1,6 +1,7 @@
 /* schema_bind.c - matching the columns of a file to those of a schema, by name. */
 #include "data/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -37,6 +38,13 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
     return false;
 }
 
+bool schema_target_last(const struct schema *s)
+{
+    char last[24];
+    snprintf(last, sizeof last, "c%u", s->file_columns);
+    return strcmp(last, s->columns[s->target].name) == 0;
+}
+
 /* Without names the place is all there is: the width must be that of training, or one less when
  * the target was last and is absent. Names that the user gave say enough. */
 static bool check_width(const struct schema *s, const char *const *names, size_t count,
@@ -51,11 +59,9 @@ static bool check_width(const struct schema *s, const char *const *names, size_t
         text_printf(&own, "c%zu", i + 1);
         numbered = strcmp(own.data, names[i]) == 0;
     }
-    text_clear(&own);
-    text_printf(&own, "c%u", s->file_columns);
-    bool target_last = strcmp(own.data, s->columns[s->target].name) == 0;
     text_free(&own);
-    if (!numbered || (need == BIND_FEATURES && target_last && count + 1 == s->file_columns))
+    if (!numbered || (need == BIND_FEATURES && schema_target_last(s) &&
+                      count + 1 == s->file_columns))
         return true;
     err_set(e, ERR_FILE_WIDTH, "the file has %zu columns, and the model was trained on %u without "
             "header", count, s->file_columns);

@@ -96,6 +96,21 @@ static bool name_file(struct err *e, const char *path)
     return false;
 }
 
+/* Where rows that cannot be read have no answer, the first one may be such a row too. */
+static void tell_widths(struct stream *t)
+{
+    const struct stream_request *q = &t->request;
+    const struct schema *s = t->schema;
+    if (t->dialect.header || q->on_bad_row == BAD_ROW_STOP)
+        return;
+    if (t->given) {
+        csv_widths(t->csv, t->name_count, t->name_count);
+    } else if (!s->dialect.header) {
+        bool less = !q->labelled && schema_target_last(s);
+        csv_widths(t->csv, s->file_columns - less, s->file_columns);
+    }
+}
+
 static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
@@ -147,6 +162,8 @@ static bool open_input(struct stream *t, struct err *e)
     t->csv = csv_open(&t->dialect, q->input_count ? q->inputs + t->at : only_standard_input, 1, e);
     if (t->csv && q->idle)
         csv_live(t->csv, q->idle, q->idle_context);
+    if (t->csv)
+        tell_widths(t);
     return t->csv && bind(t, e);
 }
 

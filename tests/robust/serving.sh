@@ -46,9 +46,44 @@ head -n 4 d.csv >short.csv
 dnn predict m.dnn short.csv --quiet >want.csv
 same a.csv want.csv "and the rows behind it are answered"
 { head -c 17000000 /dev/zero | tr '\0' x; echo; sed -n '3,4p' d.csv; } >long.csv
-run dnn predict m.dnn long.csv --no-header --columns "$(head -n 1 d.csv)" -o a.csv --on-bad-row skip --rejects r.csv
-is_exit 65 "but not the first of a file, with or without a header"
+run dnn predict m.dnn long.csv -o a.csv --on-bad-row skip --rejects r.csv
+is_exit 65 "but not the header"
 err_has 'tells how many columns there are'
+# without a header the first row is one like any other, whatever is wrong with it; from a pipe it is answered as it comes
+columns=$(head -n 1 d.csv)
+sed -n 3,4p d.csv >rows.csv
+dnn predict m.dnn rows.csv --no-header --columns "$columns" --quiet >rows.want
+run dnn predict m.dnn long.csv --no-header --columns "$columns" -o a.csv --on-bad-row skip --rejects r.csv
+is_exit 0 "a first row of 17 MB, without header"
+same a.csv rows.want "is left out"
+for bad in 'x"y,1,2,3' '"x"y,1,2,3' '\xff,1,2,3' '1,2\0,3,4' 1,2 1,2,3,4,5; do
+    { printf '%b\n' "$bad"; cat rows.csv; } >first.csv
+    for way in null skip; do
+        run dnn predict m.dnn first.csv --no-header --columns "$columns" --on-bad-row $way
+        is "$STATUS $(if [ $way = null ]; then sed 1d out; else cat out; fi)" "0 $(cat rows.want)" "the first row is $bad: $way"
+        cat first.csv | dnn predict m.dnn --no-header --columns "$columns" --on-bad-row $way >piped 2>err
+        same piped out "and through a pipe"
+    done
+done
+{ printf 'x"y,1,2\n'; cat rows.csv; sleep 20; } | dnn predict m.dnn --no-header --columns "$columns" --on-bad-row null --quiet >early &
+for _ in $(seq 100); do
+    [ "$(grep -c . early)" -lt 3 ] || break
+    sleep 0.1
+done
+is "$(sed 1d early)" "$(cat rows.want)" "a stray quote in the first row keeps nothing waiting"
+kill $! 2>/dev/null
+sed 1d d.csv >bare.csv
+cat >bare.json <<'JSON'
+{"task": "binary", "data": {"train": "bare.csv", "header": false, "target": "c4", "columns": {"c1": "numeric", "c2": "numeric", "c3": "categorical"}},
+ "model": {"preset": "linear"}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu"}}
+JSON
+dnn train bare.json -o bare.dnn --quiet 2>err
+for cells in 3 4; do # the target, which is last, may be absent
+    cut -d, -f1-$cells rows.csv >bare.csv
+    dnn predict bare.dnn bare.csv --quiet >rows.want
+    { echo '1,"2"3,4,5'; cat bare.csv; } | dnn predict bare.dnn --quiet --on-bad-row skip >piped 2>err
+    same piped rows.want "a model without header: a bad first row does not tell how many columns there are ($cells)"
+done
 # with line ends in quotes too, and so what its quotes say, from a file; a pipe cannot be read ahead, and says so
 lines() { yes 'a line, with ""quotes"" in it' | head -n 700000; }
 { head -n 2 d.csv; printf '"'; lines; echo '"'; sed -n '3,4p' d.csv; } >long.csv
