@@ -130,10 +130,11 @@ static void line_starts(struct json_doc *doc, const char *text, size_t length)
     doc->lines = lines;
 }
 
-struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e)
+static struct json_doc *parse(const char *text, size_t length, const char *name, bool own,
+                              struct err *e)
 {
     struct json_index index = {0};
-    if (!json_scan(text, length, name, &index, e)) {
+    if (!json_scan(text, length, name, own, &index, e)) {
         mem_free(index.spots);
         return NULL;
     }
@@ -154,6 +155,16 @@ struct json_doc *json_parse(const char *text, size_t length, const char *name, s
     line_starts(doc, text, length);
     json_changed();
     return doc;
+}
+
+struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e)
+{
+    return parse(text, length, name, false, e);
+}
+
+struct json_doc *json_parse_own(const char *text, size_t length, const char *name, struct err *e)
+{
+    return parse(text, length, name, true, e);
 }
 
 struct json_doc *json_load(const char *path, struct err *e)

@@ -15,6 +15,11 @@
 #include "base/text.h"
 
 #define JSON_MOST_BYTES ((size_t)1 << 20)
+#define JSON_MOST_KEYS 10000
+/* Of a text that dnn itself wrote, as a config with every key and every layer filled in: one that
+ * was read must be readable again with what was added to it. */
+#define JSON_OWN_BYTES ((size_t)2 << 20)
+#define JSON_OWN_KEYS 60000
 #define JSON_MOST_DEPTH 32
 
 /* The grammar alone: the fuzzed gate in front of cJSON. name is shown in errors. */
@@ -29,6 +34,7 @@ struct json; /* one value */
 
 /* NULL on failure */
 struct json_doc *json_parse(const char *text, size_t length, const char *name, struct err *e);
+struct json_doc *json_parse_own(const char *text, size_t length, const char *name, struct err *e);
 struct json_doc *json_load(const char *path, struct err *e);
 void json_free(struct json_doc *doc);
 struct json *json_root(const struct json_doc *doc);
@@ -58,7 +64,8 @@ bool json_blame(const struct json_doc *doc, const struct json *v, struct err *e)
 /* err_at with the place of v, and its path for a key. */
 bool json_fail(const struct json_doc *doc, const struct json *v, struct err *e, enum err_id id,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Put a value (JSON text) at a dotted path, making objects on the way; replaces what is there. */
+/* Put a value (JSON text, within the limits of an own one) at a dotted path, making objects on the
+ * way; replaces what is there. */
 bool json_set(struct json_doc *doc, const char *path, const char *value_json, struct err *e);
 void json_remove(struct json_doc *doc, const char *path);
 /* Canonical text: members in given order, numbers shortest that read back to the same double.

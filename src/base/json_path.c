@@ -77,7 +77,7 @@ static cJSON *parse_value(struct json_doc *doc, const char *text, struct err *e)
 {
     struct json_index index = {0};
     cJSON *n = NULL;
-    if (json_scan(text, strlen(text), doc->name, &index, e)) {
+    if (json_scan(text, strlen(text), doc->name, true, &index, e)) {
         size_t bom = json_bom(text, strlen(text));
         n = json_build(doc->arena, text + bom, strlen(text) - bom, &index, false);
         if (!n)

@@ -13,8 +13,11 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define MOST_KEYS 10000
-#define SLOTS ((size_t)1 << 15) /* of the table of keys: at most a third is taken */
+#define SLOTS ((size_t)1 << 15)
+#define OWN_SLOTS ((size_t)1 << 18)
+_Static_assert(3 * JSON_MOST_KEYS <= SLOTS && 3 * JSON_OWN_KEYS <= OWN_SLOTS &&
+                   JSON_OWN_KEYS <= UINT16_MAX,
+               "a third of the table at most, and its numbers fit");
 
 void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
                       int64_t *column)
@@ -212,17 +215,17 @@ static uint64_t hash_of(uint32_t object, const char *bytes, size_t length)
 
 static bool key_new(struct json_scanner *s, uint32_t object, size_t offset, size_t start)
 {
-    if (s->key_count == MOST_KEYS)
-        return json_scan_fail(s, ERR_JSON_LIMIT, offset, "the text has more than %d keys",
-                              MOST_KEYS);
+    if (s->key_count == s->key_most)
+        return json_scan_fail(s, ERR_JSON_LIMIT, offset, "the text has more than %zu keys",
+                              s->key_most);
     if (!s->slots)
-        s->slots = mem_zero(SLOTS, sizeof *s->slots);
+        s->slots = mem_zero(s->slot_count, sizeof *s->slots);
     text_add(&s->names, "", 0); /* data is there even when every key so far is empty */
     const char *name = s->names.data + start;
     size_t length = s->names.length - start;
     uint64_t hash = hash_of(object, name, length);
-    size_t slot = (size_t)hash & (SLOTS - 1);
-    for (; s->slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+    size_t slot = (size_t)hash & (s->slot_count - 1);
+    for (; s->slots[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
         const struct json_name *k = &s->keys[s->slots[slot] - 1];
         if (k->hash == hash && k->object == object && k->length == length &&
             memcmp(s->names.data + k->start, name, length) == 0)
@@ -332,16 +335,21 @@ static bool value(struct json_scanner *s, uint32_t key)
     }
 }
 
-bool json_scan(const char *text, size_t length, const char *name, struct json_index *index,
-               struct err *e)
+bool json_scan(const char *text, size_t length, const char *name, bool own,
+               struct json_index *index, struct err *e)
 {
-    size_t bom = json_bom(text, length);
-    struct json_scanner s = {
-        .text = text + bom, .length = length - bom, .name = name, .index = index, .e = e};
+    size_t bom = json_bom(text, length), most = own ? JSON_OWN_BYTES : JSON_MOST_BYTES;
+    struct json_scanner s = {.text = text + bom,
+                             .length = length - bom,
+                             .name = name,
+                             .key_most = own ? JSON_OWN_KEYS : JSON_MOST_KEYS,
+                             .slot_count = own ? OWN_SLOTS : SLOTS,
+                             .index = index,
+                             .e = e};
     bool good;
-    if (length > JSON_MOST_BYTES) {
+    if (length > most) {
         err_at(e, ERR_JSON_LIMIT, name, 0, 0, "the text has %zu bytes", length);
-        good = err_expected(e, "at most %zu bytes", JSON_MOST_BYTES);
+        good = err_expected(e, "at most %zu bytes", most);
     } else {
         good = value(&s, JSON_NO_KEY);
         skip_blanks(&s);
@@ -359,5 +367,5 @@ bool json_scan(const char *text, size_t length, const char *name, struct json_in
 
 bool json_valid(const char *text, size_t length, const char *name, struct err *e)
 {
-    return json_scan(text, length, name, NULL, e);
+    return json_scan(text, length, name, false, NULL, e);
 }

@@ -26,10 +26,10 @@ struct json_index {
 };
 
 size_t json_bom(const char *text, size_t length); /* bytes of a byte-order mark: 0 or 3 */
-/* true: text is one JSON value within the limits. index may be NULL; on failure the caller frees it
- * as well. */
-bool json_scan(const char *text, size_t length, const char *name, struct json_index *index,
-               struct err *e);
+/* true: text is one JSON value within the limits, those of an `own` one or of a file's. index may
+ * be NULL; on failure the caller frees it as well. */
+bool json_scan(const char *text, size_t length, const char *name, bool own,
+               struct json_index *index, struct err *e);
 /* Lines end with LF, CRLF or CR; a column is a byte of its line, both from 1. */
 void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
                       int64_t *column);
@@ -51,7 +51,8 @@ struct json_scanner {
     uint32_t objects;
     struct text names;
     struct json_name *keys;
-    size_t key_count, key_room;
+    size_t key_count, key_room, key_most;
+    size_t slot_count; /* a power of 2; at most a third is taken */
     uint16_t *slots; /* number of the key + 1; 0 is free */
     struct json_index *index;
     struct err *e;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/text.h"
 
 enum dtype { DTYPE_F64, DTYPE_F32, DTYPE_I64, DTYPE_I32, DTYPE_U8 };
 size_t dtype_bytes(enum dtype t);
@@ -25,6 +26,9 @@ void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsi
 /* Durable when true. sha256 (may be NULL) becomes the digest of the file, as sha256sum prints it;
  * the digits inside the file are another number. What a reader would refuse is not written. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
+/* The bytes that tensor_write would write, added to an empty text. */
+bool tensor_write_bytes(struct tensor_writer *w, const char *name, struct text *bytes,
+                        struct err *e);
 void tensor_writer_free(struct tensor_writer *w);
 
 /* --- reading: size, N, prefix, hash, and only then parsing --- */

@@ -154,19 +154,28 @@ static bool head_holds(const struct tensor_writer *w, const struct text *head, c
     return holds;
 }
 
+/* The header, with the hash in it; sha256 (may be NULL) as tensor_write's. */
+static bool head_finish(struct tensor_writer *w, const char *path, struct text *head,
+                        char sha256[65], struct err *e)
+{
+    char inside[65];
+    sort_stable(w->items, w->count, sizeof *w->items, by_size_and_name, NULL);
+    head_make(w, head);
+    if (!head_holds(w, head, path, e))
+        return false;
+    hash(w, head, inside);
+    memcpy(head->data + TENSOR_DIGITS_AT, inside, TENSOR_DIGITS);
+    if (sha256)
+        hash(w, head, sha256);
+    return true;
+}
+
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e)
 {
     struct text head = {0};
     struct outfile o;
-    char inside[65];
-    sort_stable(w->items, w->count, sizeof *w->items, by_size_and_name, NULL);
-    head_make(w, &head);
-    bool good = head_holds(w, &head, path, e) && outfile_open(&o, path, e);
+    bool good = head_finish(w, path, &head, sha256, e) && outfile_open(&o, path, e);
     if (good) {
-        hash(w, &head, inside);
-        memcpy(head.data + TENSOR_DIGITS_AT, inside, TENSOR_DIGITS);
-        if (sha256)
-            hash(w, &head, sha256);
         good = outfile_write(&o, head.data, head.length, e);
         for (size_t i = 0; good && i < w->count; i++)
             good = outfile_write(&o, w->items[i].data, (size_t)w->items[i].bytes, e);
@@ -177,4 +186,14 @@ bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], st
     }
     text_free(&head);
     return good;
+}
+
+bool tensor_write_bytes(struct tensor_writer *w, const char *name, struct text *bytes,
+                        struct err *e)
+{
+    if (!head_finish(w, name, bytes, NULL, e))
+        return false;
+    for (size_t i = 0; i < w->count; i++)
+        text_add(bytes, w->items[i].data, (size_t)w->items[i].bytes);
+    return true;
 }

@@ -334,7 +334,8 @@ static bool make_config(const struct args *a, const char *target, const struct i
         err_clear(e);
         err_at(e, ERR_CSV_LIMIT, data, 0, 0, "%zu columns are more than a config can list",
                found->count);
-        err_expected(e, "a config of at most 10000 keys and %zu bytes", JSON_MOST_BYTES);
+        err_expected(e, "a config of at most %d keys and %zu bytes", JSON_MOST_KEYS,
+                     JSON_MOST_BYTES);
         err_help(e, "give a file without the columns that are not needed");
     }
     if (!config)

@@ -105,15 +105,19 @@ static void put_missing(const struct row *r, size_t column, uint32_t first, uint
         r->drift->missing[column]++;
 }
 
-static inline void put_number(const struct row *r, size_t column, uint32_t slot, double value)
+/* False: too far from the column's first values for a float32, though each of them may be one. */
+static inline bool put_number(const struct row *r, size_t column, uint32_t slot, double value)
 {
     const struct number_slot *n = r->s->numbers + slot;
     float v = (float)(value - n->offset);
+    if (isinf(v))
+        return false;
     put_float(r->out + 4 * (size_t)slot, v);
     if (v == 0 && value != n->offset && r->vanished)
         ++*r->vanished; /* never of the short numbers of cell_run.h, which have no exponent */
     if (r->drift && (v < n->low || v > n->high))
         r->drift->outside[column]++;
+    return true;
 }
 
 static bool missing_number(const struct row *r, size_t column)
@@ -140,9 +144,10 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
     if (!cell || is_missing(r->s, cell->text, cell->length))
         return missing_number(r, column);
     enum number_result result = number_parse(cell->text, cell->length, r->s->decimal, &value);
+    if (result == NUMBER_OK && !put_number(r, column, r->s->columns[column].number, value))
+        result = NUMBER_RANGE;
     if (result != NUMBER_OK)
         return cell_say_number(&r->where, column, cell, result);
-    put_number(r, column, r->s->columns[column].number, value);
     if (value == 0 && r->vanished && !says_zero(cell))
         ++*r->vanished;
     return true;
@@ -157,7 +162,7 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
         return cell_say_date(&r->where, column, cell);
     date_parts(seconds, parts);
     uint32_t first = r->s->columns[column].number;
-    put_number(r, column, first, parts[0]);
+    put_number(r, column, first, parts[0]); /* years from 1 to 9999: never too far */
     for (uint32_t i = 1; i < DATE_PARTS; i++)
         put_float(r->out + 4 * (size_t)(first + i),
                   (float)(parts[i] - r->s->numbers[first + i].offset));

@@ -175,6 +175,15 @@ bool cell_say_number(const struct cell_where *w, size_t column, const struct csv
                      enum number_result why)
 {
     const char *text = text_quote(cell->text, cell->length);
+    double value;
+    if (why == NUMBER_RANGE &&
+        number_parse(cell->text, cell->length, w->s->decimal, &value) == NUMBER_OK) {
+        say(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
+            text);
+        err_expected(w->e, "a number within 3.4028235e38 of %.9g",
+                     w->s->numbers[w->s->columns[column].number].offset);
+        return err_help(w->e, w->s->fitted ? "mend the cell" : "scale the column");
+    }
     if (why == NUMBER_RANGE) {
         say(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
         err_expected(w->e, "a number of at most 3.4028235e38");

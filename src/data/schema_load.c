@@ -238,7 +238,7 @@ static bool load_labels(const struct loading *l)
     }
     if (s->task == TASK_BINARY)
         s->positive = mem_string(vocab_text(s->labels, 1, NULL));
-    if (!texts_open(l, SAVED_IN_MISSING, 10000, &missing))
+    if (!texts_open(l, SAVED_IN_MISSING, SAVED_MISSING_MOST, &missing))
         return false;
     s->missing.items = mem_zero(missing.count + 1, sizeof *s->missing.items);
     for (uint64_t i = 0; i < missing.count; i++) {

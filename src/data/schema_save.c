@@ -143,6 +143,30 @@ struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w
     return k;
 }
 
+bool schema_holds(const struct schema *s, struct err *e)
+{
+    static const char name[] = "model";
+    struct tensor_writer *w = tensor_writer_new();
+    struct schema_saved *k = schema_save(s, w);
+    struct text bytes = {0};
+    struct err inner = {0};
+    tensor_meta(w, "kind", name);
+    bool written = tensor_write_bytes(w, name, &bytes, &inner);
+    schema_saved_free(k);
+    tensor_writer_free(w);
+    struct tensor_file *f =
+        written ? tensor_open_bytes(bytes.data, bytes.length, name, &inner) : NULL;
+    text_free(&bytes);
+    struct schema *read = f ? schema_load(f, &inner) : NULL;
+    tensor_close(f);
+    schema_free(read);
+    if (read)
+        return true;
+    err_set(e, ERR_CSV_LIMIT, "what was learnt from the data does not fit a model file: %.700s",
+            inner.what);
+    return err_help(e, "give fewer or smaller values");
+}
+
 void schema_saved_free(struct schema_saved *k)
 {
     if (!k)

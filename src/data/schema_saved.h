@@ -14,6 +14,11 @@
 #ifndef DNN_DATA_SCHEMA_SAVED_H
 #define DNN_DATA_SCHEMA_SAVED_H
 
+#include "base/json.h"
+
+/* Of data.missing: as many texts as a config has room for, each with its quotes and a comma. */
+#define SAVED_MISSING_MOST (JSON_MOST_BYTES / 3)
+
 /* The names, for the writer, the reader and schema_tensor. */
 #define SAVED_IN_SETTINGS "schema.settings"
 #define SAVED_IN_COLUMNS "schema.columns"

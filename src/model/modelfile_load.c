@@ -86,7 +86,7 @@ static bool load_config(const struct loading *l)
     f->config_text = long_text(l, IN_CONFIG);
     if (!f->config_text)
         return false;
-    f->config = json_parse(f->config_text, strlen(f->config_text), "config", &inner);
+    f->config = json_parse_own(f->config_text, strlen(f->config_text), "config", &inner);
     if (!f->config)
         return bad_config(l, &inner);
     if (json_kind(json_root(f->config)) != JSON_OBJECT)

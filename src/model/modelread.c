@@ -45,7 +45,7 @@ static const struct preset *preset_of(const struct json_doc *doc, const struct j
 
 static struct layer **read_text(const char *text, size_t length, uint32_t *count, struct err *e)
 {
-    struct json_doc *doc = json_parse(text, length, "preset", e);
+    struct json_doc *doc = json_parse_own(text, length, "preset", e);
     struct layer **layers =
         doc ? layer_list_read(doc, json_root(doc), "model.layers", count, e) : NULL;
     json_free(doc);
@@ -101,7 +101,7 @@ static bool decide(struct modelread *r, const struct features *f, struct err *e)
     r->spec = NULL;
     r->preset = chosen;
     text_printf(&text, "{\"preset\": \"%s\"}", chosen->name);
-    struct json_doc *doc = json_parse(text.data, text.length, "preset", e);
+    struct json_doc *doc = json_parse_own(text.data, text.length, "preset", e);
     bool good = doc && read_spec(r, doc, json_root(doc), e);
     json_free(doc);
     text_free(&text);

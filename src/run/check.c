@@ -203,7 +203,8 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = t->table->count[p];
     count_columns(t->schema, r);
-    config_resolved(t->config, t->features, false, &r->resolved);
+    if (!config_resolved(t->config, t->features, false, &r->resolved, e))
+        return false;
     if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
         return false;
     r->batch = t->batch;

@@ -36,44 +36,44 @@ static void write_members(const struct config *c, const struct config *raw, bool
     json_close(out, '}');
 }
 
-static bool put_model(struct json_doc *doc, const struct config *c, const struct features *f)
+static bool put_model(struct json_doc *doc, const struct config *c, const struct features *f,
+                      struct err *e)
 {
-    struct err e = {0};
     struct text model = {0};
-    bool good = model_resolved(&c->model, f, &model, &e) && json_set(doc, "model", model.data, &e);
+    bool good = model_resolved(&c->model, f, &model, e) && json_set(doc, "model", model.data, e);
     text_free(&model);
     return good;
 }
 
-void config_resolved(const struct config *c, const struct features *f, bool portable,
-                     struct text *json)
+bool config_resolved(const struct config *c, const struct features *f, bool portable,
+                     struct text *json, struct err *e)
 {
-    struct err e = {0};
     struct config raw = {0};
-    if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, &e))
-        return; /* it was read before: cannot be */
+    if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, e))
+        return false;
     struct json_out out = {0};
     write_members(c, &raw, f || portable, &out);
     opt_release(config_table, &raw);
-    struct json_doc *doc = json_parse(out.text.data, out.text.length, "resolved", &e);
+    struct json_doc *doc = json_parse_own(out.text.data, out.text.length, "resolved", e);
     text_free(&out.text);
-    if (!doc)
-        return;
-    if (f)
-        put_model(doc, c, f);
+    if (!doc || (f && !put_model(doc, c, f, e))) {
+        json_free(doc);
+        return false;
+    }
     for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
         json_remove(doc, not_portable[i]);
     json_write(json, json_root(doc), portable ? 0 : 2);
     if (!portable)
         text_char(json, '\n');
     json_free(doc);
+    return true;
 }
 
 bool config_stored(const char *text, const char *path, struct err *e)
 {
     struct err inner = {0};
     struct config c = {0};
-    struct json_doc *doc = json_parse(text, strlen(text), "config", &inner);
+    struct json_doc *doc = json_parse_own(text, strlen(text), "config", &inner);
     /* the one key of those left out that has no default */
     bool good = doc && (json_path(json_root(doc), "data.train") ||
                         json_set(doc, "data.train", "\"-\"", &inner));

@@ -98,7 +98,7 @@ static void compare(struct differences *d, const struct json *a, const struct js
 static struct json_doc *parse(const char *text, bool strict)
 {
     struct err e = {0};
-    struct json_doc *doc = json_parse(text, strlen(text), "config", &e);
+    struct json_doc *doc = json_parse_own(text, strlen(text), "config", &e);
     for (size_t i = 0; doc && i < sizeof irrelevant / sizeof irrelevant[0]; i++)
         json_remove(doc, irrelevant[i]);
     for (size_t i = 0; doc && !strict && i < sizeof negotiable / sizeof negotiable[0]; i++)
@@ -128,8 +128,8 @@ void resume_differences(const char *one, const char *other, struct text *out)
 bool resume_asks_other(const struct checkpoint *c, const char *config, const char *path)
 {
     struct err e = {0};
-    struct json_doc *a = json_parse(c->config, strlen(c->config), "config", &e);
-    struct json_doc *b = json_parse(config, strlen(config), "config", &e);
+    struct json_doc *a = json_parse_own(c->config, strlen(c->config), "config", &e);
+    struct json_doc *b = json_parse_own(config, strlen(config), "config", &e);
     const struct json *before = a ? json_path(json_root(a), path) : NULL;
     const struct json *now = b ? json_path(json_root(b), path) : NULL;
     bool asks = now && (!before || !same_value(before, now));

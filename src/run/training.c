@@ -240,7 +240,7 @@ static bool load(struct training *t, struct err *e)
     if (!training_read(t, e))
         return false;
     stop_phase("preparing", false);
-    if (!answer_line_names(t->schema, e))
+    if (!answer_line_names(t->schema, e) || !schema_holds(t->schema, e))
         return false;
     say_notes(t->table);
     size_steps(t);
@@ -253,7 +253,8 @@ static bool load(struct training *t, struct err *e)
     if (!have_weights(t, e) || !find_metric(t, e))
         return false;
     struct text text = {0};
-    config_resolved(c, t->features, true, &text);
+    if (!config_resolved(c, t->features, true, &text, e) || !config_stored(text.data, c->path, e))
+        return false;
     t->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
     return t->machine || decide_machine(t, e);

@@ -248,6 +248,15 @@ static void limits(void)
     ok(!json_valid(t.data, t.length, "a", &e) && e.id == ERR_JSON_LIMIT && e.column > 100000,
        "10,001 keys");
     err_clear(&e);
+    doc = json_parse_own(t.data, t.length, "a", &e);
+    ok(doc && json_count(json_root(doc)) == 10001, "what dnn wrote may have them: %s", e.what);
+    json_free(doc);
+    t.data[--t.length] = '\0';
+    for (int i = 10001; i <= JSON_OWN_KEYS; i++)
+        text_printf(&t, ",\"k%d\":%d", i, i);
+    text_char(&t, '}');
+    ok(!json_parse_own(t.data, t.length, "a", &e) && e.id == ERR_JSON_LIMIT, "and not any number");
+    err_clear(&e);
 
     text_clear(&t);
     text_char(&t, '"');

@@ -1,5 +1,6 @@
 /* data_schema_saved.c - a fitted schema in a model file: exact round trip, and no trust in what
  * is read. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -289,6 +290,34 @@ static void test_hostile(void)
     schema_free(s);
 }
 
+/* What a config may say, and what data may teach: known before the training, not behind it. */
+static void test_holds(void)
+{
+    struct err e = {0};
+    struct schema *s = fitted(TASK_REGRESSION);
+    ok(schema_holds(s, &e), "a model file takes it: %s", e.what);
+    size_t count = s->missing.count, most = SAVED_MISSING_MOST;
+    char **was = s->missing.items, **many = mem_zero(most + 1, sizeof *many);
+    static char text[] = "-";
+    for (size_t i = 0; i <= most; i++)
+        many[i] = text;
+    s->missing.items = many;
+    s->missing.count = most;
+    ok(schema_holds(s, &e), "as many data.missing as a config has room for: %s", e.what);
+    s->missing.count++;
+    ok(!schema_holds(s, &e) && e.id == ERR_CSV_LIMIT && strstr(e.what, "missing"), "one more: %s",
+       e.what);
+    s->missing.items = was;
+    s->missing.count = count;
+    mem_free(many);
+    float high = s->numbers[1].high;
+    s->numbers[1].high = INFINITY;
+    err_clear(&e);
+    ok(!schema_holds(s, &e) && e.id == ERR_CSV_LIMIT, "a value that cannot be: %s", e.what);
+    s->numbers[1].high = high;
+    schema_free(s);
+}
+
 /* Any element of any tensor, any value: refused or usable, never a crash. */
 static void test_random_changes(void)
 {
@@ -328,6 +357,7 @@ int main(void)
     test_round_trip(TASK_MULTICLASS);
     test_round_trip(TASK_REGRESSION);
     test_hostile();
+    test_holds();
     test_random_changes();
     unlink(path);
     rmdir(folder);

@@ -313,6 +313,23 @@ static void test_offsets(void)
     drop(&l);
 }
 
+/* What is taken off a column of large values leaves no room for one at the other end. */
+static void test_too_far(void)
+{
+    struct text t = {0};
+    text_put(&t, "a,b\n");
+    for (int i = 0; i < 1500; i++)
+        text_printf(&t, "-3.3%02de38,%d\n", i % 90, i % 3);
+    text_put(&t, "3e38,1\n");
+    write_text("t.csv", &t);
+    text_free(&t);
+    struct loaded l = load(AB, TASK_REGRESSION, 1, NULL);
+    ok(!l.t && l.e.id == ERR_CSV_RANGE && l.e.line == 1502 &&
+           strstr(l.e.what, "too far from the first values"),
+       "C20 the offset leaves no room: E%d %s", (int)l.e.id, l.e.what);
+    drop(&l);
+}
+
 static void test_parts(void)
 {
     write_string("t.csv", "a,b\n1,x\n2,y\n3,x\n4,y\n5,x\n6,y\n");
@@ -429,6 +446,7 @@ int main(void)
     test_errors();
     test_records();
     test_offsets();
+    test_too_far();
     test_parts();
     test_own_file();
     test_shared_groups();

@@ -272,7 +272,7 @@ static void resolved(void)
         return;
     char *bytes;
     size_t length;
-    config_resolved(c, NULL, false, &one);
+    config_resolved(c, NULL, false, &one, &e);
     if (ok(file_slurp("configs/default.json", 1 << 20, ERR_JSON_LIMIT, &bytes, &length, &e),
            "read"))
         is_string(bytes, one.data, "it holds every key with its default, as the tables have it");
@@ -295,7 +295,7 @@ static void resolved(void)
              &o, &e);
     text_clear(&one);
     if (ok(c, "a config to write")) {
-        config_resolved(c, NULL, true, &one);
+        config_resolved(c, NULL, true, &one, &e);
         ok(!strstr(one.data, "a.csv") && !strstr(one.data, "m.dnn") &&
                !strstr(one.data, "time_limit") && !strstr(one.data, "threads") &&
                !strstr(one.data, "device") && !strchr(one.data, '\n'),
@@ -304,18 +304,43 @@ static void resolved(void)
                strstr(one.data, "\"type\":\"cross_entropy\"") &&
                strstr(one.data, "\"method\":\"stratified\""),
            "what decides is in it");
-        config_resolved(c, NULL, false, &two);
+        config_resolved(c, NULL, false, &two, &e);
         config_free(c);
         c = config_parse(two.data, two.length, "again.json", NULL, &e);
         ok(c, "what is written can be read: %s", e.what);
         if (c)
-            config_resolved(c, NULL, false, &three);
+            config_resolved(c, NULL, false, &three, &e);
         is_string(three.data, two.data, "and is the same then");
     }
     config_free(c);
     text_free(&one);
     text_free(&two);
     text_free(&three);
+}
+
+/* A config that says nearly as much as one may, to which its other keys and its layers are added. */
+static void resolved_large(void)
+{
+    struct err e = {0};
+    struct text text = {0}, one = {0};
+    text_put(&text, "{\"task\": \"regression\", \"data\": {\"train\": \"a.csv\", \"target\": \"y\","
+                    "\"columns\": {");
+    for (int i = 0; i < 9970; i++)
+        text_printf(&text, "\"a column with a long name, and number %d\": \"numeric\",", i);
+    text_put(&text, "\"x\": \"numeric\"}}, \"model\": {\"preset\": \"mlp\", \"hidden\": [8");
+    for (int i = 0; i < 1300; i++)
+        text_put(&text, ",8");
+    text_put(&text, "]}}");
+    struct config *c = config_parse(text.data, text.length, "large.json", NULL, &e);
+    if (ok(c, "a config of 9,990 keys: %s", e.what)) {
+        const struct features f = {.format = rowfmt_make(1, 0), .outputs = 1};
+        ok(config_resolved(c, &f, true, &one, &e) && config_stored(one.data, "m.dnn", &e),
+           "what it becomes in a model file is read again: %s", e.what);
+        ok(one.length > text.length && strstr(one.data, "\"layers\""), "with every layer");
+    }
+    config_free(c);
+    text_free(&text);
+    text_free(&one);
 }
 
 /* --- describing --- */
@@ -394,6 +419,7 @@ int main(void)
     refusing();
     setting_keys();
     resolved();
+    resolved_large();
     describing();
     is_int(mem_in_use(), 0, "nothing is left behind");
     return done();
