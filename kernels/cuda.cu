@@ -61,6 +61,8 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     cuda_precision(m, o->precision);
     m->limit = limit_of(o, m->device.total);
     m->longest = m->patience = patience();
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    m->one_by_one = m->no_graphs = blocking && strcmp(blocking, "1") == 0;
     if (!cuda_device_begin(&m->stream, e)) {
         mem_free(m);
         return NULL;
@@ -403,8 +405,10 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
         nap(turn);
     }
     struct err e = {};
-    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds", m->device.index,
-            text_quote_z(m->device.name), seconds);
+    char last[160];
+    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds%s",
+            m->device.index, text_quote_z(m->device.name), seconds,
+            cuda_last(m, last, sizeof last));
     err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
                  "(dmesg, lines with Xid) say more");
     cuda_end_calls(cudaErrorUnknown);
@@ -462,16 +466,15 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
         attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
         attributes[config.numAttrs++].val.cooperative = 1;
     }
+    if (!m->capturing)
+        m->last = {m->op, how->name, NULL, 1};
     cudaError_t code = ask_for(m, how);
     if (code == cudaSuccess)
         code = call_LaunchKernelExC(&config, how->kernel, arguments);
-    if (m->capturing) { /* what it lacks, a capture need not tell */
+    if (m->capturing) /* what it lacks, a capture need not tell */
         m->capture_failed = m->capture_failed != cudaSuccess ? m->capture_failed : code;
-    } else if (code != cudaSuccess) {
-        char what[96];
-        snprintf(what, sizeof what, "the kernel %.70s", how->name);
-        cuda_good(m, code, what);
-    }
+    else if (cuda_good(m, code, "cudaLaunchKernelExC") && m->one_by_one)
+        cuda_wait(machine, m->patience);
 }
 
 unsigned device_sms(const struct machine *m)

@@ -42,9 +42,12 @@ void cuda_watch_enter(const char *call);
 void cuda_watch_leave(void);
 
 struct card;
-/* True when code is no error. Else the machine has failed: the message names the call. */
+/* True when code is no error. Else the machine has failed: the message names the call, and what was
+ * given last. */
 bool cuda_good(struct card *m, cudaError_t code, const char *call);
 void cuda_fail(struct card *m, const struct err *e);
+/* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" where nothing was. */
+const char *cuda_last(const struct card *m, char *text, size_t room);
 #define CUDA(m, name, arguments) cuda_good(m, call_##name arguments, "cuda" #name)
 /* An error that is no fault of the machine's work: no device, a driver too old, a full or busy
  * card. Fills e with what to do; false. */
@@ -96,6 +99,11 @@ struct slot {
     uint64_t behind;       /* of card.work: what it comes after */
 };
 
+/* What the stream was given last: all that is known of where a card broke. op NULL: a kernel of no
+ * operation, or of several; kernel NULL: none of ours; until: a recorded round of `count`, from op
+ * to that. */
+struct given { const char *op, *kernel, *until; uint32_t count; };
+
 struct cuda_routine; /* cuda_graph.cu */
 struct card {
     struct machine head;
@@ -116,6 +124,9 @@ struct card {
     /* Pieces of work given to the stream, from 1 on, and how many are known to be done: nobody asks
      * twice. */
     uint64_t work, done;
+    const char *op;        /* whose kernels are being given; NULL: no one's, or of several */
+    struct given last;     /* in captures it stays as it is */
+    bool one_by_one;       /* CUDA_LAUNCH_BLOCKING=1: each kernel is waited for, without graphs */
     double longest;        /* seconds that anything may take */
     double patience;       /* the same of what is being done: machine_wait's are cut to it */
     void *scratch;         /* of the operation that asks for most; older ones live on in routines */

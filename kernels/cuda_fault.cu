@@ -1,6 +1,8 @@
 /* cuda_fault.cu - every call of the CUDA runtime, in one place: counted and failed for DNN_FAULT,
  * never made again after an error that stays; and what an error means to the user. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda.cuh"
 
@@ -81,6 +83,12 @@ int cuda_guest_refusal(void)
     return refusal;
 }
 
+/* A kernel may have done it: addresses, instructions, assertions, launches. */
+static bool is_of_work(cudaError_t code)
+{
+    return ((int)code >= 700 && (int)code <= 720) || code == cudaErrorUnknown;
+}
+
 static const char *advice(cudaError_t code)
 {
     switch ((int)code) {
@@ -96,14 +104,38 @@ static const char *advice(cudaError_t code)
     }
 }
 
+const char *cuda_last(const struct card *m, char *text, size_t room)
+{
+    static const char begin[] = "; last given to it: ";
+    const struct given *g = &m->last;
+    const char *kernel = g->kernel ? g->kernel : "";
+    bool bracketed = *kernel == '('; /* as LAUNCH has one that holds commas */
+    int length = (int)strlen(kernel) - 2 * bracketed;
+    kernel += bracketed;
+    if (g->until)
+        snprintf(text, room, "%sa recorded round of %u operations, %s to %s", begin, g->count,
+                 g->op, g->until);
+    else if (g->op && *kernel)
+        snprintf(text, room, "%s%s (kernel %.*s)", begin, g->op, length, kernel);
+    else if (g->op || *kernel)
+        snprintf(text, room, "%s%s%.*s", begin, g->op ? g->op : "kernel ", length, kernel);
+    else
+        *text = '\0';
+    return text;
+}
+
 bool cuda_good(struct card *m, cudaError_t code, const char *call)
 {
     if (code == cudaSuccess)
         return true;
     struct err e = {};
-    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) failed: %s (%d) from %s", m->device.index,
-            text_quote_z(m->device.name), cudaGetErrorName(code), (int)code, call);
-    err_help(&e, "%s", advice(code));
+    char last[160];
+    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) failed: %s (%d) from %s%s", m->device.index,
+            text_quote_z(m->device.name), cudaGetErrorName(code), (int)code, call,
+            cuda_last(m, last, sizeof last));
+    bool sought = is_of_work(code) && !m->one_by_one && *last;
+    err_help(&e, "%s%s", advice(code),
+             sought ? "; CUDA_LAUNCH_BLOCKING=1 waits for each kernel, and so names the one" : "");
     cuda_fail(m, &e);
     return false;
 }

@@ -172,6 +172,13 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
         CUDA(m, GraphDestroy, (graph));
 }
 
+/* Which of its kernels failed, a graph does not tell. */
+static void launch(struct card *m, const struct cuda_routine *r, int size)
+{
+    m->last = {op_name(r->ops[0].op), NULL, op_name(r->ops[r->count - 1].op), r->count};
+    CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
+}
+
 void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
 {
     struct card *m = card_of(machine);
@@ -187,7 +194,7 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
             return;
         uint32_t rounds = r->graphs[size] ? unrolled[size] : 1;
         if (r->graphs[size])
-            CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
+            launch(m, r, size);
         else
             issue_all(m, r);
         r->played = true;

@@ -38,12 +38,23 @@ bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
     return good;
 }
 
+/* A guest may do it without a kernel of ours. */
+static void begin(struct card *m, enum op_id op)
+{
+    if (!m->capturing)
+        m->last = {op_name(op), NULL, NULL, 1};
+}
+
 void cuda_run(struct card *m, enum op_id op, const void *arguments)
 {
+    begin(m, op);
+    m->op = op_name(op);
     kernels_issue(&m->head, (uint32_t)op, arguments, m->products, m->scratch);
+    m->op = NULL;
 }
 
 uint32_t cuda_run_front(struct card *m, const struct kernel_op *ops, uint32_t count)
 {
+    begin(m, (enum op_id)ops[0].op);
     return kernels_issue_front(&m->head, ops, count, m->products, m->scratch);
 }

@@ -3,6 +3,7 @@
  * How long a stretch is leaves no trace in the result: a step depends on its number alone. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -172,6 +173,19 @@ static void fit_stretch(struct run *r, uint32_t steps, double took)
     r->stretch = wish < 1 ? 1 : wish > 1e6 ? 1000000 : (uint32_t)wish;
 }
 
+/* Which of them it was, the machine does not tell. */
+static enum verdict lost_in(struct err *e, int64_t tried, uint32_t steps)
+{
+    size_t said = strlen(e->what);
+    long long first = (long long)tried + 1;
+    if (e->id == ERR_MACHINE_FAULT && steps > 1)
+        snprintf(e->what + said, sizeof e->what - said, ", in steps %lld to %lld", first,
+                 (long long)tried + steps);
+    else if (e->id == ERR_MACHINE_FAULT)
+        snprintf(e->what + said, sizeof e->what - said, ", in step %lld", first);
+    return FAILED;
+}
+
 /* The steps of an epoch from `done` on. */
 static enum verdict steps_run(struct run *r, int64_t done, struct step *now, struct err *e)
 {
@@ -184,7 +198,7 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         int64_t tried = now->tried;
         bool all = step_train(t->stepper, steps, e);
         if (!all && e->id != ERR_NONE)
-            return FAILED;
+            return lost_in(e, tried, steps);
         double took = clock_now() - began;
         network_step(t->network, now);
         if (!all)

@@ -103,7 +103,8 @@ for n in 20 90 160; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=
 faulted "G10 an ECC error" DNN_EMULATE=report DNN_FAULT=cuda:500:214
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
 faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
-err_has "hangs: no answer for 0.2 seconds; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
+err_has "hangs: no answer for 0.2 seconds; last given to it: " "says of what"
+err_has "; going on with the CPU from the last good checkpoint" "goes on where the last epoch ended"
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json -o same.dnn --progress none --quiet
 dnn train n.json -o same.n.dnn --progress none --quiet
@@ -132,6 +133,17 @@ rm -f x.dnn*
 run env DNN_EMULATE=break:150:700 "$DNN" train n.json -o x.dnn --progress none
 is_exit 81 "G09 fallback none: 81"
 err_has "error[E1810]: GPU 0 (emulated) failed: cudaErrorIllegalAddress (700)" "and what it was"
+err_has "; last given to it: a recorded round of 15 operations, gather to advance, in steps " "G09 in which work: a graph does not say more"
+err_has "CUDA_LAUNCH_BLOCKING=1 waits for each kernel" "and how to have it said"
+seen=""
+for n in 150 151 152 153; do
+    rm -f x.dnn*
+    run env CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=break:$n:719,report "$DNN" train n.json -o x.dnn --progress none
+    seen+="$STATUS $(sed -n 's/.*error\[E1810\]: .* from [A-Za-z]*; last given to it: \([^;]*\), in steps .*/\1/p' err), "
+done
+is "$(tr , '\n' <<<"$seen" | sed 's/^ *//; s/<.*//; /^81/!d' | sort | paste -sd,)" \
+    "81 kernel gemm_many,81 kernel mlp_step,81 kernel norm2_tile,81 kernel update" "G09 one by one each kernel is named"
+err_lacks "CUDA_LAUNCH_BLOCKING=1" "nor is that said again"
 
 # answers
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 12; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv

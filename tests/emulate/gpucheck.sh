@@ -61,7 +61,7 @@ told "G06 one that fills up in the midst of the checks" 75 kernel.gather "no roo
 told "G05 a service that is not ready" 69 context "(807) from cuda" DNN_EMULATE=StreamCreateWithFlags:1:807
 told "G13 no kernel image" 69 architecture "no kernels for the architecture" DNN_EMULATE=FuncSetAttribute:1:209
 told "G09 an error that stays, at once" 81 context "cudaErrorLaunchFailure" DNN_FAULT=cuda:1:719
-told "G09 in a kernel" 81 'kernel\.[a-z_]*' "failed: cudaErrorLaunchFailure" DNN_EMULATE=break:20:719
+told "G09 in a kernel" 81 'kernel\.dense' "failed: cudaErrorLaunchFailure .*; last given to it: dense (kernel gemm_tile<" DNN_EMULATE=break:20:719
 told "G09 in a training" 81 train "failed: cudaErrorIllegalAddress" DNN_EMULATE=break:2000:700
 grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
