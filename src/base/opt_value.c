@@ -222,8 +222,10 @@ bool opt_value_read(const struct opt_target *t, const struct json *v)
     case OPT_NUMBERS: return read_numbers(t, v, t->field);
     case OPT_TABLE: return opt_read(t->row->table, t->doc, v, t->name, t->field, t->e);
     case OPT_CUSTOM:
-        if (json_kind(v) == JSON_NULL && !(t->row->flags & OPT_NULLABLE))
-            return wrong_type(t, v, with_article(OPT_CUSTOM));
+        if (json_kind(v) == JSON_NULL && !(t->row->flags & OPT_NULLABLE)) {
+            json_fail(t->doc, v, t->e, ERR_CONFIG_TYPE, "`%s`: null cannot stand here", t->name);
+            return opt_value_help(t);
+        }
         *(const struct json **)t->field = v;
         return true;
     }

@@ -205,11 +205,45 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
     return last[lb];
 }
 
+/* "acc" of accuracy. */
+static bool begins(const char *word, size_t length, const char *whole)
+{
+    return strncmp(whole, word, length) == 0;
+}
+
+/* "std" of standard: letters left out, but not the first nor the last. */
+static bool shortens(const char *word, size_t length, const char *whole)
+{
+    size_t at = 0, other = strlen(whole);
+    if (other <= length || whole[0] != word[0] || whole[other - 1] != word[length - 1])
+        return false;
+    for (size_t i = 0; i < other && at < length; i++)
+        at += whole[i] == word[at];
+    return at == length;
+}
+
+/* The only one that the word stands for in that way. */
+static const char *only(const char *word, size_t length, const char *const *known, size_t count,
+                        bool (*is)(const char *, size_t, const char *))
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < count && length >= 3; i++)
+        if (is(word, length, known[i])) {
+            if (found && strcmp(found, known[i]) != 0)
+                return NULL;
+            found = known[i];
+        }
+    return found;
+}
+
 const char *text_nearest(const char *word, const char *const *known, size_t count)
 {
     size_t length = strlen(word);
     if (length == 0 || length > WORD_MOST)
         return NULL;
+    const char *whole = only(word, length, known, count, begins);
+    if (whole)
+        return whole;
     unsigned most = length / 3 > 1 ? (unsigned)(length / 3) : 1;
     const char *best = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -225,7 +259,7 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
     for (size_t i = 0; i < count && !best && length > 1; i++) /* the beginning of a longer one */
         if (strncmp(known[i], word, length) == 0)
             best = known[i];
-    return best;
+    return best ? best : only(word, length, known, count, shortens);
 }
 
 /* --- numbers --- */

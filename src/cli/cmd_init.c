@@ -321,8 +321,8 @@ static bool make_config(const struct args *a, const char *target, const struct i
                              .time_limit_s = -1};
     struct config *config =
         config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
-    if (config) {
-        init_forecast(config, found);
+    bool good = config && init_forecast(config, found, e);
+    if (good) {
         for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
             const struct json *section = json_path(json_root(config->doc), set_sections[i]);
             if (section && json_count(section) == 0)
@@ -330,7 +330,7 @@ static bool make_config(const struct args *a, const char *target, const struct i
         }
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
-    } else if (e->id == ERR_JSON_LIMIT) {
+    } else if (!config && e->id == ERR_JSON_LIMIT) {
         err_clear(e);
         err_at(e, ERR_CSV_LIMIT, data, 0, 0, "%zu columns are more than a config can list",
                found->count);
@@ -338,13 +338,13 @@ static bool make_config(const struct args *a, const char *target, const struct i
                      JSON_MOST_BYTES);
         err_help(e, "give a file without the columns that are not needed");
     }
-    if (!config)
+    if (!good)
         forget_place(&sets, e);
     config_free(config);
     text_free(&draft.text);
     mem_free(path);
     mem_free(model);
-    return config != NULL;
+    return good;
 }
 
 /* A column has one role. */

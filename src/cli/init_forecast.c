@@ -83,18 +83,45 @@ static bool check_answers(const struct schema *s, const struct infer *found, str
     return true;
 }
 
-void init_forecast(const struct config *c, const struct infer *found)
+/* Of a target of two values both are known, as the file has them. */
+static bool check_positive(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct infer_column *target = column_of(found, c->data.target);
+    const char *positive = c->data.positive;
+    if (c->task != TASK_BINARY || !positive || !target || target->distinct != 2 ||
+        (found->positive && strcmp(positive, found->positive) == 0))
+        return true;
+    for (size_t i = 0; i < 2; i++) {
+        const char *label = target->examples[i];
+        if (!label || strstr(label, positive)) /* there may be blanks around it */
+            return true;
+    }
+    return err_set(e, ERR_POSITIVE_UNSEEN, "data.positive is \"%s\", which the target never is",
+                   text_quote_z(positive));
+}
+
+bool init_forecast(const struct config *c, const struct infer *found, struct err *refused)
 {
     struct err e = {0};
+    struct schema *s = schema_declare(&c->data, c->task, c->doc, &e);
+    struct err alone = e;
+    if (!s)
+        config_blame(c, &alone);
+    if (alone.id == ERR_SET_VALUE) {
+        *refused = alone;
+        return false;
+    }
     if (!has_feature(c)) {
         log_warning("no column is left to learn from, and `dnn train` will refuse this config "
                     "(E1312): give one a type, as in --set data.columns.NAME=categorical");
-        return;
+        schema_free(s);
+        return true;
     }
-    struct schema *s = schema_declare(&c->data, c->task, c->doc, &e);
     bool good = s && check_columns(c, found, &e) && check_task(c, found, &e) &&
-                check_rows(c, found, &e) && check_answers(s, found, &e);
+                check_positive(c, found, &e) && check_rows(c, found, &e) &&
+                check_answers(s, found, &e);
     if (!good)
         log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
     schema_free(s);
+    return true;
 }

@@ -1,11 +1,12 @@
-/* init_forecast.h - warnings of `dnn init`: what `dnn train` will refuse in the config that it
- * writes, as far as a --set, or what was seen of the data, shows it. */
+/* init_forecast.h - what `dnn train` would refuse in the config that `dnn init` is about to write.
+ * What a --set does to a column's entry by itself is refused at once; what it, or the data, shows
+ * beside the data is warned of. */
 #ifndef DNN_CLI_INIT_FORECAST_H
 #define DNN_CLI_INIT_FORECAST_H
 
 #include "data/infer.h"
 #include "run/config.h"
 
-void init_forecast(const struct config *c, const struct infer *found);
+bool init_forecast(const struct config *c, const struct infer *found, struct err *e);
 
 #endif

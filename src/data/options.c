@@ -39,7 +39,8 @@ const struct option data_options_table[] = {
     {.key = "decimal", .type = OPT_WORD, .offset = AT(decimal), .standard = "\".\"",
      .words = decimal_names, .help = "The decimal point of numbers in the files."},
     {.key = "encoding", .type = OPT_WORD, .offset = AT(encoding), .standard = "\"utf-8\"",
-     .words = data_encoding_names, .help = "How the bytes of the files become text."},
+     .words = data_encoding_names, .help = "How the bytes of the files become text; iso-8859-1 is "
+                                            "latin1, windows-1252 is cp1252."},
     {.key = "header", .type = OPT_BOOL, .offset = AT(header), .standard = "true",
      .help = "Whether the first line names the columns. Without one they are c1, c2, ..."},
     {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[\"\",\"NA\"]",

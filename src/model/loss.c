@@ -112,6 +112,9 @@ bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool c
     if (json_kind(w) == JSON_STRING) {
         json_fail(doc, w, e, ERR_CONFIG_WORD, "`train.loss.class_weights`: unknown word \"%s\"",
                   text_quote_z(json_string(w)));
+        static const char *const words[] = {"balanced"};
+        if (text_nearest(json_string(w), words, 1))
+            err_help(e, "did you mean `balanced`?");
         return err_expected(e, "null, \"balanced\", or a table of labels and weights");
     }
     if (json_kind(w) != JSON_OBJECT) {

@@ -118,9 +118,57 @@ static bool in_place(const char *path, const char *key)
                                       strncmp(key, columns, sizeof columns - 1) == 0);
 }
 
+/* The key as it is called here stands among those of its place. */
+static bool said_otherwise(struct err *e)
+{
+    const char *word = tail(e->key), *ours = spoken(word);
+    size_t length = strlen(ours);
+    for (const char *p = e->expected; ours != word && (p = strstr(p, ours)) != NULL; p += length)
+        if (p > e->expected && p[-1] == ' ' && (p[length] == ',' || !p[length])) {
+            err_help(e, "did you mean `%.*s%s`?", (int)(word - e->key), e->key, ours);
+            return true;
+        }
+    return false;
+}
+
+/* A key of another type of column. */
+static bool of_other_type(struct err *e)
+{
+    static const char columns[] = "data.columns.";
+    const char *word = tail(e->key);
+    const char *type = opt_find(column_numeric_table, word)       ? "numeric"
+                       : opt_find(column_categorical_table, word) ? "categorical"
+                                                                  : NULL;
+    if (!type || strncmp(e->key, columns, sizeof columns - 1) != 0)
+        return false;
+    err_help(e, "`%s` belongs to %s columns: set `%.*stype` to %s, or leave it out", word, type,
+             (int)(word - e->key), e->key, type);
+    return true;
+}
+
+/* A key of another preset. */
+static bool of_other_preset(struct err *e)
+{
+    static const char model[] = "model.";
+    const char *word = e->key + sizeof model - 1;
+    struct text names = {0};
+    if (strncmp(e->key, model, sizeof model - 1) != 0)
+        return false;
+    for (size_t i = 0; i < preset_count(); i++)
+        if (opt_find(presets[i].options, word))
+            text_printf(&names, "%s%s", names.length ? ", " : "", presets[i].name);
+    bool found = names.length > 0;
+    if (found)
+        err_help(e, "`%s` belongs to `model.preset` %s", e->key, names.data);
+    text_free(&names);
+    return found;
+}
+
 void config_near(const struct config *c, struct err *e)
 {
     if (e->id != ERR_CONFIG_KEY || e->help[0] || !e->key[0])
+        return;
+    if (said_otherwise(e) || of_other_type(e) || of_other_preset(e))
         return;
     struct paths p = {0};
     struct text help = {0};

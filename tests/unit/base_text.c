@@ -75,6 +75,10 @@ int main(void)
     ok(text_nearest("momentum", known, 6) == NULL, "nothing near");
     ok(text_nearest("x", known, 6) == NULL && text_nearest("", known, 6) == NULL,
        "too short to tell");
+    static const char *const words[] = {"auc", "accuracy", "standard", "robust", "quantile"};
+    is_string(text_nearest("acc", words, 5), "accuracy", "the only one that begins so");
+    is_string(text_nearest("std", words, 5), "standard", "letters left out");
+    ok(text_nearest("sxd", words, 5) == NULL, "but none put in");
     memset(big, 'q', 200);
     big[200] = '\0';
     ok(text_nearest(big, known, 6) == NULL, "far too long");
