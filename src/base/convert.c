@@ -15,7 +15,6 @@ static const struct {
 
 struct convert {
     iconv_t to_utf8;
-    const char *name;
 };
 
 struct convert *convert_open(const char *encoding, struct err *e)
@@ -37,12 +36,11 @@ struct convert *convert_open(const char *encoding, struct err *e)
         return NULL;
     }
     struct convert *c = mem_alloc(1, sizeof *c);
-    *c = (struct convert){to_utf8, encodings[i].ours};
+    *c = (struct convert){to_utf8};
     return c;
 }
 
-bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out,
-                 struct err *e)
+void convert_add(struct convert *c, const char *bytes, size_t length, struct text *out)
 {
     char piece[4096];
     const char *at = bytes;
@@ -54,12 +52,11 @@ bool convert_add(struct convert *c, const char *bytes, size_t length, struct tex
         text_add(out, piece, (size_t)(to - piece));
         at += length - left;
         length = left;
-        if (rc == (size_t)-1 && error != E2BIG)
-            return err_set(e, ERR_CSV_ENCODING,
-                           "the byte %02x (hexadecimal) stands for nothing in %s",
-                           (unsigned)(unsigned char)*at, c->name);
+        if (rc == (size_t)-1 && error != E2BIG) {
+            text_char(out, *at++);
+            length--;
+        }
     }
-    return true;
 }
 
 void convert_close(struct convert *c)

@@ -12,12 +12,11 @@
 /* == length: all valid. Fast for ASCII. */
 size_t utf8_valid_prefix(const char *bytes, size_t length);
 
-/* Converts latin1 or cp1252 to UTF-8, piece by piece. A byte that stands for nothing: CSV_ENCODING,
- * and out ends right before it, so that the caller can tell the place. */
+/* Converts latin1 or cp1252 to UTF-8, piece by piece. A byte that stands for nothing stays what it
+ * is, which is no UTF-8: who reads the text finds it at its place. */
 struct convert;
 struct convert *convert_open(const char *encoding, struct err *e); /* "latin1", "cp1252" */
-bool convert_add(struct convert *c, const char *bytes, size_t length, struct text *out,
-                 struct err *e);
+void convert_add(struct convert *c, const char *bytes, size_t length, struct text *out);
 void convert_close(struct convert *c);
 
 #endif

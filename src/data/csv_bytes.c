@@ -37,27 +37,6 @@ static bool read_raw(struct csv *c, char *to, size_t room, size_t *got, struct e
     return true;
 }
 
-/* A byte without meaning in the encoding: its place, counted over what is pending and converted. */
-static bool not_converted(struct csv *c, struct err *why, struct err *e)
-{
-    int64_t line = c->line, column = 1;
-    const struct {
-        const char *bytes;
-        size_t length;
-    } parts[] = {{c->pending->bytes, c->pending_used}, {c->converted.data, c->converted.length}};
-    char end = c->cr ? '\r' : '\n';
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < parts[k].length; i++) {
-            char b = parts[k].bytes[i];
-            column = b == end ? 1 : column + ((b & 0xC0) != 0x80);
-            line += b == end;
-        }
-    err_at(e, why->id, c->shown[c->at], line, column, "%s", why->what);
-    err_expected(e, "text in %s, which is what %s says", data_encoding_names[c->dialect.encoding],
-                 c->dialect.said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model");
-    return csv_encoding_help(&c->dialect, "\"latin1\" or \"utf-8\"", e);
-}
-
 void csv_count_utf8(struct csv_utf8 *u, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -95,7 +74,6 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
         if (*got && csv_is_live(c))
             break;
         char piece[16384];
-        struct err why = {0};
         text_clear(&c->converted);
         c->converted_at = 0;
         if (!read_raw(c, piece, sizeof piece, &raw, e))
@@ -104,10 +82,7 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
             break;
         if (!c->utf8.broken)
             csv_count_utf8(&c->utf8, piece, raw);
-        if (!convert_add(c->convert, piece, raw, &c->converted, &why)) {
-            c->pending_used += *got;
-            return not_converted(c, &why, e);
-        }
+        convert_add(c->convert, piece, raw, &c->converted);
     }
     return true;
 }

@@ -43,6 +43,25 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
     return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
 }
 
+/* A byte that the encoding does not have: not UTF-8, or one that the converter passed on. */
+static void say_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
+                         int64_t line, int64_t column, struct err *e)
+{
+    const char *name = data_encoding_names[d->encoding];
+    const char *who = d->said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model";
+    if (d->encoding == ENCODING_UTF8) {
+        err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
+               byte);
+        err_expected(e, "UTF-8, which is what %s says", who);
+        csv_encoding_help(d, "\"latin1\" or \"cp1252\"", e);
+    } else {
+        err_at(e, ERR_CSV_ENCODING, b->path, line, column,
+               "the byte %02x (hexadecimal) stands for nothing in %s", byte, name);
+        err_expected(e, "text in %s, which is what %s says", name, who);
+        csv_encoding_help(d, "\"latin1\" or \"utf-8\"", e);
+    }
+}
+
 /* The error of a byte that is no text, in the record that begins at `record`. */
 static void say_foreign(const struct csv_block *b, size_t record, size_t at, struct csv_cells *out)
 {
@@ -50,7 +69,8 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
     char end = b->cr ? '\r' : '\n';
     int64_t line = b->first_line, column = 1;
     for (size_t i = 0; i < at; i++) {
-        column = b->bytes[i] == end ? 1 : column + 1;
+        bool counts = out->dialect.encoding == ENCODING_UTF8 || (b->bytes[i] & 0xC0) != 0x80;
+        column = b->bytes[i] == end ? 1 : column + counts; /* of the file's bytes */
         line += b->bytes[i] == end;
     }
     unsigned byte = (unsigned char)b->bytes[at];
@@ -60,11 +80,7 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
         err_at(e, ERR_CSV_NUL, b->path, line, column, "a NUL byte (byte %llu of the text)", where);
         err_help(e, "the file is damaged or is not text; remove the byte: tr -d '\\000'");
     } else {
-        err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
-               byte);
-        err_expected(e, "UTF-8, which is what %s says",
-                     out->dialect.said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model");
-        csv_encoding_help(&out->dialect, "\"latin1\" or \"cp1252\"", e);
+        say_encoding(&out->dialect, byte, b, line, column, e);
     }
     size_t stop = line_end(b, at);
     while (stop > at && (b->bytes[stop - 1] == '\n' || b->bytes[stop - 1] == '\r'))

@@ -138,7 +138,7 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
 
 bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure)
 {
-    /* begins: a quote would open a cell; or one closed it just now, and this is the second of a pair */
+    /* begins: a quote opens a cell here, or is the second of a pair */
     bool inside = false, cr = false, begins = true;
     *sure = false;
     for (size_t i = 0; i < size; i++) {

@@ -231,6 +231,23 @@ err_has 'all text beyond ASCII in the input is valid UTF-8, and the model reads 
 run dnn predict latin.dnn d.csv -o a.csv
 err_lacks 'valid UTF-8' "ASCII is both"
 
+# a byte that the encoding does not have spoils its row, as one that is no UTF-8 does
+sed 's/latin1/cp1252/' latin.json >cp.json
+dnn train cp.json -o cp.dnn --quiet 2>err
+sed -n 1,6p latin.csv >ways.csv
+dnn predict cp.dnn ways.csv --quiet >rows.want
+sed '4s/^/\x81/' ways.csv >hole.csv
+run dnn predict cp.dnn hole.csv --on-bad-row null --rejects r.csv
+is "$STATUS $(sed -n '4p' out) $(sed 4d out | cksum)" "0 ,, $(sed 4d rows.want | cksum)" "a byte that cp1252 does not have"
+is "$(sed -n 2p r.csv | cut -c1-66)" "4,1,,E1209,the byte 81 (hexadecimal) stands for nothing in cp1252," "is told with its place"
+cat hole.csv | dnn predict cp.dnn --on-bad-row null --quiet >piped
+same piped out "and in a pipe"
+run dnn predict cp.dnn hole.csv
+is_exit 65 "or stops"
+err_has 'hole.csv:4:1: the byte 81 (hexadecimal) stands for nothing in cp1252'
+err_has '= expected: text in cp1252, which is what the model says'
+err_has 'iconv -f ENCODING -t cp1252'
+
 # a comparison
 run dnn evaluate m.dnn d.csv --better-than none.dnn
 is_exit 66 "no other model"
