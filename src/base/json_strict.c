@@ -13,11 +13,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define SLOTS ((size_t)1 << 15)
-#define OWN_SLOTS ((size_t)1 << 18)
-_Static_assert(3 * JSON_MOST_KEYS <= SLOTS && 3 * JSON_OWN_KEYS <= OWN_SLOTS &&
-                   JSON_OWN_KEYS <= UINT16_MAX,
-               "a third of the table at most, and its numbers fit");
+_Static_assert(JSON_MOST_KEYS < UINT16_MAX && JSON_OWN_KEYS < UINT16_MAX, "a slot holds each");
+enum { KEY_LEAST = 4 }; /* bytes: "":0 */
 
 void json_line_column(const char *text, size_t length, size_t offset, int64_t *line,
                       int64_t *column)
@@ -343,10 +340,14 @@ bool json_scan(const char *text, size_t length, const char *name, bool own,
                              .length = length - bom,
                              .name = name,
                              .key_most = own ? JSON_OWN_KEYS : JSON_MOST_KEYS,
-                             .slot_count = own ? OWN_SLOTS : SLOTS,
+                             .slot_count = 64,
                              .index = index,
                              .e = e};
     bool good;
+    size_t keys = length / KEY_LEAST + 1;
+    keys = keys < s.key_most ? keys : s.key_most;
+    while (s.slot_count < 3 * keys)
+        s.slot_count *= 2;
     if (length > most) {
         err_at(e, ERR_JSON_LIMIT, name, 0, 0, "the text has %zu bytes", length);
         good = err_expected(e, "at most %zu bytes", most);

@@ -126,8 +126,8 @@ struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w
 void schema_saved_free(struct schema_saved *k);
 /* Hostile input: every index is checked, E15. */
 struct schema *schema_load(const struct tensor_file *f, struct err *e);
-/* Whether schema_load takes what schema_save writes: CSV_LIMIT, before a training of hours ends with
- * a model that nothing reads. */
+/* Whether schema_load takes what schema_save writes; else CSV_LIMIT, before a training of hours
+ * ends with a model that nothing reads. */
 bool schema_holds(const struct schema *s, struct err *e);
 bool schema_tensor(const char *name); /* whether schema_save writes tensors of that name */
 /* For inspect; members without braces. */

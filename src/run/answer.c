@@ -29,6 +29,20 @@ double answer_value(real logit, double center, double scale)
     return (double)logit * scale + center;
 }
 
+/* The power of ten at or below v > 0. */
+static double decade(double v)
+{
+    return pow(10, floor(log10(v)));
+}
+
+bool answer_coarse(double center, double scale, double *step, double *less)
+{
+    double size = fabs(center), unit = 1e4 * decade(scale);
+    *step = size > 0 ? decade(size) * 1e-8 : 0;
+    *less = round(center / unit) * unit;
+    return 100 * *step > scale;
+}
+
 uint32_t answer_label(const float *probability, uint32_t classes)
 {
     if (classes == 2)

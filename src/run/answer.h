@@ -3,6 +3,7 @@
 #ifndef DNN_RUN_ANSWER_H
 #define DNN_RUN_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,11 @@ double answer_value(real logit, double center, double scale);
 /* The label that is answered: of two, the second when its probability reaches 0.5; of more, the
  * first of the largest. */
 uint32_t answer_label(const float *probability, uint32_t classes);
+
+/* Whether the nine digits that an answer is written with are coarser than a hundredth of the
+ * target's deviation, as of milliseconds since 1970. *step: between two such numbers at the
+ * target's size; *less: what to take off the target, a round number, so that they are not. */
+bool answer_coarse(double center, double scale, double *step, double *less);
 
 /* "%.9g" as text_number writes it, byte for byte, several times as fast. Returns the length;
  * room >= 32. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "run/answer.h"
 #include "run/name_list.h"
@@ -143,6 +144,18 @@ bool answer_line_names(const struct schema *s, struct err *e)
         return err_subject(e, name);
     }
     return true;
+}
+
+void answer_line_warn(const struct schema *s)
+{
+    double step, less;
+    if (s->task != TASK_REGRESSION ||
+        !answer_coarse(s->target_center, s->target_scale, &step, &less))
+        return;
+    log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
+                "its deviation is %.3g; the metrics are of the answers before that: subtract %.15g "
+                "from the target", text_quote_z(s->columns[s->target].name), step, s->target_scale,
+                less);
 }
 
 /* Two columns of one name: whoever reads the answers by name would get one of them. */

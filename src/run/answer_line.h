@@ -19,6 +19,9 @@ struct answer_line {
 
 /* No id column has the name of a column that the output has itself; else E13. s is fitted. */
 bool answer_line_names(const struct schema *s, struct err *e);
+/* Says that the answers' digits are too few for this target, and what to do; nothing where they are
+ * not. s is fitted. */
+void answer_line_warn(const struct schema *s);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,

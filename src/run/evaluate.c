@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "data/number.h"
+#include "run/answer_line.h"
 #include "run/stop.h"
 
 struct measure {
@@ -223,6 +224,7 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
     stop_phase("evaluate", true);
     if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
         return false;
+    answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     if (!q->better_than)
         return measure(q, NULL, r, e);

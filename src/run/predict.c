@@ -231,6 +231,7 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     stop_phase("predict", true);
     if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e))
         return false;
+    answer_line_warn(r->serve.schema);
     r->serve.beside = true;
     r->load_s = r->serve.load_s;
     bool good = predict_opened(q, r, e);

@@ -243,6 +243,7 @@ static bool load(struct training *t, struct err *e)
     if (!answer_line_names(t->schema, e) || !schema_holds(t->schema, e))
         return false;
     say_notes(t->table);
+    answer_line_warn(t->schema);
     size_steps(t);
     t->features = schema_features(t->schema);
     t->score = (struct score_job){.table = t->table,

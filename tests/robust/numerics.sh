@@ -274,4 +274,20 @@ awk -F, 'BEGIN {OFS = ","} NR > 1 {$4 = $4 "e-320"} {print}' v.csv >tiny.csv
 run dnn check v.json --set data.train=tiny.csv
 is_exit 0 "N05 a target of tiny values"
 err_has 'the values of the target "y" differ by less than can be scaled'
+# a target that is large against its spread: nine digits do not tell its values apart
+awk 'BEGIN {srand(2); print "x,when_ms"; for (i = 0; i < 300; i++) {x = rand(); printf "%.4f,%.0f\n", x, 1700000000000 + 5000 * x}}' >ms.csv
+cat >ms.json <<'J'
+{"task": "regression", "data": {"train": "ms.csv", "target": "when_ms", "columns": {"x": "numeric"}},
+ "model": {"preset": "linear"}, "train": {"epochs": 2}, "output": {"model": "ms.dnn"}}
+J
+coarse='answers are written with 9 digits: of the target "when_ms", in steps of 10000, while its deviation is'
+for command in "check ms.json" "train ms.json" "evaluate ms.dnn ms.csv" "predict ms.dnn ms.csv"; do
+    run dnn $command
+    is_exit 0 "N05 $command: a target of milliseconds"
+    err_has "$coarse" "its answers are too coarse, which is said"
+    err_has "subtract 1700000000000 from the target" "and what to do"
+done
+awk -F, 'BEGIN {OFS = ","} NR > 1 {$2 -= 1700000000000} {print}' ms.csv >less.csv
+run dnn train ms.json --set data.train=less.csv
+err_lacks "answers are written" "which helps"
 done_testing

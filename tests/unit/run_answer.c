@@ -20,6 +20,26 @@ static void answers(void)
     ok(isnan(p[0]), "an infinite logit gives no probability");
 }
 
+static void coarse(double center, double scale, bool want, double left)
+{
+    double step, less;
+    bool got = answer_coarse(center, scale, &step, &less);
+    ok(got == want && (!want || fabs(center - less) <= left), "%.15g, deviation %g: steps of %g",
+       center, scale, step);
+    ok(!want || !answer_coarse(center - less, scale, &step, &less), "mended by %.15g", less);
+}
+
+static void digits(void)
+{
+    coarse(0, 1, false, 0);
+    coarse(1e6, 2, false, 0);
+    coarse(1e7, 1, true, 5000);
+    coarse(-1e9, 10, true, 5e4);
+    coarse(1700000012345, 1443, true, 5e6);
+    coarse(123456789012345, 1, true, 5000);
+    coarse(1e-3, 1e-12, true, 5e-9);
+}
+
 static unsigned number_differs(double value)
 {
     char got[64], want[64];
@@ -95,6 +115,7 @@ static void numbers(void)
 int main(void)
 {
     answers();
+    digits();
     numbers();
     return done();
 }

@@ -323,8 +323,8 @@ static void resolved_large(void)
 {
     struct err e = {0};
     struct text text = {0}, one = {0};
-    text_put(&text, "{\"task\": \"regression\", \"data\": {\"train\": \"a.csv\", \"target\": \"y\","
-                    "\"columns\": {");
+    text_put(&text, "{\"task\": \"regression\", \"data\": {\"train\": \"a.csv\", \"target\": "
+                    "\"y\", \"columns\": {");
     for (int i = 0; i < 9970; i++)
         text_printf(&text, "\"a column with a long name, and number %d\": \"numeric\",", i);
     text_put(&text, "\"x\": \"numeric\"}}, \"model\": {\"preset\": \"mlp\", \"hidden\": [8");
