@@ -52,6 +52,11 @@ bool file_open(struct file *f, const char *path, struct err *e)
     return open_with(f, path, 0, e);
 }
 
+bool file_open_early(struct file *f, const char *path, struct err *e)
+{
+    return open_with(f, path, O_NONBLOCK, e);
+}
+
 bool file_open_regular(struct file *f, const char *path, struct err *e)
 {
     /* Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever. */
@@ -249,6 +254,12 @@ bool file_exists(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0;
+}
+
+bool file_lasts(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 const char *file_base_name(const char *path)

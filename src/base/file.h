@@ -25,6 +25,9 @@ bool file_open(struct file *f, const char *path, struct err *e);
 /* The same for what must be a regular file (a model): anything else is FILE_MISSING, and a FIFO is
  * not waited for. */
 bool file_open_regular(struct file *f, const char *path, struct err *e);
+/* For whoever asks file_ready before each read: a FIFO that nobody writes to yet is open at once,
+ * and is ready when somebody has written or left. */
+bool file_open_early(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
 /* What one read gives, at least a byte before the end; waits for it. */
@@ -57,6 +60,8 @@ bool file_is_output(const char *path);
 /* Would what is written to this name go to the regular file that standard input reads? */
 bool file_is_input(const char *path);
 bool file_exists(const char *path);
+/* Can it be read from its beginning any number of times: a regular file that is named? */
+bool file_lasts(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
 const char *file_base_name(const char *path);
 /* path relative to the folder that the file folder_of lies in; one that names a descriptor lies in

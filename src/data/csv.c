@@ -84,7 +84,7 @@ static bool read_first(struct csv *c, struct err *e)
 static bool open_file(struct csv *c, struct err *e)
 {
     size_t skip;
-    if (!file_open(&c->file, c->paths[c->at], e))
+    if (!(c->stop ? file_open_early : file_open)(&c->file, c->paths[c->at], e))
         return false;
     c->open = true;
     c->ended = c->drained = false;
@@ -267,6 +267,11 @@ void csv_widths(struct csv *c, size_t least, size_t most)
 {
     c->least = least;
     c->most = most;
+}
+
+void csv_ask(struct csv *c, bool (*stop)(void))
+{
+    c->stop = stop;
 }
 
 void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context)

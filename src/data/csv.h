@@ -107,6 +107,9 @@ struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t cou
  * calls idle, whose failure ends the reading. Where records end does not depend on it; a file whose
  * lines end with CR is known by its first block, or its end. */
 void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context);
+/* Before csv_header: while it waits for what is no regular file, it asks; true ends the reading,
+ * false without an error then. */
+void csv_ask(struct csv *c, bool (*stop)(void));
 /* Before csv_header, of files without header: rows have `most` cells, or `least`. The first row is
  * one like any other then, and c1, c2, .. go as far as the first one goes that has that many. */
 void csv_widths(struct csv *c, size_t least, size_t most);

@@ -11,13 +11,28 @@
 #define AGAIN_MS 50       /* while it waits, who is told so looks around this often */
 #define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
 
+/* All that there is room for, of what comes as somebody writes it. */
+static bool read_asking(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    for (size_t more = 1; more && *got < room; *got += more) {
+        while (!file_ready(&c->file, AGAIN_MS))
+            if (c->stop())
+                return false;
+        if (!file_read_some(&c->file, to + *got, room - *got, &more, e))
+            return false;
+    }
+    return true;
+}
+
 /* From the file itself. *got < room at its end only; of a live one, *got == 0. */
 static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     *got = 0;
     if (c->drained || room == 0)
         return true;
-    if (!(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
+    bool asks = c->stop && !c->file.seekable && !csv_is_live(c);
+    if (asks ? !read_asking(c, to, room, got, e)
+             : !(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
         return false;
     c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin anew */
     c->bytes += *got;

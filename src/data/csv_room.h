@@ -40,6 +40,7 @@ struct csv {
         bool (*idle)(void *context, struct err *e);
         void *context;
     } live;
+    bool (*stop)(void);    /* is asked while it waits; NULL: nobody is */
     struct convert *convert;
     struct text converted; /* decoded bytes that found no room */
     size_t converted_at;

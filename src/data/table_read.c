@@ -98,6 +98,7 @@ static struct table_block *take_block(struct load *l, struct csv_block *block)
         l->has_ahead = false;
     } else if (!csv_next(l->csv, block, &l->error)) {
         l->ended = true;
+        l->stopped = l->error.id == ERR_NONE && l->stop && l->stop(); /* while it waited */
         return NULL;
     }
     return l->blocks + l->used++;
@@ -337,6 +338,8 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct dat
     size_t count;
     uint64_t before = raw->table->rows.count;
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
+    if (l.csv && stop)
+        csv_ask(l.csv, stop);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (good) {

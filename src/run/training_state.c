@@ -379,6 +379,18 @@ static void restart(struct training *t, const struct err *e, bool again)
     select_restart(&s, e, again, then, (struct select_spent){here, training_seconds(t)});
 }
 
+/* The program that comes reads all of it again: what came through a pipe is gone. */
+static bool data_last(const struct training *t)
+{
+    const struct data_options *o = &t->config->data;
+    const struct opt_strings *lists[] = {&o->train, &o->valid, &o->test};
+    bool all = true;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; i < lists[k]->count; i++)
+            all &= file_lasts(lists[k]->items[i]);
+    return all;
+}
+
 bool training_failed(struct training *t, struct err *e)
 {
     char kept[600], advice[sizeof e->help];
@@ -386,9 +398,12 @@ bool training_failed(struct training *t, struct err *e)
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
     size_t length = t->said = strlen(e->what);
-    if (select_falls_back(&t->backend, &t->config->backend, e) && t->output)
+    bool falls = select_falls_back(&t->backend, &t->config->backend, e) && t->output;
+    bool gone = falls && !data_last(t);
+    if (falls && !gone)
         restart(t, e, again);
-    snprintf(e->what + length, sizeof e->what - length, "; %s", kept);
+    snprintf(e->what + length, sizeof e->what - length, "; %s%s", kept,
+             gone ? "; the CPU cannot go on: the rows came through a pipe, and once" : "");
     snprintf(advice, sizeof advice, "%s", e->help); /* of whoever knows the card */
     return err_help(e, "the same command with%s --resume %s%s%s", again ? "" : "out",
                     again ? "goes on from there and gives the same model"

@@ -37,6 +37,27 @@ run env DNN_EMULATE=stall:3 DNN_PATIENCE=2 "$DNN" train pipe.json -o x.dnn --pro
 kill $! 2>/dev/null
 wait $!
 is "$STATUS $(cat open 2>/dev/null)" "81 1" "the data are read while the GPU opens"
+# nobody waits for rows where there is no machine to train on: none are coming, or nobody has opened the pipe
+mkfifo idle
+exec 9<>idle
+sed 's/"d.csv"/"-"/' c.json >dash.json
+for config in dash pipe; do
+    for plan in devices:0:0 any:5:999 any:9:999; do
+        STATUS=0
+        DNN_EMULATE=$plan timeout 30 "$DNN" train $config.json -o x.dnn --progress none <&9 >out 2>err || STATUS=$?
+        [ "$STATUS" -eq 69 ] || [ "$STATUS" -eq 81 ]
+        ok $? "$config, $plan: not to be had, said at once" "exit $STATUS: $(cat err)"
+    done
+done
+exec 9>&-
+# what came through a pipe cannot be read by another process
+sed 's/"none"/"cpu"/' dash.json >dash.cpu.json
+for plan in break:60:719 hang:100 stall:300; do
+    STATUS=0
+    cat d.csv | DNN_EMULATE=$plan DNN_PATIENCE=0.5 timeout 30 "$DNN" train dash.cpu.json -o x.dnn --progress none >out 2>err || STATUS=$?
+    is_exit 81 "a fault, and rows from a pipe, $plan: 81"
+    err_has "the CPU cannot go on: the rows came through a pipe" "and why the CPU does not take over"
+done
 sed 's/"d.csv"/"none.csv"/' c.json >absent.json
 run env DNN_EMULATE=report "$DNN" train absent.json -o x.dnn --progress none
 is_exit 66 "the data are not there"
