@@ -20,6 +20,7 @@ struct shares {
     uint32_t count;
     double valid, test; /* fractions; 0 for a part with its own file */
     uint32_t valid_rows, test_rows;
+    uint32_t moments; /* time: how many there are */
 };
 
 /* At least one row for a part that is asked for, and at least one row left to train on. */
@@ -33,6 +34,11 @@ static void sizes(struct shares *s)
     s->valid_rows = valid < left ? valid : left; /* the best weights depend on it: it goes first */
     left -= s->valid_rows;
     s->test_rows = test < left ? test : left;
+}
+
+static uint32_t parts_wanted(const struct shares *s)
+{
+    return 1u + (s->valid_rows > 0) + (s->test_rows > 0);
 }
 
 /* --- random and stratified --- */
@@ -223,21 +229,17 @@ static int by_time(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* The cut nearest to `at` between rows of different times: rows of one moment stay together. 0
- * or count: there is none. */
-static uint32_t cut_near(const double *time, const uint32_t *order, uint32_t count, uint32_t at)
+/* Of the cuts from the first of them on and below `end`, the one nearest to `at`. */
+static uint32_t nearest(const uint32_t *cuts, uint32_t end, double at)
 {
-    uint32_t low = at, high = at;
-    while (low > 0 && low < count && !(time[order[low - 1]] < time[order[low]]))
-        low--;
-    while (high > 0 && high < count && !(time[order[high - 1]] < time[order[high]]))
-        high++;
-    if (low == 0 || high == count)
-        return low == 0 ? high : low;
-    return at - low <= high - at ? low : high;
+    uint32_t best = cuts[0];
+    for (uint32_t i = 1; cuts[i] < end; i++)
+        if (fabs(cuts[i] - at) < fabs(best - at))
+            best = cuts[i];
+    return best;
 }
 
-static bool split_time(const struct shares *s, struct err *e)
+static bool split_time(struct shares *s, struct err *e)
 {
     const double *time = s->in->time;
     for (uint32_t i = 0; i < s->count; i++)
@@ -246,13 +248,22 @@ static bool split_time(const struct shares *s, struct err *e)
                    err_help(e, "fill the cell, or choose another split.method");
     uint32_t *order = mem_copy(s->rows, (size_t)s->count * sizeof *order + !s->count);
     sort_stable(order, s->count, sizeof *order, by_time, time);
-    uint32_t test = s->count - s->test_rows;
-    test = s->test_rows ? cut_near(time, order, s->count, test) : s->count;
-    uint32_t valid = test > s->valid_rows ? test - s->valid_rows : 0;
-    valid = s->valid_rows ? cut_near(time, order, test, valid) : test;
+    /* rows of one moment stay together: cuts are between two moments, and behind the last */
+    uint32_t *cuts = mem_alloc((size_t)s->count + 1, sizeof *cuts);
+    s->moments = 0;
+    for (uint32_t i = 1; i <= s->count; i++)
+        if (i == s->count || time[order[i - 1]] < time[order[i]])
+            cuts[s->moments++] = i;
+    uint32_t test = s->count, valid = s->count;
+    if (s->moments >= parts_wanted(s)) { /* each part has a moment at least */
+        if (s->test_rows)
+            test = nearest(cuts + (s->valid_rows > 0), s->count, test - (double)s->test_rows);
+        valid = s->valid_rows ? nearest(cuts, test, test - (double)s->valid_rows) : test;
+    }
     for (uint32_t i = 0; i < s->count; i++)
         s->part[order[i]] = i < valid ? PART_TRAIN : i < test ? PART_VALID : PART_TEST;
     mem_free(order);
+    mem_free(cuts);
     return true;
 }
 
@@ -273,15 +284,6 @@ static void split_hash(const struct shares *s)
 }
 
 /* --- all --- */
-
-/* 1: all rows have the same time. */
-static uint32_t count_times(const struct shares *s)
-{
-    uint32_t moments = s->count > 0;
-    for (uint32_t i = 1; i < s->count && moments == 1; i++)
-        moments += s->in->time[s->rows[i]] != s->in->time[s->rows[0]];
-    return moments;
-}
 
 static uint32_t count_keys(const struct shares *s)
 {
@@ -319,9 +321,12 @@ static bool kept_together(const struct shares *s, const struct split_options *o,
                  "the target has %u classes in %u rows, and each keeps a row to train on: if it "
                  "is a number, set \"task\" to \"regression\", and mend its cells",
                  classes, s->count);
-    else if (o->method == SPLIT_TIME && count_times(s) == 1)
-        err_help(e, "all rows have the same time, and rows of one time stay together: choose "
-                 "another split.method or column");
+    else if (o->method == SPLIT_TIME && s->moments < parts_wanted(s))
+        err_help(e, s->moments == 1
+                        ? "all rows have the same time, and rows of one time stay together: choose "
+                          "another split.method or column"
+                        : "the rows have two times, and rows of one time stay together: choose "
+                          "another split.method or column, or do without a part");
     else if (o->method == SPLIT_GROUP && count_keys(s) < 3)
         err_help(e, "the rows are of %u group%s, and a group stays together: choose another "
                  "split.method or column", count_keys(s), count_keys(s) == 1 ? "" : "s");

@@ -161,6 +161,29 @@ static void test_time(void)
     for (int i = 1; i < 1000; i++)
         right &= part[i] == part[i - 1] || time[i] > time[i - 1];
     ok(right, "rows of one moment stay together: %d %d", (int)counts[1], (int)counts[2]);
+    static const struct {
+        int days[4];
+        double valid, test;
+        uint64_t want[PARTS];
+    } uneven[] = {{{90, 5, 5}, 0.15, 0.15, {90, 5, 5}},     {{5, 5, 90}, 0.15, 0.15, {5, 5, 90}},
+                  {{5, 90, 5}, 0.15, 0.15, {5, 90, 5}},     {{95, 5}, 0, 0.3, {95, 0, 5}},
+                  {{5, 95}, 0.01, 0, {5, 95, 0}},           {{1, 1, 97, 1}, 0.5, 0.4, {2, 97, 1}},
+                  {{40, 30, 10, 20}, 0.1, 0.2, {70, 10, 20}}};
+    for (size_t k = 0; k < sizeof uneven / sizeof *uneven; k++) {
+        in.rows = 0;
+        for (int d = 0; d < 4; d++)
+            for (int i = 0; i < uneven[k].days[d]; i++)
+                time[in.rows++] = d;
+        ok(split(SPLIT_TIME, uneven[k].valid, uneven[k].test, 5, &in, &e), "uneven days: %s",
+           e.what);
+        sizes("each part has a day", uneven[k].want[0], uneven[k].want[1], uneven[k].want[2]);
+    }
+    ok(!split(SPLIT_TIME, 0.15, 0.15, 5, &(struct split_input){.rows = 30, .time = time + 50}, &e)
+           && strstr(e.help, "stay together"),
+       "two days, three parts: %s; %s", e.what, e.help);
+    in.rows = 1000;
+    for (int i = 0; i < 1000; i++)
+        time[i] = i / 30;
     time[17] = (double)NAN;
     ok(!split(SPLIT_TIME, 0.1, 0.2, 5, &in, &e) && e.id == ERR_SPLIT_TIME && strstr(e.what, "18"),
        "a row without a time: %s", e.what);
