@@ -194,13 +194,44 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
     return true;
 }
 
+/* The option that the word gives, and where its value begins: in the word, or NULL. Of letters the
+ * last, or the first that takes a value. */
+static const struct arg_option *named(const struct command *c, const char *word, const char **text)
+{
+    const struct arg_option *o;
+    *text = NULL;
+    if (word[0] != '-' || !word[1])
+        return NULL;
+    if (word[1] == '-') {
+        const char *equals = strchr(word, '=');
+        *text = equals ? equals + 1 : NULL;
+        return find(c, word + 2, equals ? (size_t)(equals - word) - 2 : strlen(word + 2), 0);
+    }
+    for (word++; (o = find(c, NULL, 0, *word)) != NULL && !o->value && word[1];)
+        word++;
+    *text = word[1] ? word + 1 : NULL;
+    return o;
+}
+
+const char *args_ahead(const struct command *c, int argc, char **argv, const char *name)
+{
+    const char *found = NULL, *text;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const struct arg_option *o = named(c, argv[i], &text);
+        if (o && o->value && !text)
+            text = i + 1 < argc ? argv[++i] : NULL;
+        if (o && strcmp(o->name, name) == 0)
+            found = o->value ? text : "";
+    }
+    return found;
+}
+
 bool args_parse(struct args *a, const struct command *c, int argc, char **argv, struct err *e)
 {
     *a = (struct args){.command = c};
-    /* --json decides how an error is told, wherever it stands; that there is no memory, too */
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (c->has_json && strcmp(argv[i], "--json") == 0)
-            a->json = true;
+    /* they decide how an error is told, and where; that there is no memory, too */
+    a->json = args_ahead(c, argc, argv, "json") != NULL;
+    a->output = args_ahead(c, argc, argv, "output");
     a->positionals = mem_zero((size_t)argc + 1, sizeof *a->positionals);
     size_t letters = 1;
     for (int i = 0; i < argc; i++)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/outfile.h"
 #include "run/progress.h"
 #include "run/stop.h"
+#include "run/variable.h"
 
 const struct command *const commands[] = {&command_init,
                                           &command_check,
@@ -41,30 +41,32 @@ const struct command *command_find(const char *name)
 /* --- errors
  * ------------------------------------------------------------------------------------------ */
 
-static void error_json(const struct err *e, struct json_out *o)
+static void put_string(const char *s, struct text *out)
 {
-    char id[16];
-    snprintf(id, sizeof id, "E%d", (int)e->id);
-    json_open(o, NULL, '{');
-    json_put_string(o, "schema", "dnn.error/1");
-    json_put_string(o, "id", id);
-    json_put_int(o, "exit", err_exit(e));
-    json_put_string(o, "file", e->file[0] ? e->file : NULL);
-    if (e->line)
-        json_put_int(o, "line", e->line);
-    else
-        json_put_null(o, "line");
-    if (e->column)
-        json_put_int(o, "column", e->column);
-    else
-        json_put_null(o, "column");
-    struct text message = {0};
+    struct json_out o = {0};
+    json_put_string(&o, NULL, s);
+    text_put(out, o.text.data);
+    text_free(&o.text);
+}
+
+static void error_json(const struct err *e, struct text *out)
+{
+    struct text message = {0}, parts[6] = {{0}};
     text_printf(&message, "%s%s", e->what, e->more ? e->more : "");
-    json_put_string(o, "message", message.data);
+    put_string(e->file[0] ? e->file : NULL, &parts[0]);
+    if (e->line)
+        text_printf(&parts[1], "%lld", (long long)e->line);
+    if (e->column)
+        text_printf(&parts[2], "%lld", (long long)e->column);
+    put_string(message.data, &parts[3]);
+    put_string(e->expected[0] ? e->expected : NULL, &parts[4]);
+    put_string(e->help[0] ? e->help : NULL, &parts[5]);
+    text_printf(out, CLI_ERROR_FORM, (int)e->id, (int)err_exit(e), parts[0].data,
+                e->line ? parts[1].data : "null", e->column ? parts[2].data : "null",
+                parts[3].data, parts[4].data, parts[5].data);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        text_free(&parts[i]);
     text_free(&message);
-    json_put_string(o, "expected", e->expected[0] ? e->expected : NULL);
-    json_put_string(o, "help", e->help[0] ? e->help : NULL);
-    json_close(o, '}');
 }
 
 static void error_text(const struct err *e)
@@ -100,8 +102,7 @@ bool cli_rows_out(const struct args *a)
 {
     if (!a->command || !a->command->has_rows)
         return false;
-    const char *output = args_value(a, "output");
-    return !output || file_is_output(output);
+    return !a->output || file_is_output(a->output);
 }
 
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
@@ -111,18 +112,18 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         return code; /* whoever closed the pipe knows */
     if (a && a->json) {
         struct json_out o = {0};
-        error_json(e, &o);
+        error_json(e, &o.text);
         struct args plain = *a;
         plain.json = false;
         cli_json(&plain, &o, cli_rows_out(a));
     }
     if (!a || !a->json) {
         if (log_json()) {
-            struct json_out o = {0};
-            error_json(e, &o);
-            text_char(&o.text, '\n');
-            log_object(o.text.data, o.text.length);
-            text_free(&o.text);
+            struct text line = {0};
+            error_json(e, &line);
+            text_char(&line, '\n');
+            log_object(line.data, line.length);
+            text_free(&line);
         } else
             error_text(e);
     }
@@ -224,8 +225,8 @@ static bool set_log(const struct args *a, struct err *e)
 {
     int64_t level = 1;
     static const char *const words[] = {"error", "warning", "info", "debug"};
-    const char *name = getenv("LOG_LEVEL");
-    if (name && *name) {
+    const char *name = variable("LOG_LEVEL");
+    if (name) {
         level = -1;
         for (int i = 0; i < 4; i++)
             if (strcmp(name, words[i]) == 0)
@@ -237,8 +238,8 @@ static bool set_log(const struct args *a, struct err *e)
             return near ? err_help(e, "did you mean %s?", near) : false;
         }
     }
-    const char *debug = getenv("DEBUG");
-    if (debug && *debug && strcmp(debug, "true") != 0 && strcmp(debug, "false") != 0) {
+    const char *debug = variable("DEBUG");
+    if (debug && strcmp(debug, "true") != 0 && strcmp(debug, "false") != 0) {
         err_set(e, ERR_ENVIRONMENT, "DEBUG is \"%s\"", text_quote_z(debug));
         return err_expected(e, "true or false");
     }
@@ -255,16 +256,10 @@ static bool set_log(const struct args *a, struct err *e)
 }
 
 /* How errors are told is known before the command line is: of one that is wrong, too. */
-static void set_format(int argc, char **argv)
+static void set_format(const struct command *c, int argc, char **argv)
 {
-    static const char option[] = "--log-format";
-    const size_t length = sizeof option - 1;
-    const char *format = NULL;
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strncmp(argv[i], option, length) == 0 && argv[i][length] == '=')
-            format = argv[i] + length + 1;
-        else if (strcmp(argv[i], option) == 0 && i + 1 < argc)
-            format = argv[++i];
+    static const struct command none = {.name = ""};
+    const char *format = args_ahead(c ? c : &none, argc, argv, "log-format");
     log_setup(log_level(), format && strcmp(format, "json") == 0);
 }
 
@@ -376,8 +371,8 @@ int cli_main(int argc, char **argv)
         text_free(&page);
         return code;
     }
-    set_format(argc - 2, argv + 2);
     const struct command *c = command_find(argv[1]);
+    set_format(c, argc - 2, argv + 2);
     int code = c ? run_command(c, argc - 2, argv + 2) : no_command(argv[1], argc, argv);
     if (!machine_abandoned())
         return code;

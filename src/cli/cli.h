@@ -8,6 +8,12 @@
 #include "cli/args.h"
 #include "run/config.h"
 
+/* dnn.error/1: id and exit as numbers, then JSON texts: file, line, column, message, expected,
+ * help. The process may have no memory when it is filled. */
+#define CLI_ERROR_FORM                                                                             \
+    "{\"schema\":\"dnn.error/1\",\"id\":\"E%d\",\"exit\":%d,\"file\":%s,\"line\":%s,\"column\":%s,"    \
+    "\"message\":%s,\"expected\":%s,\"help\":%s}"
+
 int cli_main(int argc, char **argv);
 
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
@@ -19,9 +25,9 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
 /* Whether rows go to standard output, so that the object of --json belongs on standard error. */
 bool cli_rows_out(const struct args *a);
 const struct args *cli_running(void); /* of the command at work; NULL: none is */
-/* The handler of mem_on_failure: ends the process (stuck.c). */
+/* The handler of mem_on_failure: ends the process (ends.c). */
 void cli_out_of_memory(size_t bytes);
-/* The handler of machine_on_stuck: ends the process (stuck.c). */
+/* The handler of machine_on_stuck: ends the process (ends.c). */
 void cli_stuck(const struct err *why);
 /* Text to standard output, flushed and checked: 0, 74 or 141. */
 int cli_print(const struct args *a, const struct text *t);

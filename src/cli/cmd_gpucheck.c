@@ -2,7 +2,6 @@
 #include "run/gpucheck.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -54,7 +53,7 @@ static int spark_told(const struct args *a, int worst)
 
 static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
 {
-    bool all = !overrides_card(&o->command) && !getenv("GPU_DEVICE_ID");
+    bool all = !overrides_one_card(&o->command);
     char index[16];
     int worst = EXIT_DONE;
     for (unsigned i = 0; i < 64 && (i == 0 || (all && i < g->visible)); i++) {

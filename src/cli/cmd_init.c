@@ -373,64 +373,86 @@ static char *trimmed(const char *name)
     return mem_string_n(name + from, length - from);
 }
 
-static int init_command(struct args *a)
+/* What the command line alone shows to be wrong; *note: what is on the disk then. */
+static bool check_line(const struct args *a, const char **note, struct err *e)
 {
-    struct err e = {0};
     const char *target = args_value(a, "target"), *output = args_value(a, "output");
+    *note = NULL;
     if (!*a->positionals[0] || strcmp(a->positionals[0], "-") == 0) {
-        err_set(&e, ERR_USAGE, "`dnn init` looks at the data more than once: give a file");
-        err_expected(&e, "dnn %s", a->command->usage);
-        return cli_fail(a, &e, NULL);
+        err_set(e, ERR_USAGE, "`dnn init` looks at the data more than once: give a file");
+        return err_expected(e, "dnn %s", a->command->usage);
     }
     if (!target) {
-        err_set(&e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
-        err_expected(&e, "dnn %s", a->command->usage);
-        return cli_fail(a, &e, NULL);
+        err_set(e, ERR_USAGE, "`dnn init` needs --target COL, the column to predict");
+        return err_expected(e, "dnn %s", a->command->usage);
     }
-    if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0])) {
-        err_set(&e, ERR_SAME_FILE, "the config would replace the data file %s",
-                text_quote_z(output));
-        return cli_fail(a, &e, "nothing was written");
-    }
-    if (output && !output_takes_config(output, &e))
-        return cli_fail(a, &e, cli_disk_note(output));
-    struct overrides o = cli_overrides(a);
-    struct infer_request q = {
-        .path = a->positionals[0], .target = target, .encoding = -1, .header = -1,
-        .stop = stop_wanted};
+    *note = "nothing was written";
+    if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
+        return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
+                       text_quote_z(output));
+    *note = cli_disk_note(output);
+    return !output || output_takes_config(output, e);
+}
+
+/* What --set says of the reading is not looked for. */
+static struct infer_request request_of(const struct args *a, const struct overrides *o)
+{
+    struct infer_request q = {.path = a->positionals[0],
+                              .target = args_value(a, "target"),
+                              .encoding = -1,
+                              .header = -1,
+                              .stop = stop_wanted};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
-    q.delimiter = character(set_value(&o, "data.delimiter"));
-    q.decimal = character(set_value(&o, "data.decimal"));
-    const char *header = set_value(&o, "data.header"), *encoding = set_value(&o, "data.encoding");
+    q.delimiter = character(set_value(o, "data.delimiter"));
+    q.decimal = character(set_value(o, "data.decimal"));
+    const char *header = set_value(o, "data.header"), *encoding = set_value(o, "data.encoding");
     if (header)
         q.header = strcmp(header, "false") != 0;
     for (int i = 0; encoding && data_encoding_names[i]; i++)
         if (strcmp(encoding, data_encoding_names[i]) == 0)
             q.encoding = i;
+    return q;
+}
+
+/* The target with the blanks around its name, or without them where the file has no such column;
+ * q->target is `bare` then. */
+static struct infer *look(struct infer_request *q, char *bare, struct err *e)
+{
+    struct infer *found = infer_file(q, e);
+    if (e->id == ERR_INFER_TARGET && strcmp(bare, q->target) != 0) {
+        struct err other = {0};
+        q->target = bare;
+        if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
+            err_clear(e);
+    }
+    if (!found && e->id == ERR_NONE)
+        stop_error("the end of the file", e);
+    return found;
+}
+
+static int init_command(struct args *a)
+{
+    struct err e = {0};
+    const char *output = args_value(a, "output"), *note;
+    if (!check_line(a, &note, &e))
+        return cli_fail(a, &e, note);
+    struct overrides o = cli_overrides(a);
+    struct infer_request q = request_of(a, &o);
     struct opt_strings missing = {0};
     if (take_missing(&o, &missing))
         q.missing = &missing;
     struct text json = {0};
-    check_lists(&q, &e);
-    struct infer *found = e.id ? NULL : infer_file(&q, &e);
-    char *bare = trimmed(target);
-    if (e.id == ERR_INFER_TARGET && strcmp(bare, target) != 0) {
-        struct err other = {0};
-        q.target = target = bare;
-        if ((found = infer_file(&q, &other)) != NULL || other.id == ERR_NONE)
-            err_clear(&e);
-    }
+    char *bare = trimmed(q.target);
+    struct infer *found = check_lists(&q, &e) ? look(&q, bare, &e) : NULL;
     if (found)
         take_task(found, set_value(&o, "task"));
-    if (!found && e.id == ERR_NONE)
-        stop_error("the end of the file", &e);
     int code = EXIT_DONE;
-    if (!found || !make_config(a, target, found, &o, &json, &e) ||
+    if (!found || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output));
     else
-        tell(found, target, &o);
+        tell(found, q.target, &o);
     infer_free(found);
     mem_free(bare);
     drop_missing(&missing);

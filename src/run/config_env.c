@@ -2,11 +2,11 @@
  * value came from. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "run/config_table.h"
+#include "run/variable.h"
 
 /* --- settings --- */
 
@@ -78,11 +78,6 @@ void settings_free(struct setting *settings, size_t count)
 
 /* --- words and variables --- */
 
-static bool names_card(const char *text)
-{
-    return text && strncmp(text, "cuda:", 5) == 0;
-}
-
 /* The contract's word, NULL when it is none. wide: the words of --backend too. */
 static const char *backend_word(const char *text, bool wide)
 {
@@ -91,20 +86,9 @@ static const char *backend_word(const char *text, bool wide)
     if (strcmp(text, "dnn_cpu") == 0 || strcmp(text, "dnn") == 0 ||
         (wide && strcmp(text, "cpu") == 0))
         return "dnn_cpu";
-    bool cuda = wide && (strcmp(text, "cuda") == 0 || (names_card(text) && text[5] &&
+    bool cuda = wide && (strcmp(text, "cuda") == 0 || (card_named(text) && text[5] &&
                                                        !text[5 + strspn(text + 5, "0123456789")]));
     return cuda || strcmp(text, "dnn_gpu") == 0 ? "dnn_gpu" : NULL;
-}
-
-/* Of "cuda:3" the 3; anything else as it is. */
-static const char *card_number(const char *device)
-{
-    return names_card(device) ? device + 5 : device;
-}
-
-const char *overrides_card(const struct overrides *o)
-{
-    return o->device ? o->device : names_card(o->backend) ? o->backend : NULL;
 }
 
 /* auto, 3, cuda:3, GPU-..., MIG-... */
@@ -120,12 +104,6 @@ static bool device_word(const char *text)
 }
 
 static const char device_forms[] = "auto, a number such as 0, cuda:0, a UUID GPU-... or MIG-...";
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
 
 static bool bad_variable(const char *name, const char *value, const char *expected, struct err *e)
 {
@@ -275,7 +253,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
         return err_expected(e, "%s", device_forms);
     }
     const char *card = overrides_card(o);
-    if (o->device && names_card(o->backend) &&
+    if (o->device && card_named(o->backend) &&
         strcmp(card_number(o->device), card_number(o->backend)) != 0) {
         err_set(e, ERR_OPTION_CONFLICT, "--backend %s and --device %s name two cards",
                 text_quote_z(o->backend), text_quote_z(o->device));

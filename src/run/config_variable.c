@@ -1,7 +1,16 @@
-/* config_variable.c - the environment variables: one row each, for `dnn help environment`. */
+/* config_variable.c - the environment variables: reading one, and one row each, for `dnn help
+ * environment`. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "run/config_table.h"
+#include "run/variable.h"
+
+const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
 
 const struct config_variable config_variables[] = {
 #define JOB(id, name, variable, what)                                                              \

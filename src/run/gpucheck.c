@@ -2,7 +2,6 @@
 #include "run/gpucheck.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,6 +9,7 @@
 #include "base/thread.h"
 #include "run/gpucheck_parts.h"
 #include "run/stop.h"
+#include "run/variable.h"
 
 struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id)
 {
@@ -167,12 +167,12 @@ const struct gpucheck *gpucheck_stuck(const struct err *why)
 /* Which machine, and whether it may be looked for at all. */
 static bool wishes(struct gpu_job *j, struct setting **settings, size_t *count, struct err *e)
 {
-    const char *kind = getenv("GPU_BACKEND"), *from = NULL;
+    const char *kind = variable("GPU_BACKEND"), *from = NULL;
     if (!backend_settings(NULL, JOB_TRAIN, &j->o->command, &j->backend, settings, count, e))
         return false;
     if (config_backend(&j->backend, JOB_TRAIN, *settings, *count, &from) == BACKEND_CPU)
         j->disabled = from;
-    if (kind && *kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 &&
+    if (kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 &&
         strcmp(kind, "cuda") != 0)
         j->other_kind = kind;
     return true;

@@ -2,6 +2,7 @@
 #ifndef DNN_RUN_OVERRIDES_H
 #define DNN_RUN_OVERRIDES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,11 @@ struct overrides {
     double time_limit_s;
 };
 
-/* The card that `device`, or else a backend "cuda:N", names; NULL: neither does (config_env.c). */
+bool card_named(const char *word);              /* "cuda:3" */
+const char *card_number(const char *device);    /* of "cuda:3" the 3; anything else as it is */
+/* What `device`, or else a backend "cuda:N", says of the card; NULL: neither does. */
 const char *overrides_card(const struct overrides *o);
+/* Whether that, or else GPU_DEVICE_ID, is one card and not auto. */
+bool overrides_one_card(const struct overrides *o);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "run/variable.h"
 
 static const char *const words[] = {
     [BACKEND_AUTO] = "auto", [BACKEND_GPU] = "dnn_gpu", [BACKEND_CPU] = "dnn_cpu"};
@@ -18,8 +19,8 @@ static const char *const words[] = {
 /* The kind of GPU that the environment allows, NULL when any. */
 static const char *kind_wanted(void)
 {
-    const char *kind = getenv("GPU_BACKEND");
-    return kind && *kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
+    const char *kind = variable("GPU_BACKEND");
+    return kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
 }
 
 /* Where AMD's runtime is installed to; it is looked for, not opened. */

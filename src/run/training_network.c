@@ -1,13 +1,13 @@
 /* training_network.c - the network of a training on its machine, and what is tried where a GPU has
  * no room for it: smaller micro-batches, rows that pass through, then the CPU. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "run/memory.h"
 #include "run/stop.h"
 #include "run/training.h"
+#include "run/variable.h"
 
 struct network_options training_network(const struct training *t)
 {
@@ -119,7 +119,7 @@ static bool halve(struct training *t)
 
 void training_keep_to_size(struct training *t)
 {
-    const char *word = getenv("GPU_BATCH_SIZE");
+    const char *word = variable("GPU_BATCH_SIZE");
     int64_t most;
     uint32_t wished = t->plan.batch;
     if (!select_is_gpu(&t->backend) || !word || !text_to_int(word, &most) || most < 1 ||

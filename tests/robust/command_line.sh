@@ -188,6 +188,28 @@ refused "L05 --rejects where the first bad row stops" "--rejects belongs to --on
 refused "L05 --max-bad-rows there" "--max-bad-rows belongs to --on-bad-row" predict m.dnn new.csv --max-bad-rows 3
 refused "L05 --null where no answer is missing" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA
 refused "L05 nor with skip" "--null belongs to --on-bad-row null" predict m.dnn new.csv --null NA --on-bad-row skip
+# what decides how an error is told is seen wherever it stands, and a value of another option is none
+run dnn predict m.dnn new.csv --on-bad-row null --null --json
+is_exit 0 "L05 --null --json: a text"
+! grep -q dnn.predict out err
+ok $? "L05   and no object" "$(cat out err)"
+run dnn predict m.dnn new.csv --bogus -o o.csv --json
+out_has '"id":"E1003"' "L05 -o behind what is wrong: the object is on standard output"
+for wrong in "--bogus -o - --json" "--json --bogus" "--json -qo- --bogus" "--json --output=- --bogus" "--bogus --json -- -o o.csv"; do
+    # shellcheck disable=SC2086 # words
+    run dnn predict m.dnn new.csv $wrong
+    err_has '"id":"E1003"' "L05 $wrong: on standard error, as the rows were"
+done
+run dnn predict m.dnn new.csv --null --log-format=json --bogus
+err_has 'dnn: error[E1003]' "L05 nor is it a format of the log"
+run dnn predict m.dnn new.csv --bogus --log-format=json
+err_has '"id":"E1003"' "L05 which is seen behind what is wrong"
+keys() { grep -o '{"schema":"dnn.error/1".*' "$1" | grep -oE '"[a-z]+":' | tr -d '\n'; }
+run dnn check none.json --json
+keys out >told.keys
+DNN_FAULT=alloc:30 run dnn check leads.json --json
+out_has 'out of memory' "L05 the object of a process without memory"
+is "$(keys out)" "$(cat told.keys)" "L05   has the members of any other"
 for text in $'N\nA' $'a\tb' $'a\rb'; do
     refused "L05 --null with a tab or a line end" "holds a tab or a line end" \
         predict m.dnn new.csv --io tsv --on-bad-row null --null "$text"

@@ -151,9 +151,31 @@ static void of_a_model(void)
     json_free(doc);
 }
 
+static void one_card(void)
+{
+    static const struct {
+        const char *backend, *device, *variable;
+        bool one;
+    } cases[] = {{NULL, NULL, NULL, false},     {NULL, NULL, "", false},
+                 {NULL, NULL, "auto", false},   {NULL, NULL, "2", true},
+                 {NULL, "auto", NULL, false},   {NULL, "auto", "2", false},
+                 {NULL, "1", "auto", true},     {"cuda:1", NULL, "auto", true},
+                 {"dnn_gpu", NULL, "", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct overrides o = NONE;
+        o.backend = cases[i].backend;
+        o.device = cases[i].device;
+        if (cases[i].variable)
+            setenv("GPU_DEVICE_ID", cases[i].variable, 1);
+        ok(overrides_one_card(&o) == cases[i].one, "one card is asked for: case %zu", i);
+        unsetenv("GPU_DEVICE_ID");
+    }
+}
+
 int main(void)
 {
     environment();
+    one_card();
     of_a_model();
     is_int(mem_in_use(), 0, "nothing is left behind");
     return done();

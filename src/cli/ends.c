@@ -1,4 +1,4 @@
-/* stuck.c - the ends of a process that no command comes back to tell of. A call to a device does
+/* ends.c - the ends of a process that no command comes back to tell of. A call to a device does
  * not come back, and the thread that made it never will: another one tells whoever waits for that
  * thread, hands the training over, or says so as the command would have, its report with --json
  * too, and ends the process. Or there is no memory: said from what stands on the stack. */
@@ -46,15 +46,13 @@ void cli_out_of_memory(size_t bytes)
 {
     const struct args *a = cli_running();
     bool object = a && a->json;
-    char line[320];
+    char line[320], message[80];
     stop_cleanup();
+    snprintf(message, sizeof message, "\"out of memory (%zu bytes asked for)\"", bytes);
     int length =
         object || log_json()
-            ? snprintf(line, sizeof line,
-                       "{\"schema\":\"dnn.error/1\",\"id\":\"E%d\",\"exit\":%d,\"file\":null,"
-                       "\"line\":null,\"column\":null,\"message\":\"out of memory (%zu bytes "
-                       "asked for)\",\"expected\":null,\"help\":null}\n",
-                       (int)ERR_MEMORY, EXIT_OS, bytes)
+            ? snprintf(line, sizeof line, CLI_ERROR_FORM "\n", (int)ERR_MEMORY, EXIT_OS, "null",
+                       "null", "null", message, "null", "null")
             : snprintf(line, sizeof line,
                        "dnn: error[E%d]: out of memory (%zu bytes asked for)\n", (int)ERR_MEMORY,
                        bytes);
