@@ -48,6 +48,13 @@ void mem_share(void)
 #endif
 }
 
+void mem_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 uint64_t mem_in_use(void)
 {
     return atomic_load_explicit(&in_use, memory_order_relaxed);

@@ -23,6 +23,9 @@ void mem_on_failure(void (*handler)(size_t bytes));   /* must not return */
 /* Before more threads are started: each would get blocks of its own to take from and to keep what
  * is given back, so that what many of them hold is chance. Now they share a few. */
 void mem_share(void);
+/* Gives back to the system what was freed: malloc keeps some of it in each of its pools, and in
+ * which is chance. After a stage that took much, before one that runs for long. */
+void mem_trim(void);
 uint64_t mem_in_use(void);                            /* bytes alive, as asked for */
 uint64_t mem_peak(void);
 

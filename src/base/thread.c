@@ -44,6 +44,7 @@ struct run {
 
 static struct {
     unsigned count; /* with the caller; 0 before threads_start */
+    unsigned processors;
     pthread_t *workers;
     atomic_flag running; /* a round is being worked on: no second caller */
     /* of the current round: stable from its publication until its last tile is done */
@@ -236,6 +237,29 @@ void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsi
     end();
 }
 
+struct few_tiles {
+    void (*work)(void *, unsigned, unsigned);
+    void *context;
+    unsigned tiles;
+    _Atomic unsigned next;
+};
+
+static void few_tile(void *context, unsigned hand, unsigned thread)
+{
+    (void)thread;
+    struct few_tiles *few = context;
+    for (unsigned tile; (tile = atomic_fetch_add(&few->next, 1)) < few->tiles;)
+        few->work(few->context, tile, hand);
+}
+
+void threads_run_few(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned hand),
+                     void *context)
+{
+    struct few_tiles few = {.work = work, .context = context, .tiles = tiles};
+    unsigned hands = threads_hands();
+    threads_run(tiles < hands ? tiles : hands, few_tile, &few);
+}
+
 void threads_run_rounds(unsigned rounds, unsigned (*tiles_of)(void *context, unsigned round),
                         void (*work)(void *context, unsigned round, unsigned tile, unsigned thread),
                         void *context)
@@ -266,8 +290,9 @@ void threads_start(unsigned wanted)
 {
     if (pool.count)
         return;
+    pool.processors = threads_available();
     if (wanted == 0)
-        wanted = threads_available();
+        wanted = pool.processors;
     if (wanted > THREADS_MOST)
         wanted = THREADS_MOST;
     fesetenv(FE_DFL_ENV);
@@ -314,6 +339,12 @@ void threads_stop(void)
 unsigned threads_count(void)
 {
     return pool.count ? pool.count : 1;
+}
+
+unsigned threads_hands(void)
+{
+    unsigned count = threads_count();
+    return count < pool.processors ? count : pool.processors ? pool.processors : 1;
 }
 
 /* --- how many processors this process may use --- */

@@ -15,11 +15,18 @@ void threads_start(unsigned wanted);
 void threads_stop(void);
 unsigned threads_count(void);     /* including the caller; 1 before threads_start */
 unsigned threads_available(void); /* min(affinity, cgroup quota), at least 1 */
+/* Threads that find a processor at the same time: min(threads_count, available at the start). */
+unsigned threads_hands(void);
 /* Calls work(context, tile, thread) for tile 0..tiles-1, each exactly once, and returns when all
  * are done. thread < threads_count(), for per-thread scratch. Not reentrant: one caller at a time.
  */
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
+/* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
+ * a time, each with a hand < threads_hands(). Of more threads than processors, how many lose theirs
+ * in the middle of a tile, and keep what they hold, would be chance. */
+void threads_run_few(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned hand),
+                     void *context);
 /* Several rounds without going back to sleep between them: `rounds` lists run one after the other,
  * with a barrier between two. tiles_of(context, round) gives the number of tiles. Used by the CPU
  * machine's replay. */

@@ -19,9 +19,9 @@ struct sample {
     double *explained; /* by schema column */
 };
 
-static void column_tile(void *context, unsigned tile, unsigned thread)
+static void column_tile(void *context, unsigned tile, unsigned hand)
 {
-    (void)thread;
+    (void)hand;
     struct sample *s = context;
     const struct column *c = &s->schema->columns[tile];
     uint32_t n = s->target.count;
@@ -62,7 +62,7 @@ static void check_columns(const struct schema *s, struct table *t)
                                          .classes = s->labels ? vocab_count(s->labels) : 0,
                                          .label = label,
                                          .value = value};
-    threads_run((unsigned)s->column_count, column_tile, &sample);
+    threads_run_few((unsigned)s->column_count, column_tile, &sample);
     struct text list = {0};
     size_t found = 0;
     for (size_t i = 0; i < s->column_count; i++)

@@ -30,9 +30,9 @@ static int32_t stand_in(const struct column *c)
     return c->unknown == UNKNOWN_MISSING ? 0 : 1;
 }
 
-static void category_tile(void *context, unsigned slot, unsigned thread)
+static void category_tile(void *context, unsigned slot, unsigned hand)
 {
-    (void)thread;
+    (void)hand;
     struct category_task *task = context;
     struct table *t = task->table;
     struct column *c = &task->schema->columns[task->column_of[slot]];
@@ -110,7 +110,7 @@ bool stats_fit_categories(struct schema *s, struct table *t, struct err *e)
             column_of[s->columns[i].category] = i;
     struct category_task task = {.schema = s, .table = t, .column_of = column_of};
     task.unseen = mem_zero(categories, sizeof *task.unseen);
-    threads_run(categories, category_tile, &task);
+    threads_run_few(categories, category_tile, &task);
     bool good = true;
     for (uint32_t slot = 0; slot < categories && good; slot++)
         good = report_category(&task, slot, e);

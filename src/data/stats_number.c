@@ -171,9 +171,9 @@ static void fit_cyclic(struct number_slot *n)
     n->indicator = false;
 }
 
-static void fit_tile(void *context, unsigned tile, unsigned thread)
+static void fit_tile(void *context, unsigned tile, unsigned hand)
 {
-    (void)thread;
+    (void)hand;
     struct number_task *t = context;
     uint32_t slot = t->first + tile;
     uint64_t rows = t->table->count[PART_TRAIN];
@@ -254,7 +254,7 @@ bool stats_fit_numbers(struct schema *s, struct table *t, struct err *e)
     for (task.first = 0; task.first < numbers; task.first += most) {
         task.count = numbers - task.first < most ? numbers - task.first : most;
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
-        threads_run(task.count, fit_tile, &task);
+        threads_run_few(task.count, fit_tile, &task);
     }
     bool good = report(&task, t, e);
     for (uint32_t k = 0; k < most; k++)

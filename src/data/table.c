@@ -266,6 +266,7 @@ static bool load(struct table_raw *raw, struct schema *s, const struct data_opti
     struct table *t = raw->table;
     if (!table_read(raw, s, o, stop, e))
         return false;
+    mem_trim();
     t->file_rows = t->rows.count;
     if (t->vanished)
         log_note("%llu number%s too small for float32 and read as 0: scale the column if they "
@@ -278,8 +279,10 @@ static bool load(struct table_raw *raw, struct schema *s, const struct data_opti
         table_place(s, o, t->blamed, e);
         return in_files(o, e);
     }
+    mem_trim();
     leak_check(s, t);
     apply(s, t);
+    mem_trim();
     count_bytes(raw);
     return true;
 }

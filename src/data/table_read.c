@@ -11,7 +11,7 @@
 #include "data/stats.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20) /* at least: base/mem gives them huge pages */
-#define BLOCKS_A_THREAD 16
+#define BLOCKS_A_HAND 16
 #define BLOCKS_MOST 256
 #define OFFSET_BYTES ((size_t)64 << 10) /* of the file's beginning, for schema_offsets_decide */
 #define SPILL_ROWS 65536
@@ -69,13 +69,10 @@ struct load {
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
     bool has_ahead;
     struct table_request request;
-    /* one for each thread; the idle ones. The one used last is taken first: threads that are more
-     * than the processors have as many in their hands as work at a time. */
-    struct csv_cells *cells, **idle;
-    unsigned idle_count;
+    struct csv_cells *cells; /* one for each of threads_hands() */
     struct table_block *blocks;
     unsigned room, used;
-    pthread_mutex_t lock; /* of csv, ahead, used, idle, ended, stopped, error */
+    pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
     bool ended, stopped;
     struct err error; /* of csv_next: stands behind every block read before */
     uint64_t *first_row; /* by block, where its rows go */
@@ -104,22 +101,20 @@ static struct table_block *take_block(struct load *l, struct csv_block *block)
     return l->blocks + l->used++;
 }
 
-static void parse_tile(void *context, unsigned tile, unsigned thread)
+/* In hand: a block, and its cells, which take several times as much. */
+static void parse_tile(void *context, unsigned tile, unsigned hand)
 {
     struct load *l = context;
     struct csv_block block;
     (void)tile; /* blocks are handed out in the order of the file, to whoever comes */
-    (void)thread;
     pthread_mutex_lock(&l->lock);
     struct table_block *b = take_block(l, &block);
-    struct csv_cells *cells = b ? l->idle[--l->idle_count] : NULL;
     pthread_mutex_unlock(&l->lock);
     if (!b)
         return;
-    table_block_parse(b, &l->request, &block, cells);
+    table_block_parse(b, &l->request, &block, &l->cells[hand]);
     pthread_mutex_lock(&l->lock);
     csv_release(l->csv, &block);
-    l->idle[l->idle_count++] = cells;
     l->ended |= b->failed;
     pthread_mutex_unlock(&l->lock);
 }
@@ -224,7 +219,7 @@ static bool read_blocks(struct load *l, struct err *e)
     while (good && !l->ended) {
         l->used = 0;
         l->request.sample = l->raw->table->sample.rows < TABLE_SAMPLE_ROWS;
-        threads_run(l->room, parse_tile, l);
+        threads_run_few(l->room, parse_tile, l);
         good = append(l, e);
         for (unsigned i = 0; i < l->used; i++)
             table_block_clear(l->blocks + i);
@@ -255,14 +250,11 @@ static bool decide_offsets(struct load *l, struct err *e)
 /* Values that the split needs are kept per row: an array of one makes a block know. */
 static void prepare_blocks(struct load *l)
 {
-    unsigned wanted = threads_count() * BLOCKS_A_THREAD;
+    unsigned wanted = threads_hands() * BLOCKS_A_HAND;
     l->room = wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST;
     l->blocks = mem_zero(l->room, sizeof *l->blocks);
     l->first_row = mem_zero(l->room, sizeof *l->first_row);
-    l->cells = mem_zero(threads_count(), sizeof *l->cells);
-    l->idle = mem_zero(threads_count(), sizeof(struct csv_cells *));
-    for (unsigned i = threads_count(); i > 0; i--)
-        l->idle[l->idle_count++] = l->cells + i - 1;
+    l->cells = mem_zero(threads_hands(), sizeof *l->cells);
     for (unsigned i = 0; i < l->room; i++) {
         struct table_block *b = l->blocks + i;
         b->key = l->raw->key.size ? mem_alloc(1, sizeof *b->key) : NULL;
@@ -276,12 +268,11 @@ static void release(struct load *l)
 {
     for (unsigned i = 0; i < l->room; i++)
         table_block_free(l->blocks + i);
-    for (unsigned i = 0; l->cells && i < threads_count(); i++)
+    for (unsigned i = 0; l->cells && i < threads_hands(); i++)
         csv_cells_free(l->cells + i);
     mem_free(l->blocks);
     mem_free(l->first_row);
     mem_free(l->cells);
-    mem_free(l->idle);
     if (l->has_ahead)
         csv_release(l->csv, &l->ahead);
     pthread_mutex_destroy(&l->lock);

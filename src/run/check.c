@@ -16,7 +16,7 @@
 #include "run/training.h"
 #include "run/warnings.h"
 
-#define WRITING ((uint64_t)512 << 10) /* buffers and texts of the model's file */
+#define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
 static const double TRIAL = 0.2; /* seconds of steps that are tried */
 
 static void count_columns(const struct schema *s, struct check_result *r)
@@ -57,10 +57,10 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-/* Which threads came to work, with how many blocks of rows and pages of their own, is chance: in
- * the training perhaps more than here. */
+/* Which threads came to work, with pages of their own, is chance: in the training perhaps more than
+ * here. (What reads the data takes as much by any number of threads: threads_run_few.) */
 #define FEW_THREADS 2
-#define CHANCE 16 /* of what is held, one part in so many */
+#define CHANCE 32 /* of what is held, one part in so many */
 
 static uint64_t chance(const struct training *t, uint64_t bytes)
 {

@@ -78,6 +78,50 @@ static void every_tile_once(unsigned threads)
     mem_free(b);
 }
 
+struct few {
+    struct board board;
+    _Atomic unsigned at_work, most;
+    _Atomic bool taken[1024]; /* by hand */
+};
+
+static void few_tile(void *context, unsigned tile, unsigned hand)
+{
+    struct few *f = context;
+    unsigned now = atomic_fetch_add(&f->at_work, 1) + 1, most = atomic_load(&f->most);
+    while (now > most && !atomic_compare_exchange_weak(&f->most, &most, now))
+        ;
+    if (hand >= threads_hands() || atomic_exchange(&f->taken[hand], true))
+        atomic_fetch_add(&f->board.wrong, 1);
+    if (tile % 16 == 3)
+        usleep(300); /* whoever has no hand would come now */
+    atomic_fetch_add(&f->board.count[tile], 1);
+    atomic_store(&f->taken[hand], false);
+    atomic_fetch_sub(&f->at_work, 1);
+}
+
+/* Tiles that take memory: no more at a time than there are processors, one in each hand. */
+static void few_at_a_time(unsigned threads)
+{
+    static const unsigned sizes[] = {0, 1, 3, 64};
+    struct few *f = mem_zero(1, sizeof *f);
+    unsigned processors = threads_available(), hands = threads_hands();
+    bool once = true;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (unsigned i = 0; i < TILES; i++)
+            atomic_store(&f->board.count[i], 0);
+        threads_run_few(sizes[s], few_tile, f);
+        for (unsigned i = 0; i < TILES; i++)
+            once = once && atomic_load(&f->board.count[i]) == (i < sizes[s] ? 1u : 0u);
+    }
+    ok(hands == (threads < processors ? threads : processors), "%u threads on %u processors: "
+       "%u hands", threads, processors, hands);
+    ok(once, "%u threads, few at a time: each tile exactly once", threads);
+    ok(atomic_load(&f->most) >= 1 && atomic_load(&f->most) <= hands,
+       "at most %u tiles at a time: %u", hands, atomic_load(&f->most));
+    is_int(atomic_load(&f->board.wrong), 0, "a hand has one tile at a time");
+    mem_free(f);
+}
+
 struct state {
     _Atomic unsigned bad_signals, bad_modes, others;
 };
@@ -258,6 +302,7 @@ int main(void)
     is_int(count_with_fault("thread:1+", 8), 1, "none can be had: one thread");
     is_int(threads_count(), 1, "one thread before the start");
     every_tile_once(1);
+    few_at_a_time(1);
     ok(threads_available() >= 1 && threads_available() <= 65536, "%u processors",
        threads_available());
     static const unsigned counts[] = {1, 2, 3, 8};
@@ -267,6 +312,7 @@ int main(void)
         threads_start(5); /* started once: no effect */
         is_int(threads_count(), counts[i], "a second start changes nothing");
         every_tile_once(counts[i]);
+        few_at_a_time(counts[i]);
         a_late_worker_does_no_harm();
         a_library_does_no_harm();
         if (counts[i] > 1)
