@@ -89,7 +89,7 @@ void machine_close(struct machine *m);
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* As far as this machine can: machine_plan tells afterwards what it made of it. */
 void machine_obey(struct machine *m, const struct plan *plan);
-/* What it computes on, in bytes. The CPU: nothing, all 0. */
+/* What it computes on, in bytes. The CPU: nothing, all 0 but to_come. */
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
     char uuid[48], runtime[32];  /* "GPU-..", "CUDA 12.2": what the program was built with */
@@ -97,6 +97,7 @@ struct machine_info {
     uint32_t index, count;       /* which device of how many */
     uint64_t total, free;        /* of the device, whoever uses it */
     uint64_t allocated, peak;    /* by this machine */
+    uint64_t to_come;            /* of the host, that threads touch which had no work so far */
 };
 void machine_describe(const struct machine *m, struct machine_info *info);
 

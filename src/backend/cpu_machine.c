@@ -99,6 +99,19 @@ static uint64_t cpu_bytes_free(struct machine *m)
     return hostmem_available();
 }
 
+/* A thread's scratch is there when it has worked: sooner or later each takes as much as any. */
+static void cpu_describe_self(const struct machine *m, struct machine_info *info)
+{
+    const struct cpu *cpu = (const struct cpu *)m;
+    uint64_t most = 0, all = 0;
+    for (unsigned i = 0; i < cpu->scratch_threads; i++) {
+        uint64_t there = hostmem_resident(cpu->scratch[i], CPU_SCRATCH);
+        most = there > most ? there : most;
+        all += there;
+    }
+    info->to_come = most * cpu->scratch_threads - all;
+}
+
 static void cpu_copy(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
 {
     (void)m;
@@ -186,6 +199,7 @@ const struct machine_type machine_cpu = {
     .adopt = cpu_adopt,
     .disown = cpu_disown,
     .bytes_free = cpu_bytes_free,
+    .describe = cpu_describe_self,
     .upload = cpu_copy,
     .download = cpu_copy,
     .act_download = cpu_act_download,

@@ -97,7 +97,7 @@ void machine_fail(struct machine *m, const struct err *e)
 {
     if (m->failure.id == ERR_NONE)
         m->failure = *e;
-    if (m->type->describe)
+    if (!m->type->in_place)
         abandoned = true;
 }
 

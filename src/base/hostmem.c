@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/cgroup.h"
 #include "base/err.h"
@@ -42,6 +44,28 @@ uint64_t hostmem_now(void)
 {
     uint64_t bytes;
     return number_behind("/proc/self/status", "VmRSS", &bytes) ? bytes : 0;
+}
+
+uint64_t hostmem_resident(const void *memory, size_t bytes)
+{
+    enum { AT_ONCE = 256 };
+    unsigned char in[AT_ONCE];
+    long told = sysconf(_SC_PAGESIZE);
+    size_t page = told > 0 ? (size_t)told : 4096, count = 0;
+    size_t skip = (page - (uintptr_t)memory % page) % page;
+    const char *first = (const char *)memory + skip;
+    size_t pages = bytes > skip ? (bytes - skip) / page : 0;
+    for (size_t at = 0; at < pages; at += AT_ONCE) {
+        size_t now = pages - at < AT_ONCE ? pages - at : AT_ONCE;
+        void *from;
+        first += at ? AT_ONCE * page : 0;
+        memcpy(&from, &first, sizeof from); /* only asked about */
+        if (mincore(from, now * page, in) != 0)
+            return bytes;
+        for (size_t i = 0; i < now; i++)
+            count += in[i] & 1;
+    }
+    return count * page;
 }
 
 static uint64_t less(uint64_t a, uint64_t b)

@@ -57,14 +57,23 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-/* Which threads came to work, with pages of their own, is chance: in the training perhaps more than
- * here. (What reads the data takes as much by any number of threads: threads_run_few.) */
+/* Which threads come to work, with pages of their own, is chance, in the training as here. (What
+ * reads the data takes as much by any number of threads: threads_run_few.) */
 #define FEW_THREADS 2
 #define CHANCE 32 /* of what is held, one part in so many */
 
 static uint64_t chance(const struct training *t, uint64_t bytes)
 {
     return t->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
+}
+
+/* Of the threads that did not come yet, where a step has work for more than one, every second is
+ * expected. */
+static uint64_t expected(const struct training *t)
+{
+    struct machine_info info;
+    machine_describe(t->machine, &info);
+    return plan_shards(t->batch) > 1 ? info.to_come / 2 : 0;
 }
 
 /* The most that the training will hold, by kind. Steps were made and rows answered, so that what
@@ -78,7 +87,7 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
         return false;
     uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(t);
     uint64_t network = now > before ? now - before : 0, weights = copies;
-    uint64_t training = now + copies + score_bytes(t) + WRITING;
+    uint64_t training = now + copies + score_bytes(t) + WRITING + expected(t);
     if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
         const uint64_t *rows = t->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
