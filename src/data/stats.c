@@ -44,7 +44,8 @@ static bool fit_target(struct schema *s, struct table *t, struct err *e)
     s->target_center = constant ? low : mean;
     s->target_scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
     if (constant)
-        stats_warn(t, "target \"%s\" has the same value in every training row",
+        stats_warn(t, "target \"%s\" has the same value in every training row: there is nothing "
+                      "to learn, choose another target",
                    text_quote_z(s->columns[s->target].name));
     else if (!(deviation > 0) || !isfinite(1 / deviation))
         stats_warn(t, "the values of the target \"%s\" differ by less than can be scaled (%.3g): "

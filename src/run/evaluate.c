@@ -100,10 +100,13 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
     const struct stream_sink sink = {measure_group, NULL, &m};
     bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
     *rows = stream.rows;
-    if (good && stream.rows == 0) {
-        const char *path = q->input_count ? q->inputs[0] : "-";
+    const char *path = q->input_count ? q->inputs[0] : "-";
+    if (good && stream.rows == 0)
         good = err_at(e, ERR_CSV_NO_ROWS, path, 0, 0, "0 data rows: there is nothing to measure");
-    }
+    else if (good && !(tally->weight > 0))
+        good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
+                      "the weight of each of the %llu rows is 0: there is nothing to measure",
+                      (unsigned long long)stream.rows);
     mem_free(m.weight);
     mem_free(m.label);
     mem_free(m.value);
@@ -240,6 +243,14 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
 
 /* --- the summary --- */
 
+/* A sum of weights, which are floats: 7 digits of it, or all that stand before the point. Whole ones
+ * are as they are. */
+static double weight_sum(double sum)
+{
+    double unit = sum > 0 ? pow(10, fmax(6 - floor(log10(sum)), 0)) : 1;
+    return round(sum * unit) / unit;
+}
+
 static void write_confusion(const struct tally *t, const struct vocab *labels, struct json_out *out)
 {
     json_open(out, "confusion", '{');
@@ -254,7 +265,7 @@ static void write_confusion(const struct tally *t, const struct vocab *labels, s
     for (uint32_t c = 0; t->confusion && c < t->classes; c++) {
         json_open(out, NULL, '[');
         for (uint32_t a = 0; a < t->classes; a++)
-            json_put_number(out, NULL, t->confusion[(size_t)c * t->classes + a]);
+            json_put_number(out, NULL, weight_sum(t->confusion[(size_t)c * t->classes + a]));
         json_close(out, ']');
     }
     json_close(out, ']');
@@ -274,7 +285,7 @@ static void write_labels(const struct tally *t, const struct vocab *labels, stru
         json_put_number(out, "precision", share(t->hit[c], t->answered[c]));
         json_put_number(out, "recall", share(t->hit[c], t->support[c]));
         json_put_number(out, "f1", share(2 * t->hit[c], t->support[c] + t->answered[c]));
-        json_put_number(out, "support", t->support[c]);
+        json_put_number(out, "support", weight_sum(t->support[c]));
         json_close(out, '}');
     }
     json_close(out, '}');

@@ -179,6 +179,14 @@ static struct interval of_rmse(struct tally *t, double value)
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
+/* Of a share of so many rows. Where all of them are alike the estimate would be 0, as if more rows
+ * could say nothing else: then of the middle of Wilson's interval. */
+static double share_variance(double share, double rows)
+{
+    double s = share > 0 && share < 1 ? share : (share * rows + Z * Z / 2) / (rows + Z * Z);
+    return s * (1 - s) / rows;
+}
+
 static struct interval of_ece(struct tally *t, double value)
 {
     double variance = 0, n = effective(t->weight, t->weight2);
@@ -187,7 +195,7 @@ static struct interval of_ece(struct tally *t, double value)
         if (!(bin->weight > 0))
             continue;
         double share = bin->weight / t->weight, observed = bin->observed / bin->weight;
-        variance += share * share * observed * (1 - observed) / (share * n);
+        variance += share * share * share_variance(observed, share * n);
     }
     return normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0);
 }

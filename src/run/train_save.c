@@ -28,6 +28,8 @@ static void compare(const struct training *t, const struct train_result *r)
     else if (!plain)
         margin = NOT_PLAIN;
     double got = metrics_get(m, metric->name), constant = metrics_get(&r->baseline, metric->name);
+    if (!t->classes && !(constant > 0)) /* one value in all rows: said when they were read */
+        return;
     if (!(metric->higher ? got <= constant : got >= margin * constant))
         return;
     int length = snprintf(worse, sizeof worse,

@@ -274,6 +274,12 @@ awk -F, 'BEGIN {OFS = ","} NR > 1 {$4 = $4 "e-320"} {print}' v.csv >tiny.csv
 run dnn check v.json --set data.train=tiny.csv
 is_exit 0 "N05 a target of tiny values"
 err_has 'the values of the target "y" differ by less than can be scaled'
+# a target that is the same in all rows
+awk -F, 'BEGIN {OFS = ","} NR > 1 {$4 = 7} {print}' v.csv >seven.csv
+run dnn train v.json --set data.train=seven.csv --set output.model=seven.dnn
+is_exit 0 "N04 a constant target"
+err_has 'has the same value in every training row: there is nothing to learn' "what it is about is said"
+err_lacks "lower train.optimizer.learning_rate" "and nothing else is advised"
 # a target that is large against its spread: nine digits do not tell its values apart
 awk 'BEGIN {srand(2); print "x,when_ms"; for (i = 0; i < 300; i++) {x = rand(); printf "%.4f,%.0f\n", x, 1700000000000 + 5000 * x}}' >ms.csv
 cat >ms.json <<'J'

@@ -217,6 +217,16 @@ is_exit 0 "rows without their weights are measured"
 err_has '"d.csv" lacks the column of weights "w": every row weighs 1'
 run dnn predict w.dnn d.csv -o a.csv
 err_lacks 'lacks the column of weights' "predict needs none"
+sed '2,$s/[^,]*$/0/' w.csv >idle.csv
+run dnn evaluate w.dnn idle.csv
+is_exit 65 "N14 rows that all weigh 0 are nothing to measure"
+err_has 'error[E1235]'
+sed '2,$s/[^,]*$/0.1/' w.csv >tenths.csv
+run dnn evaluate w.dnn tenths.csv --json
+is_exit 0 "rows that weigh a tenth each"
+supports=$(grep -o '"support": *[0-9.]*' out | sed 's/.*: *//')
+[ -n "$supports" ] && ! grep -q '\....' <<<"$supports"
+ok $? "sums of weights have the digits of weights" "$supports"
 
 # a model of another encoding
 awk -F, -v OFS=, '{ if (NR > 1) $3 = NR % 2 ? "M\374nchen" : "K\366ln"; print }' d.csv >latin.csv
