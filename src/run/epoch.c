@@ -364,7 +364,7 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
 
 bool epochs_run(struct training *t, struct err *e)
 {
-    struct run r = {.t = t, .stretch = 1};
+    struct run r = {.t = t, .stretch = 1}; /* the first step alone: training_judge */
     r.table = mem_alloc((size_t)t->steps, sizeof *r.table);
     r.norms = mem_alloc((size_t)t->steps, sizeof *r.norms);
     stop_phase("training", false);

@@ -265,7 +265,8 @@ static void write_confusion(const struct tally *t, const struct vocab *labels, s
     for (uint32_t c = 0; t->confusion && c < t->classes; c++) {
         json_open(out, NULL, '[');
         for (uint32_t a = 0; a < t->classes; a++)
-            json_put_number(out, NULL, weight_sum(t->confusion[(size_t)c * t->classes + a]));
+            json_put_number(out, NULL,
+                            weight_sum(t->confusion[(size_t)c * t->classes + a]));
         json_close(out, ']');
     }
     json_close(out, ']');

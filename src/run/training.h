@@ -1,5 +1,6 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * training_read.c, training_state.c, training_hold.c, training_network.c, train_save.c, check.c.
+ * training_read.c, training_state.c, training_end.c, training_hold.c, training_network.c,
+ * train_save.c, check.c.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
@@ -133,6 +134,11 @@ bool training_sound(struct training *t, const struct step *now, struct err *e);
 /* The best epoch so far has ended: its state becomes t->best's, or the machine keeps it (there).
  * False: the machine has failed, and t->best is what it was. */
 bool training_remember(struct training *t, const struct step *now, struct err *e);
+/* t->best becomes what the machine keeps, where that is newer and the machine is sound. Its moments
+ * are gone. */
+void training_take_best(struct training *t);
+/* Writes t->best as a checkpoint, durable; becomes t->checkpoint. back: ours of later steps go. */
+bool training_write_best(struct training *t, bool back, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
 /* A training went on from c: the newest of the checkpoints found that is not useless is held. What
@@ -150,7 +156,10 @@ void training_release(struct training *t, bool best);
  * By a metric that ranks alone the best epoch may be useless, and a later one not. */
 int64_t training_newest_good(const struct training *t);
 /* The first step behind the newest checkpoint was made alone: its loss is that of the weights
- * there. In the first epoch a ruined one refutes that checkpoint: neither held nor good. */
+ * there. In the first epoch a ruined one refutes that checkpoint: neither held nor good. So it is
+ * behind one that a run began with, whose first stretch is one step (epoch.c); behind one that it
+ * wrote, where a stretch is of one step because a step takes so long. One batch of wild rows is
+ * enough, and is too much: of a checkpoint within the first epoch, should the training diverge. */
 void training_judge(struct training *t, const struct step *now);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the

@@ -318,7 +318,7 @@ static void resolved(void)
     text_free(&three);
 }
 
-/* A config that says nearly as much as one may, to which its other keys and its layers are added. */
+/* A config that says nearly as much as one may, to which other keys and its layers are added. */
 static void resolved_large(void)
 {
     struct err e = {0};

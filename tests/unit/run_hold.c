@@ -173,6 +173,36 @@ static void releases(void)
     finish(&t);
 }
 
+/* The first step behind the checkpoint of step 5, which was good as its file says, had this loss:
+ * what there is to go back to. */
+static void refuted(double loss, int64_t left, const char *what)
+{
+    struct training t;
+    const struct step now = {.tried = 6, .loss = loss, .weight = 1};
+    real one = 1;
+    struct checkpoint c = {.params = &one, .param_count = 1, .config = config_text};
+    struct err e = {0};
+    int64_t name;
+    memset(c.data, 'a', sizeof c.data - 1);
+    c.plan = (struct plan){.backend = "cpu",
+                           .core = "c",
+                           .blas_core = "none",
+                           .precision = "fp32",
+                           .batch = 1,
+                           .micro = 1,
+                           .shards = 1,
+                           .version = 1};
+    begin(&t, &falling, NULL, NULL, 0);
+    for (int64_t step = 3; step <= 5; step += 2) {
+        c.now = (struct step){.tried = step, .applied = step, .epoch_loss = 5, .epoch_weight = 1};
+        ok(keeper_save(&t.keeper, &c, &name, &e), "a checkpoint inside the first epoch: %s", e.what);
+    }
+    training_judge(&t, &now);
+    is_int(training_newest_good(&t), left, what);
+    keeper_clear(&t.keeper);
+    finish(&t);
+}
+
 /* The first step behind the checkpoint of step 5 had this loss. */
 static void judged(int64_t epochs, double loss, int64_t left, const char *what)
 {
@@ -193,6 +223,8 @@ static void judges(void)
     judged(0, 5000, 0, "N01 a ruined one: it is not");
     judged(0, (double)NAN, 0, "N01 nor where it is no number");
     judged(1, 5000, 15, "N01 but where an epoch has ended well before it");
+    refuted(5, 5, "a good one is the newest good one");
+    refuted(5000, 3, "N01 a refuted one is not good: the one before it is");
 }
 
 /* A training diverges that had gone on from the first `found` checkpoints, and wrote the others:
