@@ -327,6 +327,13 @@ static int run_command(const struct command *c, int argc, char **argv)
     struct err e = {0};
     int code;
     running = &a;
+    char ends[] = "--", *page_of[] = {ends, argc > 0 ? argv[0] : NULL};
+    if (c == &command_help && argc == 1 && strcmp(argv[0], "--help") != 0 &&
+        strcmp(argv[0], "-h") != 0 &&
+        help_is_option(argv[0])) { /* what it says, not what it does */
+        argc = 2;
+        argv = page_of;
+    }
     bool parsed = args_parse(&a, c, argc, argv, &e);
     bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
     if (!parsed || (!set_log(&a, &e) && !told)) /* a page needs no variable to be right */

@@ -11,8 +11,8 @@
 /* dnn.error/1: id and exit as numbers, then JSON texts: file, line, column, message, expected,
  * help. The process may have no memory when it is filled. */
 #define CLI_ERROR_FORM                                                                             \
-    "{\"schema\":\"dnn.error/1\",\"id\":\"E%d\",\"exit\":%d,\"file\":%s,\"line\":%s,\"column\":%s,"    \
-    "\"message\":%s,\"expected\":%s,\"help\":%s}"
+    "{\"schema\":\"dnn.error/1\",\"id\":\"E%d\",\"exit\":%d,\"file\":%s,\"line\":%s,"              \
+    "\"column\":%s,\"message\":%s,\"expected\":%s,\"help\":%s}"
 
 int cli_main(int argc, char **argv);
 
@@ -44,6 +44,11 @@ const char *cli_disk_note(const char *output);
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);
 void help_gpu(struct text *out); /* `dnn help gpu` */
+/* Words wrapped at 96 columns behind an indent; the line is at `column`. */
+void help_wrapped(struct text *out, const char *words, size_t indent, size_t column);
+/* What a signal does, or ("signals") all of them; false: dnn does nothing of its own with it. */
+bool help_signals(const char *word, struct text *out);
+bool help_is_option(const char *word); /* "--resume", "-o": of any command */
 /* The exit codes ("exit"), or the one with this number; false: there is none. */
 bool help_exit(const char *word, struct text *out);
 bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "model/preset.h"
 #include "run/config_help.h"
+#include "run/metric.h"
 
 static void options_of(const struct command *c, const char *separator, struct text *out)
 {
@@ -22,10 +24,21 @@ static void put_words(const char *const *words, struct text *out)
         text_printf(out, "%s%s", i ? " " : "", words[i]);
 }
 
+/* "auto" first, which is no metric. */
+static const char *const *metric_words(void)
+{
+    static const char *names[64] = {"auto"};
+    for (size_t i = 0; metric_types[i].name && i < 62; i++)
+        names[i + 1] = metric_types[i].name;
+    return names;
+}
+
 /* Options with a closed list of words. */
 static const char *const *words_of(const struct arg_option *o)
 {
     static const char *const backends[] = {"auto", "dnn_gpu", "dnn_cpu", "cpu", "cuda", NULL};
+    if (strcmp(o->name, "on") == 0 || strcmp(o->name, "require") == 0)
+        return metric_words() + 1;
     return strcmp(o->name, "backend") == 0 ? backends : o->words;
 }
 
@@ -44,12 +57,92 @@ static void key_word(const char *key, const struct option *row, void *context)
     text_printf(context, " %s", key);
 }
 
+/* --- what may stand behind the = of --set --- */
+
+static void put_value_words(const char *key, const struct option *row, void *context)
+{
+    const char *const *words = strcmp(key, "train.early_stopping.metric") == 0 ? metric_words()
+                                                                              : row->words;
+    struct text *out = context;
+    if (!words && row->type != OPT_BOOL)
+        return;
+    text_printf(out, "    %s) values=\"", key);
+    if (words)
+        put_words(words, out);
+    else
+        text_put(out, "true false");
+    text_put(out, "\" ;;\n");
+}
+
+static const struct option *const column_tables[] = {column_numeric_table,
+                                                     column_categorical_table};
+
+/* Each key of the presets once. */
+static void model_keys(void (*each)(const char *, const struct option *, void *), void *context)
+{
+    for (size_t p = 0; p < preset_count(); p++)
+        for (const struct option *row = presets[p].options; row->key; row++) {
+            bool again = strcmp(row->key, "preset") == 0 || strcmp(row->key, "layers") == 0;
+            for (size_t i = 0; i < p && !again; i++)
+                again = opt_find(presets[i].options, row->key) != NULL;
+            struct text key = {0};
+            text_printf(&key, "model.%s", row->key);
+            if (!again)
+                each(key.data, row, context);
+            text_free(&key);
+        }
+}
+
+static void bash_set_values(struct text *out)
+{
+    config_keys(put_value_words, out);
+    model_keys(put_value_words, out);
+    text_put(out, "    model.preset) values=\"");
+    for (size_t i = 0; i < preset_count(); i++)
+        text_printf(out, "%s%s", i ? " " : "", presets[i].name);
+    text_put(out, "\" ;;\n");
+    struct text key = {0};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct option *row = column_tables[t]; row->key; row++) {
+            text_clear(&key);
+            text_printf(&key, "data.columns.*.%s", row->key);
+            put_value_words(key.data, row, out);
+        }
+    text_free(&key);
+    text_put(out, "    data.columns.*.type|data.columns.*) values=\"");
+    put_words(column_type_names, out);
+    text_put(out, "\" ;;\n");
+}
+
+/* The keys; behind the name of a column its options. */
+static void bash_keys(struct text *out)
+{
+    text_put(out, " keys=\"model.preset");
+    config_keys(key_word, out);
+    model_keys(key_word, out);
+    text_put(out, "\"\n  local column=\"");
+    for (size_t t = 0; t < 2; t++)
+        for (const struct option *row = column_tables[t]; row->key; row++)
+            if (t == 0 || !opt_find(column_tables[0], row->key))
+                text_printf(out, " %s", row->key);
+    text_put(out, "\"\n");
+}
+
+/* --- topics --- */
+
+static void put_ids(struct text *out)
+{
+    const struct err_info *info;
+    for (size_t i = 0; (info = err_info_at(i)); i++)
+        text_printf(out, " E%d", (int)info->id);
+}
+
 /* Everything that `dnn help` has a page of, but the ids of errors. */
 static void put_topics(struct text *out)
 {
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
-    text_put(out, "keys layers environment errors exit gpu");
+    text_put(out, "keys layers environment errors exit signals gpu");
     config_keys(key_word, out);
 }
 
@@ -66,12 +159,17 @@ static void bash_values(const struct command *c, struct text *out)
             if (o->letter)
                 text_printf(out, "|%s:-%c", c->name, o->letter);
             if (strcmp(o->name, "set") == 0) {
-                text_put(out, ") compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -S = -W "
-                              "\"$keys\" -- \"$word\")); return ;;\n");
+                text_put(out, ") compopt -o nospace 2>/dev/null\n"
+                              "      [[ $word != data.columns.*.* ]] || "
+                              "keys=\"${column// / ${word%.*}.}\"\n"
+                              "      COMPREPLY=($(compgen -S = -W \"$keys\" -- \"$word\")); "
+                              "return ;;\n");
             } else if (words_of(o)) {
                 text_put(out, ") COMPREPLY=($(compgen -W \"");
                 put_words(words_of(o), out);
-                text_put(out, "\" -- \"$word\")); return ;;\n");
+                text_printf(out, "\" -- \"$word\"))%s; return ;;\n",
+                            strcmp(o->name, "require") == 0 ? "; compopt -o nospace 2>/dev/null"
+                                                            : "");
             } else
                 text_put(out,
                          o->flags & ARG_FILE
@@ -88,13 +186,26 @@ static void bash(struct text *out)
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
                   "command=${COMP_WORDS[1]} options= topics=\"");
     put_topics(out);
-    text_put(out, "\" keys=\"");
-    config_keys(key_word, out);
-    text_put(out, "\"\n  COMPREPLY=()\n"
+    text_put(out, "\"");
+    bash_keys(out);
+    /* to the shell an = is a word of its own */
+    text_put(out, "  local at=$COMP_CWORD values=\n"
+                  "  [ \"$word\" != = ] || { word=; at=$((at + 1)); before==; }\n"
+                  "  [ \"$before\" != = ] || before=${COMP_WORDS[at-2]}\n"
+                  "  COMPREPLY=()\n"
                   "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"");
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
     text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n"
+                  "  if [[ $at -gt 3 && ${COMP_WORDS[at-1]} = = && $before != -* ]]; then\n"
+                  "    case $before in\n");
+    bash_set_values(out);
+    text_put(
+        out,
+        "    esac\n    COMPREPLY=($(compgen -W \"$values\" -- \"$word\")); return\n  fi\n"
+        "  if [[ $command:$word = help:E* || $command:$word = help:e[0-9]* ]]; then topics+=\"");
+    put_ids(out);
+    text_put(out, "\"; word=E${word#?}; fi\n"
                   "  case $command:$before in\n");
     for (size_t i = 0; commands[i]; i++)
         bash_values(commands[i], out);
@@ -170,6 +281,7 @@ static void zsh(struct text *out)
         else if (*arguments == '$') {
             text_put(out, " '*:topic:(");
             put_topics(out);
+            put_ids(out);
             text_put(out, ")'");
         } else if (*arguments)
             text_printf(out, " '*:word:(%s)'", arguments);

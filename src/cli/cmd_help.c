@@ -35,9 +35,10 @@ static int help_run(struct args *a)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|exit|gpu]",
+    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|exit|signals|gpu]",
     .summary = "Show the page of a command, a config key or an error.",
-    .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n",
+    .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n"
+                "  dnn help --resume\n",
     .most = 1,
     .run = help_run,
 };

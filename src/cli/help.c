@@ -23,8 +23,7 @@ void help_overview(struct text *out)
                   "`dnn --version [--json]` what was found.\n");
 }
 
-/* Words wrapped at 96 columns behind an indent. */
-static void wrapped(struct text *out, const char *words, size_t indent, size_t column)
+void help_wrapped(struct text *out, const char *words, size_t indent, size_t column)
 {
     while (*words) {
         size_t length = strcspn(words, " \n");
@@ -62,7 +61,7 @@ static void option_row(const struct arg_option *o, struct text *out)
     text_printf(out, "  %-26s ", name.data);
     if (name.length > 26)
         text_printf(out, "\n%29s", "");
-    wrapped(out, o->help, 29, 29);
+    help_wrapped(out, o->help, 29, 29);
     text_free(&name);
 }
 
@@ -77,7 +76,7 @@ void help_command(const struct command *c, struct text *out)
             option_row(o, out);
     if (c->notes) {
         text_char(out, '\n');
-        wrapped(out, c->notes, 0, 0);
+        help_wrapped(out, c->notes, 0, 0);
     }
 }
 
@@ -89,7 +88,7 @@ static bool error_page(const char *word, struct text *out, struct err *e)
     if (!info)
         return err_set(e, ERR_USAGE, "there is no error id \"%s\"", text_quote_z(word));
     text_printf(out, "E%d: %s (exit code %d)\n\n", (int)info->id, info->summary, (int)info->exit);
-    wrapped(out, info->page, 0, 0);
+    help_wrapped(out, info->page, 0, 0);
     return true;
 }
 
@@ -107,19 +106,53 @@ static bool error_family(const char *word, struct text *out, struct err *e)
     return any || err_set(e, ERR_USAGE, "there is no family of errors \"%s\"", word);
 }
 
-/* "resume", "--resume": what the commands say of that option. */
+static bool is_option(const struct arg_option *o, const char *word)
+{
+    return strcmp(o->name, word) == 0 || (o->letter && word[0] == o->letter && !word[1]);
+}
+
+static const struct arg_option *option_in(const struct arg_option *table, const char *word)
+{
+    for (const struct arg_option *o = table; o && o->name; o++)
+        if (is_option(o, word))
+            return o;
+    return NULL;
+}
+
+/* Options that many commands share. */
+static const struct { const struct arg_option *options; const char *whose; } shared[] = {
+    {config_options, "commands that read or write a config"},
+    {compute_options, "commands that compute"},
+    {json_options, "commands with a result"},
+    {common_options, "every command"}};
+
+/* "resume", "--resume", "-o": what the commands say of that option. */
 static bool option_page(const char *word, struct text *out)
 {
+    const struct arg_option *o;
     bool any = false;
     word += strspn(word, "-");
     for (size_t i = 0; commands[i]; i++)
-        for (const struct arg_option *o = commands[i]->options; o && o->name; o++)
-            if (strcmp(o->name, word) == 0) {
-                text_printf(out, "%sdnn %s\n", any ? "\n" : "", commands[i]->usage);
-                option_row(o, out);
-                any = true;
-            }
+        if ((o = option_in(commands[i]->options, word)) != NULL) {
+            text_printf(out, "%sdnn %s\n", any ? "\n" : "", commands[i]->usage);
+            option_row(o, out);
+            any = true;
+        }
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if ((o = option_in(shared[i].options, word)) != NULL) {
+            text_printf(out, "%s%s\n", any ? "\n" : "", shared[i].whose);
+            option_row(o, out);
+            any = true;
+        }
     return any;
+}
+
+bool help_is_option(const char *word)
+{
+    struct text page = {0};
+    bool is = word[0] == '-' && option_page(word, &page);
+    text_free(&page);
+    return is;
 }
 
 bool help_topic(const char *word, struct text *out, struct err *e)
@@ -129,13 +162,15 @@ bool help_topic(const char *word, struct text *out, struct err *e)
         help_command(c, out);
         return true;
     }
-    if (help_exit(word, out))
+    if (help_exit(word, out) || help_signals(word, out) ||
+        (word[0] == '-' && option_page(word, out)))
         return true;
-    char upper[8];
-    if (word[0] == 'e' && strlen(word) < sizeof upper && isdigit((unsigned char)word[1])) {
-        memcpy(upper, word, strlen(word) + 1);
-        upper[0] = 'E';
-        word = upper;
+    char id[8]; /* e1203, 1203 */
+    size_t bare = word[0] == 'e';
+    if (strlen(word) < sizeof id - 1 && isdigit((unsigned char)word[bare])) {
+        id[0] = 'E';
+        memcpy(id + 1, word + bare, strlen(word + bare) + 1);
+        word = id;
     }
     if (word[0] == 'E' && strlen(word) == 3 && strspn(word + 1, "0123456789") == 2)
         return error_family(word, out, e);

@@ -109,6 +109,28 @@ out_has '    mlp ' "L02 help model.preset names them"
 run dnn help hidden
 out_has 'model.hidden, with model.preset "mlp"' "L02 help hidden says whose it is"
 
+# pages by the names people have at hand
+page_of() { run dnn help "$1"; is_exit 0 "L02 help $1"; out_has "$2" "L02   says: $2"; }
+page_of signals 'SIGUSR2'
+page_of SIGTERM 'Exit 75'
+page_of --set 'commands that read or write a config'
+page_of set '--set KEY=VALUE'
+page_of --rejects 'dnn predict'
+page_of --device 'commands that compute'
+page_of -o 'dnn train CONFIG'
+page_of --json 'One JSON object'
+page_of --verbosity 'every command'
+page_of 1203 'E1203'
+page_of e1203 'E1203'
+page_of 12 'E1203'
+page_of 64 'usage'
+for word in SIGWINCH --bogus 9999 SIG; do
+    run dnn help "$word"
+    is_exit 64 "L02 help $word: there is none"
+done
+run dnn help --help
+out_has 'usage: dnn help' "L02 help --help is the page of help"
+
 # completion: words where words stand, files where files stand
 dnn completion bash >complete.bash
 complete_at() { bash -c '. ./complete.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dnn; echo "${COMPREPLY[*]}"' bash "$@"; }
@@ -119,6 +141,20 @@ is "$(complete_at dnn train leads.cs)" "leads.csv" "L02 completion: files"
 is "$(complete_at dnn train --threads lea)" "" "L02 completion: none for a number"
 is "$(complete_at dnn completion '')" "bash zsh" "L02 completion: shells"
 is "$(complete_at dnn schema lea)" "" "L02 completion: none for schema"
+is "$(complete_at dnn evaluate m.dnn d.csv --on acc)" "accuracy" "L02 completion: metrics behind --on"
+is "$(complete_at dnn evaluate m.dnn d.csv --require = pr)" "pr_auc precision" "L02 completion: and behind --require="
+is "$(complete_at dnn train c.json --set = train.epo)" "train.epochs=" "L02 completion: keys behind --set="
+is "$(complete_at dnn train c.json --set train.loss.type = f)" "focal" "L02 completion: words behind a key"
+is "$(complete_at dnn train c.json --set = train.loss.type = f)" "focal" "L02 completion: with two ="
+is "$(complete_at dnn train c.json --set data.header =)" "true false" "L02 completion: nothing typed yet"
+is "$(complete_at dnn train c.json --set model.preset = m)" "mlp" "L02 completion: presets"
+is "$(complete_at dnn train c.json --set train.epochs = 1)" "" "L02 completion: none for the number of a key"
+is "$(complete_at dnn train c.json --set data.columns.city.sc)" "data.columns.city.scale=" "L02 completion: options of a column"
+is "$(complete_at dnn train c.json --set data.columns.city.scale = st)" "standard" "L02 completion: and their words"
+is "$(complete_at dnn train c.json --set data.columns.city = nu)" "numeric" "L02 completion: types of a column"
+is "$(complete_at dnn train c.json --backend = dnn_c)" "dnn_cpu" "L02 completion: behind the = of an option"
+is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: ids of errors"
+is "$(complete_at dnn help exi)" "exit" "L02 completion: topics with an e"
 dnn completion zsh >complete.zsh
 grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
 ok $? "L02 completion of zsh has the words too"

@@ -1,0 +1,43 @@
+/* help_signals.c - `dnn help signals`: what dnn does when it is told to end, or asked. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "run/stop.h"
+
+static const struct { const char *names, *words; } signals[] = {
+    {"SIGTERM SIGHUP SIGXCPU",
+     "Stop: a training writes a checkpoint, from which --resume goes on; other commands leave no "
+     "part of an output. Exit 75."},
+    {"SIGINT", "The same, as Ctrl-C sends it. Exit 130."},
+    {"SIGUSR1", "A training writes a checkpoint now, and goes on."},
+    {"SIGUSR2", "A line on standard error says how far the work is."},
+    {"SIGPIPE", "The reader of the output went away: exit 141, without a word."},
+    {"SIGXFSZ", "A file reaches its limit (ulimit -f): the write fails, exit 74."}};
+
+static bool listed(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = strstr(names, name); p; p = strstr(p + 1, name))
+        if ((p == names || p[-1] == ' ') && (p[length] == ' ' || !p[length]))
+            return true;
+    return false;
+}
+
+bool help_signals(const char *word, struct text *out)
+{
+    bool all = strcmp(word, "signals") == 0, found = false;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (!all && !listed(signals[i].names, word))
+            continue;
+        text_printf(out, "%s\n    ", signals[i].names);
+        help_wrapped(out, signals[i].words, 4, 4);
+        found = true;
+    }
+    if (found)
+        text_printf(out,
+                    "\nA second signal that ends, %g seconds or more after the first, or a "
+                    "second Ctrl-C, ends at once\n(143, 130) and removes temporary files. What "
+                    "is ignored at the start (nohup) stays ignored.\n",
+                    STOP_TOGETHER_S);
+    return found;
+}
