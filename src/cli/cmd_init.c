@@ -130,11 +130,17 @@ static char *path_from(const char *config, const char *path)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
+static bool split_by_column(const struct overrides *o)
+{
+    const char *method = set_value(o, "data.split.method");
+    return method && strcmp(method, split_method_names[SPLIT_COLUMN]) == 0;
+}
+
 /* The column that says the part of each row is no feature. */
 static bool says_part(const struct overrides *o, const char *name)
 {
-    const char *method = set_value(o, "data.split.method"), *of = set_value(o, "data.split.column");
-    return method && of && strcmp(method, "column") == 0 && strcmp(of, name) == 0;
+    const char *of = set_value(o, "data.split.column");
+    return split_by_column(o) && of && strcmp(of, name) == 0;
 }
 
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
@@ -164,8 +170,10 @@ static void config_text(const struct infer *found, const char *target, const str
     json_close(o, '}');
     json_open(o, "split", '{');
     json_put_string(o, "method", found->task == TASK_REGRESSION ? "random" : "stratified");
-    json_put_number(o, "valid", 0.15);
-    json_put_number(o, "test", 0.15);
+    if (!split_by_column(sets)) { /* which knows no shares */
+        json_put_number(o, "valid", 0.15);
+        json_put_number(o, "test", 0.15);
+    }
     json_close(o, '}');
     json_close(o, '}');
     json_open(o, "model", '{');

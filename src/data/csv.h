@@ -42,7 +42,9 @@
 #define CSV_MOST_NAME 4096
 
 /* Who says what a file looks like, and so what a message tells the user to change. */
-enum csv_said { CSV_SAID_BY_CONFIG, CSV_SAID_BY_MODEL_OR_IO, CSV_SAID_BY_MODEL };
+enum csv_said {
+    CSV_SAID_BY_CONFIG, CSV_SAID_BY_MODEL_OR_IO, CSV_SAID_BY_IO, CSV_SAID_BY_MODEL
+};
 
 struct csv_dialect {
     char delimiter;     /* , ; \t | */
@@ -50,6 +52,7 @@ struct csv_dialect {
     int encoding;       /* enum data_encoding */
     bool tsv;           /* --io tsv: no quoting at all */
     uint8_t said;       /* enum csv_said */
+    char trained;       /* said by --io: the delimiter of the training file */
 };
 
 /* A cell: its bytes without the outer quotes, "" pairs already read as one quote (`escaped`: there

@@ -43,8 +43,15 @@ static bool check_delimiter(const struct csv *c, const struct csv_block *b,
     err_excerpt(e, cell->text, cell->length);
     if (c->dialect.said == CSV_SAID_BY_CONFIG)
         return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
-    if (c->dialect.said == CSV_SAID_BY_MODEL_OR_IO && (best == ',' || best == '\t'))
+    bool by_io = c->dialect.said == CSV_SAID_BY_IO;
+    if ((by_io || c->dialect.said == CSV_SAID_BY_MODEL_OR_IO) && (best == ',' || best == '\t'))
         return err_help(e, "give --io %s", best == ',' ? "csv" : "tsv");
+    if (by_io && best == c->dialect.trained)
+        return err_help(e, "leave --io out: the training file had that delimiter too");
+    if (by_io)
+        return err_help(e, "write the file with \"%s\", as --io says, or with \"%s\", as the "
+                        "training file was, and leave --io out",
+                        delimiter_name(c->dialect.delimiter), delimiter_name(c->dialect.trained));
     return err_help(e, "write the file with \"%s\", as the training file was",
                     delimiter_name(c->dialect.delimiter));
 }
@@ -99,26 +106,32 @@ static bool find_equal(struct csv *c, bool folded, size_t *first, size_t *second
     return found != SIZE_MAX;
 }
 
-static bool looks_like_data(const struct csv *c)
+static bool is_number(const char *name)
 {
     double v;
-    for (size_t i = 0; i < c->name_count; i++) {
-        size_t n = strlen(c->names[i]);
-        if (number_parse(c->names[i], n, '.', &v) == NUMBER_BAD &&
-            number_parse(c->names[i], n, ',', &v) == NUMBER_BAD)
+    size_t n = strlen(name);
+    return number_parse(name, n, '.', &v) != NUMBER_BAD ||
+           number_parse(name, n, ',', &v) != NUMBER_BAD;
+}
+
+static bool looks_like_data(const struct csv *c)
+{
+    for (size_t i = 0; i < c->name_count; i++)
+        if (!is_number(c->names[i]))
             return false;
-    }
     return true;
 }
 
-static bool header_help(const struct csv *c, struct err *e, const char *otherwise)
+static bool header_help(const struct csv *c, bool data, struct err *e, const char *otherwise)
 {
-    if (looks_like_data(c))
-        return err_help(e, c->dialect.said == CSV_SAID_BY_CONFIG
-                               ? "if the file has no header line, set \"header\": false in data "
-                                 "(predict: --no-header)"
-                               : "if the file has no header line, give --no-header");
-    return err_help(e, "%s", otherwise);
+    if (!data)
+        return err_help(e, "%s", otherwise);
+    if (c->dialect.said == CSV_SAID_BY_CONFIG)
+        return err_help(e, "if the file has no header line, set \"header\": false in data "
+                           "(predict: --no-header)");
+    return err_help(e, "if the file has no header line, %s",
+                    c->dialect.said == CSV_SAID_BY_MODEL ? "put one in front of it"
+                                                         : "give --no-header and --columns a,b,c");
 }
 
 /* Programs that write a table with the numbers of its rows leave that column, the first, without a
@@ -161,14 +174,14 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
             err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column,
                    "the name of column %u has %zu bytes, more than %d", i + 1, length,
                    CSV_MOST_NAME);
-            return header_help(c, e, "is the delimiter right?");
+            return header_help(c, looks_like_data(c), e, "is the delimiter right?");
         }
         err_at(e, ERR_CSV_HEADER_NAME, b->path, line, column, "column %u has no name", i + 1);
         if (i + 1 == r->cells && i > 0)
-            return header_help(c, e,
+            return header_help(c, looks_like_data(c), e,
                                "the line ends with a delimiter: remove it from every line, or "
                                "name the column");
-        return header_help(c, e, "give the column a name");
+        return header_help(c, looks_like_data(c), e, "give the column a name");
     }
     size_t first, second;
     if (find_equal(c, false, &first, &second)) {
@@ -176,7 +189,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
         err_at(e, ERR_CSV_HEADER_DUPLICATE, b->path, line, column,
                "columns %zu and %zu have the same name \"%s\"", first + 1, second + 1,
                text_quote_z(c->names[first]));
-        return header_help(c, e,
+        return header_help(c, is_number(c->names[first]), e,
                            "give one of them another name; if this line is no header, set "
                            "\"header\": false in data (predict: --no-header)");
     }

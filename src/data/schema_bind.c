@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/number.h"
 
 enum { MOST_NAMED = 12, MOST_NEAR = 4, MOST_COMPARED = 64 };
 
@@ -109,6 +110,29 @@ static void help_names(const char *const *names, size_t count, struct err *e)
     text_free(&list);
 }
 
+/* Is a name a number, and none of them one that the schema has? */
+static bool looks_like_data(const struct schema *s, const char *const *names, size_t count,
+                            const struct binding *b)
+{
+    bool number = false;
+    double v;
+    for (size_t i = 0; i < count && !number; i++)
+        number = number_parse(names[i], strlen(names[i]), s->decimal, &v) == NUMBER_OK;
+    return number && b->extra == count && s->dialect.header;
+}
+
+static void help_header(const struct schema *s, bool sure, struct err *e)
+{
+    const char *which = sure ? "the first line looks like data, not like names: " : "";
+    const char *whether = sure ? "" : "if the file has no header line, ";
+    if (s->fitted)
+        err_help(e, "%s%sput %s in front of it (predict: --no-header and --columns a,b,c)", which,
+                 whether, sure ? "a header line" : "one");
+    else
+        err_help(e, "%s%sset \"header\": false in data; its columns are then c1, c2, ...", which,
+                 whether);
+}
+
 /* All of them are named: those that `what` has no room for go on in `more`. */
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
                            const struct binding *b, const bool *listed, const uint32_t *missing,
@@ -128,18 +152,19 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     if (rest.length)
         err_more(e, rest.data);
     text_free(&rest);
-    add_near(s, names, count, listed, missing, missing_count, &help);
-    if (help.length)
+    bool data = looks_like_data(s, names, count, b);
+    if (!data)
+        add_near(s, names, count, listed, missing, missing_count, &help);
+    if (data)
+        help_header(s, true, e);
+    else if (help.length)
         err_help(e, "%s", help.data);
     else if (count == 1)
         err_help(e, s->fitted
                         ? "the file has one column: is its delimiter that of the training file?"
                         : "the file has one column: check \"delimiter\" in the config");
     else if (b->extra == count && s->dialect.header)
-        err_help(e, s->fitted ? "if the file has no header line, put one in front of it "
-                                "(predict: --no-header and --columns a,b,c)"
-                              : "if the file has no header line, set \"header\": false in data; "
-                                "its columns are then c1, c2, ...");
+        help_header(s, false, e);
     else if (s->fitted)
         err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
     else

@@ -191,7 +191,10 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     }
     if (q->no_header)
         t->dialect.header = false;
-    t->dialect.said = q->labelled ? CSV_SAID_BY_MODEL : CSV_SAID_BY_MODEL_OR_IO;
+    t->dialect.said = q->labelled         ? CSV_SAID_BY_MODEL
+                      : q->csv || q->tsv ? CSV_SAID_BY_IO
+                                         : CSV_SAID_BY_MODEL_OR_IO;
+    t->dialect.trained = s->schema->dialect.delimiter;
     t->drift = drift_new(t->schema);
     uint64_t row_bytes =
         t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));

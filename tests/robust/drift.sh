@@ -128,6 +128,18 @@ is_exit 65 "D03 another delimiter"
 err_has "help: give --io tsv" "D03 the option that reads it"
 run dnn predict wide.dnn wide.tsv --io tsv
 is_exit 0 "D03 and it does"
+tr , ';' <wide.csv >semi.csv
+run dnn predict wide.dnn semi.csv --io tsv
+err_has 'help: write the file with "\t", as --io says, or with ",", as the training file was, and leave --io out' "D03 --io is what counts"
+sed 's/wide.csv/semi.csv/; s/"data": {/"data": {"delimiter": ";", /' wide.json >semi.json
+dnn train semi.json -o semi.dnn --quiet 2>err
+run dnn predict semi.dnn semi.csv --io tsv
+err_has 'help: leave --io out: the training file had that delimiter too' "D03 and not where it is wrong"
+sed 1d wide.csv >headless.csv
+run dnn predict wide.dnn headless.csv
+err_has 'help: if the file has no header line, give --no-header and --columns a,b,c' "D08 two numbers that are equal are no two names"
+run dnn evaluate wide.dnn headless.csv
+err_has 'help: if the file has no header line, put one in front of it' "D08 evaluate"
 run dnn evaluate wide.dnn wide.tsv
 err_has 'as the training file was' "D03 evaluate: what the model says counts"
 err_lacks "in data" "D03 not a config"
@@ -145,7 +157,7 @@ is "$(cat x.out)" before "D10 after an error the earlier output is untouched"
 tail -n +2 flat.csv >bare.csv
 run dnn predict m.dnn bare.csv -o x.out
 is_exit 65 "D08 a file without header"
-err_has "no header line" "D08 the hint says what to do"
+err_has 'help: the first line looks like data, not like names: put a header line in front of it (predict: --no-header and --columns a,b,c)' "D08 the hint says what to do"
 err_has "--no-header" "D08 by this option"
 run dnn predict m.dnn bare.csv --no-header --columns lead_id,age,city,visits,signed_on -o x.out
 is_exit 0 "D08 with --no-header --columns"
@@ -306,6 +318,9 @@ printf 'a\t30\tOslo\t1\t2024-01-01\nb"c\t30\t"Oslo"\t1\t2024-01-01\n' >>t.tsv
 run dnn predict m.dnn t.tsv --io tsv
 is_exit 0 "D13 TSV in and out"
 is "$(sed -n 3p out | cut -f1)" 'b"c' "D13 without quoting"
+printf 'a\t30\tOslo\t1\t2024-01-01\tmore\n' >>t.tsv
+run dnn predict m.dnn t.tsv --io tsv
+err_has 'help: --io tsv knows no quoting: a cell cannot hold a tab' "D13 and no advice to quote"
 # what a row without an answer holds is not counted: nothing was answered by it
 head -n 1 flat.csv >rejects.csv
 awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next} NR == 2 {OFS = ","

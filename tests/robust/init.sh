@@ -95,6 +95,8 @@ head -n 3 s.csv >two.csv
 refuses E1230 two.csv --target y
 run dnn init s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
 err_lacks 'will refuse' "the column that says the part is no feature"
+grep -qE '"(valid|test)": 0' told.json
+is $? 1 "  and there are no shares, which such a split does not know"
 run dnn train told.json -o told.dnn -q --set train.epochs=1
 is_exit 0 "  and train takes it"
 
