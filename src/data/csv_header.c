@@ -329,10 +329,12 @@ static bool find_width(struct csv *c, size_t *width, struct err *e)
 
 static bool take_width(struct csv *c, struct err *e)
 {
-    if (!find_width(c, &c->name_count, e))
+    size_t width;
+    if (!find_width(c, &width, e))
         return false;
-    c->names = mem_zero(c->name_count, sizeof *c->names);
-    for (size_t i = 0; i < c->name_count; i++)
+    c->names = mem_zero(width, sizeof *c->names);
+    c->name_count = width;
+    for (size_t i = 0; i < width; i++)
         c->names[i] = numbered(i);
     return true;
 }

@@ -65,6 +65,9 @@ for bad in 'x"y,1,2,3' '"x"y,1,2,3' '\xff,1,2,3' '1,2\0,3,4' 1,2 1,2,3,4,5; do
         same piped out "and through a pipe"
     done
 done
+printf '  \r\n' >blank.csv
+run dnn predict m.dnn blank.csv --no-header --columns "$columns" --on-bad-row null
+is "$STATUS $(wc -c <out)" "0 0" "blank lines alone are no rows"
 { printf 'x"y,1,2\n'; cat rows.csv; sleep 20; } | dnn predict m.dnn --no-header --columns "$columns" --on-bad-row null --quiet >early &
 for _ in $(seq 100); do
     [ "$(grep -c . early)" -lt 3 ] || break
