@@ -68,6 +68,7 @@ done
 printf '  \r\n' >blank.csv
 run dnn predict m.dnn blank.csv --no-header --columns "$columns" --on-bad-row null
 is "$STATUS $(wc -c <out)" "0 0" "blank lines alone are no rows"
+: >early
 { printf 'x"y,1,2\n'; cat rows.csv; sleep 20; } | dnn predict m.dnn --no-header --columns "$columns" --on-bad-row null --quiet >early &
 for _ in $(seq 100); do
     [ "$(grep -c . early)" -lt 3 ] || break
