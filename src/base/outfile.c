@@ -277,7 +277,7 @@ static bool rename_failed(struct outfile *o, int error, struct err *e)
                  error == ENOENT || error == ENOTDIR;
     err_at(e, place ? ERR_FILE_CREATE : ERR_FILE_RENAME, o->path, 0, 0,
            "cannot be put in place: %s", strerror_r(error, room, sizeof room));
-    return err_help(e, "the earlier file is unchanged; look at the folder's owner and mode");
+    return err_help(e, "what stood there before is unchanged; look at the folder's owner and mode");
 }
 
 /* Closes and forgets; the temporary file goes unless it has become the final one. */

@@ -246,6 +246,13 @@ keys out >told.keys
 DNN_FAULT=alloc:30 run dnn check leads.json --json
 out_has 'out of memory' "L05 the object of a process without memory"
 is "$(keys out)" "$(cat told.keys)" "L05   has the members of any other"
+printf 'a;b;id;y\n' >comma.csv
+for ((i = 0; i < 60; i++)); do echo "$i,$((i % 7));$((i * 11 % 5));x, $i;$((i % 2))"; done >>comma.csv
+run dnn init comma.csv --target y --id id -o comma.json --set train.epochs=1
+run dnn train comma.json -o comma.dnn -q
+run dnn predict comma.dnn comma.csv --passthrough a,b
+sed -n 3p out | grep -qE '^"x, 1","1,1",1,[01],[01](\.[0-9]+)?,[01]'
+ok $? "L05 --passthrough repeats cells as they are, in quotes where they hold a comma" "$(cat out err | head -n 5)"
 for text in $'N\nA' $'a\tb' $'a\rb'; do
     refused "L05 --null with a tab or a line end" "holds a tab or a line end" \
         predict m.dnn new.csv --io tsv --on-bad-row null --null "$text"
