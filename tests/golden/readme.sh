@@ -23,7 +23,7 @@ for header in $(grep -oE '\(?(base|data|backend|model|run|cli)/[a-z_]+\.[ch]' HA
     ok $? "src/$header exists"
 done
 for name in $(grep -oE '`[a-z0-9]+_[a-z0-9_]+`' HACKING.md | tr -d '`' | sort -u); do
-    grep -rqw --include='*.h' -- "$name" src kernels
+    grep -rqw --include='*.h' --include='*.cuh' -- "$name" src kernels
     ok $? "HACKING: $name is declared"
 done
 for word in $(grep -oE '`(DNN|LOG|GPU|ALL|CUDA|MODEL)_[A-Z_]+`|`DEBUG`' README.md | tr -d '`' | sort -u); do
