@@ -19,7 +19,8 @@ static const struct arg_option predict_options_table[] = {
     {"no-header", 0, NULL, NULL, 0, 0, 0, "Neither input nor output has a header."},
     {"passthrough", 0, "LIST", NULL, 0, 0, 0,
      "Input columns to repeat in the output: a,b,c, named as for --columns, or all. Their cells "
-     "stay as they are, a decimal comma too; answers have a point, and commas between (tsv: tabs)."},
+     "stay as they are, a decimal comma too; answers have a point, and commas between (tsv: "
+     "tabs)."},
     {"io", 0, "FORMAT", io_words, 0, 0, 0,
      "csv, or tsv: tabs and no quoting, in and out. Default: the training file's delimiter in, CSV "
      "out."},
