@@ -1,6 +1,6 @@
 /* json.h - strict JSON (RFC 8259): our validator first, then cJSON; every value knows its line and
  * column. Refused with file:line:column: anything outside the grammar, duplicate keys, invalid
- * UTF-8, \u0000, lone surrogates, depth over 32, more than 1 MiB, more than 10,000 keys, numbers
+ * UTF-8, \u0000, lone surrogates, depth over 32, more than 1 MiB, more than 40,000 keys, numbers
  * that overflow a double. A byte-order mark is skipped. Values are owned by the document. Keys that
  * differ only by case are refused by opt_read where a table names the keys; names of columns and
  * labels may differ so. */
@@ -15,7 +15,7 @@
 #include "base/text.h"
 
 #define JSON_MOST_BYTES ((size_t)1 << 20)
-#define JSON_MOST_KEYS 10000
+#define JSON_MOST_KEYS 40000
 /* Of a text that dnn itself wrote, as a config with every key and every layer filled in: one that
  * was read must be readable again with what was added to it. */
 #define JSON_OWN_BYTES ((size_t)2 << 20)

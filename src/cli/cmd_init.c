@@ -330,6 +330,7 @@ static bool make_config(const struct args *a, const char *target, const struct i
     struct config *config =
         config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
     bool good = config && init_forecast(config, found, e);
+    bool large = !config && e->id == ERR_JSON_LIMIT;
     if (good) {
         for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
             const struct json *section = json_path(json_root(config->doc), set_sections[i]);
@@ -338,7 +339,10 @@ static bool make_config(const struct args *a, const char *target, const struct i
         }
         json_write(json, json_root(config->doc), 2);
         text_char(json, '\n');
-    } else if (!config && e->id == ERR_JSON_LIMIT) {
+        large = json->length > JSON_MOST_BYTES; /* with its line ends and blanks */
+        good = !large;
+    }
+    if (large) {
         err_clear(e);
         err_at(e, ERR_CSV_LIMIT, data, 0, 0, "%zu columns are more than a config can list",
                found->count);

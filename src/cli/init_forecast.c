@@ -20,20 +20,34 @@ static bool has_feature(const struct config *c)
     return false;
 }
 
+/* Looked for from *at on, which is then behind it: who asks in the file's order asks for the next.
+ */
+static const struct infer_column *column_from(const struct infer *found, const char *name,
+                                              size_t *at)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        size_t here = (*at + i) % found->count;
+        if (strcmp(found->columns[here].name, name) == 0) {
+            *at = here + 1;
+            return &found->columns[here];
+        }
+    }
+    return NULL;
+}
+
 static const struct infer_column *column_of(const struct infer *found, const char *name)
 {
-    for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->columns[i].name, name) == 0)
-            return &found->columns[i];
-    return NULL;
+    size_t at = 0;
+    return column_from(found, name, &at);
 }
 
 /* A --set for a column that the file lacks. */
 static bool check_columns(const struct config *c, const struct infer *found, struct err *e)
 {
     const struct json *list = c->data.columns;
+    size_t at = 0;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
-        if (!column_of(found, json_key(v)))
+        if (!column_from(found, json_key(v), &at))
             return err_set(e, ERR_MODEL_COLUMN, "the file has no column \"%s\"",
                            text_quote_z(json_key(v)));
     return true;
@@ -71,10 +85,12 @@ static bool check_rows(const struct config *c, const struct infer *found, struct
 /* An id column is repeated in predictions, beside the columns that they have themselves. */
 static bool check_answers(const struct schema *s, const struct infer *found, struct err *e)
 {
+    size_t at = 0;
     for (size_t i = 0; i < s->column_count; i++) {
         const char *name = s->columns[i].name;
-        const struct infer_column *column = column_of(found, name);
-        if (s->columns[i].type == COLUMN_ID && column && column->answers)
+        const struct infer_column *column =
+            s->columns[i].type == COLUMN_ID ? column_from(found, name, &at) : NULL;
+        if (column && column->answers)
             return err_set(e, ERR_CONFIG_COLUMNS,
                            "predictions repeat the id column \"%s\", and have a column of their "
                            "own of that name; rename it, or give it the type \"ignore\"",

@@ -243,8 +243,8 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
 
 /* --- the summary --- */
 
-/* A sum of weights, which are floats: 7 digits of it, or all that stand before the point. Whole ones
- * are as they are. */
+/* A sum of weights, which are floats: 7 digits of it, or all that stand before the point. Whole
+ * ones are as they are. */
 static double weight_sum(double sum)
 {
     double unit = sum > 0 ? pow(10, fmax(6 - floor(log10(sum)), 0)) : 1;

@@ -356,6 +356,10 @@ err_has E1105 "J17 by the limit of keys"
 perl -e 'print "{\"data\": {\"columns\": {"; print "\"k$_\": 0, " for 1 .. 9000; print "\"k\": \"id\"}}}"' >c.json
 run timeout 5 "$DNN" check c.json
 is_exit 78 "J17 9,000 keys, quickly"
+perl -e 'print "{\"data\": {\"columns\": {"; print "\"k$_\": 0, " for 1 .. 39000; print "\"k\": \"id\"}}}"' >c.json
+run timeout 5 "$DNN" check c.json
+is_exit 78 "J17 39,000 keys, quickly"
+err_lacks E1105 "not by the limit of keys"
 run dnn check none.json
 is_exit 66 "a config that is not there"
 # rows of a part that stand in the training rows too: a few meet by chance

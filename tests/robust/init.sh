@@ -180,10 +180,23 @@ is_exit 0 "  predicts"
 is "$(sed -n 2p out | cut -d, -f1)" 0 "  and is repeated"
 
 # more columns than a config can list
-awk 'BEGIN { for (i = 0; i < 10050; i++) printf "c%d,", i; print "y"; for (r = 0; r < 3; r++) { for (i = 0; i < 10050; i++) printf "%d,", (i + r) % 3; print r % 2 } }' >wide.csv
+wide() { awk -v columns="$1" -v rows="$2" 'BEGIN { for (i = 0; i < columns; i++) printf "c%d,", i; print "y"; for (r = 0; r < rows; r++) { for (i = 0; i < columns; i++) printf "%d,", (i + r) % 3; print r % 2 } }'; }
+wide 40050 3 >wide.csv
 run dnn init wide.csv --target y -o wide.json
 is_exit 65 "too many columns for a config"
-err_has '10051 columns are more than a config can list'
+err_has '40051 columns are more than a config can list'
+wide 39970 3 >wide.csv
+run dnn init wide.csv --target y -o wide.json
+is_exit 65 "and one that would be longer than a config may be"
+err_has '39971 columns are more than a config can list'
+# less: the config is read, and so is what it becomes in the model, with its other keys
+wide 30000 20 >wide.csv
+run dnn init wide.csv --target y -o wide.json
+is_exit 0 "as many columns as a config can list"
+run dnn train wide.json --progress none --set train.epochs=1
+is_exit 0 "are trained on"
+run dnn predict wide.dnn wide.csv -q
+is_exit 0 "and the model is read"
 
 # names and options that contradict each other, or do nothing
 run dnn init leads.csv --target converted --id lead_id --ignore lead_id
