@@ -4,7 +4,8 @@
  *
  *   KERNEL(name)(arguments)            a kernel of at most 1024 lanes a block, a multiple of 32;
  *                                      KERNEL_BOUNDED(lanes, name) says fewer, KERNEL_SHARING(
- *                                      lanes, blocks, name) how many blocks a multiprocessor holds
+ *                                      lanes, blocks, name) how many blocks a multiprocessor holds:
+ *                                      told nothing, ptxas may spill for more than anybody needs
  *   ARGUMENT(type)                     a struct by value whose address the kernel may take
  *   DEVICE, DEVICE_CALL, HOST_DEVICE   a function of the device, one never inlined, one of both
  *   LAUNCH(kernel, grid, block, bytes, m, ...)   on the machine's stream; grid, block: dim3;

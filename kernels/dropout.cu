@@ -2,10 +2,9 @@
 #include "dropout.cuh"
 #include "sheet.cuh"
 
-/* What element f (of rows x width) becomes. */
-DEVICE void put_kept(const struct op_dropout *a, uint64_t f, bool keep)
+/* What an element becomes. */
+DEVICE void put_kept(const struct op_dropout *a, uint32_t row, uint32_t col, bool keep)
 {
-    uint32_t row = (uint32_t)(f / a->width), col = (uint32_t)(f % a->width);
     size_t to = (size_t)row * a->ldy + col;
     float before = a->add ? form_get(a->y, to) : 0.0f;
     float x = form_get(a->x, (size_t)row * a->ldx + col);
@@ -27,7 +26,8 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
         for (unsigned i = 0; i < 4; i++) {
             uint64_t f = 4 * q + i - begin % 4; /* wraps around before the first */
             if (f < count)
-                put_kept(&a, f, bits.v[i] >= a.threshold);
+                put_kept(&a, (uint32_t)(f / a.width), (uint32_t)(f % a.width),
+                         bits.v[i] >= a.threshold);
         }
     }
 }
@@ -71,8 +71,8 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
     }
 }
 
-/* The same with rows anywhere. */
-KERNEL_BOUNDED(SHEET_LANES, dropout_words)(struct op_dropout a)
+/* The same width with rows anywhere: a word is of one row. */
+KERNEL_SHARING(SHEET_LANES, 4, dropout_words)(struct op_dropout a)
 {
     uint64_t words = (uint64_t)a.rows * a.width / 16, begin = words * a.micro;
     for (uint64_t w = global_id(); w < words; w += global_count()) {
@@ -84,8 +84,9 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_words)(struct op_dropout a)
         }
         if (!a.kept_known)
             ((uint16_t *)a.kept)[w] = (uint16_t)keep;
+        uint32_t row = (uint32_t)(w * 16 / a.width), col = (uint32_t)(w * 16 % a.width);
         for (unsigned i = 0; i < 16; i++)
-            put_kept(&a, w * 16 + i, keep >> i & 1);
+            put_kept(&a, row, col + i, keep >> i & 1);
     }
 }
 

@@ -146,7 +146,7 @@ struct together {
     uint32_t count, hot_blocks; /* of a shard */
 };
 
-KERNEL_BOUNDED(TOGETHER_LANES, gemm_many)(ARGUMENT(struct together) t)
+KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
 {
     typedef struct room<SIDE, SIDE, SIDE, 2, 2> room_type;
     SHARED(float, tiles, room_type::ALL);

@@ -40,7 +40,7 @@ DEVICE double measure_row(const struct op_score &a, const struct answers *to, co
 }
 
 template <int G>
-KERNEL_BOUNDED(LANES_OF_BLOCK, score_rows)(struct op_score a, uint32_t *counter, double *parts)
+KERNEL_SHARING(LANES_OF_BLOCK, 4, score_rows)(struct op_score a, uint32_t *counter, double *parts)
 {
     SHARED(double, room, LANES_OF_BLOCK / WARP);
     SHARED(uint32_t, said, 1);

@@ -37,8 +37,8 @@ struct table {
 };
 
 /* Reads data.train (and valid, test) once, splits, fits s on the training rows, applies. `stop` is
- * polled every block, and while a pipe is waited for, and ends with false and e->id == ERR_NONE when
- * it returns true (a signal).
+ * polled every block, and while a pipe is waited for: true ends it with false and e->id == ERR_NONE
+ * (a signal).
  * Threads: base/thread's pool. */
 struct table *table_load(struct schema *s, const struct data_options *o, uint64_t seed,
                          bool (*stop)(void), struct err *e);
