@@ -10,7 +10,7 @@ static const struct { const char *names, *words; } signals[] = {
      "part of an output. Exit 75."},
     {"SIGINT", "The same, as Ctrl-C sends it. Exit 130."},
     {"SIGUSR1", "A training writes a checkpoint now, and goes on."},
-    {"SIGUSR2", "A line on standard error says how far the work is."},
+    {"SIGUSR2", "A training says on standard error how far it is."},
     {"SIGPIPE", "The reader of the output went away: exit 141, without a word."},
     {"SIGXFSZ", "A file reaches its limit (ulimit -f): the write fails, exit 74."}};
 
