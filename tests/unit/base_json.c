@@ -249,7 +249,8 @@ static void limits(void)
        "40,001 keys");
     err_clear(&e);
     doc = json_parse_own(t.data, t.length, "a", &e);
-    ok(doc && json_count(json_root(doc)) == JSON_MOST_KEYS + 1, "what dnn wrote may have them: %s", e.what);
+    ok(doc && json_count(json_root(doc)) == JSON_MOST_KEYS + 1, "what dnn wrote may have them: %s",
+       e.what);
     json_free(doc);
     t.data[--t.length] = '\0';
     for (int i = JSON_MOST_KEYS + 1; i <= JSON_OWN_KEYS; i++)
