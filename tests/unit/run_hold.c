@@ -195,7 +195,8 @@ static void refuted(double loss, int64_t left, const char *what)
     begin(&t, &falling, NULL, NULL, 0);
     for (int64_t step = 3; step <= 5; step += 2) {
         c.now = (struct step){.tried = step, .applied = step, .epoch_loss = 5, .epoch_weight = 1};
-        ok(keeper_save(&t.keeper, &c, &name, &e), "a checkpoint inside the first epoch: %s", e.what);
+        ok(keeper_save(&t.keeper, &c, &name, &e), "a checkpoint inside the first epoch: %s",
+           e.what);
     }
     training_judge(&t, &now);
     is_int(training_newest_good(&t), left, what);
