@@ -343,8 +343,8 @@ bool csv_header_read(struct csv *c, struct err *e)
 {
     struct csv_cells cells = {0};
     size_t size;
-    if (c->most && !c->names)
-        return take_width(c, e);
+    if (c->most) /* every row of a later file is judged by itself, too */
+        return c->names || take_width(c, e);
     if (!first_record(c, &size, e))
         return false;
     struct csv_block b = {.bytes = c->pending->bytes,

@@ -96,6 +96,8 @@ static void read_file(struct csv_dialect d, int encoding, const char *text, size
     const char *const *names;
     size_t count = 0;
     struct csv *c = csv_open(&d, paths, 2, &e);
+    if (!d.header && n % 2)
+        csv_widths(c, 2 + n % 3 / 2, 3);
     if (csv_header(c, &names, &count, &e)) {
         check(count > 0 && count <= CSV_MOST_COLUMNS);
         while (csv_next(c, &b, &e)) {
