@@ -158,6 +158,8 @@ int main(int argc, char **argv)
     mem_free(final);
     unlink(scratch("dangling"));
     ok(file_exists(scratch("ten")) && !file_exists(scratch("no")), "exists");
+    ok(file_lasts(scratch("ten")) && !file_lasts(scratch("no")) && !file_lasts("-") &&
+           !file_lasts("/dev/null"), "can be read again");
     static const char *const joins[][3] = {{"a/b/c.json", "x.csv", "a/b/x.csv"},
                                            {"c.json", "x.csv", "x.csv"},
                                            {"a/c.json", "/x.csv", "/x.csv"},

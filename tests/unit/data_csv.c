@@ -1,6 +1,8 @@
 /* data_csv.c - files to records: line ends, encodings, quotes, headers, blank lines, several files,
  * pipes (C02, C03, C07, C08, C11, C13, C15, C16, C27, C28 of the catalogue). What is refused stands
  * in data_csv_bad.c. */
+#include <time.h>
+
 #include "data_csv_help.h"
 
 /* --- what is read --- */
@@ -193,6 +195,53 @@ static void test_fifo(void)
     mem_free(path);
 }
 
+static int asked;
+static bool third_time(void)
+{
+    return ++asked >= 3;
+}
+
+/* Whoever waits for a FIFO asks whether that is still wanted, also before anybody writes to it. */
+static void test_ask(void)
+{
+    const char *const *names;
+    size_t count;
+    struct err e = {0};
+    char *path = mem_string(path_of("fifo")); /* test_fifo made it, where that can be done */
+    if (!file_exists(path)) {
+        tap_skip("a FIFO that nobody writes to", "cannot be made here");
+        mem_free(path);
+        return;
+    }
+    struct csv *c = csv_open(&comma, &path, 1, &e);
+    csv_ask(c, third_time);
+    ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,
+       "a FIFO that nobody writes to is waited for until that is not wanted any more");
+    csv_close(c);
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *f = fopen(path, "w");
+        fputs("a,b\n1,2\n", f);
+        fflush(f);
+        nanosleep(&(struct timespec){0, 120000000}, NULL); /* longer than is waited at once */
+        fputs("3,4\n", f);
+        fclose(f);
+        _exit(0);
+    }
+    asked = -1000;
+    struct csv_block b;
+    uint64_t bytes = 0;
+    c = csv_open(&comma, &path, 1, &e);
+    csv_ask(c, third_time);
+    while (csv_next(c, &b, &e)) {
+        bytes += b.size;
+        csv_release(c, &b);
+    }
+    ok(bytes == 8 && e.id == ERR_NONE && asked > -1000, "and one with a slow writer is read whole");
+    csv_close(c);
+    mem_free(path);
+}
+
 /* C28: the file grows behind the reader's back. */
 static void test_change(void)
 {
@@ -255,6 +304,7 @@ int main(void)
     test_blocks();
     test_files();
     test_fifo();
+    test_ask();
     test_change();
     test_notes();
     test_place();
