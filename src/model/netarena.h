@@ -98,6 +98,9 @@ static inline uint32_t net_step_rows(const struct network *n)
     return n->o.whole ? n->o.whole : n->o.micro * n->o.rows;
 }
 
+/* The most rows that are issued at once, which a part of the stream holds at least. */
+uint32_t net_part_rows(const struct network *n);
+
 /* Training goes on with this step: what passes through the stream begins anew there. */
 static inline void net_next_step(struct network *n, const struct step *now)
 {

@@ -33,15 +33,18 @@ static bool has_room(const struct network *n, const struct rows *rows)
     return !left || rows->count * (rows->format.stride + sizeof(uint32_t)) <= left;
 }
 
+uint32_t net_part_rows(const struct network *n)
+{
+    uint32_t rows = n->shapes[0].model->rows;
+    return n->model && net_step_rows(n) > rows ? net_step_rows(n) : rows;
+}
+
 /* Through the stream, which is made of the memory that is left. */
 static bool stream_source(struct network *n, struct netsource *to, const struct source *from,
                           struct err *e)
 {
-    uint32_t rows = n->shapes[0].model->rows;
-    if (n->model && net_step_rows(n) > rows)
-        rows = net_step_rows(n);
-    if (!netstream_is_open(&n->stream) &&
-        !netstream_open(&n->stream, n->m, rows, from->count, from->rows.format.stride, e))
+    if (!netstream_is_open(&n->stream) && !netstream_open(&n->stream, n->m, net_part_rows(n),
+                                                          from->count, from->rows.format.stride, e))
         return false;
     n->carries = STREAM_NONE;
     return netsource_put_ring(to, n->m, from, n->features, n->stream.ring, STREAM_RING,
@@ -63,9 +66,14 @@ bool net_put_source(struct network *n, struct netsource *to, const struct source
 
 bool network_source(struct network *n, const struct source *from, struct err *e)
 {
+    bool room = !n->o.own_memory || has_room(n, &from->rows);
     n->train_from = *from;
-    n->train_streams = n->o.own_memory && (n->o.streams || !has_room(n, &from->rows));
-    return net_put_source(n, &n->source, from, &n->train_streams, e);
+    n->train_streams = n->o.own_memory && !n->o.stays && (n->o.streams || !room);
+    if (!n->o.stays)
+        return net_put_source(n, &n->source, from, &n->train_streams, e);
+    if (!room)
+        return err_set(e, ERR_GPU_MEMORY, "the GPU has no room for all rows beside the network");
+    return netsource_put(&n->source, n->m, from, n->features, e);
 }
 
 uint64_t network_streams(const struct network *n)

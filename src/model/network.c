@@ -261,8 +261,7 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
     *b = n->bytes;
     b->scratch = scratch_of(n);
     if (o->streams)
-        b->activations +=
-            netstream_least(n->shapes[0].model->rows, o->features->format.stride);
+        b->activations += netstream_least(net_part_rows(n), o->features->format.stride);
     b->total = b->weights + b->gradients + b->state + b->activations + b->scratch;
     network_free(n);
     return true;

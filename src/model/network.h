@@ -20,8 +20,9 @@ struct network_options {
     uint32_t steps; /* training: the most of an epoch; 0: 1 */
     bool training;
     /* The machine's memory is its own. Rows for which it has no room then pass through it, in parts
-     * that are copied while others are computed on; with `streams` they always do. */
-    bool own_memory, streams;
+     * that are copied while others are computed on; with `streams` they always do, and rows to
+     * train on never with `stays`: there is no room for them then. */
+    bool own_memory, streams, stays;
     /* Answers that are kept there at once (network_ask); 0: each batch of them is brought back by
      * itself. As many as are asked for, or some millions of numbers. */
     uint64_t answers;

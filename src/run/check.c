@@ -117,9 +117,10 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
  * what this training would give back: its network to another one, all it holds to a prediction. */
 static uint64_t largest_batch(const struct training *t, const struct check_result *r, bool training)
 {
+    bool streams = !training || network_streams(t->network) > 0;
     uint64_t room = machine_bytes_free(t->machine), largest = 0;
     if (room && r->device.all)
-        room += training ? r->device.all - r->device.data : r->device.all;
+        room += training && !streams ? r->device.all - r->device.data : r->device.all;
     uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
     uint64_t there = t->table->count[PART_TRAIN]; /* no step has more */
     for (uint32_t rows = 1; rows <= most; rows *= 2) {
@@ -128,7 +129,9 @@ static uint64_t largest_batch(const struct training *t, const struct check_resul
         struct err e = {0};
         o.rows = training && there < rows ? (uint32_t)there : rows;
         o.training = training;
-        o.streams = !training && o.own_memory;
+        o.micro = t->micro;
+        o.whole = 0;
+        o.streams = streams && o.own_memory;
         o.answers = training || !o.own_memory ? o.answers : SERVE_ANSWERS;
         o.keeps_best = training && o.keeps_best;
         if (!network_need(&o, t->machine, &need, &e) || (room && need.total > room))

@@ -1,5 +1,5 @@
 /* training_network.c - the network of a training on its machine, and what is tried where a GPU has
- * no room for it: smaller micro-batches, rows that pass through, then the CPU. */
+ * no room for it: smaller micro-batches, then rows that pass through, then the CPU. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +8,8 @@
 #include "run/stop.h"
 #include "run/training.h"
 #include "run/variable.h"
+
+enum { MICRO_LEAST = 32 }; /* rows */
 
 struct network_options training_network(const struct training *t)
 {
@@ -62,9 +64,10 @@ static bool enough_memory(const struct training *t, const struct network_options
     return true;
 }
 
-static bool network_try(struct training *t, struct err *e)
+static bool network_try(struct training *t, bool stays, struct err *e)
 {
     struct network_options o = training_network(t);
+    o.stays = stays;
     if (!enough_memory(t, &o, e))
         return false;
     t->network = network_new(&o, t->machine, &t->plan, e);
@@ -102,19 +105,6 @@ static void split(struct training *t, uint32_t most)
     uint32_t micro = (whole + most - 1) / most;
     machine_plan(t->machine, (whole + micro - 1) / micro, micro, &t->plan);
     machine_obey(t->machine, &t->plan);
-}
-
-/* Micro-batches of half as many rows. False where that is not to be had. */
-static bool halve(struct training *t)
-{
-    bool statistics = takes_statistics(t);
-    if (statistics)
-        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
-                 "%u rows, which is not halved", t->plan.batch);
-    if (statistics || t->plan.batch < 2)
-        return false;
-    split(t, (t->plan.batch + 1) / 2);
-    return true;
 }
 
 void training_keep_to_size(struct training *t)
@@ -159,21 +149,42 @@ static bool network_on_cpu(struct training *t, struct err *e)
         return false;
     machine_plan(t->machine, t->batch, t->micro, &t->plan);
     machine_obey(t->machine, &t->plan);
-    return network_try(t, e);
+    return network_try(t, false, e);
 }
 
-/* Makes it, with smaller micro-batches where there is no room, until it has its rows: they lie
- * there or pass through. False: it cannot be had here. */
-static bool network_fit(struct training *t, struct err *e)
+/* Makes it with its rows, where there is no room in micro-batches of half as many rows, and of half
+ * as many, down to `least`. False: it cannot be had so. */
+static bool network_halved(struct training *t, bool stays, uint32_t least, struct err *e)
 {
-    for (;;) {
-        if (network_try(t, e) && network_source(t->network, &t->source, e))
+    for (uint32_t half;; split(t, half)) {
+        if (network_try(t, stays, e) && network_source(t->network, &t->source, e))
             return true;
         network_drop(t);
-        if (e->id != ERR_GPU_MEMORY || !select_is_gpu(&t->backend) || !halve(t))
+        half = (t->plan.batch + 1) / 2;
+        if (e->id != ERR_GPU_MEMORY || half == t->plan.batch || half < least)
             return false;
         err_clear(e);
     }
+}
+
+/* First the table stays, beside micro-batches that are halved, though not below MICRO_LEAST: a step
+ * of smaller ones takes longer than the table to pass through. Then it passes through, beside
+ * micro-batches as large as they were meant to be, or as large as there is room for. */
+static bool network_fit(struct training *t, struct err *e)
+{
+    uint32_t wished = t->plan.batch, least = wished < MICRO_LEAST ? wished : MICRO_LEAST;
+    bool gpu = select_is_gpu(&t->backend), statistics = gpu && takes_statistics(t);
+    if (network_halved(t, gpu, gpu && !statistics ? least : wished, e))
+        return true;
+    if (!gpu || e->id != ERR_GPU_MEMORY)
+        return false;
+    if (statistics)
+        log_line("dnn_gpu: out of memory; batch_norm takes its statistics over the micro-batch of "
+                 "%u rows, which is not halved", wished);
+    else
+        split(t, wished);
+    err_clear(e);
+    return network_halved(t, false, statistics ? wished : 1, e);
 }
 
 /* A training without a product that is large enough is one of fp32: the same bits, and every file

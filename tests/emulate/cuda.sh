@@ -205,7 +205,7 @@ check "the same mathematics" close m.csv w.csv 1e-4
 run env GPU_BATCH_SIZE=16 "$DNN" train n.json -o m.dnn --progress none --quiet
 dnn predict m.dnn d.csv --quiet >m.csv
 check "GPU_BATCH_SIZE: the same mathematics" close m.csv w.csv 1e-4
-run env DNN_EMULATE=Malloc:5:2 "$DNN" train l.json -o m.dnn --progress none
+run env DNN_EMULATE=devices:1:60000 "$DNN" train l.json -o m.dnn --progress none
 is_exit 75 "batch_norm is not halved"
 err_has "batch_norm takes its statistics over the micro-batch of 64 rows, which is not halved" "and says so"
 err_has "error[E1804]" "E1804 no room"

@@ -36,7 +36,36 @@ run env DNN_EMULATE=devices:1:250000 "$DNN" train l.json -o m.dnn --progress non
 err_has "data streamed" "batch_norm, dropout, 37 rows twice a step"
 same m.dnn l.dnn "the same bytes"
 
-# the ladder: smaller micro-batches as well, then the CPU
+# the ladder: the table stays beside micro-batches that are halved, down to 32 rows; then it passes through, beside whole ones or,
+# where those have no room either, halved ones; then the CPU
+ladder() { # BYTES MICRO-BATCH|- STREAMED(0|1)
+    run env DNN_EMULATE=devices:1:"$1" "$DNN" train c.json -o s.dnn --progress none --set train.batch_size=1024 --set train.epochs=1
+    [ $STATUS -eq 0 ] && [ "$(sed -n 's/.*out of memory; micro-batch 1024 -> //p' err)" = "${2#-}" ] &&
+        [ "$(grep -c 'out of memory; data streamed' err)" -eq "$3" ]
+    ok $? "$1 bytes: micro-batch ${2/-/1024}, streamed $3" "exit $STATUS: $(cat err)"
+}
+ladder 1100000 - 0
+ladder 1000000 512 0
+ladder 600000 256 0
+ladder 400000 32 0
+ladder 350000 256 1
+ladder 200000 32 1
+run env DNN_EMULATE=devices:1:350000 "$DNN" train c.json -o s.dnn --progress none --set train.batch_size=256 --set train.epochs=1
+! grep -q 'micro-batch' err && grep -q 'data streamed' err
+ok $? "350000 bytes: streamed alone where whole micro-batches have room so" "$(cat err)"
+run env DNN_EMULATE=devices:1:250000 "$DNN" train l.json -o s.dnn --progress none
+is "$(grep -o 'batch_norm takes its.*\|data streamed' err | tr '\n' ';')" \
+    "batch_norm takes its statistics over the micro-batch of 37 rows, which is not halved;data streamed;" "batch_norm goes without the first rung, and says so"
+for bytes in 1000000 400000 350000; do
+    export DNN_EMULATE=devices:1:$bytes
+    most=$(dnn check c.json --json --set train.batch_size=1024 2>/dev/null | sed 's/.*"largest_batch":{"train":\([0-9]*\).*/\1/')
+    run dnn train c.json -o s.dnn --progress none --set train.batch_size="$most" --set train.epochs=1
+    [ $STATUS -eq 0 ] && ! grep -q 'micro-batch' err
+    ok $? "$bytes bytes: the largest batch that check names, $most, fits" "exit $STATUS: $(cat err)"
+    run dnn train c.json -o s.dnn --progress none --set train.batch_size=$((2 * most)) --set train.epochs=1
+    err_has "micro-batch $((2 * most)) -> " "twice as many do not"
+    unset DNN_EMULATE
+done
 run env DNN_EMULATE=devices:1:160000 "$DNN" train c.json -o s.dnn --progress none --set train.batch_size=256
 is_exit 0 "little room"
 err_has "dnn_gpu: out of memory; micro-batch 256 -> " "micro-batches are halved"
