@@ -42,6 +42,20 @@ static double rows_per_second(const struct run *r)
     return r->step_seconds > 0 ? (double)rows_of_steps(r->t, r->steps_here) / r->step_seconds : 0;
 }
 
+/* The machine says that it is at a step between these two. Tables are indexed by what it says, and
+ * a device that does not compute may say anything. */
+static bool counted(const struct training *t, const struct step *now, int64_t least, int64_t most,
+                    struct err *e)
+{
+    if (now->tried >= least && now->tried <= most && now->bad_steps >= 0)
+        return true;
+    err_set(e, ERR_MACHINE_FAULT,
+            "%s does not compute: it says that %lld steps were done, where %lld to %lld were",
+            select_is_gpu(&t->backend) ? "the GPU" : "the machine", (long long)now->tried,
+            (long long)least, (long long)most);
+    return err_help(e, "`dnn gpucheck` says what is wrong with it");
+}
+
 /* The learning rates of the rest of an epoch, from step `tried` of the training on. */
 static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 {
@@ -201,14 +215,15 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
             return lost_in(e, tried, steps);
         double took = clock_now() - began;
         network_step(t->network, now);
+        if (!training_answered(t, e) ||
+            !counted(t, now, all ? tried + steps : tried, tried + steps, e))
+            return FAILED;
         if (!all)
             steps = (uint32_t)(now->tried - tried); /* those before the one that was left */
         done += steps;
         r->steps_here += steps;
         r->step_seconds += took;
         fit_stretch(r, steps, took);
-        if (!training_answered(t, e))
-            return FAILED;
         if (steps == 1)
             training_judge(t, now);
         if (!steps_good(r, now, begin, done - steps, steps, e))
@@ -378,8 +393,9 @@ bool epochs_run(struct training *t, struct err *e)
         }
         r.epoch_began = clock_now();
         network_step(t->network, &now);
-        v = training_answered(t, e) ? look_around(&r, &now, e) : FAILED;
-        int64_t done = now.tried - t->history.epochs * t->steps;
+        int64_t first = t->history.epochs * t->steps, done = now.tried - first;
+        bool sound = training_answered(t, e) && counted(t, &now, first, first + t->steps, e);
+        v = sound ? look_around(&r, &now, e) : FAILED;
         if (v == GO_ON && done < t->steps)
             v = epoch_begin(&r, done, e) ? steps_run(&r, done, &now, e) : FAILED;
         if (v == GO_ON)

@@ -121,6 +121,7 @@ for code in 69 75 81; do
 done
 
 # --- a card that is wrong without a word ---
+dnn train f.json -o c.dnn --progress none --quiet --backend dnn_cpu
 run dnn verify m.dnn --backend dnn_gpu
 is_exit 0 "the stored rows are answered as they were"
 run env DNN_EMULATE=wrong:1 "$DNN" verify m.dnn --backend dnn_gpu
@@ -128,6 +129,12 @@ is_exit 81 "G19 a silent wrong result: verify finds it, 81"
 run env DNN_EMULATE=wrong:40 "$DNN" gpucheck --level quick
 [ $STATUS -eq 81 ]
 ok $? "G19 and gpucheck" "exit $STATUS: $(tail -n 2 out)"
+run env DNN_EMULATE=dry "$DNN" train f.json -o w.dnn --progress none
+[ $STATUS -eq 0 ] && one_warning && cmp -s w.dnn c.dnn
+ok $? "G19 a card that does not compute, its counters with it: the CPU's bytes, with one warning" "exit $STATUS: $(cat err)"
+run env DNN_EMULATE=dry "$DNN" train f.json -o w.dnn --progress none --set "$none"
+is_exit 81 "G19 or 81"
+err_has "the GPU does not compute: it says that" "G19 and why"
 
 # --- several at once on one card ---
 for i in 1 2 3 4 5 6 7 8; do
