@@ -3,19 +3,8 @@
 # not: a stand-in for each library leaves a mark when it is loaded. Processor time, and the best of many starts: a busy machine does
 # not change that much. Ids: G01, G08.
 . "$(dirname "$0")/../tap.sh"
-mkdir driver
-cat >driver/mark.c <<'C'
-#include <stdio.h>
-__attribute__((constructor)) static void loaded(void) { FILE *f = fopen("loaded", "a"); if (f) fclose(f); }
-int cuInit(unsigned flags) { (void)flags; return 0; }
-C
-libraries="libcuda.so.1 libnvidia-ml.so.1 libcublasLt.so.12 libcublasLt.so.13 libcudnn.so.8 libcudnn.so.9 libcudart.so.12
-    libcudart.so.13 libnccl.so.2 libamdhip64.so"
-driver=""
-if gcc -shared -fPIC -o driver/mark.so driver/mark.c 2>/dev/null; then
-    for library in $libraries; do cp driver/mark.so "driver/$library"; done
-    driver=$WORK/driver
-fi
+. "$ROOT/tests/opens.sh"
+stand_ins
 
 # least COMMAND...: the least processor time of a start in microseconds, user and system: of ten batches of five
 least() {
@@ -53,7 +42,7 @@ if [ -n "$driver" ]; then
 else
     skip "G01 with a driver" "no gcc"
 fi
-if command -v strace >/dev/null 2>&1 && strace -o trace -f true 2>/dev/null; then
+if [ $traced = yes ]; then
     ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -f -o trace "$DNN" help exit >/dev/null 2>&1
     ! grep -E 'libcuda|libnvidia|libcublas|libcudnn|libnccl|libamdhip|/dev/nvidia|/proc/driver|libopenblas' trace
     ok $? "G08 starting opens nothing of a GPU, and no other guest" "$(grep -E 'open' trace)"
