@@ -32,24 +32,24 @@ watched() {
 }
 # opened: a library, or a call of the runtime was made, as DNN_EMULATE=report counts them
 opened() { [ -e loaded ] || grep -q '^emulated: [0-9]* calls' err || grep -qiE "\"[^\"]*($gpu_names)[^\"]*\"" trace 2>/dev/null; }
-# opens_nothing BACKEND CONFIG DATA: train, check, predict, evaluate, verify, bench and what needs no machine. auto chooses for small
+# opens_nothing ID BACKEND CONFIG DATA: train, check, predict, evaluate, verify, bench and what needs no machine. auto chooses for small
 # work; bench with auto measures both, and is left out.
 opens_nothing() {
-    local word=$1 config=$2 data=$3 job
+    local id=$1 word=$2 config=$3 data=$4 job
     for job in "check $config" "train $config -o opens.dnn --progress none" "train $config -o opens.dnn --progress none --resume" \
         "predict opens.dnn $data -o opens.csv" "evaluate opens.dnn $data" "verify opens.dnn" \
         "bench --operation dense --operation train --size small --iterations 1"; do
         [ "$word ${job%% *}" != "auto bench" ] || continue
         # shellcheck disable=SC2086
         watched "$DNN" $job --backend "$word"
-        [ $STATUS -eq 0 ] && ! opened
-        ok $? "G08 ${job%% *} with $word opens no library of a GPU" "exit $STATUS: $(tail -n 3 err; grep -iE "$gpu_names" trace 2>/dev/null)"
+        [ "$STATUS" -eq 0 ] && ! opened
+        ok $? "$id ${job%% *} with $word opens no library of a GPU" "exit $STATUS: $(tail -n 3 err; grep -iE "$gpu_names" trace 2>/dev/null)"
     done
     rm -f opens.json
     for job in "inspect opens.dnn" "inspect $data" "init $data --target y -o opens.json" "schema" "help gpu"; do
         # shellcheck disable=SC2086
         watched "$DNN" $job
-        [ $STATUS -eq 0 ] && ! opened
-        ok $? "G08 ${job%% *} opens none" "exit $STATUS: $(tail -n 3 err)"
+        [ "$STATUS" -eq 0 ] && ! opened
+        ok $? "$id ${job%% *} opens none" "exit $STATUS: $(tail -n 3 err)"
     done
 }

@@ -53,7 +53,7 @@ MODEL_BACKEND=quantum run dnn train c.json -o m.dnn
 is_exit 64 "MODEL_BACKEND that is no word: 64"
 # tests/emulate/opens.sh asks the same of a program that has a GPU
 stand_ins
-for word in dnn_cpu auto; do opens_nothing $word c.json d.csv; done
+for word in dnn_cpu auto; do opens_nothing "G08" $word c.json d.csv; done
 # what a model says of fallback cannot be edited: the option that helps is named
 run dnn train c.json -o strict.dnn --set backend.fallback=none --set train.epochs=1
 run dnn predict strict.dnn d.csv --backend dnn_gpu -o x.out
