@@ -172,7 +172,9 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
     case 46:
         err_set(e, ERR_GPU_BUSY,
                 "the GPU is busy, or in exclusive mode with another process on it");
-        return err_help(e, "`nvidia-smi` lists who uses it; try again later");
+        return err_help(e, "`nvidia-smi` lists who uses it: try again later; where it finds no "
+                           "card, that has gone (Xid 79 in the kernel log), and waiting does not "
+                           "bring it back");
     case 35: case 36: case 803: case 804:
         call_DriverGetVersion(&driver);
         call_RuntimeGetVersion(&runtime);

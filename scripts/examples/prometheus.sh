@@ -24,6 +24,7 @@ wait "$pid" || code=$?
     code=0
     wait "$pid" || code=$?
 }
+[ -z "$told" ] || failed=$code
 grep -q '^dnn_gpucheck_exit ' "$new" || {
     failed=$code
     [ "$failed" -ne 0 ] || failed=70

@@ -51,6 +51,20 @@ static int spark_told(const struct args *a, int worst)
     return code != EXIT_DONE ? code : ready_count ? EXIT_DONE : worst;
 }
 
+/* A signal came: who reads a list or samples gets those there are, and is not left with nothing. */
+static int broken_off(const struct args *a, const struct gpucheck *g, const struct err *e)
+{
+    const char *format = args_value(a, "format");
+    struct text out = {0};
+    if (g->count && format && strcmp(format, "spark") == 0)
+        gpucheck_spark(ready, ready_count, &out);
+    else if (g->count && format && strcmp(format, "prom") == 0)
+        gpucheck_prom(g, (int)err_exit(e), &out);
+    int code = out.length ? cli_print(a, &out) : EXIT_DONE;
+    text_free(&out);
+    return code == EXIT_DONE ? cli_fail(a, e, NULL) : code;
+}
+
 static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
 {
     bool all = !overrides_one_card(&o->command);
@@ -61,7 +75,7 @@ static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g,
         if (all)
             o->command.device = index;
         if (!gpucheck_run(o, g, e))
-            return cli_fail(a, e, NULL);
+            return broken_off(a, g, e);
         if (g->verdict == GPU_READY)
             ready[ready_count++] = g->index;
         if (g->verdict == GPU_BUSY || g->verdict == GPU_FAULTY)
@@ -80,7 +94,7 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
     } else {
         struct text out = {0};
         if (strcmp(format, "prom") == 0)
-            gpucheck_prom(g, &out);
+            gpucheck_prom(g, gpucheck_exit(g), &out);
         else
             gpucheck_text(g, &out);
         code = cli_print(a, &out);
@@ -115,7 +129,7 @@ static int gpucheck_command(struct args *a)
         code = spark(a, &o, g, &e);
     else
         code = gpucheck_run(&o, g, &e) ? told(a, g, format ? format : "text")
-                                       : cli_fail(a, &e, NULL);
+                                       : broken_off(a, g, &e);
     cli_drop(o.command.sets);
     mem_free(g);
     return code;

@@ -34,7 +34,7 @@ void help_gpu(struct text *out)
         out,
         "This build has %s. `dnn gpucheck` says whether the GPU of this machine serves, and "
         "what is missing.\n\n",
-        machine_known("cuda") ? "the GPU's kernels" : "no GPU kernels (nvcc was not found)");
+        machine_known("cuda") ? "the GPU's kernels" : "no GPU kernels (made without nvcc)");
     toolkit_rows(out);
     text_put(out,
              "\nasked for   --backend dnn_gpu, auto or dnn_cpu; backend.train and backend.predict "

@@ -56,7 +56,7 @@ void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
 void gpucheck_text(const struct gpucheck *g, struct text *out);
 void gpucheck_devices_json(const struct gpucheck *g, struct json_out *out); /* "devices":[DEVICE] */
 void gpucheck_json(const struct gpucheck *g, struct json_out *out); /* dnn.gpucheck/1 */
-void gpucheck_prom(const struct gpucheck *g, struct text *out);
+void gpucheck_prom(const struct gpucheck *g, int code, struct text *out); /* that it ends with */
 /* Spark's resource discovery: the indices of the `count` GPUs that are ready. */
 void gpucheck_spark(const unsigned *ready, unsigned count, struct text *out);
 

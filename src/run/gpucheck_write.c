@@ -112,14 +112,14 @@ void gpucheck_json(const struct gpucheck *g, struct json_out *o)
     json_close(o, '}');
 }
 
-void gpucheck_prom(const struct gpucheck *g, struct text *out)
+void gpucheck_prom(const struct gpucheck *g, int code, struct text *out)
 {
     text_printf(out,
-                "# HELP dnn_gpucheck_exit What dnn gpucheck ended with: 0 ready, 69 none, 75 busy, "
-                "81 faulty.\n# TYPE dnn_gpucheck_exit gauge\ndnn_gpucheck_exit %d\n"
+                "# HELP dnn_gpucheck_exit What dnn gpucheck ended with: 0 ready, 69 none, 75 busy "
+                "or stopped, 81 faulty.\n# TYPE dnn_gpucheck_exit gauge\ndnn_gpucheck_exit %d\n"
                 "# HELP dnn_gpucheck_check One check and how it ended.\n"
                 "# TYPE dnn_gpucheck_check gauge\n",
-                gpucheck_exit(g));
+                code);
     for (unsigned i = 0; i < g->count; i++)
         text_printf(out, "dnn_gpucheck_check{id=\"%s\",status=\"%s\"} 1\n", g->checks[i].id,
                     statuses[g->checks[i].status]);

@@ -62,6 +62,21 @@ one G10 220 "cudaErrorNvlinkUncorrectable (220)"
 one G11 999 "cudaErrorUnknown (999)"
 err_has "Xid 79 in the kernel log" "G11 and where to look"
 
+# --- a card that is gone before it is opened; one that goes later is any:N:999 ---
+run env DNN_EMULATE=vanish,report "$DNN" train f.json -o v.dnn --progress none
+[ $STATUS -eq 0 ] && one_warning
+ok $? "G11 a card that has gone: the CPU, with one warning" "exit $STATUS: $(cat err)"
+dnn train c.json -o v.dnn --progress none --quiet --set "$none"
+for job in "train f.json -o w.dnn --progress none --set $none" "predict v.dnn d.csv -o v.csv --backend dnn_gpu"; do
+    # shellcheck disable=SC2086
+    run env DNN_EMULATE=vanish,report "$DNN" $job
+    is_exit 75 "G11 ${job%% *} without a fallback: 75, as CUDA says the same of a busy card"
+    err_has "where it finds no card, that has gone (Xid 79 in the kernel log)" "G11 and how to tell one from the other"
+done
+run env DNN_EMULATE=vanish "$DNN" gpucheck --level quick
+is_exit 75 "G11 gpucheck: 75"
+out_has "that has gone (Xid 79" "G11 and the same advice"
+
 # --- check goes on as the training would ---
 run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --json
 [ $STATUS -eq 0 ] && one_warning

@@ -34,6 +34,16 @@ timeout -s TERM 4 "$DNN" gpucheck --level soak --minutes 5 >out 2>err
 is $? 124 "soak goes on until it is told to end"
 err_has "stopped by SIGTERM before the checks were done" "and says so"
 nothing_left "after a signal"
+for n in 300 2000; do
+    run env DNN_EMULATE=term:$n "$DNN" gpucheck --format spark
+    is "$STATUS $(cat out)" '75 {"name":"gpu","addresses":[]}' "a signal at call $n: Spark is left with a list"
+    run env DNN_EMULATE=term:$n "$DNN" gpucheck --format prom
+    is "$STATUS $(grep '^dnn_gpucheck_exit' out)" "75 dnn_gpucheck_exit 75" "and Prometheus with samples"
+    err_has "stopped by SIGTERM before the checks were done" "and says so"
+done
+mkdir stopped
+DNN_EMULATE=term:2000 run sh "$ROOT/scripts/examples/prometheus.sh" stopped
+is "$(grep -c '^dnn_gpucheck_exit 75' stopped/dnn.prom)" 1 "the monitor shows it"
 for home in /nowhere "$WORK/tmp/none"; do
     TMPDIR=$home run dnn gpucheck
     is_exit 73 "no folder for the models: 73"

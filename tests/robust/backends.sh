@@ -54,6 +54,10 @@ is_exit 64 "MODEL_BACKEND that is no word: 64"
 # tests/emulate/opens.sh asks the same of a program that has a GPU
 stand_ins
 for word in dnn_cpu auto; do opens_nothing "G08" $word c.json d.csv; done
+if ! has_kernels; then # found or not, wanted or not: the program knows that it has none
+    run dnn help gpu
+    out_has "no GPU kernels (made without nvcc)" "help gpu says what is not there"
+fi
 # what a model says of fallback cannot be edited: the option that helps is named
 run dnn train c.json -o strict.dnn --set backend.fallback=none --set train.epochs=1
 run dnn predict strict.dnn d.csv --backend dnn_gpu -o x.out
