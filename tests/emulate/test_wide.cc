@@ -49,6 +49,29 @@ static void test_sized(int which, uint32_t m, uint32_t n, uint32_t k)
     device_drop_all();
 }
 
+/* On tensor cores, rows that begin anywhere: enough for tiles of 64 x 64, and the same product by
+ * halves of its rows, which has those of 32 x 32. */
+static void test_warp(int which, enum product how)
+{
+    enum { N = 517, K = 5 };
+    const uint32_t m = which == 2 ? 519 : 1031, first = m / 2;
+    size_t room = 2 * ((size_t)m * N + N);
+    float *x = device_numbers(1, (size_t)m * K, NULL), *y = device_numbers(2, (size_t)N * K, NULL);
+    float *whole = device_numbers(3, room, NULL), *halves = device_numbers(3, room, NULL);
+    struct gemm g = product_by_hand(which, x, y, whole, m, N, K);
+    g.add = which == 2;
+    gemm_mma(NULL, &g, how);
+    for (uint32_t half = 0; half < 2; half++) {
+        g.m = half ? m - first : first;
+        g.a = plain_act(x + (size_t)half * first * g.a_row);
+        g.c = plain_act(halves + (size_t)half * first * N);
+        gemm_mma(NULL, &g, how);
+    }
+    ok(memcmp(whole, halves, room * sizeof(float)) == 0,
+       "product %d, kind %d: tiles of 64 x 64 have the bits of 32 x 32", how, which);
+    device_drop_all();
+}
+
 /* Large tiles give the bits of small ones, and the sums of B's columns. */
 static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint32_t k)
 {
@@ -219,6 +242,10 @@ int main(void)
             if (order == 1)
                 test_half(which, how, 40, 264, 208);
         }
+    for (int i = 0; i < 9; i++) {
+        emulate_order((unsigned)i % ORDER_COUNT);
+        test_warp(i % 3, (enum product)(PRODUCT_TF32 + i / 3));
+    }
     test_half(0, PRODUCT_BF16, 9, 136, 24);
     test_half(2, PRODUCT_FP16, 8, 8, 100);
     test_wide(2, PRODUCT_BF16, 8, 8, 12);
