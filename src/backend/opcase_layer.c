@@ -10,6 +10,8 @@ static const struct opcase cases_gather[] = {
     {.op = OP_gather, .rows = 256, .in = 14, .out = 3, .kind = 2, .flags = CASE_SHUFFLE, .gate = 0},
     {.op = OP_gather, .rows = 100, .in = 70, .out = 1, .pad = 3, .kind = 5,
      .flags = CASE_SHUFFLE | CASE_RAGGED, .gate = 0},
+    {.op = OP_gather, .rows = 60, .in = 30, .out = 1, .pad = 2, .kind = 3, .flags = CASE_SHUFFLE,
+     .gate = 0}, /* some lanes of a warp a record */
     {.op = OP_gather, .rows = 9, .in = 1, .out = 2, .flags = CASE_ONE_ROW, .gate = 0},
 };
 

@@ -19,11 +19,18 @@ for id in gradient train portable repeat health; do
     ok $? "$id passes" "$(grep -A2 "^$id " out)"
 done
 nothing_left "after it"
+export EMULATE_RAN=$WORK/ran
 run dnn gpucheck --level full --json
+unset EMULATE_RAN
 is_exit 69 "every shape"
 out_has '"verdict":"emulated","exit":69' "the same verdict"
 ! grep -q '"status":"\(fail\|skip\)"' out
 ok $? "and all pass"
+# every form of every kernel, but: what measures speed, which an emulated card has not; what follows a guest; what no operation asks
+# for: parameters that begin anywhere, small gradients alone (gemm_many has them), copies and sums
+(cd "$ROOT" && EMULATE_RAN=$WORK/ran EMULATE_LIB=$DNN tests/emulate/ran.pl 'peak_.*' guest_end 'update<op_\w+, 1>' \
+    'gemm_tile<32, 32, 32, 2, 2, (true, true|false, false)>' copy sum_part sum_all) >forms
+ok $? "and starts every form of the kernels that a training or an answer may" "$(cat forms)"
 out_has '"devices":[{"id":"0","name":"emulated","uuid":"GPU-00000000-0000-0000-0000-000000000001"' "the device"
 run dnn gpucheck --format spark
 is_exit 0 "Spark: 0"
