@@ -9,6 +9,8 @@ part_parity() {
     cp "$work/parity.result" "$results/parity.json"
     [ $code -ne 69 ] || skip "the device does not open" || return
     [ $code -eq 0 ] || fail "exit $code: $(tail -n 1 "$results/parity.json")"
+    # where bf16 and fp16 were those of warpgroups, the tiles that they stand for as well
+    DNN_WGMMA=none "$parity" --least "$work/parity.twins" || fail "without warpgroups: exit $?"
     passed
 }
 
@@ -60,6 +62,11 @@ part_sanitizer() {
             timeout 60 $under "$dnn" train s.json -o s.$tool.dnn -q || code=$?
             # shellcheck disable=SC2086
             timeout 60 $under "$parity" --cases --most "$([ $tool = racecheck ] && echo 0.3 || echo 2)" "$work/sanitizer.$tool" || code=$?
+            # every tile of the products, with warpgroups where the card has them, and without
+            # shellcheck disable=SC2086
+            DNN_WGMMA=none timeout 60 $under "$parity" --least "$work/sanitizer.$tool.least" || code=$?
+            # shellcheck disable=SC2086
+            timeout 30 $under "$parity" --least --only "bf16 kept" "$work/sanitizer.$tool.kept" || code=$?
             exit $code
         ) >"$work/sanitizer.$tool.out" 2>&1 &
         running[$tool]=$!
@@ -69,7 +76,7 @@ part_sanitizer() {
         local code=$?
         echo "--- $tool: exit $code"
         tail -n 40 "$work/sanitizer.$tool.out"
-        [ "$(grep -c SUMMARY "$work/sanitizer.$tool.out")" -ge 2 ] && [ $code -eq 0 ] || fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/sanitizer.$tool.out" | tail -n 1)"
+        [ "$(grep -c SUMMARY "$work/sanitizer.$tool.out")" -ge 4 ] && [ $code -eq 0 ] || fail "$tool: exit $code, $(grep -o 'ERROR SUMMARY.*\|RACECHECK SUMMARY.*' "$work/sanitizer.$tool.out" | tail -n 1)"
     done
     passed
 }

@@ -15,11 +15,16 @@ for task in "dropout, 2 micro-batches" "layer_norm and dropout"; do
     is_exit 0 "a training with $task"
 done
 run "$parity" --precision precision.json
-is_exit 0 "large products in tf32, bf16 and fp16"
+is_exit 0 "large products in fp32, tf32, bf16 and fp16"
+for kind in fp32 "bf16 kept"; do
+    run "$parity" --least --only "$kind" least.json
+    is_exit 0 "the smallest that have each tile, $kind"
+    check "are compared" grep -q '"failed": 0, "left_out": 0, "alive": true' least.json
+done
 check "are none of them left out" grep -q '"failed": 0, "left_out": 0, "alive": true' precision.json
 run env DNN_EMULATE=sm:75 "$parity" --precision turing.json
 is_exit 0 "a card that has fp16 alone"
-check "leaves out the others" grep -q '"failed": 0, "left_out": 2, "alive": true' turing.json
+check "leaves out the others" grep -q '"failed": 0, "left_out": 3, "alive": true' turing.json
 run env DNN_EMULATE=devices:0:0 "$parity" none.json
 is_exit 69 "without a device it is no pass"
 run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json

@@ -3,7 +3,8 @@
  * and trainings of small networks, and products in each precision. The machine is the real one
  * behind the door, so the program links against the CUDA runtime or against the emulated one.
  *
- *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision] [FILE.json]
+ *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision | --least]
+ *            [FILE.json]    --least: --precision, the smallest shapes that have each tile
  *     parity --only small|preset|large --steps N    N steps, for those who count
  *     parity --large APART [FILE.json]    G17, rows so many elements apart; 0: as memory allows
  *
@@ -119,8 +120,9 @@ int main(int count, char **words)
             trainings = precisions = false;
         } else if (strcmp(words[i], "--training") == 0) {
             cases = precisions = false;
-        } else if (strcmp(words[i], "--precision") == 0) {
+        } else if (strcmp(words[i], "--precision") == 0 || strcmp(words[i], "--least") == 0) {
             cases = trainings = false;
+            p.least = p.least || words[i][2] == 'l';
         } else if (i + 1 < count && strcmp(words[i], "--only") == 0) {
             p.only = words[++i];
         } else if (i + 1 < count && strcmp(words[i], "--most") == 0 &&

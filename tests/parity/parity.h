@@ -11,7 +11,8 @@
 
 struct parity {
     FILE *out;
-    const char *only;  /* an operation's or a network's name; NULL: all */
+    const char *only;  /* an operation's, a network's or a precision's name; NULL: all */
+    bool least;        /* of products in each precision the smallest that have each tile */
     uint64_t most;     /* cases of more floating-point operations are left out */
     unsigned passed, failed, left_out;
     unsigned lines;    /* of the array being written */

@@ -1,26 +1,48 @@
-/* parity_precision.c - large products of a training in tf32, bf16 and fp16: against the exact sums,
- * no further from them than twice what rounding the inputs alone makes; with tiny gradients scaled
- * into fp16's range; and twice, bit for bit. */
+/* parity_precision.c - large products of a training in fp32, tf32, bf16 and fp16: against the exact
+ * sums, no further from them than twice what rounding the inputs alone makes, or, where nothing is
+ * rounded (fp32, operands that are kept in 16 bits), than sums in fp32 may be; with tiny gradients
+ * scaled into fp16's range; and twice, bit for bit. */
 #include <math.h>
 #include <string.h>
 
+#include "backend/form.h"
 #include "base/mem.h"
 #include "parity.h"
 
-/* Significant bits, the least exponent, and where halves go. */
+/* Significant bits, the least exponent, and where halves go. form: operands are kept in that. */
 struct rounding {
-    const char *name;
+    const char *name, *precision;
     int digits, least;
     bool away;
+    uint32_t form;
 };
-static const struct rounding kinds[] = {
-    {"tf32", 11, -126, true}, {"bf16", 8, -126, false}, {"fp16", 11, -14, false}};
-/* Large on a card, and on the emulated one, which takes less. The last of a card has the tiles that
- * are read by four. */
-static const struct shape { uint32_t rows, in, out; } large[] = {
-    {1031, 517, 131}, {4099, 28, 515}, {4100, 516, 260}}, small[] = {
-    {70, 37, 33}, {131, 28, 65}, {64, 33, 40}};
+enum { EXACT = 24 };
+static const struct rounding kinds[] = {{"fp32", "fp32", EXACT, -126, false, FORM_REAL},
+                                        {"tf32", "tf32", 11, -126, true, FORM_REAL},
+                                        {"bf16", "bf16", 8, -126, false, FORM_REAL},
+                                        {"fp16", "fp16", 11, -14, false, FORM_REAL},
+                                        {"bf16 kept", "bf16", 8, -126, false, FORM_BF16},
+                                        {"fp16 kept", "fp16", 11, -14, false, FORM_FP16}};
+/* Large on a card, and on the emulated one, which takes less. The third of a card has the tiles
+ * that are read by four, the last those that are read by eight, and the large ones of fp32. */
+enum { SHAPES = 4 };
+struct shape { uint32_t rows, in, out; };
+static const struct shape large[SHAPES] =
+    {{1031, 517, 131}, {4099, 28, 515}, {4100, 516, 260}, {8200, 520, 520}},
+    small[SHAPES] = {{70, 37, 33}, {131, 28, 65}, {64, 33, 40}, {136, 40, 72}};
+/* The smallest that have each tile, on any card, for those who wait long for them: of fp32 128 x 64
+ * for y, dx and dw, and 64 x 64; of tensor cores 64 x 64, and 128 x 128 for y and dx, for dw. */
+static const struct shape least_fp32[SHAPES] =
+    {{33000, 19, 131}, {33000, 131, 19}, {19, 2053, 2051}, {1031, 183, 181}},
+    least_tensor[SHAPES] = {{8195, 65, 67}, {1031, 183, 181}, {8072, 72, 72}, {1032, 136, 248}};
 static const double GATE = 2, TINY = 0x1p-20;
+
+/* Of the largest sum, where nothing was rounded. */
+static double gate_of(const struct rounding *k, bool back)
+{
+    bool sums = k->digits == EXACT || k->form;
+    return !sums ? GATE : back ? 1e-4 : 1e-5;
+}
 
 static double rounded(const struct rounding *k, double x)
 {
@@ -32,7 +54,7 @@ static double rounded(const struct rounding *k, double x)
 }
 
 /* An operand on the device, exact here, and rounded. */
-struct operand { float *device; double *exact, *near; };
+struct operand { void *device; double *exact, *near; };
 static uint64_t stream;
 
 static struct operand operand(struct machine *m, const struct rounding *k, size_t n, double size,
@@ -42,16 +64,27 @@ static struct operand operand(struct machine *m, const struct rounding *k, size_
     struct operand o = {machine_alloc(m, n * sizeof(float), &e), mem_alloc(n, sizeof(double)),
                         mem_alloc(n, sizeof(double))};
     float *host = mem_alloc(n, sizeof *host);
+    uint16_t *bits = mem_zero(n, sizeof *bits);
     for (size_t i = 0; i < n; i++) {
         stream = stream * 6364136223846793005u + 1442695040888963407u;
         host[i] = (float)(((double)(stream >> 40) / 0x1p23 - 1) * size);
+        if (k->form) {
+            bits[i] = form_narrow(k->form, host[i]);
+            host[i] = form_widen(k->form, bits[i]);
+        }
         o.exact[i] = (double)host[i];
         o.near[i] = rounded(k, o.exact[i] * scale) / scale;
     }
     if (o.device)
-        machine_upload(m, o.device, host, n * sizeof *host);
+        machine_upload(m, o.device, k->form ? (void *)bits : host,
+                       n * (k->form ? sizeof *bits : sizeof *host));
+    mem_free(bits);
     mem_free(host);
     return o;
+}
+static struct act *act_of(const struct operand *o, uint32_t form)
+{
+    return (struct act *)((uintptr_t)o->device | form);
 }
 static void operand_free(struct machine *m, struct operand *o)
 {
@@ -63,13 +96,15 @@ static void operand_free(struct machine *m, struct operand *o)
 /* Element (i, j) of the first is at i * step + k * along, of the second at j * step + k * along. */
 struct side { const struct operand *of; size_t step, along; };
 
-/* How much further `got` is from the exact sums than those of rounded inputs are; of many rows
- * some, with the last. */
+static double looked_at = 5e7; /* multiply-adds of a product that are done again here */
+
+/* How much further `got` is from the exact sums than those of rounded inputs are, or of the largest
+ * sum where none was rounded; of many rows some, with the last. */
 static double times_worse(const float *got, struct side a, struct side b, uint32_t m, uint32_t n,
-                          uint32_t count)
+                          uint32_t count, bool sums)
 {
     double worst = 0, most = 0;
-    uint32_t skip = 1 + (uint32_t)((double)m * n * count / 5e7);
+    uint32_t skip = 1 + (uint32_t)((double)m * n * count / looked_at);
     for (uint32_t i = (m - 1) % skip; i < m; i += skip)
         for (uint32_t j = 0; j < n; j++) {
             double exact = 0, near = 0;
@@ -80,7 +115,7 @@ static double times_worse(const float *got, struct side a, struct side b, uint32
             }
             double error = fabs((double)got[(size_t)i * n + j] - exact);
             worst = error <= worst ? worst : error; /* not a number comes through */
-            most = fmax(most, fabs(near - exact));
+            most = fmax(most, sums ? fabs(exact) : fabs(near - exact));
         }
     return most > 0 ? worst / most : (double)INFINITY;
 }
@@ -89,7 +124,8 @@ struct results { float *y, *dx, *dw, *db; };
 
 /* One layer forward and back; shards are summed. */
 static struct results layer(struct machine *m, const struct shape *s, const struct operand *x,
-                            const struct operand *w, const struct operand *dy, double scale)
+                            const struct operand *w, const struct operand *dy, double scale,
+                            uint32_t form)
 {
     struct err e = {0};
     size_t ys = (size_t)s->rows * s->out, xs = (size_t)s->rows * s->in, ws = (size_t)s->in * s->out;
@@ -101,16 +137,24 @@ static struct results layer(struct machine *m, const struct shape *s, const stru
     float *dw = machine_alloc(m, shards * stride * sizeof *dw, &e);
     float *host = mem_zero(stride, sizeof *host);
     struct step now = {.scale = scale > 1 ? scale : 0}, *at = machine_alloc(m, sizeof now, &e);
-    if (y && dx && dw && at) {
+    float *plain = machine_alloc(m, ws * sizeof *plain, &e); /* the weight, where `w` is a copy */
+    if (y && dx && dw && at && plain) {
+        const void *shadow = form ? act_of(w, form) : NULL;
+        real *weight = form ? plain : w->device;
         machine_upload(m, at, &now, sizeof now);
-        op_dense(m, &(struct op_dense){.y = (struct act *)y, .x = (struct act *)x->device,
-                                       .w = (real *)w->device, .rows = s->rows, .in = s->in,
+        for (size_t i = 0; i < ws; i++)
+            r.dw[i] = (float)w->exact[i];
+        machine_upload(m, plain, r.dw, ws * sizeof *plain);
+        machine_wait(m, 30, &e);
+        memset(r.dw, 0, ws * sizeof *r.dw);
+        op_dense(m, &(struct op_dense){.y = (struct act *)y, .x = act_of(x, form), .w = weight,
+                                       .shadow = shadow, .rows = s->rows, .in = s->in,
                                        .out = s->out, .ldx = s->in, .ldy = s->out});
         op_dense_back(m, &(struct op_dense_back){
             .dx = (struct act *)dx, .dw = (real *)dw, .db = (real *)dw + ws,
-            .dy = (struct act *)dy->device, .x = (struct act *)x->device, .w = (real *)w->device,
-            .now = at, .shard_stride = stride, .rows = s->rows, .in = s->in, .out = s->out,
-            .ldx = s->in, .lddx = s->in, .lddy = s->out});
+            .dy = act_of(dy, form), .x = act_of(x, form), .w = weight, .shadow = shadow,
+            .now = form ? NULL : at, .shard_stride = stride, .rows = s->rows, .in = s->in,
+            .out = s->out, .ldx = s->in, .lddx = s->in, .lddy = s->out});
         machine_download(m, r.y, y, ys * sizeof *y);
         machine_download(m, r.dx, dx, xs * sizeof *dx);
         for (uint32_t i = 0; i < shards; i++) {
@@ -119,7 +163,7 @@ static struct results layer(struct machine *m, const struct shape *s, const stru
                 r.dw[k] += host[k];
         }
     }
-    void *const blocks[] = {y, dx, dw, at};
+    void *const blocks[] = {y, dx, dw, at, plain};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         machine_release(m, blocks[i]);
     mem_free(host);
@@ -155,20 +199,23 @@ static void compare(struct parity *p, struct machine *m, const struct rounding *
     size_t ys = (size_t)s->rows * s->out, xs = (size_t)s->rows * s->in, ws = (size_t)s->in * s->out;
     struct operand x = operand(m, k, xs, 1, 1), w = operand(m, k, ws, 1, 1);
     struct operand dy = operand(m, k, ys, size, scale);
-    struct results r = layer(m, s, &x, &w, &dy, scale), again = layer(m, s, &x, &w, &dy, scale);
+    struct results r = layer(m, s, &x, &w, &dy, scale, k->form);
+    struct results again = layer(m, s, &x, &w, &dy, scale, k->form);
+    bool sums = k->digits == EXACT || k->form;
     const double worse[] = {
         times_worse(r.y, (struct side){&x, s->in, 1}, (struct side){&w, 1, s->out}, s->rows, s->out,
-                    s->in),
+                    s->in, sums),
         times_worse(r.dx, (struct side){&dy, s->out, 1}, (struct side){&w, s->out, 1}, s->rows,
-                    s->in, s->out),
+                    s->in, s->out, sums),
         times_worse(r.dw, (struct side){&x, 1, s->in}, (struct side){&dy, 1, s->out}, s->in, s->out,
-                    s->rows)};
+                    s->rows, sums)};
     static const char *const what[] = {"forward", "input gradient", "weight gradient"};
     char name[120];
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s %u x %u x %u%s: %s", k->name, s->rows, s->in, s->out,
                  scale > 1 ? ", scaled" : "", what[i]);
-        parity_result(p, name, worse[i], GATE, worse[i] <= GATE ? "" : "further than rounding");
+        double gate = gate_of(k, i > 0);
+        parity_result(p, name, worse[i], gate, worse[i] <= gate ? "" : "further than rounding");
     }
     double bias = bias_error(&r, &dy, s);
     snprintf(name, sizeof name, "%s %u x %u x %u: bias gradient", k->name, s->rows, s->in, s->out);
@@ -185,27 +232,44 @@ static void compare(struct parity *p, struct machine *m, const struct rounding *
     operand_free(m, &dy);
 }
 
+/* Those of a card that is emulated, or that waits long; else all of them. */
+static void compare_shapes(struct parity *p, struct machine *m, const struct rounding *k,
+                           bool emulated)
+{
+    const struct shape *least = k->digits == EXACT ? least_fp32 : least_tensor;
+    for (int i = 0; i < SHAPES && !p->least; i++)
+        if (!k->form || i == SHAPES - 1) /* what is kept lies in rows of eights */
+            compare(p, m, k, emulated ? &small[i] : &large[i], 1, 1);
+    for (int i = 0; i < SHAPES && (p->least || !emulated); i++)
+        if (!k->form || least[i].in % 8 == 0)
+            compare(p, m, k, &least[i], 1, 1);
+}
+
 void parity_precisions(struct parity *p, const char *backend)
 {
+    looked_at = p->least ? 5e6 : looked_at;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct rounding *k = &kinds[i];
         struct err e = {0};
         struct plan plan;
+        if (p->only && strcmp(p->only, k->name) != 0)
+            continue;
         struct machine *m = machine_open(
-            &(struct machine_options){.backend = backend, .precision = kinds[i].name}, &e);
+            &(struct machine_options){.backend = backend, .precision = k->precision}, &e);
         if (!m) {
-            parity_result(p, kinds[i].name, (double)INFINITY, GATE, "the device does not open");
+            parity_result(p, k->name, (double)INFINITY, GATE, "the device does not open");
             continue;
         }
         machine_plan(m, 256, 1, &plan);
-        const struct shape *s = strcmp(plan.core, "emulated") == 0 ? small : large;
-        bool has = strcmp(plan.precision, kinds[i].name) == 0;
-        for (int k = 0; k < 3 && has; k++)
-            compare(p, m, &kinds[i], &s[k], 1, 1);
-        if (has && strcmp(kinds[i].name, "fp16") == 0)
-            compare(p, m, &kinds[i], &s[0], TINY, SCALE_FIRST);
+        bool emulated = strcmp(plan.core, "emulated") == 0;
+        bool has = strcmp(plan.precision, k->precision) == 0;
+        if (has)
+            compare_shapes(p, m, k, emulated);
+        if (has && strcmp(k->name, "fp16") == 0)
+            compare(p, m, k, emulated ? &small[0] : &large[0], TINY, SCALE_FIRST);
         p->left_out += !has;
         if (!machine_wait(m, 30, &e))
-            parity_result(p, kinds[i].name, (double)INFINITY, GATE, "the device has failed");
+            parity_result(p, k->name, (double)INFINITY, GATE, "the device has failed");
         machine_close(m);
     }
 }
