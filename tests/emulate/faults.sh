@@ -151,7 +151,7 @@ run env DNN_EMULATE=dry "$DNN" train f.json -o w.dnn --progress none --set "$non
 is_exit 81 "G19 or 81"
 err_has "the GPU does not compute: it says that" "G19 and why"
 
-# --- several at once on one card ---
+# --- several at once; each has an emulated card of its own ---
 for i in 1 2 3 4 5 6 7 8; do
     (dnn predict m.dnn big.csv --quiet >out.$i 2>&1 && cmp -s out.$i gpu.csv) &
     pids[i]=$!
@@ -159,7 +159,7 @@ done
 bad=""
 for i in 1 2 3 4 5 6 7 8; do wait "${pids[i]}" || bad+="$i "; done
 [ -z "$bad" ]
-ok $? "G18 eight processes at a time" "$bad"
+ok $? "G18 eight processes at a time, a card each" "$bad"
 run env DNN_EMULATE=Malloc:3:2 "$DNN" predict m.dnn big.csv
 [ $STATUS -eq 0 ] && cmp -s out gpu.csv
 ok $? "G18 another one took the memory: what cudaMalloc says counts, and a smaller batch has room" "exit $STATUS: $(cat err)"
