@@ -180,6 +180,46 @@ static void fill_parts(const struct shares *s, const struct group *groups, uint3
     }
 }
 
+static int by_size(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct group *a = one, *b = other;
+    return a->rows > b->rows ? -1 : a->rows < b->rows;
+}
+
+/* The same for groups that fill_parts leaves a part without, as one giant and a few small ones:
+ * from the largest on, each goes to the part that lacks most; the last ones go where there are
+ * none. Sorts the groups. */
+static void deal_groups(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
+{
+    double lacks[PARTS] = {[PART_TRAIN] = (double)s->count - s->valid_rows - s->test_rows,
+                           [PART_VALID] = s->valid_rows, [PART_TEST] = s->test_rows};
+    const bool wanted[PARTS] = {[PART_TRAIN] = true, [PART_VALID] = s->valid_rows > 0,
+                                [PART_TEST] = s->test_rows > 0};
+    bool has[PARTS] = {false};
+    uint32_t without = parts_wanted(s);
+    sort_stable(groups, count, sizeof *groups, by_size, NULL);
+    for (uint32_t g = 0; g < count; g++) {
+        int to = -1;
+        for (int p = PART_TRAIN; p < PARTS; p++)
+            if (wanted[p] && !(has[p] && count - g <= without) && (to < 0 || lacks[p] > lacks[to]))
+                to = p;
+        part[g] = (uint8_t)to;
+        lacks[to] -= groups[g].rows;
+        without -= !has[to];
+        has[to] = true;
+    }
+}
+
+static bool all_have_groups(const struct shares *s, const uint8_t *part, uint32_t count)
+{
+    uint32_t groups[PARTS] = {0};
+    for (uint32_t g = 0; g < count; g++)
+        groups[part[g]]++;
+    return groups[PART_TRAIN] && (groups[PART_VALID] || !s->valid_rows) &&
+           (groups[PART_TEST] || !s->test_rows);
+}
+
 static void split_group(const struct shares *s)
 {
     struct vocab *keys = vocab_new();
@@ -196,6 +236,8 @@ static void split_group(const struct shares *s)
         groups[id[i]].rows++;
     sort_stable(groups, count, sizeof *groups, by_order, NULL);
     fill_parts(s, groups, count, part);
+    if (count >= parts_wanted(s) && !all_have_groups(s, part, count))
+        deal_groups(s, groups, count, part);
     for (uint32_t g = 0; g < count; g++)
         part_by_id[groups[g].id] = part[g];
     for (uint32_t i = 0; i < s->count; i++)
@@ -327,7 +369,7 @@ static bool kept_together(const struct shares *s, const struct split_options *o,
                           "another split.method or column"
                         : "the rows have two times, and rows of one time stay together: choose "
                           "another split.method or column, or do without a part");
-    else if (o->method == SPLIT_GROUP && count_keys(s) < 3)
+    else if (o->method == SPLIT_GROUP && count_keys(s) < parts_wanted(s))
         err_help(e, "the rows are of %u group%s, and a group stays together: choose another "
                  "split.method or column", count_keys(s), count_keys(s) == 1 ? "" : "s");
     else

@@ -141,6 +141,36 @@ static void test_group(void)
     ok(!split(SPLIT_GROUP, 0.2, 0, 5, &in, &e) && e.id == ERR_SPLIT_EMPTY, "one group: %s", e.what);
 }
 
+/* Groups that do not fit: as long as each part can have one, none is refused. */
+static void test_giant_group(void)
+{
+    struct err e = {0};
+    uint64_t key[MOST];
+    struct split_input in = {.rows = 1000, .key = key};
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        for (uint64_t i = 0; i < 1000; i++)
+            key[i] = i < 880 ? 1 : 2 + i % 12;
+        ok(split(SPLIT_GROUP, 0.15, 0.15, seed, &in, &e), "a giant and twelve: %s", e.what);
+        sizes("six each", 880, 60, 60);
+        for (uint64_t i = 0; i < 1000; i++)
+            key[i] = i < 998 ? 1 : i;
+        ok(split(SPLIT_GROUP, 0.15, 0.15, seed, &in, &e), "a giant and two: %s", e.what);
+        sizes("one each", 998, 1, 1);
+        ok(split(SPLIT_GROUP, 0.15, 0, seed, &in, &e), "and two parts: %s", e.what);
+        sizes("both", 998, 2, 0);
+        for (uint64_t i = 0; i < 1000; i++)
+            key[i] = i < 300 ? 1 : i < 600 ? 2 : 3;
+        ok(split(SPLIT_GROUP, 0.6, 0.35, seed, &in, &e), "hardly any training: %s", e.what);
+        sizes("has a group", 300, 400, 300);
+        for (uint64_t i = 0; i < 1000; i++)
+            key[i] = i < 999;
+        ok(split(SPLIT_GROUP, 0.15, 0, seed, &in, &e), "two groups, two parts: %s", e.what);
+        sizes("one each", 999, 1, 0);
+        ok(!split(SPLIT_GROUP, 0.15, 0.15, seed, &in, &e) && e.id == ERR_SPLIT_EMPTY &&
+               strstr(e.help, "the rows are of 2 groups"), "two groups, three parts: %s", e.help);
+    }
+}
+
 static void test_time(void)
 {
     struct err e = {0};
@@ -266,6 +296,7 @@ int main(void)
     test_fixed();
     test_stratified();
     test_group();
+    test_giant_group();
     test_time();
     test_hash();
     test_column();
