@@ -118,7 +118,8 @@ static void write_number(const struct schema *s, const struct column *c, struct 
         json_put_int(out, "quantiles", n->quantile_count);
     } else if (n->scale != SCALE_NONE) {
         json_put_number(out, "center", n->offset + n->center);
-        json_put_number(out, "divided_by", 1 / n->factor);
+        if (n->factor > 0)
+            json_put_number(out, "divided_by", 1 / n->factor);
     }
     json_put_bool(out, "indicator", n->indicator);
 }

@@ -28,7 +28,8 @@ enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
 struct number_slot {
     double offset;          /* taken off in double before rounding to float32 */
     int scale;              /* enum column_scale, never AUTO once fitted */
-    double center, factor;  /* applied: (v - center) * factor, v already minus offset */
+    double center, factor;  /* applied: (v - center) * factor, v already minus offset; factor 0:
+                             * a constant, which is 0 in every row to come */
     float impute;           /* in place of a missing one, before scaling; v's units */
     bool indicator;         /* some training row lacked it */
     uint32_t quantile_count;

@@ -267,7 +267,7 @@ static bool number_valid(const double *v)
         if (v[SAVED_NUMBER_SCALE] == k)
             scale = k;
     return scale && isfinite(v[SAVED_OFFSET]) && isfinite(v[SAVED_CENTER]) &&
-           isfinite(v[SAVED_FACTOR]) && v[SAVED_FACTOR] > 0 && is_float(v[SAVED_FILL]) &&
+           isfinite(v[SAVED_FACTOR]) && v[SAVED_FACTOR] >= 0 && is_float(v[SAVED_FILL]) &&
            (v[SAVED_INDICATOR] == 0 || v[SAVED_INDICATOR] == 1) && is_float(v[SAVED_LOW]) &&
            is_float(v[SAVED_HIGH]) && v[SAVED_LOW] <= v[SAVED_HIGH] &&
            (scale == SCALE_QUANTILE ? knots >= 1 && knots <= 1e6 && knots == floor(knots)

@@ -82,10 +82,11 @@ static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t c
             (float)at_rank(sorted, count, (double)i * (double)(count - 1) / (double)(knots - 1));
 }
 
-/* 1 / width; 1 for a constant, so that it becomes 0 and not NaN. */
+/* 1 / width. A constant tells nothing: 0, so that another value in a later row, a day of it in
+ * seconds perhaps, does not drown all else. */
 static double factor_of(double width)
 {
-    return width > 0 && isfinite(1 / width) ? 1 / width : 1;
+    return width > 0 && isfinite(1 / width) ? 1 / width : 0;
 }
 
 static void fit_scale(struct number_slot *n, int scale, const struct shape *s, const float *sorted)

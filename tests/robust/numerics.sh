@@ -181,6 +181,22 @@ sed 's/"columns": {/"columns": {"k": "numeric", /' c.json >const.json
 run dnn train const.json -o m.dnn --set data.train=const.csv
 is_exit 0 "N05 a constant column"
 err_has "warning" "with a warning"
+awk -F, 'NR == 1 {print "k," $0; next} {print "123456789," $0}' d.csv >later.csv
+"$DNN" predict m.dnn const.csv -q >same.txt
+run dnn predict m.dnn later.csv -q
+is_exit 0 "N05 a constant of the training rows that is another one later"
+cmp -s out same.txt
+ok $? "tells nothing then either: the same answers"
+sed 's/"k": "numeric"/"k": "datetime"/' const.json >dates.json
+awk -F, 'NR == 1 {print "k," $0; next} {print "2024-01-01," $0}' d.csv >day.csv
+awk -F, 'NR == 1 {print "k," $0; next} {print "2024-01-08," $0}' d.csv >week.csv
+run dnn train dates.json -o dates.dnn --set data.train=day.csv
+is_exit 0 "N05 dates of one day"
+"$DNN" predict dates.dnn day.csv -q | cut -d, -f2- | tail -n +2 >there.txt
+"$DNN" predict dates.dnn week.csv -q | cut -d, -f2- | tail -n +2 >later.txt
+perl -e 'open my $a, "there.txt"; open my $b, "later.txt"; while (<$a>) { my @x = split /,/; my @y = split /,/, <$b>;
+    abs($x[0] - $y[0]) < 0.2 or exit 1 }'
+ok $? "a week later the answers are of the same kind"
 awk -F, 'NR == 1 {print "k," $0; next} {print "," $0}' d.csv >empty.csv
 run dnn train const.json -o m.dnn --set data.train=empty.csv
 is_exit 65 "N06 a column without any value: 65"

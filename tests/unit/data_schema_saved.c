@@ -249,7 +249,6 @@ static const struct change changes[] = {
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), SCALE_AUTO, "a scale that is not fitted"},
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), 2.5, "half a scale"},
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), SCALE_QUANTILE, "quantiles without knots"},
-    {"schema.numbers", NUMBER(1, SAVED_FACTOR), 0, "factor 0"},
     {"schema.numbers", NUMBER(1, SAVED_FACTOR), -1, "a negative factor"},
     {"schema.numbers", NUMBER(1, SAVED_FACTOR), INFINITY, "an infinite factor"},
     {"schema.numbers", NUMBER(1, SAVED_CENTER), -INFINITY, "an infinite center"},
