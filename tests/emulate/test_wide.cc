@@ -220,8 +220,37 @@ static void test_wide_rule(void)
     device_drop_all();
 }
 
-int main(void)
+/* Shapes of either side of some tiles: what large ones need lies in rows of fours or eights. */
+static void test_random(uint32_t seed)
 {
+    uint32_t r[6];
+    int before = tap_failed;
+    for (uint32_t k = 0; k < 6; k++)
+        r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
+    int which = (int)(r[0] % 3);
+    uint32_t m = 1 + r[1] % 300, n = 1 + r[2] % 300, k = 1 + r[3] % 150;
+    emulate_order(seed % ORDER_COUNT);
+    if (seed % 3 == 0)
+        test_sized(which, m, n, k);
+    else if (seed % 3 == 1)
+        test_wide(which, (enum product)(PRODUCT_TF32 + r[4] % 3), (m + 3) & ~3u, (n + 3) & ~3u,
+                  (k + 3) & ~3u);
+    else
+        test_half(which, r[4] % 2 ? PRODUCT_BF16 : PRODUCT_FP16, (m + 7) & ~7u, (n + 7) & ~7u,
+                  (k + 7) & ~7u);
+    if (tap_failed > before)
+        printf("# again: test_wide shape %u\n", seed);
+}
+
+/* test_wide [shape SEED]: else a tenth of EMULATE_SHAPES of random shapes, and those below. */
+int main(int count, char **words)
+{
+    if (count > 2) {
+        test_random((uint32_t)strtoul(words[2], NULL, 10));
+        return done();
+    }
+    for (uint32_t seed = 0; seed < shapes_wanted(0) / 10; seed++)
+        test_random(seed);
     test_round(FORM_BF16, 7);
     test_round(FORM_FP16, 1000);
     test_wide_rule();
