@@ -241,9 +241,6 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
     size_t length = strlen(word);
     if (length == 0 || length > WORD_MOST)
         return NULL;
-    const char *whole = only(word, length, known, count, begins);
-    if (whole)
-        return whole;
     unsigned most = length / 3 > 1 ? (unsigned)(length / 3) : 1;
     const char *best = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -256,6 +253,9 @@ const char *text_nearest(const char *word, const char *const *known, size_t coun
             most = d;
         }
     }
+    const char *whole = most == 0 ? NULL : only(word, length, known, count, begins);
+    if (whole)
+        return whole; /* but not before a word that is the same but for case */
     for (size_t i = 0; i < count && !best && length > 1; i++) /* the beginning of a longer one */
         if (strncmp(known[i], word, length) == 0)
             best = known[i];

@@ -17,7 +17,7 @@ static const struct { const char *names, *words; } signals[] = {
 static bool listed(const char *names, const char *name)
 {
     size_t length = strlen(name);
-    for (const char *p = strstr(names, name); p; p = strstr(p + 1, name))
+    for (const char *p = length ? strstr(names, name) : NULL; p; p = strstr(p + 1, name))
         if ((p == names || p[-1] == ' ') && (p[length] == ' ' || !p[length]))
             return true;
     return false;

@@ -160,6 +160,7 @@ grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
 ok $? "L02 completion of zsh has the words too"
 
 refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
+refused "L02 an empty topic" 'there is no command, config key or error id ""' help ''
 refused "L02 an unknown error id" 'E1299' help E1299
 refused "L03 a value that is missing" "--output needs a value" train leads.json -o
 refused "L03 at the end behind others" "--set needs a value" train leads.json --set

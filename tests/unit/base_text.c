@@ -78,6 +78,8 @@ int main(void)
     static const char *const words[] = {"auc", "accuracy", "standard", "robust", "quantile"};
     is_string(text_nearest("acc", words, 5), "accuracy", "the only one that begins so");
     is_string(text_nearest("std", words, 5), "standard", "letters left out");
+    static const char *const cities[] = {"City", "city_name"};
+    is_string(text_nearest("city", cities, 2), "City", "equal but for case, before a longer one");
     ok(text_nearest("sxd", words, 5) == NULL, "but none put in");
     memset(big, 'q', 200);
     big[200] = '\0';
