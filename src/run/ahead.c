@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
+#define BYTES_MOST ((size_t)32 << 20) /* of blocks and their cells: half of what predict may take */
+#define BLOCKS_FIRST 8u               /* while no cells tell what a block takes */
+
 void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, size_t columns)
 {
     *a = (struct ahead){.csv = c,
@@ -12,13 +15,13 @@ void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, si
                         .lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
-static void read_tile(void *context, unsigned tile, unsigned thread)
+static void read_tile(void *context, unsigned tile, unsigned hand)
 {
     struct ahead *a = context;
     struct ahead_block *b = NULL;
     struct err syntax = {0};
     (void)tile; /* whoever comes takes the next block */
-    (void)thread;
+    (void)hand;
     pthread_mutex_lock(&a->lock);
     a->ended = a->ended || !csv_next(a->csv, &a->blocks[a->used].block, &a->error);
     if (!a->ended)
@@ -35,17 +38,34 @@ static void release(struct ahead *a)
     a->used = a->at = 0;
 }
 
+/* Blocks of one round. What their cells take depends on how short these are. */
+static unsigned round_blocks(const struct ahead *a)
+{
+    unsigned hands = threads_hands(), most = BLOCKS_FIRST;
+    size_t largest = 0;
+    for (unsigned i = 0; i < a->room; i++) {
+        const struct csv_cells *c = &a->blocks[i].cells;
+        size_t bytes = CSV_BLOCK_BYTES + c->cell_room * sizeof *c->cells +
+                       c->record_room * sizeof *c->records + c->unescaped_room;
+        if (bytes > largest)
+            largest = bytes;
+    }
+    if (largest)
+        most = largest < BYTES_MOST ? (unsigned)(BYTES_MOST / largest) : 1;
+    return csv_waits(a->csv) ? 1 : hands < most ? hands : most;
+}
+
 struct ahead_block *ahead_next(struct ahead *a, struct err *e)
 {
     if (a->at == a->used && !a->ended) {
-        unsigned wanted = csv_waits(a->csv) ? 1 : threads_count();
+        unsigned wanted = round_blocks(a);
         release(a);
         if (a->room < wanted) {
             a->blocks = mem_grow(a->blocks, wanted, sizeof *a->blocks);
             for (; a->room < wanted; a->room++)
                 a->blocks[a->room] = (struct ahead_block){0};
         }
-        threads_run(wanted, read_tile, a);
+        threads_run_few(wanted, read_tile, a);
     }
     if (a->at < a->used)
         return &a->blocks[a->at++];

@@ -27,7 +27,8 @@ struct ahead {
 /* Borrows the reader and the dialect. */
 void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, size_t columns);
 /* The next block; what was given before is the reader's again. As many are read at a time as there
- * are threads, but one only of what may keep us waiting (a pipe). NULL at the end or on failure. */
+ * are threads that find a processor (threads_hands) and as 32 MiB hold, but one only of what may
+ * keep us waiting (a pipe). NULL at the end or on failure. */
 struct ahead_block *ahead_next(struct ahead *a, struct err *e);
 void ahead_end(struct ahead *a);
 

@@ -210,6 +210,22 @@ dnn predict m.dnn - <own.csv >>own.csv 2>err
 is "$?" 64 "nor by standard input"
 same own.csv d.csv "the rows are as they were"
 
+# a further thread takes its scratch and no blocks of its own: 64 MiB and the model, by any number of threads
+awk 'NR == 1; NR > 1 { row[NR] = $0 } END { for (n = 0; n < 24000000; n += length(row[i]) + 1) { i = i > NR - 1 || i < 2 ? 2 : i + 1; print row[i] } }' \
+    d.csv >long.csv
+"$DNN" predict m.dnn long.csv -o two.csv --threads 2 --quiet
+run dnn predict m.dnn long.csv -o a.csv --threads 64 --json
+is_exit 0 "24 MB by 64 threads"
+took=$(sed -n 's/.*"host_peak_bytes":\([0-9]*\).*/\1/p' out) size=$(wc -c <m.dnn)
+if sanitized; then
+    skip "memory of 64 threads" "a sanitizer takes its own"
+else
+    [ "${took:-0}" -gt 0 ] && [ "$took" -lt $(((64 << 20) + size)) ]
+    ok $? "in 64 MiB and the model: $took" "$(cat err)"
+fi
+same a.csv two.csv "the answers are those of two threads"
+rm -f long.csv two.csv a.csv
+
 # weights
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 + 1 }' d.csv >w.csv
 sed 's/d.csv/w.csv/; s/"c": "categorical"/"c": "categorical", "w": "weight"/' c.json >w.json
