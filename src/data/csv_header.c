@@ -289,8 +289,10 @@ static bool next_record(struct csv *c, size_t from, size_t *size, struct err *e)
 
 static bool first_record(struct csv *c, size_t *size, struct err *e)
 {
-    if (!next_record(c, 0, size, e) || *size || c->ended)
-        return e->id == ERR_NONE;
+    if (!next_record(c, 0, size, e))
+        return false; /* who is asked may have ended it: without an error */
+    if (*size || c->ended)
+        return true;
     /* a quote that never ends is reported by the parser, at its place */
     if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
         memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
@@ -308,10 +310,11 @@ static bool find_width(struct csv *c, size_t *width, struct err *e)
 {
     struct csv_cells cells = {0};
     size_t size;
-    bool any = false;
+    bool any = false, read = true;
     *width = 0;
     for (size_t from = 0; !*width; from += size) {
-        if (!next_record(c, from, &size, e))
+        read = next_record(c, from, &size, e);
+        if (!read)
             break;
         struct err unread = {0}; /* told when its turn comes */
         struct csv_block b = {.bytes = c->pending->bytes + from, .size = size, .cr = c->cr};
@@ -324,7 +327,7 @@ static bool find_width(struct csv *c, size_t *width, struct err *e)
             *width = c->most;
     }
     csv_cells_free(&cells);
-    return e->id == ERR_NONE && (any || empty(c, e));
+    return read && (any || empty(c, e));
 }
 
 static bool take_width(struct csv *c, struct err *e)

@@ -47,12 +47,21 @@ static bool find_in(const struct schema *s, const struct opt_strings *files, uns
     return found;
 }
 
+/* Opened again, a FIFO would wait for another writer. */
+static bool last(const struct opt_strings *files)
+{
+    size_t i = 0;
+    while (i < files->count && file_lasts(files->items[i]))
+        i++;
+    return i == files->count;
+}
+
 void table_place(const struct schema *s, const struct data_options *o, uint64_t row, struct err *e)
 {
     const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
     unsigned own_parts = table_own_parts(o);
     bool found = row == 0;
-    for (int part = PART_TRAIN; part < PARTS && !found; part++)
+    for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
         found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,
                                                  &row, e);
 }

@@ -169,6 +169,14 @@ ok $? "C27 standard input twice is an error"
 cat leads.csv >pipe &
 run dnn train leads.json -o x.dnn --set data.train=pipe --progress none
 is_exit 0 "C27 training from a named pipe: one pass is enough"
+# an error of all rows, of which the pipe cannot be asked once more for the line
+{ head -n 1 leads.csv; echo L1,30,Oslo,1.5,2024-01-01,maybe; } >unseen.csv
+make_leads_config unseen.json pipe
+sed -i 's/"binary"/"multiclass"/; s/"train": "pipe"/"train": "pipe", "test": "unseen.csv"/; s/, "positive": "yes"//' unseen.json
+cat leads.csv >pipe &
+run timeout 20 "$DNN" train unseen.json -o x.dnn --progress none
+is_exit 65 "C27 a label of no training row, from a named pipe: told, and nobody waits for another writer"
+err_has "E1410" "C27 by its name"
 cat leads.csv >pipe &
 "$DNN" init - --target converted <leads.csv 2>err
 is $? 64 "C27 init of standard input, which holds a file"

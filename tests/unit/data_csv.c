@@ -1,6 +1,8 @@
 /* data_csv.c - files to records: line ends, encodings, quotes, headers, blank lines, several files,
  * pipes (C02, C03, C07, C08, C11, C13, C15, C16, C27, C28 of the catalogue). What is refused stands
  * in data_csv_bad.c. */
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "data_csv_help.h"
@@ -242,6 +244,39 @@ static void test_ask(void)
     mem_free(path);
 }
 
+/* The first line is longer than a block, and its end does not come. */
+static void test_ask_long(void)
+{
+    const char *const *names;
+    size_t count;
+    char *path = mem_string(path_of("fifo"));
+    for (int widths = 0; widths < 2 && file_exists(path); widths++) {
+        struct err e = {0};
+        pid_t child = fork();
+        if (child == 0) {
+            FILE *f = fopen(path, "w");
+            for (size_t i = 0; i < CSV_BLOCK_BYTES / 4 + 1000; i++)
+                fputs("a,b,", f);
+            fflush(f);
+            pause();
+            _exit(0);
+        }
+        asked = 0;
+        struct csv_dialect d = {.delimiter = ',', .header = !widths};
+        struct csv *c = csv_open(&d, &path, 1, &e);
+        csv_ask(c, third_time);
+        if (widths)
+            csv_widths(c, 2, 3);
+        ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,
+           "a stop within a first line of several blocks, %s header: %s",
+           widths ? "without" : "with", e.what);
+        csv_close(c);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    mem_free(path);
+}
+
 /* C28: the file grows behind the reader's back. */
 static void test_change(void)
 {
@@ -305,6 +340,7 @@ int main(void)
     test_files();
     test_fifo();
     test_ask();
+    test_ask_long();
     test_change();
     test_notes();
     test_place();
