@@ -43,6 +43,7 @@ static bool fit_target(struct schema *s, struct table *t, struct err *e)
     double deviation = sqrt(sum / (double)count);
     s->target_center = constant ? low : mean;
     s->target_scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
+    s->columns[s->target].constant = constant;
     if (constant)
         stats_warn(t, "target \"%s\" has the same value in every training row: there is nothing "
                       "to learn, choose another target",
@@ -75,7 +76,7 @@ static void warn_constant(const struct schema *s, struct table *t)
     struct text list = {0};
     size_t found = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].constant && found++ < STATS_NAMED)
+        if (i != s->target && s->columns[i].constant && found++ < STATS_NAMED)
             text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
     if (found > STATS_NAMED)
         text_printf(&list, " and %zu more", found - STATS_NAMED);

@@ -149,13 +149,14 @@ bool answer_line_names(const struct schema *s, struct err *e)
 void answer_line_warn(const struct schema *s)
 {
     double step, less;
-    if (s->task != TASK_REGRESSION ||
+    const struct column *target = &s->columns[s->target];
+    if (s->task != TASK_REGRESSION || target->constant ||
         !answer_coarse(s->target_center, s->target_scale, &step, &less))
         return;
     log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
-                "its deviation is %.3g; the metrics are of the answers before that: subtract %.15g "
-                "from the target", text_quote_z(s->columns[s->target].name), step, s->target_scale,
-                less);
+                "its deviation is %s%.3g; the metrics are of the answers before that: subtract "
+                "%.15g from the target", text_quote_z(target->name), step,
+                s->target_scale == 1 ? "at most " : "", s->target_scale, less); /* 0 becomes 1 */
 }
 
 /* Two columns of one name: whoever reads the answers by name would get one of them. */

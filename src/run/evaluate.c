@@ -3,9 +3,11 @@
 #include "run/evaluate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "data/number.h"
 #include "run/answer_line.h"
@@ -247,8 +249,10 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
  * ones are as they are. */
 static double weight_sum(double sum)
 {
-    double unit = sum > 0 ? pow(10, fmax(6 - floor(log10(sum)), 0)) : 1;
-    return round(sum * unit) / unit;
+    char digits[32];
+    double value;
+    snprintf(digits, sizeof digits, "%.7g", sum);
+    return sum < 1e6 && text_to_double(digits, &value) ? value : round(sum);
 }
 
 static void write_confusion(const struct tally *t, const struct vocab *labels, struct json_out *out)

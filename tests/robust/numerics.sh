@@ -312,4 +312,10 @@ done
 awk -F, 'BEGIN {OFS = ","} NR > 1 {$2 -= 1700000000000} {print}' ms.csv >less.csv
 run dnn train ms.json --set data.train=less.csv
 err_lacks "answers are written" "which helps"
+awk -F, 'BEGIN {OFS = ","} NR > 1 {$2 = 1700000000000} {print}' ms.csv >one.csv
+run dnn train ms.json --set data.train=one.csv --set output.model=one.dnn
+err_has 'there is nothing to learn' "N05 a large target of one value: that is what is said"
+err_lacks "answers are written" "and no deviation that it has not"
+run dnn predict one.dnn one.csv
+err_has "$coarse at most 1;" "nor of its model's answers"
 done_testing

@@ -247,6 +247,11 @@ is_exit 0 "rows that weigh a tenth each"
 supports=$(grep -o '"support": *[0-9.]*' out | sed 's/.*: *//')
 [ -n "$supports" ] && ! grep -q '\....' <<<"$supports"
 ok $? "sums of weights have the digits of weights" "$supports"
+sed '2,$s/[^,]*$/1e-30/' w.csv >tiny.csv
+run dnn evaluate w.dnn tiny.csv --json
+supports=$(grep -o '"support": *[0-9.e-]*' out | sed 's/.*: *//')
+[[ $supports = *e-2* ]] && ! grep -qE '[0-9.]{9}' <<<"$supports"
+ok $? "and tiny ones no more than theirs" "$supports"
 
 # a model of another encoding
 awk -F, -v OFS=, '{ if (NR > 1) $3 = NR % 2 ? "M\374nchen" : "K\366ln"; print }' d.csv >latin.csv
