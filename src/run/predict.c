@@ -197,6 +197,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                                   .no_header = q->no_header,
                                   .tsv = q->tsv,
                                   .csv = q->csv,
+                                  .passthrough = q->passthrough,
                                   .on_bad_row = q->on_bad_row,
                                   .rejects = q->rejects,
                                   .max_bad_rows = q->max_bad_rows,

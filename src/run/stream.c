@@ -96,19 +96,43 @@ static bool name_file(struct err *e, const char *path)
     return false;
 }
 
-/* Where rows that cannot be read have no answer, the first one may be such a row too. */
+/* Where rows that cannot be read have no answer, the first one may be such a row too. Such rows are
+ * answered before it is known whether the target, which is last, is there: they fit neither way.
+ * The reader looks ahead for it only where the answers' header tells, and where a blank line is a
+ * row of one cell. */
 static void tell_widths(struct stream *t)
 {
     const struct stream_request *q = &t->request;
     const struct schema *s = t->schema;
+    t->least = 0;
     if (t->dialect.header || q->on_bad_row == BAD_ROW_STOP)
         return;
     if (t->given) {
         csv_widths(t->csv, t->name_count, t->name_count);
     } else if (!s->dialect.header) {
         bool less = !q->labelled && schema_target_last(s);
-        csv_widths(t->csv, s->file_columns - less, s->file_columns);
+        size_t most = s->file_columns, least = most - less;
+        bool ahead = q->passthrough || least == 1;
+        csv_widths(t->csv, ahead ? least : most, most);
+        t->least = ahead || !less ? 0 : least;
     }
+}
+
+/* A model without header knows its columns by number, whatever the input holds. */
+static bool names_known(struct stream *t)
+{
+    const struct schema *s = t->schema;
+    if (t->given || t->dialect.header || s->dialect.header)
+        return t->given;
+    t->name_count = s->file_columns;
+    t->given = mem_zero(t->name_count, sizeof *t->given);
+    for (size_t i = 0; i < t->name_count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "c%zu", i + 1);
+        t->given[i] = mem_string(name);
+    }
+    t->names = (const char *const *)t->given;
+    return true;
 }
 
 static bool bind(struct stream *t, struct err *e)
@@ -119,8 +143,8 @@ static bool bind(struct stream *t, struct err *e)
     uint32_t extra = t->at ? t->extra : UINT32_MAX;
     size_t count;
     if (!csv_header(t->csv, &found, &count, e)) {
-        /* named columns and not a byte: no rows, as of a filter that let nothing through */
-        if (e->id != ERR_CSV_EMPTY || !t->given || q->input_count > 1)
+        /* known columns and not a byte: no rows, as of a filter that let nothing through */
+        if (e->id != ERR_CSV_EMPTY || q->input_count > 1 || !names_known(t))
             return false;
         err_clear(e);
         t->empty = true;
@@ -278,6 +302,22 @@ static bool answer_groups(struct work *w, const struct stream_sink *sink, struct
     return work_finish(w, sink, e); /* the block is soon the reader's again */
 }
 
+/* The first row that has one of two widths says which one rows have. */
+static bool settle_width(struct stream *t, const struct csv_cells *cells, struct err *e)
+{
+    for (size_t i = 0; i < cells->record_count && t->least; i++) {
+        size_t width = cells->records[i].cells;
+        if (width == t->least) {
+            binding_free(&t->binding);
+            t->name_count = width;
+            t->bound = schema_bind(t->schema, t->names, width, BIND_FEATURES, &t->binding, e);
+        }
+        if (width == t->name_count)
+            t->least = 0;
+    }
+    return t->bound;
+}
+
 /* A record that cannot be cut into cells ends its part of the block: the rest is cut anew. */
 static bool answer_block(struct work *w, struct ahead_block *now, const struct stream_sink *sink,
                          struct err *e)
@@ -292,7 +332,8 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
         w->block = &rest;
         if (!w->now.logits)
             begin_work(w, block, cells->record_count);
-        if (!answer_groups(w, sink, e) || (!good && !work_broken(w, sink, e)))
+        if (!settle_width(t, cells, e) || !answer_groups(w, sink, e) ||
+            (!good && !work_broken(w, sink, e)))
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);

@@ -17,6 +17,7 @@ struct stream_request {
     bool no_header, tsv, csv;
     bool labelled; /* every row must have its target */
     bool again;    /* these rows were read before: what there is to note about them was said */
+    bool passthrough; /* the input's columns are named before the first answer */
     enum bad_row on_bad_row;
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
@@ -52,6 +53,7 @@ struct stream {
     char **given; /* --columns, owned */
     const char *const *names;
     size_t name_count;
+    size_t least; /* not 0: rows may have so many cells or name_count, as the first one says */
     size_t at; /* of the input that is read; each has columns of its own, matched by name */
     struct binding binding;
     bool bound;

@@ -87,7 +87,25 @@ for cells in 3 4; do # the target, which is last, may be absent
     dnn predict bare.dnn bare.csv --quiet >rows.want
     { echo '1,"2"3,4,5'; cat bare.csv; } | dnn predict bare.dnn --quiet --on-bad-row skip >piped 2>err
     same piped rows.want "a model without header: a bad first row does not tell how many columns there are ($cells)"
+    { printf 'x"y,1,2\n1\n'; cat bare.csv; } >first.csv
+    run dnn predict bare.dnn first.csv --on-bad-row null
+    check "nor are they waited for: rows that cannot be read are answered before ($cells)" perl "$ROOT/tests/talk.pl" \
+        talk.out "$DNN" predict bare.dnn - --on-bad-row null -- $'x"y,1,2\n' 2 $'1\n' 3 "$(cat bare.csv)"$'\n' 5
+    same out talk.out "as those of a file are"
+    run dnn predict bare.dnn first.csv --on-bad-row skip --passthrough all
+    is "$(sed 1d out | cut -d, -f1-$cells)" "$(cat bare.csv)" "the header of --passthrough all knows of the target ($cells)"
 done
+for known in "bare.dnn" "m.dnn --no-header --columns $columns"; do
+    for way in stop null skip; do
+        run dnn predict $known --on-bad-row $way </dev/null
+        is_exit 0 "an input of nothing, whose columns are known: $known, $way"
+    done
+done
+run dnn evaluate bare.dnn /dev/null
+is_exit 65 "nothing to measure, though"
+err_has 'dev/null'
+run dnn predict m.dnn /dev/null
+is_exit 65 "where the columns are not known, nothing is not enough"
 # with line ends in quotes too, and so what its quotes say, from a file; a pipe cannot be read ahead, and says so
 lines() { yes 'a line, with ""quotes"" in it' | head -n 700000; }
 { head -n 2 d.csv; printf '"'; lines; echo '"'; sed -n '3,4p' d.csv; } >long.csv
