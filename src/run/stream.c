@@ -346,6 +346,26 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
+/* Rows of which none can be read are mostly of another kind than the model's: why is told. */
+static void note_bad_rows(const struct stream *t)
+{
+    const char *fate = t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer";
+    unsigned long long bad = t->bad_rows, rows = t->rows;
+    const struct err *why = &t->first_bad;
+    if (bad < rows) {
+        log_note("%llu of %llu rows cannot be read: %s", bad, rows, fate);
+        return;
+    }
+    struct text place = {0};
+    if (why->file[0])
+        text_printf(&place, "%s:%lld: ", text_quote_z(why->file), (long long)why->line);
+    log_warning("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s", bad, rows, fate,
+                t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
+                place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
+                why->help);
+    text_free(&place);
+}
+
 static void note_rows(const struct stream *t)
 {
     drift_note(t->drift, t->schema, t->rows);
@@ -353,9 +373,7 @@ static void note_rows(const struct stream *t)
         log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
                  t->blank_lines == 1 ? "" : "s");
     if (t->bad_rows)
-        log_note("%llu of %llu rows cannot be read: %s", (unsigned long long)t->bad_rows,
-                 (unsigned long long)t->rows,
-                 t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer");
+        note_bad_rows(t);
 }
 
 static bool answer_input(struct work *w, const struct stream_sink *sink, struct err *e)

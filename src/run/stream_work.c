@@ -29,6 +29,11 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
                      size_t length, struct err *e)
 {
     t->bad_rows++;
+    if (t->bad_rows == 1) {
+        t->first_bad = *why;
+        t->alike = true;
+    }
+    t->alike &= why->id == t->first_bad.id;
     if (t->request.on_bad_row == BAD_ROW_STOP) {
         *e = *why;
         if (t->request.labelled)

@@ -237,6 +237,17 @@ is_exit 65 "C12 more bad rows than --max-bad-rows"
 err_has E1420 "C12 E1420"
 run dnn predict m.dnn bad.csv -o skip.out --on-bad-row skip --max-bad-rows 4
 is_exit 0 "C12 as many as allowed"
+{ head -n 1 flat.csv; echo 'B2,30,Oslo'; echo 'B4,30,Oslo,1'; } >all.csv
+for way in skip null; do
+    run dnn predict m.dnn all.csv -o x.out --on-bad-row $way
+    is_exit 0 "D10 $way: no row that can be read"
+    err_has 'warning: 2 of 2 rows cannot be read' "D10 $way: is warned of"
+    err_has 'all for one reason, as the first: all.csv:2: ' "D10 $way: with the reason"
+    err_has '(E1206)' "D10 $way: and its id"
+done
+echo 'B5,old,Oslo,1.5,2024-01-01' >>all.csv
+run dnn predict m.dnn all.csv -o x.out --on-bad-row skip
+err_has 'left out; the first one: all.csv:2: ' "D10 of several reasons the first is told"
 awk 'NR == 1 { print "id,note" } { printf "%s,%s\n", NR, "x" }' flat.csv >/dev/null
 dnn predict m.dnn new.csv new.csv -o twice.out 2>err
 is "$(wc -l <twice.out)" 161 "D10 two files: all rows, one header"
