@@ -19,6 +19,9 @@ static const char *const not_portable[] = {"data.train",
                                            "backend.memory_fraction",
                                            "backend.predict_batch_size"};
 
+/* What a split by a column of the file does not read. */
+static const char *const shares[] = {"data.split.valid", "data.split.test"};
+
 /* The members of the config in memory, but files and the backend as the document says them. */
 static void write_members(const struct config *c, const struct config *raw, bool loaded,
                           struct json_out *out)
@@ -62,6 +65,9 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     }
     for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
         json_remove(doc, not_portable[i]);
+    bool shared_out = c->data.split.method != SPLIT_COLUMN;
+    for (size_t i = 0; !shared_out && i < sizeof shares / sizeof *shares; i++)
+        json_remove(doc, shares[i]);
     json_write(json, json_root(doc), portable ? 0 : 2);
     if (!portable)
         text_char(json, '\n');

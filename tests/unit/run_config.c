@@ -290,6 +290,22 @@ static void resolved(void)
     o.set_count = 1;
     o.threads = 3;
     o.batch_size = 32;
+    const char *by_column[] = {"data.split.method=column", "data.split.column=p"};
+    o.sets = by_column;
+    o.set_count = 2;
+    c = make("", &o, &e);
+    if (ok(c, "a split by a column: %s", e.what)) {
+        for (int portable = 0; portable < 2; portable++) {
+            text_clear(&one);
+            config_resolved(c, NULL, portable, &one, &e);
+            ok(strstr(one.data, "\"column\"") && !strstr(one.data, "0.15"),
+               "has no shares when it is written");
+            ok(!portable || config_stored(one.data, "m.dnn", &e), "and is read again: %s", e.what);
+        }
+    }
+    config_free(c);
+    o.sets = &set;
+    o.set_count = 1;
     c = make("\"output\": {\"model\": \"m.dnn\"}, \"train\": {\"time_limit_s\": 9}, \"backend\": "
              "{\"device\": \"0\"}",
              &o, &e);
