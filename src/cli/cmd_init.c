@@ -66,6 +66,8 @@ static bool column_given(const struct overrides *o, const char *name)
 {
     static const char lead[] = "data.columns.";
     size_t n = sizeof lead - 1, length = strlen(name);
+    if (set_value(o, "data.columns"))
+        return true;
     for (size_t i = 0; i < o->set_count; i++)
         if (strncmp(o->sets[i], lead, n) == 0 && strncmp(o->sets[i] + n, name, length) == 0 &&
             strchr("=.", o->sets[i][n + length]))
@@ -315,7 +317,7 @@ static void forget_place(const struct overrides *sets, struct err *e)
     memcpy(e->what, what, sizeof what);
 }
 
-static bool make_config(const struct args *a, const char *target, const struct infer *found,
+static bool make_config(const struct args *a, const char *target, struct infer *found,
                         const struct overrides *o, struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
@@ -332,6 +334,7 @@ static bool make_config(const struct args *a, const char *target, const struct i
     bool good = config && init_forecast(config, found, e);
     bool large = !config && e->id == ERR_JSON_LIMIT;
     if (good) {
+        init_unused(config, found);
         for (size_t i = 0; i < sizeof set_sections / sizeof *set_sections; i++) {
             const struct json *section = json_path(json_root(config->doc), set_sections[i]);
             if (section && json_count(section) == 0)

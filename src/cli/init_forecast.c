@@ -1,9 +1,18 @@
 /* init_forecast.c - see init_forecast.h. One warning: the first thing that training would meet. */
 #include "cli/init_forecast.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
+
+/* What an entry of data.columns, a word or an object, says of its type; NULL when it says none. */
+static const char *type_of(const struct json *entry)
+{
+    const struct json *member = json_kind(entry) == JSON_OBJECT ? json_get(entry, "type") : entry;
+    return member ? json_string(member) : NULL;
+}
 
 /* Whether a column is left to learn from. */
 static bool has_feature(const struct config *c)
@@ -11,8 +20,7 @@ static bool has_feature(const struct config *c)
     static const char *const features[] = {"numeric", "categorical", "datetime"};
     const struct json *list = c->data.columns;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
-        const struct json *member = json_kind(v) == JSON_OBJECT ? json_get(v, "type") : v;
-        const char *type = member ? json_string(member) : NULL;
+        const char *type = type_of(v);
         for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
             if (strcmp(type, features[i]) == 0)
                 return true;
@@ -50,6 +58,24 @@ static bool check_columns(const struct config *c, const struct infer *found, str
         if (!column_from(found, json_key(v), &at))
             return err_set(e, ERR_MODEL_COLUMN, "the file has no column \"%s\"",
                            text_quote_z(json_key(v)));
+    return true;
+}
+
+/* A --set that calls a column numeric in which no cell is a number. */
+static bool check_numbers(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct json *list = c->data.columns;
+    size_t at = 0;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const char *type = type_of(v);
+        if (!type || strcmp(type, "numeric") != 0)
+            continue;
+        const struct infer_column *column = column_from(found, json_key(v), &at);
+        if (column && isnan(column->low) && column->type != COLUMN_NUMERIC &&
+            column->missing < found->rows)
+            return err_set(e, ERR_CSV_NUMBER, "column \"%s\" is numeric, and none of its cells is "
+                           "a number", text_quote_z(column->name));
+    }
     return true;
 }
 
@@ -133,11 +159,34 @@ bool init_forecast(const struct config *c, const struct infer *found, struct err
         schema_free(s);
         return true;
     }
-    bool good = s && check_columns(c, found, &e) && check_task(c, found, &e) &&
-                check_positive(c, found, &e) && check_rows(c, found, &e) &&
-                check_answers(s, found, &e);
+    bool good = s && check_columns(c, found, &e) && check_numbers(c, found, &e) &&
+                check_task(c, found, &e) && check_positive(c, found, &e) &&
+                check_rows(c, found, &e) && check_answers(s, found, &e);
     if (!good)
         log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
     schema_free(s);
     return true;
+}
+
+void init_unused(const struct config *c, struct infer *found)
+{
+    enum { LACKING, IGNORED, USED };
+    const struct json *list = c->data.columns;
+    uint8_t *use = mem_zero(found->count + 1, 1);
+    size_t at = 0;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const struct infer_column *column = column_from(found, json_key(v), &at);
+        const char *type = type_of(v);
+        if (column)
+            use[column - found->columns] = type && strcmp(type, "ignore") == 0 ? IGNORED : USED;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        struct infer_column *column = &found->columns[i];
+        if (use[i] == USED || strcmp(column->name, c->data.target) == 0)
+            continue;
+        column->note[0] = '\0';
+        if (use[i] == LACKING)
+            column->reason[0] = '\0';
+    }
+    mem_free(use);
 }

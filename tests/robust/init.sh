@@ -90,6 +90,7 @@ refuses() { # refuses ERROR args...: init warns of it, and train refuses the con
 }
 refuses E1401 s.csv --target y --set data.columns.zz=numeric
 refuses E1203 s.csv --target w --set task=regression
+refuses E1203 s.csv --target y --set data.columns.w=numeric
 refuses E1232 s.csv --target n --set task=binary
 head -n 3 s.csv >two.csv
 refuses E1230 two.csv --target y
@@ -99,6 +100,14 @@ grep -qE '"(valid|test)": 0' told.json
 is $? 1 "  and there are no shares, which such a split does not know"
 run dnn train told.json -o told.dnn -q --set train.epochs=1
 is_exit 0 "  and train takes it"
+awk 'BEGIN { print "id,x,v,y"; for (i = 0; i < 100; i++) print "k" i "," i % 7 "," i % 2 "," i % 2 }' >ids.csv
+run dnn init ids.csv --target y -o ids.json
+err_has 'note: column "id": id: ' "a column that is set aside is told of"
+err_has 'column "v": it alone gives the target away' "  and one that says too much"
+run dnn init ids.csv --target y --set 'data.columns={"x":"numeric"}' -o ids.json
+is "$(cat err)" "" "  not where the config lacks them"
+run dnn init ids.csv --target y --set data.columns.v=ignore -o ids.json
+err_lacks 'gives the target away' "  and not where it ignores that one"
 
 printf 'a,b\n1,2\n3\n' >short.csv
 run dnn inspect short.csv
