@@ -2,6 +2,7 @@
  * plain copies. */
 #include "run/answer_line.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -154,9 +155,10 @@ void answer_line_warn(const struct schema *s)
         !answer_coarse(s->target_center, s->target_scale, &step, &less))
         return;
     log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
-                "its deviation is %s%.3g; the metrics are of the answers before that: subtract "
-                "%.15g from the target", text_quote_z(target->name), step,
-                s->target_scale == 1 ? "at most " : "", s->target_scale, less); /* 0 becomes 1 */
+                "its deviation is %s%.3g; the metrics are of the answers before that: %s %.15g "
+                "%s the target", text_quote_z(target->name), step,
+                s->target_scale == 1 ? "at most " : "", s->target_scale, /* 0 becomes 1 */
+                less < 0 ? "add" : "subtract", fabs(less), less < 0 ? "to" : "from");
 }
 
 /* Two columns of one name: whoever reads the answers by name would get one of them. */

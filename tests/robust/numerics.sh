@@ -309,6 +309,9 @@ for command in "check ms.json" "train ms.json" "evaluate ms.dnn ms.csv" "predict
     err_has "$coarse" "its answers are too coarse, which is said"
     err_has "subtract 1700000000000 from the target" "and what to do"
 done
+awk -F, 'BEGIN {OFS = ","} NR > 1 {$2 = "-" $2} {print}' ms.csv >below.csv
+run dnn check ms.json --set data.train=below.csv
+err_has "add 1700000000000 to the target" "and of one below 0"
 awk -F, 'BEGIN {OFS = ","} NR > 1 {$2 -= 1700000000000} {print}' ms.csv >less.csv
 run dnn train ms.json --set data.train=less.csv
 err_lacks "answers are written" "which helps"
