@@ -288,7 +288,7 @@ static int no_command(const char *word, int argc, char **argv)
             err_help(&e, "`dnn help` lists the commands");
     }
     struct args a = {0};
-    for (int i = 2; i < argc; i++) /* behind the word that is no command */
+    for (int i = 1; i < argc; i++) /* before the command, too */
         a.json |= strcmp(argv[i], "--json") == 0;
     return cli_fail(&a, &e, NULL);
 }

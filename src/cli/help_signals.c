@@ -1,4 +1,5 @@
 /* help_signals.c - `dnn help signals`: what dnn does when it is told to end, or asked. */
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -25,9 +26,13 @@ static bool listed(const char *names, const char *name)
 
 bool help_signals(const char *word, struct text *out)
 {
-    bool all = strcmp(word, "signals") == 0, found = false;
+    char name[16] = ""; /* sigterm: as it is written */
+    bool all = strcmp(word, "signals") == 0 || strcmp(word, "signal") == 0, found = false;
+    if (strlen(word) < sizeof name)
+        for (size_t i = 0; word[i]; i++)
+            name[i] = (char)toupper((unsigned char)word[i]);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        if (!all && !listed(signals[i].names, word))
+        if (!all && !listed(signals[i].names, name))
             continue;
         text_printf(out, "%s\n    ", signals[i].names);
         help_wrapped(out, signals[i].words, 4, 4);

@@ -51,7 +51,7 @@ refused() { # refused NAME WORDS-ON-STDERR ARGUMENTS...
 refused "L02 an unknown command" 'did you mean `dnn train`?' tarin
 refused "L02 nothing like a command" '`dnn help` lists the commands' zzzzzzzzzz
 refused "L02 a command of another day" 'there is no command "cv"' cv leads.json
-refused "L02 an option without a command" 'no option "--json" without a command' --json
+refused "L02 an option without a command" 'no option "--quiet" without a command' --quiet
 refused "L02 an empty word" 'there is no command ""' ""
 refused "L02 an unknown option" "did you mean --threads?" train leads.json --thread 2
 refused "L02 an unknown short option" '"-x"' train leads.json -x
@@ -113,6 +113,8 @@ out_has 'model.hidden, with model.preset "mlp"' "L02 help hidden says whose it i
 page_of() { run dnn help "$1"; is_exit 0 "L02 help $1"; out_has "$2" "L02   says: $2"; }
 page_of signals 'SIGUSR2'
 page_of SIGTERM 'Exit 75'
+page_of sigterm 'Exit 75'
+page_of signal 'SIGUSR2'
 page_of --set 'commands that read or write a config'
 page_of set '--set KEY=VALUE'
 page_of --rejects 'dnn predict'
