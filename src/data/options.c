@@ -49,7 +49,8 @@ const struct option data_options_table[] = {
      .help = "The column to be predicted."},
     {.key = "positive", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(positive),
      .standard = "null",
-     .help = "The label that counts as positive in a binary task; null: the last one in order."},
+     .help = "The label that counts as positive in a binary task, and whose probability is the "
+             "last column of an answer; null: the last one in order."},
     {.key = "columns", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = AT(columns),
      .schema = "{\"$ref\":\"#/$defs/columns\"}",
      .help = "The columns to use, each by name with its type: numeric, categorical, datetime, id, "
