@@ -37,6 +37,7 @@ enum infer_form {
 struct watch {
     uint64_t cells;             /* all of them */
     uint64_t absent[INFER_MISSING]; /* cells by text that may mean missing */
+    int64_t absent_line[INFER_MISSING]; /* where the first of each stands */
     uint64_t given, given_seen; /* cells in the user's list; which of its first 64 texts */
     uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
     uint64_t dates, day_numbers;    /* ISO dates; of `whole`: numbers that read YYYYMMDD */

@@ -183,7 +183,8 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
     }
     int absent = missing_index(text, length);
     if (absent >= 0) {
-        w->absent[absent]++;
+        if (!w->absent[absent]++)
+            w->absent_line[absent] = line;
         return NAN;
     }
     if (number_parse(text, length, ',', &value) == NUMBER_OK) {

@@ -13,6 +13,8 @@
 
 struct counts {
     uint64_t present, missing, numbers, texts, distinct;
+    const char *word; /* the first of `texts` that may mean missing and does not; NULL: none */
+    int64_t word_line;
 };
 
 static struct counts count_cells(const struct watch *w, const bool *means_missing, char decimal)
@@ -24,6 +26,10 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
             continue;
         *(means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
         c.distinct -= means_missing[i];
+        if (!means_missing[i] && (!c.word || w->absent_line[i] < c.word_line)) {
+            c.word = infer_missing_texts[i];
+            c.word_line = w->absent_line[i];
+        }
     }
     c.present = w->cells - c.missing;
     c.numbers = w->whole + (decimal == ',' ? w->commas : w->points);
@@ -198,14 +204,24 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
 }
 
 /* The first cell that is no number, or NULL: a word, or a number with the other decimal sign. */
-static const char *first_wrong(const struct watch *w, char decimal, int64_t *line)
+static const char *first_wrong(const struct watch *w, const struct counts *n, char decimal,
+                               int64_t *line)
 {
     bool comma = decimal == ',';
-    const char *foreign = comma ? w->point : w->comma;
-    int64_t at = comma ? w->point_line : w->comma_line;
-    bool other = w->other && (!foreign || w->other_line < at);
-    *line = other ? w->other_line : at;
-    return other ? w->other : foreign;
+    const struct {
+        const char *text;
+        int64_t line;
+    } found[] = {{comma ? w->point : w->comma, comma ? w->point_line : w->comma_line},
+                 {w->other, w->other_line},
+                 {n->word, n->word_line}};
+    const char *first = NULL;
+    *line = 0;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        if (found[i].text && (!first || found[i].line < *line)) {
+            first = found[i].text;
+            *line = found[i].line;
+        }
+    return first;
 }
 
 /* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
@@ -220,7 +236,7 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
         return false;
     char place[120] = "";
     int64_t line;
-    const char *first = first_wrong(w, decimal, &line);
+    const char *first = first_wrong(w, n, decimal, &line);
     if (first)
         snprintf(place, sizeof place, ", the first \"%.60s\" at line %lld", text_quote_z(first),
                  (long long)line);
@@ -249,7 +265,7 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     if (!all || all != w->others + foreign || all + read != n->present)
         return false;
     int64_t line;
-    const char *first = first_wrong(w, decimal, &line);
+    const char *first = first_wrong(w, n, decimal, &line);
     char reason[200];
     const char *kind = infer_form_reason(form, first, reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
@@ -282,7 +298,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                           struct infer_column *c)
 {
     int64_t line;
-    const char *first = first_wrong(w, decimal, &line);
+    const char *first = first_wrong(w, n, decimal, &line);
     double present = (double)n->present, distinct = (double)n->distinct;
     double words = w->others ? (double)w->words / (double)w->others : 0;
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;

@@ -173,6 +173,14 @@ err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "o
 run dnn train bad.json -o bad.dnn
 is_exit 65 "  train names it"
 err_has 'bad.csv:250:1: column "x": "oops" is not a number'
+# so is that of a cell that would mean missing, were it in the list
+for list in '[]' '["zz"]'; do
+    for empty in '' NA; do
+        sed "250s/.*/$empty,1/; 270s/.*/oops,1/" bad.csv >listed.csv
+        run dnn init listed.csv --target y -o listed.json --set "data.missing=$list"
+        err_has "2 of 300 cells are no number, the first \"$empty\" at line 250" "\"$empty\", where data.missing is $list"
+    done
+done
 run dnn train bad.json -o bad.dnn -q --set train.epochs=1 --set 'data.missing=["oops"]'
 is_exit 0 "  and trains where it means no value"
 
