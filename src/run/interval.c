@@ -27,13 +27,15 @@ static double effective(double weight, double weight2)
     return weight2 > 0 ? weight * weight / weight2 : 0;
 }
 
-static struct interval normal(double value, double error, double least)
+static struct interval normal(double value, double error, double least, double most)
 {
     if (isnan(value) || isnan(error))
         return none;
     struct interval i = {value - Z * error, value + Z * error};
     if (i.low < least)
         i.low = least;
+    if (i.high > most)
+        i.high = most;
     return i;
 }
 
@@ -122,10 +124,7 @@ static struct interval of_f1(struct tally *t, double value)
         return f1_at_end(t, value);
     double hit = 2 - 2 * value;
     sum = t->confusion2[3] * hit * hit + (t->confusion2[1] + t->confusion2[2]) * value * value;
-    struct interval i = normal(value, sqrt(sum) / whole, 0);
-    if (i.high > 1)
-        i.high = 1;
-    return i;
+    return normal(value, sqrt(sum) / whole, 0, 1);
 }
 
 /* The same for the mean over classes: a row of label i answered j moves F1 of i and of j. */
@@ -149,25 +148,24 @@ static struct interval of_macro_f1(struct tally *t, double value)
             double moves = i == j ? (2 - 2 * f_i) / whole_i : -f_i / whole_i - f_j / whole_j;
             sum += weight2 * moves * moves;
         }
-    struct interval i = normal(value, sqrt(sum) / classes, 0);
-    if (i.high > 1)
-        i.high = 1;
-    return i;
+    return normal(value, sqrt(sum) / classes, 0, 1);
 }
 
 static struct interval of_logloss(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->loss, t->weight), 0);
+    return normal(value, tally_mean_error(&t->loss, t->weight), 0,
+                  (double)INFINITY);
 }
 
 static struct interval of_brier(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->brier, t->weight), 0);
+    return normal(value, tally_mean_error(&t->brier, t->weight), 0, 1);
 }
 
 static struct interval of_mae(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->absolute, t->weight), 0);
+    return normal(value, tally_mean_error(&t->absolute, t->weight), 0,
+                  (double)INFINITY);
 }
 
 static struct interval of_rmse(struct tally *t, double value)
@@ -175,7 +173,8 @@ static struct interval of_rmse(struct tally *t, double value)
     if (isnan(value))
         return none;
     struct interval i =
-        normal(tally_mean_value(&t->square, t->weight), tally_mean_error(&t->square, t->weight), 0);
+        normal(tally_mean_value(&t->square, t->weight), tally_mean_error(&t->square, t->weight), 0,
+               (double)INFINITY);
     return (struct interval){sqrt(i.low), sqrt(i.high)};
 }
 
@@ -197,7 +196,7 @@ static struct interval of_ece(struct tally *t, double value)
         double share = bin->weight / t->weight, observed = bin->observed / bin->weight;
         variance += share * share * share_variance(observed, share * n);
     }
-    return normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0);
+    return normal(value, n >= 2 ? sqrt(variance) : (double)NAN, 0, 1);
 }
 
 /* 1 - r2 is the ratio of sum e^2 to sum d^2, d = target - mean: error of sum (e^2 - r d^2) / sum
@@ -213,11 +212,8 @@ static struct interval of_r2(struct tally *t, double value)
     double d4 = m->t[4] - 4 * s * m->t[3] + 6 * s * s * m->t[2] - 4 * s * s * s * m->t[1] +
                 s * s * s * s * m->t[0];
     double sum = m->e4 - 2 * r * e2_d2 + r * r * d4;
-    struct interval i = normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
-                               -(double)INFINITY);
-    if (i.high > 1)
-        i.high = 1;
-    return i;
+    return normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
+                  -(double)INFINITY, 1);
 }
 
 struct interval interval_of(struct tally *t, const struct metric_type *m, double value)

@@ -9,9 +9,10 @@
  *               and 1 Wilson's
  *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
  *               and 1 Wilson's
- *   logloss, brier, mae   mean and its standard error; not below 0
+ *   logloss, brier, mae   mean and its standard error; not below 0, that of brier not above 1
  *   rmse        root of the interval of the mean squared error
- *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0
+ *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
+ *               not above 1
  */
 #ifndef DNN_RUN_INTERVAL_H
 #define DNN_RUN_INTERVAL_H

@@ -177,6 +177,8 @@ static void intervals(void)
     ok(area.low > 0 && area.low < 0.5 && area.high == 1, "nor is a perfect F1");
     area = interval_of(t, metric_find("ece", TASK_BINARY), 0.15);
     ok(area.low == 0 && area.high > 0.3, "nor an ece of bins that are all alike: %g", area.high);
+    area = interval_of(t, metric_find("ece", TASK_BINARY), 0.5);
+    ok(area.low == 0 && area.high == 1, "which is not above 1: %g", area.high);
     tally_free(t);
     const int32_t wrong[] = {0, 1};
     s.label = wrong;
