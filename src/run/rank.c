@@ -114,10 +114,10 @@ static void sort_keys(uint64_t *keys, size_t count, unsigned shift)
             sort_keys(keys + (end[b] - sizes[b]), sizes[b], shift - 8);
 }
 
-/* --- merging: a heap of the chunks' heads --- */
+/* --- merging from the highest score down: a heap of the chunks' ends --- */
 
 struct head {
-    const uint64_t *next, *end;
+    const uint64_t *begin, *next; /* the next one is before `next` */
 };
 
 static void sift(struct head *heap, size_t count, size_t i)
@@ -126,9 +126,9 @@ static void sift(struct head *heap, size_t count, size_t i)
         size_t child = 2 * i + 1;
         if (child >= count)
             return;
-        if (child + 1 < count && *heap[child + 1].next < *heap[child].next)
+        if (child + 1 < count && heap[child + 1].next[-1] > heap[child].next[-1])
             child++;
-        if (*heap[i].next <= *heap[child].next)
+        if (heap[i].next[-1] >= heap[child].next[-1])
             return;
         struct head h = heap[i];
         heap[i] = heap[child];
@@ -139,37 +139,40 @@ static void sift(struct head *heap, size_t count, size_t i)
 
 /* --- the areas --- */
 
+/* From the top nothing is subtracted in a precision: where weights are far apart, what is left of a
+ * total would be its rounding. */
 void rank_walk_group(struct rank_walk *w, double positive, double negative)
 {
     /* the share of the other side that a row of this group stands right to, ties half */
-    double over = (w->below_negative + negative / 2) / w->negative;
-    double under = (w->positive - w->below_positive - positive / 2) / w->positive;
-    w->pairs += positive * (w->below_negative + negative / 2);
+    double over = (w->negative - w->above_negative - negative / 2) / w->negative;
+    double under = (w->above_positive + positive / 2) / w->positive;
+    w->pairs += negative * (w->above_positive + positive / 2);
     w->over_positives2 += positive * over * over;
     w->over_negatives2 += negative * under * under;
-    if (positive > 0) {
-        double hits = w->positive - w->below_positive, others = w->negative - w->below_negative;
-        w->precision += positive * (hits / (hits + (others > 0 ? others : 0)));
-    }
-    w->below_positive += positive;
-    w->below_negative += negative;
+    w->above_positive += positive;
+    w->above_negative += negative;
+    if (positive > 0)
+        w->precision += positive * (w->above_positive / (w->above_positive + w->above_negative));
 }
 
+/* Means over what was walked, whose sums were rounded in the same order: a precision of at most 1
+ * makes an average of at most 1. The product of two sums is rounded by itself. */
 struct rank_areas rank_walk_end(const struct rank_walk *w)
 {
     struct rank_areas a = {(double)NAN, (double)NAN, (double)NAN, 0, 0};
-    if (w->positive > 0)
-        a.positives = w->positive * w->positive / w->positive2;
-    if (w->negative > 0)
-        a.negatives = w->negative * w->negative / w->negative2;
-    if (w->positive > 0)
-        a.average_precision = w->precision / w->positive;
-    if (!(w->positive > 0 && w->negative > 0))
+    double positive = w->above_positive, negative = w->above_negative;
+    if (positive > 0)
+        a.positives = positive * positive / w->positive2;
+    if (negative > 0)
+        a.negatives = negative * negative / w->negative2;
+    if (positive > 0)
+        a.average_precision = w->precision / positive;
+    if (!(positive > 0 && negative > 0))
         return a;
-    a.auc = w->pairs / (w->positive * w->negative);
+    a.auc = fmin(w->pairs / (positive * negative), 1);
     if (a.positives >= 2 && a.negatives >= 2) {
-        double of_positives = w->over_positives2 / w->positive - a.auc * a.auc;
-        double of_negatives = w->over_negatives2 / w->negative - a.auc * a.auc;
+        double of_positives = w->over_positives2 / positive - a.auc * a.auc;
+        double of_negatives = w->over_negatives2 / negative - a.auc * a.auc;
         double variance = (of_positives > 0 ? of_positives : 0) / (a.positives - 1) +
                           (of_negatives > 0 ? of_negatives : 0) / (a.negatives - 1);
         a.auc_error = sqrt(variance);
@@ -193,16 +196,16 @@ struct rank_areas rank_finish(struct rank *r)
     for (size_t i = heads; i-- > 0;)
         sift(heap, heads, i);
     while (heads) {
-        uint64_t score = *heap[0].next >> 32;
+        uint64_t score = heap[0].next[-1] >> 32;
         double positive = 0, negative = 0;
-        while (heads && *heap[0].next >> 32 == score) {
-            uint64_t key = *heap[0].next++;
+        while (heads && heap[0].next[-1] >> 32 == score) {
+            uint64_t key = *--heap[0].next;
             double weight = (double)float_of((uint32_t)key & 0x7fffffffu);
             if (key & POSITIVE)
                 positive += weight;
             else
                 negative += weight;
-            if (heap[0].next == heap[0].end)
+            if (heap[0].next == heap[0].begin)
                 heap[0] = heap[--heads];
             sift(heap, heads, 0);
         }

@@ -32,10 +32,10 @@ struct rank_areas rank_finish(struct rank *r); /* sorts in place */
 void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
 void rank_free(struct rank *r);                /* what it owns */
 
-/* The same areas from groups of equal scores given in ascending order. */
+/* The same areas from groups of equal scores given from the highest down. */
 struct rank_walk {
     double positive, negative, positive2, negative2; /* totals, set before the first group */
-    double below_positive, below_negative;           /* so far */
+    double above_positive, above_negative;           /* so far */
     double pairs, over_positives2, over_negatives2, precision;
 };
 void rank_walk_group(struct rank_walk *w, double positive, double negative);

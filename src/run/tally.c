@@ -147,19 +147,22 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
     if (t->classes == 2)
         return rank_finish(&t->rank);
     if (t->binned) {
-        double all = 0, all2 = 0;
-        for (uint32_t c = 0; c < t->classes; c++) {
-            all += t->support[c];
-            all2 += t->class_weight2[c];
-        }
+        double rest = 0, rest2 = 0; /* summed: a difference loses what is small beside the class */
+        for (uint32_t c = 0; c < t->classes; c++)
+            if (c != class_number) {
+                rest += t->support[c];
+                rest2 += t->class_weight2[c];
+            }
         struct rank_walk w = {.positive = t->support[class_number],
-                              .negative = all - t->support[class_number],
+                              .negative = rest,
                               .positive2 = t->class_weight2[class_number],
-                              .negative2 = all2 - t->class_weight2[class_number]};
-        const double *bin = t->binned + 2 * (size_t)class_number * t->bin_count;
-        for (uint32_t b = 0; b < t->bin_count; b++, bin += 2)
+                              .negative2 = rest2};
+        const double *bins = t->binned + 2 * (size_t)class_number * t->bin_count;
+        for (const double *bin = bins + 2 * (size_t)t->bin_count; bin > bins;) {
+            bin -= 2;
             if (bin[0] > 0 || bin[1] > 0)
                 rank_walk_group(&w, bin[1], bin[0]);
+        }
         return rank_walk_end(&w);
     }
     size_t width = (size_t)t->classes + 1;

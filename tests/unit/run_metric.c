@@ -219,6 +219,33 @@ static void many_chunks(void)
     rank_free(&b);
 }
 
+/* Weights so far apart that the smaller ones are lost in sums: areas are shares all the same. */
+static void weights_far_apart(void)
+{
+    enum { ROWS = 60 };
+    static const float heavy[] = {1e16f, 1e30f, 3e37f};
+    bool shares = true, one = true;
+    for (uint32_t round = 0; round < 180; round++) {
+        struct rank of_chance = {0}, perfect = {0};
+        for (uint32_t i = 0; i < ROWS; i++) {
+            bool positive = uniform(i, 400 + round) < 0.5;
+            float weight = i == round / 3 ? heavy[round % 3] : (float)uniform(i, 600 + round);
+            float score = (float)floor(20 * uniform(i, 800 + round)) / 20;
+            rank_add(&of_chance, score, i % 2, weight);
+            rank_add(&perfect, positive ? 1 + score : score, positive, weight);
+        }
+        struct rank_areas a = rank_finish(&of_chance), b = rank_finish(&perfect);
+        shares = shares && a.auc >= 0 && a.auc <= 1 && a.average_precision >= 0 &&
+                 a.average_precision <= 1;
+        one = one && b.auc <= 1 && fabs(b.auc - 1) < 1e-14 && b.average_precision <= 1 &&
+              fabs(b.average_precision - 1) < 1e-14;
+        rank_free(&of_chance);
+        rank_free(&perfect);
+    }
+    ok(shares, "areas of weights far apart are between 0 and 1");
+    ok(one, "and 1 where every positive row stands above the others");
+}
+
 static void weights_are_repeats(void)
 {
     enum { ROWS = 50 };
@@ -422,6 +449,7 @@ int main(void)
     certain_and_wrong();
     against_pairs();
     many_chunks();
+    weights_far_apart();
     weights_are_repeats();
     multiclass_by_hand();
     many_rows_of_classes();
