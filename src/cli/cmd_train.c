@@ -33,9 +33,14 @@ static void summary(const struct train_result *r, const char *output)
             continue;
         text_clear(&line);
         text_printf(&line, "%-8s", names[i]);
+        bool any = false;
         for (uint32_t k = 0; k < all[i]->count; k++)
-            if (!isnan(all[i]->m[k].value)) /* not defined: left out */
+            if (!isnan(all[i]->m[k].value)) { /* not defined: left out */
                 text_printf(&line, " %s %.4g", all[i]->m[k].type->name, all[i]->m[k].value);
+                any = true;
+            }
+        if (!any)
+            text_put(&line, " no metric has a value");
         log_line("%s", line.data);
     }
     text_free(&line);

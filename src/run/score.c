@@ -364,6 +364,11 @@ static double part_weight(const struct score_job *j, enum part part, const struc
     return sum;
 }
 
+bool score_weighs(const struct score_job *j, enum part part)
+{
+    return j->table->count[part] && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
+}
+
 /* Of every answer 0: each class alike, the target's mean. */
 static double constant_loss(const struct score_job *j, enum part part)
 {

@@ -31,6 +31,8 @@ bool score_all(const struct score_job *j, enum part part, const struct metric_ty
 bool score_finite(const struct score_job *j, enum part part, struct err *e);
 /* What always answering the training rows' class shares (or mean) would reach on a part. */
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
+/* Has a row of the part a weight? */
+bool score_weighs(const struct score_job *j, enum part part);
 /* Has the metric a value on the part, whatever the answers? WEIGHT_SUM where all of its rows weigh
  * 0, METRIC_ROWS where they cannot be told apart by it. (precision, which needs a positive answer
  * too, may still have none.) constant: what a constant answer reaches there, which tells; of

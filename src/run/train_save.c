@@ -15,10 +15,10 @@
 /* A model that a constant answer beats has learnt nothing. Asked of the metric that its loss makes
  * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training
  * that ended while it still got better may have come from far: there it must be worse by much. */
-static void compare(const struct training *t, const struct train_result *r)
+static void compare(const struct training *t, const struct train_result *r, enum part part)
 {
     char worse[320];
-    const struct metrics *m = r->has_test ? &r->test : &r->valid;
+    const struct metrics *m = part == PART_TEST ? &r->test : &r->valid;
     const struct metric_type *metric = metric_default(t->config->task);
     bool plain = loss_is_plain(&t->config->train.loss);
     bool over = t->history.metric && r->best_epoch < r->epochs;
@@ -35,7 +35,7 @@ static void compare(const struct training *t, const struct train_result *r)
     int length = snprintf(worse, sizeof worse,
                           "on the %s rows the model is no better than a constant answer: %s %.4g, "
                           "that of the constant %.4g; ",
-                          r->has_test ? "test" : "validation", metric->name, got, constant);
+                          part == PART_TEST ? "test" : "validation", metric->name, got, constant);
     size_t room = sizeof worse - (size_t)length;
     double rate = t->config->train.optimizer.learning_rate;
     if (r->epochs == 0)
@@ -61,10 +61,12 @@ static bool measure(struct training *t, struct train_result *r, struct err *e)
     if ((r->has_valid && !score_metrics(&t->score, PART_VALID, &r->valid, e)) ||
         (r->has_test && !score_metrics(&t->score, PART_TEST, &r->test, e)))
         return false;
-    if (r->has_test || r->has_valid)
-        score_baseline(&t->score, r->has_test ? PART_TEST : PART_VALID, &r->baseline);
-    if (r->has_test || r->has_valid)
-        compare(t, r);
+    if (!r->has_test && !r->has_valid)
+        return true;
+    /* test rows that all weigh 0 measure nothing: the constant is measured where something is */
+    enum part part = r->has_valid && !score_weighs(&t->score, PART_TEST) ? PART_VALID : PART_TEST;
+    score_baseline(&t->score, part, &r->baseline);
+    compare(t, r, part);
     return true;
 }
 

@@ -113,6 +113,16 @@ static double constant_metric(const struct training *t, const struct metrics *th
     return fmax(metrics_get(there, name), loss ? t->history.constant : t->schema->target_scale);
 }
 
+/* Validation rows without weight would choose the weights blindly: an error. Test rows decide
+ * nothing, and the model is as good without them. */
+static void look_at_test(const struct training *t)
+{
+    unsigned long long rows = t->table->count[PART_TEST];
+    if (rows && !score_weighs(&t->score, PART_TEST))
+        log_warning("the weight of each of the %llu test rows is 0: no metric has a value on them; "
+                    "let some weigh more, or choose other rows (data.test, data.split)", rows);
+}
+
 static bool find_metric(struct training *t, struct err *e)
 {
     const char *name = t->config->train.early.metric;
@@ -120,6 +130,7 @@ static bool find_metric(struct training *t, struct err *e)
     t->history.patience = t->config->train.early.patience;
     t->history.min_delta = t->config->train.early.min_delta;
     t->history.constant = constant_loss(t);
+    look_at_test(t);
     if (t->table->count[PART_VALID] == 0) {
         if (json_path(json_root(t->config->doc), "train.early_stopping"))
             log_note("there are no validation rows: `train.early_stopping` has no effect, and the "

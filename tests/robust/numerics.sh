@@ -229,6 +229,19 @@ done
 undefined "r2 of a single row" 'targets that differ' v.json --set data.valid=same.csv --set train.early_stopping.metric=r2
 undefined "weights of 0, and the usual metric" 'error[E1235]' w.json --set data.valid=idle.csv
 undefined "weights of 0, and the loss" 'error[E1235]' w.json --set data.valid=idle.csv --set train.loss.type=focal
+# of test rows, which decide nothing, it is told
+for job in 'check w.json' 'train w.json'; do
+    run dnn $job --json --set data.test=idle.csv --set output.model=m.dnn
+    is_exit 0 "N14 test rows that all weigh 0: $job"
+    err_has "warning: the weight of each of the 600 test rows is 0: no metric has a value on them" "  is warned of"
+done
+err_has "dnn: test     no metric has a value"
+is "$(grep -o '"test":{"auc":null' out)" '"test":{"auc":null' "  their metrics are null"
+is "$(grep -o '"warnings":.*the weight of each of the [0-9]* test' out | wc -l)" 1 "  the summary has the warning"
+grep -q '"baseline":{"auc":0.5' out
+ok $? "  and the constant answer is measured on the validation rows" "$(cat out)"
+run dnn train w.json -o m.dnn --set data.test=idle.csv --set data.split.valid=0
+is_exit 0 "N14 and without validation rows"
 run dnn train c.json -o m.dnn --set data.valid=ones.csv --set train.loss.class_weights='{"0": 1, "1": 0}'
 is_exit 65 "N14 the loss of rows whose class weighs 0: 65"
 
