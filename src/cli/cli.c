@@ -127,20 +127,26 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
         } else
             error_text(e);
     }
-    if (disk_note && !file_in_place(e) && (!a || !a->json)) /* that one says what is there */
+    if (disk_note && (!a || !a->json))
         log_note("%s", disk_note);
     return code;
 }
 
-const char *cli_disk_note(const char *output)
+const char *cli_disk_note(const char *output, const struct err *e)
 {
     static char note[1200];
     struct stat st;
+    bool other = file_in_place(e); /* then the error says what is there */
+    if (other && output && file_same(output, e->file))
+        return NULL;
     bool there = output && strcmp(output, "-") != 0 && stat(output, &st) == 0;
     if (there && !S_ISREG(st.st_mode))
         return NULL; /* a pipe or a device keeps what it was given */
     if (there)
-        snprintf(note, sizeof note, "nothing was written; %s is unchanged", text_quote_z(output));
+        snprintf(note, sizeof note, "%s%s is unchanged", other ? "" : "nothing was written; ",
+                 text_quote_z(output));
+    else if (other)
+        snprintf(note, sizeof note, "%s was not written", text_quote_z(output ? output : "-"));
     else
         snprintf(note, sizeof note, "nothing was written");
     return note;

@@ -38,8 +38,8 @@ struct overrides cli_overrides(const struct args *a);
 int cli_progress(const struct args *a); /* enum progress_style */
 void cli_drop(const void *list);        /* frees a list of args_list */
 /* "X is unchanged" or "nothing was written", for cli_fail; NULL when the output is a pipe or a
- * device. The next call overwrites it. */
-const char *cli_disk_note(const char *output);
+ * device, or e says that it is in place. The next call overwrites it. */
+const char *cli_disk_note(const char *output, const struct err *e);
 
 void help_overview(struct text *out);
 void help_command(const struct command *c, struct text *out);

@@ -1,6 +1,7 @@
 /* cmd_check.c - `dnn check`: validates config and data, prints the plan. Trains nothing. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -71,6 +72,15 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
                         c->settings[i].from);
 }
 
+/* What was filled in may be too much for a file that a command reads. */
+static void warn_large(const struct text *resolved)
+{
+    struct err e = {0};
+    if (!json_valid(resolved->data, resolved->length, "resolved", &e) && e.id == ERR_JSON_LIMIT)
+        log_warning("with every default filled in this config is more than a command reads (E%d): "
+                    "%s", (int)e.id, e.what);
+}
+
 static int check_command(struct args *a)
 {
     struct err e = {0};
@@ -89,9 +99,10 @@ static int check_command(struct args *a)
         code = cli_fail(NULL, &e, NULL); /* no object there either */
     else if (!check_run(config, &r, &e))
         code = cli_fail(a, &e, NULL);
-    else if (args_value(a, "resolved"))
+    else if (args_value(a, "resolved")) {
+        warn_large(&r.resolved);
         code = cli_print(a, &r.resolved);
-    else if (a->json) {
+    } else if (a->json) {
         struct json_out out = {0};
         check_write(config, &r, &out);
         code = cli_json(a, &out, false);

@@ -405,7 +405,7 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
     if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
-    *note = cli_disk_note(output);
+    *note = cli_disk_note(output, e);
     return !output || output_takes_config(output, e);
 }
 
@@ -465,7 +465,7 @@ static int init_command(struct args *a)
     int code = EXIT_DONE;
     if (!found || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
-        code = cli_fail(a, &e, cli_disk_note(output));
+        code = cli_fail(a, &e, cli_disk_note(output, &e));
     else
         tell(found, q.target, &o);
     infer_free(found);

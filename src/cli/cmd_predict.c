@@ -83,7 +83,7 @@ static int predict_command(struct args *a)
         err_help(&e, "name a file with --rejects");
         code = cli_fail(a, &e, "nothing was written");
     } else if (!predict_run(&q, &r, &e))
-        code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output));
+        code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output, &e));
     else if (a->json) {
         struct json_out out = {0};
         predict_write(&q, &r, &out);

@@ -109,7 +109,7 @@ static int train_command(struct args *a)
         err_help(&e, "name a file with --profile");
         code = cli_fail(a, &e, "nothing was written");
     } else if (!train_run(&q, &r, &e))
-        code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output));
+        code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output, &e));
     else {
         code = r.exit;
         if (code == EXIT_DONE) {

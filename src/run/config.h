@@ -69,8 +69,9 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e);
  * command line changed; without: the document with every default. The backend section is the
  * config's own: variables and options of one run are not part of it. `portable`: one line, without
  * what a model file must not hold (files, output, checkpoints, time limit, threads, device,
- * memory). Without the shares of a split that knows none (column). False: with all keys it is
- * larger than a reader takes (JSON_OWN_BYTES). */
+ * memory); else indented, where it can be read so (JSON_MOST_BYTES). Without the shares of a split
+ * that knows none (column). False: with all keys it is larger than a reader takes
+ * (JSON_OWN_BYTES). */
 bool config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json, struct err *e);
 /* Whether the config inside the model file `path` is one that this build could have written: read

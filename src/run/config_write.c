@@ -69,6 +69,10 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     for (size_t i = 0; !shared_out && i < sizeof shares / sizeof *shares; i++)
         json_remove(doc, shares[i]);
     json_write(json, json_root(doc), portable ? 0 : 2);
+    if (!portable && json->length >= JSON_MOST_BYTES) { /* a text that a command may read */
+        text_clear(json);
+        json_write(json, json_root(doc), 0);
+    }
     if (!portable)
         text_char(json, '\n');
     json_free(doc);

@@ -42,25 +42,20 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     return true;
 }
 
-/* To go on from the checkpoint leads to the same failure, or there is a model already. */
-static bool is_beyond(const struct training *t, const struct err *e)
-{
-    return keeper_placed(e) ? file_same(e->file, t->output)
-                            : strcmp(e->file, t->checkpoint) == 0;
-}
-
 /* What was written before a disk was full, say, stays. */
 static bool tell_kept(struct training *t, struct err *e)
 {
     char shown[512], advice[sizeof e->help];
-    if (t->says_kept || !t->checkpoint || is_beyond(t, e))
+    bool model = keeper_placed(e) && file_same(e->file, t->output); /* there already */
+    bool again = !keeper_placed(e) && t->checkpoint && strcmp(e->file, t->checkpoint) == 0;
+    if (t->says_kept || !t->checkpoint || again) /* to go on from it would fail as well */
         return false;
     t->says_kept = true;
     text_escape(shown, sizeof shown, t->checkpoint, strlen(t->checkpoint));
     snprintf(advice, sizeof advice, "%s", e->help);
-    return err_help(e, "%s%sthe checkpoint \"%s\" is whole: the same command with --resume goes on "
-                       "from there",
-                    advice, *advice ? "; " : "", shown);
+    return err_help(e, "%s%sthe checkpoint \"%s\" %s", advice, *advice ? "; " : "", shown,
+                    model ? "stays beside it"
+                          : "is whole: the same command with --resume goes on from there");
 }
 
 static struct training *_Atomic running;
@@ -89,7 +84,11 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
         return good;
     *e = late;
     r->exit = (int)err_exit(e);
-    return false;
+    r->says_kept = true;
+    char shown[512], advice[sizeof e->help];
+    text_escape(shown, sizeof shown, q->output, strlen(q->output));
+    snprintf(advice, sizeof advice, "%s", e->help);
+    return err_help(e, "%s%sthe model \"%s\" is written", advice, *advice ? "; " : "", shown);
 }
 
 void train_write_end(const struct train_result *r, struct json_out *out)

@@ -188,7 +188,7 @@ bool train_save(struct training *t, struct train_result *r, struct err *e)
     if (!good && e->id == ERR_NONE)
         training_stopped(t, e);
     training_look_end(t, &last);
-    /* what can fail is behind us when the model is in place */
+    /* with the model in place its folder's sync alone can fail: then its checkpoints stay */
     good = good && journal_sync(&t->journal, e) && write_model(t, r, e);
     if (good)
         keeper_clear(&t->keeper);

@@ -21,10 +21,14 @@ cp m.dnn before.dnn
 DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
 count_of() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" counts; }
 
-# note_is_true FILE BEFORE: what the last line of err says of the disk; no BEFORE: there was no such file
+# note_is_true FILE BEFORE: what err says of FILE, or of what there is to go on from, and it says so, but where
+# memory ran out and the process ends at once; no BEFORE: there was no such file
 note_is_true() {
-    if ! grep -q 'nothing was written' err; then return 0
-    elif [ -e "$1" ] || grep -q 'note: .* is unchanged' err; then cmp -s "$1" "$2"; fi
+    if grep -qE 'note: .*(nothing was written|was not written|is unchanged)' err; then
+        if [ -e "$1" ] || grep -q 'note: .* is unchanged' err; then cmp -s "$1" "$2"; fi
+    else
+        grep -qE 'in place and whole|checkpoint ".*" (is whole|holds everything)|good checkpoint is kept|error\[E1701\]' err
+    fi
 }
 # sweep KIND ERRNO CODES STEP LEAST: fails every STEP-th call; CODES are the exits that may follow, LEAST is how many of the
 # faults must make the training fail, or "all". A training that ends well all the same leaves the model of one without faults.
@@ -78,6 +82,23 @@ sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1)) all
 fsyncs() { DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* fsync=\([0-9]*\).*/\1/p'; }
 rm -f m.jsonl
 is "$(fsyncs)" $(($(fsyncs) + 1)) "F03 a file of metrics that is made is durable, and so is its name"
+# what is in place may be another file than the model
+for before in none before.dnn; do
+    rm -f m.jsonl m.dnn
+    [ $before = none ] || cp $before m.dnn
+    run env DNN_FAULT=fsync:1 "$DNN" train c.json -o m.dnn --progress none
+    is_exit 74 "F03 the folder of the metrics cannot be synced"
+    err_has 'm.jsonl: the folder' "which is said"
+    note_is_true m.dnn $before && grep -q 'note: m.dnn' err
+    ok $? "F03 and what became of the model" "$(cat err)"
+done
+cp before.dnn m.dnn
+run env DNN_FAULT=fsync:"$(fsyncs)" "$DNN" train c.json -o m.dnn --progress none
+err_has 'm.dnn: the folder' "F03 the model's folder cannot be synced"
+kept=$(sed -n 's/.*the checkpoint "\(.*\)" stays beside it.*/\1/p' err)
+[ -e "${kept:-none}" ] && [ "$(digest m.dnn)" = "$want" ]
+ok $? "F03 the model is there, and its checkpoint stays, which is said" "$(cat err)"
+rm -f m.dnn.ckpt-*
 
 # answers and rejects: neither is put in place before both are on the disk
 run dnn train c.json -o m.dnn --progress none

@@ -95,6 +95,24 @@ same out resolved.json "a resolved config resolves to itself"
 run dnn train small.json -o a.dnn
 run dnn train resolved.json -o b.dnn --set data.train=d.csv
 same a.dnn b.dnn "and trains the same model"
+# as many columns as a config may list: what is printed can be read, or a warning says that it cannot
+broad() { # broad COLUMNS DIGITS-OF-A-NAME
+    perl -e 'my ($n, $digits) = @ARGV; my @c = map { sprintf "c%0*d", $digits, $_ } 1 .. $n;
+        open F, ">", "broad.csv"; print F join(",", @c, "x", "y"), "\n"; print F "," x $n, "$_,", $_ % 2, "\n" for 1 .. 30; close F;
+        print "{\"task\":\"binary\",\"data\":{\"train\":\"broad.csv\",\"target\":\"y\",\"columns\":{", (map { "\"$_\":\"ignore\"," } @c),
+            "\"x\":\"numeric\"}},\"backend\":{\"name\":\"dnn_cpu\"}}"' "$@" >broad.json
+    run dnn check broad.json --resolved
+    is_exit 0 "check --resolved of $1 columns"
+    cp out resolved.json
+}
+broad 34000 12
+err_lacks "more than a command reads" "which a command reads"
+run dnn check resolved.json --resolved
+same out resolved.json "34,000 columns resolve to themselves: without blanks"
+broad 39985 5
+err_has "more than a command reads (E1105)" "which has keys more than a command reads, and that is said"
+run dnn check resolved.json
+is_exit 78 "and is so"
 
 mkfifo pipe
 cat d.csv >pipe &
