@@ -6,16 +6,44 @@
 #include "run/config_help.h"
 #include "run/metric.h"
 
-static void options_of(const struct command *c, const char *separator, struct text *out)
+static bool has_option(const struct command *c, const char *name)
 {
     const struct arg_option *tables[5];
     size_t count = args_tables(c, tables);
-    bool first = true;
     for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++) {
-            text_printf(out, "%s--%s", first ? "" : separator, o->name);
-            first = false;
-        }
+        for (const struct arg_option *o = tables[t]; o->name; o++)
+            if (strcmp(o->name, name) == 0)
+                return true;
+    return false;
+}
+
+/* Calls each for every option of c; behind `help` all others have a page as well, each once. */
+static void each_option(const struct command *c,
+                        void (*each)(const struct arg_option *, bool page, struct text *),
+                        struct text *out)
+{
+    const struct arg_option *tables[5];
+    size_t count = args_tables(c, tables);
+    for (size_t t = 0; t < count; t++)
+        for (const struct arg_option *o = tables[t]; o->name; o++)
+            each(o, false, out);
+    for (size_t i = 0; c == &command_help && commands[i]; i++) {
+        count = args_tables(commands[i], tables);
+        for (size_t t = 0; t < count; t++)
+            for (const struct arg_option *o = tables[t]; o->name; o++) {
+                bool told = has_option(c, o->name);
+                for (size_t k = 0; k < i && !told; k++)
+                    told = has_option(commands[k], o->name);
+                if (!told)
+                    each(o, true, out);
+            }
+    }
+}
+
+static void bash_option(const struct arg_option *o, bool page, struct text *out)
+{
+    (void)page;
+    text_printf(out, "--%s ", o->name);
 }
 
 static void put_words(const char *const *words, struct text *out)
@@ -212,7 +240,7 @@ static void bash(struct text *out)
     text_put(out, "  esac\n  local arguments=files\n  case $command in\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    %s) options=\"", commands[i]->name);
-        options_of(commands[i], " ", out);
+        each_option(commands[i], bash_option, out);
         text_put(out, "\"");
         if (arguments_of(commands[i]))
             text_printf(out, "; arguments=\"%s\"", arguments_of(commands[i]));
@@ -240,18 +268,19 @@ static void zsh_text(const char *words, struct text *out)
     }
 }
 
-static void zsh_option(const struct arg_option *o, struct text *out)
+static void zsh_option(const struct arg_option *o, bool page, struct text *out)
 {
     text_printf(out, " '%s--%s[", o->flags & ARG_MANY ? "*" : "", o->name);
     zsh_text(o->help, out);
     text_char(out, ']');
-    if (o->value)
+    bool value = o->value && !page;
+    if (value)
         text_put(out, ":value:");
-    if (o->value && words_of(o)) {
+    if (value && words_of(o)) {
         text_char(out, '(');
         put_words(words_of(o), out);
         text_char(out, ')');
-    } else if (o->value && o->flags & ARG_FILE)
+    } else if (value && o->flags & ARG_FILE)
         text_put(out, "_files");
     text_char(out, '\'');
 }
@@ -271,11 +300,7 @@ static void zsh(struct text *out)
     for (size_t i = 0; commands[i]; i++) {
         const char *arguments = arguments_of(commands[i]);
         text_printf(out, "    %s) _arguments", commands[i]->name);
-        const struct arg_option *tables[5];
-        size_t count = args_tables(commands[i], tables);
-        for (size_t t = 0; t < count; t++)
-            for (const struct arg_option *o = tables[t]; o->name; o++)
-                zsh_option(o, out);
+        each_option(commands[i], zsh_option, out);
         if (!arguments)
             text_put(out, " '*:file:_files'");
         else if (*arguments == '$') {

@@ -156,6 +156,8 @@ is "$(complete_at dnn train c.json --set data.columns.city.scale = st)" "standar
 is "$(complete_at dnn train c.json --set data.columns.city = nu)" "numeric" "L02 completion: types of a column"
 is "$(complete_at dnn train c.json --backend = dnn_c)" "dnn_cpu" "L02 completion: behind the = of an option"
 is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: ids of errors"
+is "$(complete_at dnn help --re)" "--resolved --resume --rejects --require" "L02 completion: every option has a page"
+is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its own commands alone"
 is "$(complete_at dnn help exi)" "exit" "L02 completion: topics with an e"
 dnn completion zsh >complete.zsh
 grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
