@@ -151,6 +151,9 @@ bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_b
 /* Where cell i of a record stands: line and byte column, for messages. */
 void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all,
                uint32_t cell, int64_t *line, int64_t *column);
+/* False with E1215 for a record of one cell, its first, that holds another delimiter. */
+bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
+                         const struct csv_record *r, const struct csv_cell *cell, struct err *e);
 void csv_cells_free(struct csv_cells *c);
 
 #endif

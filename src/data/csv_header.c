@@ -19,9 +19,9 @@ static const char *delimiter_name(char c)
     return "?";
 }
 
-/* One column, and its line is full of another delimiter: never guessed, but said. */
-static bool check_delimiter(const struct csv *c, const struct csv_block *b,
-                            const struct csv_record *r, const struct csv_cell *cell, struct err *e)
+/* Never guessed, but said. */
+bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
+                         const struct csv_record *r, const struct csv_cell *cell, struct err *e)
 {
     char best = 0;
     size_t most = 0;
@@ -31,7 +31,7 @@ static bool check_delimiter(const struct csv *c, const struct csv_block *b,
         size_t count = 0;
         for (size_t i = 0; i < cell->length; i++)
             count += cell->text[i] == delimiters[k];
-        if (count > most && delimiters[k] != c->dialect.delimiter) {
+        if (count > most && delimiters[k] != d->delimiter) {
             most = count;
             best = delimiters[k];
         }
@@ -41,19 +41,19 @@ static bool check_delimiter(const struct csv *c, const struct csv_block *b,
     err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1,
            "found 1 column; did you mean delimiter \"%s\"?", delimiter_name(best));
     err_excerpt(e, cell->text, cell->length);
-    if (c->dialect.said == CSV_SAID_BY_CONFIG)
+    if (d->said == CSV_SAID_BY_CONFIG)
         return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
-    bool by_io = c->dialect.said == CSV_SAID_BY_IO;
-    if ((by_io || c->dialect.said == CSV_SAID_BY_MODEL_OR_IO) && (best == ',' || best == '\t'))
+    bool by_io = d->said == CSV_SAID_BY_IO;
+    if ((by_io || d->said == CSV_SAID_BY_MODEL_OR_IO) && (best == ',' || best == '\t'))
         return err_help(e, "give --io %s", best == ',' ? "csv" : "tsv");
-    if (by_io && best == c->dialect.trained)
+    if (by_io && best == d->trained)
         return err_help(e, "leave --io out: the training file had that delimiter too");
     if (by_io)
         return err_help(e, "write the file with \"%s\", as --io says, or with \"%s\", as the "
                         "training file was, and leave --io out",
-                        delimiter_name(c->dialect.delimiter), delimiter_name(c->dialect.trained));
+                        delimiter_name(d->delimiter), delimiter_name(d->trained));
     return err_help(e, "write the file with \"%s\", as the training file was",
-                    delimiter_name(c->dialect.delimiter));
+                    delimiter_name(d->delimiter));
 }
 
 /* --- equal names --- */
@@ -241,7 +241,7 @@ static bool take_names(struct csv *c, const struct csv_block *b, const struct cs
                        struct err *e)
 {
     const struct csv_record *r = cells->records;
-    if (!tells_delimiter(cells) && !check_delimiter(c, b, r, cells->cells, e))
+    if (!tells_delimiter(cells) && !csv_check_delimiter(&c->dialect, b, r, cells->cells, e))
         return false;
     c->names = mem_zero(r->cells, sizeof *c->names);
     c->name_count = r->cells;

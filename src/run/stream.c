@@ -135,6 +135,25 @@ static bool names_known(struct stream *t)
     return true;
 }
 
+bool stream_width(const struct stream *t, const char *path, int64_t line, size_t count,
+                  struct err *e)
+{
+    const char *plural = count == 1 ? "" : "s";
+    if (t->request.columns) {
+        err_at(e, ERR_FILE_WIDTH, path, line, 0,
+               "the first row has %zu field%s, and --columns names %zu", count, plural,
+               t->name_count);
+        return err_help(e, "name every column of the input, the unused ones too");
+    }
+    if (t->dialect.header || t->schema->dialect.header)
+        return false;
+    err_at(e, ERR_FILE_WIDTH, path, line, 0,
+           "the first row has %zu field%s, and the model was trained on %u without header", count,
+           plural, t->schema->file_columns);
+    return err_help(e, "give a file with the same columns in the same order, or name them with "
+                       "--columns a,b,c");
+}
+
 static bool bind(struct stream *t, struct err *e)
 {
     const struct stream_request *q = &t->request;
@@ -154,10 +173,7 @@ static bool bind(struct stream *t, struct err *e)
         t->names = found;
         t->name_count = count;
     } else if (count && count != t->name_count) {
-        err_at(e, ERR_FILE_WIDTH, path, 1, 0,
-               "the first row has %zu field%s, and --columns names %zu", count,
-               count == 1 ? "" : "s", t->name_count);
-        return err_help(e, "name every column of the input, the unused ones too");
+        return stream_width(t, path, 1, count, e);
     }
     enum bind_need need = q->labelled ? BIND_TARGET : BIND_FEATURES;
     if (!schema_bind(t->schema, t->names, t->name_count, need, &t->binding, e)) {
@@ -346,12 +362,13 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     return true;
 }
 
-/* Rows of which none can be read are mostly of another kind than the model's: why is told. */
+/* Rows of which none can be read are mostly of another kind than the model's: why is told, and
+ * loudly, as whoever asked for quiet gets no answer and exit 0. */
 static void note_bad_rows(const struct stream *t)
 {
     const char *fate = t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer";
     unsigned long long bad = t->bad_rows, rows = t->rows;
-    const struct err *why = &t->first_bad;
+    const struct err *why = t->alike && t->other_form.id ? &t->other_form : &t->first_bad;
     if (bad < rows) {
         log_note("%llu of %llu rows cannot be read: %s", bad, rows, fate);
         return;
@@ -359,10 +376,10 @@ static void note_bad_rows(const struct stream *t)
     struct text place = {0};
     if (why->file[0])
         text_printf(&place, "%s:%lld: ", text_quote_z(why->file), (long long)why->line);
-    log_warning("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s", bad, rows, fate,
-                t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
-                place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
-                why->help);
+    log_loud("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s", bad, rows, fate,
+             t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
+             place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
+             why->help);
     text_free(&place);
 }
 

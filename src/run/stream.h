@@ -64,6 +64,7 @@ struct stream {
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
     struct err first_bad;                 /* why the first bad row has no answer; ERR_NONE: none */
+    struct err other_form;                /* .. and that rows are not of the model's form */
     bool alike;                           /* every bad row: with the same id */
     uint32_t group;                       /* most rows of a group, a multiple of its tiles */
     size_t room;   /* rows of a group that there is memory for: fewer when the input is small */

@@ -57,6 +57,16 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
     return true;
 }
 
+/* The first row that cannot be read has not as many cells as rows have to have. Should all be such,
+ * the form of the file is wrong, and not one row among others. */
+static void look_at_form(struct work *w, const struct csv_record *r)
+{
+    struct stream *t = w->t;
+    const struct csv_cell *first = w->cells->cells + r->first_cell;
+    if (csv_check_delimiter(&t->dialect, w->block, r, first, &t->other_form))
+        stream_width(t, w->block->path, r->line, r->cells, &t->other_form);
+}
+
 /* --- a group --- */
 
 static void parse_tile(void *context, unsigned tile, unsigned thread)
@@ -117,6 +127,8 @@ static bool hand_over(struct work *w, struct part *p, const struct stream_sink *
         const struct csv_record *r = &w->cells->records[p->first + i];
         p->bad[i] = true;
         reason(w, p, i, &why);
+        if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
+            look_at_form(w, r);
         if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
                       w->block->bytes + r->offset, r->bytes, e))
             return false;

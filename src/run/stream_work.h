@@ -24,6 +24,10 @@ struct work {
     struct err *error;    /* by thread */
 };
 
+/* stream.c: the first row has `count` cells, which those of the model or --columns are not. False;
+ * without an error where a header says how many there are. */
+bool stream_width(const struct stream *t, const char *path, int64_t line, size_t count,
+                  struct err *e);
 /* w->now is parsed and answered, and goes on; where a device computes, it does so beside us, and
  * the part before goes on. */
 bool work_group(struct work *w, const struct stream_sink *sink, struct err *e);

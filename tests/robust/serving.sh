@@ -101,6 +101,27 @@ for known in "bare.dnn" "m.dnn --no-header --columns $columns"; do
         is_exit 0 "an input of nothing, whose columns are known: $known, $way"
     done
 done
+# where no row at all is answered it is said why, and by --quiet, too: a job by night must not be green and empty
+tr , ';' <rows.csv >first.csv
+for given in "bare.dnn" "m.dnn --no-header --columns $columns"; do
+    for way in null skip; do
+        run dnn predict $given first.csv --quiet --on-bad-row $way
+        is_exit 0 "another delimiter: $given, $way"
+        err_has 'as the first: first.csv:1: found 1 column; did you mean delimiter ";"? (E1215); write the file with ","'
+    done
+done
+run dnn predict m.dnn rows.csv --no-header --columns "$columns,more" --on-bad-row skip --quiet
+err_has 'the first row has 4 fields, and --columns names 5 (E1412); name every column'
+sed 's/$/,1,2/' rows.csv >first.csv
+run dnn predict bare.dnn first.csv --on-bad-row null --quiet
+err_has 'the first row has 6 fields, and the model was trained on 4 without header (E1412); give a file with'
+sed 's/^/x/' rows.csv >first.csv
+run dnn predict bare.dnn first.csv --on-bad-row null
+err_has '2 of 2 rows cannot be read: no answer; all for one reason, as the first: first.csv:1: column "c1"'
+cat rows.csv >>first.csv
+run dnn predict bare.dnn first.csv --on-bad-row null
+err_has '2 of 4 rows cannot be read'
+err_lacks 'as the first' "where some are answered, the list of them is enough"
 run dnn evaluate bare.dnn /dev/null
 is_exit 65 "nothing to measure, though"
 err_has 'dev/null'
