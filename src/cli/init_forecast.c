@@ -125,7 +125,7 @@ static bool check_answers(const struct schema *s, const struct infer *found, str
     return true;
 }
 
-/* Of a target of two values both are known, as the file has them. */
+/* Of a target of two values both are among the examples, beside texts that mean missing. */
 static bool check_positive(const struct config *c, const struct infer *found, struct err *e)
 {
     const struct infer_column *target = column_of(found, c->data.target);
@@ -133,12 +133,13 @@ static bool check_positive(const struct config *c, const struct infer *found, st
     if (c->task != TASK_BINARY || !positive || !target || target->distinct != 2 ||
         (found->positive && strcmp(positive, found->positive) == 0))
         return true;
-    for (size_t i = 0; i < 2; i++) {
-        const char *label = target->examples[i];
-        if (!label || strstr(label, positive)) /* there may be blanks around it */
+    const size_t most = sizeof target->examples / sizeof *target->examples;
+    size_t known = 0;
+    for (; known < most && target->examples[known]; known++)
+        if (strcmp(target->examples[known], positive) == 0)
             return true;
-    }
-    return err_set(e, ERR_POSITIVE_UNSEEN, "data.positive is \"%s\", which the target never is",
+    return known == most ||
+           err_set(e, ERR_POSITIVE_UNSEEN, "data.positive is \"%s\", which the target never is",
                    text_quote_z(positive));
 }
 

@@ -155,11 +155,7 @@ void training_release(struct training *t, bool best);
  * says; 0: none.
  * By a metric that ranks alone the best epoch may be useless, and a later one not. */
 int64_t training_newest_good(const struct training *t);
-/* The first step behind the newest checkpoint was made alone: its loss is that of the weights
- * there. In the first epoch a ruined one refutes that checkpoint: neither held nor good. So it is
- * behind one that a run began with, whose first stretch is one step (epoch.c); behind one that it
- * wrote, where a stretch is of one step because a step takes so long. One batch of wild rows is
- * enough, and is too much: of a checkpoint within the first epoch, should the training diverge. */
+/* After a step that was made alone behind the newest checkpoint: what its loss says of that one. */
 void training_judge(struct training *t, const struct step *now);
 /* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
  * lies behind it led to where the training cannot go on. Then the one that is held becomes the

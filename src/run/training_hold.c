@@ -58,6 +58,10 @@ void training_release(struct training *t, bool best)
         t->keeper.held = 0;
 }
 
+/* In the first epoch a ruined step refutes the checkpoint before it: neither held nor good. So it
+ * is behind one that a run began with, whose first stretch is one step (epoch.c); behind one that
+ * it wrote, where a stretch is of one step because a step takes so long. One batch of wild rows is
+ * enough, and is too much: of a checkpoint within the first epoch, should the training diverge. */
 void training_judge(struct training *t, const struct step *now)
 {
     int64_t name = keeper_newest(&t->keeper).name;

@@ -284,4 +284,16 @@ run dnn init sets.csv --target y --set data.target=a
 is_exit 78 "another target by --set"
 err_has "(--set data.target)" "the --set is named"
 err_lacks "config:1:" "and no place in a config that is not there"
+# data.positive is a label as training reads it: whole, and with the blanks that quotes keep
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 3 ? "\" no\"" : " yes ") }' >labels.csv
+for word in o no 'yes ' ' no' yes; do
+    run dnn init labels.csv --target y --set data.positive="\"$word\"" -o labels.json
+    told=no
+    ! grep -q E1411 err || told=yes
+    run dnn check labels.json
+    refused=no
+    [ "$STATUS" -eq 0 ] || refused=yes
+    is "$told" "$refused" "data.positive \"$word\": init says whether check will refuse it"
+    rm labels.json
+done
 done_testing
