@@ -35,6 +35,24 @@ extern void (*device_launched)(const char *kernel);
 
 /* How many random shapes a test tries: EMULATE_SHAPES, else `usual`. */
 unsigned shapes_wanted(unsigned usual);
+static inline void shape_try(const char *test, uint32_t seed, void (*one)(uint32_t seed))
+{
+    int before = tap_failed;
+    one(seed);
+    if (tap_failed > before)
+        printf("# again: %s shape %u\n", test, seed);
+}
+/* The random shapes of a test, seeds 0 to wanted - 1; one that fails is told with the words that
+ * try it again, "TEST shape SEED". True: the command line has these, and it alone was tried. */
+static inline bool shapes_try(int count, char **words, unsigned wanted, void (*one)(uint32_t seed))
+{
+    const char *slash = strrchr(words[0], '/'), *test = slash ? slash + 1 : words[0];
+    if (count > 2)
+        shape_try(test, (uint32_t)strtoul(words[2], NULL, 10), one);
+    for (uint32_t seed = 0; seed < wanted && count <= 2; seed++)
+        shape_try(test, seed, one);
+    return count > 2;
+}
 /* What device_wgmma answers; false at first. */
 extern bool harness_wgmma;
 

@@ -303,7 +303,6 @@ static void test_rule(void)
 static void test_shape(uint32_t seed)
 {
     uint32_t r[6];
-    int before = tap_failed;
     for (uint32_t k = 0; k < 6; k++)
         r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
     struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90, r[3] % (ACT_MISH + 1),
@@ -312,19 +311,13 @@ static void test_shape(uint32_t seed)
     test_forward(&s, (enum product)(r[5] % 4), r[5] / 4 % 2);
     test_backward(&s, (enum product)(r[5] % 4), r[5] / 8 % 2, r[5] / 16 % 2);
     device_drop_all();
-    if (tap_failed > before)
-        printf("# again: test_gemm shape %u\n", seed);
 }
 
 /* test_gemm [shape SEED]: else as many random shapes as EMULATE_SHAPES says, and those below. */
 int main(int count, char **words)
 {
-    if (count > 2) {
-        test_shape((uint32_t)strtoul(words[2], NULL, 10));
+    if (shapes_try(count, words, shapes_wanted(4), test_shape))
         return done();
-    }
-    for (uint32_t seed = 0; seed < shapes_wanted(4); seed++)
-        test_shape(seed);
     static const struct dense_shape shapes[] = {
         {1, 1, 1, ACT_NONE, 1},        {33, 17, 5, ACT_RELU, 1},     {70, 40, 33, ACT_TANH, 2},
         {65, 31, 2, ACT_SIGMOID, 3},   {9, 70, 65, ACT_GELU, 1},     {40, 3, 130, ACT_MISH, 2}};

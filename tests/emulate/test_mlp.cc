@@ -123,11 +123,10 @@ static void test_stack(const struct shape *h, bool whole)
 }
 
 /* A stack of a seed: most of them fit into a block, some do not. */
-static void test_shape(uint64_t seed)
+static void test_shape(uint32_t seed)
 {
     struct random_draw from = {seed, 0}, *d = &from;
     struct shape h = {};
-    int before = tap_failed;
     h.rows = 3 + draw_size(d, 150);
     h.hot = draw_below(d, 3) ? 0 : 4 + draw_below(d, 6);
     for (int i = 0; i < LAYERS; i++)
@@ -146,10 +145,8 @@ static void test_shape(uint64_t seed)
     h.drop = draw_below(d, 2);
     h.answers = draw_below(d, 4) == 0;
     h.drop = h.drop && !h.answers;
-    emulate_order((unsigned)seed % ORDER_COUNT);
+    emulate_order(seed % ORDER_COUNT);
     test_stack(&h, false);
-    if (tap_failed > before)
-        printf("# again: test_mlp shape %llu\n", (unsigned long long)seed);
 }
 
 /* A whole step: records, layers, loss and way back; the gradients of the weights; their norm; the
@@ -250,12 +247,8 @@ static void test_backs(uint32_t kind, enum product how)
 /* test_mlp [shape SEED]: else as many random shapes as EMULATE_SHAPES says, and those below. */
 int main(int count, char **words)
 {
-    if (count > 2) {
-        test_shape(strtoull(words[2], NULL, 10));
+    if (shapes_try(count, words, shapes_wanted(4), test_shape))
         return done();
-    }
-    for (uint64_t seed = 0; seed < shapes_wanted(4); seed++)
-        test_shape(seed);
     static const struct shape shapes[] = {
         {70, {14, 128, 128, 2}, 0, ACT_RELU, 2, CLASS_CROSS_ENTROPY, false, false, true, true,
          false, false, false},

@@ -290,7 +290,6 @@ static void test_rule(void)
 static void test_random(uint32_t seed)
 {
     uint32_t r[6];
-    int before = tap_failed;
     for (uint32_t k = 0; k < 6; k++)
         r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
     bool copied = r[4] % 2;
@@ -299,19 +298,13 @@ static void test_random(uint32_t seed)
     test_large((int)(r[0] % KINDS), r[5] % 2 ? PRODUCT_BF16 : PRODUCT_FP16, copied,
                step * (1 + r[1] % 300 / step), step * (1 + r[2] % 300 / step),
                step * (1 + r[3] % 300 / step));
-    if (tap_failed > before)
-        printf("# again: test_wgmma shape %u\n", seed);
 }
 
 /* test_wgmma [shape SEED]: else a tenth of EMULATE_SHAPES of random shapes, and those below. */
 int main(int count, char **words)
 {
-    if (count > 2) {
-        test_random((uint32_t)strtoul(words[2], NULL, 10));
+    if (shapes_try(count, words, shapes_wanted(0) / 10, test_random))
         return done();
-    }
-    for (uint32_t seed = 0; seed < shapes_wanted(0) / 10; seed++)
-        test_random(seed);
     test_rule();
     for (EACH_ORDER(order)) {
         test_one();

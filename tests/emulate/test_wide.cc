@@ -224,7 +224,6 @@ static void test_wide_rule(void)
 static void test_random(uint32_t seed)
 {
     uint32_t r[6];
-    int before = tap_failed;
     for (uint32_t k = 0; k < 6; k++)
         r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
     int which = (int)(r[0] % 3);
@@ -238,19 +237,13 @@ static void test_random(uint32_t seed)
     else
         test_half(which, r[4] % 2 ? PRODUCT_BF16 : PRODUCT_FP16, (m + 7) & ~7u, (n + 7) & ~7u,
                   (k + 7) & ~7u);
-    if (tap_failed > before)
-        printf("# again: test_wide shape %u\n", seed);
 }
 
 /* test_wide [shape SEED]: else a tenth of EMULATE_SHAPES of random shapes, and those below. */
 int main(int count, char **words)
 {
-    if (count > 2) {
-        test_random((uint32_t)strtoul(words[2], NULL, 10));
+    if (shapes_try(count, words, shapes_wanted(0) / 10, test_random))
         return done();
-    }
-    for (uint32_t seed = 0; seed < shapes_wanted(0) / 10; seed++)
-        test_random(seed);
     test_round(FORM_BF16, 7);
     test_round(FORM_FP16, 1000);
     test_wide_rule();
