@@ -176,8 +176,11 @@ static void overflow(const struct tiny *t)
     predict_release(&r);
     err_clear(&e);
     q.on_bad_row = BAD_ROW_NULL;
+    unsigned before = log_warnings();
     ok(predict_run(&q, &r, &e) && r.rows == TINY_ROWS && r.bad_rows > 0,
        "is a bad row like others: %llu of them", (unsigned long long)r.bad_rows);
+    is_int(log_warnings() - before, r.bad_rows == r.rows, "where none is answered it is warned of");
+    expect_warnings(r.bad_rows == r.rows);
     predict_release(&r);
     mem_free(path);
     mem_free(out);
