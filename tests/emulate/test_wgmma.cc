@@ -300,10 +300,10 @@ static void test_random(uint32_t seed)
                step * (1 + r[3] % 300 / step));
 }
 
-/* test_wgmma [shape SEED]: else a tenth of EMULATE_SHAPES of random shapes, and those below. */
+/* test_wgmma [shape SEED]: else one random shape for 25 of EMULATE_SHAPES, and those below. */
 int main(int count, char **words)
 {
-    if (shapes_try(count, words, shapes_wanted(0) / 10, test_random))
+    if (shapes_try(count, words, shapes_wanted(0) / 25, test_random))
         return done();
     test_rule();
     for (EACH_ORDER(order)) {
