@@ -25,7 +25,7 @@ static void nonzero(uint64_t *bits, const real *a, uint32_t rows, uint32_t n, ui
         nonzero_run(bits, a, rows, n, lda);
 }
 
-/* V vectors of one row's sums, or the vectors of c they go to; the last one has `tail` lanes. */
+/* What the V vectors of a row's sums begin with; the last one has `tail` lanes. */
 INLINE void sparse_begin(v16 *sum, const struct sparse *p, const real *c, const real *bias,
                          const int V, size_t tail)
 {

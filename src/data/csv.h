@@ -113,6 +113,9 @@ void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *c
 /* Before csv_header: while it waits for what is no regular file, it asks; true ends the reading,
  * false without an error then. */
 void csv_ask(struct csv *c, bool (*stop)(void));
+/* The name of column i, from 0, of files without header: c1, c2, ... */
+struct csv_name { char text[24]; };
+struct csv_name csv_numbered(size_t i);
 /* Before csv_header, of files without header: rows have `most` cells, or `least`. The first row is
  * one like any other then, and c1, c2, .. go as far as the first one goes that has that many. */
 void csv_widths(struct csv *c, size_t least, size_t most);

@@ -229,11 +229,11 @@ static bool same_names(struct csv *c, const struct csv_block *b, const struct cs
     return true;
 }
 
-static char *numbered(size_t i)
+struct csv_name csv_numbered(size_t i)
 {
-    char name[24];
-    snprintf(name, sizeof name, "c%zu", i + 1);
-    return mem_string(name);
+    struct csv_name name;
+    snprintf(name.text, sizeof name.text, "c%zu", i + 1);
+    return name;
 }
 
 /* Names made of the first record; checked when it is a header. */
@@ -248,7 +248,7 @@ static bool take_names(struct csv *c, const struct csv_block *b, const struct cs
     for (uint32_t i = 0; i < r->cells; i++)
         c->names[i] = c->dialect.header && !is_index(cells, i)
                           ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
-                          : numbered(i);
+                          : mem_string(csv_numbered(i).text);
     if (!c->dialect.header || check_names(c, b, cells, e))
         return true;
     csv_header_free(c);
@@ -338,7 +338,7 @@ static bool take_width(struct csv *c, struct err *e)
     c->names = mem_zero(width, sizeof *c->names);
     c->name_count = width;
     for (size_t i = 0; i < width; i++)
-        c->names[i] = numbered(i);
+        c->names[i] = mem_string(csv_numbered(i).text);
     return true;
 }
 

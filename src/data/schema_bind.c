@@ -1,7 +1,6 @@
 /* schema_bind.c - matching the columns of a file to those of a schema, by name. */
 #include "data/schema.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -41,9 +40,8 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
 
 bool schema_target_last(const struct schema *s)
 {
-    char last[24];
-    snprintf(last, sizeof last, "c%u", s->file_columns);
-    return strcmp(last, s->columns[s->target].name) == 0;
+    return s->file_columns > 0 &&
+           strcmp(csv_numbered(s->file_columns - 1).text, s->columns[s->target].name) == 0;
 }
 
 /* Without names the place is all there is: the width must be that of training, or one less when
@@ -53,14 +51,9 @@ static bool check_width(const struct schema *s, const char *const *names, size_t
 {
     if (s->dialect.header || !s->fitted || count == s->file_columns)
         return true;
-    struct text own = {0};
     bool numbered = true;
-    for (size_t i = 0; i < count && numbered; i++) {
-        text_clear(&own);
-        text_printf(&own, "c%zu", i + 1);
-        numbered = strcmp(own.data, names[i]) == 0;
-    }
-    text_free(&own);
+    for (size_t i = 0; i < count && numbered; i++)
+        numbered = strcmp(csv_numbered(i).text, names[i]) == 0;
     if (!numbered || (need == BIND_FEATURES && schema_target_last(s) &&
                       count + 1 == s->file_columns))
         return true;

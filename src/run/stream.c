@@ -126,11 +126,8 @@ static bool names_known(struct stream *t)
         return t->given;
     t->name_count = s->file_columns;
     t->given = mem_zero(t->name_count, sizeof *t->given);
-    for (size_t i = 0; i < t->name_count; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "c%zu", i + 1);
-        t->given[i] = mem_string(name);
-    }
+    for (size_t i = 0; i < t->name_count; i++)
+        t->given[i] = mem_string(csv_numbered(i).text);
     t->names = (const char *const *)t->given;
     return true;
 }
