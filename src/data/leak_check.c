@@ -125,7 +125,6 @@ static void mark_tile(void *context, unsigned tile, unsigned thread)
 
 static void check_duplicates(const struct schema *s, struct table *t)
 {
-    static const char *const names[PARTS] = {"training", "validation", "test"};
     uint64_t others = t->count[PART_VALID] + t->count[PART_TEST];
     size_t places = 16;
     if (!others)
@@ -149,7 +148,7 @@ static void check_duplicates(const struct schema *s, struct table *t)
             stats_warn(t,
                        "%llu of %llu %s rows equal a training row in every column used; if they "
                        "are copies, its metrics are too good", (unsigned long long)same,
-                       (unsigned long long)t->count[p], names[p]);
+                       (unsigned long long)t->count[p], part_names[p]);
     }
     mem_free(h.place);
     mem_free(h.met);

@@ -18,27 +18,31 @@ struct shares {
     uint8_t *part;
     uint32_t *rows;
     uint32_t count;
-    double valid, test; /* fractions; 0 for a part with its own file */
-    uint32_t valid_rows, test_rows;
-    uint32_t moments; /* time: how many there are */
+    double valid, test;      /* fractions; 0 for a part with its own file */
+    uint32_t *want;          /* [PARTS] rows; 0: no such part */
+    uint32_t moments;        /* time: how many there are */
 };
 
 /* At least one row for a part that is asked for, and at least one row left to train on. */
 static void sizes(struct shares *s)
 {
+    const double fractions[PARTS] = {[PART_VALID] = s->valid, [PART_TEST] = s->test};
     uint32_t left = s->count ? s->count - 1 : 0;
-    uint32_t valid = (uint32_t)llround(s->valid * s->count);
-    uint32_t test = (uint32_t)llround(s->test * s->count);
-    valid = valid == 0 && s->valid > 0 ? 1 : valid;
-    test = test == 0 && s->test > 0 ? 1 : test;
-    s->valid_rows = valid < left ? valid : left; /* the best weights depend on it: it goes first */
-    left -= s->valid_rows;
-    s->test_rows = test < left ? test : left;
+    for (int p = PART_VALID; p < PARTS; p++) { /* validation first: the best weights depend on it */
+        uint32_t rows = (uint32_t)llround(fractions[p] * s->count);
+        rows = rows == 0 && fractions[p] > 0 ? 1 : rows;
+        s->want[p] = rows < left ? rows : left;
+        left -= s->want[p];
+    }
+    s->want[PART_TRAIN] = s->count ? left + 1 : 0;
 }
 
 static uint32_t parts_wanted(const struct shares *s)
 {
-    return 1u + (s->valid_rows > 0) + (s->test_rows > 0);
+    uint32_t parts = 0;
+    for (int p = PART_TRAIN; p < PARTS; p++)
+        parts += s->want[p] > 0;
+    return parts;
 }
 
 /* --- random and stratified --- */
@@ -52,7 +56,7 @@ static void split_random(const struct shares *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
         s->part[s->rows[i]] = part_of(rng_permute(s->seed, SPLIT_STREAM, 0, s->count, i),
-                                      s->valid_rows, s->test_rows);
+                                      s->want[PART_VALID], s->want[PART_TEST]);
 }
 
 struct claim {
@@ -119,10 +123,10 @@ static void split_stratified(const struct shares *s)
     uint32_t *met = mem_zero(classes, sizeof *met);
     for (uint32_t i = 0; i < s->count; i++)
         rows[class_of(s, i)]++;
-    share_out(rows, classes, s->valid_rows, valid);
+    share_out(rows, classes, s->want[PART_VALID], valid);
     for (uint32_t c = 0; c < classes; c++)
         left[c] = rows[c] - valid[c];
-    share_out(left, classes, s->test_rows, test);
+    share_out(left, classes, s->want[PART_TEST], test);
     for (uint32_t i = 0; i < s->count; i++) {
         uint32_t c = class_of(s, i);
         uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, rows[c], met[c]++);
@@ -150,31 +154,30 @@ static int by_order(const void *one, const void *other, const void *context)
 }
 
 /* Groups in random order: one goes to validation, then to test, when it brings that part nearer
- * to its size. */
+ * to its size. The ways to deal write part[id]. */
 static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
                        uint8_t *part)
 {
     uint64_t have[PARTS] = {0};
-    const uint64_t want[PARTS] = {[PART_VALID] = s->valid_rows, [PART_TEST] = s->test_rows};
     for (uint32_t g = 0; g < count; g++) {
         uint8_t to = PART_TRAIN;
         for (uint8_t p = PART_VALID; p <= PART_TEST && to == PART_TRAIN; p++)
-            if (2 * have[p] + groups[g].rows <= 2 * want[p] && want[p])
+            if (2 * have[p] + groups[g].rows <= 2 * (uint64_t)s->want[p] && s->want[p])
                 to = p;
-        part[g] = to;
+        part[groups[g].id] = to;
         have[to] += groups[g].rows;
     }
     /* All groups too large for a part that is wanted: it takes the smallest one. */
     for (uint8_t p = PART_VALID; p <= PART_TEST; p++) {
         uint32_t smallest = UINT32_MAX, training = 0;
         for (uint32_t g = 0; g < count; g++)
-            if (part[g] == PART_TRAIN) {
+            if (part[groups[g].id] == PART_TRAIN) {
                 training++;
                 if (smallest == UINT32_MAX || groups[g].rows < groups[smallest].rows)
                     smallest = g;
             }
-        if (want[p] && !have[p] && training > 1) {
-            part[smallest] = p;
+        if (s->want[p] && !have[p] && training > 1) {
+            part[groups[smallest].id] = p;
             have[p] = groups[smallest].rows;
         }
     }
@@ -187,37 +190,71 @@ static int by_size(const void *one, const void *other, const void *context)
     return a->rows > b->rows ? -1 : a->rows < b->rows;
 }
 
-/* The same for groups that fill_parts leaves a part without, as one giant and a few small ones:
- * from the largest on, each goes to the part that lacks most; the last ones go where there are
- * none. Sorts the groups. */
-static void deal_groups(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
+static double lacking_rows(uint32_t want, uint64_t have)
 {
-    double lacks[PARTS] = {[PART_TRAIN] = (double)s->count - s->valid_rows - s->test_rows,
-                           [PART_VALID] = s->valid_rows, [PART_TEST] = s->test_rows};
-    const bool wanted[PARTS] = {[PART_TRAIN] = true, [PART_VALID] = s->valid_rows > 0,
-                                [PART_TEST] = s->test_rows > 0};
-    bool has[PARTS] = {false};
+    return (double)want - (double)have;
+}
+
+/* The quotients of d'Hondt: who has the least of its share comes first. */
+static double lacking_share(uint32_t want, uint64_t have)
+{
+    return (double)want / (double)(have + 1);
+}
+
+/* From the largest group on, each goes to the part with the highest claim; the last ones go where
+ * there are none. The groups are sorted by size. */
+static void deal_groups(const struct shares *s, const struct group *groups, uint32_t count,
+                        double (*claim)(uint32_t want, uint64_t have), uint8_t *part)
+{
+    uint64_t have[PARTS] = {0};
     uint32_t without = parts_wanted(s);
-    sort_stable(groups, count, sizeof *groups, by_size, NULL);
     for (uint32_t g = 0; g < count; g++) {
         int to = -1;
         for (int p = PART_TRAIN; p < PARTS; p++)
-            if (wanted[p] && !(has[p] && count - g <= without) && (to < 0 || lacks[p] > lacks[to]))
+            if (s->want[p] && !(have[p] && count - g <= without) &&
+                (to < 0 || claim(s->want[p], have[p]) > claim(s->want[to], have[to])))
                 to = p;
-        part[g] = (uint8_t)to;
-        lacks[to] -= groups[g].rows;
-        without -= !has[to];
-        has[to] = true;
+        part[groups[g].id] = (uint8_t)to;
+        without -= !have[to];
+        have[to] += groups[g].rows;
     }
 }
 
-static bool all_have_groups(const struct shares *s, const uint8_t *part, uint32_t count)
+/* Of what the parts have of the rows they want, the least: 1 is exact. */
+static double least_share(const struct shares *s, const struct group *groups, uint32_t count,
+                          const uint8_t *part)
 {
-    uint32_t groups[PARTS] = {0};
+    uint64_t have[PARTS] = {0};
+    double least = 1;
     for (uint32_t g = 0; g < count; g++)
-        groups[part[g]]++;
-    return groups[PART_TRAIN] && (groups[PART_VALID] || !s->valid_rows) &&
-           (groups[PART_TEST] || !s->test_rows);
+        have[part[groups[g].id]] += groups[g].rows;
+    for (int p = PART_TRAIN; p < PARTS; p++)
+        if (s->want[p] && (double)have[p] / s->want[p] < least)
+            least = (double)have[p] / s->want[p];
+    return least;
+}
+
+/* Chance deals, unless that leaves a part without half of its rows, as a few large groups may:
+ * then sizes do. Among ways that all do, the one that starves no part so much is taken. */
+static void deal(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
+{
+    double (*const claims[])(uint32_t want, uint64_t have) = {lacking_rows, lacking_share};
+    sort_stable(groups, count, sizeof *groups, by_order, NULL);
+    fill_parts(s, groups, count, part);
+    double best = least_share(s, groups, count, part);
+    if (best >= SPLIT_SHORT || count < parts_wanted(s))
+        return;
+    uint8_t *other = mem_alloc((size_t)count + 1, 1);
+    sort_stable(groups, count, sizeof *groups, by_size, NULL);
+    for (size_t i = 0; i < sizeof claims / sizeof *claims && best < SPLIT_SHORT; i++) {
+        deal_groups(s, groups, count, claims[i], other);
+        double least = least_share(s, groups, count, other);
+        if (least > best) {
+            best = least;
+            memcpy(part, other, count);
+        }
+    }
+    mem_free(other);
 }
 
 static void split_group(const struct shares *s)
@@ -228,24 +265,18 @@ static void split_group(const struct shares *s)
         id[i] = vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
     uint32_t count = vocab_count(keys);
     struct group *groups = mem_zero((size_t)count + 1, sizeof *groups);
-    uint8_t *part = mem_zero((size_t)count + 1, 1), *part_by_id = mem_zero((size_t)count + 1, 1);
+    uint8_t *part = mem_zero((size_t)count + 1, 1);
     for (uint32_t g = 0; g < count; g++)
         groups[g] = (struct group){
             rng_hash(vocab_text(keys, g, NULL), sizeof *s->in->key, s->seed ^ SPLIT_STREAM), g, 0};
     for (uint32_t i = 0; i < s->count; i++)
         groups[id[i]].rows++;
-    sort_stable(groups, count, sizeof *groups, by_order, NULL);
-    fill_parts(s, groups, count, part);
-    if (count >= parts_wanted(s) && !all_have_groups(s, part, count))
-        deal_groups(s, groups, count, part);
-    for (uint32_t g = 0; g < count; g++)
-        part_by_id[groups[g].id] = part[g];
+    deal(s, groups, count, part);
     for (uint32_t i = 0; i < s->count; i++)
-        s->part[s->rows[i]] = part_by_id[id[i]];
+        s->part[s->rows[i]] = part[id[i]];
     mem_free(id);
     mem_free(groups);
     mem_free(part);
-    mem_free(part_by_id);
     vocab_free(keys);
 }
 
@@ -298,9 +329,10 @@ static bool split_time(struct shares *s, struct err *e)
             cuts[s->moments++] = i;
     uint32_t test = s->count, valid = s->count;
     if (s->moments >= parts_wanted(s)) { /* each part has a moment at least */
-        if (s->test_rows)
-            test = nearest(cuts + (s->valid_rows > 0), s->count, test - (double)s->test_rows);
-        valid = s->valid_rows ? nearest(cuts, test, test - (double)s->valid_rows) : test;
+        const uint32_t *want = s->want;
+        if (want[PART_TEST])
+            test = nearest(cuts + (want[PART_VALID] > 0), s->count, test - (double)want[PART_TEST]);
+        valid = want[PART_VALID] ? nearest(cuts, test, test - (double)want[PART_VALID]) : test;
     }
     for (uint32_t i = 0; i < s->count; i++)
         s->part[order[i]] = i < valid ? PART_TRAIN : i < test ? PART_VALID : PART_TEST;
@@ -380,7 +412,6 @@ static bool kept_together(const struct shares *s, const struct split_options *o,
 static bool check_parts(const struct shares *s, const struct split_options *o, uint64_t rows,
                         struct err *e)
 {
-    static const char *const names[PARTS] = {"training", "validation", "test"};
     static const char *const keys[PARTS] = {"", "split.valid", "split.test"};
     const double want[PARTS] = {1, s->valid, s->test};
     uint64_t have[PARTS] = {0};
@@ -394,7 +425,7 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
                                                "data.split.column names");
         err_set(e, ERR_SPLIT_EMPTY,
                 "the split of %u rows (method %s, valid %g, test %g) leaves no %s rows", s->count,
-                split_method_names[o->method], s->valid, s->test, names[p]);
+                split_method_names[o->method], s->valid, s->test, part_names[p]);
         if (p != PART_TRAIN)
             err_key(e, "data.%s", keys[p]);
         if (kept_together(s, o, e))
@@ -407,10 +438,11 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
 }
 
 bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
-                uint8_t *part, struct err *e)
+                uint8_t *part, uint32_t want[PARTS], struct err *e)
 {
     assert(in->rows < UINT32_MAX);
-    struct shares s = {.in = in, .seed = seed, .part = part, .valid = o->valid, .test = o->test};
+    struct shares s = {.in = in, .seed = seed, .part = part, .want = want,
+                       .valid = o->valid, .test = o->test};
     s.rows = mem_alloc(in->rows + 1, sizeof *s.rows);
     for (uint64_t i = 0; i < in->rows; i++) {
         uint8_t fixed = in->fixed ? in->fixed[i] : 0;

@@ -14,9 +14,12 @@ struct split_input {
     const double *time;       /* time */
     const uint8_t *said;      /* column: enum part, read from the cell */
 };
-/* part[rows]: enum part (table.h). */
+/* A part with less than this of the rows it was to have is short of them. */
+#define SPLIT_SHORT 0.5
+/* part[rows]: enum part (table.h). want: the rows that each part was to have by its fraction, of
+ * those to be split; method column has none to go by. */
 bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
-                uint8_t *part, struct err *e);
+                uint8_t *part, uint32_t want[PARTS], struct err *e);
 /* shared[part]: rows of files of their own whose group training rows have too. Keys of 0: not
  * known. */
 void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS]);

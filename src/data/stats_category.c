@@ -204,7 +204,7 @@ static bool check_unseen(const struct schema *s, struct table *t, const uint64_t
     return true;
 }
 
-static void warn_lacking(const struct schema *s, struct table *t, enum part part, const char *name)
+static void warn_lacking(const struct schema *s, struct table *t, enum part part)
 {
     uint32_t classes = vocab_count(s->labels);
     if (!t->count[part])
@@ -226,8 +226,8 @@ static void warn_lacking(const struct schema *s, struct table *t, enum part part
     if (lacking > STATS_NAMED)
         text_printf(&list, " and %u more", lacking - STATS_NAMED);
     if (lacking)
-        stats_warn(t, "no %s row has the label %s; metrics are over the classes present", name,
-                   list.data);
+        stats_warn(t, "no %s row has the label %s; metrics are over the classes present",
+                   part_names[part], list.data);
     text_free(&list);
     mem_free(counts);
 }
@@ -268,8 +268,8 @@ bool stats_fit_labels(struct schema *s, struct table *t, struct err *e)
     }
     if (good) {
         renumber(s, t, order);
-        warn_lacking(s, t, PART_VALID, "validation");
-        warn_lacking(s, t, PART_TEST, "test");
+        warn_lacking(s, t, PART_VALID);
+        warn_lacking(s, t, PART_TEST);
     }
     mem_free(counts);
     mem_free(keep);

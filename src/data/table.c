@@ -19,6 +19,9 @@
 
 /* --- parts --- */
 
+const char *const part_names[PARTS] = {"training", "validation", "test"};
+const char *const part_words[PARTS] = {"train", "valid", "test"};
+
 static uint8_t *own_parts(const struct table_raw *raw)
 {
     const struct table *t = raw->table;
@@ -75,7 +78,6 @@ static void note_said(const struct table_raw *raw, const struct schema *s,
 /* Rows of a file of its own, which no split keeps apart from the training rows. */
 static void warn_shared(struct table *t, const struct split_input *in)
 {
-    static const char *const names[PARTS] = {"training", "validation", "test"};
     uint64_t shared[PARTS] = {0};
     if (!in->fixed)
         return;
@@ -85,7 +87,26 @@ static void warn_shared(struct table *t, const struct split_input *in)
             stats_warn(t,
                        "%llu of %llu %s rows are of a group that training rows have too: the "
                        "metrics are not those of new groups", (unsigned long long)shared[part],
-                       (unsigned long long)t->count[part], names[part]);
+                       (unsigned long long)t->count[part], part_names[part]);
+}
+
+/* A part that what the method keeps together leaves with much less than its share. */
+static void warn_short(struct table *t, const struct split_options *o, const uint32_t want[PARTS])
+{
+    static const char *const reasons[] = {
+        [SPLIT_RANDOM] = "there are few rows",
+        [SPLIT_STRATIFIED] = "each label keeps a row to train on",
+        [SPLIT_GROUP] = "a group stays together, and these are few or large",
+        [SPLIT_TIME] = "rows of one time stay together, and its times are few",
+        [SPLIT_HASH] = "chance deals, and there are few rows or few keys"};
+    uint64_t all = t->count[PART_TRAIN] + t->count[PART_VALID] + t->count[PART_TEST];
+    for (int part = PART_TRAIN; part < PARTS && o->method != SPLIT_COLUMN; part++)
+        if ((double)t->count[part] < SPLIT_SHORT * want[part])
+            stats_warn(t,
+                       "%llu of %llu rows are %s rows, where data.split (method %s) asks for %u: "
+                       "%s; other fractions may fit", (unsigned long long)t->count[part],
+                       (unsigned long long)all, part_names[part], split_method_names[o->method],
+                       want[part], reasons[o->method]);
 }
 
 static bool split(struct table_raw *raw, const struct schema *s, const struct split_options *o,
@@ -103,10 +124,12 @@ static bool split(struct table_raw *raw, const struct schema *s, const struct sp
                              .time = time,
                              .said = said};
     t->part = mem_zero(t->rows.count, sizeof *t->part);
-    bool good = split_rows(o, seed, &in, t->part, e);
+    uint32_t want[PARTS];
+    bool good = split_rows(o, seed, &in, t->part, want, e);
     if (good) {
         index_parts(t);
         note_said(raw, s, o);
+        warn_short(t, o, want);
         if (o->method == SPLIT_GROUP)
             warn_shared(t, &in);
     }

@@ -7,6 +7,8 @@
 #include "data/schema.h"
 
 enum part { PART_TRAIN, PART_VALID, PART_TEST, PARTS };
+extern const char *const part_names[PARTS]; /* as messages say them: "training", ... */
+extern const char *const part_words[PARTS]; /* as files and keys do: "train", ... */
 
 /* The first rows as text, kept for the model's golden rows: one cell for every schema column but
  * the target, in schema order, quotes resolved, back to back. Only what the network reads is kept:

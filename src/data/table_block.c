@@ -27,10 +27,9 @@ static double read_time(const struct schema *s, uint32_t column, const struct cs
 /* PARTS: none. */
 static uint8_t part_said(const struct csv_cell *cell)
 {
-    static const char *const names[PARTS] = {"train", "valid", "test"};
     uint8_t p = 0;
-    while (p < PARTS && !(cell->length == strlen(names[p]) &&
-                          memcmp(cell->text, names[p], cell->length) == 0))
+    while (p < PARTS && !(cell->length == strlen(part_words[p]) &&
+                          memcmp(cell->text, part_words[p], cell->length) == 0))
         p++;
     return p;
 }

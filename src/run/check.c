@@ -252,12 +252,11 @@ bool check_run(struct config *config, struct check_result *r, struct err *e)
 
 void check_write(const struct config *c, const struct check_result *r, struct json_out *out)
 {
-    static const char *const parts[] = {"train", "valid", "test"};
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.check/1");
     json_open(out, "rows", '{');
-    for (int p = 0; p < 3; p++)
-        json_put_int(out, parts[p], (int64_t)r->rows[p]);
+    for (int p = 0; p < PARTS; p++)
+        json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     json_open(out, "columns", '{');
     for (int i = 0; i < COLUMN_TYPES; i++)

@@ -392,11 +392,10 @@ static double constant_loss(const struct score_job *j, enum part part)
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
                    struct metrics *constant, struct err *e)
 {
-    static const char *const parts[] = {"training", "validation", "test"};
     unsigned long long rows = j->table->count[part];
     if (!(part_weight(j, part, t) > 0)) {
         err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu %s rows is 0", rows,
-                parts[part]);
+                part_names[part]);
         return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
                            "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
     }
@@ -412,12 +411,12 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         return true;
     bool pairs = strcmp(t->name, "auc") == 0 || strcmp(t->name, "macro_auc") == 0;
     err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",
-            t->name, rows, parts[part],
+            t->name, rows, part_names[part],
             pairs                            ? "rows of two labels"
             : j->schema->task == TASK_BINARY ? "rows of the positive label"
                                              : "targets that differ");
     return err_help(e, "choose another metric, or other %s rows (data.%s, "
-                       "data.split)", parts[part], part == PART_VALID ? "valid" : "test");
+                       "data.split)", part_names[part], part == PART_VALID ? "valid" : "test");
 }
 
 bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e)

@@ -103,15 +103,14 @@ void train_write_end(const struct train_result *r, struct json_out *out)
 
 void train_write(const struct train_request *q, const struct train_result *r, struct json_out *out)
 {
-    static const char *const parts[] = {"train", "valid", "test"};
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.train/1");
     json_put_string(out, "model", q->output);
     select_write(&r->backend, "backend", out);
     memory_write("memory", out);
     json_open(out, "rows", '{');
-    for (int p = 0; p < 3; p++)
-        json_put_int(out, parts[p], (int64_t)r->rows[p]);
+    for (int p = 0; p < PARTS; p++)
+        json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     train_write_end(r, out);
     metrics_write(&r->valid, "valid", out);

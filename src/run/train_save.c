@@ -35,7 +35,7 @@ static void compare(const struct training *t, const struct train_result *r, enum
     int length = snprintf(worse, sizeof worse,
                           "on the %s rows the model is no better than a constant answer: %s %.4g, "
                           "that of the constant %.4g; ",
-                          part == PART_TEST ? "test" : "validation", metric->name, got, constant);
+                          part_names[part], metric->name, got, constant);
     size_t room = sizeof worse - (size_t)length;
     double rate = t->config->train.optimizer.learning_rate;
     if (r->epochs == 0)

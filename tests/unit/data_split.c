@@ -9,6 +9,7 @@ enum { MOST = 2000 };
 
 static uint8_t part[MOST];
 static uint64_t counts[PARTS];
+static uint32_t want[PARTS];
 
 static bool split(int method, double valid, double test, uint64_t seed,
                   const struct split_input *in, struct err *e)
@@ -17,7 +18,7 @@ static bool split(int method, double valid, double test, uint64_t seed,
     memset(part, 77, sizeof part);
     memset(counts, 0, sizeof counts);
     err_clear(e);
-    if (!split_rows(&o, seed, in, part, e))
+    if (!split_rows(&o, seed, in, part, want, e))
         return false;
     for (uint64_t i = 0; i < in->rows; i++)
         counts[part[i]]++;
@@ -171,6 +172,40 @@ static void test_giant_group(void)
     }
 }
 
+/* A few large groups: no part has less than half of its share where another deal gives it more. */
+static void test_few_groups(void)
+{
+    static const struct {
+        int groups[6];
+        double valid, test;
+        bool enough;
+    } few[] = {{{350, 350, 350, 339, 3}, 0.45, 0.45, true},
+               {{700, 350, 300, 39, 3}, 0.45, 0.45, true},
+               {{400, 400, 400, 180, 9, 3}, 0.45, 0.3, true},
+               {{450, 440, 300, 9}, 0.3, 0.3, true},
+               {{30, 500, 500, 2}, 0.02, 0.48, true},
+               {{700, 689, 3}, 0.45, 0.45, false},
+               {{1380, 6, 6}, 0.45, 0.45, false}};
+    struct err e = {0};
+    uint64_t key[MOST];
+    for (size_t k = 0; k < sizeof few / sizeof *few; k++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct split_input in = {.key = key};
+            for (uint64_t g = 0; g < 6; g++)
+                for (int i = 0; i < few[k].groups[g]; i++)
+                    key[in.rows++] = g + 1;
+            ok(split(SPLIT_GROUP, few[k].valid, few[k].test, seed, &in, &e), "few groups: %s",
+               e.what);
+            bool enough = true;
+            for (int p = PART_TRAIN; p < PARTS; p++)
+                enough &= counts[p] && (double)counts[p] >= SPLIT_SHORT * want[p];
+            ok(enough == few[k].enough, "case %d, seed %d: %d %d %d of %d %d %d", (int)k, (int)seed,
+               (int)counts[0], (int)counts[1], (int)counts[2], (int)want[0], (int)want[1],
+               (int)want[2]);
+            ok(k != 5 || counts[PART_TRAIN] == 3, "the part that wants least has the least");
+        }
+}
+
 static void test_time(void)
 {
     struct err e = {0};
@@ -275,7 +310,7 @@ static void test_many_classes(void)
     for (int i = 0; i < ROWS; i++)
         label[i] = i % CLASSES;
     struct split_input in = {.rows = ROWS, .label = label};
-    ok(split_rows(&o, 7, &in, parts, &e), "two rows of each of 200000 classes: %s", e.what);
+    ok(split_rows(&o, 7, &in, parts, want, &e), "two rows of each of 200000 classes: %s", e.what);
     for (int i = 0; i < ROWS; i++) {
         count[parts[i]]++;
         train[label[i]] |= parts[i] == PART_TRAIN;
@@ -297,6 +332,7 @@ int main(void)
     test_stratified();
     test_group();
     test_giant_group();
+    test_few_groups();
     test_time();
     test_hash();
     test_column();
