@@ -186,10 +186,11 @@ static void text_metrics(const char *metrics_text, struct text *out)
         if (json_kind(part) != JSON_OBJECT || json_count(part) == 0)
             continue;
         text_printf(out, "  %-10s", json_key(part));
+        size_t named = out->length;
         for (const struct json *m = json_at(part, 0); m; m = json_next(m))
             if (json_kind(m) == JSON_NUMBER)
                 text_printf(out, " %s %.6g", json_key(m), json_number(m));
-        text_char(out, '\n');
+        text_put(out, out->length == named ? " no metric has a value\n" : "\n");
     }
     json_free(doc);
 }
