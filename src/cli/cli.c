@@ -38,34 +38,39 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-/* --- errors
- * ------------------------------------------------------------------------------------------ */
+/* --- errors --- */
 
-static void put_string(const char *s, struct text *out)
+static void put_words(struct json_out *out, const char *key, const char *words)
 {
-    struct json_out o = {0};
-    json_put_string(&o, NULL, s);
-    text_put(out, o.text.data);
-    text_free(&o.text);
+    json_put_string(out, key, words[0] ? words : NULL);
 }
 
-static void error_json(const struct err *e, struct text *out)
+static void put_place(struct json_out *out, const char *key, int64_t place)
 {
-    struct text message = {0}, parts[6] = {{0}};
-    text_printf(&message, "%s%s", e->what, e->more ? e->more : "");
-    put_string(e->file[0] ? e->file : NULL, &parts[0]);
-    if (e->line)
-        text_printf(&parts[1], "%lld", (long long)e->line);
-    if (e->column)
-        text_printf(&parts[2], "%lld", (long long)e->column);
-    put_string(message.data, &parts[3]);
-    put_string(e->expected[0] ? e->expected : NULL, &parts[4]);
-    put_string(e->help[0] ? e->help : NULL, &parts[5]);
-    text_printf(out, CLI_ERROR_FORM, (int)e->id, (int)err_exit(e), parts[0].data,
-                e->line ? parts[1].data : "null", e->column ? parts[2].data : "null",
-                parts[3].data, parts[4].data, parts[5].data);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        text_free(&parts[i]);
+    if (place)
+        json_put_int(out, key, place);
+    else
+        json_put_null(out, key);
+}
+
+void cli_error_json(const struct err *e, struct json_out *out)
+{
+    char id[16];
+    struct text message = {0};
+    snprintf(id, sizeof id, "E%d", (int)e->id);
+    if (e->more)
+        text_printf(&message, "%s%s", e->what, e->more);
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.error/1");
+    json_put_string(out, "id", id);
+    json_put_int(out, "exit", (int64_t)err_exit(e));
+    put_words(out, "file", e->file);
+    put_place(out, "line", e->line);
+    put_place(out, "column", e->column);
+    json_put_string(out, "message", e->more ? message.data : e->what);
+    put_words(out, "expected", e->expected);
+    put_words(out, "help", e->help);
+    json_close(out, '}');
     text_free(&message);
 }
 
@@ -110,24 +115,19 @@ int cli_fail(const struct args *a, const struct err *e, const char *disk_note)
     int code = (int)err_exit(e);
     if (code == EXIT_SIGPIPE)
         return code; /* whoever closed the pipe knows */
+    struct json_out o = {0};
     if (a && a->json) {
-        struct json_out o = {0};
-        error_json(e, &o.text);
-        struct args plain = *a;
-        plain.json = false;
-        cli_json(&plain, &o, cli_rows_out(a));
+        cli_error_json(e, &o);
+        cli_json(a, &o, cli_rows_out(a));
+        return code;
     }
-    if (!a || !a->json) {
-        if (log_json()) {
-            struct text line = {0};
-            error_json(e, &line);
-            text_char(&line, '\n');
-            log_object(line.data, line.length);
-            text_free(&line);
-        } else
-            error_text(e);
+    if (log_json()) {
+        cli_error_json(e, &o);
+        cli_json(NULL, &o, true);
+    } else {
+        error_text(e);
     }
-    if (disk_note && (!a || !a->json))
+    if (disk_note)
         log_note("%s", disk_note);
     return code;
 }
@@ -152,8 +152,7 @@ const char *cli_disk_note(const char *output, const struct err *e)
     return note;
 }
 
-/* --- output
- * ------------------------------------------------------------------------------------------ */
+/* --- output --- */
 
 int cli_print(const struct args *a, const struct text *t)
 {
@@ -209,8 +208,7 @@ int cli_progress(const struct args *a)
                                         : PROGRESS_NONE;
 }
 
-/* --- start-up
- * ---------------------------------------------------------------------------------------- */
+/* --- start-up --- */
 
 /* A closed descriptor 0, 1 or 2 would be given to the next file opened, and a model would receive
  * log text. What is put in the place of 0 and 1 cannot be read or written: who closed standard

@@ -8,12 +8,6 @@
 #include "cli/args.h"
 #include "run/config.h"
 
-/* dnn.error/1: id and exit as numbers, then JSON texts: file, line, column, message, expected,
- * help. The process may have no memory when it is filled. */
-#define CLI_ERROR_FORM                                                                             \
-    "{\"schema\":\"dnn.error/1\",\"id\":\"E%d\",\"exit\":%d,\"file\":%s,\"line\":%s,"              \
-    "\"column\":%s,\"message\":%s,\"expected\":%s,\"help\":%s}"
-
 int cli_main(int argc, char **argv);
 
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
@@ -22,6 +16,8 @@ const struct command *command_find(const char *name);
 /* Prints e as the contract says (or dnn.error/1 with --json, where the command's own object would
  * stand) and a last line on what is on disk. Returns the exit code. */
 int cli_fail(const struct args *a, const struct err *e, const char *disk_note);
+/* dnn.error/1. Allocates nothing that out has room for, but for an e with `more`. */
+void cli_error_json(const struct err *e, struct json_out *out);
 /* Whether rows go to standard output, so that the object of --json belongs on standard error. */
 bool cli_rows_out(const struct args *a);
 const struct args *cli_running(void); /* of the command at work; NULL: none is */

@@ -46,16 +46,17 @@ void cli_out_of_memory(size_t bytes)
 {
     const struct args *a = cli_running();
     bool object = a && a->json;
-    char line[320], message[80];
+    char room[512];
+    struct json_out out = {.text = {.data = room, .room = sizeof room}};
+    struct err e = {0};
     stop_cleanup();
-    snprintf(message, sizeof message, "\"out of memory (%zu bytes asked for)\"", bytes);
-    int length =
-        object || log_json()
-            ? snprintf(line, sizeof line, CLI_ERROR_FORM "\n", (int)ERR_MEMORY, EXIT_OS, "null",
-                       "null", "null", message, "null", "null")
-            : snprintf(line, sizeof line,
-                       "dnn: error[E%d]: out of memory (%zu bytes asked for)\n", (int)ERR_MEMORY,
-                       bytes);
-    put_out(object && !cli_rows_out(a) ? STDOUT_FILENO : STDERR_FILENO, line, (size_t)length);
+    err_set(&e, ERR_MEMORY, "out of memory (%zu bytes asked for)", bytes);
+    if (object || log_json())
+        cli_error_json(&e, &out);
+    else
+        text_printf(&out.text, "dnn: error[E%d]: %s", (int)e.id, e.what);
+    text_char(&out.text, '\n');
+    put_out(object && !cli_rows_out(a) ? STDOUT_FILENO : STDERR_FILENO, out.text.data,
+            out.text.length);
     _exit(EXIT_OS);
 }
