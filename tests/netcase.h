@@ -188,6 +188,15 @@ static inline bool case_open(struct netcase *c)
     return network_source(c->network, &c->source, &c->e);
 }
 
+/* All three, for a case that changes nothing in between. */
+static inline bool case_ready(struct netcase *c)
+{
+    if (!case_make(c))
+        return false;
+    case_fill(c);
+    return case_open(c);
+}
+
 /* So many steps of the epoch that has begun, recorded at the first call. */
 static inline bool case_steps(struct netcase *c, uint32_t steps)
 {

@@ -92,12 +92,7 @@ static inline void grad_check(struct netcase c, const char *name)
     if (!c.optim)
         c.optim =
             "{\"type\": \"sgd\", \"momentum\": 0, \"groups\": {\"bias\": {\"learning_rate\": 1}}}";
-    if (!case_make(&c)) {
-        ok(false, "%s: %s", name, c.e.what);
-        return;
-    }
-    case_fill(&c);
-    if (!case_open(&c)) {
+    if (!case_ready(&c)) {
         ok(false, "%s: %s", name, c.e.what);
         return;
     }

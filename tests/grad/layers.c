@@ -107,9 +107,7 @@ static void harness(void)
         standard("{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}");
     c.optim = "{\"type\": \"sgd\", \"momentum\": 0}";
     uint64_t at;
-    ok(case_make(&c), "made");
-    case_fill(&c);
-    ok(case_open(&c), "opened");
+    ok(case_ready(&c), "opened");
     grad_shake(&c);
     ok(grad_worst(&c, 1, &at) <= GRAD_GATE, "a right gradient passes");
     ok(grad_worst(&c, 1 + 1e-5, &at) > GRAD_GATE,

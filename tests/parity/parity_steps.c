@@ -20,11 +20,8 @@ bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, s
     struct netcase c = {.model = nets[i].model, .numbers = nets[i].numbers, .outputs = 2,
                         .rows = nets[i].rows, .micro = 1, .count = nets[i].rows, .seed = 11,
                         .shuffle = true, .backend = backend};
-    bool good = case_make(&c);
-    if (good) {
-        case_fill(&c);
-        good = case_open(&c) && network_epoch(c.network, 0, &(struct hyper){0.001, 0}, 1, &c.e);
-    }
+    bool good = case_ready(&c) &&
+                network_epoch(c.network, 0, &(struct hyper){0.001, 0}, 1, &c.e);
     struct stepper *s = good ? step_open(c.network, c.machine) : NULL;
     good = good && step_train(s, WARM, &c.e) && step_train(s, steps, &c.e);
     step_close(s);

@@ -26,6 +26,20 @@ static inline struct schema *schema_of(const char *config, int task, struct err 
     return s;
 }
 
+/* A config of these columns with the target y. */
+#define COLUMNS(text)                                                                              \
+    "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
+
+/* schema_of of what must be right: NULL is a failed test. */
+static inline struct schema *schema_need(const char *config, int task)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(config, task, &e);
+    if (!s)
+        ok(false, "schema: %s", e.what);
+    return s;
+}
+
 /* A table in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by
  * table_drop. */
 static inline struct table *table_make(const struct schema *s, uint64_t rows, unsigned shift)
@@ -102,6 +116,15 @@ static inline int32_t get_int(const struct table *t, uint64_t row, uint32_t at)
     int32_t v;
     memcpy(&v, rows_at(&t->rows, row) + at, sizeof v);
     return v;
+}
+
+/* How many warnings have both texts. */
+static inline size_t warnings_with(const struct table *t, const char *a, const char *b)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->warning_count; i++)
+        found += strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b);
+    return found;
 }
 
 /* The provisional id that cell_parse gives a category, NULL: missing. */

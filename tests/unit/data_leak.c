@@ -4,17 +4,7 @@
 #include "data/leak.h"
 #include "data_help.h"
 
-#define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
-
 enum { ROWS = 600 };
-
-static size_t warnings_with(const struct table *t, const char *a, const char *b)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < t->warning_count; i++)
-        found += strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b);
-    return found;
-}
 
 /* Columns: "same" is the label, "noise" a number, "most" agrees but for 3 rows of 100, "key" is
  * unique, "kind" a category that is the label. */
@@ -23,7 +13,7 @@ static void test_classes(uint32_t classes)
     static const char *const labels[] = {"a", "b", "c"};
     struct err e = {0};
     struct schema *s =
-        schema_of(C("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
+        schema_of(COLUMNS("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
                     "\"key\": \"categorical\", \"kind\": \"categorical\""),
                   classes == 2 ? TASK_BINARY : TASK_MULTICLASS, &e);
     struct table *t = table_make(s, ROWS, 6);
@@ -54,7 +44,7 @@ static void test_regression(void)
 {
     struct err e = {0};
     struct schema *s =
-        schema_of(C("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
+        schema_of(COLUMNS("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
                     "\"other\": \"categorical\""),
                   TASK_REGRESSION, &e);
     struct table *t = table_make(s, ROWS, 6);
@@ -83,7 +73,7 @@ static void test_regression(void)
 static void test_duplicates(void)
 {
     struct err e = {0};
-    struct schema *s = schema_of(C("\"a\": \"numeric\""), TASK_REGRESSION, &e);
+    struct schema *s = schema_of(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION, &e);
     struct table *t = table_make(s, 100, 4);
     for (uint32_t i = 0; i < 100; i++) {
         put_number(t, i, 0, (float)(i % 80)); /* rows 80 to 99 are rows 0 to 19 again */
@@ -103,7 +93,7 @@ static void test_identifiers(void)
 {
     struct err e = {0};
     struct schema *s =
-        schema_of(C("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
+        schema_of(COLUMNS("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
                     "\"far\": \"numeric\""),
                   TASK_REGRESSION, &e);
     struct table *t = table_make(s, 60, 4);

@@ -5,29 +5,10 @@
 #include "data/date.h"
 #include "data_help.h"
 
-#define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
-
-static struct schema *schema_need(const char *config, int task)
-{
-    struct err e = {0};
-    struct schema *s = schema_of(config, task, &e);
-    if (!s)
-        ok(false, "schema: %s", e.what);
-    return s;
-}
-
 static void apply_all(const struct schema *s, struct table *t)
 {
     for (uint64_t i = 0; i < t->rows.count; i++)
         column_apply(s, rows_at(&t->rows, i), 1);
-}
-
-static bool warned(const struct table *t, const char *a, const char *b)
-{
-    for (size_t i = 0; i < t->warning_count; i++)
-        if (strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b))
-            return true;
-    return false;
 }
 
 /* --- numbers --- */
@@ -38,7 +19,7 @@ static void check_scale(const char *options, int scale, double center, double fa
 {
     struct err e = {0};
     struct text config = {0};
-    text_printf(&config, C("\"a\": {\"type\": \"numeric\", %s}"), options);
+    text_printf(&config, COLUMNS("\"a\": {\"type\": \"numeric\", %s}"), options);
     struct schema *s = schema_need(config.data, TASK_REGRESSION);
     struct table *t = table_make(s, 7, 2);
     const float v[] = {4, 1, 100, NAN, 3, 2, 1e9f};
@@ -83,7 +64,7 @@ static int chosen(uint32_t values, uint32_t same)
 {
     enum { ROWS = 400 };
     struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     struct table *t = table_make(s, ROWS, 6);
     for (uint32_t i = 0; i < ROWS; i++) {
         put_number(t, i, 0, i < same ? 0 : (float)(i % values));
@@ -129,18 +110,19 @@ static void test_constant(void)
     const float v[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
     for (int i = 0; i < 6; i++) {
         struct text config = {0};
-        text_printf(&config, C("\"a\": {\"type\": \"numeric\", \"scale\": \"%s\"}"), scales[i]);
+        text_printf(&config, COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"%s\"}"),
+                    scales[i]);
         struct schema *s = schema_need(config.data, TASK_REGRESSION);
         struct table *t = one_column(s, v, 7);
         apply_all(s, t);
         is_near(get_number(t, 3, 0), i == 5 ? (double)0.1f : 0, 1e-7, "a constant is no NaN");
-        ok(warned(t, "\"a\"", "same value"), "and is warned of");
+        ok(warnings_with(t, "\"a\"", "same value"), "and is warned of");
         table_drop(t);
         schema_free(s);
         text_free(&config);
     }
-    struct schema *s =
-        schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"),
+                                   TASK_REGRESSION);
     const float spike[] = {5, 5, 5, 5, 5, 5, 9};
     struct table *t = one_column(s, spike, 7);
     is_near(s->numbers[0].factor, 0.5, 1e-12, "without quartiles the half range serves");
@@ -150,7 +132,7 @@ static void test_constant(void)
 
 static void test_extremes(void)
 {
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     const float v[] = {1e30f, -1e30f, 1e-30f, 3e38f, -3e38f, 0, 1};
     struct table *t = one_column(s, v, 7);
     ok(isfinite(s->numbers[0].center) && s->numbers[0].factor > 0, "huge values have a scale");
@@ -162,7 +144,7 @@ static void test_extremes(void)
     table_drop(t);
     schema_free(s);
 
-    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     const float tiny[] = {1e-38f, 2e-38f, 3e-38f, 1e-38f, 2e-38f, 3e-38f, 2e-38f};
     t = one_column(s, tiny, 7);
     const float wild = 3e38f;
@@ -180,12 +162,12 @@ static void test_quantile(void)
     static float v[ROWS];
     for (int i = 0; i < ROWS; i++) /* half zeros, half a long tail */
         v[i] = i % 2 ? 0 : expf((float)(i * 7 % ROWS) / 300);
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     struct table *t = one_column(s, v, ROWS);
     is_int(s->numbers[0].scale, SCALE_STANDARD, "no ranks where one value holds half of the rows");
     table_drop(t);
     schema_free(s);
-    s = schema_need(C("\"a\": {\"type\": \"numeric\", \"scale\": \"quantile\"}"),
+    s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"quantile\"}"),
                     TASK_REGRESSION);
     t = one_column(s, v, ROWS);
     const struct number_slot *n = &s->numbers[0];
@@ -215,7 +197,7 @@ static void test_quantile(void)
 
     for (int i = 1; i < ROWS; i += 2)
         v[i] = expf((float)(i * 11 % ROWS) / 300);
-    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = one_column(s, v, ROWS);
     is_int(s->numbers[0].scale, SCALE_QUANTILE, "a skewed column goes by rank");
     table_drop(t);
@@ -247,7 +229,7 @@ static void test_normal_quantile(void)
 static void test_datetime(void)
 {
     struct err e = {0};
-    struct schema *s = schema_need(C("\"d\": \"datetime\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"d\": \"datetime\""), TASK_REGRESSION);
     struct table *t = table_make(s, 4, 3);
     for (uint64_t i = 0; i < 4; i++)
         for (uint32_t k = 0; k < DATE_PARTS; k++)
@@ -268,7 +250,8 @@ static void test_datetime(void)
 static void test_empty_column(void)
 {
     struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\", \"b\": \"numeric\""), TASK_REGRESSION);
+    struct schema *s =
+        schema_need(COLUMNS("\"a\": \"numeric\", \"b\": \"numeric\""), TASK_REGRESSION);
     struct table *t = table_make(s, 3, 3);
     for (uint64_t i = 0; i < 3; i++)
         put_number(t, i, 1, i == 2 ? 1.f : NAN);
@@ -286,7 +269,7 @@ static void test_empty_column(void)
 static void test_target(void)
 {
     struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     struct table *t = table_make(s, 4, 3);
     const double y[] = {1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 12};
     for (uint64_t i = 0; i < 4; i++) {
@@ -306,19 +289,20 @@ static void test_target(void)
     table_drop(t);
     schema_free(s);
 
-    s = schema_need(C("\"a\": \"numeric\""), TASK_REGRESSION);
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = table_make(s, 3, 3);
     for (uint64_t i = 0; i < 3; i++) {
         put_number(t, i, 0, (float)i);
         t->target[i] = 0.1;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e) && warned(t, "target", "same value"), "a constant target is warned of");
+    ok(stats_fit(s, t, &e) && warnings_with(t, "target", "same value"),
+       "a constant target is warned of");
     ok(s->target_scale >= 1 && s->target_scale <= 1, "and not divided by 0");
     table_drop(t);
     schema_free(s);
 
-    s = schema_need(C("\"a\": \"numeric\", \"w\": \"weight\""), TASK_REGRESSION);
+    s = schema_need(COLUMNS("\"a\": \"numeric\", \"w\": \"weight\""), TASK_REGRESSION);
     t = table_make(s, 2, 3);
     put_int(t, 0, s->format.at_weight, 0);
     t->part[1] = PART_VALID;
@@ -384,10 +368,11 @@ static struct schema *large(bool backwards, struct table **table)
 {
     enum { ROWS = 40000, COLUMNS = 5 };
     struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\", \"b\": \"numeric\", \"c\": {\"type\":"
-                                     "\"numeric\", \"scale\": \"robust\"}, \"d\": \"numeric\","
-                                     "\"e\": \"numeric\""),
-                                   TASK_REGRESSION);
+    struct schema *s =
+        schema_need(COLUMNS("\"a\": \"numeric\", \"b\": \"numeric\", \"c\": {\"type\":"
+                            "\"numeric\", \"scale\": \"robust\"}, \"d\": \"numeric\","
+                            "\"e\": \"numeric\""),
+                    TASK_REGRESSION);
     struct table *t = table_make(s, ROWS, 10);
     for (uint32_t i = 0; i < ROWS; i++) {
         uint32_t row = backwards ? ROWS - 1 - i : i;

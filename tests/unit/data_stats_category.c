@@ -2,25 +2,6 @@
  */
 #include "data_help.h"
 
-#define C(text) "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
-
-static struct schema *schema_need(const char *config, int task)
-{
-    struct err e = {0};
-    struct schema *s = schema_of(config, task, &e);
-    if (!s)
-        ok(false, "schema: %s", e.what);
-    return s;
-}
-
-static bool warned(const struct table *t, const char *a, const char *b)
-{
-    for (size_t i = 0; i < t->warning_count; i++)
-        if (strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b))
-            return true;
-    return false;
-}
-
 /* --- categories --- */
 
 static struct table *category_table(struct schema *s)
@@ -39,7 +20,7 @@ static struct table *category_table(struct schema *s)
 static void test_categories(void)
 {
     struct err e = {0};
-    struct schema *s = schema_need(C("\"c\": \"categorical\""), TASK_REGRESSION);
+    struct schema *s = schema_need(COLUMNS("\"c\": \"categorical\""), TASK_REGRESSION);
     struct table *t = category_table(s);
     uint32_t at = s->format.at_category;
     ok(stats_fit(s, t, &e), "fitted: %s", e.what);
@@ -55,7 +36,7 @@ static void test_categories(void)
     schema_free(s);
 
     s = schema_need(
-        C("\"c\": {\"type\": \"categorical\", \"min_count\": 2, \"unknown\": \"missing\"}"),
+        COLUMNS("\"c\": {\"type\": \"categorical\", \"min_count\": 2, \"unknown\": \"missing\"}"),
         TASK_REGRESSION);
     t = category_table(s);
     ok(stats_fit(s, t, &e), "fitted: %s", e.what);
@@ -64,14 +45,15 @@ static void test_categories(void)
     table_drop(t);
     schema_free(s);
 
-    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"min_count\": 2}"), TASK_REGRESSION);
+    s = schema_need(COLUMNS("\"c\": {\"type\": \"categorical\", \"min_count\": 2}"),
+                    TASK_REGRESSION);
     t = category_table(s);
     ok(stats_fit(s, t, &e), "fitted: %s", e.what);
     is_int(get_int(t, 4, at), 1, "or unknown");
     table_drop(t);
     schema_free(s);
 
-    s = schema_need(C("\"c\": {\"type\": \"categorical\", \"unknown\": \"error\"}"),
+    s = schema_need(COLUMNS("\"c\": {\"type\": \"categorical\", \"unknown\": \"error\"}"),
                     TASK_REGRESSION);
     t = category_table(s);
     ok(!stats_fit(s, t, &e) && e.id == ERR_CSV_UNKNOWN_CATEGORY && strstr(e.what, "\"c\""),
@@ -150,10 +132,11 @@ static void test_labels(void)
                  ERR_LABEL_UNSEEN);
 
     struct err e = {0};
-    struct schema *s = schema_need(C("\"a\": \"numeric\""), TASK_BINARY);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_BINARY);
     const char *const lacking[] = {"a", "b", "a", "a"};
     struct table *t = label_table(s, lacking, 4, 2);
-    ok(stats_fit(s, t, &e) && warned(t, "validation", "\"b\""), "a class that validation lacks");
+    ok(stats_fit(s, t, &e) && warnings_with(t, "validation", "\"b\""),
+       "a class that validation lacks");
     table_drop(t);
     schema_free(s);
 }

@@ -12,9 +12,7 @@
 static void opened(struct netcase *c, const char *backend)
 {
     *c = case_everything(backend);
-    ok(case_make(c), "made");
-    case_fill(c);
-    ok(case_open(c), "opened on %s", backend);
+    ok(case_ready(c), "opened on %s", backend);
 }
 
 /* The kernel is asked whether it can read there: this process would die. */
@@ -160,9 +158,7 @@ static void scarce(void)
     ok(refused > 25 && refused == room - 1, "each of %d allocations fails cleanly", (int)refused);
     struct netcase c = case_everything("scarce");
     real logits[6];
-    case_make(&c);
-    case_fill(&c);
-    ok(case_open(&c), "with room enough it opens");
+    ok(case_ready(&c), "with room enough it opens");
     allocations_left = 0;
     ok(!case_answer(&c, c.network, &c.source, 0, 2, logits) && c.e.id == ERR_MEMORY,
        "rows that cannot be lent are an error");

@@ -34,29 +34,29 @@ static double score(struct netcase *c)
     return c->outputs > 1 ? sum : sqrt(sum);
 }
 
-static void xor
-    (void) {
-        struct netcase c = {
-            .model =
-                "{\"preset\": \"mlp\", \"hidden\": [8], \"activation\": \"tanh\", \"dropout\": 0}",
-            .numbers = 2,
-            .outputs = 2,
-            .rows = 4,
-            .micro = 1,
-            .count = 4,
-            .seed = 1};
-        ok(case_make(&c), "xor: made");
-        for (unsigned row = 0; row < 4; row++) {
-            *case_number(&c, row, 0) = row & 1 ? 1 : -1;
-            *case_number(&c, row, 1) = row & 2 ? 1 : -1;
-            case_target(&c, row, (row & 1) ^ (row >> 1));
-        }
-        ok(case_open(&c) && case_train(&c, 500, 0.02, 0), "xor: trained");
-        is_near(score(&c), 1, 0, "xor: all four are right");
-        case_close(&c);
+static void exclusive_or(void)
+{
+    struct netcase c = {
+        .model =
+            "{\"preset\": \"mlp\", \"hidden\": [8], \"activation\": \"tanh\", \"dropout\": 0}",
+        .numbers = 2,
+        .outputs = 2,
+        .rows = 4,
+        .micro = 1,
+        .count = 4,
+        .seed = 1};
+    ok(case_make(&c), "xor: made");
+    for (unsigned row = 0; row < 4; row++) {
+        *case_number(&c, row, 0) = row & 1 ? 1 : -1;
+        *case_number(&c, row, 1) = row & 2 ? 1 : -1;
+        case_target(&c, row, (row & 1) ^ (row >> 1));
     }
+    ok(case_open(&c) && case_train(&c, 500, 0.02, 0), "xor: trained");
+    is_near(score(&c), 1, 0, "xor: all four are right");
+    case_close(&c);
+}
 
-    static void spirals(void)
+static void spirals(void)
 {
     struct netcase c = {.model = "{\"preset\": \"mlp\", \"hidden\": [64, 64], \"dropout\": 0}",
                         .numbers = 2,
@@ -107,9 +107,7 @@ static void sine(void)
 static void begin(struct netcase *c)
 {
     *c = case_everything(NULL);
-    ok(case_make(c), "made");
-    case_fill(c);
-    ok(case_open(c), "opened");
+    ok(case_ready(c), "opened");
 }
 
 static bool same_state(struct netcase *a, struct netcase *b)
@@ -363,9 +361,7 @@ static void uneven(void)
         c[i].rows = i ? 86 : 257;
         c[i].micro = i ? 3 : 1;
         c[i].whole = i ? 257 : 0;
-        ok(case_make(&c[i]), "made");
-        case_fill(&c[i]);
-        ok(case_open(&c[i]) && case_train(&c[i], 3, 0.01, 0), "trained");
+        ok(case_ready(&c[i]) && case_train(&c[i], 3, 0.01, 0), "trained");
         network_step(c[i].network, &at[i]);
         network_get(c[i].network, &c[i].state, &c[i].e);
     }
@@ -393,9 +389,7 @@ static void awkward(void)
         c.rows = shapes[i].rows;
         c.micro = shapes[i].micro;
         c.count = shapes[i].count;
-        ok(case_make(&c), "made");
-        case_fill(&c);
-        ok(case_open(&c), "opened");
+        ok(case_ready(&c), "opened");
         struct step first, last;
         bool good = case_train(&c, 1, 0.01, 0);
         network_step(c.network, &first);
@@ -418,7 +412,7 @@ static void awkward(void)
 int main(void)
 {
     threads_start(2);
-    xor();
+    exclusive_or();
     spirals();
     sine();
     threads();

@@ -16,9 +16,7 @@ static void begin(struct netcase *c, uint32_t micro)
 {
     *c = (struct netcase){.model = NET, .numbers = 4, .outputs = 1, .rows = 40, .micro = micro,
                           .count = 400, .seed = 3};
-    ok(case_make(c), "made");
-    case_fill(c);
-    ok(case_open(c), "opened");
+    ok(case_ready(c), "opened");
 }
 
 static void train(struct netcase *c, uint32_t steps)

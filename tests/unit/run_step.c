@@ -26,9 +26,7 @@ static struct netcase small(void)
 static void opened(struct netcase *c)
 {
     *c = small();
-    ok(case_make(c), "made");
-    case_fill(c);
-    ok(case_open(c), "opened");
+    ok(case_ready(c), "opened");
     ok(network_epoch(c->network, 0, &(struct hyper){0.01, 0}, 1, &c->e), "an epoch");
 }
 
@@ -127,9 +125,7 @@ static void stopped(const char *backend)
         whole[i] = small();
         whole[i].backend = backend;
         whole[i].micro = 3;
-        case_make(&whole[i]);
-        case_fill(&whole[i]);
-        case_open(&whole[i]);
+        case_ready(&whole[i]);
         network_epoch(whole[i].network, 0, &(struct hyper){0.01, 0}, 1, &whole[i].e);
         struct stepper *s = step_open(whole[i].network, whole[i].machine);
         step_train(s, (uint32_t)i, &whole[i].e);
@@ -140,9 +136,7 @@ static void stopped(const char *backend)
         c = small();
         c.backend = backend;
         c.micro = 3;
-        case_make(&c);
-        case_fill(&c);
-        case_open(&c);
+        case_ready(&c);
         network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
         struct stepper *s = step_open(c.network, c.machine);
         questions = n;
@@ -173,9 +167,7 @@ static void many_answers(void)
     c.backend = "device";
     c.count = 2 * STEP_ASKED + 1000;
     c.answers = c.count + 1;
-    case_make(&c);
-    case_fill(&c);
-    ok(case_open(&c) && network_room(c.network) > 0, "a machine that keeps answers");
+    ok(case_ready(&c) && network_room(c.network) > 0, "a machine that keeps answers");
     struct stepper *s = step_open(c.network, c.machine);
     ok(step_measure(s, &c.source, 0, c.count, &what, NULL, &c.e), "nobody asks: all are measured");
     step_ask(s, stop_now);
