@@ -28,8 +28,9 @@ static void test_reduce(void)
     }
 }
 
-/* Records with three numbers, 33 more to have two words of indicators, two categories. */
-static void test_gather(bool shuffle, bool index, uint32_t classes)
+/* Records with three numbers, 33 more to have two words of indicators, two categories; of a step of
+ * `whole` rows, or of full micro-batches. */
+static void test_gather(bool shuffle, bool index, uint32_t classes, uint32_t whole)
 {
     enum { COUNT = 37, NUMBERS = 36, ROWS = 16, SHIFT = 3 };
     struct rowfmt f = rowfmt_make(NUMBERS, 2);
@@ -39,7 +40,7 @@ static void test_gather(bool shuffle, bool index, uint32_t classes)
         for (uint32_t k = 0; k < NUMBERS; k++)
             record[k] = float_bits((float)(i * 100 + k));
         record[NUMBERS] = i * 0x9E3779B1u;
-        record[NUMBERS + 1] = i;
+        record[NUMBERS + 1] = ~i; /* whose bits are not those of the word before */
         record[f.at_category / 4] = i % 5;
         record[f.at_category / 4 + 1] = i % 3;
         record[f.at_target / 4] =
@@ -63,6 +64,7 @@ static void test_gather(bool shuffle, bool index, uint32_t classes)
     struct step step = {};
     step.seed = 99;
     step.epoch = 3;
+    step.model = 2;
     step.row0 = 8;
     struct source from = {};
     from.rows.format = f;
@@ -85,11 +87,12 @@ static void test_gather(bool shuffle, bool index, uint32_t classes)
     a.rows = ROWS;
     a.ld = 41;
     a.micro = 1; /* positions 24 .. 39: three are past the end */
+    a.whole = whole;
     cuda_gather(NULL, &a);
     bool same = device_written(a.target, ROWS * 4);
     for (uint32_t r = 0; r < ROWS; r++) {
-        uint32_t at = 8 + ROWS + r, shown = at < COUNT;
-        uint32_t i = shuffle && shown ? rng_permute(99, 3, 0, COUNT, at) : at;
+        uint32_t at = 8 + ROWS + r, shown = at < COUNT && (!whole || at < 8 + whole);
+        uint32_t i = shuffle && shown ? rng_permute(99, 3, 2, COUNT, at) : at;
         i = index && shown ? order[i] : i;
         const uint32_t *record = words + i * (f.stride / 4) * shown;
         for (uint32_t k = 0; k < NUMBERS; k++)
@@ -106,7 +109,7 @@ static void test_gather(bool shuffle, bool index, uint32_t classes)
         float weight = !labelled ? 0.0f : (1.0f + (float)i) * (classes ? class_weight[label] : 1);
         same &= a.target[r] == target && a.weight[r] == weight;
     }
-    ok(same, "gather shuffle %d index %d classes %u", shuffle, index, classes);
+    ok(same, "gather shuffle %d index %d classes %u whole %u", shuffle, index, classes, whole);
     device_drop_all();
 }
 
@@ -200,8 +203,8 @@ int main(void)
 {
     for (EACH_ORDER(order)) {
         test_reduce();
-        test_gather(order % 2, order / 2, order % 2 ? 3 : 0);
-        test_gather(order / 2, order % 2, order % 2 ? 0 : 3);
+        test_gather(order % 2, order / 2, order % 2 ? 3 : 0, 0);
+        test_gather(order / 2, order % 2, order % 2 ? 0 : 3, 24);
         test_adam(order % 2, order % 2 ? 0.001 : 0, false);
     }
     test_adam(true, 0, true);
