@@ -121,7 +121,7 @@ static void model_keys(void (*each)(const char *, const struct option *, void *)
         }
 }
 
-static void bash_set_values(struct text *out)
+static void put_set_values(struct text *out)
 {
     config_keys(put_value_words, out);
     model_keys(put_value_words, out);
@@ -134,7 +134,8 @@ static void bash_set_values(struct text *out)
         for (const struct option *row = column_tables[t]; row->key; row++) {
             text_clear(&key);
             text_printf(&key, "data.columns.*.%s", row->key);
-            put_value_words(key.data, row, out);
+            if (strcmp(row->key, "type") != 0) /* each table has the one that it is of */
+                put_value_words(key.data, row, out);
         }
     text_free(&key);
     text_put(out, "    data.columns.*.type|data.columns.*) values=\"");
@@ -143,7 +144,7 @@ static void bash_set_values(struct text *out)
 }
 
 /* The keys; behind the name of a column its options. */
-static void bash_keys(struct text *out)
+static void put_keys(struct text *out)
 {
     text_put(out, " keys=\"model.preset");
     config_keys(key_word, out);
@@ -199,23 +200,23 @@ static void bash_values(const struct command *c, struct text *out)
                             strcmp(o->name, "require") == 0 ? "; compopt -o nospace 2>/dev/null"
                                                             : "");
             } else
-                text_put(out,
-                         o->flags & ARG_FILE
-                             ? ") compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "
-                               "\"$word\")); return ;;\n"
-                             : ") return ;;\n");
+                text_printf(out, ")%s return ;;\n", o->flags & ARG_FILE ? " _dnn_files;" : "");
         }
 }
 
 static void bash(struct text *out)
 {
+    /* a line is a name: blanks belong to it */
     text_put(out, "# bash completion of dnn: eval \"$(dnn completion bash)\"\n"
+                  "_dnn_files() {\n"
+                  "  local IFS=$'\\n'\n  compopt -o filenames 2>/dev/null\n"
+                  "  COMPREPLY=($(compgen -f -- \"$word\"))\n}\n"
                   "_dnn() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
                   "command=${COMP_WORDS[1]} options= topics=\"");
     put_topics(out);
     text_put(out, "\"");
-    bash_keys(out);
+    put_keys(out);
     /* to the shell an = is a word of its own */
     text_put(out, "  local at=$COMP_CWORD values=\n"
                   "  [ \"$word\" != = ] || { word=; at=$((at + 1)); before==; }\n"
@@ -227,7 +228,7 @@ static void bash(struct text *out)
     text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n"
                   "  if [[ $at -gt 3 && ${COMP_WORDS[at-1]} = = && $before != -* ]]; then\n"
                   "    case $before in\n");
-    bash_set_values(out);
+    put_set_values(out);
     text_put(
         out,
         "    esac\n    COMPREPLY=($(compgen -W \"$values\" -- \"$word\")); return\n  fi\n"
@@ -250,8 +251,7 @@ static void bash(struct text *out)
                   "  if [[ $word == -* ]]; then\n"
                   "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
                   "  elif [ \"$arguments\" = files ]; then\n"
-                  "    compopt -o filenames 2>/dev/null\n"
-                  "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+                  "    _dnn_files\n"
                   "  else\n    COMPREPLY=($(compgen -W \"$arguments\" -- \"$word\"))\n  fi\n}\n"
                   "complete -F _dnn dnn\n");
 }
@@ -268,35 +268,59 @@ static void zsh_text(const char *words, struct text *out)
     }
 }
 
+/* Both spellings of an option in one, which shuts the other out. */
 static void zsh_option(const struct arg_option *o, bool page, struct text *out)
 {
-    text_printf(out, " '%s--%s[", o->flags & ARG_MANY ? "*" : "", o->name);
+    bool value = o->value && !page;
+    const char *equals = value ? "=" : "";
+    if (o->letter)
+        text_printf(out, " '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
+                    value ? "+" : "", o->name, equals);
+    else
+        text_printf(out, " '%s--%s%s[", o->flags & ARG_MANY ? "*" : "", o->name, equals);
     zsh_text(o->help, out);
     text_char(out, ']');
-    bool value = o->value && !page;
     if (value)
         text_put(out, ":value:");
-    if (value && words_of(o)) {
+    if (value && strcmp(o->name, "set") == 0) {
+        text_put(out, "_dnn_set");
+    } else if (value && words_of(o)) {
         text_char(out, '(');
         put_words(words_of(o), out);
         text_char(out, ')');
-    } else if (value && o->flags & ARG_FILE)
+    } else if (value && o->flags & ARG_FILE) {
         text_put(out, "_files");
+    }
     text_char(out, '\'');
+}
+
+/* A key, or what may stand behind its = */
+static void zsh_set(struct text *out)
+{
+    text_put(out, "_dnn_set() {\n  local values= before=${PREFIX%%=*}");
+    put_keys(out);
+    text_put(out, "  if [[ $PREFIX == *=* ]]; then\n    case $before in\n");
+    put_set_values(out);
+    text_put(out, "    esac\n    compset -P '*='\n    compadd -- ${=values}\n    return\n  fi\n"
+                  "  [[ $PREFIX != data.columns.*.* ]] || "
+                  "keys=\"${column// / ${PREFIX%.*}.}\"\n"
+                  "  compadd -qS = -- ${=keys}\n}\n");
 }
 
 static void zsh(struct text *out)
 {
-    text_put(out,
-             "#compdef dnn\n# zsh completion of dnn: eval \"$(dnn completion zsh)\"\n_dnn() {\n"
-             "  local -a names\n  names=(\n");
+    text_put(out, "#compdef dnn\n# zsh completion of dnn: behind compinit, "
+                  "eval \"$(dnn completion zsh)\"; or a file _dnn in a folder of $fpath\n");
+    zsh_set(out);
+    text_put(out, "_dnn() {\n  local -a names\n  names=(\n");
     for (size_t i = 0; commands[i]; i++) {
         text_printf(out, "    '%s:", commands[i]->name);
         zsh_text(commands[i]->summary, out);
         text_put(out, "'\n");
     }
-    text_put(out, "  )\n  if (( CURRENT == 2 )); then _describe command names; return; fi\n  case "
-                  "$words[2] in\n");
+    text_put(out, "  )\n  if (( CURRENT == 2 )); then\n"
+                  "    if [[ $PREFIX == -* ]]; then compadd -- --version --help\n"
+                  "    else _describe command names; fi\n    return\n  fi\n  case $words[2] in\n");
     for (size_t i = 0; commands[i]; i++) {
         const char *arguments = arguments_of(commands[i]);
         text_printf(out, "    %s) _arguments", commands[i]->name);
@@ -312,7 +336,8 @@ static void zsh(struct text *out)
             text_printf(out, " '*:word:(%s)'", arguments);
         text_put(out, " ;;\n");
     }
-    text_put(out, "  esac\n}\ncompdef _dnn dnn\n");
+    text_put(out, "  esac\n}\n"
+                  "if [[ $funcstack[1] == _dnn ]]; then _dnn \"$@\"; else compdef _dnn dnn; fi\n");
 }
 
 static int completion_run(struct args *a)
@@ -338,7 +363,8 @@ const struct command command_completion = {
     .name = "completion",
     .usage = "completion bash|zsh",
     .summary = "Print shell completion.",
-    .examples = "  eval \"$(dnn completion bash)\"\n",
+    .examples = "  eval \"$(dnn completion bash)\"\n"
+                "  dnn completion zsh >_dnn\n",
     .least = 1,
     .most = 1,
     .run = completion_run,

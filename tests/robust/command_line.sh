@@ -159,9 +159,26 @@ is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: id
 is "$(complete_at dnn help --re)" "--resolved --resume --rejects --require" "L02 completion: every option has a page"
 is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its own commands alone"
 is "$(complete_at dnn help exi)" "exit" "L02 completion: topics with an e"
+is "$(complete_at dnn train c.json --set data.columns.city.type = nu)" "numeric" "L02 completion: each type of a column"
+is "$(complete_at dnn train c.json --set data.columns.city.type = cat)" "categorical" "L02 completion: and not those of one table"
+mkdir spaced
+touch 'spaced/my data.csv' 'spaced/my.csv'
+is "$(bash -c '. ./complete.bash; COMP_WORDS=(dnn train spaced/my); COMP_CWORD=2; _dnn; printf "[%s]" "${COMPREPLY[@]}"' | sed 's/\]\[/]\n[/' | sort | tr -d '\n')" \
+    "[spaced/my data.csv][spaced/my.csv]" "L02 completion: a blank in the name of a file"
 dnn completion zsh >complete.zsh
 grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
 ok $? "L02 completion of zsh has the words too"
+grep -qF "'(-o --output)'{-o+,--output=}'[" complete.zsh && grep -qF "'*--set=[" complete.zsh
+ok $? "L02   behind the = of an option, and behind a letter"
+if command -v zsh >/dev/null; then # the shell's own functions for completion are stood in for
+    complete_zsh() { zsh -fc 'compdef() { }; compset() { }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }
+        . ./complete.zsh; PREFIX=$1; _dnn_set' zsh "$1" | tr '\n' ' '; }
+    is "$(complete_zsh train.loss.type=)" "auto cross_entropy focal mse mae huber quantile " "L02 completion of zsh: words behind a key"
+    is "$(complete_zsh data.columns.city.x)" \
+        "$(printf 'data.columns.city.%s ' type scale impute unknown encode min_count dim)" "L02 completion of zsh: options of a column"
+else
+    skip "L02 completion of zsh" "no zsh here"
+fi
 
 refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
 refused "L02 an empty topic" 'there is no command, config key or error id ""' help ''
