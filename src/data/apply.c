@@ -30,11 +30,11 @@ static void apply_plain(const struct number_slot *n, float *v, size_t count)
 
 static void apply_linear(const struct number_slot *n, float *v, size_t count)
 {
-    const double center = n->center, factor = n->factor;
+    const double center = n->center, factor = n->factor, least = n->least, most = n->most;
     for (size_t i = 0; i < count; i++) {
         double x = ((double)v[i] - center) * factor;
-        x = x < STATS_SCALED_MOST ? x : STATS_SCALED_MOST;
-        v[i] = (float)(x > -STATS_SCALED_MOST ? x : -STATS_SCALED_MOST);
+        x = x < most ? x : most;
+        v[i] = (float)(x > least ? x : least);
     }
 }
 

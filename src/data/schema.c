@@ -32,6 +32,28 @@ void schema_layout(struct schema *s)
     s->format = rowfmt_make(s->number_count, s->category_count);
 }
 
+static double limited(double x, double most)
+{
+    return fmax(-most, fmin(x, most));
+}
+
+void schema_clip(struct schema *s)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->number == UINT32_MAX)
+            continue;
+        /* the other parts of a datetime are not scaled */
+        struct number_slot *n = &s->numbers[c->number];
+        bool chosen = c->type == COLUMN_DATETIME || c->scale == SCALE_AUTO;
+        double low = ((double)n->low - n->center) * n->factor;
+        double high = ((double)n->high - n->center) * n->factor;
+        double beyond = n->scale == SCALE_MINMAX ? high - low : SCHEMA_BEYOND;
+        n->least = chosen ? limited(low - beyond, SCHEMA_FURTHEST) : -SCHEMA_SCALED_MOST;
+        n->most = chosen ? limited(high + beyond, SCHEMA_FURTHEST) : SCHEMA_SCALED_MOST;
+    }
+}
+
 void schema_free(struct schema *s)
 {
     if (!s)

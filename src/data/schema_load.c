@@ -344,6 +344,7 @@ struct schema *schema_load(const struct tensor_file *f, struct err *e)
     if (load_settings(&l) && load_columns(&l) && load_labels(&l)) {
         schema_layout(l.schema);
         if (load_numbers(&l) && load_target(&l)) {
+            schema_clip(l.schema);
             l.schema->fitted = true;
             return l.schema;
         }

@@ -45,8 +45,5 @@ void stats_warn(struct table *t, const char *format, ...) __attribute__((format(
  * bits on every machine. */
 #define STATS_QUANTILE_MOST 5.2
 double stats_normal_quantile(double p);
-/* Scaled numbers (scale none excepted) are clipped to this, so that a wild cell at predict time
- * cannot give an infinity. */
-#define STATS_SCALED_MOST 1e6
 
 #endif

@@ -3,6 +3,7 @@
  * the order of rows or the number of threads. */
 #include "data/stats_parts.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/mem.h"
@@ -61,10 +62,14 @@ static struct shape shape_of(const float *sorted, uint32_t count)
  * nothing. Where one value holds more than a quarter of the rows, ranks would press the others
  * together, and the distance from that value is what counts (capital-gain of the adult data,
  * counts of otto). Few values leave nothing to spread. Of two values the rare one would stand ten
- * deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of covertype). */
+ * deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of covertype). So do
+ * 0..1 where less than a tenth of the rows, and less than RARE_ROWS, differ from the others: they
+ * do not say what a deviation is. */
+#define RARE_ROWS 10
 static int scale_choose(const struct shape *s)
 {
-    if (s->distinct == 2)
+    uint64_t others = s->count - s->often;
+    if (s->distinct == 2 || (others < RARE_ROWS && 10 * others < s->count))
         return SCALE_MINMAX;
     return s->distinct > 50 && 4 * (uint64_t)s->often <= s->count ? SCALE_QUANTILE : SCALE_STANDARD;
 }
@@ -82,16 +87,19 @@ static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t c
             (float)at_rank(sorted, count, (double)i * (double)(count - 1) / (double)(knots - 1));
 }
 
-/* 1 / width. A constant tells nothing: 0, so that another value in a later row, a day of it in
- * seconds perhaps, does not drown all else. */
-static double factor_of(double width)
+/* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
+ * else; and a width that the rounding of values of this size to double explains is none. */
+static double factor_of(double width, double size)
 {
-    return width > 0 && isfinite(1 / width) ? 1 / width : 0;
+    return width > 4 * DBL_EPSILON * size && isfinite(1 / width) ? 1 / width : 0;
 }
 
 static void fit_scale(struct number_slot *n, int scale, const struct shape *s, const float *sorted)
 {
+    double size = fabs(n->offset) + fmax(fabs(s->low), fabs(s->high));
     n->scale = scale == SCALE_AUTO ? scale_choose(s) : scale;
+    if (n->scale == SCALE_QUANTILE && s->distinct == 1)
+        n->scale = SCALE_STANDARD; /* a constant has no ranks */
     n->center = 0;
     n->factor = 1;
     switch ((enum column_scale)n->scale) {
@@ -101,15 +109,16 @@ static void fit_scale(struct number_slot *n, int scale, const struct shape *s, c
         return;
     case SCALE_STANDARD:
         n->center = s->mean;
-        n->factor = factor_of(s->deviation);
+        n->factor = factor_of(s->deviation, size);
         return;
     case SCALE_ROBUST:
         n->center = s->median;
-        n->factor = factor_of(s->upper > s->lower ? s->upper - s->lower : (s->high - s->low) / 2);
+        n->factor =
+            factor_of(s->upper > s->lower ? s->upper - s->lower : (s->high - s->low) / 2, size);
         return;
     case SCALE_MINMAX:
         n->center = s->low;
-        n->factor = factor_of(s->high - s->low);
+        n->factor = factor_of(s->high - s->low, size);
         return;
     case SCALE_QUANTILE:
         fit_quantiles(n, sorted, s->count);
@@ -257,6 +266,7 @@ bool stats_fit_numbers(struct schema *s, struct table *t, struct err *e)
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
         threads_run_few(task.count, fit_tile, &task);
     }
+    schema_clip(s);
     bool good = report(&task, t, e);
     for (uint32_t k = 0; k < most; k++)
         mem_free(task.copies[k]);

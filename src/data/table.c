@@ -212,7 +212,8 @@ static void add_schema(struct sha256 *h, const struct schema *s)
     }
     for (uint32_t i = 0; i < s->number_count; i++) {
         const struct number_slot *n = s->numbers + i;
-        const double plain[] = {n->offset, n->center, n->factor, (double)n->impute};
+        const double plain[] = {n->offset, n->center, n->factor,
+                                n->least,  n->most,   (double)n->impute};
         const int32_t kind[] = {n->scale, n->indicator, (int32_t)n->quantile_count};
         sha256_add(h, plain, sizeof plain);
         sha256_add(h, kind, sizeof kind);

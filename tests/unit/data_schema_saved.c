@@ -48,6 +48,7 @@ static struct schema *fitted(int task)
     s->target_center = task == TASK_REGRESSION ? 12.25 : 0;
     s->target_scale = task == TASK_REGRESSION ? 0.1 : 1;
     s->file_columns = 12;
+    schema_clip(s);
     s->fitted = true;
     return s;
 }
@@ -95,6 +96,8 @@ static bool same_number(const struct number_slot *a, const struct number_slot *b
            memcmp(&a->impute, &b->impute, sizeof a->impute) == 0 && a->indicator == b->indicator &&
            a->quantile_count == b->quantile_count && memcmp(&a->low, &b->low, sizeof a->low) == 0 &&
            memcmp(&a->high, &b->high, sizeof a->high) == 0 &&
+           memcmp(&a->least, &b->least, sizeof a->least) == 0 &&
+           memcmp(&a->most, &b->most, sizeof a->most) == 0 &&
            (!a->quantile_count ||
             memcmp(a->quantiles, b->quantiles, a->quantile_count * sizeof *a->quantiles) == 0);
 }
