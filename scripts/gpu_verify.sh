@@ -1,13 +1,14 @@
 #!/bin/bash
 # gpu_verify.sh - everything that is claimed of the GPU, tried on a machine that has one: one command, under 9 minutes, no network.
 #   scripts/gpu_verify.sh                 all parts, in this order:
-#       build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench
+#       build tests opens parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench
 #   scripts/gpu_verify.sh --part NAME     that one (and the build, if it was not done); may be repeated
 #   scripts/gpu_verify.sh --pack          before moving to a machine without packages: puts the sources of cJSON and libcsv into
 #                                         build/third-party, which has to travel with the tree; there they are compiled
 #   scripts/gpu_verify.sh --emulated      the same script on the emulated GPU, to try the script: never green; slow, and given 50 minutes
 # Needs a GPU, its driver, the CUDA toolkit (nvcc), gcc, g++, make and perl; PyTorch (python3, or PEERS=/path/to/python) and
-# compute-sanitizer where they are. CUDA_ARCHS (the card's own) are the architectures built, COMMIT names the tree where there is no .git.
+# compute-sanitizer where they are; strace for the part opens. CUDA_ARCHS (the card's own) are the architectures built, COMMIT names the
+# tree where there is no .git, BUILD (build/gpu) is the folder it is built in, which has what the parts leave behind as well: BUILD/verify.
 # The parts are in scripts/gpu/. The part bench holds speed to what must be reached (`must` in scripts/gpu/bench.sh): missed is failed.
 # Results: $OUT, else build/gpu-verify: report.txt, verify.json (every part), parity.json, guests.json, constants.json, bench.json, dnn-bench.json,
 # profile.json, log.txt. GPU_VERIFY_SECONDS: the time after which what runs is ended (525).
@@ -18,11 +19,11 @@ cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 export LC_ALL=C
 # what chooses is said here alone
-for name in ${!DNN_@} ${!GPU_@} MODEL_BACKEND ALL_GPU OPENBLAS_CORETYPE OPENBLAS_L2_SIZE LOG_LEVEL DEBUG; do
+for name in ${!DNN_@} ${!GPU_@} MODEL_BACKEND ALL_GPU OPENBLAS_CORETYPE OPENBLAS_L2_SIZE LOG_LEVEL DEBUG MAKEFLAGS MFLAGS; do
     [ "$name" = GPU_VERIFY_SECONDS ] || unset "$name"
 done
 help() { sed -n '2,/^set /s/^# \{0,1\}//p' "scripts/${0##*/}"; }
-all="build tests parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench"
+all="build tests opens parity large repeat learning precision wgmma guests gpucheck sanitizer faults memory constants bench"
 parts=""
 emulated=no
 pack=no
@@ -49,10 +50,12 @@ if [ $pack = yes ]; then
 fi
 
 began=$SECONDS
+date=$(date -u '+%Y-%m-%d %H:%M')
 limit=${GPU_VERIFY_SECONDS:-$([ $emulated = yes ] && echo 3000 || echo 525)}
 results=${OUT:-$root/build/gpu-verify}
-build=build/gpu
-work=$root/build/gpu-verify.work
+build=${BUILD:-build/gpu$([ $emulated = no ] || echo -emulated)}
+case $build in /*) ;; *) build=$root/$build ;; esac
+work=$build/verify
 mkdir -p "$results" "$work" "$work/run"
 rm -f "$work"/*.json "$work"/*.log "$work"/*.why "$results"/{report.txt,verify.json,parity.json,guests.json,constants.json,bench.json,dnn-bench.json,profile.json,log.txt}
 report=$results/report.txt
@@ -72,13 +75,12 @@ case " $archs " in *" 90a "*) ;; *" 90 "*) archs="$archs 90a" ;; esac
 commit=${COMMIT:-$(git -c safe.directory="$root" rev-parse HEAD 2>/dev/null || echo unknown)}
 python=${PEERS:-$(command -v python3)}
 gpu=""
-[ $emulated = yes ] && build=build/gpu-emulated
 [ $emulated = yes ] && gpu="the emulated device"
 [ -n "$gpu" ] || gpu=$(timeout 60 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 [ -n "$gpu" ] || [ ! -e /dev/nvidiactl ] || gpu="a card that nvidia-smi does not tell of"
-dnn=$root/$build/dnn
-parity=$root/$build/parity/gpu
-[ $emulated = yes ] && dnn=$root/$build/emulated/dnn parity=$root/$build/parity/emulated
+dnn=$build/dnn
+parity=$build/parity/gpu
+[ $emulated = yes ] && dnn=$build/emulated/dnn parity=$build/parity/emulated
 
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 why=""                                                    # why a part was skipped or what failed in it
@@ -98,7 +100,7 @@ for file in build trust train guests faults bench; do
 done
 
 # --- one after the other ---
-say "gpu_verify, $(date -u +%Y-%m-%d\ %H:%M) UTC, commit $commit"
+say "gpu_verify, $date UTC, commit $commit"
 say "GPU: ${gpu:-none is seen}; toolkit: $([ -n "$nvcc" ] && "$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p' || echo none); $jobs cores; built for sm $archs"
 [ $emulated = no ] || say "EMULATED: this tries the script and proves nothing of a GPU"
 wanted=${parts:-$all}
@@ -153,8 +155,8 @@ code=0
 [ $emulated = no ] || code=69
 [ -z "$red" ] || code=1
 say "$green passed; failed:${red:- none}; skipped, which is not a pass:${skipped:- none}; $((SECONDS - began)) s; exit $code"
-printf '{"program": "gpu_verify", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n  %s\n]}\n' \
-    "$commit" "$(quoted "$gpu")" "$([ $emulated = yes ] && echo true || echo false)" $((SECONDS - began)) $code "$json" >"$results/verify.json"
+printf '{"program": "gpu_verify", "date": "%s", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n  %s\n]}\n' \
+    "$date" "$commit" "$(quoted "$gpu")" "$([ $emulated = yes ] && echo true || echo false)" $((SECONDS - began)) $code "$json" >"$results/verify.json"
 for part in $wanted; do
     printf '===== %s\n' "$part"
     tail -c 400000 "$work/$part.log" 2>/dev/null

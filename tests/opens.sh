@@ -24,14 +24,15 @@ traced=no
 watched() {
     rm -f loaded trace
     if [ $traced = yes ]; then # the leak checker does not work under it
-        run env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" LD_LIBRARY_PATH="$driver" \
+        run env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" LD_LIBRARY_PATH="${driver:-${LD_LIBRARY_PATH:-}}" \
             strace -f -e trace=open,openat -o trace "$@"
     else
-        run env LD_LIBRARY_PATH="$driver" "$@"
+        run env LD_LIBRARY_PATH="${driver:-${LD_LIBRARY_PATH:-}}" "$@"
     fi
 }
-# opened: a library, or a call of the runtime was made, as DNN_EMULATE=report counts them
-opened() { [ -e loaded ] || grep -q '^emulated: [0-9]* calls' err || grep -qiE "\"[^\"]*($gpu_names)[^\"]*\"" trace 2>/dev/null; }
+# opened: a library, or a call of the runtime was made, as DNN_EMULATE=report counts them. A folder that is searched for others may have
+# a driver's name.
+opened() { [ -e loaded ] || grep -q '^emulated: [0-9]* calls' err || grep -qiE "/proc/driver/nvidia|[\"/][^\"/]*($gpu_names)[^\"/]*\"" trace 2>/dev/null; }
 # looks: there is something that would notice. Where nothing is, that is said: "opened none" would be an answer to no question.
 looks() { [ -n "$driver" ] || [ $traced = yes ] || [ "${DNN_EMULATE:-}" = report ]; }
 # opened_none NAME: the job that was watched ended well, and opened nothing

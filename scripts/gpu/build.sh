@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
-# build.sh - parts of gpu_verify.sh: build, tests.
+# build.sh - parts of gpu_verify.sh: build, tests, opens.
 
 # --- build ---
 have_packages() { printf '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\nint main(void) { return 0; }\n' |
@@ -20,10 +20,11 @@ part_build() {
     local nvcc_here="NVCC=$nvcc"
     [ $emulated = yes ] && nvcc_here="NVCC="
     # shellcheck disable=SC2086 # words
-    make -s -j"$jobs" BUILD="$build" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
+    make -s -j"$jobs" BUILD="${build#"$root"/}" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
     [ $emulated = yes ] || "$nvcc" --version | sed -n '/release/p'
-    [ ! -x "$dnn" ] || "$dnn" --version
-    [ ! -x "$dnn" ] || "$dnn" --version --json | grep -q '"backends":\["cuda"' || fail "it was built without kernels: $nvcc does not compile them"
+    [ -x "$dnn" ] || { fail "no program was built"; return 1; }
+    "$dnn" --version
+    "$dnn" --version --json | grep -q '"backends":\["cuda"' || fail "it was built without kernels: $nvcc does not compile them"
     passed
 }
 
@@ -41,4 +42,21 @@ part_tests() {
     for test in $bad; do echo "--- $test"; tail -n 20 "$work/units.$(basename "$test").out"; done
     [ -z "$bad" ] || fail "unit tests: $bad"
     passed
+}
+
+# --- opens: what does not want the card opens none of its libraries, and how fast the program starts; with stand-ins for the libraries,
+# and with this machine's own driver and card ---
+part_opens() {
+    need_gpu && need_program || return
+    strace -o /dev/null true 2>/dev/null || skip "no strace, or it may not trace here: what is opened was not looked at" || return
+    local test unseen=""
+    for test in robust/backends.sh robust/startup.sh "emulate/opens.sh --card"; do
+        echo "--- $test"
+        # shellcheck disable=SC2086 # words
+        DNN=$dnn timeout 100 tests/$test >"$work/opens.out" 2>&1 || fail "${test%% *}: exit $?: $(grep -m 3 '^not ok' "$work/opens.out")"
+        cat "$work/opens.out"
+        unseen=${unseen:-$(grep -m 1 '# SKIP' "$work/opens.out")}
+    done
+    passed || return
+    [ -z "$unseen" ] || skip "not looked at: $unseen"
 }

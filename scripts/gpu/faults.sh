@@ -34,7 +34,7 @@ part_faults() {
     if [ $emulated = no ]; then
         exec 8>&- 9<&-
         mkfifo "$work/hold.in" "$work/hold.out" 2>/dev/null
-        "$root/$build/gpu_constants" --hold 16 <"$work/hold.in" >"$work/hold.out" 2>&1 &
+        "$build/gpu_constants" --hold 16 <"$work/hold.in" >"$work/hold.out" 2>&1 &
         local holder=$! line=""
         exec 8>"$work/hold.in" 9<"$work/hold.out"
         read -r -t 60 line <&9
@@ -81,13 +81,16 @@ part_memory() {
         exit !($us{"2/1"} > 0 && $us{"2/2"} > 0 && $us{"2/1"} < $us{"1/1"})' || fail "the profile lacks the card's times"
     cp trace.json "$results/profile.json"
     # the driver's start is within its patience: where nobody keeps the card awake, that takes seconds
-    DNN_PATIENCE=5 "$dnn" train c.json -o w.dnn --set train.epochs=1000000 --set train.early_stopping.patience=0 --set train.time_limit_s=20 >out 2>err &
+    local patience=5 runs=3 stands=7 most=20
+    [ $emulated = no ] || patience=1 runs=1 stands=2 most=4
+    DNN_PATIENCE=$patience "$dnn" train c.json -o w.dnn --set train.epochs=1000000 --set train.early_stopping.patience=0 \
+        --set train.time_limit_s=$most >out 2>err &
     local stopped=$!
-    sleep 3
+    sleep $runs
     kill -STOP $stopped || fail "it had ended before the stop"
-    sleep 7
+    sleep $stands
     kill -CONT $stopped
-    wait $stopped || fail "stopped for seven seconds: exit $?"
+    wait $stopped || fail "stopped for $stands seconds: exit $?"
     grep -q 'hangs' err && fail "a stop was taken for a hang: $(cat err)"
     passed
 }

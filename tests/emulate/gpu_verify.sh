@@ -1,0 +1,130 @@
+#!/bin/bash
+# gpu_verify.sh - the script that tries everything on a real card, tried itself: its cheap parts by --emulated, what a report says, and
+# that nothing passes that failed or was left out. DNN is build/emulated/dnn, with build/parity/emulated beside it; make is not run again:
+# one of that name stands in its place, says with -n that what it is asked for can be made, and leaves these two.
+. "$(dirname "$0")/../tap.sh"
+build=$(cd "$(dirname "$DNN")/.." && pwd)
+[ -x "$build/parity/emulated" ] || { echo "1..0 # SKIP no parity program of the emulated card"; exit; }
+export BUILD=$WORK/build OUT=$WORK/report
+export real_make made=$WORK/made broken=no
+real_make=$(command -v make)
+unset MAKEFLAGS MFLAGS MAKELEVEL PEERS COMMIT CUDA_ARCHS GPU_VERIFY_SECONDS
+mkdir -p bin "$BUILD/emulated" "$BUILD/parity" "$BUILD/unit"
+cat >bin/make <<'SH'
+#!/bin/sh
+echo "$*" >"$made"
+[ "$broken" = no ] || exit 2
+"$real_make" -n "$@" >/dev/null
+SH
+ln -s "$DNN" "$BUILD/emulated/dnn"
+printf '#!/bin/sh\necho 1..1\n' >"$BUILD/unit/good"
+printf '#!/bin/sh\necho "not ok 1 - bad to the bone"\nexit 1\n' >"$BUILD/unit/bad"
+chmod +x bin/make "$BUILD"/unit/*
+ln -s "$build/parity/emulated" "$BUILD/parity/emulated"
+PATH=$WORK/bin:$PATH
+verify() { run "$ROOT/scripts/gpu_verify.sh" "$@"; }
+# told KEY...: of verify.json, which must be JSON; {parts}{NAME}{state}: of a part
+told() {
+    perl -MJSON::PP -e 'local $/; open my $in, "<", "$ENV{OUT}/verify.json" or die; my $at = decode_json(<$in>);
+        $at->{parts} = {map { $_->{part} => $_ } @{$at->{parts}}}; $at = $at->{$_} // die "no $_" for @ARGV;
+        print JSON::PP::is_bool($at) ? $at ? "yes" : "no" : ref $at ? join " ", sort keys %$at : $at' "$@" 2>&1
+}
+state() { is "$(told parts "$1" state)" "$2" "$3" "$(told parts "$1" why)"; }
+is_json() { perl -MJSON::PP -e 'local $/; open my $in, "<", $ARGV[0] or die; decode_json(<$in>)' "$1" 2>err; ok $? "$2 is JSON" "$(cat err)"; }
+
+# --- what is asked for ---
+verify --part nonsense
+is_exit 64 "a part that is none: 64"
+err_has "no part nonsense; there are: build tests" "and which there are"
+verify --part
+is_exit 64 "a part without a name: 64"
+verify --emulated=yes
+is_exit 64 "an unknown option: 64"
+verify --help
+is_exit 0 "--help"
+out_has "a skipped part is not a pass" "says what counts"
+[ ! -e "$OUT" ]
+ok $? "none of these writes a report"
+
+# --- parts that pass ---
+mkdir -p "$OUT"
+echo stale >"$OUT/bench.json"
+parts="opens repeat learning faults memory gpucheck"
+# shellcheck disable=SC2046,SC2086 # words
+verify --emulated $(printf -- '--part %s ' $parts sanitizer constants)
+is_exit 69 "an emulated card is never green"
+for part in build $parts; do state $part passed "$part passes"; done
+for part in sanitizer constants; do
+    state $part skipped "$part is skipped"
+    is "$(told parts $part why)" "not on an emulated device" "and why"
+done
+is "$(grep -c "^$(date -u +%Y-%m-%d)\|^gpu_verify, 20[0-9-]* [0-9:]* UTC, commit" "$OUT/report.txt")" 1 "the report is dated, and names the commit"
+tail -n 1 "$OUT/report.txt" | grep -q '^7 passed; failed: none; skipped, which is not a pass: sanitizer constants; [0-9]* s; exit 69$'
+ok $? "and closes with what passed and what did not" "$(tail -n 1 "$OUT/report.txt")"
+same out "$OUT/report.txt" "it is what was shown"
+is "$(ls "$OUT" | tr '\n' ' ')" "log.txt profile.json report.txt verify.json " "all in one folder, and nothing of an earlier run"
+is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit date emulated exit gpu parts program seconds " "verify.json: what it tells"
+is "$(told emulated) $(told exit) $(told gpu)" "yes 69 the emulated device" "that the card is emulated, and the verdict"
+told date | grep -qE '^20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]$'
+ok $? "when it was" "$(told date)"
+for part in build $parts sanitizer; do
+    is "$(told parts "$part")" "exit part seconds state why" "$part: state, exit, seconds and why"
+    is_json "$BUILD/verify/$part.json" "$part: what it leaves"
+done
+is_json "$OUT/profile.json" "the profile"
+is_json "$BUILD/verify/gpucheck.result" "what gpucheck measured"
+is "$(grep -c '^===== ' "$OUT/log.txt")" 9 "the log has each part"
+for name in emulated parity-emulated units NVCC= BUILD=; do
+    grep -q -- "$name" "$made"
+    ok $? "make is asked for $name" "$(cat "$made")"
+done
+
+# --- parts that fail ---
+mv "$BUILD/emulated/dnn" sound
+cat >"$BUILD/emulated/dnn" <<SH
+#!/bin/sh
+case "\$*" in *"--batch-size 7 "* | *"--batch-size 7") export DNN_EMULATE=wrong:1 ;; esac
+exec "$DNN" "\$@"
+SH
+chmod +x "$BUILD/emulated/dnn"
+verify --emulated --part tests --part repeat --part constants
+is_exit 1 "a part that fails: 1, whatever was skipped"
+state repeat failed "a card that is wrong in one command: repeat"
+told parts repeat why | grep -q "answers in batches of 7 have other bytes"
+ok $? "and in what" "$(told parts repeat why)"
+state tests failed "a unit test that fails: tests"
+told parts tests why | grep -q "unit/bad "
+ok $? "and which" "$(told parts tests why)"
+grep -q "not ok 1 - bad to the bone" "$OUT/log.txt"
+ok $? "what it said stands in the log"
+grep -q '^1 passed; failed: tests repeat; skipped, which is not a pass: constants; .* exit 1$' "$OUT/report.txt"
+ok $? "the closing verdict names them" "$(cat "$OUT/report.txt")"
+is "$(told exit)" 1 "as verify.json does"
+mv sound "$BUILD/emulated/dnn"
+broken=yes verify --emulated --part repeat
+is_exit 1 "what does not build: 1"
+told parts build why | grep -q "it does not build"
+ok $? "and that is said" "$(told parts build why)"
+
+# --- parts that are skipped: the time is up, the program is missing, there is no card ---
+GPU_VERIFY_SECONDS=0 verify --emulated --part repeat
+is_exit 69 "no time left: 69"
+grep -q '^0 passed; failed: none; skipped, which is not a pass: build repeat; ' out
+ok $? "nothing that was not tried has passed" "$(cat out)"
+mv "$BUILD/emulated" gone
+verify --emulated --part repeat
+is_exit 1 "no program: 1"
+state build failed "it was not built"
+state repeat skipped "and nothing is tried with it"
+is "$(told parts repeat why)" "the program was not built" "which is said"
+mv gone "$BUILD/emulated"
+if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; then
+    skip "no card" "there may be one"
+else
+    ln -s "$DNN" "$BUILD/dnn"
+    verify --part repeat
+    is_exit 69 "no card: 69"
+    is "$(told parts repeat why)" "no GPU is seen here" "which is said"
+    is "$(told emulated)" no "and it is not called emulated"
+fi
+done_testing
