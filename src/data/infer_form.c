@@ -180,7 +180,15 @@ int infer_form(const char *cell, size_t length)
     return is_hex(text, length) ? FORM_HEX : FORM_NONE;
 }
 
-const char *infer_form_reason(int form, const char *cell, char *out, size_t size)
+/* An example is told in the file's own writing: of its numbers point and comma change places. */
+static void with_comma(char *text)
+{
+    for (; *text; text++)
+        if ((*text == '.' || *text == ',') && is_digit(text[1]))
+            *text = *text == '.' ? ',' : '.';
+}
+
+const char *infer_form_reason(int form, const char *cell, char decimal, char *out, size_t size)
 {
     static const char *const words[FORMS] = {
         [FORM_NONE] = "",
@@ -211,5 +219,7 @@ const char *infer_form_reason(int form, const char *cell, char *out, size_t size
         return "nearly";
     }
     snprintf(out, size, "%s", words[form]);
+    if (decimal == ',' && (form == FORM_PERCENT || form == FORM_GROUPED || form == FORM_CURRENCY))
+        with_comma(out);
     return words[form];
 }

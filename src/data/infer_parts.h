@@ -85,9 +85,10 @@ bool infer_encoding(const char *path, int *encoding, struct err *e);
 bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
 void infer_scan_free(struct survey *s);
 /* infer_form.c: the form of a cell that is neither a number nor an ISO date, and what is said of a
- * column of such cells (cell: the first of them, or NULL); returns its kind (infer_column). */
+ * column of such cells (cell: the first of them, or NULL) in a file with this decimal sign;
+ * returns its kind (infer_column). */
 int infer_form(const char *text, size_t length);
-const char *infer_form_reason(int form, const char *cell, char *out, size_t size);
+const char *infer_form_reason(int form, const char *cell, char decimal, char *out, size_t size);
 /* infer_name.c: what the name of a column says: an identifier (customerID), or something that is
  * one when its values are (order_no, account). */
 enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };

@@ -267,7 +267,7 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     int64_t line;
     const char *first = first_wrong(w, n, decimal, &line);
     char reason[200];
-    const char *kind = infer_form_reason(form, first, reason, sizeof reason);
+    const char *kind = infer_form_reason(form, first, decimal, reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
                n->distinct * 4 <= n->present;
     set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,

@@ -188,6 +188,27 @@ static void test_three_places(void)
     }
 }
 
+/* What dnn would read instead is written with the file's own decimal sign. */
+static void test_comma_examples(void)
+{
+    struct err e = {0};
+    struct text t = {0};
+    text_put(&t, "price;share;cost;weight;y\n");
+    for (uint32_t k = 0; k < 200; k++) {
+        uint32_t r = rng_bits(12, k, 0, 0, RNG_TEST) % 9000;
+        text_printf(&t, "%u.%03u,%02u;%u,5 %%;€%u,25;%u,75;%u\n", r / 1000 + 1, r % 1000, k % 100,
+                    r, r, r, k % 2);
+    }
+    struct infer *i = look(&t, "y", &e);
+    ok(i && i->decimal == ',', "a file of decimal commas: %s", e.what);
+    is_type(i, "price", COLUMN_IGNORE, "dnn reads 1234,5, not 1.234,5 (\"");
+    is_type(i, "share", COLUMN_IGNORE, "dnn reads 12,3, not 12,3%");
+    is_type(i, "cost", COLUMN_IGNORE, "dnn reads 12,34, not $12,34");
+    is_type(i, "weight", COLUMN_NUMERIC, "");
+    infer_free(i);
+    text_free(&t);
+}
+
 /* Dates of several forms: what the shorter ones become is said. */
 static void test_dates(void)
 {
@@ -252,6 +273,7 @@ int main(void)
     test_identifiers();
     test_numbers_aside();
     test_three_places();
+    test_comma_examples();
     test_dates();
     test_missing();
     return done();
