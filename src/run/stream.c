@@ -177,6 +177,9 @@ static bool bind(struct stream *t, struct err *e)
         if (q->no_header && !t->given)
             err_help(e,
                      "an input without header needs --columns a,b,c with the names of its columns");
+        else if (t->given && strncmp(e->help, "did you mean", 12) != 0)
+            err_help(e, "columns are matched by the names that --columns gives; `dnn inspect "
+                        "MODEL` lists those of the model");
         return name_file(e, path);
     }
     t->bound = true;
