@@ -20,6 +20,8 @@ static const struct {
     {"properties.data.properties.valid.minLength", "1"},
     {"properties.data.properties.test.minLength", "1"},
     {"properties.data.properties.target.minLength", "1"},
+    {"properties.output.properties.model.minLength", "1"},
+    {"properties.output.properties.metrics.minLength", "1"},
     {"properties.train.properties.optimizer.properties.betas.minItems", "2"},
     {"properties.train.properties.optimizer.properties.betas.maxItems", "2"},
     {"properties.backend.properties.device.pattern",

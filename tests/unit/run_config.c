@@ -411,6 +411,13 @@ static void describing(void)
         const struct json *root = json_root(doc);
         is_string(json_string(json_path(root, "$schema")),
                   "https://json-schema.org/draft/2020-12/schema", "its draft");
+        static const char *const named[] = {"data.properties.train", "data.properties.target",
+                                            "output.properties.model", "output.properties.metrics"};
+        for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+            char path[80];
+            snprintf(path, sizeof path, "properties.%s.minLength", named[i]);
+            ok(json_number(json_path(root, path)) == 1, "%s: no name is empty", named[i]);
+        }
         is_int(json_number(json_path(root, "properties.train.properties.batch_size.maximum")),
                65536, "a range");
         is_string(json_string(json_path(root, "properties.model.$ref")), "#/$defs/model",
