@@ -232,6 +232,20 @@ static void warn_lacking(const struct schema *s, struct table *t, enum part part
     mem_free(counts);
 }
 
+/* Files of two programs: one wrote 1, the other 1.0. */
+static void warn_alike(const struct schema *s, struct table *t)
+{
+    size_t length[2];
+    uint32_t i = vocab_same_number(s->labels);
+    if (i == UINT32_MAX)
+        return;
+    const char *one = vocab_text(s->labels, i - 1, &length[0]);
+    const char *other = vocab_text(s->labels, i, &length[1]);
+    stats_warn(t, "the labels \"%s\" and \"%s\" are the same number, and count as two classes: "
+                  "write them alike if they are one", text_quote(one, length[0]),
+               text_quote(other, length[1]));
+}
+
 static void renumber(const struct schema *s, struct table *t, const uint32_t *order)
 {
     for (uint64_t row = 0; row < t->rows.count; row++) {
@@ -268,6 +282,7 @@ bool stats_fit_labels(struct schema *s, struct table *t, struct err *e)
     }
     if (good) {
         renumber(s, t, order);
+        warn_alike(s, t);
         warn_lacking(s, t, PART_VALID);
         warn_lacking(s, t, PART_TEST);
     }

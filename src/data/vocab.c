@@ -160,11 +160,17 @@ static int by_rank(const void *one, const void *other, const void *context)
     return a->value->length < b->value->length ? -1 : a->value->length > b->value->length;
 }
 
+/* A cell with a '+' is no number, and yet +1 goes behind -1. */
+static bool rank_number(const struct value *v, char decimal, double *number)
+{
+    bool plus = v->length > 1 && v->text[0] == '+' && v->text[1] != '-';
+    return number_parse(v->text + plus, v->length - plus, decimal, number) == NUMBER_OK;
+}
+
 static bool read_numbers(const struct vocab *v, char decimal, struct ranked *items)
 {
     for (uint32_t i = 0; i < v->count; i++)
-        if (number_parse(v->values[i].text, v->values[i].length, decimal, &items[i].number) !=
-            NUMBER_OK)
+        if (!rank_number(&v->values[i], decimal, &items[i].number))
             return false;
     return true;
 }
@@ -184,4 +190,16 @@ void vocab_sort(struct vocab *v, uint32_t *order)
         order[items[i].value - v->values] = i;
     vocab_order(v, order);
     mem_free(items);
+}
+
+uint32_t vocab_same_number(const struct vocab *v)
+{
+    struct ranked *items = mem_zero(v->count ? v->count : 1, sizeof *items);
+    uint32_t found = UINT32_MAX;
+    if (read_numbers(v, '.', items) || read_numbers(v, ',', items))
+        for (uint32_t i = 1; i < v->count && found == UINT32_MAX; i++)
+            if (items[i - 1].number >= items[i].number && items[i - 1].number <= items[i].number)
+                found = i;
+    mem_free(items);
+    return found;
 }

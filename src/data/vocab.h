@@ -17,8 +17,11 @@ uint32_t vocab_find(const struct vocab *v, const char *text, size_t length);
 uint32_t vocab_count(const struct vocab *v);
 /* NUL-terminated; length may be NULL. */
 const char *vocab_text(const struct vocab *v, uint32_t i, size_t *length);
-/* Numbers as numbers if all are, else by bytes; order[old] = new. */
+/* Numbers as numbers if all are ("+1", too), else by bytes; order[old] = new. */
 void vocab_sort(struct vocab *v, uint32_t *order);
+/* Of values that are all numbers, equal ones side by side: the first that is the same number as the
+ * one before it ("1.0" behind "1"); UINT32_MAX: none is. */
+uint32_t vocab_same_number(const struct vocab *v);
 /* Puts value i in place order[i]. */
 void vocab_order(struct vocab *v, const uint32_t *order);
 /* Keeps the values with keep[i] != 0, in their order; order[old] = new, UINT32_MAX for those

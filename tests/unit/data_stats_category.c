@@ -139,6 +139,13 @@ static void test_labels(void)
        "a class that validation lacks");
     table_drop(t);
     schema_free(s);
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_BINARY);
+    const char *const alike[] = {"1", "1.0", "1", "1.0"};
+    t = label_table(s, alike, 4, 4);
+    ok(stats_fit(s, t, &e) && warnings_with(t, "\"1\" and \"1.0\"", "two classes") == 1,
+       "labels that are one number are warned of");
+    table_drop(t);
+    schema_free(s);
 }
 
 int main(void)

@@ -77,6 +77,26 @@ static void check_sort(const char *name, const char *const *texts, size_t count,
     vocab_free(v);
 }
 
+static uint32_t same_number(const char *const *texts)
+{
+    struct vocab *v = vocab_new();
+    for (size_t i = 0; texts[i]; i++)
+        vocab_add(v, texts[i], strlen(texts[i]));
+    uint32_t found = vocab_same_number(v);
+    vocab_free(v);
+    return found;
+}
+
+static void test_same_number(void)
+{
+    is_int(same_number((const char *const[]){"0", "1", "1.0", NULL}), 2, "1 and 1.0");
+    is_int(same_number((const char *const[]){"01", "1", NULL}), 1, "01 and 1");
+    is_int(same_number((const char *const[]){"+1", "1", NULL}), 1, "+1 and 1");
+    is_int(same_number((const char *const[]){"1", "0", NULL}), UINT32_MAX, "in any order");
+    is_int(same_number((const char *const[]){"1", "1.0", "x", NULL}), UINT32_MAX, "with a word");
+    is_int(same_number((const char *const[]){NULL}), UINT32_MAX, "nothing");
+}
+
 static void test_sort(void)
 {
     const char *const numbers[] = {"10", "9", "-1", "1e1", "2.5"};
@@ -88,6 +108,10 @@ static void test_sort(void)
     const char *const bytes[] = {"b", "a", "B", "\xc3\xa4", "", "aa"};
     check_sort("texts by bytes", bytes, 6, "|B|a|aa|b|\xc3\xa4");
     const char *const blank[] = {"1", "", "02"};
+    const char *const signs[] = {"+1", "-1", "+10", "2"};
+    check_sort("a plus sign is no hindrance", signs, 4, "-1|+1|2|+10");
+    const char *const both[] = {"+-1", "-1", "+", "0"};
+    check_sort("two signs are none", both, 4, "+|+-1|-1|0");
     check_sort("an empty text is no number", blank, 3, "|02|1");
     check_sort("nothing to sort", NULL, 0, "");
 }
@@ -113,6 +137,7 @@ int main(void)
     test_find();
     test_many();
     test_sort();
+    test_same_number();
     test_keep();
     return done();
 }
