@@ -1,4 +1,4 @@
-/* cuda.cu - a CUDA device as a machine: opening, memory, waiting, the plan. One thread drives it.
+/* cuda.cu - a CUDA device as a machine: opening, waiting, the plan, launches. One thread drives it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,19 +85,14 @@ static void cuda_close(struct machine *machine)
     cuda_guests_end(m);
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_close(m, &m->slots[i]);
-    for (size_t i = 0; i < m->pin_count; i++)
-        cuda_unpin(m, &m->pins[i]);
+    cuda_memory_close(m);
     if (!cuda_lost(m)) {
-        for (size_t i = 0; i < m->block_count; i++)
-            call_Free(m->blocks[i].at);
         for (uint32_t i = 0; m->marks && i < MACHINE_MARKS; i++)
             if (m->marks[i])
                 call_EventDestroy(m->marks[i]);
         call_EventDestroy(m->issued);
         call_StreamDestroy(m->stream);
     }
-    mem_free(m->blocks);
-    mem_free(m->pins);
     mem_free(m->marks);
     mem_free(m);
 }
@@ -119,6 +114,7 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     to->total = m->device.total;
     to->allocated = m->allocated;
     to->peak = m->peak;
+    memcpy(to->peak_of, m->peak_of, sizeof to->peak_of);
     to->free = cuda_lost(m) ? 0 : cuda_device_free();
 }
 
@@ -139,243 +135,6 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
     cuda_precision_obey(card_of(m), plan->precision);
     cuda_wgmma_obey(card_of(m), plan);
     cuda_guests_obey(card_of(m), plan);
-}
-
-/* --- memory --- */
-
-static struct block *block_add(struct card *m)
-{
-    if (m->block_count == m->block_room) {
-        m->block_room = m->block_room ? 2 * m->block_room : 64;
-        m->blocks = (struct block *)mem_grow(m->blocks, m->block_room, sizeof *m->blocks);
-    }
-    struct block *b = &m->blocks[m->block_count++];
-    *b = block{};
-    return b;
-}
-
-static void block_free(struct card *m, struct block *b)
-{
-    m->allocated -= b->bytes;
-    if (!cuda_lost(m))
-        CUDA(m, Free, (b->at));
-    *b = m->blocks[--m->block_count];
-}
-
-static bool drop_spares(struct card *m)
-{
-    bool any = false;
-    for (size_t i = m->block_count; i-- > 0;)
-        if (m->blocks[i].adopted && m->blocks[i].uses == 0) {
-            block_free(m, &m->blocks[i]);
-            any = true;
-        }
-    return any;
-}
-
-static bool too_much(struct card *m, size_t bytes, const char *why, struct err *e)
-{
-    uint64_t left = cuda_device_free();
-    err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s more: %s in use, %s of %s free%s",
-            m->device.index, text_quote_z(m->device.name), text_bytes(bytes),
-            text_bytes(m->allocated), text_bytes(left), text_bytes(m->device.total), why);
-    return err_help(e, "lower train.batch_size or backend.predict_batch_size, or wait until others "
-                       "have left the card");
-}
-
-void *cuda_take(struct card *m, size_t bytes, struct err *e)
-{
-    void *at = NULL;
-    cuda_watch_limit(m->longest); /* nobody has measured how long that takes */
-    if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
-        *e = m->head.failure;
-        return NULL;
-    }
-    if (m->allocated + bytes > m->limit) {
-        too_much(m, bytes, ", within backend.memory_limit_gb and memory_fraction", e);
-        return NULL;
-    }
-    cudaError_t code = call_Malloc(&at, bytes);
-    if (code == cudaErrorMemoryAllocation && drop_spares(m))
-        code = call_Malloc(&at, bytes);
-    if (code == cudaErrorMemoryAllocation) {
-        call_GetLastError(); /* this one is dealt with */
-        too_much(m, bytes, "", e);
-        return NULL;
-    }
-    if (!cuda_good(m, code, "cudaMalloc") ||
-        !CUDA(m, MemsetAsync, (at, 0, bytes, m->stream))) {
-        *e = m->head.failure;
-        return NULL;
-    }
-    m->work++;
-    struct block *b = block_add(m);
-    b->at = at;
-    b->bytes = bytes;
-    m->allocated += bytes;
-    if (m->allocated > m->peak)
-        m->peak = m->allocated;
-    return at;
-}
-
-static struct block *block_at(struct card *m, const void *at)
-{
-    for (size_t i = 0; i < m->block_count; i++)
-        if (m->blocks[i].at == at)
-            return &m->blocks[i];
-    return NULL;
-}
-
-static void *cuda_alloc(struct machine *m, size_t bytes, struct err *e)
-{
-    return cuda_take(card_of(m), bytes, e);
-}
-
-static void cuda_release(struct machine *m, void *memory)
-{
-    struct block *b = block_at(card_of(m), memory);
-    if (b)
-        block_free(card_of(m), b);
-}
-
-/* The driver pins what is in no other program's way; where it cannot, the card is sound, and bytes
- * that are not pinned serve as well: they only pass more slowly. */
-bool cuda_pin(struct card *m, struct pinned *p, size_t bytes)
-{
-    void *at = NULL;
-    cudaError_t code = call_HostAlloc(&at, bytes, cudaHostAllocDefault);
-    p->plain = code == cudaErrorMemoryAllocation;
-    if (p->plain) {
-        call_GetLastError(); /* this one is dealt with */
-        at = mem_alloc(bytes, 1);
-        if (!m->unpinned)
-            log_note("dnn_gpu: the driver could not pin %s of the host's memory; transfers are "
-                     "slower", text_bytes(bytes));
-        m->unpinned = true;
-    } else if (!cuda_good(m, code, "cudaHostAlloc")) {
-        return false;
-    }
-    p->at = (char *)at;
-    p->bytes = bytes;
-    return true;
-}
-
-void cuda_unpin(struct card *m, struct pinned *p)
-{
-    if (p->plain)
-        mem_free(p->at);
-    else if (p->at && !cuda_lost(m))
-        CUDA(m, FreeHost, (p->at));
-    *p = pinned{};
-}
-
-static void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
-{
-    struct card *m = card_of(machine);
-    struct pinned got = {};
-    cuda_watch_limit(m->longest);
-    if (!cuda_pin(m, &got, bytes)) {
-        *e = m->head.failure;
-        return NULL;
-    }
-    memset(got.at, 0, bytes);
-    if (m->pin_count == m->pin_room) {
-        m->pin_room = m->pin_room ? 2 * m->pin_room : 16;
-        m->pins = (struct pinned *)mem_grow(m->pins, m->pin_room, sizeof *m->pins);
-    }
-    m->pins[m->pin_count++] = got;
-    return got.at;
-}
-
-static void cuda_host_release(struct machine *machine, void *memory)
-{
-    struct card *m = card_of(machine);
-    for (size_t i = 0; i < m->pin_count; i++)
-        if (m->pins[i].at == memory) {
-            struct pinned gone = m->pins[i];
-            m->pins[i] = m->pins[--m->pin_count];
-            cuda_unpin(m, &gone);
-            return;
-        }
-}
-
-bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes)
-{
-    const char *begin = (const char *)at;
-    for (size_t i = 0; i < m->pin_count; i++)
-        if (!m->pins[i].plain && begin >= m->pins[i].at &&
-            begin + bytes <= m->pins[i].at + m->pins[i].bytes)
-            return true;
-    return false;
-}
-
-/* --- rows lent by the host: a copy, shared while the same bytes are lent again --- */
-
-static struct block *block_lent(struct card *m, const void *host, size_t bytes)
-{
-    for (size_t i = 0; i < m->block_count; i++) {
-        struct block *b = &m->blocks[i];
-        if (b->adopted && b->uses && b->host == host && b->host_bytes == bytes)
-            return b;
-    }
-    return NULL;
-}
-
-/* A spare that these bytes fill by a quarter at least. */
-static struct block *block_spare(struct card *m, size_t bytes)
-{
-    for (size_t i = 0; i < m->block_count; i++) {
-        struct block *b = &m->blocks[i];
-        if (b->adopted && !b->uses && b->bytes >= bytes && b->bytes / 4 <= bytes)
-            return b;
-    }
-    return NULL;
-}
-
-static const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes,
-                              struct err *e)
-{
-    struct card *m = card_of(machine);
-    size_t wished = bytes ? bytes : 1;
-    struct block *b = block_lent(m, host, bytes);
-    if (b) {
-        b->uses++;
-        return b->at;
-    }
-    b = block_spare(m, wished);
-    if (!b) {
-        void *at = cuda_take(m, wished, e);
-        if (!at)
-            return NULL;
-        b = block_at(m, at);
-    }
-    b->adopted = true;
-    b->host = host;
-    b->host_bytes = bytes;
-    b->uses = 1;
-    void *at = b->at;
-    if (bytes)
-        cuda_upload(machine, 0, at, host, bytes);
-    cuda_fence(machine, 0);
-    if (!cuda_lost(m))
-        return at;
-    *e = m->head.failure;
-    return NULL;
-}
-
-static void cuda_disown(struct machine *machine, const void *adopted)
-{
-    struct block *b = block_at(card_of(machine), adopted);
-    if (b && b->uses)
-        b->uses--;
-}
-
-static uint64_t cuda_bytes_free(struct machine *machine)
-{
-    const struct card *m = card_of(machine);
-    uint64_t left = cuda_device_free();
-    uint64_t allowed = m->limit > m->allocated ? m->limit - m->allocated : 0;
-    return left < allowed ? left : allowed;
 }
 
 /* --- waiting --- */

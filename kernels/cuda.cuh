@@ -83,6 +83,7 @@ struct block {
     size_t host_bytes;
     unsigned uses;
     bool adopted;
+    enum memory_kind kind;
 };
 struct pinned { char *at; size_t bytes; bool plain; }; /* plain: not pinned, there was no room */
 
@@ -121,6 +122,7 @@ struct card {
     struct pinned *pins;
     size_t pin_count, pin_room;
     uint64_t limit, allocated, peak;
+    uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* the latter: of that peak */
     /* Pieces of work given to the stream, from 1 on, and how many are known to be done: nobody asks
      * twice. */
     uint64_t work, done;
@@ -150,14 +152,26 @@ static inline bool cuda_lost(const struct card *m)
 
 void cuda_mark(struct machine *m, uint32_t i);
 double cuda_marked(struct machine *m, uint32_t i);
-/* Device bytes, cleared; NULL: out of memory, or a failure. */
+/* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
+bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
+
+/* --- memory: cuda_memory.cu --- */
+
+/* Device bytes, cleared, for what the machine's kind says; NULL: out of memory, or a failure. */
 void *cuda_take(struct card *m, size_t bytes, struct err *e);
 /* Host memory for transfers, pinned where that can be had; false after a failure of the card. */
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes);
 void cuda_unpin(struct card *m, struct pinned *p); /* of nothing: nothing */
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);
-/* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
-bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
+void *cuda_alloc(struct machine *m, size_t bytes, struct err *e);
+void cuda_release(struct machine *m, void *memory);
+void *cuda_host_alloc(struct machine *m, size_t bytes, struct err *e);
+void cuda_host_release(struct machine *m, void *memory);
+const void *cuda_adopt(struct machine *m, const void *host, size_t bytes, struct err *e);
+void cuda_disown(struct machine *m, const void *adopted);
+uint64_t cuda_bytes_free(struct machine *m);
+/* Gives all of it back, and tells (verbose) how much it was. */
+void cuda_memory_close(struct card *m);
 
 /* --- the arithmetic of products: cuda_precision.cu --- */
 

@@ -16,6 +16,7 @@ bool cuda_reserve_bytes(struct machine *machine, uint64_t bytes, struct err *e)
     struct card *m = card_of(machine);
     if (bytes <= m->scratch_bytes)
         return true;
+    machine->kind = MEMORY_ACTIVATIONS;
     void *scratch = cuda_take(m, bytes, e);
     if (!scratch)
         return false;

@@ -60,14 +60,21 @@ part_memory() {
     [ $emulated = no ] || (cd "$root" && numeric 6000) || return
     prepare || return
     [ $emulated = no ] || config c.json 6000.csv 1 64 # three parts of 512 rows are less than half of it
-    try "$dnn" train c.json -o m.dnn --json >m.out || fail "a training"
+    try "$dnn" train c.json -o m.dnn --json -v --progress none >m.out 2>m.err || fail "a training"
+    cat m.err
     try "$dnn" check c.json --json >check.out || fail "check"
-    local took told data limit
+    local took told data limit kind held
     took=$(held m.out)
     told=$(sed -n 's/.*"device_bytes":\([0-9]*\).*/\1/p' check.out)
     data=$(sed -n 's/.*"device_by_kind":{[^}]*"data":\([0-9]*\).*/\1/p' check.out)
     echo "check: $told bytes on the device, of them $data data; the training held $took"
     [ $((10 * ${told:-0})) -ge $((9 * ${took:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${took:-1})) ] || fail "check is more than 10 % off"
+    for kind in weights state activations data; do
+        told=$(sed -n "s/.*\"device_by_kind\":{[^}]*\"$kind\":\([0-9]*\).*/\1/p" check.out)
+        held=$(sed -n "s/.* bytes of GPU .* were taken:.* $kind \([0-9]*\).*/\1/p" m.err)
+        echo "check: $told bytes of $kind; the training held ${held:-?}"
+        [ $((10 * ${told:-0})) -ge $((9 * ${held:-1})) ] && [ $((10 * ${told:-0})) -le $((11 * ${held:-1})) ] || fail "check is more than 10 % off in $kind"
+    done
     limit=$(awk "BEGIN { printf \"%.9f\", (${took:-0} - ${data:-0} / 2) / 1073741824 }")
     try "$dnn" train c.json -o s.dnn --json --set backend.memory_limit_gb="$limit" >s.out 2>err || fail "a training with room for half of its data"
     cat err

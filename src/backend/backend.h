@@ -89,6 +89,9 @@ void machine_close(struct machine *m);
 void machine_plan(const struct machine *m, uint32_t batch, uint32_t micro, struct plan *plan);
 /* As far as this machine can: machine_plan tells afterwards what it made of it. */
 void machine_obey(struct machine *m, const struct plan *plan);
+/* What memory is for: parameters, their copies and what describes a model; gradients, and what the
+ * optimiser and its steps keep; batches on their way and what operations need besides; rows. */
+enum memory_kind { MEMORY_WEIGHTS, MEMORY_STATE, MEMORY_ACTIVATIONS, MEMORY_DATA, MEMORY_KINDS };
 /* What it computes on, in bytes. The CPU: nothing, all 0 but to_come. */
 struct machine_info {
     char device[64], driver[32]; /* "NVIDIA H200", "CUDA 12.4" */
@@ -97,6 +100,7 @@ struct machine_info {
     uint32_t index, count;       /* which device of how many */
     uint64_t total, free;        /* of the device, whoever uses it */
     uint64_t allocated, peak;    /* by this machine */
+    uint64_t peak_of[MEMORY_KINDS]; /* of that peak */
     uint64_t to_come;            /* of the host, that threads touch which had no work so far */
 };
 void machine_describe(const struct machine *m, struct machine_info *info);
@@ -105,7 +109,8 @@ void machine_describe(const struct machine *m, struct machine_info *info);
 
 /* Cleared. Out of device memory returns NULL with an error; the CPU never returns NULL
  * (base/mem). Released in any order, also after a failure; NULL does nothing. */
-void *machine_alloc(struct machine *m, size_t bytes, struct err *e);
+void *machine_alloc_for(struct machine *m, enum memory_kind kind, size_t bytes, struct err *e);
+void *machine_alloc(struct machine *m, size_t bytes, struct err *e); /* for activations */
 void machine_release(struct machine *m, void *memory);
 /* Host memory that transfers are fast from and to. Cleared. */
 void *machine_host_alloc(struct machine *m, size_t bytes, struct err *e);

@@ -178,12 +178,18 @@ static bool refused(const struct machine *m, struct err *e)
     return failed(m);
 }
 
-void *machine_alloc(struct machine *m, size_t bytes, struct err *e)
+void *machine_alloc_for(struct machine *m, enum memory_kind kind, size_t bytes, struct err *e)
 {
     if (refused(m, e))
         return NULL;
     m->counts.allocations++;
+    m->kind = kind;
     return m->type->alloc(m, bytes ? bytes : 1, e);
+}
+
+void *machine_alloc(struct machine *m, size_t bytes, struct err *e)
+{
+    return machine_alloc_for(m, MEMORY_ACTIVATIONS, bytes, e);
 }
 
 bool machine_reserve(struct machine *m, uint64_t scratch, struct err *e)
@@ -213,7 +219,10 @@ void machine_host_release(struct machine *m, void *memory)
 
 const void *machine_adopt(struct machine *m, const void *host, size_t bytes, struct err *e)
 {
-    return refused(m, e) || !host ? NULL : m->type->adopt(m, host, bytes, e);
+    if (refused(m, e) || !host)
+        return NULL;
+    m->kind = MEMORY_DATA;
+    return m->type->adopt(m, host, bytes, e);
 }
 
 void machine_disown(struct machine *m, const void *adopted)

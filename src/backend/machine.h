@@ -79,6 +79,7 @@ struct machine {
     struct err failure;        /* the first */
     struct plan plan;          /* the one obeyed; batch 0: none yet */
     struct machine_counts counts;
+    enum memory_kind kind;     /* what memory is for that is being taken */
     bool recording;
     bool measuring;
     double marks[MACHINE_MARKS]; /* clock_now(), of a machine without its own */

@@ -41,7 +41,7 @@ static bool finish(struct netsource *s, struct machine *m, const struct source *
         lend(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
     if (chunks > s->chunk_room) {
         machine_release(m, s->chunks);
-        s->chunks = machine_alloc(m, (size_t)chunks * sizeof *s->adopted, e);
+        s->chunks = machine_alloc_for(m, MEMORY_DATA, (size_t)chunks * sizeof *s->adopted, e);
         s->chunk_room = s->chunks ? chunks : 0;
     }
     as_read->rows.chunks = s->chunks;

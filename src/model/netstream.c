@@ -28,7 +28,7 @@ static bool take(struct netstream *s, struct machine *m, struct err *e)
     size_t bytes = s->stride << s->shift;
     bool good = true;
     for (unsigned i = 0; i < STREAM_RING && good; i++) {
-        s->ring[i] = machine_alloc(m, bytes, e);
+        s->ring[i] = machine_alloc_for(m, MEMORY_DATA, bytes, e);
         good = s->ring[i] && (s->pinned[i] = machine_host_alloc(m, bytes, e));
     }
     if (!good)

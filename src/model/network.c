@@ -68,6 +68,13 @@ static void *nowhere(struct network *n, uint64_t bytes)
     return bytes_at(NULL, at);
 }
 
+static enum memory_kind kind_of(const struct network *n, const uint64_t *kind)
+{
+    if (kind == &n->bytes.weights)
+        return MEMORY_WEIGHTS;
+    return kind == &n->bytes.activations ? MEMORY_ACTIVATIONS : MEMORY_STATE;
+}
+
 /* count elements of size bytes, at least one, which are added to *kind of the network's bytes; NULL
  * and an error when the machine has no more. */
 static void *take(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
@@ -84,18 +91,19 @@ static void *take(struct network *n, uint64_t *kind, uint64_t count, size_t size
     *kind += bytes;
     if (n->counted)
         return nowhere(n, bytes);
-    void *memory = machine_alloc(n->m, (size_t)bytes, e);
+    void *memory = machine_alloc_for(n->m, kind_of(n, kind), (size_t)bytes, e);
     *good = memory != NULL;
     return memory;
 }
 
-/* The same of host memory that transfers like. */
+/* The same of host memory that transfers like, which is the machine's where that is the host. */
 static void *take_host(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
                        struct err *e)
 {
     if (!*good)
         return NULL;
-    *kind += count * size;
+    if (machine_in_place(n->m))
+        *kind += count * size;
     if (n->counted)
         return NULL; /* no operation is given it */
     void *memory = machine_host_alloc(n->m, (size_t)count * size, e);
