@@ -97,16 +97,16 @@ static void warn_short(struct table *t, const struct split_options *o, const uin
         [SPLIT_RANDOM] = "there are few rows",
         [SPLIT_STRATIFIED] = "each label keeps a row to train on",
         [SPLIT_GROUP] = "a group stays together, and these are few or large",
-        [SPLIT_TIME] = "rows of one time stay together, and its times are few",
+        [SPLIT_TIME] = "rows of one time stay together, and the times are few",
         [SPLIT_HASH] = "chance deals, and there are few rows or few keys"};
     uint64_t all = t->count[PART_TRAIN] + t->count[PART_VALID] + t->count[PART_TEST];
     for (int part = PART_TRAIN; part < PARTS && o->method != SPLIT_COLUMN; part++)
         if ((double)t->count[part] < SPLIT_SHORT * want[part])
             stats_warn(t,
-                       "%llu of %llu rows are %s rows, where data.split (method %s) asks for %u: "
-                       "%s; other fractions may fit", (unsigned long long)t->count[part],
-                       (unsigned long long)all, part_names[part], split_method_names[o->method],
-                       want[part], reasons[o->method]);
+                       "data.split (method %s) leaves %llu of %llu rows for %s, whose share is %u: "
+                       "%s; other fractions may fit", split_method_names[o->method],
+                       (unsigned long long)t->count[part], (unsigned long long)all,
+                       part_names[part], want[part], reasons[o->method]);
 }
 
 static bool split(struct table_raw *raw, const struct schema *s, const struct split_options *o,
