@@ -181,17 +181,19 @@ static void text_metrics(const char *metrics_text, struct text *out)
     struct json_doc *doc = json_parse(metrics_text, strlen(metrics_text), "metrics", &e);
     if (!doc)
         return;
-    text_put(out, "metrics\n");
+    size_t parts = 0;
     for (const struct json *part = json_at(json_root(doc), 0); part; part = json_next(part)) {
         if (json_kind(part) != JSON_OBJECT || json_count(part) == 0)
             continue;
-        text_printf(out, "  %-10s", json_key(part));
+        text_printf(out, "%s  %-10s", parts++ ? "" : "metrics\n", json_key(part));
         size_t named = out->length;
         for (const struct json *m = json_at(part, 0); m; m = json_next(m))
             if (json_kind(m) == JSON_NUMBER)
                 text_printf(out, " %s %.6g", json_key(m), json_number(m));
         text_put(out, out->length == named ? " no metric has a value\n" : "\n");
     }
+    if (!parts)
+        text_put(out, "metrics    none: there were no validation and no test rows\n");
     json_free(doc);
 }
 
