@@ -14,6 +14,27 @@ fault() { # NAME EXITS WARNINGS COMMAND...: one of these exits, so many warnings
     [ "$warnings" = any ] || [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq "$warnings" ] || fail "$name: $(grep -c 'warning:' err) warnings, not $warnings"
     if [ $code -eq 0 ]; then [ -e x.dnn ] || fail "$name: no model"; else [ ! -e x.dnn ] || fail "$name: a model"; fi
 }
+# G18: eight processes on one card, which an emulated one cannot show (each process has its own): each does its work, or says 75
+at_once() {
+    local i code pids=() served=0
+    try "$dnn" predict x.dnn "$(small).csv" -o at.csv -q --backend dnn_gpu || fail "a prediction"
+    for i in 1 2 3 4 5 6 7 8; do
+        if [ $i -le 4 ]; then
+            "$dnn" predict x.dnn "$(small).csv" -o at.$i.csv -q --backend dnn_gpu &
+        else
+            "$dnn" train c.json -o at.$i.dnn -q --set output.metrics=at.$i.lines &
+        fi
+        pids[i]=$!
+    done
+    for i in 1 2 3 4 5 6 7 8; do
+        wait "${pids[i]}"
+        code=$?
+        case $code in 0) served=$((served + 1)) ;; 75) continue ;; *) fail "eight at once: exit $code"; continue ;; esac
+        if [ $i -le 4 ]; then cmp at.csv at.$i.csv || fail "eight at once: other answers"; else cmp x.dnn at.$i.dnn || fail "eight at once: another model"; fi
+    done
+    echo "eight at once: $served served"
+    [ $served -gt 0 ] || fail "eight at once: none was served"
+}
 part_faults() {
     prepare || return
     local fall="--set backend.fallback=cpu" hide="CUDA_VISIBLE_DEVICES="
@@ -51,6 +72,7 @@ part_faults() {
         rm -f "$work/hold.in" "$work/hold.out"
     fi
     fault "after all that" 0 0 "$dnn" train c.json -o x.dnn
+    at_once
     passed
 }
 

@@ -179,6 +179,8 @@ static void say(struct selection *s, const struct err *e, const char *then)
     s->fell_back = true;
     snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
     log_loud("dnn_gpu: %s; %s", e->what, then);
+    if (e->id == ERR_MACHINE_FAULT && *e->help) /* of a hang: that the process may not end */
+        log_line("dnn_gpu: %s", e->help);
 }
 
 void select_fall_back(struct selection *s, const struct err *e, const char *then)
