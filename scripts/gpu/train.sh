@@ -42,7 +42,7 @@ part_repeat() {
 }
 
 part_learning() {
-    prepare 10 || return
+    prepare "$([ $emulated = yes ] && echo 5 || echo 10)" || return
     try "$dnn" train c.json -o g.dnn --json -q >g.out || fail "training on the GPU"
     try "$dnn" train c.json -o c.dnn --json -q --backend dnn_cpu >c.out || fail "training on the CPU"
     grep -q '"used":"dnn_gpu"' g.out || fail "it did not use the GPU: $(grep -o '"backend":{[^}]*}' g.out)"

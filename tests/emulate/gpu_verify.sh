@@ -101,7 +101,7 @@ grep -q '^1 passed; failed: tests repeat; skipped, which is not a pass: constant
 ok $? "the closing verdict names them" "$(cat "$OUT/report.txt")"
 is "$(told exit)" 1 "as verify.json does"
 mv sound "$BUILD/emulated/dnn"
-broken=yes verify --emulated --part repeat
+broken=yes verify --emulated --part constants
 is_exit 1 "what does not build: 1"
 told parts build why | grep -q "it does not build"
 ok $? "and that is said" "$(told parts build why)"
