@@ -11,6 +11,7 @@
 #include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/init_forecast.h"
+#include "cli/init_set.h"
 #include "data/infer.h"
 #include "run/output.h"
 #include "run/stop.h"
@@ -22,58 +23,6 @@ static const struct arg_option init_options_table[] = {
     {"ignore", 0, "COL", NULL, ARG_MANY, 0, 0, "A column to leave out."},
     {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
-
-/* What a --set says of the reading of the file is not guessed. The last one given counts. */
-static const char *set_value(const struct overrides *o, const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = o->set_count; i-- > 0;)
-        if (strncmp(o->sets[i], key, length) == 0 && o->sets[i][length] == '=')
-            return o->sets[i] + length + 1;
-    return NULL;
-}
-
-/* The texts of a --set data.missing: a list, or one. false: none was given. */
-static bool take_missing(const struct overrides *o, struct opt_strings *list)
-{
-    const char *value = set_value(o, "data.missing");
-    struct err e = {0};
-    if (!value)
-        return false;
-    struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
-    const struct json *v = doc ? json_root(doc) : NULL;
-    bool of_list = v && json_kind(v) == JSON_LIST;
-    list->items = mem_zero(of_list ? json_count(v) + 1 : 1, sizeof *list->items);
-    for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
-        if (json_kind(one) == JSON_STRING)
-            list->items[list->count++] = mem_string(json_string(one));
-    if (!of_list)
-        list->items[list->count++] =
-            mem_string(v && json_kind(v) == JSON_STRING ? json_string(v) : value);
-    json_free(doc);
-    return true;
-}
-
-static void drop_missing(struct opt_strings *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        mem_free(list->items[i]);
-    mem_free(list->items);
-}
-
-/* Whether a --set says what a column is. */
-static bool column_given(const struct overrides *o, const char *name)
-{
-    static const char lead[] = "data.columns.";
-    size_t n = sizeof lead - 1, length = strlen(name);
-    if (set_value(o, "data.columns"))
-        return true;
-    for (size_t i = 0; i < o->set_count; i++)
-        if (strncmp(o->sets[i], lead, n) == 0 && strncmp(o->sets[i] + n, name, length) == 0 &&
-            strchr("=.", o->sets[i][n + length]))
-            return true;
-    return false;
-}
 
 /* A task that the user names decides what else is written: the split, the positive label. */
 static void take_task(struct infer *found, const char *word)
@@ -132,19 +81,6 @@ static char *path_from(const char *config, const char *path)
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
-static bool split_by_column(const struct overrides *o)
-{
-    const char *method = set_value(o, "data.split.method");
-    return method && strcmp(method, split_method_names[SPLIT_COLUMN]) == 0;
-}
-
-/* The column that says the part of each row is no feature. */
-static bool says_part(const struct overrides *o, const char *name)
-{
-    const char *of = set_value(o, "data.split.column");
-    return split_by_column(o) && of && strcmp(of, name) == 0;
-}
-
 static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
                         const char *data_path, const char *model_path, struct json_out *o)
 {
@@ -167,12 +103,12 @@ static void config_text(const struct infer *found, const char *target, const str
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++)
         if (strcmp(found->columns[i].name, target) != 0 &&
-            !says_part(sets, found->columns[i].name))
+            !init_says_part(sets, found->columns[i].name))
             json_put_string(o, found->columns[i].name, column_role_names[found->columns[i].type]);
     json_close(o, '}');
     json_open(o, "split", '{');
-    json_put_string(o, "method", found->task == TASK_REGRESSION ? "random" : "stratified");
-    if (!split_by_column(sets)) { /* which knows no shares */
+    json_put_string(o, "method", split_method_names[init_split_method(sets, found->task)]);
+    if (!init_split_by_column(sets)) { /* which knows no shares */
         json_put_number(o, "valid", 0.15);
         json_put_number(o, "test", 0.15);
     }
@@ -200,7 +136,7 @@ static const char **told_kinds(const struct infer *found, const char *target,
     const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->reason[0] && strcmp(c->name, target) != 0 && !column_given(o, c->name))
+        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name))
             kinds[i] = c->kind;
     }
     return kinds;
@@ -248,7 +184,7 @@ static void tell_types(const struct infer *found, const char *target, const stru
 
 static void tell(const struct infer *found, const char *target, const struct overrides *o)
 {
-    bool task_given = set_value(o, "task") != NULL;
+    bool task_given = init_set_value(o, "task") != NULL;
     struct text leaks = {0};
     size_t many = 0;
     if (found->note[0])
@@ -419,9 +355,10 @@ static struct infer_request request_of(const struct args *a, const struct overri
                               .stop = stop_wanted};
     q.ids = args_list(a, "id", &q.id_count);
     q.ignored = args_list(a, "ignore", &q.ignored_count);
-    q.delimiter = character(set_value(o, "data.delimiter"));
-    q.decimal = character(set_value(o, "data.decimal"));
-    const char *header = set_value(o, "data.header"), *encoding = set_value(o, "data.encoding");
+    q.delimiter = character(init_set_value(o, "data.delimiter"));
+    q.decimal = character(init_set_value(o, "data.decimal"));
+    const char *header = init_set_value(o, "data.header");
+    const char *encoding = init_set_value(o, "data.encoding");
     if (header)
         q.header = strcmp(header, "false") != 0;
     for (int i = 0; encoding && data_encoding_names[i]; i++)
@@ -455,13 +392,13 @@ static int init_command(struct args *a)
     struct overrides o = cli_overrides(a);
     struct infer_request q = request_of(a, &o);
     struct opt_strings missing = {0};
-    if (take_missing(&o, &missing))
+    if (init_take_missing(&o, &missing))
         q.missing = &missing;
     struct text json = {0};
     char *bare = trimmed(q.target);
     struct infer *found = check_lists(&q, &e) ? look(&q, bare, &e) : NULL;
     if (found)
-        take_task(found, set_value(&o, "task"));
+        take_task(found, init_set_value(&o, "task"));
     int code = EXIT_DONE;
     if (!found || !make_config(a, q.target, found, &o, &json, &e) ||
         !write_config(output ? output : "-", &json, &e))
@@ -470,7 +407,7 @@ static int init_command(struct args *a)
         tell(found, q.target, &o);
     infer_free(found);
     mem_free(bare);
-    drop_missing(&missing);
+    init_drop_missing(&missing);
     text_free(&json);
     cli_drop(q.ids);
     cli_drop(q.ignored);

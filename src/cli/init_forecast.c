@@ -14,17 +14,23 @@ static const char *type_of(const struct json *entry)
     return member ? json_string(member) : NULL;
 }
 
+/* Whether a type is one that is learned from. */
+static bool is_feature(const char *type)
+{
+    static const char *const features[] = {"numeric", "categorical", "datetime"};
+    for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
+        if (strcmp(type, features[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Whether a column is left to learn from. */
 static bool has_feature(const struct config *c)
 {
-    static const char *const features[] = {"numeric", "categorical", "datetime"};
     const struct json *list = c->data.columns;
-    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
-        const char *type = type_of(v);
-        for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
-            if (strcmp(type, features[i]) == 0)
-                return true;
-    }
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
+        if (is_feature(type_of(v)))
+            return true;
     return false;
 }
 
@@ -171,19 +177,18 @@ bool init_forecast(const struct config *c, const struct infer *found, struct err
 
 void init_unused(const struct config *c, struct infer *found)
 {
-    enum { LACKING, IGNORED, USED };
+    enum { LACKING, NOT_LEARNED, LEARNED };
     const struct json *list = c->data.columns;
     uint8_t *use = mem_zero(found->count + 1, 1);
     size_t at = 0;
     for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
         const struct infer_column *column = column_from(found, json_key(v), &at);
-        const char *type = type_of(v);
         if (column)
-            use[column - found->columns] = type && strcmp(type, "ignore") == 0 ? IGNORED : USED;
+            use[column - found->columns] = is_feature(type_of(v)) ? LEARNED : NOT_LEARNED;
     }
     for (size_t i = 0; i < found->count; i++) {
         struct infer_column *column = &found->columns[i];
-        if (use[i] == USED || strcmp(column->name, c->data.target) == 0)
+        if (use[i] == LEARNED || strcmp(column->name, c->data.target) == 0)
             continue;
         column->note[0] = '\0';
         if (use[i] == LACKING)

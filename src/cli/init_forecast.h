@@ -8,8 +8,8 @@
 #include "run/config.h"
 
 bool init_forecast(const struct config *c, const struct infer *found, struct err *e);
-/* There is nothing to note about columns that the config lacks, nor that one it ignores may give
- * the target away. */
+/* There is nothing to note about columns that the config lacks, nor that one of another use may
+ * give the target away. */
 void init_unused(const struct config *c, struct infer *found);
 
 #endif

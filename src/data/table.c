@@ -109,6 +109,23 @@ static void warn_short(struct table *t, const struct split_options *o, const uin
                        part_names[part], want[part], reasons[o->method]);
 }
 
+/* Columns of groups that the split does not go by: they are of no other use. */
+static void warn_groups(struct table *t, const struct schema *s, const struct split_options *o)
+{
+    bool parted = t->count[PART_VALID] || t->count[PART_TEST];
+    for (size_t i = 0; parted && i < s->column_count; i++) {
+        bool read = s->columns[i].type != COLUMN_GROUP;
+        for (size_t k = 0; k < s->split_column_count; k++)
+            read |= s->split_columns[k] == i;
+        if (!read)
+            stats_warn(t,
+                       "column \"%s\" of type group has no effect, as data.split.method is %s: "
+                       "rows of a group may be in several parts; set the method to \"group\" to "
+                       "keep them together", text_quote_z(s->columns[i].name),
+                       split_method_names[o->method]);
+    }
+}
+
 static bool split(struct table_raw *raw, const struct schema *s, const struct split_options *o,
                   uint64_t seed, struct err *e)
 {
@@ -130,6 +147,7 @@ static bool split(struct table_raw *raw, const struct schema *s, const struct sp
         index_parts(t);
         note_said(raw, s, o);
         warn_short(t, o, want);
+        warn_groups(t, s, o);
         if (o->method == SPLIT_GROUP)
             warn_shared(t, &in);
     }

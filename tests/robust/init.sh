@@ -109,6 +109,20 @@ is "$(cat err)" "" "  not where the config lacks them"
 run dnn init ids.csv --target y --set data.columns.v=ignore -o ids.json
 err_lacks 'gives the target away' "  and not where it ignores that one"
 
+# groups keep together what would be on both sides: a column of that type is for the split, and for nothing else
+awk 'BEGIN { print "x,g,y"; for (i = 0; i < 400; i++) print i % 7 "," int(i / 20) "," int(i / 20) % 2 }' >groups.csv
+for set in data.columns.g=group 'data.columns.g={"type":"group"}' data.columns.g.type=group 'data.columns={"x":"numeric","g":"group"}'; do
+    run dnn init groups.csv --target y --set "$set"
+    has '"split": {"method": "group"' out "$set: split by it"
+    err_lacks 'gives the target away' "  and it is not learned from"
+done
+run dnn init groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
+has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
+run dnn train groups.json -o m.dnn --set train.epochs=1
+err_has 'column "g" of type group has no effect, as data.split.method is random' "  and train says that the groups are of no use then"
+run dnn init groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
+has '"method": "stratified"' out "a type that a later --set replaces"
+
 printf 'a,b\n1,2\n3\n' >short.csv
 run dnn inspect short.csv
 err_has 'line 3 has 1 field, the first line has 2'

@@ -416,6 +416,38 @@ static void test_shared_groups(void)
     text_free(&members);
 }
 
+/* A column of groups that the split does not go by is of no use, and is told of. */
+static void test_idle_groups(void)
+{
+    static const struct {
+        const char *split;
+        bool told;
+    } splits[] = {{"\"method\": \"group\"", false},
+                  {"\"method\": \"random\"", true},
+                  {"\"method\": \"hash\"", true},
+                  {"\"method\": \"hash\", \"column\": \"g\"", false},
+                  {"\"method\": \"random\", \"valid\": 0, \"test\": 0", false}};
+    struct text rows = {0}, members = {0};
+    text_put(&rows, "a,b,g\n");
+    for (int i = 0; i < 400; i++)
+        text_printf(&rows, "%d,%d,g%d\n", i % 7, i, i % 100);
+    write_string("t.csv", rows.data);
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+        text_clear(&members);
+        text_printf(&members,
+                    "\"target\": \"b\", \"columns\": {\"a\": \"numeric\", \"g\": \"group\"}, "
+                    "\"split\": {%s}", splits[i].split);
+        struct loaded l = load(members.data, TASK_REGRESSION, 1, NULL);
+        bool told = l.t && l.t->warning_count == 1 &&
+                    strstr(l.t->warnings[0].text, "\"g\" of type group has no effect");
+        ok(l.t && told == splits[i].told && (told || !l.t->warning_count),
+           "a group column with %s: %s", splits[i].split, l.e.what);
+        drop(&l);
+    }
+    text_free(&rows);
+    text_free(&members);
+}
+
 static bool stop_now(void)
 {
     return true;
@@ -450,6 +482,7 @@ int main(void)
     test_parts();
     test_own_file();
     test_shared_groups();
+    test_idle_groups();
     test_first_error();
     test_stop();
     test_same_bytes();

@@ -1,0 +1,113 @@
+/* init_set.c - see init_set.h. */
+#include "cli/init_set.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/schema.h"
+
+const char *init_set_value(const struct overrides *o, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t i = o->set_count; i-- > 0;)
+        if (strncmp(o->sets[i], key, length) == 0 && o->sets[i][length] == '=')
+            return o->sets[i] + length + 1;
+    return NULL;
+}
+
+bool init_take_missing(const struct overrides *o, struct opt_strings *list)
+{
+    const char *value = init_set_value(o, "data.missing");
+    struct err e = {0};
+    if (!value)
+        return false;
+    struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
+    const struct json *v = doc ? json_root(doc) : NULL;
+    bool of_list = v && json_kind(v) == JSON_LIST;
+    list->items = mem_zero(of_list ? json_count(v) + 1 : 1, sizeof *list->items);
+    for (const struct json *one = of_list ? json_at(v, 0) : NULL; one; one = json_next(one))
+        if (json_kind(one) == JSON_STRING)
+            list->items[list->count++] = mem_string(json_string(one));
+    if (!of_list)
+        list->items[list->count++] =
+            mem_string(v && json_kind(v) == JSON_STRING ? json_string(v) : value);
+    json_free(doc);
+    return true;
+}
+
+void init_drop_missing(struct opt_strings *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mem_free(list->items[i]);
+    mem_free(list->items);
+}
+
+bool init_column_given(const struct overrides *o, const char *name)
+{
+    static const char lead[] = "data.columns.";
+    size_t n = sizeof lead - 1, length = strlen(name);
+    if (init_set_value(o, "data.columns"))
+        return true;
+    for (size_t i = 0; i < o->set_count; i++)
+        if (strncmp(o->sets[i], lead, n) == 0 && strncmp(o->sets[i] + n, name, length) == 0 &&
+            strchr("=.", o->sets[i][n + length]))
+            return true;
+    return false;
+}
+
+bool init_split_by_column(const struct overrides *o)
+{
+    const char *method = init_set_value(o, "data.split.method");
+    return method && strcmp(method, split_method_names[SPLIT_COLUMN]) == 0;
+}
+
+bool init_says_part(const struct overrides *o, const char *name)
+{
+    const char *of = init_set_value(o, "data.split.column");
+    return init_split_by_column(o) && of && strcmp(of, name) == 0;
+}
+
+static bool is_group(const char *word)
+{
+    return strcmp(word, column_type_names[COLUMN_GROUP]) == 0;
+}
+
+/* A type, an object with one, or, of data.columns, an object of such. */
+static bool names_group(const struct json *v)
+{
+    if (json_kind(v) == JSON_STRING)
+        return is_group(json_string(v));
+    for (const struct json *one = json_kind(v) == JSON_OBJECT ? json_at(v, 0) : NULL; one;
+         one = json_next(one))
+        if (names_group(one))
+            return true;
+    return false;
+}
+
+/* Whether a --set that no later one of the same key replaces gives a column the type group. */
+static bool group_given(const struct overrides *o)
+{
+    static const char lead[] = "data.columns";
+    bool found = false;
+    for (size_t i = 0; i < o->set_count && !found; i++) {
+        size_t length = strcspn(o->sets[i], "=");
+        if (strncmp(o->sets[i], lead, sizeof lead - 1) != 0 || !o->sets[i][length])
+            continue;
+        char *key = mem_string_n(o->sets[i], length);
+        const char *value = o->sets[i] + length + 1;
+        bool last = init_set_value(o, key) == value;
+        struct err e = {0};
+        struct json_doc *doc = json_parse(value, strlen(value), "--set", &e);
+        found = last && (doc ? names_group(json_root(doc)) : is_group(value));
+        json_free(doc);
+        mem_free(key);
+    }
+    return found;
+}
+
+int init_split_method(const struct overrides *o, int task)
+{
+    if (group_given(o))
+        return SPLIT_GROUP;
+    return task == TASK_REGRESSION ? SPLIT_RANDOM : SPLIT_STRATIFIED;
+}

@@ -1,0 +1,23 @@
+/* init_set.h - what the --sets of `dnn init` say that it has to know before there is a config: what
+ * is given is not guessed. */
+#ifndef DNN_CLI_INIT_SET_H
+#define DNN_CLI_INIT_SET_H
+
+#include "base/opt.h"
+#include "run/overrides.h"
+
+/* The value of --set key=VALUE, the last one given; NULL: there is none. */
+const char *init_set_value(const struct overrides *o, const char *key);
+/* The texts of a --set data.missing: a list, or one; init_drop_missing. false: none was given. */
+bool init_take_missing(const struct overrides *o, struct opt_strings *list);
+void init_drop_missing(struct opt_strings *list);
+/* Whether a --set says what a column is. */
+bool init_column_given(const struct overrides *o, const char *name);
+bool init_split_by_column(const struct overrides *o);
+/* The column that says the part of each row is no feature. */
+bool init_says_part(const struct overrides *o, const char *name);
+/* enum split_method, as it is written where no --set says it: group where a column has that type,
+ * which has no other use; else that of the task. */
+int init_split_method(const struct overrides *o, int task);
+
+#endif
