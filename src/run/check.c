@@ -25,18 +25,17 @@ static void count_columns(const struct schema *s, struct check_result *r)
         r->columns_by_type[s->columns[i].type]++;
 }
 
-/* What scoring a part keeps: labels or targets of the baseline, 8 bytes a row for areas under
- * curves (those of many classes: tally.h), and a block of answers. */
+/* What scoring a part keeps: labels or targets of the baseline, what the metrics are made of, and a
+ * block of answers. */
 static uint64_t score_bytes(const struct training *t)
 {
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
-    uint64_t most = valid > test ? valid : test, block = most < SCORE_ROWS ? most : SCORE_ROWS;
-    if (step_room(t->stepper)) /* all that it keeps, in host memory that transfers like as well */
-        block = 3 * (step_room(t->stepper) < most ? step_room(t->stepper) : most) / 2;
-    uint64_t scores = t->classes > 2 ? most * t->classes : 0;
-    if (scores > TALLY_EXACT)
-        scores = 3 * TALLY_EXACT;
-    return most * 16 + block * t->features->outputs * 8 + scores * sizeof(float) * 3 / 2;
+    uint64_t most = valid > test ? valid : test;
+    uint64_t block = score_block(t->stepper, t->features->outputs);
+    block = block < most ? block : most;
+    if (step_room(t->stepper)) /* in host memory that transfers like as well */
+        block = 3 * block / 2;
+    return most * 8 + block * t->features->outputs * 8 + tally_bytes(t->classes, most);
 }
 
 /* Bytes of the model's state that are copied beside the network: the best weights; where the
@@ -164,7 +163,10 @@ static bool estimate(struct training *t, double load_s, struct check_result *r, 
     uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
     uint64_t rows = t->table->count[part],
+             block = score_block(t->stepper, t->features->outputs),
              most = t->batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
+    if (!step_room(t->stepper) && most > block)
+        most = block; /* no more memory than the training takes */
     uint64_t sample = rows < most ? rows : most;
     if (sample) {
         struct source from = t->source;

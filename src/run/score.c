@@ -8,15 +8,19 @@
 #include "run/stop.h"
 #include "run/tally.h"
 
-/* Rows of a block: some 2 MiB of logits, so that a signal is noticed soon; or what a device keeps.
- */
-static uint64_t block_rows(const struct score_job *j)
+/* Some 2 MiB of logits, so that a signal is noticed soon; or what a device keeps. */
+uint64_t score_block(const struct stepper *s, uint32_t outputs)
 {
-    uint64_t kept = j->stepper ? step_room(j->stepper) : 0;
+    uint64_t kept = s ? step_room(s) : 0;
     if (kept)
         return kept;
-    uint64_t rows = ((uint64_t)1 << 19) / j->features->outputs;
+    uint64_t rows = ((uint64_t)1 << 19) / outputs;
     return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
+}
+
+static uint64_t block_rows(const struct score_job *j)
+{
+    return score_block(j->stepper, j->features->outputs);
 }
 
 uint32_t score_classes(const struct score_job *j)

@@ -42,6 +42,8 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
 /* Logits [count][outputs] of the table's first rows, in table order. */
 bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e);
 uint32_t score_classes(const struct score_job *j); /* 0: regression */
+/* Rows that are answered at once, at most. */
+uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Sum of the training rows' weights by class: [classes]. */
 void score_class_counts(const struct score_job *j, double *counts);
 

@@ -11,6 +11,7 @@
 #define BIN_BYTES ((size_t)32 << 20)
 #define BINS_MOST 65536u
 #define BINS_LEAST 64u
+#define GROWS ((size_t)1 << 20) /* bytes: beyond, a copy costs more than room that is not used */
 #define LEAST_PROBABILITY 1e-15 /* a certain answer that is wrong costs 34.5, not infinity */
 
 struct tally *tally_new(int task, uint32_t classes, unsigned needs)
@@ -103,12 +104,33 @@ static void bin_add(struct tally *t, const float *p, int32_t label, double weigh
     }
 }
 
+/* A power of two. */
+static uint32_t bins_for(uint32_t classes)
+{
+    size_t most = BIN_BYTES / (2 * sizeof(double)) / classes;
+    uint32_t bins = BINS_MOST;
+    while (bins > most && bins > BINS_LEAST)
+        bins /= 2;
+    return bins;
+}
+
+/* When the bins take the place of what was kept, both are there. What is large is had in pages of
+ * up to 2 MiB, the last of them in part. */
+uint64_t tally_bytes(uint32_t classes, uint64_t rows)
+{
+    uint64_t rank = rows * sizeof(uint64_t);
+    if (classes <= 2)
+        return classes ? rank : 0;
+    uint64_t row = (classes + UINT64_C(1)) * sizeof(float) + sizeof(int32_t);
+    if (rows <= TALLY_EXACT / classes)
+        return rows * row + rank + (rows * row > GROWS ? 2 * GROWS : 0);
+    return TALLY_EXACT / classes * row +
+           (uint64_t)classes * bins_for(classes) * 2 * sizeof(double);
+}
+
 static void start_bins(struct tally *t)
 {
-    size_t bins = BIN_BYTES / (2 * sizeof(double)) / t->classes;
-    t->bin_count = BINS_MOST;
-    while (t->bin_count > bins && t->bin_count > BINS_LEAST)
-        t->bin_count /= 2;
+    t->bin_count = bins_for(t->classes);
     t->binned = mem_zero((size_t)t->classes * t->bin_count * 2, sizeof *t->binned);
     size_t width = (size_t)t->classes + 1;
     for (uint64_t r = 0; r < t->kept_rows; r++)
@@ -132,7 +154,7 @@ static void keep_scores(struct tally *t, const float *p, int32_t label, float we
     if (t->kept_rows == t->kept_room) {
         uint64_t most = TALLY_EXACT / t->classes;
         t->kept_room = t->kept_room ? 2 * t->kept_room : 256;
-        if (t->kept_room > most)
+        if (t->kept_room > most || t->kept_room * width * sizeof *t->kept > GROWS)
             t->kept_room = most; /* not below kept_rows + 1: see above */
         t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
         t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);

@@ -70,6 +70,9 @@ struct tally {
 struct tally *tally_new(int task, uint32_t classes, unsigned needs);
 void tally_add(struct tally *t, const struct scores *s);
 void tally_free(struct tally *t);
+/* The most that it takes beyond its counters while so many rows are added, and while the areas are
+ * found; classes 0: regression. */
+uint64_t tally_bytes(uint32_t classes, uint64_t rows);
 /* Areas of one class against the others; binary: class 1. May reorder what is kept. */
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
 double tally_mean_value(const struct tally_mean *m, double weight);

@@ -82,6 +82,15 @@ else
     [ "$took" -lt $((size * 13 / 2 + (16 << 20))) ]
     ok $? "memory of a large network: $took, of weights that take $size"
 fi
+# many labels: their scores are kept, or counted in bins
+for labels in 400 2000; do
+    awk -v labels=$labels 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 20000; i++) printf "%.4f,k%d\n", rand(), i % labels }' >many.csv
+    cat >many.json <<JSON
+{"task": "multiclass", "data": {"train": "many.csv", "target": "y", "columns": {"x": "numeric"}},
+ "model": {"preset": "mlp", "hidden": [32]}, "train": {"epochs": 1}, "backend": {"name": "dnn_cpu", "threads": 2}}
+JSON
+    within "$labels labels" many.json
+done
 for key in '"schema":"dnn.check/1"' '"rows":{"train":' '"columns":{"numeric":' '"largest_batch":{"train":' '"settings":{' '"warnings":['; do
     grep -qF -- "$key" check.json
     ok $? "check --json has $key"
