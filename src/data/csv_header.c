@@ -19,32 +19,41 @@ static const char *delimiter_name(char c)
     return "?";
 }
 
-/* Never guessed, but said. */
-bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
-                         const struct csv_record *r, const struct csv_cell *cell, struct err *e)
+/* Which other delimiter stands how often; `best` 0: none. */
+struct others {
+    size_t count[sizeof delimiters];
+    char best;
+};
+
+static void count_other(struct others *o, char own, char c)
 {
-    char best = 0;
+    for (size_t k = 0; k < sizeof delimiters; k++)
+        o->count[k] += c == delimiters[k] && c != own;
+}
+
+static void find_best(struct others *o)
+{
     size_t most = 0;
-    if (r->cells != 1 || cell->quoted)
-        return true;
-    for (size_t k = 0; k < sizeof delimiters; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < cell->length; i++)
-            count += cell->text[i] == delimiters[k];
-        if (count > most && delimiters[k] != d->delimiter) {
-            most = count;
-            best = delimiters[k];
+    for (size_t k = 0; k < sizeof delimiters; k++)
+        if (o->count[k] > most) {
+            most = o->count[k];
+            o->best = delimiters[k];
         }
-    }
-    if (!most)
-        return true;
-    err_at(e, ERR_CSV_DELIMITER, b->path, r->line, 1,
-           "found 1 column; did you mean delimiter \"%s\"?", delimiter_name(best));
-    err_excerpt(e, cell->text, cell->length);
+}
+
+/* Never guessed, but said. */
+static bool say_delimiter(const struct csv_dialect *d, const char *path, int64_t line, char best,
+                          const char *text, size_t length, struct err *e)
+{
+    err_at(e, ERR_CSV_DELIMITER, path, line, 1, "found 1 column; did you mean delimiter \"%s\"?",
+           delimiter_name(best));
+    err_excerpt(e, text, length);
     if (d->said == CSV_SAID_BY_CONFIG)
         return err_help(e, "set \"delimiter\": \"%s\" in data", delimiter_name(best));
     bool by_io = d->said == CSV_SAID_BY_IO;
-    if ((by_io || d->said == CSV_SAID_BY_MODEL_OR_IO) && (best == ',' || best == '\t'))
+    bool has_io =
+        best == ',' || (best == '\t' && !memchr(text, '"', length)); /* TSV has no quotes */
+    if ((by_io || d->said == CSV_SAID_BY_MODEL_OR_IO) && has_io)
         return err_help(e, "give --io %s", best == ',' ? "csv" : "tsv");
     if (by_io && best == d->trained)
         return err_help(e, "leave --io out: the training file had that delimiter too");
@@ -54,6 +63,46 @@ bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
                         delimiter_name(d->delimiter), delimiter_name(d->trained));
     return err_help(e, "write the file with \"%s\", as the training file was",
                     delimiter_name(d->delimiter));
+}
+
+bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
+                         const struct csv_record *r, const struct csv_cell *cell, struct err *e)
+{
+    struct others o = {.best = 0};
+    if (r->cells != 1 || cell->quoted)
+        return true;
+    for (size_t i = 0; i < cell->length; i++)
+        count_other(&o, d->delimiter, cell->text[i]);
+    find_best(&o);
+    return !o.best ||
+           say_delimiter(d, b->path, r->line, o.best, cell->text, cell->length, e);
+}
+
+/* Where a line of quoted cells has another delimiter, its second cell is text behind the closing
+ * quote of the first: the quotes are sound, and that error would mislead. Takes its place when the
+ * line has the other delimiter alone outside of its quotes. */
+static void check_quoted(const struct csv_dialect *d, const struct csv_block *b, struct err *e)
+{
+    struct others o = {.best = 0};
+    bool quoted = false;
+    int64_t line = b->first_line;
+    size_t from = 0, at;
+    while (from < b->size && (b->bytes[from] == '\n' || b->bytes[from] == '\r'))
+        line += b->bytes[from++] == (b->cr ? '\r' : '\n');
+    for (at = from; at < b->size; at++) {
+        char c = b->bytes[at];
+        if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '\n' || c == '\r' || c == d->delimiter))
+            break;
+        else if (!quoted)
+            count_other(&o, d->delimiter, c);
+    }
+    find_best(&o);
+    if (quoted || !o.best || (at < b->size && b->bytes[at] == d->delimiter))
+        return;
+    err_clear(e);
+    say_delimiter(d, b->path, line, o.best, b->bytes + from, at - from, e);
 }
 
 /* --- equal names --- */
@@ -356,6 +405,8 @@ bool csv_header_read(struct csv *c, struct err *e)
                           .first_line = c->line,
                           .cr = c->cr};
     bool good = csv_cells_parse(&c->dialect, &b, 0, &cells, e);
+    if (!good && e->id == ERR_CSV_QUOTE && !c->names)
+        check_quoted(&c->dialect, &b, e);
     if (good && cells.record_count == 0)
         good = empty(c, e);
     if (good)

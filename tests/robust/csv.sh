@@ -143,6 +143,9 @@ for delimiter in ';' '\t' '|'; do
     tr ',' "$(printf "$delimiter")" <plain.csv >x.csv
     bad "C17 the delimiter is $delimiter" E1215 ":1"
     err_has "found 1 column; did you mean delimiter \"$delimiter\"?" "C17 it is named"
+    sed "1s/[a-z]\{1,\}/\"&\"/g" x.csv >quoted.csv && mv quoted.csv x.csv
+    bad "C17 the delimiter is $delimiter, the names are quoted" E1215 ":1"
+    err_has "found 1 column; did you mean delimiter \"$delimiter\"?" "C17 it is named"
 done
 tr ',' ';' <plain.csv >x.csv
 run dnn train c.json -o new.dnn --set 'data.delimiter=;'
