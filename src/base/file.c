@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -262,6 +264,14 @@ bool file_lasts(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+bool file_once(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) ||
+                                                               S_ISCHR(st.st_mode) ||
+                                                               S_ISSOCK(st.st_mode)));
+}
+
 const char *file_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -279,6 +289,55 @@ char *file_join(const char *folder_of, const char *path)
     memcpy(joined, folder_of, head);
     memcpy(joined + head, path, tail + 1);
     return joined;
+}
+
+/* The folder of path without links, and its last name as it is: a link such as latest.csv is meant
+ * to be turned. there: PATH_MAX bytes. */
+static bool place_of(const char *path, char *there)
+{
+    char folder[PATH_MAX];
+    const char *name = file_base_name(path);
+    size_t head = (size_t)(name - path);
+    if (head >= sizeof folder)
+        return false;
+    memcpy(folder, path, head);
+    folder[head] = '\0';
+    if (!realpath(head ? folder : ".", there))
+        return false;
+    size_t length = strlen(there);
+    int wrote = snprintf(there + length, PATH_MAX - length, "%s%s", length > 1 ? "/" : "", name);
+    return wrote > 0 && (size_t)wrote < PATH_MAX - length;
+}
+
+char *file_seen_from(const char *file, const char *path)
+{
+    char folder[PATH_MAX], here[PATH_MAX], there[PATH_MAX];
+    if (path[0] == '/' || !file || strcmp(file, "-") == 0)
+        return mem_string(path);
+    const char *slash = strrchr(file, '/');
+    size_t length = slash ? (size_t)(slash - file) : 0;
+    if (!slash)
+        return mem_string(path); /* it lies in the working folder */
+    if (length >= sizeof folder)
+        return mem_string(path);
+    memcpy(folder, file, length);
+    folder[length] = '\0';
+    if (!realpath(length ? folder : "/", here) || !place_of(path, there))
+        return mem_string(path);
+    size_t same = 0;
+    for (size_t i = 0;; i++) {
+        bool end_here = here[i] == '/' || !here[i], end_there = there[i] == '/' || !there[i];
+        if (end_here && end_there)
+            same = i;
+        if (here[i] != there[i] || !here[i])
+            break;
+    }
+    struct text out = {0};
+    for (const char *rest = here + same; *rest; rest++)
+        if (rest[0] == '/' && rest[1])
+            text_put(&out, "../");
+    text_put(&out, there + same + (there[same] == '/'));
+    return out.data ? out.data : mem_string(path);
 }
 
 bool file_remove(const char *path, struct err *e)

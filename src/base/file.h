@@ -62,11 +62,16 @@ bool file_is_input(const char *path);
 bool file_exists(const char *path);
 /* Can it be read from its beginning any number of times: a regular file that is named? */
 bool file_lasts(const char *path);
+/* Is it there, and can it be read only once: standard input, a pipe, a terminal? */
+bool file_once(const char *path);
 /* what stands behind the last slash, a part of `path`: empty for a folder's "a/" */
 const char *file_base_name(const char *path);
 /* path relative to the folder that the file folder_of lies in; one that names a descriptor lies in
  * none. mem_free */
 char *file_join(const char *folder_of, const char *path);
+/* The opposite: path, relative to the working folder, as seen from the folder that `file` lies in
+ * (or will: its folder is there). As it is where the two cannot be compared. mem_free */
+char *file_seen_from(const char *file, const char *path);
 
 /* Where writing to this path ends: the file behind a chain of symbolic links, existing or not. What
  * names a descriptor ("-", "/dev/stdout") and a chain without end stay as they are; mem_free */

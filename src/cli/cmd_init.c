@@ -45,39 +45,6 @@ static char character(const char *text)
     return text[0] == '"' && text[1] ? text[1] : text[0];
 }
 
-/* `path` as seen from the folder that will hold the config; absolute when the two cannot be
- * compared. */
-static char *path_from(const char *config, const char *path)
-{
-    char folder[PATH_MAX], here[PATH_MAX], there[PATH_MAX];
-    if (path[0] == '/' || !config || strcmp(config, "-") == 0)
-        return mem_string(path);
-    const char *slash = strrchr(config, '/');
-    size_t length = slash ? (size_t)(slash - config) : 0;
-    if (!slash)
-        return mem_string(path); /* the config lies in the working folder */
-    if (length >= sizeof folder)
-        return mem_string(path);
-    memcpy(folder, config, length);
-    folder[length] = '\0';
-    if (!realpath(length ? folder : "/", here) || !realpath(path, there))
-        return mem_string(path);
-    size_t same = 0;
-    for (size_t i = 0;; i++) {
-        bool end_here = here[i] == '/' || !here[i], end_there = there[i] == '/' || !there[i];
-        if (end_here && end_there)
-            same = i;
-        if (here[i] != there[i] || !here[i])
-            break;
-    }
-    struct text out = {0};
-    for (const char *rest = here + same; *rest; rest++)
-        if (rest[0] == '/' && rest[1])
-            text_put(&out, "../");
-    text_put(&out, there + same + (there[same] == '/'));
-    return out.data ? out.data : mem_string(path);
-}
-
 /* Sections that only a --set fills; they stand where the contract's example has them. */
 static const char *const set_sections[] = {"train", "backend"};
 
@@ -257,7 +224,7 @@ static bool make_config(const struct args *a, const char *target, struct infer *
                         const struct overrides *o, struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
-    char *path = path_from(output, data), *model = model_name(data);
+    char *path = file_seen_from(output, data), *model = model_name(data);
     struct json_out draft = {0};
     config_text(found, target, o, path, model, &draft);
     struct overrides sets = {.sets = o->sets,
@@ -375,7 +342,9 @@ static struct infer *look(struct infer_request *q, char *bare, struct err *e)
     if (e->id == ERR_INFER_TARGET && strcmp(bare, q->target) != 0) {
         struct err other = {0};
         q->target = bare;
-        if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
+        if (!check_lists(q, &other))
+            *e = other;
+        else if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
             err_clear(e);
     }
     if (!found && e->id == ERR_NONE)

@@ -1,6 +1,7 @@
 /* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, config
  * keys, error ids. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +83,10 @@ void help_command(const struct command *c, struct text *out)
 
 static bool error_page(const char *word, struct text *out, struct err *e)
 {
-    char *end;
-    long number = strtol(word + 1, &end, 10);
-    const struct err_info *info = *end ? NULL : err_info((int)number);
+    int64_t number;
+    const struct err_info *info = text_to_int(word + 1, &number) && number > 0 && number <= INT_MAX
+                                      ? err_info((int)number)
+                                      : NULL;
     if (!info)
         return err_set(e, ERR_USAGE, "there is no error id \"%s\"", text_quote_z(word));
     text_printf(out, "E%d: %s (exit code %d)\n\n", (int)info->id, info->summary, (int)info->exit);

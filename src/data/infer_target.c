@@ -137,7 +137,7 @@ static void find_leaks(const struct survey *s, size_t target, const struct vocab
     /* A cell without a target is a class of its own here, and a target with thousands of values
      * no target. */
     if (t.of.count && t.of.classes != 1 && t.of.classes <= INFER_TEXTS && vocab_count(labels) != 1)
-        threads_run((unsigned)s->count, leak_tile, &t);
+        threads_run_few((unsigned)s->count, leak_tile, &t);
     vocab_free(known);
     mem_free(label);
     mem_free(value);

@@ -66,7 +66,8 @@ static void check_columns(const struct schema *s, struct table *t)
     struct text list = {0};
     size_t found = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (leak_suspect(&sample.target, sample.explained[i]) && found++ < STATS_NAMED)
+        if (!s->columns[i].constant && leak_suspect(&sample.target, sample.explained[i]) &&
+            found++ < STATS_NAMED)
             text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
     if (found > STATS_NAMED)
         text_printf(&list, " and %zu more", found - STATS_NAMED);
@@ -173,9 +174,8 @@ static void check_identifiers(const struct schema *s, struct table *t)
         }
         if (whole)
             stats_warn(t,
-                       "column \"%s\" has whole numbers up to %.17g, above 16777216, which looks "
-                       "like an identifier: neighbouring ones become equal", text_quote_z(c->name),
-                       most);
+                       "column \"%s\" has numbers up to %.17g: above 16777216 neighbours become "
+                       "equal in float32; is it an identifier?", text_quote_z(c->name), most);
     }
 }
 

@@ -28,30 +28,9 @@ void schema_layout(struct schema *s)
     }
     s->numbers = mem_zero(s->number_count ? s->number_count : 1, sizeof *s->numbers);
     for (uint32_t i = 0; i < s->number_count; i++)
-        s->numbers[i].factor = 1;
+        s->numbers[i] = (struct number_slot){
+            .factor = 1, .least = -SCHEMA_SCALED_MOST, .most = SCHEMA_SCALED_MOST};
     s->format = rowfmt_make(s->number_count, s->category_count);
-}
-
-static double limited(double x, double most)
-{
-    return fmax(-most, fmin(x, most));
-}
-
-void schema_clip(struct schema *s)
-{
-    for (size_t i = 0; i < s->column_count; i++) {
-        const struct column *c = &s->columns[i];
-        if (c->number == UINT32_MAX)
-            continue;
-        /* the other parts of a datetime are not scaled */
-        struct number_slot *n = &s->numbers[c->number];
-        bool chosen = c->type == COLUMN_DATETIME || c->scale == SCALE_AUTO;
-        double low = ((double)n->low - n->center) * n->factor;
-        double high = ((double)n->high - n->center) * n->factor;
-        double beyond = n->scale == SCALE_MINMAX ? high - low : SCHEMA_BEYOND;
-        n->least = chosen ? limited(low - beyond, SCHEMA_FURTHEST) : -SCHEMA_SCALED_MOST;
-        n->most = chosen ? limited(high + beyond, SCHEMA_FURTHEST) : SCHEMA_SCALED_MOST;
-    }
 }
 
 void schema_free(struct schema *s)

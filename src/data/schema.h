@@ -30,7 +30,7 @@ struct number_slot {
     int scale;              /* enum column_scale, never AUTO once fitted */
     double center, factor;  /* applied: (v - center) * factor, v already minus offset; factor 0:
                              * a constant, which is 0 in every row to come */
-    double least, most;     /* the scaled value is clipped to these; not saved: schema_clip */
+    double least, most;     /* the scaled value is clipped to these */
     float impute;           /* in place of a missing one, before scaling; v's units */
     bool indicator;         /* some training row lacked it */
     uint32_t quantile_count;
@@ -51,7 +51,8 @@ struct column {
     uint32_t category;      /* category slot, UINT32_MAX none */
     struct vocab *vocab;    /* categorical; of a class target the same object as schema.labels */
     uint64_t missing;       /* training rows without it */
-    bool constant;          /* the same value in every training row; for a warning, not saved */
+    bool constant;          /* one value in every training row, or as good as one: rounding explains
+                             * the spread; for warnings, not saved */
 };
 
 struct schema {
@@ -79,14 +80,6 @@ struct schema {
 /* Scaled numbers (scale none excepted) are clipped to this, so that a wild cell at predict time
  * cannot give an infinity. */
 #define SCHEMA_SCALED_MOST 1e6
-/* Sets least and most of every number from what is saved of it. Where "auto" chose the scale, and
- * of a datetime, values end SCHEMA_BEYOND (deviations of the training rows; of two values, their
- * distance) beyond the training range and SCHEMA_FURTHEST from the center: a column that was nearly
- * constant in training has a tiny spread, and a later value divided by it would drown all others.
- * A scale that the config names goes on in a straight line. */
-#define SCHEMA_BEYOND 3.0
-#define SCHEMA_FURTHEST 10.0
-void schema_clip(struct schema *s);
 
 /* The declared schema: types and options from the config. Checks types, one target, at most one
  * weight, group. E13. */

@@ -15,6 +15,7 @@ struct loading {
     const struct tensor_file *file;
     struct schema *schema;
     struct err *e;
+    int64_t layout; /* SAVED_LAYOUT_FIRST .. SAVED_LAYOUT_NOW */
 };
 
 static bool damaged(const struct loading *l, const char *tensor, const char *what)
@@ -93,7 +94,7 @@ static bool within(int64_t value, int64_t low, int64_t high)
     return value >= low && value <= high;
 }
 
-static bool load_settings(const struct loading *l)
+static bool load_settings(struct loading *l)
 {
     static const char name[] = SAVED_IN_SETTINGS;
     struct schema *s = l->schema;
@@ -101,8 +102,9 @@ static bool load_settings(const struct loading *l)
     if (!t)
         return false;
     const int64_t *v = t->data;
-    if (v[SAVED_LAYOUT] != SAVED_LAYOUT_NOW)
+    if (!within(v[SAVED_LAYOUT], SAVED_LAYOUT_FIRST, SAVED_LAYOUT_NOW))
         return damaged(l, name, "has a layout that this build does not know");
+    l->layout = v[SAVED_LAYOUT];
     int64_t delimiter = v[SAVED_DELIMITER];
     if (!within(v[SAVED_TASK], TASK_BINARY, TASK_REGRESSION) ||
         !within(v[SAVED_HEADER], 0, 1) || !within(v[SAVED_TSV], 0, 1) ||
@@ -259,6 +261,19 @@ static bool is_float(double v)
     return fabs(v) <= (double)FLT_MAX && (double)(float)v == v;
 }
 
+static int number_width(const struct loading *l)
+{
+    return l->layout == SAVED_LAYOUT_FIRST ? SAVED_NUMBER_FIRST : SAVED_NUMBER;
+}
+
+/* A saved row as it is now: numbers of layout 1 had no limits of their own. */
+static void number_row(const struct loading *l, const double *from, double *row)
+{
+    row[SAVED_LEAST] = -SCHEMA_SCALED_MOST;
+    row[SAVED_MOST] = SCHEMA_SCALED_MOST;
+    memcpy(row, from, (size_t)number_width(l) * sizeof *row);
+}
+
 static bool number_valid(const double *v)
 {
     double knots = v[SAVED_KNOTS];
@@ -270,6 +285,8 @@ static bool number_valid(const double *v)
            isfinite(v[SAVED_FACTOR]) && v[SAVED_FACTOR] >= 0 && is_float(v[SAVED_FILL]) &&
            (v[SAVED_INDICATOR] == 0 || v[SAVED_INDICATOR] == 1) && is_float(v[SAVED_LOW]) &&
            is_float(v[SAVED_HIGH]) && v[SAVED_LOW] <= v[SAVED_HIGH] &&
+           v[SAVED_LEAST] >= -SCHEMA_SCALED_MOST && v[SAVED_LEAST] <= v[SAVED_MOST] &&
+           v[SAVED_MOST] <= SCHEMA_SCALED_MOST &&
            (scale == SCALE_QUANTILE ? knots >= 1 && knots <= 1e6 && knots == floor(knots)
                                     : knots == 0);
 }
@@ -304,11 +321,13 @@ static bool load_numbers(const struct loading *l)
         return (!tensor_find(l->file, name) || damaged(l, name, "belongs to no column")) &&
                load_quantiles(l, 0);
     const struct tensor *t = tensor_need(l->file, name, DTYPE_F64,
-                                         (uint64_t)s->number_count * SAVED_NUMBER, l->e);
+                                         s->number_count * (uint64_t)number_width(l), l->e);
     if (!t)
         return false;
-    const double *v = t->data;
-    for (uint32_t i = 0; i < s->number_count; i++, v += SAVED_NUMBER) {
+    const double *at = t->data;
+    for (uint32_t i = 0; i < s->number_count; i++, at += number_width(l)) {
+        double v[SAVED_NUMBER];
+        number_row(l, at, v);
         if (!number_valid(v))
             return damaged(l, name, "holds a value that cannot be");
         s->numbers[i] = (struct number_slot){.offset = v[SAVED_OFFSET],
@@ -319,7 +338,9 @@ static bool load_numbers(const struct loading *l)
                                              .indicator = v[SAVED_INDICATOR] > 0,
                                              .quantile_count = (uint32_t)v[SAVED_KNOTS],
                                              .low = (float)v[SAVED_LOW],
-                                             .high = (float)v[SAVED_HIGH]};
+                                             .high = (float)v[SAVED_HIGH],
+                                             .least = v[SAVED_LEAST],
+                                             .most = v[SAVED_MOST]};
         knots += s->numbers[i].quantile_count;
     }
     return load_quantiles(l, knots);
@@ -340,11 +361,10 @@ static bool load_target(const struct loading *l)
 
 struct schema *schema_load(const struct tensor_file *f, struct err *e)
 {
-    struct loading l = {f, mem_zero(1, sizeof(struct schema)), e};
+    struct loading l = {.file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e};
     if (load_settings(&l) && load_columns(&l) && load_labels(&l)) {
         schema_layout(l.schema);
         if (load_numbers(&l) && load_target(&l)) {
-            schema_clip(l.schema);
             l.schema->fitted = true;
             return l.schema;
         }

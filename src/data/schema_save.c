@@ -115,6 +115,8 @@ static void save_numbers(const struct schema *s, struct schema_saved *k, struct 
         to[SAVED_KNOTS] = n->quantile_count;
         to[SAVED_LOW] = (double)n->low;
         to[SAVED_HIGH] = (double)n->high;
+        to[SAVED_LEAST] = n->least;
+        to[SAVED_MOST] = n->most;
         for (uint32_t q = 0; q < n->quantile_count; q++)
             k->quantiles[at++] = n->quantiles[q];
     }

@@ -30,8 +30,9 @@ static void sizes(struct shares *s)
     uint32_t left = s->count ? s->count - 1 : 0;
     for (int p = PART_VALID; p < PARTS; p++) { /* validation first: the best weights depend on it */
         uint32_t rows = (uint32_t)llround(fractions[p] * s->count);
+        uint32_t most = left - (p == PART_VALID && s->test > 0 && left > 1);
         rows = rows == 0 && fractions[p] > 0 ? 1 : rows;
-        s->want[p] = rows < left ? rows : left;
+        s->want[p] = rows < most ? rows : most;
         left -= s->want[p];
     }
     s->want[PART_TRAIN] = s->count ? left + 1 : 0;

@@ -94,6 +94,17 @@ static double factor_of(double width, double size)
     return width > 4 * DBL_EPSILON * size && isfinite(1 / width) ? 1 / width : 0;
 }
 
+/* Where "auto" chose the scale, and of a datetime, values end as far beyond the training range as
+ * it is wide: a column that was nearly constant in training has a tiny spread, and a later value
+ * divided by it would drown all others. A scale that the config names goes on in a straight
+ * line. */
+static void fit_limits(struct number_slot *n, const struct shape *s)
+{
+    double low = (s->low - n->center) * n->factor, high = (s->high - n->center) * n->factor;
+    n->least = fmax(low - (high - low), -SCHEMA_SCALED_MOST);
+    n->most = fmin(high + (high - low), SCHEMA_SCALED_MOST);
+}
+
 static void fit_scale(struct number_slot *n, int scale, const struct shape *s, const float *sorted)
 {
     double size = fabs(n->offset) + fmax(fabs(s->low), fabs(s->high));
@@ -208,7 +219,11 @@ static void fit_tile(void *context, unsigned tile, unsigned hand)
         return;
     }
     fit_impute(n, c->impute, &s);
-    fit_scale(n, c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO, &s, v);
+    int scale = c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
+    fit_scale(n, scale, &s, v);
+    if (scale == SCALE_AUTO)
+        fit_limits(n, &s);
+    t->constant[slot] |= !(n->factor > 0);
 }
 
 /* Columns that are copied at the same time: the copies and what sorting them takes must stay
@@ -266,7 +281,6 @@ bool stats_fit_numbers(struct schema *s, struct table *t, struct err *e)
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
         threads_run_few(task.count, fit_tile, &task);
     }
-    schema_clip(s);
     bool good = report(&task, t, e);
     for (uint32_t k = 0; k < most; k++)
         mem_free(task.copies[k]);

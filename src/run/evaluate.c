@@ -186,10 +186,11 @@ static bool read_gates(const struct evaluate_request *q, struct evaluate_result 
         return near ? err_help(e, "did you mean \"%s\"?", near) : false;
     }
     for (size_t i = 0; i < q->input_count; i++)
-        if (strcmp(q->inputs[i], "-") == 0)
+        if (file_once(q->inputs[i]))
             return err_set(e, ERR_OPTION_CONFLICT,
-                           "--better-than reads the rows twice, and standard input (-) can be "
-                           "read once");
+                           "--better-than reads the rows twice, and %s can be read once",
+                           strcmp(q->inputs[i], "-") == 0 ? "standard input (-)"
+                                                          : text_quote_z(q->inputs[i]));
     struct text text = {0};
     text_printf(&text, "%s better than %s", metric->name, q->better_than);
     if (q->by != 0)

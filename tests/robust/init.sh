@@ -21,6 +21,11 @@ ln -s data/in.csv linked.csv
 run dnn init linked.csv --target converted -o jobs/c.json --set train.epochs=1
 run dnn train jobs/c.json -o m.dnn -q
 is_exit 0 "a linked file is found again"
+has '"train": "../linked.csv"' jobs/c.json "  by the name of the link, which may be turned"
+ln -s data folder
+run dnn init folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
+run dnn train jobs/c.json -o m.dnn -q
+is_exit 0 "a file in a linked folder is found again"
 
 # what --set says of the reading is not guessed
 { echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv

@@ -327,6 +327,10 @@ run dnn evaluate m.dnn d.csv --better-than none.dnn
 is_exit 66 "no other model"
 err_lacks 'rows/s' "noticed at once"
 sed 's/,one,/,unseen,/' d.csv >unseen.csv
+mkfifo once.csv
+run dnn evaluate m.dnn once.csv --better-than other.dnn
+is_exit 64 "--better-than with a pipe, which can be read once"
+err_has 'E1005' "  says so before it waits for the pipe"
 run dnn evaluate m.dnn unseen.csv --better-than other.dnn --on auc
 is "$(grep -c 'training did not see' err)" 1 "what there is to note about rows is said once"
 grep -Eq '^gate auc better than other.dnn: (NOT )?met \([0-9.]+ against [0-9.]+, better by -?[0-9.e-]+\)$' out

@@ -39,7 +39,9 @@ static struct schema *fitted(int task)
                                              .impute = 0.1f,
                                              .indicator = i == 1,
                                              .low = -1e30f,
-                                             .high = 3e38f};
+                                             .high = 3e38f,
+                                             .least = -2.5,
+                                             .most = 1.0 / 3};
     s->numbers[0].scale = SCALE_QUANTILE;
     s->numbers[0].quantile_count = 3;
     s->numbers[0].quantiles = mem_alloc(3, sizeof(float));
@@ -48,7 +50,6 @@ static struct schema *fitted(int task)
     s->target_center = task == TASK_REGRESSION ? 12.25 : 0;
     s->target_scale = task == TASK_REGRESSION ? 0.1 : 1;
     s->file_columns = 12;
-    schema_clip(s);
     s->fitted = true;
     return s;
 }
@@ -199,7 +200,9 @@ static bool load_changed(const struct tensor_file *f, const struct change *c, st
 static const struct change changes[] = {
     {"schema.settings", UINT64_MAX, 0, "settings cut short"},
     {"schema.settings", 0, NAN, "no settings"},
-    {"schema.settings", SAVED_LAYOUT, 2, "a layout of the future"},
+    {"schema.settings", SAVED_LAYOUT, SAVED_LAYOUT_NOW + 1, "a layout of the future"},
+    {"schema.settings", SAVED_LAYOUT, SAVED_LAYOUT_FIRST, "numbers of another layout"},
+    {"schema.settings", SAVED_LAYOUT, SAVED_LAYOUT_FIRST - 1, "a layout that never was"},
     {"schema.settings", SAVED_TASK, 3, "an unknown task"},
     {"schema.settings", SAVED_TASK, -1, "a negative task"},
     {"schema.settings", SAVED_DELIMITER, 'x', "an unknown delimiter"},
@@ -252,6 +255,10 @@ static const struct change changes[] = {
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), SCALE_AUTO, "a scale that is not fitted"},
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), 2.5, "half a scale"},
     {"schema.numbers", NUMBER(1, SAVED_NUMBER_SCALE), SCALE_QUANTILE, "quantiles without knots"},
+    {"schema.numbers", NUMBER(1, SAVED_LEAST), 1, "least above most"},
+    {"schema.numbers", NUMBER(1, SAVED_MOST), NAN, "a limit that is none"},
+    {"schema.numbers", NUMBER(1, SAVED_MOST), 1e7, "a limit that is too far"},
+    {"schema.numbers", NUMBER(1, SAVED_LEAST), -INFINITY, "an infinite limit"},
     {"schema.numbers", NUMBER(1, SAVED_FACTOR), -1, "a negative factor"},
     {"schema.numbers", NUMBER(1, SAVED_FACTOR), INFINITY, "an infinite factor"},
     {"schema.numbers", NUMBER(1, SAVED_CENTER), -INFINITY, "an infinite center"},

@@ -53,6 +53,9 @@ static void test_random(void)
     in.rows = 5;
     split(SPLIT_RANDOM, 0.05, 0.05, 7, &in, &e);
     sizes("a part that is asked for has a row", 3, 1, 1);
+    in.rows = 3;
+    ok(split(SPLIT_RANDOM, 0.5, 0.4, 7, &in, &e), "three rows, three parts: %s", e.what);
+    sizes("validation leaves a row for test", 1, 1, 1);
     in.rows = 2;
     ok(split(SPLIT_RANDOM, 0.15, 0, 7, &in, &e), "two rows, two parts: %s", e.what);
     sizes("one each", 1, 1, 0);
