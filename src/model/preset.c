@@ -19,7 +19,10 @@
         .help = "The name of a ready list of layers."                                              \
     }
 
-/* --- auto and linear have no options --- */
+/* --- auto and linear have no options. A linear model has nothing that a long step could upset,
+ * and far to go: at a rate of 0.001, 200 epochs of a few hundred rows end on the way. 0.01 was
+ * compared with others on eleven tables of 30 to 60,000 rows: small ones gain, large ones lose
+ * nothing to speak of --- */
 
 struct plain_spec {
     int preset;
@@ -146,6 +149,7 @@ const struct preset presets[] = {
      .summary = "No hidden layer: logistic, softmax or linear regression.",
      .options = linear_options,
      .spec_size = sizeof(struct plain_spec),
+     .learning_rate = 0.01,
      .layers = linear_layers},
     {.name = "mlp",
      .summary = "Dense layers, each with its activation, one after the other.",

@@ -13,6 +13,9 @@ struct preset {
     /* Appends the JSON list text of the hidden layers for these features (NULL: not known yet, for
      * a check of the options). The dense layer to features.outputs is not among them. */
     bool (*layers)(const void *spec, const struct features *f, struct json_out *out, struct err *e);
+    /* What train.optimizer.learning_rate is where the config names none and the optimiser is not
+     * sgd, whose steps are as long as the gradient; 0: as for every preset. */
+    double learning_rate;
     const struct preset *(*becomes)(
         const struct features *f); /* auto: which preset it is for these features; else NULL */
 };

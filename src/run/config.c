@@ -70,12 +70,16 @@ bool config_top_key(const char *key, const struct json *value)
     return known;
 }
 
-/* The option of the preset that the config names. */
-static const struct option *preset_option(const struct json_doc *doc, const char *name)
+/* The preset that the config names; NULL: none, or one that is not known. */
+static const struct preset *preset_of(const struct json_doc *doc)
 {
     const struct json *word = json_path(json_root(doc), "model.preset");
-    const struct preset *p =
-        word && json_kind(word) == JSON_STRING ? preset_find(json_string(word)) : NULL;
+    return word && json_kind(word) == JSON_STRING ? preset_find(json_string(word)) : NULL;
+}
+
+static const struct option *preset_option(const struct json_doc *doc, const char *name)
+{
+    const struct preset *p = preset_of(doc);
     return p ? opt_find(p->options, name) : NULL;
 }
 
@@ -215,6 +219,18 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     return good;
 }
 
+/* --- defaults of the preset --- */
+
+bool config_of_preset(struct config *c, const struct json_doc *doc)
+{
+    const struct preset *p = preset_of(doc);
+    if (!p || p->learning_rate <= 0 || c->train.optimizer.kind == OPTIM_SGD ||
+        json_path(json_root(doc), "train.optimizer.learning_rate"))
+        return false;
+    c->train.optimizer.learning_rate = p->learning_rate;
+    return true;
+}
+
 /* --- files --- */
 
 static void join(char **path, const char *config)
@@ -288,7 +304,10 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     if (!opt_read(config_table, c->doc, json_root(c->doc), "", c, e))
         return config_blame(c, e);
     struct setting_list l = {0};
+    bool of_preset = config_of_preset(c, c->doc);
     settings_collect(&l, config_table, "", c, c->doc, "config");
+    if (of_preset)
+        settings_from(&l, "train.optimizer.learning_rate", "preset");
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;

@@ -25,7 +25,7 @@ bool config_placed(const struct config *c, const char *key, struct err *e)
 /* --- keys that do nothing beside another --- */
 
 const struct config_belonging config_belongings[] = {
-    {"train.optimizer.momentum", "train.optimizer.type", "sgd rmsprop"},
+    {"train.optimizer.momentum", "train.optimizer.type", "sgd"},
     {"train.optimizer.nesterov", "train.optimizer.type", "sgd"},
     {"train.optimizer.betas", "train.optimizer.type", "adam adamw"},
     {"train.optimizer.decay", "train.optimizer.type", "rmsprop"},

@@ -66,6 +66,15 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
     s->from = mem_string(from);
 }
 
+void settings_from(struct setting_list *l, const char *key, const char *from)
+{
+    struct setting *s = settings_find(l->items, l->count, key);
+    if (!s)
+        return;
+    mem_free(s->from);
+    s->from = mem_string(from);
+}
+
 void settings_free(struct setting *settings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

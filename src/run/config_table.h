@@ -23,6 +23,11 @@ void settings_collect(struct setting_list *l, const struct option *table, const 
 struct setting *settings_find(const struct setting *items, size_t count, const char *key);
 void settings_change(struct setting_list *l, const char *key, const char *value_json,
                      const char *from);
+void settings_from(struct setting_list *l, const char *key, const char *from);
+
+/* Defaults that the preset in doc has of its own take the place of the tables', where doc names no
+ * value. True: one did, train.optimizer.learning_rate. */
+bool config_of_preset(struct config *c, const struct json_doc *doc);
 
 /* The environment and the command line put over the backend section; then every job's own word is
  * set. batch: the key that --batch-size means is predict_batch_size. */

@@ -54,6 +54,7 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     struct config raw = {0};
     if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, e))
         return false;
+    config_of_preset(&raw, c->doc);
     struct json_out out = {0};
     write_members(c, &raw, f || portable, &out);
     opt_release(config_table, &raw);

@@ -263,6 +263,7 @@ int main(void)
             "momentum");
     refused("{\"type\": \"sdg\"}", ERR_CONFIG_WORD, "sdg");
     refused("{\"learning_rate\": 0}", ERR_CONFIG_RANGE, "learning_rate");
+    refused("{\"epsilon\": 1e-21}", ERR_CONFIG_RANGE, "epsilon");
     refused("{\"groups\": 3}", ERR_CONFIG_TYPE, "groups");
     refused("{\"groups\": {\"biass\": {}}}", ERR_CONFIG_KEY, "biass");
     refused("{\"groups\": {\"bias\": {\"lr\": 1}}}", ERR_CONFIG_KEY, "groups.bias.lr");

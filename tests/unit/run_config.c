@@ -39,6 +39,41 @@ static void joined(void)
     config_free(c);
 }
 
+/* The rate where the config names none: as JSON, and where it comes from; resolved too, and read
+ * back. */
+static void rate(const char *more, const char *value, const char *where)
+{
+    static const char key[] = "train.optimizer.learning_rate";
+    struct err e = {0};
+    struct text one = {0};
+    struct config *c = make(more, NULL, &e);
+    if (!ok(c, "%s: %s", more, e.what))
+        return;
+    ok(strcmp(setting(c, key)->value, value) == 0, "the rate of %s", more);
+    is_string(from(c, key), where, "  and where it comes from");
+    ok(c->train.optimizer.learning_rate == strtod(value, NULL), "  as it is used");
+    config_resolved(c, NULL, false, &one, &e);
+    config_free(c);
+    c = config_parse(one.data, one.length, "dir/r.json", NULL, &e);
+    ok(c && c->train.optimizer.learning_rate == strtod(value, NULL), "  resolved, the same: %s",
+       e.what);
+    config_free(c);
+    text_free(&one);
+}
+
+static void rates(void)
+{
+    rate("\"model\": {\"preset\": \"mlp\"}", "0.001", "default");
+    rate("\"train\": {\"epochs\": 3}", "0.001", "default");
+    rate("\"model\": {\"preset\": \"linear\"}", "0.01", "preset");
+    rate("\"model\": {\"preset\": \"linear\"}, \"train\": {\"optimizer\": {\"type\": \"rmsprop\"}}",
+         "0.01", "preset");
+    rate("\"model\": {\"preset\": \"linear\"}, \"train\": {\"optimizer\": {\"type\": \"sgd\"}}",
+         "0.001", "default");
+    rate("\"model\": {\"preset\": \"linear\"},\n"
+         "\"train\": {\"optimizer\": {\"learning_rate\": 0.001}}", "0.001", "config");
+}
+
 struct refusal {
     const char *more;
     enum err_id id;
@@ -75,6 +110,10 @@ static const struct refusal refused[] = {
      "`train.loss.delta` has no effect", "huber"},
     {"\"train\": {\"optimizer\": {\"momentum\": 0.5}}", ERR_CONFIG_CONFLICT, 2, 37,
      "`train.optimizer.type` is \"adamw\"", "sgd"},
+    {"\"train\": {\"optimizer\": {\"type\": \"rmsprop\", \"momentum\": 0.5}}",
+     ERR_CONFIG_CONFLICT, 2, 56, "`train.optimizer.type` is \"rmsprop\"", "it belongs to: sgd;"},
+    {"\"train\": {\"optimizer\": {\"epsilon\": 1e-46}}", ERR_CONFIG_RANGE, 2, 36,
+     "`train.optimizer.epsilon`: 1e-46 is out of range, allowed: 1e-20 to 1", ""},
     {"\"train\": {\"loss\": {\"class_weights\": \"even\"}}", ERR_CONFIG_WORD, 2, 37, "\"even\"",
      "balanced"},
     {"\"train\": {\"loss\": {\"class_weights\": {\"a\": \"x\"}}}", ERR_CONFIG_TYPE, 2, 43,
@@ -439,6 +478,7 @@ int main(void)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
     joined();
+    rates();
     refusing();
     setting_keys();
     resolved();
