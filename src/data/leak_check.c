@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "base/thread.h"
 #include "data/stats_parts.h"
 
@@ -157,7 +158,49 @@ static void check_duplicates(const struct schema *s, struct table *t)
 
 /* --- numbers that are names --- */
 
-/* Whole numbers beyond 2^24 in a numeric column: float32 does not tell all of them apart. */
+/* A float32 holds every whole number up to the first, a double up to the second. */
+#define WHOLE_FLOAT 16777216.0f
+#define WHOLE_DOUBLE 9007199254740992.0f
+
+/* Of values in ascending order those beyond WHOLE_FLOAT. */
+struct beyond {
+    bool rounded; /* some may have been: not all are multiples of more than what a float32 holds */
+    bool twice;   /* some are equal */
+};
+
+static struct beyond beyond_of(const float *sorted, uint32_t count)
+{
+    struct beyond b = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        float v = fabsf(sorted[i]);
+        if (v <= WHOLE_FLOAT)
+            continue;
+        b.rounded |= fmodf(v, 2 * (nextafterf(v, INFINITY) - v)) != 0;
+        b.twice |= i > 0 && sorted[i] == sorted[i - 1];
+    }
+    return b;
+}
+
+/* The training values of a slot in ascending order; false: some are not whole. What a value beyond
+ * 2^23 was before it was rounded is not known. */
+static bool whole_values(const struct table *t, const struct number_slot *n, uint32_t slot,
+                         float *values, uint32_t *count)
+{
+    *count = 0;
+    for (uint64_t k = 0; k < t->count[PART_TRAIN]; k++) {
+        float v = stats_number_at(rows_at(&t->rows, t->index[PART_TRAIN][k]), slot);
+        double full = (double)v + n->offset;
+        if (v != v)
+            continue;
+        if (full != rint(full))
+            return false;
+        values[(*count)++] = v;
+    }
+    sort_floats(values, *count);
+    return true;
+}
+
+/* A numeric column that float32 rounds to whole numbers further apart than 1. */
 static void check_identifiers(const struct schema *s, struct table *t)
 {
     for (size_t i = 0; i < s->column_count; i++) {
@@ -165,17 +208,23 @@ static void check_identifiers(const struct schema *s, struct table *t)
         if (c->type != COLUMN_NUMERIC)
             continue;
         const struct number_slot *n = &s->numbers[c->number];
-        double most = fmax(fabs(n->offset + (double)n->low), fabs(n->offset + (double)n->high));
-        bool whole = most > 16777216;
-        for (uint64_t k = 0; whole && k < t->count[PART_TRAIN]; k++) {
-            float v = stats_number_at(rows_at(&t->rows, t->index[PART_TRAIN][k]), c->number);
-            double full = (double)v + n->offset;
-            whole = v != v || full == rint(full);
-        }
-        if (whole)
+        float most = fmaxf(fabsf(n->low), fabsf(n->high));
+        if (most <= WHOLE_FLOAT)
+            continue;
+        float *values = mem_alloc(t->count[PART_TRAIN] + 1, sizeof *values);
+        struct beyond b = {0};
+        uint32_t count;
+        if (whole_values(t, n, c->number, values, &count))
+            b = beyond_of(values, count);
+        if (b.rounded && (b.twice || most <= WHOLE_DOUBLE))
             stats_warn(t,
-                       "column \"%s\" has numbers up to %.17g: above 16777216 neighbours become "
-                       "equal in float32; is it an identifier?", text_quote_z(c->name), most);
+                       "column \"%s\" goes to %.17g, where float32 makes numbers equal that are "
+                       "nearer than %.9g to each other%s: what looks like an identifier is better "
+                       "of type \"categorical\" or \"ignore\"", text_quote_z(c->name),
+                       n->offset + (double)(n->high >= -n->low ? n->high : n->low),
+                       (double)(most - nextafterf(most, 0)),
+                       b.twice ? ", and equal ones are met" : "");
+        mem_free(values);
     }
 }
 

@@ -89,28 +89,41 @@ static void test_duplicates(void)
     schema_free(s);
 }
 
+/* Values as they are read: rounded to float32 behind the offset. */
 static void test_identifiers(void)
 {
     struct err e = {0};
-    struct schema *s =
-        schema_of(COLUMNS("\"small\": \"numeric\", \"large\": \"numeric\", \"part\": \"numeric\","
-                    "\"far\": \"numeric\""),
-                  TASK_REGRESSION, &e);
-    struct table *t = table_make(s, 60, 4);
-    s->numbers[3].offset = 1e9;
+    struct schema *s = schema_of(
+        COLUMNS("\"small\": \"numeric\", \"merged\": \"numeric\", \"part\": \"numeric\", "
+                "\"near\": \"numeric\", \"far\": \"numeric\", \"coarse\": \"numeric\", "
+                "\"apart\": \"numeric\", \"vast\": \"numeric\""),
+        TASK_REGRESSION, &e);
+    struct table *t = table_make(s, 60, 8);
+    s->numbers[3].offset = s->numbers[4].offset = 1e12;
     for (uint32_t i = 0; i < 60; i++) {
-        put_number(t, i, 0, (float)(16777216 - i * i));
-        put_number(t, i, 1, (float)(16777217 + i * i * 2));
+        put_number(t, i, 0, (float)(16777216 - i / 2));
+        put_number(t, i, 1, (float)(16777217 + i));
         put_number(t, i, 2, i ? (float)i / 7 : 3e7f);
-        put_number(t, i, 3, (float)(i * i));
+        put_number(t, i, 3, (float)i);
+        put_number(t, i, 4, (float)(40000001 + i));
+        put_number(t, i, 5, (float)(20000000 + i % 5 * 1000));
+        put_number(t, i, 6, (float)(1e8 + 1e6 * i + 10.37));
+        put_number(t, i, 7, (float)(1e30 * (i + 1.37)));
         t->target[i] = rng_normal(3, i, 0, 0, RNG_TEST);
     }
     table_index(t);
     ok(stats_fit(s, t, &e), "fitted: %s", e.what);
     leak_check(s, t);
-    is_int(warnings_with(t, "\"large\"", "identifier"), 1, "whole numbers above 2^24");
-    is_int(warnings_with(t, "\"far\"", "identifier"), 1, "with an offset too");
-    is_int(warnings_with(t, "identifier", ""), 2, "nothing else");
+    is_int(warnings_with(t, "\"merged\" goes to 16777276, where", "nearer than 2 to each other"), 1,
+           "whole numbers above 2^24");
+    is_int(warnings_with(t, "\"merged\"", "and equal ones are met"), 1, "that became equal");
+    is_int(warnings_with(t, "\"far\" goes to 1000040000060, where", "nearer than 4 to"), 1,
+           "as far behind an offset");
+    is_int(warnings_with(t, "\"apart\" goes to", "nearer than 16 to each other: what"), 1,
+           "and that did not");
+    is_int(warnings_with(t, "looks like an identifier", ""), 3,
+           "none where the offset keeps them apart, where all are multiples of more, where some "
+           "are not whole, and where they are too large for a name");
     table_drop(t);
     schema_free(s);
 }
