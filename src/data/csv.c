@@ -145,7 +145,12 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
         snprintf(out, size,
                  "the names of columns %zu and %zu differ only by upper and lower case or blanks",
                  n->first + 1, n->second + 1);
-    return n->numbers || n->unnamed || n->first != n->second;
+    else if (n->unseen)
+        snprintf(out, size,
+                 "the name of column %zu, \"%s\", has the character U+%04X, which %s",
+                 n->column + 1, n->name, n->unseen,
+                 csv_is_blank(n->unseen) ? "is no ordinary blank" : "cannot be seen");
+    return n->numbers || n->unnamed || n->first != n->second || n->unseen;
 }
 
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */

@@ -131,9 +131,15 @@ void csv_release(struct csv *c, struct csv_block *b);
 void csv_close(struct csv *c);
 /* What init and check say in a note: the header looks like data (`numbers`), two names are equal
  * but for upper and lower case (first != second: their positions from 0), the first column has no
- * name and got one (`unnamed`). Valid after csv_header.
+ * name and got one (`unnamed`), a name has a character that cannot be seen or looks like a blank
+ * (`unseen`, 0: none; the column's position from 0, its name as quoted). Valid after csv_header.
  * csv_notes_text: as a sentence; false when there is nothing to say. */
-struct csv_notes { bool numbers, unnamed; size_t first, second; };
+struct csv_notes {
+    bool numbers, unnamed;
+    size_t first, second, column;
+    unsigned unseen;
+    char name[96];
+};
 struct csv_notes csv_notes(const struct csv *c);
 bool csv_notes_text(const struct csv_notes *n, char *out, size_t size);
 uint64_t csv_size(const struct csv *c);        /* of all files; 0 when not known (a pipe) */

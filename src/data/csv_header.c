@@ -201,6 +201,48 @@ static bool tells_delimiter(const struct csv_cells *cells)
             (count == 2 && first->length == 4 && cells->cells[1].length == 0));
 }
 
+/* --- characters that a name seems not to have --- */
+
+bool csv_is_blank(unsigned character)
+{
+    return character == 0xA0 || (character >= 0x2000 && character <= 0x200A) ||
+           character == 0x202F || character == 0x205F || character == 0x3000;
+}
+
+/* Joiners and the marks of other scripts are not among them: words are written with those. */
+static bool is_unseen(unsigned character)
+{
+    return character == 0xAD || character == 0x200B || character == 0x2028 ||
+           character == 0x2029 || (character >= 0x202A && character <= 0x202E) ||
+           (character >= 0x2060 && character <= 0x2064) || character == 0xFEFF;
+}
+
+/* The first such character of a name in valid UTF-8, all of which have two or three bytes; 0: it
+ * has none. */
+static unsigned unseen_in(const char *name)
+{
+    for (const unsigned char *at = (const unsigned char *)name; *at; at++) {
+        unsigned character = 0;
+        if ((at[0] & 0xE0) == 0xC0)
+            character = (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
+        else if ((at[0] & 0xF0) == 0xE0 && at[1])
+            character = (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+        if (csv_is_blank(character) || is_unseen(character))
+            return character;
+    }
+    return 0;
+}
+
+static void note_unseen(struct csv *c)
+{
+    struct csv_notes *n = &c->notes;
+    for (size_t i = 0; i < c->name_count && !n->unseen; i++)
+        if ((n->unseen = unseen_in(c->names[i])) != 0) {
+            n->column = i;
+            snprintf(n->name, sizeof n->name, "%s", text_quote_z(c->names[i]));
+        }
+}
+
 static bool check_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                         struct err *e)
 {
@@ -248,6 +290,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
         c->notes.first = first;
         c->notes.second = second;
     }
+    note_unseen(c);
     return true;
 }
 

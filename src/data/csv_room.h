@@ -119,4 +119,7 @@ void csv_header_free(struct csv *c);
 bool libcsv_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                   struct csv_cells *out, struct err *e);
 
+/* csv_header.c: of the characters that csv_notes tells of, those that take room. */
+bool csv_is_blank(unsigned character);
+
 #endif

@@ -117,6 +117,19 @@ is_exit 0 "C15 init takes them"
 err_has "differ only by" "C15 with a note"
 run dnn check c.json
 err_has "differ only by" "C15 also in check"
+for sign in '\xe2\x80\x8b U[+]200B,_which_cannot_be_seen' '\xc2\xa0 U[+]00A0,_which_is_no_ordinary_blank' '\xef\xbb\xbf U[+]FEFF,_which_cannot_be_seen'; do
+    read -r bytes words <<<"$sign"
+    with_line 1 "age,visits,city$(printf '%b' "$bytes"),converted" plain.csv >x.csv
+    run dnn init x.csv --target converted -o i.json
+    grep -qE "^dnn: note: the name of column 3, \"city.+\", has the character ${words//_/ }" err
+    ok $? "init tells of ${words%%,*} in a name" "$(head -n 8 err)"
+done
+{ printf '\xef\xbb\xbf\xef\xbb\xbf'; cat plain.csv; } >x.csv
+run dnn init x.csv --target converted -o i.json
+err_has "the name of column 1, " "a second mark of the byte order belongs to the first name"
+err_has "U+FEFF" "  and is told of"
+run dnn init plain.csv --target converted -o i.json
+err_lacks "has the character" "ordinary names have none"
 
 tail -n +2 plain.csv | sed 's/Oslo/1/; s/Bergen/2/; s/yes/1/; s/no/0/' >numbers.csv
 cp numbers.csv x.csv
