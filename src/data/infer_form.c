@@ -97,33 +97,104 @@ static bool is_currency(const char *text, size_t length)
     return false;
 }
 
-/* 31.12.2024  12/31/24  1-2-2024, alone or before a time; *iso: as it would be written, the day
- * first unless that cannot be. */
-static bool is_date(const char *text, size_t length)
+/* Nothing, or what may be a time, follows. */
+static bool ends_date(const char *text, size_t length, size_t at)
+{
+    if (at == length)
+        return true;
+    return (text[at] == ' ' || text[at] == 'T') && at + 1 < length && is_digit(text[at + 1]);
+}
+
+static int number_at(const char *text, size_t at, size_t n)
+{
+    int number = 0;
+    for (size_t i = 0; i < n; i++)
+        number = number * 10 + (text[at + i] - '0');
+    return number;
+}
+
+/* 31.12.2024  12/31/24  1-2-2024  2024-2-1, alone or before a time. */
+static bool is_date_of_numbers(const char *text, size_t length)
 {
     int part[3] = {0, 0, 0};
-    size_t at = 0;
+    size_t at = 0, n[3];
     char between = '\0';
     for (int i = 0; i < 3; i++) {
-        size_t n = digits(text, length, at);
-        if (!n || n > (i == 2 ? 4 : 2))
+        n[i] = digits(text, length, at);
+        if (!n[i] || n[i] > 4 || n[i] == 3)
             return false;
-        for (size_t k = 0; k < n; k++)
-            part[i] = part[i] * 10 + (text[at + k] - '0');
-        if (i == 2 && n != 2 && n != 4)
-            return false;
-        at += n;
+        part[i] = number_at(text, at, n[i]);
+        at += n[i];
         if (i == 2)
             break;
         if (at == length || !strchr("./-", text[at]) || (between && text[at] != between))
             return false;
         between = text[at++];
     }
-    bool days = part[0] >= 1 && part[1] >= 1 && part[0] <= 31 && part[1] <= 31 &&
-                (part[0] <= 12 || part[1] <= 12);
-    if (!days || (at < length && text[at] != ' ' && text[at] != 'T'))
+    bool first = n[0] == 4; /* the year */
+    int day = part[first ? 2 : 0], month = part[1];
+    bool days = day >= 1 && month >= 1 && day <= 31 && month <= 31 && (day <= 12 || month <= 12);
+    return n[1] <= 2 && (first ? n[2] <= 2 : n[2] != 1) && days &&
+           ends_date(text, length, at);
+}
+
+/* 20241231T073713  2024-366 (the day of the year) */
+static bool is_date_of_digits(const char *text, size_t length)
+{
+    double seconds;
+    size_t n = digits(text, length, 0);
+    if (n == 8)
+        return length > 8 && date_parse(text, 8, &seconds) && ends_date(text, length, 8);
+    if (n != 4 || length != 8 || text[4] != '-' || digits(text, length, 5) != 3)
         return false;
-    return at == length || is_digit(text[at + 1 < length ? at + 1 : at]);
+    int year = number_at(text, 0, 4), day = number_at(text, 5, 3);
+    return year >= 1900 && year <= 2100 && day >= 1 && day <= 366;
+}
+
+/* Letters of a month's English name, cut or whole; 0: none. */
+static size_t month_letters(const char *text, size_t length)
+{
+    static const char *const names[] = {"january", "february", "march",     "april",
+                                        "may",     "june",     "july",      "august",
+                                        "september", "october", "november", "december"};
+    size_t n = 0;
+    while (n < length && ((text[n] | 32) >= 'a' && (text[n] | 32) <= 'z'))
+        n++;
+    for (size_t i = 0; n >= 3 && i < sizeof names / sizeof *names; i++)
+        if (n <= strlen(names[i]) && !strncasecmp(text, names[i], n))
+            return n;
+    return 0;
+}
+
+/* Mar 30, 2019  30-Mar-19  30 March 2019, alone or before a time. */
+static bool is_date_of_words(const char *text, size_t length)
+{
+    size_t at = 0;
+    bool month = false, day = false;
+    for (int i = 0; i < 3; i++) {
+        size_t n = month ? 0 : month_letters(text + at, length - at), number = 0;
+        if (n)
+            month = true;
+        else
+            number = n = digits(text, length, at);
+        if (!n || (number && !day && (n > 2 || number_at(text, at, n) > 31)) ||
+            (i == 2 && !month) || (i == 2 && n != 2 && n != 4))
+            return false;
+        day |= number > 0;
+        at += n;
+        size_t from = at;
+        while (i < 2 && at < length && strchr(" .,/-", text[at]))
+            at++;
+        if (i < 2 && at == from)
+            return false;
+    }
+    return ends_date(text, length, at);
+}
+
+static bool is_date(const char *text, size_t length)
+{
+    return is_date_of_numbers(text, length) || is_date_of_digits(text, length) ||
+           is_date_of_words(text, length);
 }
 
 /* The text with every blank of Unicode as ' ' and every minus as '-'; its length. */
@@ -207,7 +278,8 @@ const char *infer_form_reason(int form, const char *cell, char decimal, char *ou
         [FORM_GROUPED] = "numbers with thousands separators: dnn reads 1234.5, not 1,234.5",
         [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
         [FORM_HEX] = "numbers in hexadecimal digits: dnn reads decimal ones",
-        [FORM_DATE] = "dates that are not ISO: dnn reads 2024-12-31, not 12/31/2024"};
+        [FORM_DATE] =
+            "dates in a form that dnn does not read: it reads 2024-12-31, not 12/31/2024"};
     char as[64] = "0.5";
     if (form == FORM_NEARLY) {
         if (cell && !number_nearly(cell, strlen(cell), '.', as, sizeof as))

@@ -224,6 +224,22 @@ static const char *first_wrong(const struct watch *w, const struct counts *n, ch
     return first;
 }
 
+/* The same in words, behind a number of cells. */
+struct place {
+    char text[120];
+};
+
+static struct place place_of_wrong(const struct watch *w, const struct counts *n, char decimal)
+{
+    struct place p = {""};
+    int64_t line;
+    const char *first = first_wrong(w, n, decimal, &line);
+    if (first)
+        snprintf(p.text, sizeof p.text, ", the first \"%.60s\" at line %lld", text_quote_z(first),
+                 (long long)line);
+    return p;
+}
+
 /* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
 static bool type_of_most(const struct watch *w, const struct counts *n, char decimal,
                          struct infer_column *c)
@@ -234,16 +250,11 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
         (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
         (infer_name(c->name) == NAME_ID && n->distinct * 2 > n->present))
         return false;
-    char place[120] = "";
-    int64_t line;
-    const char *first = first_wrong(w, n, decimal, &line);
-    if (first)
-        snprintf(place, sizeof place, ", the first \"%.60s\" at line %lld", text_quote_z(first),
-                 (long long)line);
+    struct place first = place_of_wrong(w, n, decimal);
     set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
               "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
               "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
-              wrong == 1 ? "is" : "are", dates ? "date" : "number", place);
+              wrong == 1 ? "is" : "are", dates ? "date" : "number", first.text);
     return true;
 }
 
@@ -294,11 +305,19 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
 }
 
+static void say_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
+                      struct infer_column *c)
+{
+    uint64_t wrong = n->present - n->numbers;
+    set_aside(c, type,
+              "numbers but for %llu of %llu cells%s: mend %s, or list the text under data.missing, "
+              "and run init again", (unsigned long long)wrong, (unsigned long long)n->present,
+              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them");
+}
+
 static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
                           struct infer_column *c)
 {
-    int64_t line;
-    const char *first = first_wrong(w, n, decimal, &line);
     double present = (double)n->present, distinct = (double)n->distinct;
     double words = w->others ? (double)w->words / (double)w->others : 0;
     double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
@@ -311,8 +330,13 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   text_quote_z(w->pad));
     else if (long_codes(w, n))
         set_aside(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
-    if (n->present < 20)
+    bool numbers = wrong && n->numbers * 2 > n->present &&
+                   (n->distinct > 100 || (distinct > 0.5 * present && !c->reason[0]));
+    if (n->present < 20) {
+        if (numbers && wrong == 1)
+            say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
         return;
+    }
     if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
         set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
                   unique ? "all" : "most of them");
@@ -321,15 +345,11 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   words, 100 * distinct / present);
     else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
         set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell", words);
-    else if (wrong && n->numbers * 2 > n->present && n->distinct > 100)
-        set_aside(c, COLUMN_IGNORE,
-                  "numbers mixed with other text: %llu of %llu cells, the first \"%.60s\" at line "
-                  "%lld", (unsigned long long)wrong, (unsigned long long)n->present,
-                  first ? text_quote_z(first) : "",
-                  (long long)line);
     else if (unique && infer_name(c->name) == NAME_NUMBER)
         set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
                                 "identifier");
+    else if (numbers)
+        say_wrong(w, n, decimal, COLUMN_IGNORE, c);
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)
@@ -337,11 +357,8 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                   (unsigned long long)n->distinct, (unsigned long long)n->present);
     else if (n->distinct > VOCAB_MOST / 2)
         set_aside(c, COLUMN_IGNORE, "too many values");
-    else if (wrong && wrong * 100 <= n->present && !c->reason[0])
-        set_aside(c, COLUMN_CATEGORICAL,
-                  "numbers but for %llu of %llu cells, the first \"%.60s\" at line %lld",
-                  (unsigned long long)wrong, (unsigned long long)n->present,
-                  first ? text_quote_z(first) : "", (long long)line);
+    else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
+        say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
 }
 
 /* Dates of one form, or what the others become. */

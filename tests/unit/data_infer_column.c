@@ -1,6 +1,7 @@
 /* data_infer_column.c - what `init` guesses of cells: damaged text, identifiers, numbers and dates
  * that are not read as such, texts for missing. */
 #include "base/rng.h"
+#include "data/infer_parts.h"
 #include "data_infer_help.h"
 
 static void encoding_of(const char *name, const char *bytes, int want, const char *note)
@@ -72,7 +73,7 @@ static void test_forms(void)
     is_type(i, "thousand", COLUMN_IGNORE, "thousands");
     is_type(i, "german", COLUMN_IGNORE, "thousands");
     is_type(i, "hex", COLUMN_IGNORE, "hexadecimal");
-    is_type(i, "us", COLUMN_IGNORE, "not ISO");
+    is_type(i, "us", COLUMN_IGNORE, "dates in a form that dnn does not read");
     is_type(i, "few", COLUMN_IGNORE, "the same value");
     is_type(i, "bad", COLUMN_NUMERIC,
             "1 of 400 cells is no number, the first \"oops\" at line 391");
@@ -158,6 +159,58 @@ static void test_numbers_aside(void)
        "so is one with thousands: %s", i ? column(i, "whole")->note : "");
     infer_free(i);
     text_free(&t);
+}
+
+/* One odd cell among numbers, or a few, in a table of few rows: the column is no number any more,
+ * and the reason is that cell. */
+static void small_table(uint32_t rows, const char *odd, int type)
+{
+    struct err e = {0};
+    struct text t = {0};
+    char want[80];
+    text_put(&t, "n,level,pad,y\n");
+    for (uint32_t k = 0; k < rows; k++) {
+        uint32_t r = rng_bits(9, k, 0, 0, RNG_TEST) % 90000;
+        text_printf(&t, "%s", k == 7 ? odd : "");
+        if (k != 7)
+            text_printf(&t, "%u.%u", r / 1000, r % 1000);
+        text_printf(&t, ",%u%s,%05u,%u\n", k % 4, k == 5 ? "+" : "", k == 7 ? 12345 : r / 100,
+                    k % 2);
+    }
+    struct infer *i = look(&t, "y", &e);
+    snprintf(want, sizeof want,
+             "numbers but for 1 of %u cells, the first \"%s\" at line 9: mend it", rows, odd);
+    is_type(i, "n", type, want);
+    if (rows >= 20)
+        is_type(i, "level", COLUMN_CATEGORICAL, "the first \"1+\" at line 7");
+    is_type(i, "pad", COLUMN_CATEGORICAL, "make codes of its numbers");
+    infer_free(i);
+    text_free(&t);
+}
+
+static void test_small_tables(void)
+{
+    static const char *const odd[] = {"#DIV/0!", "n.d.", "Total", "12.5x", "1.2.3", "< 0.5"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        small_table(40, odd[i], COLUMN_IGNORE);
+    small_table(12, "n.d.", COLUMN_CATEGORICAL);
+}
+
+/* Dates that are not read, and what is none. */
+static void test_dates_aside(void)
+{
+    static const struct {
+        const char *cell;
+        bool date;
+    } cells[] = {{"20220911T073713", true},  {"2021-11-7", true},     {"2021-1-07 7:05", true},
+                 {"2019-248", true},         {"Mar 30, 2019", true},  {"30-Mar-19", true},
+                 {"30 march 2019 8", true},  {"1/2/24", true},        {"2019-367", false},
+                 {"20221311T073713", false}, {"Mar 32, 2019", false}, {"Mard 30, 2019", false},
+                 {"2021-11-123", false},     {"Mar 30", false},       {"30 12 Mar", false},
+                 {"1.2.3", false},           {"2021-13-32", false},   {"May 5, 2019x", false}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        ok((infer_form(cells[i].cell, strlen(cells[i].cell)) == FORM_DATE) == cells[i].date,
+           "\"%s\" is %s", cells[i].cell, cells[i].date ? "a date" : "none");
 }
 
 /* 1,234 in a file of semicolons: a fraction where another column of numbers proves the decimal
@@ -272,6 +325,8 @@ int main(void)
     test_forms();
     test_identifiers();
     test_numbers_aside();
+    test_small_tables();
+    test_dates_aside();
     test_three_places();
     test_comma_examples();
     test_dates();
