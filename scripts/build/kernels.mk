@@ -35,9 +35,12 @@ endif
 endif
 # without a number of its own, 90a stands for 90 in all other kernels
 NVCC_PLAIN := $(or $(filter-out %a,$(NVCC_ARCHS)),$(patsubst %a,%,$(NVCC_ARCHS)))
-# PTX of the newest for cards to come, and of 90 for those between
-NVCC_PTX   := $(sort $(lastword $(NVCC_PLAIN)) $(filter 90,$(NVCC_PLAIN)))
-NVCC_CODE  := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(a)$(comma)code=sm_$(a)) \
+# The front end makes one text for all cards from 80 on, and another for those from 100 on (the lines of PTX were compared): it
+# runs once for each, and only ptxas once a card. The newest text is there for cards to come, 80's for those between
+front_of    = $(or $(filter $(if $(filter 8% 9%,$(1)),80,$(if $(filter 1%,$(1)),100)),$(NVCC_KNOWN)),$(1))
+NVCC_FRONTS := $(foreach a,$(NVCC_PLAIN),$(call front_of,$(a)))
+NVCC_PTX   := $(sort $(lastword $(NVCC_FRONTS)) $(filter 80,$(NVCC_FRONTS)))
+NVCC_CODE  := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(call front_of,$(a))$(comma)code=sm_$(a)) \
               $(foreach a,$(NVCC_PTX),-gencode arch=compute_$(a)$(comma)code=compute_$(a))
 # the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
 NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers

@@ -17,12 +17,12 @@ is_exit 0 "make NVCC="
 ! grep -q -e 'kernels/' -e cudart out
 ok $? "is a build without kernels" "$(grep -m 3 -e 'kernels/' -e cudart out)"
 
-# an nvcc that knows four architectures, with its runtime beside it
+# an nvcc that knows five architectures, with its runtime beside it
 mkdir -p toolkit/bin toolkit/lib64
 cat >toolkit/bin/nvcc <<'N'
 #!/bin/sh
 case "$*" in
---list-gpu-arch) printf 'compute_%s\n' 75 80 90 120 ;;
+--list-gpu-arch) printf 'compute_%s\n' 75 80 90 100 120 ;;
 --version) echo 'Cuda compilation tools, release 12.8, V12.8.1' ;;
 *) while [ $# -gt 0 ]; do [ "$1" != -o ] || : >"$2"; shift; done ;;
 esac
@@ -39,8 +39,11 @@ is_exit 0 "nvcc with it"
 grep -q -- '-c kernels/dense.cu' out
 ok $? "compiles the kernels" "$(tail -n 3 out)"
 code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
-[ "$code" = "code=sm_75 code=sm_80 code=sm_90 code=sm_120 code=compute_120 code=compute_90 " ]
+[ "$code" = "code=sm_75 code=sm_80 code=sm_90 code=sm_100 code=sm_120 code=compute_100 code=compute_80 " ]
 ok $? "for every architecture that it and CUDA_ARCHS name, PTX last" "$code"
+front=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'arch=[a-z_0-9]*' | uniq | tr '\n' ' ')
+[ "$front" = "arch=compute_75 arch=compute_80 arch=compute_100 arch=compute_80 " ]
+ok $? "of three texts" "$front"
 grep -q -- '-lcudart_static' out && ! grep -qE -- '-l(cudart|cublas|cudnn)( |$)' out
 ok $? "with the static runtime"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 86"
@@ -53,10 +56,10 @@ code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 
 ok $? "90a is for the kernels that have its instructions" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=90a
 code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
-[ "$code" = "code=sm_90 code=compute_90 " ]
+[ "$code" = "code=sm_90 code=compute_80 " ]
 ok $? "and the others then have code for 90" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=70
-[ "$STATUS" -ne 0 ] && grep -q 'CUDA_ARCHS=70 names no architecture that this nvcc knows: 75 80 90 120' err
+[ "$STATUS" -ne 0 ] && grep -q 'CUDA_ARCHS=70 names no architecture that this nvcc knows: 75 80 90 100 120' err
 ok $? "none that it knows is an error, not a build without kernels" "$(cat err)"
 would NVCC="$WORK/toolkit/bin/nvcc" SAN=address
 ! grep -q -- '-c kernels/' out
