@@ -2,10 +2,10 @@
 #ifndef DNN_KERNELS_DEVICE_CUDA_CUH
 #define DNN_KERNELS_DEVICE_CUDA_CUH
 
-#include <cooperative_groups.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#if defined(BLOCKS_MEET) /* its header takes nvcc two seconds a file */
+#include <cooperative_groups.h>
+#endif
 
 #define DEVICE static __device__ __forceinline__
 #define DEVICE_CALL static __device__ __noinline__
@@ -36,6 +36,7 @@ DEVICE unsigned grid_z() { return gridDim.z; }
 
 DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 DEVICE void sync_block() { __syncthreads(); }
+#if defined(BLOCKS_MEET)
 DEVICE void sync_grid() { cooperative_groups::this_grid().sync(); }
 DEVICE void sync_cluster()
 {
@@ -45,6 +46,7 @@ DEVICE void sync_cluster()
     __trap(); /* LAUNCH_CLUSTER is for sm_90 on */
 #endif
 }
+#endif
 template <class T> DEVICE T shuffle(unsigned mask, T v, int lane)
 {
     return __shfl_sync(mask, v, lane);
@@ -119,12 +121,32 @@ DEVICE uint32_t arrive(uint32_t *counter)
     return old;
 }
 
-DEVICE fp16 to_fp16(float x) { return fp16{__half_as_ushort(__float2half_rn(x))}; }
+/* The instructions themselves: the headers of these types cost more than most files of kernels. */
+DEVICE fp16 to_fp16(float x)
+{
+    fp16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+}
 DEVICE bf16 to_bf16(float x)
 {
-    return bf16{__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+#if __CUDA_ARCH__ >= 800
+    bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+#else
+    uint32_t u = __float_as_uint(x);
+    if (x != x)
+        return bf16{0x7fff};
+    return bf16{(uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16)};
+#endif
 }
-DEVICE float to_float(fp16 x) { return __half2float(__ushort_as_half(x.bits)); }
+DEVICE float to_float(fp16 x)
+{
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+    return y;
+}
 DEVICE float to_float(bf16 x) { return __uint_as_float((uint32_t)x.bits << 16); }
 DEVICE float to_tf32(float x)
 {

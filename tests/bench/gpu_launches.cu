@@ -1,4 +1,5 @@
 /* gpu_launches.cu - launches, graph nodes, barriers of a grid and of clusters, copies. */
+#define BLOCKS_MEET
 #include "gpu_constants.cuh"
 
 namespace cg = cooperative_groups;
@@ -23,13 +24,13 @@ static __global__ void nothing_early(int *sink)
 static __global__ void grid_barriers(int count)
 {
     for (int i = 0; i < count; i++)
-        cg::this_grid().sync();
+        sync_grid();
 }
 static __global__ void cluster_barriers(int count)
 {
 #if __CUDA_ARCH__ >= 900
     for (int i = 0; i < count; i++)
-        cg::this_cluster().sync();
+        sync_cluster();
 #endif
 }
 /* Every block reads its neighbour's shared memory, 16 bytes a lane. */

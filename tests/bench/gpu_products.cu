@@ -1,4 +1,5 @@
 /* gpu_products.cu - products by our kernels beside cuBLASLt's, where that is found. */
+#include <cuda_bf16.h>
 #include <dlfcn.h>
 
 #include "form.cuh"
