@@ -25,6 +25,8 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     struct piece<BM, DEPTH, 128> a;
     struct piece<BN, DEPTH, 128> b;
     float sum[WM][WN][4] = {}, scale_a = 1, scale_b = 1, unscale = 1;
+    if (!tile_is_native<how>())
+        return;
     if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
         scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
         scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;

@@ -12,7 +12,7 @@
  *        c[2] (group + 8, 2 place) c[3] (group + 8, 2 place + 1)
  *
  * which is what the PTX ISA says of mma.m16n8k8 (tf32) and m16n8k16 (16 bit). sm_75 has fp16 at
- * depth 8, so two of them; what a card has not is played on CUDA cores by shuffles. */
+ * depth 8, so two of them, and nothing else: a kernel asks tile_is_native first. */
 #ifndef DNN_KERNELS_MMA_CUH
 #define DNN_KERNELS_MMA_CUH
 
@@ -73,7 +73,8 @@ template <enum product how> DEVICE float tile_part(uint32_t word, int k)
     return how == PRODUCT_BF16 ? to_float(bf16{bits}) : to_float(fp16{bits});
 }
 
-/* Whether the card's tensor cores take it; what they do not, tile_mma plays by shuffles. */
+/* Whether the card's tensor cores take it. No card computes in what they do not (cuda_precision.cu),
+ * and there the kernels are empty. */
 template <enum product how> HOST_DEVICE constexpr bool tile_is_native()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -83,47 +84,32 @@ template <enum product how> HOST_DEVICE constexpr bool tile_is_native()
 #endif
 }
 
-/* Sums in order of k, whatever holds the words: pick(register, lane), 0..3 of A, 4..5 of B. */
-template <enum product how, class Pick>
-DEVICE void tile_mma_in_order(float c[4], const Pick &pick)
-{
-    int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
-    for (int i = 0; i < 4; i++) {
-        int column = 2 * place + (i & 1);
-        for (int word = 0; word < 8; word++) {
-            uint32_t a = pick((i >> 1) + (word >> 2) * 2, group * 4 + (word & 3));
-            uint32_t b = pick(4 + (word >> 2), column * 4 + (word & 3));
-            for (int k = 0; k < (int)tile_input<how>::PER_WORD; k++)
-                c[i] = fmaf(tile_part<how>(a, k), tile_part<how>(b, k), c[i]);
-        }
-    }
-}
-
 #if !defined(__CUDACC__)
 
-struct tile_posted {
-    uint32_t operator()(int which, int lane) const
-    {
-        return ((const uint32_t *)emulate_exchanged((unsigned)lane))[which];
-    }
-};
+/* A word of a lane: 0..3 of its A, 4..5 of its B. */
+DEVICE uint32_t tile_posted(int which, int lane)
+{
+    return ((const uint32_t *)emulate_exchanged((unsigned)lane))[which];
+}
+/* Sums in order of k. */
 template <enum product how>
 DEVICE void tile_mma(float c[4], const uint32_t a[4], const uint32_t b[2], HERE)
 {
     uint32_t mine[6] = {a[0], a[1], a[2], a[3], b[0], b[1]};
     emulate_exchange(mine, sizeof mine, file, line);
-    tile_mma_in_order<how>(c, tile_posted());
+    int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
+    for (int i = 0; i < 4; i++) {
+        int column = 2 * place + (i & 1);
+        for (int word = 0; word < 8; word++) {
+            uint32_t x = tile_posted((i >> 1) + (word >> 2) * 2, group * 4 + (word & 3));
+            uint32_t y = tile_posted(4 + (word >> 2), column * 4 + (word & 3));
+            for (int k = 0; k < (int)tile_input<how>::PER_WORD; k++)
+                c[i] = fmaf(tile_part<how>(x, k), tile_part<how>(y, k), c[i]);
+        }
+    }
 }
 
 #else
-
-struct tile_shuffled {
-    uint32_t words[6];
-    __device__ uint32_t operator()(int which, int lane) const
-    {
-        return shuffle(FULL_WARP, words[which], lane);
-    }
-};
 
 #define MMA16816(kind)                                                                             \
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." kind "." kind ".f32 "                    \
@@ -150,13 +136,8 @@ DEVICE void tile_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-    if (how == PRODUCT_FP16) {
-        MMA1688("f16", a[0], a[1], b[0]);
-        MMA1688("f16", a[2], a[3], b[1]);
-    } else {
-        tile_shuffled all = {{a[0], a[1], a[2], a[3], b[0], b[1]}};
-        tile_mma_in_order<how>(c, all);
-    }
+    MMA1688("f16", a[0], a[1], b[0]);
+    MMA1688("f16", a[2], a[3], b[1]);
 #endif
 }
 #undef MMA16816

@@ -46,6 +46,8 @@ template <enum product how> DEVICE uint32_t peak_word(int row, int word)
 template <enum product how> KERNEL_BOUNDED(256, peak_mma)(float *to, uint32_t times)
 {
     int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
+    if (!tile_is_native<how>())
+        return; /* nor is it asked (peak.c) */
     uint32_t a[4] = {peak_word<how>(group, place), peak_word<how>(group + 8, place),
                      peak_word<how>(group, place + 4), peak_word<how>(group + 8, place + 4)};
     uint32_t b[2] = {peak_word<how>(group + 1, place), peak_word<how>(group + 1, place + 4)};
