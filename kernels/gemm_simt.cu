@@ -205,8 +205,12 @@ void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size siz
 {
     if (size == SIMT_NARROW)
         start<64, 8, 32, 2, 2>(m, g);
-    else if (size == SIMT_SMALL)
-        start<32, 32, 32, 2, 2>(m, g);
+    else if (size == SIMT_SMALL && g->a_col == 1 && g->b_row != 1)
+        LAUNCH((gemm_tile<SIDE, SIDE, SIDE, 2, 2, true, false>),
+               dim3(tiles_down(g, SIDE) * tiles_of(g->n, SIDE), 1, g->parts),
+               dim3(TOGETHER_LANES), 0, m, *g);
+    else if (size == SIMT_SMALL) /* gradients: small ones come together */
+        gemm_together(m, g, 1, nullptr, 0);
     else if (size == SIMT_MEDIUM)
         start<64, 64, 16, 4, 4>(m, g);
     else

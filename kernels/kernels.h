@@ -16,13 +16,6 @@ struct need;
 /* A kernel that does for all of them: whether the card has code for it can be asked of it. */
 const void *kernels_any(void);
 
-/* y[i] = value; y[i] = x[i]. */
-void cuda_fill(struct machine *m, float *y, float value, size_t n);
-void cuda_copy(struct machine *m, float *y, const float *x, size_t n);
-/* *sum = x[0] + .. in double, in an order that follows from n alone; parts: reduce_parts(n). */
-void cuda_sum(struct machine *m, double *sum, double *parts, const float *x, size_t n);
-size_t reduce_parts(size_t n);
-
 /* How a product is computed: on CUDA cores with fp32 throughout, or on tensor cores with inputs
  * rounded to that and fp32 sums. */
 enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };

@@ -225,11 +225,13 @@ DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
     run_end(o, &r, i);
 }
 
-/* counter: NULL, or the last block also ends the step. */
-template <class Op, int V>
-KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, ARGUMENT(struct op_advance) end,
-                                       uint32_t *counter)
+/* by_four: elements are read four at a time, but for those that are left. counter: NULL, or the
+ * last block also ends the step. */
+template <class Op>
+KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint32_t by_four,
+                                       ARGUMENT(struct op_advance) end, uint32_t *counter)
 {
+    enum { RUN = 4 };
     SHARED(struct common, shared, 1);
     SHARED(uint32_t, said, 1);
     if (!o.now->bad) {
@@ -239,11 +241,13 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, ARGUMENT(struct op_advanc
         }
         sync_block();
         struct common c = *shared;
-        for (uint64_t i = global_id() * V; i < o.from.n; i += global_count() * V) {
-            if (i + V <= o.from.n)
-                update_run<Op, V>(o, c, i);
-            for (; i + V > o.from.n && i < o.from.n; i++)
-                update_run<Op, 1>(o, c, i);
+        for (uint64_t i = global_id() * RUN; i < o.from.n; i += global_count() * RUN) {
+            if (by_four && i + RUN <= o.from.n) {
+                update_run<Op, RUN>(o, c, i);
+                continue;
+            }
+            for (uint64_t one = i; one < i + RUN && one < o.from.n; one++)
+                update_run<Op, 1>(o, c, one);
         }
     }
     if (counter && block_is_last(counter, grid_x(), said))
@@ -312,11 +316,9 @@ static void start(struct machine *m, const Op *o, const struct op_advance *end, 
         last = *end;
     if (!o->from.n && !end)
         return;
-    dim3 grid = spread(m, wide ? o->from.n / 4 + 1 : o->from.n + 1, LANES_OF_BLOCK);
-    if (wide && is_wide(o->p, 0) && is_wide(o->sums, 0))
-        LAUNCH((update<Op, 4>), grid, lanes, 0, m, *o, last, counter);
-    else
-        LAUNCH((update<Op, 1>), grid, lanes, 0, m, *o, last, counter);
+    uint32_t by_four = wide && is_wide(o->p, 0) && is_wide(o->sums, 0);
+    LAUNCH(update<Op>, spread(m, o->from.n / 4 + 1, LANES_OF_BLOCK), lanes, 0, m, *o, by_four,
+           last, counter);
 }
 
 void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,

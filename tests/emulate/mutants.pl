@@ -70,8 +70,8 @@ my @mutants = (
     [guest => 'guest', 'guest.cu', 'columns beyond the product are finished', qr/if \(col >= g\.n\)\n {8}return;/, ''],
     [guest => 'guest', 'guest.cu', 'rows lie too close', qr/row \* g\.c_row \+ col/, 'row * g.n + col'],
     [peak => 'peak', 'peak.cu', 'the last piece is not copied', qr/; at < quads; at/, '; at + 1 < quads; at'],
-    [kernels => 'reduce', 'device.cuh', 'no barrier in block_sum', qr/v;\n {4}sync_block\(\);/, 'v;'],
-    [kernels => 'reduce', 'reduce.cu', 'a part runs over the end', qr/\? begin \+ PART : n/, '? begin + PART : begin + PART'],
+    ['ops keep' => 'keep', 'device.cuh', 'no barrier in block_sum', qr/v;\n {4}sync_block\(\);/, 'v;'],
+    ['ops keep' => 'keep', 'keep.cu', 'a part runs into the next', qr/block_x\(\) \+ 1\)/, 'block_x() + 2)'],
     [kernels => 'gather', 'gather.cuh', 'a row past the data is shown', qr/at >= count/, 'at > count'],
     [kernels => 'gather', 'gather.cuh', 'the wrong bit', qr/>> bit % 32/, '>> bit % 31'],
     [kernels => 'gather', 'gather.cuh', 'a row past the step is shown', qr/ \|\| \(a\.whole && at - a\.now->row0 >= a\.whole\)/, ''],
@@ -166,7 +166,6 @@ my @mutants = (
     [large => 'gather', 'gather.cuh', 'a record begins at 32 bits', qr/within \* rows->format\.stride/, '(uint32_t)(within * rows->format.stride)'],
     [large => 'embed', 'embed.cu', 'a table begins at 32 bits', qr/\(float \*\)a\.grads \+ one\.table/, '(float *)a.grads + (uint32_t)one.table'],
     [large => 'gemm_simt', 'gemm.cuh', 'rows of C begin at 32 bits', qr/to = \(size_t\)row \* g->c_row/, 'to = row * g->c_row'],
-    [large => 'reduce', 'reduce.cu', 'a part begins at 31 bits', qr/uint64_t begin = \(uint64_t\)block_x\(\) \* PART/, 'uint64_t begin = block_x() % 0x40000u * PART'],
     [large => 'optim', 'optim.cu', 'gradients end at 32 bits', qr/uint64_t begin = \(uint64_t\)block_x\(\) \* TILE/, 'uint64_t begin = (uint64_t)(int32_t)(block_x() * TILE) & 0x7fffffff'],
 );
 my @below = ('-Wl,--start-group', "$dir/libemulate.a", "$dir/../../libbackend.a", "$dir/../../libbase.a", '-Wl,--end-group', '-lm', '-lpthread', '-ldl');

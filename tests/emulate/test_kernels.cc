@@ -1,32 +1,9 @@
-/* Fill, copy, sum, gather and the optimiser against plain loops, on ragged lengths. */
+/* Gather and the optimiser against plain loops, on ragged lengths. */
 #include <math.h>
 
 #include "base/rng.h"
 #include "harness.h"
 #include "kernels.h"
-
-static void test_reduce(void)
-{
-    static const size_t lengths[] = {1, 255, 257, 8192, 8193, 20000};
-    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-        size_t n = lengths[l];
-        float *host, *x = device_numbers(9, n, &host), *y = device_empty<float>(n);
-        double *sum = device_empty<double>(1), *parts = device_empty<double>(reduce_parts(n));
-        cuda_fill(NULL, y, 2.5f, n);
-        bool same = true;
-        for (size_t i = 0; i < n; i++)
-            same &= y[i] == 2.5f;
-        ok(same && device_written(y, n * 4), "fill of %zu", n);
-        cuda_copy(NULL, y, x, n);
-        ok(memcmp(x, y, n * 4) == 0, "copy of %zu", n);
-        cuda_sum(NULL, sum, parts, x, n);
-        double want = 0;
-        for (size_t i = 0; i < n; i++)
-            want += (double)host[i];
-        is_near(*sum, want, 1e-9, "sum");
-        device_drop_all();
-    }
-}
 
 /* Records with three numbers, 33 more to have two words of indicators, two categories; of a step of
  * `whole` rows, or of full micro-batches. */
@@ -202,7 +179,6 @@ static void test_adam(bool decoupled, double clip, bool bad)
 int main(void)
 {
     for (EACH_ORDER(order)) {
-        test_reduce();
         test_gather(order % 2, order / 2, order % 2 ? 3 : 0, 0);
         test_gather(order / 2, order % 2, order % 2 ? 0 : 3, 24);
         test_adam(order % 2, order % 2 ? 0.001 : 0, false);

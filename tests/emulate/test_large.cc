@@ -18,35 +18,6 @@ static float *numbers(struct machine *m, uint64_t n)
     return (float *)machine_alloc(m, n * sizeof(float), &e);
 }
 
-/* fill, copy and the parts of a sum at the end of n numbers. */
-static void test_reduce(struct machine *m, uint64_t n)
-{
-    float *x = numbers(m, n), *y = numbers(m, n);
-    double *parts = (double *)(void *)numbers(m, 2 * reduce_parts(n));
-    double *sum = device_empty<double>(1);
-    bool filled = true, copied = true;
-    shadow_written(parts, reduce_parts(n) * sizeof *parts); /* those of blocks that are left out */
-    double want = 0;
-    for (uint64_t i = n - 20; i < n; i++)
-        want += (double)(x[i] = (float)(i % 1000));
-    cuda_fill(NULL, y, 2.5f, n);
-    for (uint64_t i = n - 20; i < n; i++)
-        filled &= y[i] == 2.5f;
-    filled &= y[0] == 2.5f && y[n / 2] == 0.0f; /* and no block of the middle was run */
-    cuda_copy(NULL, y, x, n);
-    for (uint64_t i = n - 20; i < n; i++)
-        copied &= y[i] == x[i];
-    cuda_sum(NULL, sum, parts, x, n);
-    double last = parts[reduce_parts(n) - 1] + parts[reduce_parts(n) - 2];
-    ok(filled, "G17 fill of %llu", (unsigned long long)n);
-    ok(copied, "G17 copy of %llu", (unsigned long long)n);
-    is_near(last, want, 1e-6 * want, "G17 the last parts of their sum");
-    machine_release(m, x);
-    machine_release(m, y);
-    machine_release(m, parts);
-    device_drop_all();
-}
-
 /* The optimiser at the end of n parameters: what it does to as many by themselves. */
 static void test_adam(struct machine *m, uint64_t n)
 {
@@ -211,11 +182,9 @@ int main(void)
     emulate_some(2);
     device_sms_wanted = 1 << 22; /* a lane for each element */
     for (unsigned i = 0; i < 3; i++) {
-        test_reduce(m, places[i]);
         test_adam(m, places[i]);
         test_norm2(m, places[i]);
     }
-    test_reduce(m, 0x100000001);
     test_adam(m, 0x100000001);
     test_across(m);
     emulate_some(0);
