@@ -20,6 +20,7 @@
     type *name = (type *)dynamic_memory
 #define ARGUMENT(type) const __grid_constant__ type
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 
 template <class... P> static inline void launch_known(const char *, void (*)(P...)) {}
 

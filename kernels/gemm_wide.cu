@@ -16,6 +16,11 @@ enum {
     UNITS = SIDE * DEEP / 4 / WIDE_LANES /* of four words, a lane and operand */
 };
 struct alignas(16) unit { uint32_t word[4]; };
+/* Only the gradient of a weight comes with them. */
+HOST_DEVICE constexpr bool sums_of_b(bool a_fast, bool b_fast)
+{
+    return !a_fast && !b_fast;
+}
 
 /* This lane's share of an operand's next tile, on its way. */
 template <enum product how> struct share { four v[UNITS][tile_input<how>::PER_WORD]; };
@@ -82,8 +87,10 @@ DEVICE void share_put(const struct share<how> *s, uint32_t *tile, float scale)
     }
 }
 /* Adds what this lane has of B's columns, four of them, k by k. B's rows are not k_fast. */
-template <enum product how> DEVICE void share_sum(const struct share<how> *s, float (&sum)[4])
+template <enum product how> DEVICE void share_sum(const struct share<how> *s, float *to)
 {
+    float sum[4];
+    run_load(sum, to);
     UNROLL
     for (int i = 0; i < UNITS; i++)
         UNROLL
@@ -91,6 +98,7 @@ template <enum product how> DEVICE void share_sum(const struct share<how> *s, fl
             UNROLL
             for (int q = 0; q < 4; q++)
                 sum[q] += s->v[i][j].v[q];
+    run_store(to, sum);
 }
 
 template <bool K_FAST> DEVICE uint32_t word_at(const uint32_t *tile, int row, int word)
@@ -122,7 +130,8 @@ DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32
             tile_mma<how>(sum[i][j], x[i], y[j]);
 }
 
-/* Tiles of one row of them are neighbours: what they share of A is read once. */
+/* Tiles of one row of them are neighbours: what they share of A is read once. Sums of B's columns
+ * wait behind the tiles, where each lane has its four: registers are scarce. */
 template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
 {
@@ -133,13 +142,16 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
     struct source_of from_a = {g.a, row0, g.m, g.a_row, g.a_col};
     struct source_of from_b = {g.b, col0, g.n, g.b_col, g.b_row};
-    float scale_a = 1, scale_b = 1, unscale = 1, sum[WM][WN][4] = {}, column[4] = {};
+    float scale_a = 1, scale_b = 1, unscale = 1, sum[WM][WN][4] = {};
     if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
         scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
         scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
         unscale = (float)(1 / *g.scale); /* powers of two: exact */
     }
-    bool summing = !B_FAST && g.sums && row0 == 0;
+    bool summing = sums_of_b(A_FAST, B_FAST) && g.sums && row0 == 0;
+    float *columns = (float *)(void *)(tiles + ROOM + thread_id());
+    if (summing)
+        run_store(columns, {0, 0, 0, 0});
     struct share<how> a, b;
     share_read<how, A_FAST>(&a, from_a, k, k_end);
     share_read<how, B_FAST>(&b, from_b, k, k_end);
@@ -147,10 +159,10 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
         uint32_t *at = &tiles[0].word[0] + half * 2 * ROOM, *bt = at + ROOM;
         share_widen(&a, g.a);
         share_widen(&b, g.b);
+        if (summing)
+            share_sum<how>(&b, columns);
         share_put<how, A_FAST>(&a, at, scale_a);
         share_put<how, B_FAST>(&b, bt, scale_b);
-        if (summing)
-            share_sum<how>(&b, column);
         /* the other half may be written before all have left it: each is met by two barriers */
         sync_block();
         k += DEPTH;
@@ -164,8 +176,11 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     }
     sync_block();
     float *room = (float *)(void *)tiles;
-    if (summing)
+    if (summing) {
+        float column[4];
+        run_load(column, columns);
         wide_columns(g, room, column, col0);
+    }
     wide_finish(g, room, sum, unscale, row0, col0);
 }
 
@@ -173,7 +188,7 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
 template <enum product how, bool A_FAST, bool B_FAST>
 KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
 {
-    SHARED(struct unit, tiles, 4 * ROOM / 4);
+    SHARED(struct unit, tiles, ROOM + (sums_of_b(A_FAST, B_FAST) ? WIDE_LANES : 0));
     if constexpr (tile_is_native<how>())
         wide_tile<how, A_FAST, B_FAST>(g, tiles);
 }
@@ -192,7 +207,8 @@ bool gemm_wide_can(const struct gemm *g)
                            : fours(g->a, g->a_row, g->a_col, g->m);
     bool b = g->b_row == 1 ? fours(g->b, g->b_row, g->b_col, g->k)
                            : fours(g->b, g->b_col, g->b_row, g->n);
-    return a && b && (g->a_col == 1 || g->b_row != 1) && (!g->sums || g->b_row != 1);
+    return a && b && (g->a_col == 1 || g->b_row != 1) &&
+           (!g->sums || sums_of_b(g->a_col == 1, g->b_row == 1));
 }
 
 /* By shape alone: tiles enough to keep a large card's multiprocessors busy. */

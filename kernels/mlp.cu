@@ -26,20 +26,19 @@ DEVICE uint32_t padded(uint32_t width)
 /* A product's operands: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k]. */
 struct operand { const float *w; uint32_t k, n, across, wide, depth, half; };
 
-/* Copies k [begin, begin + depth) of w. */
-DEVICE void piece_copy(float *to, const struct operand &o, uint32_t begin)
+/* Copies the first k of w, of which `left` are left. */
+DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
 {
-    uint32_t depth = o.k - begin < o.depth ? o.k - begin : o.depth;
+    uint32_t depth = left < o.depth ? left : o.depth;
     uint32_t by = o.wide ? 4 : 1, along = (o.across ? depth : depth * o.n) / by;
     uint32_t rows = o.across ? o.n : 1, from_step = o.across ? o.k : 0;
-    const float *from = o.w + (o.across ? begin : (size_t)begin * o.n);
     for (uint32_t e = thread_id(); e < along * rows; e += block_size()) {
         uint32_t row = e / along, at = e % along * by;
         float *there = to + row * step_of(o.depth) + at;
         if (o.wide)
-            copy_async<16>(there, from + (size_t)row * from_step + at);
+            copy_async<16>(there, o.w + (size_t)row * from_step + at);
         else
-            copy_async<4>(there, from + (size_t)row * from_step + at);
+            copy_async<4>(there, o.w + (size_t)row * from_step + at);
     }
     copy_commit();
 }
@@ -67,6 +66,7 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
                 sum[r] = fmaf(v.v[i], w.v[i], sum[r]);
         }
     }
+    ROLLED
     for (; k < depth; k++) {
         float w = o.across ? piece[col * step + k] : piece[k * o.n + col];
         UNROLL
@@ -78,22 +78,25 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
 /* The sums of a block, [MLP_TILE][n], into the half of the pieces that it returns: TR rows of a
  * column by one lane. Every lane of the block comes here, and waits before x is read. */
 template <int TR>
-DEVICE const float *sums_of(const struct operand &o, const float *x, uint32_t ld, float *pieces)
+DEVICE const float *sums_of(struct operand o, const float *x, uint32_t ld, float *pieces)
 {
-    uint32_t col = thread_id() % o.n, row = thread_id() / o.n * TR, half = 0;
+    uint32_t col = thread_id() % o.n, row = thread_id() / o.n * TR, half = 0, left = o.k;
     bool inside = row < MLP_TILE;
     float sum[TR] = {};
-    if (o.k > 0)
-        piece_copy(pieces, o, 0);
-    for (uint32_t k = 0; k < o.k; k += o.depth, half ^= 1) {
+    if (left > 0)
+        piece_copy(pieces, o, left);
+    for (; left > 0; half ^= 1) {
+        uint32_t depth = left < o.depth ? left : o.depth;
         copy_wait<0>();
         /* all have left the other half as well */
         sync_block();
-        uint32_t left = o.k - k, depth = left < o.depth ? left : o.depth;
-        if (left > o.depth)
-            piece_copy(pieces + (half ^ 1) * o.half, o, k + o.depth);
+        left -= depth;
+        o.w += o.across ? depth : (size_t)depth * o.n;
+        if (left > 0)
+            piece_copy(pieces + (half ^ 1) * o.half, o, left);
         if (inside)
-            piece_add<TR>(sum, pieces + half * o.half, o, depth, col, x + row * ld + k, ld);
+            piece_add<TR>(sum, pieces + half * o.half, o, depth, col,
+                          x + row * ld + (o.k - left - depth), ld);
     }
     float *sums = pieces + half * o.half;
     UNROLL

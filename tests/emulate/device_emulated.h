@@ -20,6 +20,7 @@
 #define DYNAMIC(type, name) type *name = (type *)emulate_dynamic()
 #define ARGUMENT(type) const type
 #define UNROLL
+#define ROLLED
 #define HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 /* The lane that runs. */
