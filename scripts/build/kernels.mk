@@ -1,6 +1,6 @@
 # Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
 #   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
-#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: seven of them take minutes. 90a is for the
+#   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: it saves half of nvcc's time. 90a is for the
 #                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
