@@ -17,8 +17,8 @@
  *   lane_id() warp_id()                within the warp; the warp within the block
  *   block_x() block_y() block_z(), grid_x() grid_y() grid_z()     the block, and how many
  *   sync_warp(mask) sync_block() sync_cluster() sync_grid()       collectives: all lanes named must
- *                                      come to the same line. Who uses the last two says BLOCKS_MEET
- *                                      before this is included
+ *                                      come to the same line; for the last two BLOCKS_MEET is
+ *                                      defined before this is included
  *   shuffle(mask, v, lane) shuffle_xor(mask, v, bits) shuffle_down(mask, v, by)  v: 32 bits or
  *                                      double; ballot(mask, yes)
  *   lowest_bit(bits)                   the number of the lowest bit that is set, from 0; not of 0

@@ -73,8 +73,8 @@ template <enum product how> DEVICE float tile_part(uint32_t word, int k)
     return how == PRODUCT_BF16 ? to_float(bf16{bits}) : to_float(fp16{bits});
 }
 
-/* Whether the card's tensor cores take it. No card computes in what they do not (cuda_precision.cu),
- * and there the kernels are empty. */
+/* Whether the card's tensor cores take it. No card computes in what they do not
+ * (cuda_precision.cu), and there the kernels are empty. */
 template <enum product how> HOST_DEVICE constexpr bool tile_is_native()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
