@@ -433,6 +433,8 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
             return false;
         if (p == PART_TRAIN)
             return err_help(e, "give more rows, or smaller fractions");
+        if (p == PART_VALID && want[PART_TEST] > 0 && !have[PART_TEST]) /* it would be next */
+            return err_help(e, "set %s and %s to 0, or give more rows", keys[p], keys[PART_TEST]);
         return err_help(e, "set %s to 0, or give more rows", keys[p]);
     }
     return true;

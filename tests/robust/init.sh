@@ -160,6 +160,7 @@ err_has 'note: column "b": ignore: every cell is different'
 run dnn train aside.json -o aside.dnn
 is_exit 78 "  train refuses it"
 err_has 'error[E1312]: aside.json:12:'
+err_has 'the notes of `dnn init DATA.csv --target COL` say why it takes none' "  and does not send back to what wrote it"
 run dnn init aside.csv --target y --set data.columns.b=categorical -o aside.json
 err_lacks 'warning: no column'
 err_lacks 'column "b"' "of a column that was given no reason is told"
