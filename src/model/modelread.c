@@ -141,9 +141,13 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
     layer_list_free(layers, count);
     if (good)
         return true;
+    const struct json *word = json_get(o->model, "preset");
+    const char *name = word ? json_string(word) : preset_find("auto")->name;
+    bool became = strcmp(name, r->preset->name) != 0;
     json_fail(o->doc, list, e, ERR_CONFIG_CONFLICT,
-              "`model.layers` is not what `model.preset` \"%s\" gives with its options",
-              r->preset->name);
+              "`model.layers` is not what `model.preset` \"%s\" gives%s%s%s", name,
+              became ? ", which is \"" : " with its options", became ? r->preset->name : "",
+              became ? "\" here" : "");
     err_other(e, "model.preset");
     return err_help(e, "leave out `model.layers` to follow the preset, or `model.preset` and its "
                        "options to follow "

@@ -199,7 +199,8 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     bool text_key = row && (row->type == OPT_STRING || row->type == OPT_WORD ||
                             row->type == OPT_STRINGS);
     bool null = read && json_kind(json_root(read)) == JSON_NULL && !text_key;
-    if (null || (read && fits(row, json_root(read))))
+    bool as_is = read && !text_key && (!row || row->type != OPT_SEED); /* "got number": as given */
+    if (null || as_is || (read && fits(row, json_root(read))))
         json_write(&text.text, json_root(read), 0);
     else if (row && row->type == OPT_STRING &&
              strcmp(value, "\\t") == 0) /* a shell has no easy way to give a tab */

@@ -257,6 +257,8 @@ given() { # given NAME EXIT ID TEXT ARGUMENT...
     err_has "error[$id]: --set $text" "J13 $name: the --set is named"
     err_lacks "good.json" "J13 $name: the file is not"
 }
+given "a --set of a number for an object" 64 E1008 'train: expected an object, got number' --set train=3
+given "a --set of layers that are not the preset's" 78 E1311 'model.layers: `model.layers` is not what `model.preset` "auto" gives, which is "mlp" here' --set 'model={"preset": "auto"}' --set 'model.layers=[]'
 given "a --set that the task contradicts" 78 E1311 'train.loss.type:' --set train.loss.type=mse
 given "a --set without effect" 78 E1311 'train.optimizer.momentum:' --set train.optimizer.momentum=0.5
 given "a --set that leaves no rows" 78 E1311 'data.split.valid:' --set data.split.valid=0.9
