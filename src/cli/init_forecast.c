@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "data/cell.h"
 
 /* What an entry of data.columns, a word or an object, says of its type; NULL when it says none. */
 static const char *type_of(const struct json *entry)
@@ -81,6 +82,32 @@ static bool check_numbers(const struct config *c, const struct infer *found, str
             column->missing < found->rows)
             return err_set(e, ERR_CSV_NUMBER, "column \"%s\" is numeric, and none of its cells is "
                            "a number", text_quote_z(column->name));
+    }
+    return true;
+}
+
+/* A --set that calls a column a weight in which a cell is none. */
+static bool check_weights(const struct config *c, const struct infer *found, struct err *e)
+{
+    const struct json *list = c->data.columns;
+    size_t at = 0;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const char *type = type_of(v);
+        const struct infer_column *column =
+            type && strcmp(type, "weight") == 0 ? column_from(found, json_key(v), &at) : NULL;
+        if (!column)
+            continue;
+        const char *name = text_quote_z(column->name);
+        if (isnan(column->low))
+            return err_set(e, ERR_CSV_WEIGHT,
+                           "column \"%s\" is a weight, and none of its cells is a number", name);
+        if (column->missing)
+            return err_set(e, ERR_CSV_WEIGHT, "column \"%s\" is a weight, and missing in %llu rows",
+                           name, (unsigned long long)column->missing);
+        if (column->low < 0 || column->high > WEIGHT_MOST)
+            return err_set(e, ERR_CSV_WEIGHT,
+                           "column \"%s\" is a weight, and has values from %.9g to %.9g", name,
+                           column->low, column->high);
     }
     return true;
 }
@@ -167,8 +194,9 @@ bool init_forecast(const struct config *c, const struct infer *found, struct err
         return true;
     }
     bool good = s && check_columns(c, found, &e) && check_numbers(c, found, &e) &&
-                check_task(c, found, &e) && check_positive(c, found, &e) &&
-                check_rows(c, found, &e) && check_answers(s, found, &e);
+                check_weights(c, found, &e) && check_task(c, found, &e) &&
+                check_positive(c, found, &e) && check_rows(c, found, &e) &&
+                check_answers(s, found, &e);
     if (!good)
         log_warning("`dnn train` will refuse this config (E%d): %s", (int)e.id, e.what);
     schema_free(s);

@@ -190,10 +190,6 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     return true;
 }
 
-/* Weights are floats and multiply gradients, which are: what is left below the largest float is
- * their room. */
-#define WEIGHT_MOST 1e30
-
 static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     double value = 1;

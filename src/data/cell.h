@@ -8,6 +8,10 @@
 
 #include "data/schema.h"
 
+/* The largest weight of a row. Weights are floats and multiply gradients, which are, and those of
+ * classes (CLASS_WEIGHT_MOST): what is left below the largest float is their room. */
+#define WEIGHT_MOST 1e20
+
 /* Counters of what prediction met; added up over blocks. By schema column. */
 struct drift {
     uint64_t *unknown;      /* unseen categories */

@@ -220,7 +220,8 @@ bool cell_say_unknown(const struct cell_where *w, size_t column, const struct cs
 bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     say(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight", text_quote(cell->text, cell->length));
-    return err_expected(w->e, "a number from 0 to 1e30");
+    err_expected(w->e, "a number from 0 to 1e20");
+    return err_help(w->e, "mend the cell; a row that is not to count has the weight 0");
 }
 
 bool cell_say_unlabelled(const struct cell_where *w, size_t column)
@@ -248,5 +249,6 @@ bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_
 bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     say(w, column, ERR_CSV_PART, "\"%s\" is no part", text_quote(cell->text, cell->length));
-    return err_expected(w->e, "train, valid or test");
+    err_expected(w->e, "train, valid or test");
+    return err_help(w->e, "mend the cell, or name the column that says the part of a row");
 }

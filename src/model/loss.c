@@ -82,13 +82,17 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
                         classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
 }
 
+/* Times the largest weight of a row (WEIGHT_MOST of data/cell.h, 1e20), of as many rows as a batch
+ * may have, it is a float. */
+#define CLASS_WEIGHT_MOST 1e9
+
 static bool check_weight(const struct json_doc *doc, const struct json *entry, struct err *e)
 {
     if (json_kind(entry) != JSON_NUMBER)
         return json_fail(doc, entry, e, ERR_CONFIG_TYPE,
                          "`train.loss.class_weights`: the weight of \"%s\" is not a number",
                          text_quote_z(json_key(entry)));
-    if (!(json_number(entry) >= 0 && json_number(entry) <= 1e9))
+    if (!(json_number(entry) >= 0 && json_number(entry) <= CLASS_WEIGHT_MOST))
         return json_fail(
             doc, entry, e, ERR_CONFIG_RANGE,
             "`train.loss.class_weights`: the weight of \"%s\" is out of range, allowed: 0 to 1e9",

@@ -99,6 +99,13 @@ refuses E1203 s.csv --target y --set data.columns.w=numeric
 refuses E1232 s.csv --target n --set task=binary
 head -n 3 s.csv >two.csv
 refuses E1230 two.csv --target y
+awk 'BEGIN { print "x,w,v,t,y"; for (i = 0; i < 60; i++) print i % 7 "," (i == 50 ? -1 : i % 4 + 1) "," (i == 50 ? "" : 2) ",a," i % 2 }' >weights.csv
+for column in w v t; do
+    refuses E1220 weights.csv --target y --set data.columns.$column=weight
+done
+sed -i 's/,-1,/,0,/' weights.csv
+run dnn init weights.csv --target y --set data.columns.w=weight
+err_lacks 'will refuse' "a weight of 0 is one"
 run dnn init s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
 err_lacks 'will refuse' "the column that says the part is no feature"
 grep -qE '"(valid|test)": 0' told.json

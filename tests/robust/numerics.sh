@@ -334,4 +334,15 @@ err_has 'there is nothing to learn' "N05 a large target of one value: that is wh
 err_lacks "answers are written" "and no deviation that it has not"
 run dnn predict one.dnn one.csv
 err_has "$coarse at most 1;" "nor of its model's answers"
+
+# the largest weights that a row and a class may have, together
+awk 'BEGIN { print "x,w,y"; for (i = 0; i < 600; i++) print i % 7 ",1e20," (i % 3 == 0) }' >heavy.csv
+cat >heavy.json <<'J'
+{"task": "binary", "data": {"train": "heavy.csv", "target": "y", "columns": {"x": "numeric", "w": "weight"}},
+ "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 2, "loss": {"class_weights": {"0": 1e9, "1": 1e9}}}, "output": {"model": "heavy.dnn"}}
+J
+for loss in cross_entropy focal; do
+    run dnn train heavy.json --set train.loss.type=$loss
+    is_exit 0 "weights of 1e20 times 1e9 are no overflow ($loss)"
+done
 done_testing
