@@ -81,8 +81,8 @@ struct schema {
  * cannot give an infinity. */
 #define SCHEMA_SCALED_MOST 1e6
 
-/* The declared schema: types and options from the config. Checks types, one target, at most one
- * weight, group. E13. */
+/* The declared schema: types and options from the config. Checks types, at most one weight, the
+ * column of the split; of a target that is listed it takes the name alone. E13. */
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,
                               struct err *e);
 void schema_free(struct schema *s);

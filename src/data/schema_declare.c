@@ -163,34 +163,16 @@ static uint32_t index_of(const struct declaration *d, const char *name)
     return vocab_find(d->names, name, strlen(name));
 }
 
-static bool take_target(struct declaration *d)
+/* Whatever it is listed as: that a config does not list it is asked by config_check. */
+static void take_target(struct declaration *d)
 {
-    const char *name = d->options->target;
-    uint32_t at = index_of(d, name);
+    uint32_t at = index_of(d, d->options->target);
     if (at == UINT32_MAX) {
-        column_add(d, name, NULL);
+        column_add(d, d->options->target, NULL);
         at = (uint32_t)d->schema->column_count - 1;
-    } else {
-        const struct json *place = d->places[at];
-        int type = d->schema->columns[at].type;
-        bool fits = type == COLUMN_NUMERIC ||
-                    (type == COLUMN_CATEGORICAL && d->schema->task != TASK_REGRESSION);
-        if (!fits) {
-            FAIL(d, place, ERR_CONFIG_COLUMNS,
-                 "column \"%s\" is the target and cannot have this type", text_quote_z(name));
-            err_other(d->e, "data.target");
-            return err_help(d->e, "leave it out of \"columns\"; data.target names it");
-        }
-        if (json_kind(place) == JSON_OBJECT && json_count(place) > 1) {
-            FAIL(d, place, ERR_CONFIG_COLUMNS,
-                 "column \"%s\" is the target and takes no options", text_quote_z(name));
-            err_other(d->e, "data.target");
-            return err_help(d->e, "leave it out of \"columns\"; data.target names it");
-        }
     }
     d->schema->target = at;
     d->schema->columns[at].type = COLUMN_TARGET;
-    return true;
 }
 
 static void split_reads(struct schema *s, uint32_t column)
@@ -341,7 +323,8 @@ static bool declare(struct declaration *d)
     for (const struct json *v = o->columns ? json_at(o->columns, 0) : NULL; v; v = json_next(v))
         if (!read_entry(d, v))
             return false;
-    return take_target(d) && take_split(d) && check_roles(d);
+    take_target(d);
+    return take_split(d) && check_roles(d);
 }
 
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,

@@ -104,14 +104,6 @@ static void test_declare_errors(void)
     refuse("only the target", "{\"y\": \"numeric\"}", "", 0, ERR_CONFIG_COLUMNS, 2, "learn");
     refuse("two weights", "{\"a\": \"numeric\", \"b\": \"weight\",\n\"c\": \"weight\"}", "", 0,
            ERR_CONFIG_COLUMNS, 3, "\"b\"");
-    refuse("a target of type id", "{\"a\": \"numeric\", \"y\": \"id\"}", "", 0, ERR_CONFIG_COLUMNS,
-           2, "target");
-    refuse("a categorical target of a regression", "{\"a\": \"numeric\", \"y\": \"categorical\"}",
-           "", TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "target");
-    refuse("a target with options",
-           "{\"a\": \"numeric\", \"y\": {\"type\": \"numeric\","
-           "\"scale\": \"none\"}}",
-           "", TASK_REGRESSION, ERR_CONFIG_COLUMNS, 2, "options");
     refuse("columns as a list", "[\"a\"]", "", 0, ERR_CONFIG_TYPE, 2, "columns");
     refuse("positive of a regression", a, ", \"positive\": \"1\"", TASK_REGRESSION,
            ERR_CONFIG_CONFLICT, 1, "positive");
