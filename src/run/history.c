@@ -62,6 +62,30 @@ bool history_runaway(const struct history *h, int64_t steps, bool over)
     return low < last - back && h->rows[last - 1].loss >= h->rows[last - back - 1].loss;
 }
 
+/* The first of the epochs that are the last tenth of the way, from 0. */
+static int64_t late(const struct history *h)
+{
+    double way = 0, behind = 0;
+    int64_t first = h->epochs;
+    for (int64_t i = 0; i < h->epochs; i++)
+        way += h->rows[i].learning_rate;
+    while (first > 1 && (behind < way / 10 || h->epochs - first < HISTORY_LATE))
+        behind += h->rows[--first].learning_rate;
+    return first;
+}
+
+bool history_unfinished(const struct history *h)
+{
+    if (!h->metric || h->epochs < HISTORY_MANY || h->best_epoch < h->epochs)
+        return false;
+    double sign = h->metric->higher ? -1 : 1, before = INFINITY;
+    int64_t first = late(h);
+    for (int64_t i = 0; i < first; i++)
+        before = fmin(before, sign * h->rows[i].metric);
+    double gained = sign * h->rows[0].metric - sign * h->best;
+    return before - sign * h->best > gained / 100;
+}
+
 bool history_over(const struct history *h)
 {
     return h->metric && h->patience > 0 && h->waited >= h->patience;

@@ -48,6 +48,13 @@ bool history_useless(const struct history *h, int64_t epoch);
  * back. What gradients say is not enough: their norms are compared with those of the same training
  * (norms.h), and one that was ruined by its first steps goes on evenly. `steps`: of an epoch. */
 bool history_runaway(const struct history *h, int64_t steps, bool over);
+/* The epochs were over while it still got better: the last epoch was the best, and over the last
+ * tenth of the way (of the learning rates summed up: a schedule that ends near 0 goes its last
+ * tenth in over a third of the epochs; HISTORY_LATE epochs at least) came more than a hundredth
+ * of all that the metric gained. Never of fewer than HISTORY_MANY epochs: such a number is chosen
+ * on purpose. */
+enum { HISTORY_MANY = 20, HISTORY_LATE = 5 };
+bool history_unfinished(const struct history *h);
 /* Patience is used up: no further epoch. */
 bool history_over(const struct history *h);
 /* The best epoch, waited and best anew from the rows: what a checkpoint's rows say counts, not what

@@ -3,56 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "run/golden.h"
 #include "run/stop.h"
 #include "run/training.h"
-
-#define NOT_PLAIN 3   /* times the rmse of the mean, of a loss that does not aim at the mean */
-#define NOT_OVER 1.5 /* times that of the constant, where the last epoch was the best */
-
-/* A model that a constant answer beats has learnt nothing. Asked of the metric that its loss makes
- * good: other losses, and class weights, give up some of logloss or rmse on purpose. A training
- * that ended while it still got better may have come from far: there it must be worse by much. */
-static void compare(const struct training *t, const struct train_result *r, enum part part)
-{
-    char worse[320];
-    const struct metrics *m = part == PART_TEST ? &r->test : &r->valid;
-    const struct metric_type *metric = metric_default(t->config->task);
-    bool plain = loss_is_plain(&t->config->train.loss);
-    bool over = t->history.metric && r->best_epoch < r->epochs;
-    double margin = over ? 1 : NOT_OVER;
-    if (!plain && t->classes)
-        metric = metric_ranking(t->config->task);
-    else if (!plain)
-        margin = NOT_PLAIN;
-    double got = metrics_get(m, metric->name), constant = metrics_get(&r->baseline, metric->name);
-    if (!t->classes && !(constant > 0)) /* one value in all rows: said when they were read */
-        return;
-    if (!(metric->higher ? got <= constant : got >= margin * constant))
-        return;
-    int length = snprintf(worse, sizeof worse,
-                          "on the %s rows the model is no better than a constant answer: %s %.4g, "
-                          "that of the constant %.4g; ",
-                          part_names[part], metric->name, got, constant);
-    size_t room = sizeof worse - (size_t)length;
-    double rate = t->config->train.optimizer.learning_rate;
-    if (r->epochs == 0)
-        snprintf(worse + length, room,
-                 "it was trained for less than an epoch: give it more time (train.time_limit_s, "
-                 "--time-limit)");
-    else if (t->history.metric && !over)
-        snprintf(worse + length, room,
-                 "its last epoch was the best: raise train.epochs (now %lld), or look at "
-                 "train.optimizer.learning_rate (now %.3g)",
-                 (long long)t->config->train.epochs, rate);
-    else
-        snprintf(worse + length, room,
-                 "lower train.optimizer.learning_rate (now %.3g), or look for extreme values in "
-                 "the data or the target", rate);
-    log_warning("%s", worse);
-}
 
 static bool measure(struct training *t, struct train_result *r, struct err *e)
 {
@@ -66,7 +20,7 @@ static bool measure(struct training *t, struct train_result *r, struct err *e)
     /* test rows that all weigh 0 measure nothing: the constant is measured where something is */
     enum part part = r->has_valid && !score_weighs(&t->score, PART_TEST) ? PART_VALID : PART_TEST;
     score_baseline(&t->score, part, &r->baseline);
-    compare(t, r, part);
+    train_judge(t, r, part);
     return true;
 }
 

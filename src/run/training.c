@@ -179,6 +179,10 @@ static bool have_weights(struct training *t, struct err *e)
     bool good =
         loss_class_weights(&t->config->train.loss, t->config->doc, (const char *const *)t->labels,
                            counts, t->classes, &t->class_weight, e);
+    for (uint32_t c = 0; good && t->class_weight && c < t->classes; c++)
+        if (counts[c] > 0 && t->class_weight[c] <= 0)
+            log_warning("train.loss.class_weights gives \"%s\" the weight 0: its rows are not "
+                        "learned from", text_quote_z(t->labels[c]));
     mem_free(counts);
     t->score.class_weight = t->class_weight;
     return good;

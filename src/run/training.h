@@ -1,12 +1,13 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
  * training_read.c, training_state.c, training_end.c, training_hold.c, training_network.c,
- * train_save.c, check.c.
+ * train_save.c, train_judge.c, check.c.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
  *     training_build  plan, network, weights: fresh, or a checkpoint's
  *     epochs_run      epochs, validation, early stopping, checkpoints
  *     train_save      best weights, final metrics, golden rows, the model file
+ *     train_judge     what its own figures say against it: warnings
  *     training_close  frees everything, in any state */
 #ifndef DNN_RUN_TRAINING_H
 #define DNN_RUN_TRAINING_H
@@ -171,5 +172,10 @@ bool training_diverged(struct training *t, int64_t step, const char *what, struc
 
 bool epochs_run(struct training *t, struct err *e);
 bool train_save(struct training *t, struct train_result *r, struct err *e);
+
+/* --- train_judge.c --- */
+/* Warns of a model that a constant answer beats on this part, whose figures *r has: it has learnt
+ * nothing; or else of an end by the number of epochs that came too soon. */
+void train_judge(const struct training *t, const struct train_result *r, enum part part);
 
 #endif

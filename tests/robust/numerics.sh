@@ -147,8 +147,37 @@ rm -f g.dnn
 ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5 --json
 out_has '"warnings":["on the ' "as JSON too"
 run dnn train v.json -o m.dnn --json
+out_has '"warnings":["the training ended with its epochs while it still got better (the last of 30 was the best): raise train.epochs' \
+    "a model that could be better"
+rm -f m.dnn
+run dnn train v.json -o m.dnn --json --set train.epochs=200 --set train.optimizer.learning_rate=0.01
 out_has '"warnings":[]' "a good model has no warning"
 rm -f m.dnn
+# the advice is what is known of the training: no rate is lowered that nothing could lower
+awk 'BEGIN {srand(7); print "a,b,y,t"; for (i = 0; i < 400; i++) {a = rand(); b = rand(); print a "," b "," (rand() < 0.5 ? "no" : "yes") "," (a > 0.5 ? "no" : "yes")}}' >n.csv
+printf '{"task": "binary", "data": {"train": "n.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}}, "backend": {"name": "dnn_cpu", "threads": 1}}' >n.json
+advised() { # NAME TEXT ARGS...
+    run dnn train n.json -o n.dnn "${@:3}"
+    rm -f n.dnn
+    is_exit 0 "no better than a constant: $1"
+    grep -q "no better than a constant answer: .*; $2" err
+    ok $? "  the advice" "$(grep warning err)"
+}
+advised "too low a rate" "its steps are too short to get anywhere: raise train.optimizer.learning_rate (now 1e-320)" \
+    --set train.optimizer.learning_rate=1e-320
+advised "gradients that are cut off" "its steps are cut to nothing: raise train.clip_norm (now 1e-300)" --set train.clip_norm=1e-300
+advised "sgd that is cut off" "its steps are cut to nothing: raise train.clip_norm" --set train.clip_norm=1e-300 \
+    --set 'train.optimizer={"type":"sgd","learning_rate":0.1}'
+advised "decay" "every step pulls the weights back: lower train.optimizer.weight_decay (now 1e+03)" --set train.optimizer.weight_decay=1000
+advised "nothing to be learnt" "the training rows were not learnt either .*: the columns may tell nothing of the target"
+overfit=(--set train.early_stopping.metric=accuracy --set train.early_stopping.patience=0 --set train.optimizer.learning_rate=0.05
+    --set train.epochs=400 --set 'model={"preset":"mlp","dropout":0}')
+advised "nothing that holds" "the training rows were learnt (loss .*), these were not: the columns may tell nothing" "${overfit[@]}"
+advised "few rows to learn from" "it had 4 training rows, too few to learn from" --set data.split.valid=0.49 --set data.split.test=0.5
+advised "few rows to tell" "[0-9]* rows tell little: more of them would show what it is worth" --set data.split.test=0.02 "${overfit[@]}"
+run dnn train n.json -o n.dnn --set data.target=t --set 'train.loss.class_weights={"no":0}' --set train.epochs=3
+err_has 'train.loss.class_weights gives "no" the weight 0: its rows are not learned from' "a class of no weight is warned of"
+rm -f n.dnn
 # all that is warned of stands in the summary, in its order, said aloud or not
 { cat v.csv; tail -n +2 v.csv | head -n 60; } >again.csv
 for loud in 1 0; do

@@ -8,6 +8,8 @@
 #include "scratch.h"
 #include "tap.h"
 
+#include <math.h>
+
 static bool add(struct history *h, double metric)
 {
     return history_add(h, (struct history_row){.loss = 1, .metric = metric, .learning_rate = 0.1});
@@ -108,6 +110,33 @@ static void loss_runs_away(void)
     ok(lost(level, 8, 1, 100, false), "ruined, then level: lost");
 }
 
+/* rmse of `epochs` epochs whose steps are as long as the schedule says, and which goes from 1
+ * toward 0 with the way that they went: by exp(-way / reach). */
+static bool unfinished(int epochs, double reach, bool cosine, double last)
+{
+    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION)};
+    double way = 0;
+    for (int i = 0; i < epochs; i++) {
+        double rate = cosine ? (1 + cos(3.14159265358979 * i / epochs)) / 2 : 0.5;
+        way += rate / epochs;
+        double metric = exp(-way / reach) + (i == epochs - 1 ? last : 0);
+        history_add(&h, (struct history_row){.learning_rate = rate, .metric = metric});
+    }
+    bool is = history_unfinished(&h);
+    history_release(&h);
+    return is;
+}
+
+static void ended_too_soon(void)
+{
+    ok(unfinished(200, 0.3, false, 0) && unfinished(200, 0.3, true, 0),
+       "still on the way when the epochs were over, whatever the schedule");
+    ok(!unfinished(200, 0.05, false, 0) && !unfinished(200, 0.05, true, 0), "there in time");
+    ok(!unfinished(19, 0.3, true, 0), "few epochs are a choice");
+    ok(unfinished(20, 0.3, true, 0), "twenty are not");
+    ok(!unfinished(200, 0.3, true, 0.1), "the last epoch was not the best");
+}
+
 static void journal(void)
 {
     struct err e = {0};
@@ -171,6 +200,7 @@ int main(void)
     scratch_make();
     lower_is_better();
     other_rules();
+    ended_too_soon();
     nothing_to_go_back_to();
     loss_runs_away();
     journal();

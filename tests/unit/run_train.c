@@ -114,7 +114,7 @@ static size_t checkpoints(const char *output)
 /* --- cases --- */
 
 #define FIT                                                                                        \
-    "\"epochs\":30,\"optimizer\":{\"learning_rate\":0.01},\"early_stopping\":{\"patience\":0}"
+    "\"epochs\":30,\"optimizer\":{\"learning_rate\":0.03},\"early_stopping\":{\"patience\":0}"
 
 static void tasks(void)
 {
@@ -288,7 +288,9 @@ static void outputs(void)
 
 /* --- stopping and resuming --- */
 
-#define LONG "\"epochs\":40,\"early_stopping\":{\"patience\":0},\"checkpoint\":{\"every_s\":1000}"
+#define LONG                                                                                       \
+    "\"epochs\":40,\"optimizer\":{\"learning_rate\":0.02},\"early_stopping\":{\"patience\":0},"    \
+    "\"checkpoint\":{\"every_s\":1000}"
 
 static void term_after(unsigned milliseconds, int number)
 {
