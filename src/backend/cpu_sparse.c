@@ -10,6 +10,7 @@
 
 /* Columns of c at once: b, [BLOCK][SPARSE_PANEL], stays in the first cache. */
 enum { BLOCK = SPARSE_BLOCK, SPARSE_PANEL = 128 };
+#define PANEL_BYTES (BLOCK * SPARSE_PANEL * sizeof(real)) /* the first part of the scratch */
 
 /* Beyond this share of values that are not 0 the dense products are the faster ones. */
 static const double DENSE = 0.7;
@@ -52,6 +53,7 @@ void cpu_sparse_product(const struct vec *vec, const struct product *p, uint32_t
 {
     real *copy = scratch;
     uint64_t *bits = (uint64_t *)(void *)(copy + BLOCK * SPARSE_PANEL);
+    assert(p->k > 0 && PANEL_BYTES + p->rows * sizeof *bits <= CPU_SCRATCH);
     for (uint32_t at = 0; at < p->k; at += BLOCK) {
         uint32_t k = part(p->k, at, BLOCK);
         vec->nonzero(bits, p->a + at, p->rows, k, p->lda);
@@ -98,7 +100,7 @@ void cpu_sparse_outer(const struct vec *vec, const struct outer *o, uint32_t n, 
 {
     real *copy = scratch;
     uint64_t *bits = (uint64_t *)(void *)(copy + BLOCK * SPARSE_PANEL);
-    assert(o->m <= SPARSE_MOST);
+    assert(o->m <= SPARSE_MOST && PANEL_BYTES + SPARSE_MOST * sizeof *bits <= CPU_SCRATCH);
     for (uint32_t at = 0; at < o->rows; at += BLOCK) {
         uint32_t rows = part(o->rows, at, BLOCK);
         const real *a = o->a + (size_t)at * o->lda;
@@ -117,6 +119,9 @@ void cpu_sparse_across(const struct vec *vec, const struct across *x, uint32_t l
 {
     real *wt = scratch, *sums = wt + BLOCK * SPARSE_PANEL;
     uint64_t *bits = (uint64_t *)(void *)(sums + (size_t)x->rows * SPARSE_PANEL);
+    assert(x->out > 0 && PANEL_BYTES + x->rows * (SPARSE_PANEL * sizeof *sums +
+                                                  (x->out + BLOCK - 1) / BLOCK * sizeof *bits) <=
+                             CPU_SCRATCH);
     for (uint32_t at = 0, i = 0; at < x->out; at += BLOCK, i++)
         vec->nonzero(bits + (size_t)i * x->rows, x->dz + at, x->rows, part(x->out, at, BLOCK),
                      lddz);

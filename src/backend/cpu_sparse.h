@@ -19,12 +19,13 @@ _Static_assert((int)SPARSE_LEAST > (int)NARROW, "a narrow product passes over no
  * columns wide: some of its rows are looked at. */
 bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t columns,
                    uint32_t lda, uint32_t width);
-/* c = act(start + a b), b [k][n]; next, width and ldb of p are not used. */
+/* c = act(start + a b), b [k][n], k > 0; next, width and ldb of p are not used. */
 void cpu_sparse_product(const struct vec *vec, const struct product *p, uint32_t n, void *scratch);
 /* c (= or +=) a' b, b [rows][ldb], n columns of it. At most SPARSE_MOST columns of a. */
 void cpu_sparse_outer(const struct vec *vec, const struct outer *o, uint32_t n, uint32_t ldb,
                       void *scratch);
-/* dx (= or +=) dz w', dz [rows][lddz]; at most 1024 columns of it, the end of one chain. */
+/* dx (= or +=) dz w', dz [rows][lddz], out > 0; at most 1024 columns of it, the end of one
+ * chain. */
 void cpu_sparse_across(const struct vec *vec, const struct across *x, uint32_t lddz, void *scratch);
 
 #endif

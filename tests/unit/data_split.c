@@ -175,7 +175,8 @@ static void test_giant_group(void)
     }
 }
 
-/* A few large groups: no part has less than half of its share where another deal gives it more. */
+/* A few large groups: in these cases no part has less than half of its share where another deal
+ * gives it more. The deal is a greedy one, so there are others, with a warning each. */
 static void test_few_groups(void)
 {
     static const struct {
