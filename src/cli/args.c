@@ -25,8 +25,7 @@ const struct arg_option common_options[] = {
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 const struct arg_option compute_options[] = {
-    {"backend", 0, "B", NULL, 0, 0, 0,
-     "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."},
+    {"backend", 0, "B", NULL, 0, 0, 0, BACKEND_OPTION_HELP},
     {"device", 0, "D", NULL, 0, 0, 0, "Which GPU: auto, 0, cuda:0, a UUID."},
     {"threads", 0, "N", NULL, ARG_INT, 0, THREADS_MOST,
      "Threads; 0: as many as affinity and cgroup allow. The result does not depend on it."},

@@ -64,10 +64,9 @@ static const char *const *metric_words(void)
 /* Options with a closed list of words. */
 static const char *const *words_of(const struct arg_option *o)
 {
-    static const char *const backends[] = {"auto", "dnn_gpu", "dnn_cpu", "cpu", "cuda", NULL};
     if (strcmp(o->name, "on") == 0 || strcmp(o->name, "require") == 0)
         return metric_words() + 1;
-    return strcmp(o->name, "backend") == 0 ? backends : o->words;
+    return strcmp(o->name, "backend") == 0 ? backend_option_words : o->words;
 }
 
 /* What may stand in the place of an argument: words, or NULL for files ("" for nothing). */

@@ -12,7 +12,14 @@
 #define THREADS_MOST 1024
 #define MEMORY_FRACTION "0.9" /* of a GPU's memory, by default */
 
-enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU }; /* auto, dnn_gpu, dnn_cpu */
+enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU };
+/* The words of a config and of MODEL_BACKEND, in the order of the enum, and "dnn", the old word for
+ * "dnn_cpu"; NULL behind the last. --backend has short forms beside them, of which "cuda:N" is none
+ * of the list. */
+extern const char *const backend_names[], *const backend_option_words[];
+#define BACKEND_OPTION_HELP "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."
+/* The one of the three that a word stands for; NULL: it is none. option: as --backend may say. */
+const char *backend_word(const char *text, bool option);
 enum job {
 #define JOB(id, name, variable, what) JOB_##id,
 #include "run/jobs.def"

@@ -87,19 +87,6 @@ void settings_free(struct setting *settings, size_t count)
 
 /* --- words and variables --- */
 
-/* The contract's word, NULL when it is none. wide: the words of --backend too. */
-static const char *backend_word(const char *text, bool wide)
-{
-    if (strcmp(text, "auto") == 0)
-        return "auto";
-    if (strcmp(text, "dnn_cpu") == 0 || strcmp(text, "dnn") == 0 ||
-        (wide && strcmp(text, "cpu") == 0))
-        return "dnn_cpu";
-    bool cuda = wide && (strcmp(text, "cuda") == 0 || (card_named(text) && text[5] &&
-                                                       !text[5 + strspn(text + 5, "0123456789")]));
-    return cuda || strcmp(text, "dnn_gpu") == 0 ? "dnn_gpu" : NULL;
-}
-
 /* auto, 3, cuda:3, GPU-..., MIG-... */
 static bool device_word(const char *text)
 {
@@ -326,7 +313,12 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
     const char *given = o->backend ? backend_word(o->backend, true) : NULL;
     if (o->backend && !given) {
         err_set(e, ERR_OPTION_VALUE, "--backend \"%s\" is no backend", text_quote_z(o->backend));
-        return err_expected(e, "auto, dnn_gpu, dnn_cpu, dnn, cpu, cuda or cuda:N");
+        struct text list = {0};
+        for (size_t i = 0; backend_option_words[i]; i++)
+            text_printf(&list, "%s%s", i ? ", " : "", backend_option_words[i]);
+        err_expected(e, "%s or cuda:N", list.data);
+        text_free(&list);
+        return false;
     }
     if (!decide(b, given, l, e) || !devices(b, o, l, e) || !memory(b, l, e) ||
         !batches(b, o, batch, l, e))
@@ -386,7 +378,8 @@ enum backend_word config_backend(const struct backend_options *b, enum job job,
     const struct setting *s = settings_find(settings, count, key);
     if (from)
         *from = s ? s->from : "default";
-    if (strcmp(word, "dnn_gpu") == 0)
-        return BACKEND_GPU;
-    return strcmp(word, "auto") == 0 ? BACKEND_AUTO : BACKEND_CPU;
+    for (enum backend_word w = BACKEND_AUTO; w < BACKEND_CPU; w++)
+        if (strcmp(word, backend_names[w]) == 0)
+            return w;
+    return BACKEND_CPU;
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-static const char *const backend_names[] = {"auto", "dnn_gpu", "dnn_cpu", "dnn", NULL};
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
 const char *const backend_job_names[JOBS] = {

@@ -13,9 +13,6 @@
 #include "base/thread.h"
 #include "run/variable.h"
 
-static const char *const words[] = {
-    [BACKEND_AUTO] = "auto", [BACKEND_GPU] = "dnn_gpu", [BACKEND_CPU] = "dnn_cpu"};
-
 /* The kind of GPU that the environment allows, NULL when any. */
 static const char *kind_wanted(void)
 {
@@ -84,9 +81,9 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
 {
     const char *from = "default", *kind = kind_wanted();
     enum backend_word word = config_backend(b, job, settings, count, &from);
-    *s = (struct selection){.requested = words[word],
+    *s = (struct selection){.requested = backend_names[word],
                             .from = from,
-                            .used = "dnn_cpu",
+                            .used = backend_names[BACKEND_CPU],
                             .machine = "cpu",
                             .device = "cpu",
                             .threads = threads_count(),
