@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "data/stats_parts.h"
 
 void stats_warn(struct table *t, const char *format, ...)
@@ -20,6 +21,60 @@ void stats_warn(struct table *t, const char *format, ...)
 }
 
 /* --- the target and the weights --- */
+
+enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* values that quantiles are taken of */
+#define FAR_SPREADS 20                        /* from the quantiles, times their distance */
+#define FAR_DEVIATIONS 8 /* what less than a hundredth of the values must reach to be as far */
+
+static int ascending(const void *a, const void *b, const void *context)
+{
+    double x, y;
+    (void)context;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* The 1 % and 99 % quantile of the target, of evenly chosen training rows. */
+static void target_quantiles(const struct table *t, uint64_t count, double *low, double *high)
+{
+    uint64_t most = count < FAR_SAMPLE ? count : FAR_SAMPLE, every = count / most;
+    double *v = mem_alloc(most, sizeof *v);
+    size_t n = 0;
+    for (uint64_t i = 0; i < count && n < most; i += every) {
+        v[n] = t->target[t->index[PART_TRAIN][i]];
+        n += v[n] == v[n];
+    }
+    sort_stable(v, n, sizeof *v, ascending, NULL);
+    *low = n ? v[n / 100] : 0;
+    *high = n ? v[n - 1 - n / 100] : 0;
+    mem_free(v);
+}
+
+/* Marks for missing ("999999") and slips: they set the scale of the target, whatever the loss. */
+static void warn_far(const struct schema *s, struct table *t, double farthest)
+{
+    const uint64_t count = t->count[PART_TRAIN];
+    unsigned long long far = 0;
+    double first = 0, low, high;
+    if (farthest < FAR_DEVIATIONS || count < FAR_LEAST)
+        return;
+    target_quantiles(t, count, &low, &high);
+    double room = FAR_SPREADS * (high - low);
+    for (uint64_t i = 0; room > 0 && i < count; i++) {
+        double y = t->target[t->index[PART_TRAIN][i]];
+        if (y > high + room || y < low - room)
+            first = far++ ? first : y;
+    }
+    if (far)
+        stats_warn(t,
+                   "target \"%s\": %llu of %llu training values %s far from all others, as %.10g "
+                   "does, where nearly all are from %.4g to %.4g; they set its scale, whatever the "
+                   "loss: leave such rows out, or where they are right, learn its logarithm",
+                   text_quote_z(s->columns[s->target].name), far, (unsigned long long)count,
+                   far == 1 ? "lies" : "lie", first,
+                   low, high);
+}
 
 /* Welford, Technometrics 4, 1962: one pass in file order. */
 static bool fit_target(struct schema *s, struct table *t, struct err *e)
@@ -56,6 +111,7 @@ static bool fit_target(struct schema *s, struct table *t, struct err *e)
         float y = (float)((t->target[row] - s->target_center) / s->target_scale);
         memcpy(rows_at(&t->rows, row) + s->format.at_target, &y, sizeof y);
     }
+    warn_far(s, t, fmax(high - s->target_center, s->target_center - low) / s->target_scale);
     return true;
 }
 

@@ -29,6 +29,24 @@ static void test_target(void)
     table_drop(t);
     schema_free(s);
 
+    static const double marks[] = {999999, 250, 12};
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+        t = table_make(s, 300, 6);
+        for (uint64_t i = 0; i < 300; i++) {
+            put_number(t, i, 0, (float)i);
+            t->target[i] = i == 7 || i == 70 ? marks[k] : (double)(i % 10);
+        }
+        table_index(t);
+        bool good = stats_fit(s, t, &e);
+        bool said =
+            warnings_with(t, "2 of 300 training values", k ? "as 250 does" : "as 999999 does");
+        ok(good && said == (marks[k] > 9 + 20 * 9),
+           "far values of a target are warned of, others are not: %g", marks[k]);
+        table_drop(t);
+        schema_free(s);
+    }
+
     s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = table_make(s, 3, 3);
     for (uint64_t i = 0; i < 3; i++) {
