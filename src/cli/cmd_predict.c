@@ -34,12 +34,11 @@ static const struct arg_option predict_options_table[] = {
     {"max-bad-rows", 0, "N", NULL, ARG_INT, 0, INT64_MAX, "Stop (65) at more than N bad rows."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
-static int predict_command(struct args *a)
+static struct predict_request request_of(const struct args *a)
 {
-    struct err e = {0};
     const char *rule = args_value(a, "on-bad-row"), *io = args_value(a, "io"),
                *output = args_value(a, "output");
-    struct predict_request q = {
+    return (struct predict_request){
         .model = a->positionals[0],
         .inputs = (char *const *)(const void *)(a->positionals + 1),
         .input_count = a->positional_count - 1,
@@ -56,35 +55,54 @@ static int predict_command(struct args *a)
         .rejects = args_value(a, "rejects"),
         .max_bad_rows = args_int(a, "max-bad-rows", -1),
         .overrides = cli_overrides(a)};
+}
+
+/* What the command line alone shows to be wrong; *note: what is on the disk then, or NULL. */
+static bool check_line(const struct args *a, const struct predict_request *q, const char **note,
+                       struct err *e)
+{
+    *note = NULL;
+    if (q->columns && !q->no_header) {
+        err_set(e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
+        return err_help(e, "add --no-header, or leave --columns out");
+    }
+    if (q->on_bad_row == BAD_ROW_STOP && (q->rejects || q->max_bad_rows >= 0)) {
+        const char *option = q->rejects ? "--rejects" : "--max-bad-rows";
+        err_set(e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip", option);
+        return err_help(e, "add --on-bad-row skip or null, or leave %s out: the first bad row "
+                        "stops", option);
+    }
+    if (q->null_text && *q->null_text && q->on_bad_row != BAD_ROW_NULL) {
+        err_set(e, ERR_OPTION_CONFLICT, "--null belongs to --on-bad-row null");
+        return err_help(e, "add --on-bad-row null, or leave --null out: no answer is missing "
+                        "without it");
+    }
+    if (q->null_text && q->tsv && q->null_text[strcspn(q->null_text, "\t\n\r")]) {
+        err_set(e, ERR_OPTION_VALUE, "--null: \"%s\" holds a tab or a line end",
+                text_quote_z(q->null_text));
+        return err_expected(e, "a text without them: --io tsv has no quoting");
+    }
+    if (a->json && q->rejects && !cli_rows_out(a) && file_is_output(q->rejects)) {
+        *note = "nothing was written";
+        err_set(e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");
+        return err_help(e, "name a file with --rejects");
+    }
+    return true;
+}
+
+static int predict_command(struct args *a)
+{
+    struct err e = {0};
+    struct predict_request q = request_of(a);
     struct predict_result r = {0};
     int code = EXIT_DONE;
     const bool answers = cli_rows_out(a);
-    if (q.columns && !q.no_header) {
-        err_set(&e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
-        err_help(&e, "add --no-header, or leave --columns out");
-        code = cli_fail(a, &e, NULL);
-    } else if (q.on_bad_row == BAD_ROW_STOP && (q.rejects || q.max_bad_rows >= 0)) {
-        err_set(&e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip",
-                q.rejects ? "--rejects" : "--max-bad-rows");
-        err_help(&e, "add --on-bad-row skip or null, or leave %s out: the first bad row stops",
-                 q.rejects ? "--rejects" : "--max-bad-rows");
-        code = cli_fail(a, &e, NULL);
-    } else if (q.null_text && *q.null_text && q.on_bad_row != BAD_ROW_NULL) {
-        err_set(&e, ERR_OPTION_CONFLICT, "--null belongs to --on-bad-row null");
-        err_help(&e, "add --on-bad-row null, or leave --null out: no answer is missing without it");
-        code = cli_fail(a, &e, NULL);
-    } else if (q.null_text && q.tsv && q.null_text[strcspn(q.null_text, "\t\n\r")]) {
-        err_set(&e, ERR_OPTION_VALUE, "--null: \"%s\" holds a tab or a line end",
-                text_quote_z(q.null_text));
-        err_expected(&e, "a text without them: --io tsv has no quoting");
-        code = cli_fail(a, &e, NULL);
-    } else if (a->json && q.rejects && !answers && file_is_output(q.rejects)) {
-        err_set(&e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");
-        err_help(&e, "name a file with --rejects");
-        code = cli_fail(a, &e, "nothing was written");
-    } else if (!predict_run(&q, &r, &e))
+    const char *note;
+    if (!check_line(a, &q, &note, &e)) {
+        code = cli_fail(a, &e, note);
+    } else if (!predict_run(&q, &r, &e)) {
         code = cli_fail(a, &e, answers ? NULL : cli_disk_note(q.output, &e));
-    else if (a->json) {
+    } else if (a->json) {
         struct json_out out = {0};
         predict_write(&q, &r, &out);
         code = cli_json(a, &out, answers);

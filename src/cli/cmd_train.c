@@ -71,6 +71,42 @@ static bool shares_output(const char *path)
     return path && file_descriptor(path) < 0 && file_is_output(path);
 }
 
+/* What the command line and the names in the config show to be wrong. */
+static bool check_names(const struct args *a, const struct train_request *q, struct err *e)
+{
+    const char *metrics = q->config->output.metrics;
+    if (!q->output) {
+        err_set(e, ERR_USAGE, "no name for the model");
+        return err_help(e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
+    }
+    if (a->json && shares_output(metrics)) {
+        err_set(e, ERR_OPTION_CONFLICT,
+                "output.metrics and the result of --json are one file: \"%s\"",
+                text_quote_z(metrics));
+        return err_help(e, "name another file, or /dev/stdout: each line behind the one before");
+    }
+    if (a->json && q->profile && file_is_output(q->profile)) {
+        err_set(e, ERR_OPTION_CONFLICT, "--profile and --json both write to standard output");
+        return err_help(e, "name a file with --profile");
+    }
+    return true;
+}
+
+/* What is said of a training that came to its end, or was stopped; the exit code. */
+static int tell_result(struct args *a, const struct train_request *q, struct train_result *r)
+{
+    if (r->exit != EXIT_DONE)
+        return r->exit;
+    summary(r, q->output);
+    log_info("seconds: load %.3g, start %.3g, train %.3g, all %.3g", r->load_s, r->start_s,
+             r->train_s, r->total_s);
+    if (!a->json)
+        return EXIT_DONE;
+    struct json_out out = {0};
+    train_write(q, r, &out);
+    return cli_json(a, &out, false);
+}
+
 static int train_command(struct args *a)
 {
     struct err e = {0};
@@ -92,37 +128,14 @@ static int train_command(struct args *a)
     struct train_result r = {0};
     int code;
     tell_settings(config);
-    if (!output_standard(config, &e)) {
+    if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, "nothing was written"); /* no object there either */
-    } else if (!q.output) {
-        err_set(&e, ERR_USAGE, "no name for the model");
-        err_help(&e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
+    else if (!check_names(a, &q, &e))
         code = cli_fail(a, &e, "nothing was written");
-    } else if (a->json && shares_output(config->output.metrics)) {
-        err_set(&e, ERR_OPTION_CONFLICT,
-                "output.metrics and the result of --json are one file: \"%s\"",
-                text_quote_z(config->output.metrics));
-        err_help(&e, "name another file, or /dev/stdout: each line behind the one before");
-        code = cli_fail(a, &e, "nothing was written");
-    } else if (a->json && q.profile && file_is_output(q.profile)) {
-        err_set(&e, ERR_OPTION_CONFLICT, "--profile and --json both write to standard output");
-        err_help(&e, "name a file with --profile");
-        code = cli_fail(a, &e, "nothing was written");
-    } else if (!train_run(&q, &r, &e))
+    else if (!train_run(&q, &r, &e))
         code = cli_fail(a, &e, r.says_kept ? NULL : cli_disk_note(q.output, &e));
-    else {
-        code = r.exit;
-        if (code == EXIT_DONE) {
-            summary(&r, q.output);
-            log_info("seconds: load %.3g, start %.3g, train %.3g, all %.3g", r.load_s, r.start_s,
-                     r.train_s, r.total_s);
-        }
-        if (code == EXIT_DONE && a->json) {
-            struct json_out out = {0};
-            train_write(&q, &r, &out);
-            code = cli_json(a, &out, false);
-        }
-    }
+    else
+        code = tell_result(a, &q, &r);
     warnings_drop();
     config_free(config);
     return code;
