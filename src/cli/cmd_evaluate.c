@@ -64,6 +64,45 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     }
 }
 
+/* What stands behind --by, and whether it and --on have something to belong to. */
+static bool take_better(const struct args *a, struct evaluate_request *q, struct err *e)
+{
+    const char *by = args_value(a, "by");
+    if ((q->on || by) && !q->better_than)
+        return err_set(e, ERR_OPTION_CONFLICT, "--%s belongs to --better-than",
+                       q->on ? "on" : "by");
+    return !by || text_to_double(by, &q->by) ||
+           err_set(e, ERR_OPTION_VALUE, "--by: \"%s\" is not a number", text_quote_z(by));
+}
+
+static int print_result(struct args *a, const struct evaluate_request *q,
+                        struct evaluate_result *r)
+{
+    if (a->json) {
+        struct json_out out = {0};
+        evaluate_write(q, r, &out);
+        return cli_json(a, &out, false);
+    }
+    struct text out = {0};
+    result_text(r, &out);
+    int code = cli_print(a, &out);
+    text_free(&out);
+    return code;
+}
+
+static void tell_gates(const struct evaluate_result *r)
+{
+    for (size_t i = 0; i < r->gate_count; i++) {
+        if (r->gates[i].pass)
+            continue;
+        struct text measured = {0};
+        put_measured(&r->gates[i], &measured);
+        log_warning("gate not met: %s, measured %s", text_quote_z(r->gates[i].text),
+                    measured.data);
+        text_free(&measured);
+    }
+}
+
 static int evaluate_command(struct args *a)
 {
     struct err e = {0};
@@ -79,37 +118,13 @@ static int evaluate_command(struct args *a)
                                  .overrides = cli_overrides(a)};
     struct evaluate_result r = {0};
     int code;
-    const char *by = args_value(a, "by");
-    if ((q.on || by) && !q.better_than) {
-        err_set(&e, ERR_OPTION_CONFLICT, "--%s belongs to --better-than", q.on ? "on" : "by");
+    if (take_better(a, &q, &e) && evaluate_run(&q, &r, &e))
+        code = print_result(a, &q, &r);
+    else
         code = cli_fail(a, &e, NULL);
-    } else if (by && !text_to_double(by, &q.by)) {
-        err_set(&e, ERR_OPTION_VALUE, "--by: \"%s\" is not a number", text_quote_z(by));
-        code = cli_fail(a, &e, NULL);
-    } else if (!evaluate_run(&q, &r, &e))
-        code = cli_fail(a, &e, NULL);
-    else {
-        if (a->json) {
-            struct json_out out = {0};
-            evaluate_write(&q, &r, &out);
-            code = cli_json(a, &out, false);
-        } else {
-            struct text out = {0};
-            result_text(&r, &out);
-            code = cli_print(a, &out);
-            text_free(&out);
-        }
-        if (code == EXIT_DONE && !r.passed) {
-            for (size_t i = 0; i < r.gate_count; i++)
-                if (!r.gates[i].pass) {
-                    struct text measured = {0};
-                    put_measured(&r.gates[i], &measured);
-                    log_warning("gate not met: %s, measured %s", text_quote_z(r.gates[i].text),
-                                measured.data);
-                    text_free(&measured);
-                }
-            code = EXIT_GATE;
-        }
+    if (code == EXIT_DONE && !r.passed) {
+        tell_gates(&r);
+        code = EXIT_GATE;
     }
     evaluate_release(&r);
     cli_drop(require);
