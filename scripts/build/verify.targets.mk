@@ -16,7 +16,7 @@ $(BUILD)/parity/emulated: $(PARITY_OBJECTS) $(call archives_of,cli) $(BUILD)/emu
 	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
 CONSTANTS_CU := $(addprefix tests/bench/gpu_,constants.cu launches.cu products.cu)
 # some of them have instructions of the newer cards alone
-$(BUILD)/gpu_constants: NVCC_CODE := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(a)$(comma)code=sm_$(a))
+$(BUILD)/gpu_constants: private NVCC_CODE := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(a)$(comma)code=sm_$(a))
 $(BUILD)/gpu_constants: $(CONSTANTS_CU) tests/bench/gpu_constants.cuh $(call archives_of,cli) $(BUILD)/libkernels.a
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) $(filter-out -Xptxas -v,$(NVCC_FLAGS)) -Itests/bench -o $@ $(CONSTANTS_CU) -Xlinker --whole-archive,$(BUILD)/libkernels.a,--no-whole-archive \

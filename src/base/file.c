@@ -291,13 +291,21 @@ char *file_join(const char *folder_of, const char *path)
     return joined;
 }
 
-/* The folder of path without links, and its last name as it is: a link such as latest.csv is meant
- * to be turned. there: PATH_MAX bytes. */
+/* path from the root on, with its links as they are: one such as latest.csv, or its folder, is
+ * meant to be turned. Only where it goes up are its folders resolved. there: PATH_MAX bytes. */
 static bool place_of(const char *path, char *there)
 {
     char folder[PATH_MAX];
-    const char *name = file_base_name(path);
-    size_t head = (size_t)(name - path);
+    const char *name = path;
+    bool up = false;
+    while (name[0] == '.' && name[1] == '/')
+        for (name += 2; *name == '/';)
+            name++;
+    for (const char *part = name; part; part = strchr(part, '/'), part += part != NULL)
+        up |= strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2]);
+    if (up)
+        name = file_base_name(path);
+    size_t head = up ? (size_t)(name - path) : 0;
     if (head >= sizeof folder)
         return false;
     memcpy(folder, path, head);

@@ -342,9 +342,10 @@ static struct infer *look(struct infer_request *q, char *bare, struct err *e)
     if (e->id == ERR_INFER_TARGET && strcmp(bare, q->target) != 0) {
         struct err other = {0};
         q->target = bare;
-        if (!check_lists(q, &other))
+        if (!check_lists(q, &other)) {
+            err_clear(e);
             *e = other;
-        else if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
+        } else if ((found = infer_file(q, &other)) != NULL || other.id == ERR_NONE)
             err_clear(e);
     }
     if (!found && e->id == ERR_NONE)

@@ -102,8 +102,10 @@ static bool check_weights(const struct config *c, const struct infer *found, str
             return err_set(e, ERR_CSV_WEIGHT,
                            "column \"%s\" is a weight, and none of its cells is a number", name);
         if (column->missing)
-            return err_set(e, ERR_CSV_WEIGHT, "column \"%s\" is a weight, and missing in %llu rows",
-                           name, (unsigned long long)column->missing);
+            return err_set(e, ERR_CSV_WEIGHT,
+                           "column \"%s\" is a weight, and missing in %llu row%s",
+                           name, (unsigned long long)column->missing,
+                           column->missing == 1 ? "" : "s");
         if (column->low < 0 || column->high > WEIGHT_MOST)
             return err_set(e, ERR_CSV_WEIGHT,
                            "column \"%s\" is a weight, and has values from %.9g to %.9g", name,

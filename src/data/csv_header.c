@@ -205,8 +205,9 @@ static bool tells_delimiter(const struct csv_cells *cells)
 
 bool csv_is_blank(unsigned character)
 {
-    return character == 0xA0 || (character >= 0x2000 && character <= 0x200A) ||
-           character == 0x202F || character == 0x205F || character == 0x3000;
+    return character == 0xA0 || character == 0x1680 ||
+           (character >= 0x2000 && character <= 0x200A) || character == 0x202F ||
+           character == 0x205F || character == 0x3000;
 }
 
 /* Joiners and the marks of other scripts are not among them: words are written with those. */
@@ -214,7 +215,8 @@ static bool is_unseen(unsigned character)
 {
     return character == 0xAD || character == 0x200B || character == 0x2028 ||
            character == 0x2029 || (character >= 0x202A && character <= 0x202E) ||
-           (character >= 0x2060 && character <= 0x2064) || character == 0xFEFF;
+           (character >= 0x2060 && character <= 0x2069) || character == 0x180E ||
+           character == 0x3164 || character == 0xFEFF;
 }
 
 /* The first such character of a name in valid UTF-8, all of which have two or three bytes; 0: it

@@ -178,7 +178,7 @@ static bool is_date_of_words(const char *text, size_t length)
         else
             number = n = digits(text, length, at);
         if (!n || (number && !day && (n > 2 || number_at(text, at, n) > 31)) ||
-            (i == 2 && !month) || (i == 2 && n != 2 && n != 4))
+            (i == 2 && (!month || !number || (n != 2 && n != 4))))
             return false;
         day |= number > 0;
         at += n;

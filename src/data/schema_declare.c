@@ -307,7 +307,8 @@ static bool check_roles(const struct declaration *d)
          "`data.columns` names no column to learn from");
     err_key(d->e, COLUMNS_KEY);
     err_expected(d->e, "at least one column of type numeric, categorical or datetime");
-    if (s->column_count) /* perhaps from `dnn init`, which found nothing */
+    /* perhaps from `dnn init`, which found nothing */
+    if (d->options->columns && json_count(d->options->columns))
         return err_help(d->e, "give a column of the list one of these types, or give data with "
                               "more columns; the notes of `dnn init DATA.csv --target COL` say why "
                               "it takes none");

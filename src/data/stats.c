@@ -38,11 +38,11 @@ static int ascending(const void *a, const void *b, const void *context)
 /* The 1 % and 99 % quantile of the target, of evenly chosen training rows. */
 static void target_quantiles(const struct table *t, uint64_t count, double *low, double *high)
 {
-    uint64_t most = count < FAR_SAMPLE ? count : FAR_SAMPLE, every = count / most;
+    uint64_t most = count < FAR_SAMPLE ? count : FAR_SAMPLE;
     double *v = mem_alloc(most, sizeof *v);
     size_t n = 0;
-    for (uint64_t i = 0; i < count && n < most; i += every) {
-        v[n] = t->target[t->index[PART_TRAIN][i]];
+    for (uint64_t i = 0; i < most; i++) {
+        v[n] = t->target[t->index[PART_TRAIN][i * count / most]];
         n += v[n] == v[n];
     }
     sort_stable(v, n, sizeof *v, ascending, NULL);
@@ -70,10 +70,10 @@ static void warn_far(const struct schema *s, struct table *t, double farthest)
         stats_warn(t,
                    "target \"%s\": %llu of %llu training values %s far from all others, as %.10g "
                    "does, where nearly all are from %.4g to %.4g; they set its scale, whatever the "
-                   "loss: leave such rows out, or where they are right, learn its logarithm",
+                   "loss: leave such rows out%s",
                    text_quote_z(s->columns[s->target].name), far, (unsigned long long)count,
-                   far == 1 ? "lies" : "lie", first,
-                   low, high);
+                   far == 1 ? "lies" : "lie", first, low, high,
+                   low > 0 ? ", or where they are right, learn its logarithm" : "");
 }
 
 /* Welford, Technometrics 4, 1962: one pass in file order. */

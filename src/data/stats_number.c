@@ -95,14 +95,17 @@ static double factor_of(double width, double size)
 }
 
 /* Where "auto" chose the scale, and of a datetime, values end as far beyond the training range as
- * it is wide: a column that was nearly constant in training has a tiny spread, and a later value
- * divided by it would drown all others. A scale that the config names goes on in a straight
- * line. */
+ * it is wide (or where a missing one is filled in): a column that was nearly constant in training
+ * has a tiny spread, and a later value divided by it would drown all others. A scale that the
+ * config names goes on in a straight line. */
 static void fit_limits(struct number_slot *n, const struct shape *s)
 {
+    if (n->scale == SCALE_QUANTILE)
+        return; /* ranks end where training ends */
     double low = (s->low - n->center) * n->factor, high = (s->high - n->center) * n->factor;
-    n->least = fmax(low - (high - low), -SCHEMA_SCALED_MOST);
-    n->most = fmin(high + (high - low), SCHEMA_SCALED_MOST);
+    double filled = n->indicator ? ((double)n->impute - n->center) * n->factor : low;
+    n->least = fmax(fmin(low - (high - low), filled), -SCHEMA_SCALED_MOST);
+    n->most = fmin(fmax(high + (high - low), filled), SCHEMA_SCALED_MOST);
 }
 
 static void fit_scale(struct number_slot *n, int scale, const struct shape *s, const float *sorted)

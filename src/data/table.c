@@ -99,7 +99,7 @@ static void warn_short(struct table *t, const struct split_options *o, const uin
         [SPLIT_GROUP] = "a group stays together, and these are few or large",
         [SPLIT_TIME] = "rows of one time stay together, and the times are few",
         [SPLIT_HASH] = "chance deals, and there are few rows or few keys"};
-    uint64_t all = t->count[PART_TRAIN] + t->count[PART_VALID] + t->count[PART_TEST];
+    uint64_t all = (uint64_t)want[PART_TRAIN] + want[PART_VALID] + want[PART_TEST];
     for (int part = PART_TRAIN; part < PARTS && o->method != SPLIT_COLUMN; part++)
         if ((double)t->count[part] < SPLIT_SHORT * want[part])
             stats_warn(t,

@@ -13,8 +13,9 @@ struct norm_spec {
 
 #define EPSILON_ROW                                                                                \
     {                                                                                              \
-        .key = "epsilon", .type = OPT_NUMBER, .flags = OPT_OPEN_LOW,                               \
-        .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05", .low = 0, .high = 1,   \
+        .key = "epsilon", .type = OPT_NUMBER,                                                      \
+        .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05",                        \
+        .low = 1e-20, .high = 1,                                                                   \
         .help = "Added to the variance before its root is divided by."                             \
     }
 

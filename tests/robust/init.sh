@@ -26,6 +26,15 @@ ln -s data folder
 run dnn init folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
 run dnn train jobs/c.json -o m.dnn -q
 is_exit 0 "a file in a linked folder is found again"
+has '"train": "../folder/in.csv"' jobs/c.json "  by the name of that link"
+run dnn init jobs/../folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
+has '"train": "../data/in.csv"' jobs/c.json "  which is resolved where the path goes up"
+awk 'BEGIN { print "north,x,y"; for (i = 0; i < 400; i++) printf "%d,%d,%s\n", 5310000 + i * 100, i % 7, i % 3 ? "a" : "b" }' >map.csv
+run dnn init map.csv --target y -o map.json --set train.epochs=1
+run dnn train map.json -o map.dnn -q
+is_exit 0 "large numbers of a narrow range train"
+run dnn predict map.dnn map.csv
+is_exit 0 "  and are predicted from"
 
 # what --set says of the reading is not guessed
 { echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv

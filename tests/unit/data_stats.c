@@ -39,13 +39,28 @@ static void test_target(void)
         }
         table_index(t);
         bool good = stats_fit(s, t, &e);
-        bool said =
+        bool said = warnings_with(t, "far from all others", "training values");
+        bool named =
             warnings_with(t, "2 of 300 training values", k ? "as 250 does" : "as 999999 does");
-        ok(good && said == (marks[k] > 9 + 20 * 9),
+        bool far = marks[k] > 9 + 20 * 9;
+        ok(good && said == far && named == far,
            "far values of a target are warned of, others are not: %g", marks[k]);
         table_drop(t);
         schema_free(s);
     }
+
+    /* more rows than are looked at, whose second half is elsewhere: nothing lies far */
+    s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+    t = table_make(s, 100000, 12);
+    for (uint64_t i = 0; i < 100000; i++) {
+        put_number(t, i, 0, (float)(i % 1000));
+        t->target[i] = i < 98000 ? (double)(i % 10) : 5000;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e) && !warnings_with(t, "far from all others", "target"),
+       "rows are chosen from all of the file");
+    table_drop(t);
+    schema_free(s);
 
     s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = table_make(s, 3, 3);

@@ -172,6 +172,35 @@ static void test_nearly_constant(void)
     is_near(seen[1], 0, 0, "a constant by rank stays 0");
 }
 
+/* Large values go by rank, which has its own ends: the limits of others are not touched. */
+static void test_large(void)
+{
+    enum { ROWS = 300 };
+    static float v[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        v[i] = 5310000.f + (float)(i * 130);
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+    struct table *t = one_column(s, v, ROWS);
+    const struct number_slot *n = &s->numbers[0];
+    is_int(n->scale, SCALE_QUANTILE, "northings of a map go by rank");
+    ok(n->least <= -1e6 && n->most >= 1e6, "and have no limits: %g to %g", n->least, n->most);
+    table_drop(t);
+    schema_free(s);
+}
+
+/* A missing one is filled in with what the config says, however far it is. */
+static void test_filled(void)
+{
+    struct schema *s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"impute\": \"zero\"}"),
+                                   TASK_REGRESSION);
+    const float v[] = {1000, 1001, 1002, 1003, NAN};
+    struct table *t = one_column(s, v, 5);
+    apply_all(s, t);
+    is_near(get_number(t, 4, 0), -1001.5 / sqrt(1.25), 1e-3, "0 in place of a missing one");
+    table_drop(t);
+    schema_free(s);
+}
+
 /* Values that differ by what rounding them to double explains are one. */
 static void test_rounding(void)
 {
@@ -331,6 +360,8 @@ int main(void)
     test_auto();
     test_constant();
     test_nearly_constant();
+    test_large();
+    test_filled();
     test_rounding();
     test_extremes();
     test_quantile();
