@@ -85,10 +85,10 @@ const struct option column_numeric_table[] = {
      .words = column_scale_names,
      .help = "How numbers are brought to one size: standard (mean 0, deviation 1), robust (median "
              "and quartiles), minmax (0 to 1), quantile (by rank, to a normal shape), none. auto: "
-             "quantile; standard for a column of up to 50 values or one that a single value "
-             "dominates; minmax for one of two values or nearly constant. auto also keeps later "
-             "values near the training range; a scale that is named goes on in a straight "
-             "line."},
+             "quantile; standard for a column of up to 50 values, one that a single value "
+             "dominates, or one without far values in less than 3000 training rows; minmax for "
+             "one of two values or nearly constant. auto also keeps later values near the training "
+             "range; standard, robust and minmax by name go on in a straight line."},
     {.key = "impute", .type = OPT_WORD, .offset = AT(impute), .standard = "\"median\"",
      .words = column_impute_names,
      .help = "What stands for a missing number: the median, mean or zero; error: the row is "

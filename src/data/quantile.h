@@ -15,8 +15,8 @@ struct quantile_room {
 };
 
 /* v[count] in place, at most QUANTILE_BLOCK of them, no NaN: the normal quantile of the
- * interpolated rank among n->quantiles (ascending, at least one), clipped to +-STATS_QUANTILE_MOST.
- * The same bits on every processor. */
+ * interpolated rank among n->quantiles (ascending, at least one), clipped to n->least and n->most
+ * and to +-STATS_QUANTILE_MOST. The same bits on every processor. */
 typedef void quantile_fn(const struct number_slot *n, float *v, size_t count,
                          struct quantile_room *room);
 quantile_fn quantile_plain, quantile_avx512;

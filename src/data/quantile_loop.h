@@ -122,6 +122,9 @@ static inline void quantile_loop(const struct number_slot *n, float *restrict v,
         v[i] = (float)quantile_middle(rank[i]);
     for (size_t i = 0; i < found; i++)
         tail[i] = quantile_tail(tail[i]);
-    for (size_t i = 0; i < found; i++)
-        v[listed[i]] = (float)tail[i];
+    const double least = n->least, most = n->most;
+    for (size_t i = 0; i < found; i++) {
+        double z = tail[i] < most ? tail[i] : most;
+        v[listed[i]] = (float)(z > least ? z : least);
+    }
 }

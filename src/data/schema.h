@@ -35,7 +35,7 @@ struct number_slot {
     bool indicator;         /* some training row lacked it */
     uint32_t quantile_count;
     /* SCALE_QUANTILE: ascending knots of the training values. Applied: the normal quantile of the
-     * interpolated rank, clipped to +-5.2. */
+     * interpolated rank, clipped to least and most. */
     float *quantiles;
     float low, high;        /* range of the training values: drift is counted, not refused */
 };

@@ -58,20 +58,25 @@ static struct shape shape_of(const float *sorted, uint32_t count)
 
 /* The rule behind "auto". A number with many values goes by rank: with a long tail nearly all rows
  * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
- * (Gorishniy et al., 2021, use them for every column), and on columns without a tail they cost
- * nothing. Where one value holds more than a quarter of the rows, ranks would press the others
- * together, and the distance from that value is what counts (capital-gain of the adult data,
- * counts of otto). Few values leave nothing to spread. Of two values the rare one would stand ten
- * deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of covertype). So do
- * 0..1 where less than a tenth of the rows, and less than RARE_ROWS, differ from the others: they
- * do not say what a deviation is. */
+ * (Gorishniy et al., 2021, use them for every column), and in large tables they are as good on
+ * columns without a tail, or better. In small ones such a column keeps its own distances: its few
+ * knots would bend what is straight. Where one value holds more than a quarter of the rows, ranks
+ * would press the others together, and the distance from that value is what counts (capital-gain
+ * of the adult data, counts of otto). Few values leave nothing to spread. Of two values the rare
+ * one would stand ten deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of
+ * covertype). So do 0..1 where less than a tenth of the rows, and less than RARE_ROWS, differ from
+ * the others: they do not say what a deviation is. */
 #define RARE_ROWS 10
+#define SMALL_ROWS 3000
+#define TAIL_DEVIATIONS 4
 static int scale_choose(const struct shape *s)
 {
     uint64_t others = s->count - s->often;
     if (s->distinct == 2 || (others < RARE_ROWS && 10 * others < s->count))
         return SCALE_MINMAX;
-    return s->distinct > 50 && 4 * (uint64_t)s->often <= s->count ? SCALE_QUANTILE : SCALE_STANDARD;
+    bool tail = fmax(s->high - s->mean, s->mean - s->low) > TAIL_DEVIATIONS * s->deviation;
+    bool ranks = s->distinct > 50 && 4 * (uint64_t)s->often <= s->count;
+    return ranks && (tail || s->count >= SMALL_ROWS) ? SCALE_QUANTILE : SCALE_STANDARD;
 }
 
 /* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would
@@ -85,6 +90,10 @@ static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t c
     for (uint32_t i = 0; i < knots; i++)
         n->quantiles[i] =
             (float)at_rank(sorted, count, (double)i * (double)(count - 1) / (double)(knots - 1));
+    /* the outermost value stands at the middle of the last of `count` equal shares, not at the end
+     * of the last one, which would be a leap from its neighbours */
+    n->most = stats_normal_quantile(1 - 0.5 / (double)count);
+    n->least = -n->most;
 }
 
 /* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
@@ -101,7 +110,7 @@ static double factor_of(double width, double size)
 static void fit_limits(struct number_slot *n, const struct shape *s)
 {
     if (n->scale == SCALE_QUANTILE)
-        return; /* ranks end where training ends */
+        return; /* fit_quantiles has set them */
     double low = (s->low - n->center) * n->factor, high = (s->high - n->center) * n->factor;
     double filled = n->indicator ? ((double)n->impute - n->center) * n->factor : low;
     n->least = fmax(fmin(low - (high - low), filled), -SCHEMA_SCALED_MOST);

@@ -36,7 +36,7 @@ static float slow(const struct number_slot *n, float v)
         double left = (double)n->quantiles[below - 1], right = (double)n->quantiles[below];
         rank = ((double)(below - 1) + ((double)v - left) / (right - left)) / last;
     }
-    return (float)stats_normal_quantile(rank);
+    return (float)fmax(n->least, fmin(stats_normal_quantile(rank), n->most));
 }
 
 /* Knots on a grid of `steps`, so that some are equal; values at them, between and beyond. */
@@ -47,7 +47,9 @@ static bool same_values(quantile_fn *f, uint32_t count, uint32_t steps)
     for (uint32_t i = 0; i < count; i++)
         knots[i] = (float)draw(steps) / 8 - 3;
     sort_floats(knots, count);
-    const struct number_slot n = {.quantile_count = count, .quantiles = knots};
+    double most = draw(2) ? 1e6 : 2 + draw(100) / 50.0;
+    const struct number_slot n = {
+        .quantile_count = count, .quantiles = knots, .least = -most, .most = most};
     size_t values = 1 + draw(QUANTILE_BLOCK);
     for (size_t i = 0; i < values; i++) {
         static const float far[] = {-INFINITY, INFINITY, -1e30F, 1e30F, 0, -0.0F};

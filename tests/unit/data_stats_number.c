@@ -9,19 +9,6 @@ static void apply_all(const struct schema *s, struct table *t)
         column_apply(s, rows_at(&t->rows, i), 1);
 }
 
-static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
-{
-    struct err e = {0};
-    struct table *t = table_make(s, rows, 3);
-    for (uint64_t i = 0; i < rows; i++) {
-        put_number(t, i, 0, v[i]);
-        t->target[i] = (double)i;
-    }
-    table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    return t;
-}
-
 /* Training rows hold 1, 2, 3, 4, 100 and a missing one; a validation row is far away and must
  * not count. */
 static void check_scale(const char *options, int scale, double center, double factor, float fill)
@@ -68,14 +55,26 @@ static void test_scales(void)
     check_scale("\"scale\": \"none\"", SCALE_NONE, 0, 1, 3);
 }
 
-/* The rule of "auto": by the number of values and the share of the most frequent one. */
-static int chosen(uint32_t values, uint32_t same)
+static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
 {
-    enum { ROWS = 400 };
+    struct err e = {0};
+    struct table *t = table_make(s, rows, 3);
+    for (uint64_t i = 0; i < rows; i++) {
+        put_number(t, i, 0, v[i]);
+        t->target[i] = (double)i;
+    }
+    table_index(t);
+    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    return t;
+}
+
+/* The rule of "auto": by the number of values and the share of the most frequent one. */
+static int chosen(uint32_t rows, uint32_t values, uint32_t same)
+{
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, ROWS, 6);
-    for (uint32_t i = 0; i < ROWS; i++) {
+    struct table *t = table_make(s, rows, 6);
+    for (uint32_t i = 0; i < rows; i++) {
         put_number(t, i, 0, i < same ? 0 : (float)(i % values));
         t->target[i] = i;
     }
@@ -88,17 +87,36 @@ static int chosen(uint32_t values, uint32_t same)
     return scale;
 }
 
+/* The same for a long tail: the values e^0 to e^10. */
+static int chosen_far(int rows)
+{
+    struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
+    float *v = mem_alloc((uint64_t)rows, sizeof *v);
+    for (int i = 0; i < rows; i++)
+        v[i] = expf(10 * (float)i / (float)rows);
+    struct table *t = one_column(s, v, (uint64_t)rows);
+    int scale = s->numbers[0].scale;
+    table_drop(t);
+    schema_free(s);
+    mem_free(v);
+    return scale;
+}
+
 static void test_auto(void)
 {
-    is_int(chosen(2, 0), SCALE_MINMAX, "two values: 0 and 1");
-    is_int(chosen(2, 395), SCALE_MINMAX, "also when one is rare");
-    is_int(chosen(3, 0), SCALE_STANDARD, "three values");
-    is_int(chosen(50, 0), SCALE_STANDARD, "50 values");
-    is_int(chosen(51, 0), SCALE_QUANTILE, "51 values");
-    is_int(chosen(400, 100), SCALE_QUANTILE, "a quarter of the rows alike");
-    is_int(chosen(400, 101), SCALE_STANDARD, "more than a quarter");
-    is_int(chosen(5, 385), SCALE_STANDARD, "twelve rows that differ");
-    is_int(chosen(5, 390), SCALE_MINMAX, "eight rows that differ");
+    is_int(chosen(4000, 2, 0), SCALE_MINMAX, "two values: 0 and 1");
+    is_int(chosen(4000, 2, 3995), SCALE_MINMAX, "also when one is rare");
+    is_int(chosen(4000, 3, 0), SCALE_STANDARD, "three values");
+    is_int(chosen(4000, 50, 0), SCALE_STANDARD, "50 values");
+    is_int(chosen(4000, 51, 0), SCALE_QUANTILE, "51 values");
+    is_int(chosen(4000, 4000, 1000), SCALE_QUANTILE, "a quarter of the rows alike");
+    is_int(chosen(4000, 4000, 1001), SCALE_STANDARD, "more than a quarter");
+    is_int(chosen(400, 5, 385), SCALE_STANDARD, "twelve rows that differ");
+    is_int(chosen(400, 5, 390), SCALE_MINMAX, "eight rows that differ");
+    is_int(chosen(2999, 51, 0), SCALE_STANDARD, "51 values in a small table, none of them far");
+    is_int(chosen(3000, 51, 0), SCALE_QUANTILE, "and in one that is not small");
+    is_int(chosen(300, 300, 0), SCALE_STANDARD, "all values differ");
+    is_int(chosen_far(300), SCALE_QUANTILE, "and some are far");
 }
 
 static void test_constant(void)
@@ -175,15 +193,16 @@ static void test_nearly_constant(void)
 /* Large values go by rank, which has its own ends: the limits of others are not touched. */
 static void test_large(void)
 {
-    enum { ROWS = 300 };
+    enum { ROWS = 3000 };
     static float v[ROWS];
     for (int i = 0; i < ROWS; i++)
-        v[i] = 5310000.f + (float)(i * 130);
+        v[i] = 5310000.f + (float)(i * 13);
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     struct table *t = one_column(s, v, ROWS);
     const struct number_slot *n = &s->numbers[0];
     is_int(n->scale, SCALE_QUANTILE, "northings of a map go by rank");
-    ok(n->least <= -1e6 && n->most >= 1e6, "and have no limits: %g to %g", n->least, n->most);
+    is_near(n->most, stats_normal_quantile(1 - 0.5 / ROWS), 1e-12, "and end where ranks do");
+    is_near(n->least, -n->most, 0, "on both sides");
     table_drop(t);
     schema_free(s);
 }
@@ -275,13 +294,14 @@ static void test_quantile(void)
             rising &= v[i] <= v[k] || x >= (double)get_number(t, k, 0);
     }
     ok(rising, "order is kept");
-    ok(low > -0.1 && low < 0.1 && high > 5.19 && high < 5.21, "from the middle to the end: %g %g",
-       low, high);
+    const double most = stats_normal_quantile(1 - 0.5 / ROWS);
+    ok(low > -0.1 && low < 0.1 && high > most - 1e-6 && high < most + 1e-6,
+       "from the middle to the end: %g %g", low, high);
     put_number(t, 0, 0, -1e30f);
     put_number(t, 2, 0, 1e30f);
     column_apply(s, rows_at(&t->rows, 0), 3);
-    is_near(get_number(t, 0, 0), -5.2, 1e-6, "below all");
-    is_near(get_number(t, 2, 0), 5.2, 1e-6, "above all");
+    is_near(get_number(t, 0, 0), -most, 1e-6, "below all");
+    is_near(get_number(t, 2, 0), most, 1e-6, "above all");
     table_drop(t);
     schema_free(s);
 
