@@ -311,7 +311,8 @@ static void say_wrong(const struct watch *w, const struct counts *n, char decima
     uint64_t wrong = n->present - n->numbers;
     set_aside(c, type,
               "numbers but for %llu of %llu cells%s: mend %s and run init again, or list the text "
-              "under data.missing and make the column numeric", (unsigned long long)wrong, (unsigned long long)n->present,
+              "under data.missing and make the column numeric", (unsigned long long)wrong,
+              (unsigned long long)n->present,
               place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them");
 }
 
