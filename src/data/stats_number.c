@@ -90,10 +90,17 @@ static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t c
     for (uint32_t i = 0; i < knots; i++)
         n->quantiles[i] =
             (float)at_rank(sorted, count, (double)i * (double)(count - 1) / (double)(knots - 1));
-    /* the outermost value stands at the middle of the last of `count` equal shares, not at the end
-     * of the last one, which would be a leap from its neighbours */
-    n->most = stats_normal_quantile(1 - 0.5 / (double)count);
-    n->least = -n->most;
+    /* The outermost value stands at the middle of the last of `count` equal shares, not at the end
+     * of the last one, which would be a leap from its neighbours; one that many rows share, a cap
+     * perhaps, in the middle of their ranks, and what lies beyond it there too. */
+    uint32_t low = 0, high = knots - 1;
+    while (low + 1 < knots && !(n->quantiles[low + 1] > n->quantiles[0]))
+        low++;
+    while (high > 0 && !(n->quantiles[high - 1] < n->quantiles[knots - 1]))
+        high--;
+    double last = (double)(knots - 1), share = 0.5 / (double)count;
+    n->least = stats_normal_quantile(fmax(share, (double)low / 2 / last));
+    n->most = stats_normal_quantile(fmin(1 - share, ((double)high + last) / 2 / last));
 }
 
 /* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
