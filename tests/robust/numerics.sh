@@ -154,7 +154,8 @@ run dnn train v.json -o m.dnn --json --set train.epochs=200 --set train.optimize
 out_has '"warnings":[]' "a good model has no warning"
 rm -f m.dnn
 # the advice is what is known of the training: no rate is lowered that nothing could lower
-awk 'BEGIN {srand(7); print "a,b,y,t"; for (i = 0; i < 400; i++) {a = rand(); b = rand(); print a "," b "," (rand() < 0.5 ? "no" : "yes") "," (a > 0.5 ? "no" : "yes")}}' >n.csv
+perl -e 'my $x = 12; sub draw { $x = ($x * 1103515245 + 12345) % 2147483648; $x / 2147483648 } print "a,b,y,t\n";
+    for (1 .. 400) { my ($a, $b, $c) = (draw(), draw(), draw()); printf "%.6f,%.6f,%s,%s\n", $a, $b, $c < 0.5 ? "no" : "yes", $a > 0.5 ? "no" : "yes" }' >n.csv
 printf '{"task": "binary", "data": {"train": "n.csv", "target": "y", "columns": {"a": "numeric", "b": "numeric"}}, "backend": {"name": "dnn_cpu", "threads": 1}}' >n.json
 advised() { # NAME TEXT ARGS...
     run dnn train n.json -o n.dnn "${@:3}"
