@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/thread.h"
+#include "data/quantile.h"
 
 /* What a sorted column shows. */
 struct shape {
@@ -93,14 +94,12 @@ static void fit_quantiles(struct number_slot *n, const float *sorted, uint32_t c
     /* The outermost value stands at the middle of the last of `count` equal shares, not at the end
      * of the last one, which would be a leap from its neighbours; one that many rows share, a cap
      * perhaps, in the middle of their ranks, and what lies beyond it there too. */
-    uint32_t low = 0, high = knots - 1;
-    while (low + 1 < knots && !(n->quantiles[low + 1] > n->quantiles[0]))
-        low++;
-    while (high > 0 && !(n->quantiles[high - 1] < n->quantiles[knots - 1]))
-        high--;
-    double last = (double)(knots - 1), share = 0.5 / (double)count;
-    n->least = stats_normal_quantile(fmax(share, (double)low / 2 / last));
-    n->most = stats_normal_quantile(fmin(1 - share, ((double)high + last) / 2 / last));
+    float ends[2] = {n->quantiles[0], n->quantiles[knots - 1]};
+    struct quantile_room room;
+    quantile_choose()(n, ends, 2, &room);
+    double share = 0.5 / (double)count;
+    n->least = fmax(stats_normal_quantile(share), (double)ends[0]);
+    n->most = fmin(stats_normal_quantile(1 - share), (double)ends[1]);
 }
 
 /* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
@@ -132,6 +131,8 @@ static void fit_scale(struct number_slot *n, int scale, const struct shape *s, c
         n->scale = SCALE_STANDARD; /* a constant has no ranks */
     n->center = 0;
     n->factor = 1;
+    n->least = -SCHEMA_SCALED_MOST;
+    n->most = SCHEMA_SCALED_MOST;
     switch ((enum column_scale)n->scale) {
     case SCALE_AUTO:
     case SCALE_NONE:
