@@ -118,6 +118,18 @@ static size_t *places(const uint32_t *keys, size_t stride, size_t count)
     return place;
 }
 
+static int doubles_compare(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_doubles(double *values, size_t count)
+{
+    sort_stable(values, count, sizeof *values, doubles_compare, NULL);
+}
+
 void sort_floats(float *values, size_t count)
 {
     if (count < 2)

@@ -9,6 +9,7 @@
 void sort_stable(void *items, size_t count, size_t size,
                  int (*compare)(const void *, const void *, const void *), const void *context);
 void sort_floats(float *values, size_t count);    /* ascending; no NaN among them; radix */
+void sort_doubles(double *values, size_t count);  /* ascending; no NaN among them; merge */
 /* order[0..count) becomes the stable order of ascending keys. */
 void sort_order_floats(uint32_t *order, const float *keys, size_t count);
 

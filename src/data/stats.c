@@ -26,15 +26,6 @@ enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* values that quantiles are taken
 #define FAR_SPREADS 20                        /* from the quantiles, times their distance */
 #define FAR_DEVIATIONS 8 /* what less than a hundredth of the values must reach to be as far */
 
-static int ascending(const void *a, const void *b, const void *context)
-{
-    double x, y;
-    (void)context;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* The 1 % and 99 % quantile of the target, of evenly chosen training rows. */
 static void target_quantiles(const struct table *t, uint64_t count, double *low, double *high)
 {
@@ -45,7 +36,7 @@ static void target_quantiles(const struct table *t, uint64_t count, double *low,
         v[n] = t->target[t->index[PART_TRAIN][i * count / most]];
         n += v[n] == v[n];
     }
-    sort_stable(v, n, sizeof *v, ascending, NULL);
+    sort_doubles(v, n);
     *low = n ? v[n / 100] : 0;
     *high = n ? v[n - 1 - n / 100] : 0;
     mem_free(v);

@@ -58,13 +58,6 @@ static bool timed(struct machine *m, bench_work *work, void *context, uint32_t t
     return true;
 }
 
-static int by_value(const void *a, const void *b, const void *context)
-{
-    (void)context;
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What is said of an emulated device would be said of the emulator. */
 static bool claims(const struct bench *b, int side)
 {
@@ -116,7 +109,7 @@ bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, vo
     for (uint32_t i = 0; i < repeats; i++)
         if (!timed(m, work, context, each, slice, &took[i], e))
             return false;
-    sort_stable(took, repeats, sizeof *took, by_value, NULL);
+    sort_doubles(took, repeats);
     double seconds = took[repeats / 2];
     *f = (struct bench_figure){.made = true,
                                .seconds = seconds,
