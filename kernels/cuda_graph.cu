@@ -1,12 +1,13 @@
 /* cuda_graph.cu - routines: operations taken down, and played as graphs of one, 8 and 64 rounds of
- * them, so that the host has a call for many steps. A graph is made when it is first worth it.
+ * them, so that the host has a call for many steps; and of as many as were asked for twice running,
+ * so that it has none inside an epoch that is short. A graph is made when it is first worth it.
  * Where the driver makes none, the operations are issued each time. */
 #include <string.h>
 
 #include "cuda.cuh"
 
 static const uint32_t unrolled[] = {1, 8, 64};
-enum { SIZES = 3 };
+enum { WHOLE = 3, SIZES, WHOLE_MOST = 4096 }; /* operations in the graph of an epoch */
 
 struct taken { enum op_id op; size_t at; };
 struct cuda_routine {
@@ -17,6 +18,7 @@ struct cuda_routine {
     size_t used, bytes_room;
     bool played;
     bool refused; /* a capture of it was */
+    uint32_t asked, whole; /* rounds: of the last play; of the graph WHOLE, 0: not chosen */
     cudaGraphExec_t graphs[SIZES];
 };
 
@@ -158,9 +160,14 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
     return NULL;
 }
 
+static uint32_t rounds_of(const struct cuda_routine *r, int size)
+{
+    return size == WHOLE ? r->whole : unrolled[size];
+}
+
 static void make_graph(struct card *m, struct cuda_routine *r, int size)
 {
-    cudaGraph_t graph = capture(m, r, unrolled[size]);
+    cudaGraph_t graph = capture(m, r, rounds_of(r, size));
     if (!graph)
         return;
     cudaError_t code = call_GraphInstantiateWithFlags(&r->graphs[size], graph, 0);
@@ -179,20 +186,39 @@ static void launch(struct card *m, const struct cuda_routine *r, int size)
     CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
 }
 
+/* The first number that repeats is that of an epoch's steps, or of its validation's batches; it
+ * stays, as a graph that may still be played is not taken away. */
+static void choose_whole(struct cuda_routine *r, uint32_t times)
+{
+    if (!r->whole && times == r->asked && times > 1 && times <= WHOLE_MOST / r->count)
+        r->whole = times;
+    r->asked = times;
+}
+
+/* The largest that `times` rounds fill. */
+static int size_for(const struct cuda_routine *r, uint32_t times)
+{
+    if (r->played && times == r->whole)
+        return WHOLE;
+    int size = WHOLE - 1;
+    while (unrolled[size] > (r->played ? times : 1))
+        size--;
+    return size;
+}
+
 void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
 {
     struct card *m = card_of(machine);
     struct cuda_routine *r = (struct cuda_routine *)routine;
     m->work++;
+    choose_whole(r, times);
     while (times && !cuda_lost(m)) {
-        int size = SIZES - 1;
-        while (unrolled[size] > (r->played ? times : 1))
-            size--;
+        int size = size_for(r, times);
         if (!r->graphs[size] && !m->no_graphs && r->played)
             make_graph(m, r, size);
         if (cuda_lost(m))
             return;
-        uint32_t rounds = r->graphs[size] ? unrolled[size] : 1;
+        uint32_t rounds = r->graphs[size] ? rounds_of(r, size) : 1;
         if (r->graphs[size])
             launch(m, r, size);
         else

@@ -39,6 +39,14 @@ read -r waits others copies <<<"$(each c.json)"
 [ "$waits" -le 3 ]
 ok $? "without a limit the norms of its steps come as well: $waits waits"
 
+# --- a short epoch of many steps is one graph from its third time on (its calls: traffic.sh), with the bits of steps issued one by one ---
+make_data few.csv 300 # short epochs: a stretch holds them whole
+make_config few.json few.csv binary '"epochs": 12, "early_stopping": {"patience": 0}' "$gpu"
+few() { dnn train few.json --progress none --set model.hidden='[4]' --set train.batch_size=20 "$@" 2>&1 >/dev/null; }
+few -o graphs.dnn >err
+CUDA_LAUNCH_BLOCKING=1 few -o plain.dnn >err
+same graphs.dnn plain.dnn "the same bytes without graphs"
+
 # --- what the device measures is what the host would, and does not depend on who writes it down ---
 value() { tail -n 1 j.jsonl | sed -n "s/.*\"valid\":{[^}]*\"$1\":\([-0-9.e+]*\).*/\1/p"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a != "" && d <= 2e-6 * (b < 0 ? -b : b) + 1e-12) }'; }

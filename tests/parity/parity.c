@@ -5,7 +5,8 @@
  *
  *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision | --least]
  *            [FILE.json]    --least: --precision, the smallest shapes that have each tile
- *     parity --only small|preset|large --steps N    N steps, for those who count
+ *     parity --only small|preset|large --steps N [--epochs N]    that many steps of so many epochs,
+ *                             for those who count
  *     parity --large APART [FILE.json]    G17, rows so many elements apart; 0: as memory allows
  *
  * Exit 0 when all is equal, 1 when something is not, 69 without a device, 81 when it failed. */
@@ -112,7 +113,7 @@ int main(int count, char **words)
 {
     struct parity p = {.out = stdout, .most = UINT64_MAX};
     bool cases = true, trainings = true, precisions = true;
-    double steps = 0, apart = -1;
+    double steps = 0, epochs = 1, apart = -1;
     struct err e = {0};
     for (int i = 1; i < count; i++) {
         double most;
@@ -132,6 +133,9 @@ int main(int count, char **words)
         } else if (i + 1 < count && strcmp(words[i], "--steps") == 0 &&
                    text_to_double(words[i + 1], &steps) && steps >= 1 && steps <= 1e6) {
             i++;
+        } else if (i + 1 < count && strcmp(words[i], "--epochs") == 0 &&
+                   text_to_double(words[i + 1], &epochs) && epochs >= 1 && epochs <= 1e6) {
+            i++;
         } else if (i + 1 < count && strcmp(words[i], "--large") == 0 &&
                    text_to_double(words[i + 1], &apart) && apart >= 0 && apart < 0x1p32) {
             i++;
@@ -143,7 +147,7 @@ int main(int count, char **words)
         }
     }
     if (steps > 0) {
-        bool good = parity_steps(&p, "cuda", (uint32_t)steps, &e);
+        bool good = parity_steps(&p, "cuda", (uint32_t)steps, (uint32_t)epochs, &e);
         fprintf(stderr, good ? "" : "parity: the device failed: %s\n", e.what);
         return good ? 0 : 81;
     }

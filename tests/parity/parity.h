@@ -32,8 +32,9 @@ void parity_precisions(struct parity *p, const char *backend);
 /* Rows, shards, records and tables so many elements apart; 0: as many as the device has room for.
  * False with *e: the device has failed, or does not open (parity_large.c). */
 bool parity_large(struct parity *p, uint64_t apart, struct err *e);
-/* That many steps of one of the benchmark's networks, "small", "preset" or "large" by p->only
- * (parity_steps.c). False with *e: the device has failed. */
-bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, struct err *e);
+/* That many steps, so many times, of one of the benchmark's networks, "small", "preset" or "large"
+ * by p->only (parity_steps.c). False with *e: the device has failed. */
+bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, uint32_t epochs,
+                  struct err *e);
 
 #endif

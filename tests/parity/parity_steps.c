@@ -11,7 +11,8 @@ static const struct { const char *name, *model; uint32_t numbers, rows; } nets[]
     {"preset", "{\"preset\": \"mlp\"}", 14, 256},
     {"large", "{\"preset\": \"mlp\", \"hidden\": [512, 512, 512], \"dropout\": 0}", 28, 4096}};
 
-bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, struct err *e)
+bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, uint32_t epochs,
+                  struct err *e)
 {
     enum { WARM = 192 }; /* plain, recorded, and a graph of each size */
     size_t i = 0;
@@ -23,7 +24,9 @@ bool parity_steps(const struct parity *p, const char *backend, uint32_t steps, s
     bool good = case_ready(&c) &&
                 network_epoch(c.network, 0, &(struct hyper){0.001, 0}, 1, &c.e);
     struct stepper *s = good ? step_open(c.network, c.machine) : NULL;
-    good = good && step_train(s, WARM, &c.e) && step_train(s, steps, &c.e);
+    good = good && step_train(s, WARM, &c.e);
+    for (uint32_t done = 0; done < epochs; done++)
+        good = good && step_train(s, steps, &c.e);
     step_close(s);
     *e = c.e;
     case_close(&c);
