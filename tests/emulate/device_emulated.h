@@ -113,10 +113,18 @@ template <int bytes> DEVICE void copy_async(void *to, const void *from)
 DEVICE void copy_commit() { emulate_copy_commit(); }
 template <int left> DEVICE void copy_wait() { emulate_copy_wait(left); }
 
-/* The cast says what the hardware wants: an address that is a multiple of 16 (-fsanitize=alignment
- * looks). */
-DEVICE four load4(const float *p) { return *(const four *)(const void *)p; }
-DEVICE void store4(float *p, four v) { *(four *)(void *)p = v; }
+/* One access, as on the hardware, which wants an address that is a multiple of 16
+ * (-fsanitize=alignment looks). */
+typedef float four_wide __attribute__((vector_size(16), may_alias));
+DEVICE four load4(const float *p)
+{
+    four_wide v = *(const four_wide *)(const void *)p;
+    return {{v[0], v[1], v[2], v[3]}};
+}
+DEVICE void store4(float *p, four v)
+{
+    *(four_wide *)(void *)p = four_wide{v.v[0], v.v[1], v.v[2], v.v[3]};
+}
 
 DEVICE void publish(uint32_t *flag, uint32_t value) { emulate_publish(flag, value); }
 DEVICE void spin_until(const uint32_t *flag, uint32_t value, HERE)

@@ -47,11 +47,14 @@ uint32_t emulate_draw(void);
 /* What kernels moved since somebody cleared it: bytes by the shadow build alone, else 0. fetched,
  * stored: a byte of the device counts once in each block that reads or writes it, which is what
  * passes between the blocks and the memory behind them; least_read, least_written: once in a
- * launch, and not at all when the launch wrote it before. */
+ * launch, and not at all when the launch wrote it before. accesses: loads and stores of lanes as
+ * they are written, of 16 bytes at most (ptxas may make one of two); collectives: barriers, shuffles,
+ * votes and products of fragments, by lane. */
 struct emulate_counts {
     uint64_t launches, collectives;
     uint64_t device_read, device_written, shared_read, shared_written, copied;
     uint64_t fetched, stored, least_read, least_written;
+    uint64_t accesses;
 };
 extern struct emulate_counts emulate_counts;
 

@@ -307,6 +307,7 @@ static void access_bytes(const void *at, size_t bytes, bool writes, const void *
                         (uint32_t)((const char *)code - __executable_start)};
     bool silent = false;
     count_bytes(at, bytes, writes);
+    emulate_counts.accesses++;
     for (size_t i = 0; i < bytes; i++) {
         const unsigned char *byte = (const unsigned char *)at + i;
         struct record *r = record_of(byte);

@@ -1,5 +1,6 @@
 /* What kernels move, for the shapes of the benchmark: launches, bytes that pass between blocks and
- * memory, the least that would do, and arithmetic for each byte of either; counted by the shadow.
+ * memory, the least that would do, arithmetic for each byte of either, and how often lanes load,
+ * store or wait for each other; counted by the shadow.
  * tests/traffic.table keeps it, and nothing may get worse by more than a fiftieth.
  *
  *     test_traffic --print    the table as it is now (make traffic-table) */
@@ -14,7 +15,7 @@
 enum { LINES = 128, NAME = 72 };
 struct line {
     char name[NAME];
-    double launches, flops, read, written, least, shared;
+    double launches, flops, read, written, least, shared, accesses, collectives;
 };
 static struct line lines[LINES];
 static unsigned line_count;
@@ -41,6 +42,8 @@ static void count_to(struct line *l)
     l->written += (double)c->stored;
     l->least += (double)(c->least_read + c->least_written);
     l->shared += (double)(c->shared_read + c->shared_written);
+    l->accesses += (double)c->accesses;
+    l->collectives += (double)c->collectives;
 }
 
 /* The case's own line comes before those of its kernels. */
@@ -239,13 +242,15 @@ static void count_product(int which)
 
 static void print_table(FILE *out)
 {
-    fprintf(out, "# %-52s %8s %10s %10s %10s %10s %10s %8s %8s\n", "what; its kernels", "launches",
-            "flops", "read", "written", "least", "shared", "intensity", "of");
+    fprintf(out, "# %-52s %8s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "what; its kernels",
+            "launches", "flops", "read", "written", "least", "shared", "accesses", "together",
+            "intensity", "of");
     for (unsigned i = 0; i < line_count; i++) {
         const struct line *l = &lines[i];
         double moved = l->read + l->written;
-        fprintf(out, "%-54s, %8.0f %10.0f %10.0f %10.0f %10.0f %10.0f", l->name, l->launches,
-                l->flops, l->read, l->written, l->least, l->shared);
+        fprintf(out, "%-54s, %8.0f %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f", l->name,
+                l->launches, l->flops, l->read, l->written, l->least, l->shared, l->accesses,
+                l->collectives);
         if (l->flops > 0)
             fprintf(out, " %8.2f %8.2f\n", l->flops / moved, l->flops / l->least);
         else
@@ -269,8 +274,9 @@ static void compare(const char *path)
         char *end = strstr(text, ",");
         struct line kept = {};
         if (text[0] == '#' || !end ||
-            sscanf(end + 1, "%lf %lf %lf %lf %lf %lf", &kept.launches, &kept.flops, &kept.read,
-                   &kept.written, &kept.least, &kept.shared) != 6)
+            sscanf(end + 1, "%lf %lf %lf %lf %lf %lf %lf %lf", &kept.launches, &kept.flops,
+                   &kept.read, &kept.written, &kept.least, &kept.shared, &kept.accesses,
+                   &kept.collectives) != 8)
             continue;
         while (end > text && end[-1] == ' ')
             end--;
@@ -288,6 +294,9 @@ static void compare(const char *path)
            now->read + now->written, kept.read + kept.written);
         ok(!worse(now->shared, kept.shared), "%s: %.0f bytes within blocks, %.0f kept", text,
            now->shared, kept.shared);
+        ok(!worse(now->accesses + now->collectives, kept.accesses + kept.collectives),
+           "%s: %.0f loads, stores and collectives of lanes, %.0f kept", text,
+           now->accesses + now->collectives, kept.accesses + kept.collectives);
     }
     fclose(in);
     ok(cases >= OP_COUNT, "%u cases", cases);
