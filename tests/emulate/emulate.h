@@ -48,8 +48,8 @@ uint32_t emulate_draw(void);
  * stored: a byte of the device counts once in each block that reads or writes it, which is what
  * passes between the blocks and the memory behind them; least_read, least_written: once in a
  * launch, and not at all when the launch wrote it before. accesses: loads and stores of lanes as
- * they are written, of 16 bytes at most (ptxas may make one of two); collectives: barriers, shuffles,
- * votes and products of fragments, by lane. */
+ * they are written, of 16 bytes at most (ptxas may make one of two); collectives: barriers,
+ * shuffles, votes and products of fragments, by lane. */
 struct emulate_counts {
     uint64_t launches, collectives;
     uint64_t device_read, device_written, shared_read, shared_written, copied;
