@@ -189,7 +189,8 @@ static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint
 {
     struct mlp f;
     struct mlp_rest rest;
-    uint32_t taken = mlp_match(&f, &rest, ops, count, device_block_bytes(m), scratch);
+    uint32_t taken = mlp_match(&f, &rest, ops, count, device_block_bytes(m), device_sms(m),
+                               scratch);
     if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) ||
         (guest_door && guest_door->everything))
         return 0;

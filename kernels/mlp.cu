@@ -1,6 +1,8 @@
 /* mlp.cu - small dense layers forward, the loss, and back to every layer's dz, in one launch: a
- * block has eight rows, and what it computes of them stays in its memory on the way. Weights pass
- * by in pieces, copied while the piece before is multiplied.
+ * block has eight rows, and what it computes of them stays in its memory on the way. So do the
+ * weights where a block has room for all of them and a multiprocessor to itself: they are copied
+ * once, for both ways, the later layers' while the first are multiplied. Else they pass by in
+ * pieces, copied while the piece before is multiplied.
  *
  * Every element is the same chain over k as in a product of its own (gemm_simt.cu), norms, dropout
  * and losses are the functions that their own kernels have: the bits are those of the operations
@@ -23,24 +25,71 @@ DEVICE uint32_t padded(uint32_t width)
     return (width + 3) / 4 * 4;
 }
 
-/* A product's operands: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k]. */
-struct operand { const float *w; uint32_t k, n, across, wide, depth, half; };
+/* A product's operands: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k].
+ * step: between two rows of W in the block's memory. stays: all of W is there, from `at` on */
+struct operand {
+    const float *w;
+    uint32_t k, n, across, wide, stays, at, depth, half, step;
+};
+
+/* Rows of a matrix into the block's memory, as a group of copies of its own; wide: 16 bytes at a
+ * time. No lane divides but at the beginning. */
+DEVICE void rows_copy(float *to, uint32_t to_step, const float *from, uint32_t from_step,
+                      uint32_t rows, uint32_t width, bool wide)
+{
+    uint32_t by = wide ? 4 : 1, along = width / by, lanes = block_size();
+    uint32_t row = thread_id() / along, at = thread_id() % along;
+    uint32_t down = lanes / along, right = lanes % along;
+    while (row < rows) {
+        float *there = to + row * to_step + at * by;
+        const float *that = from + (size_t)row * from_step + at * by;
+        if (wide)
+            copy_async<16>(there, that);
+        else
+            copy_async<4>(there, that);
+        row += down;
+        at += right;
+        if (at >= along) {
+            at -= along;
+            row++;
+        }
+    }
+    copy_commit();
+}
+
+/* --- weights that stay --- */
+
+DEVICE void weights_copy(const struct mlp_layer &l, float *room)
+{
+    bool wide = (size_t)l.w % 16 == 0 && l.out % 4 == 0;
+    rows_copy(room + l.at_w, l.w_step, l.w, l.out, l.in, l.out, wide);
+}
+
+/* Until those of all layers but the last `later` are there, for the whole block. */
+DEVICE void weights_wait(uint32_t later)
+{
+    static_assert(MLP_LAYERS == 6, "a case for each");
+    switch (later) {
+    case 5: copy_wait<5>(); break;
+    case 4: copy_wait<4>(); break;
+    case 3: copy_wait<3>(); break;
+    case 2: copy_wait<2>(); break;
+    case 1: copy_wait<1>(); break;
+    default: copy_wait<0>();
+    }
+    sync_block();
+}
+
+/* --- weights that pass by --- */
 
 /* Copies the first k of w, of which `left` are left. */
 DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
 {
     uint32_t depth = left < o.depth ? left : o.depth;
-    uint32_t by = o.wide ? 4 : 1, along = (o.across ? depth : depth * o.n) / by;
-    uint32_t rows = o.across ? o.n : 1, from_step = o.across ? o.k : 0;
-    for (uint32_t e = thread_id(); e < along * rows; e += block_size()) {
-        uint32_t row = e / along, at = e % along * by;
-        float *there = to + row * step_of(o.depth) + at;
-        if (o.wide)
-            copy_async<16>(there, o.w + (size_t)row * from_step + at);
-        else
-            copy_async<4>(there, o.w + (size_t)row * from_step + at);
-    }
-    copy_commit();
+    if (o.across)
+        rows_copy(to, o.step, o.w, o.k, o.n, depth, o.wide);
+    else
+        rows_copy(to, 0, o.w, 0, 1, depth * o.n, o.wide);
 }
 
 /* The sums of this lane over one piece: TR rows of one column. x: of the first row, ld apart. */
@@ -48,7 +97,7 @@ template <int TR>
 DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand &o, uint32_t depth,
                       uint32_t col, const float *x, uint32_t ld)
 {
-    uint32_t k = 0, step = step_of(o.depth);
+    uint32_t k = 0, step = o.step;
     for (; k + 4 <= depth; k += 4) {
         four w;
         if (o.across) {
@@ -56,7 +105,7 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
         } else {
             UNROLL
             for (uint32_t i = 0; i < 4; i++)
-                w.v[i] = piece[(k + i) * o.n + col];
+                w.v[i] = piece[(k + i) * step + col];
         }
         UNROLL
         for (int r = 0; r < TR; r++) {
@@ -68,7 +117,7 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
     }
     ROLLED
     for (; k < depth; k++) {
-        float w = o.across ? piece[col * step + k] : piece[k * o.n + col];
+        float w = o.across ? piece[col * step + k] : piece[k * step + col];
         UNROLL
         for (int r = 0; r < TR; r++)
             sum[r] = fmaf(x[r * ld + k], w, sum[r]);
@@ -83,6 +132,11 @@ DEVICE const float *sums_of(struct operand o, const float *x, uint32_t ld, float
     uint32_t col = thread_id() % o.n, row = thread_id() / o.n * TR, half = 0, left = o.k;
     bool inside = row < MLP_TILE;
     float sum[TR] = {};
+    if (o.stays) {
+        if (inside)
+            piece_add<TR>(sum, pieces + o.at, o, o.k, col, x + row * ld, ld);
+        left = 0;
+    }
     if (left > 0)
         piece_copy(pieces, o, left);
     for (; left > 0; half ^= 1) {
@@ -127,11 +181,13 @@ DEVICE void product(const struct operand &o, const float *x, uint32_t ld, float 
 }
 
 /* w may be copied 16 bytes at a time: rows of pieces begin at such places. */
-DEVICE struct operand operand_of(const struct mlp &f, const float *w, uint32_t k, uint32_t n,
-                                 uint32_t across)
+DEVICE struct operand operand_of(const struct mlp &f, const struct mlp_layer &l, uint32_t k,
+                                 uint32_t n, uint32_t across)
 {
-    bool wide = (size_t)w % 16 == 0 && (across ? k : n) % 4 == 0;
-    return {w, k, n, across, wide, f.depth, f.half};
+    bool wide = (size_t)l.w % 16 == 0 && (across ? k : n) % 4 == 0;
+    if (f.stays)
+        return {l.w, k, n, across, wide, true, l.at_w, 0, 0, l.w_step};
+    return {l.w, k, n, across, wide, false, 0, f.depth, f.half, across ? step_of(f.depth) : n};
 }
 
 /* --- dropout --- */
@@ -224,7 +280,9 @@ DEVICE void layer_forward(const struct mlp &f, uint32_t number, float *room, uin
 {
     const struct mlp_layer &l = f.layer[number];
     const float *x = room + (number ? f.layer[number - 1].at_y : f.at_x);
-    product(operand_of(f, l.w, l.in, l.out, 0), x, padded(l.in), room,
+    if (f.stays)
+        weights_wait(f.count - 1 - number);
+    product(operand_of(f, l, l.in, l.out, 0), x, padded(l.in), room,
             [&](uint32_t r, uint32_t col, float sum) {
                 uint32_t at = r * padded(l.out) + col, row = row0 + r;
                 if (row >= f.rows) {
@@ -290,7 +348,7 @@ DEVICE void norm_back(const struct mlp &f, const struct mlp_layer &l, float *roo
 DEVICE void layer_back(const struct mlp &f, uint32_t number, float *room, uint32_t row0)
 {
     const struct mlp_layer &l = f.layer[number], &below = f.layer[number ? number - 1 : 0];
-    product(operand_of(f, l.w, l.out, l.in, 1), room + l.at_by, padded(l.out), room,
+    product(operand_of(f, l, l.out, l.in, 1), room + l.at_by, padded(l.out), room,
             [&](uint32_t r, uint32_t col, float sum) {
                 if (number > 0) {
                     put_gradient(f, below, room, r, row0, col, sum);
@@ -366,6 +424,8 @@ KERNEL_BOUNDED(MLP_LANES, mlp_step)(ARGUMENT(struct mlp) f)
     SHARED(uint32_t, said, 1);
     enum { EACH = MLP_NARROW / MLP_TILE }; /* lanes of a row */
     uint32_t row0 = block_x() * MLP_TILE, in = f.layer[0].in, mine = thread_id() / EACH;
+    for (uint32_t i = 0; i < f.count && f.stays; i++)
+        weights_copy(f.layer[i], room);
     if (f.gather.rows) {
         if (mine < MLP_TILE && row0 + mine < f.rows)
             gather_row<EACH>(f.gather, row0 + mine, thread_id() % EACH);

@@ -22,6 +22,7 @@ struct mlp_layer {
     uint32_t in, out, act;
     float slope;
     uint32_t at_y, at_by;      /* y; what the derivative is taken at, then dz */
+    uint32_t at_w, w_step;     /* the weights that stay: [in][w_step] */
     /* gamma NULL: no norm. x w + b, that normed, its gradient */
     const float *gamma, *beta;
     float *sum, *normed, *dnormed, *mean, *inv;
@@ -38,7 +39,9 @@ struct mlp {
     struct mlp_layer layer[MLP_LAYERS];
     uint32_t count, rows, shards, classes; /* classes 0: values */
     uint32_t answers;          /* there is neither loss nor way back */
-    uint32_t at_x, depth, half; /* k at a time; numbers of each half of the pieces */
+    /* stays: a block has all weights from the beginning; else they pass by in pieces, depth of k at
+     * a time, in two halves of so many numbers */
+    uint32_t at_x, stays, depth, half;
     uint32_t lanes;
     const float *x;
     const struct step *now;    /* of dropout */
@@ -61,10 +64,10 @@ struct mlp_rest {
 };
 
 /* The operations at the front of a list that the kernel does: maybe gather, layers, the loss, and
- * their way back; or layers of answers alone. most: bytes that a block may have. Returns how many,
- * 0: none. */
+ * their way back; or layers of answers alone. most: bytes that a block may have; alone: blocks that
+ * need not share them, one a multiprocessor. Returns how many operations, 0: none. */
 uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op *ops,
-                   uint32_t count, size_t most, void *scratch);
+                   uint32_t count, size_t most, unsigned alone, void *scratch);
 void mlp_start(struct machine *m, const struct mlp *f);
 size_t mlp_scratch(uint32_t rows);
 

@@ -55,18 +55,43 @@ static uint32_t half_of(const struct mlp *f, uint32_t depth)
     return (most + 3) / 4 * 4;
 }
 
-/* Pieces come first. False: a block has no such memory. */
-static bool place_all(struct mlp *f, size_t most)
+/* All that lies behind the pieces; whether a block has so much. */
+static bool place_rest(struct mlp *f, uint32_t at, size_t most)
 {
+    f->at_x = place_rows(&at, f->layer[0].in);
+    for (uint32_t i = 0; i < f->count; i++)
+        place_layer(&f->layer[i], f->answers != 0, &at);
+    f->bytes = at * sizeof(float);
+    return f->bytes + BESIDE_DYNAMIC <= most;
+}
+
+/* With all weights, behind the sums. A step is an odd number of fours: lanes that read four of a
+ * row each, on the way back, meet all banks. */
+static bool place_staying(struct mlp *f, size_t most)
+{
+    uint32_t at = 0, widest = f->dx ? f->layer[0].in : 0;
+    for (uint32_t i = 0; i < f->count; i++)
+        widest = widest > f->layer[i].out ? widest : f->layer[i].out;
+    place_rows(&at, widest);
+    for (uint32_t i = 0; i < f->count; i++) {
+        struct mlp_layer *l = &f->layer[i];
+        l->w_step = (l->out + 3) / 4 * 4 | 4;
+        l->at_w = place(&at, l->in * l->w_step);
+    }
+    return place_rest(f, at, most);
+}
+
+/* Pieces, or sums, come first. False: a block has no such memory. */
+static bool place_all(struct mlp *f, size_t most, unsigned alone)
+{
+    f->stays = (f->rows + MLP_TILE - 1) / MLP_TILE <= alone && place_staying(f, most);
+    if (f->stays)
+        return true;
     for (f->depth = MLP_DEPTH; f->depth >= MLP_DEPTH / 2; f->depth /= 2) {
         uint32_t at = 0;
         f->half = half_of(f, f->depth);
         place(&at, 2 * f->half);
-        f->at_x = place_rows(&at, f->layer[0].in);
-        for (uint32_t i = 0; i < f->count; i++)
-            place_layer(&f->layer[i], f->answers != 0, &at);
-        f->bytes = at * sizeof(float);
-        if (f->bytes + BESIDE_DYNAMIC <= most)
+        if (place_rest(f, at, most))
             return true;
     }
     return false;
@@ -272,7 +297,7 @@ static void choose_lanes(struct mlp *f)
 }
 
 uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op *ops,
-                   uint32_t count, size_t most, void *scratch)
+                   uint32_t count, size_t most, unsigned alone, void *scratch)
 {
     struct front o = {ops, count, 0};
     const struct op_gather *g = (const struct op_gather *)take(&o, OP_gather);
@@ -296,7 +321,7 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
     if (f->answers ? f->count < 2 : !has_loss(f, &o) || !all_back(f, rest, &o))
         return 0;
     choose_lanes(f);
-    if (!place_all(f, most))
+    if (!place_all(f, most, alone))
         return 0;
     f->counter = (uint32_t *)scratch;
     f->parts = (double *)(void *)((char *)scratch + SCRATCH_HEAD);
