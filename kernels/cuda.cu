@@ -36,18 +36,15 @@ static uint64_t limit_of(const struct machine_options *o, uint64_t total)
     return (uint64_t)most;
 }
 
+static void cuda_close(struct machine *machine);
+
 /* As an error of opening: nothing was begun, so there is nothing to go on from. */
 static struct machine *give_up(struct card *m, struct err *e)
 {
     *e = m->head.failure;
-    for (unsigned i = 0; i < MACHINE_SLOTS; i++)
-        slot_close(m, &m->slots[i]);
-    cuda_guests_end(m);
-    mem_free(m);
+    cuda_close(&m->head);
     return NULL;
 }
-
-static void cuda_close(struct machine *machine);
 
 static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 {
@@ -86,11 +83,12 @@ static void cuda_close(struct machine *machine)
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_close(m, &m->slots[i]);
     cuda_memory_close(m);
-    if (!cuda_lost(m)) {
+    if (!cuda_gone(m)) {
         for (uint32_t i = 0; m->marks && i < MACHINE_MARKS; i++)
             if (m->marks[i])
                 call_EventDestroy(m->marks[i]);
-        call_EventDestroy(m->issued);
+        if (m->issued)
+            call_EventDestroy(m->issued);
         call_StreamDestroy(m->stream);
     }
     mem_free(m->marks);
@@ -106,7 +104,7 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     snprintf(to->precision, sizeof to->precision, "%s", cuda_precision_name(m));
     snprintf(to->precision_why, sizeof to->precision_why, "%s", m->precision_why);
     int runtime = 0;
-    if (!cuda_lost(m) && call_RuntimeGetVersion(&runtime) == cudaSuccess)
+    if (!cuda_gone(m) && call_RuntimeGetVersion(&runtime) == cudaSuccess)
         snprintf(to->runtime, sizeof to->runtime, "CUDA %d.%d", runtime / 1000,
                  runtime % 1000 / 10);
     to->index = (uint32_t)m->device.index;
@@ -115,7 +113,7 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     to->allocated = m->allocated;
     to->peak = m->peak;
     memcpy(to->peak_of, m->peak_of, sizeof to->peak_of);
-    to->free = cuda_lost(m) ? 0 : cuda_device_free();
+    to->free = cuda_gone(m) ? 0 : cuda_device_free();
 }
 
 static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct plan *plan)

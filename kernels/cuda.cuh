@@ -43,7 +43,8 @@ void cuda_watch_leave(void);
 
 struct card;
 /* True when code is no error. Else the machine has failed: the message names the call, and what was
- * given last. */
+ * given last. Out of memory, which any call may answer (a kernel is loaded when it is first used),
+ * is no fault: all that was begun is waited for, and the card can go on (machine_forgive). */
 bool cuda_good(struct card *m, cudaError_t code, const char *call);
 void cuda_fail(struct card *m, const struct err *e);
 /* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" where nothing was. */
@@ -144,10 +145,16 @@ static inline const struct card *card_of(const struct machine *m)
 {
     return (const struct card *)m;
 }
-/* It has failed: what it owns is left to the end of the process. */
+/* It has failed: it is given nothing more. */
 static inline bool cuda_lost(const struct card *m)
 {
     return m->head.failure.id != ERR_NONE || cuda_ended();
+}
+/* It has failed, not for want of room alone: what it owns is left to the end of the process. */
+static inline bool cuda_gone(const struct card *m)
+{
+    return cuda_ended() ||
+           (m->head.failure.id != ERR_NONE && m->head.failure.id != ERR_GPU_MEMORY);
 }
 
 void cuda_mark(struct machine *m, uint32_t i);
@@ -159,6 +166,8 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
 
 /* Device bytes, cleared, for what the machine's kind says; NULL: out of memory, or a failure. */
 void *cuda_take(struct card *m, size_t bytes, struct err *e);
+/* What is said where there was no room for `what`; false. */
+bool cuda_full(const struct card *m, const char *what, const char *why, struct err *e);
 /* Host memory for transfers, pinned where that can be had; false after a failure of the card. */
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes);
 void cuda_unpin(struct card *m, struct pinned *p); /* of nothing: nothing */

@@ -124,10 +124,34 @@ const char *cuda_last(const struct card *m, char *text, size_t room)
     return text;
 }
 
+/* The card is sound: what is on its way comes to its end, before what it uses is given back. */
+static void settle(struct card *m)
+{
+    cudaStream_t streams[1 + MACHINE_SLOTS] = {m->stream};
+    for (unsigned i = 0; i < MACHINE_SLOTS; i++)
+        streams[1 + i] = m->slots[i].stream;
+    for (unsigned i = 0; i <= MACHINE_SLOTS && m->issued && !m->capturing && !cuda_gone(m); i++)
+        if (streams[i] && call_EventRecord(m->issued, streams[i]) == cudaSuccess)
+            cuda_await(m, m->issued, m->patience);
+}
+
+static bool full(struct card *m, const char *call)
+{
+    struct err e = {};
+    char last[160], what[64];
+    call_GetLastError(); /* this one is dealt with */
+    snprintf(what, sizeof what, "what %s needs", call);
+    cuda_full(m, what, cuda_last(m, last, sizeof last), &e);
+    cuda_fail(m, &e);
+    return false;
+}
+
 bool cuda_good(struct card *m, cudaError_t code, const char *call)
 {
     if (code == cudaSuccess)
         return true;
+    if (code == cudaErrorMemoryAllocation && !cuda_ended())
+        return full(m, call);
     struct err e = {};
     char last[160];
     err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) failed: %s (%d) from %s%s", m->device.index,
@@ -142,7 +166,10 @@ bool cuda_good(struct card *m, cudaError_t code, const char *call)
 
 void cuda_fail(struct card *m, const struct err *e)
 {
+    bool first = !cuda_lost(m);
     machine_fail(&m->head, e);
+    if (first && e->id == ERR_GPU_MEMORY)
+        settle(m);
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_abandon(&m->slots[i]);
 }

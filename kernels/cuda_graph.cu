@@ -18,6 +18,7 @@ struct cuda_routine {
     size_t used, bytes_room;
     bool played;
     bool refused; /* a capture of it was */
+    bool heavy;   /* one of its graphs found no room: it is issued */
     uint32_t asked, whole; /* rounds: of the last play; of the graph WHOLE, 0: not chosen */
     cudaGraphExec_t graphs[SIZES];
 };
@@ -75,7 +76,7 @@ void cuda_drop(struct machine *machine, struct routine *routine)
 {
     struct cuda_routine *r = (struct cuda_routine *)routine;
     for (int i = 0; i < SIZES; i++)
-        if (r->graphs[i] && !cuda_lost(card_of(machine)))
+        if (r->graphs[i] && !cuda_gone(card_of(machine)))
             CUDA(card_of(machine), GraphExecDestroy, (r->graphs[i]));
     mem_free(r->ops);
     mem_free(r->bytes);
@@ -153,7 +154,7 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
     }
     if (code == cudaSuccess)
         return graph;
-    if (graph && !cuda_lost(m))
+    if (graph && !cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
     if (!once_more(r, code))
         without_graphs(m, code, call);
@@ -175,15 +176,21 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
         r->graphs[size] = NULL;
         without_graphs(m, code, "cudaGraphInstantiateWithFlags");
     }
-    if (!cuda_lost(m))
+    if (!cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
 }
 
-/* Which of its kernels failed, a graph does not tell. */
-static void launch(struct card *m, const struct cuda_routine *r, int size)
+/* Which of its kernels failed, a graph does not tell. A driver may want memory for a graph when it
+ * is first launched: without that nothing has run. */
+static void launch(struct card *m, struct cuda_routine *r, int size)
 {
     m->last = {op_name(r->ops[0].op), NULL, op_name(r->ops[r->count - 1].op), r->count};
-    CUDA(m, GraphLaunch, (r->graphs[size], m->stream));
+    cudaError_t code = call_GraphLaunch(r->graphs[size], m->stream);
+    r->heavy = code == cudaErrorMemoryAllocation;
+    if (r->heavy)
+        without_graphs(m, code, "cudaGraphLaunch");
+    else
+        cuda_good(m, code, "cudaGraphLaunch");
 }
 
 /* The first number that repeats is that of an epoch's steps, or of its validation's batches; it
@@ -218,12 +225,14 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
             make_graph(m, r, size);
         if (cuda_lost(m))
             return;
-        uint32_t rounds = r->graphs[size] ? rounds_of(r, size) : 1;
-        if (r->graphs[size])
+        bool whole = r->graphs[size] && !r->heavy;
+        if (whole)
             launch(m, r, size);
-        else
+        if (whole && r->heavy)
+            continue;
+        if (!whole)
             issue_all(m, r);
         r->played = true;
-        times -= rounds;
+        times -= whole ? rounds_of(r, size) : 1;
     }
 }

@@ -70,7 +70,7 @@ static float milliseconds(struct card *m, guest_run *run, const void *with, int 
            cuda_await(m, events[1], m->patience) &&
            CUDA(m, EventElapsedTime, (&ms, events[0], events[1]));
     for (int i = 0; i < 2; i++)
-        if (events[i] && !cuda_lost(m))
+        if (events[i] && !cuda_gone(m))
             CUDA(m, EventDestroy, (events[i]));
     return good ? ms / TIMES : -1;
 }
@@ -143,7 +143,7 @@ void cuda_guests_end(struct card *m)
 {
     if (!m->guests)
         return;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !cuda_lost(m); i++)
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !cuda_gone(m); i++)
         if (m->guests->use[kinds[i].id].handle)
             kinds[i].close(m);
     mem_free(m->guests->served);

@@ -1,5 +1,6 @@
 /* cuda_memory.cu - a card's memory: what was taken of it, for what, and how much at most; host
  * memory that transfers are fast from; rows lent by the host. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cuda.cuh"
@@ -21,7 +22,7 @@ static void block_free(struct card *m, struct block *b)
 {
     m->allocated -= b->bytes;
     m->allocated_of[b->kind] -= b->bytes;
-    if (!cuda_lost(m))
+    if (!cuda_gone(m))
         CUDA(m, Free, (b->at));
     *b = m->blocks[--m->block_count];
 }
@@ -37,14 +38,21 @@ static bool drop_spares(struct card *m)
     return any;
 }
 
-static bool too_much(struct card *m, size_t bytes, const char *why, struct err *e)
+bool cuda_full(const struct card *m, const char *what, const char *why, struct err *e)
 {
     uint64_t left = cuda_device_free();
-    err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s more: %s in use, %s of %s free%s",
-            m->device.index, text_quote_z(m->device.name), text_bytes(bytes),
-            text_bytes(m->allocated), text_bytes(left), text_bytes(m->device.total), why);
+    err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s: %s in use, %s of %s free%s",
+            m->device.index, text_quote_z(m->device.name), what, text_bytes(m->allocated),
+            text_bytes(left), text_bytes(m->device.total), why);
     return err_help(e, "lower train.batch_size or backend.predict_batch_size, or wait until others "
                        "have left the card");
+}
+
+static bool too_much(const struct card *m, size_t bytes, const char *why, struct err *e)
+{
+    char what[48];
+    snprintf(what, sizeof what, "%s more", text_bytes(bytes));
+    return cuda_full(m, what, why, e);
 }
 
 void *cuda_take(struct card *m, size_t bytes, struct err *e)
@@ -69,6 +77,8 @@ void *cuda_take(struct card *m, size_t bytes, struct err *e)
     }
     if (!cuda_good(m, code, "cudaMalloc") ||
         !CUDA(m, MemsetAsync, (at, 0, bytes, m->stream))) {
+        if (at && !cuda_gone(m))
+            CUDA(m, Free, (at));
         *e = m->head.failure;
         return NULL;
     }
@@ -134,7 +144,7 @@ void cuda_unpin(struct card *m, struct pinned *p)
 {
     if (p->plain)
         mem_free(p->at);
-    else if (p->at && !cuda_lost(m))
+    else if (p->at && !cuda_gone(m))
         CUDA(m, FreeHost, (p->at));
     *p = pinned{};
 }
@@ -259,7 +269,7 @@ void cuda_memory_close(struct card *m)
                  (unsigned long long)of[MEMORY_ACTIVATIONS], (unsigned long long)of[MEMORY_DATA]);
     for (size_t i = 0; i < m->pin_count; i++)
         cuda_unpin(m, &m->pins[i]);
-    for (size_t i = 0; i < m->block_count && !cuda_lost(m); i++)
+    for (size_t i = 0; i < m->block_count && !cuda_gone(m); i++)
         call_Free(m->blocks[i].at);
     mem_free(m->blocks);
     mem_free(m->pins);

@@ -16,7 +16,7 @@ bool slot_open(struct card *m, struct slot *s)
 void slot_close(struct card *m, struct slot *s)
 {
     cuda_unpin(m, &s->stage);
-    if (cuda_lost(m))
+    if (cuda_gone(m))
         return;
     if (s->done)
         call_EventDestroy(s->done);

@@ -80,15 +80,20 @@ static double apart(struct card *m)
             far = d <= far ? far : d <= 1e9 ? d : 1e9;
         }
     }
-    if (at && !cuda_lost(m))
+    if (at && !cuda_gone(m))
         CUDA(m, Free, (at));
     mem_free(host);
     return good ? far : -1;
 }
 
+/* Where there is no room to try them, the card is sound. */
 static bool agrees(struct card *m)
 {
     double far = apart(m);
+    struct err full = m->head.failure;
+    if (full.id == ERR_GPU_MEMORY && machine_forgive(&m->head))
+        log_warning("dnn_gpu: products of warpgroups are not used, as they could not be tried "
+                    "(%s); the result is as good, large products are slower", full.what);
     if (far >= 0 && far > 1e-4) /* of sums of 72 numbers below 1 */
         log_warning("dnn_gpu: products of warpgroups differ from their twin's by %.1e on %s: they "
                     "are not used; the result is as good, large products are slower", far,

@@ -208,7 +208,12 @@ bool machine_broken_off(const struct machine *m); /* since machine_ask */
  * device that is not done by then hangs. Before anybody knows: MACHINE_PATIENCE. */
 void machine_expect(struct machine *m, double seconds);
 
-/* Whether a device failed in this process: what its driver does at an orderly end may never end. */
+/* It has failed: what is issued does nothing. */
+bool machine_failed(const struct machine *m);
+/* Once all that was made on it is given back: a device that had no room for something is sound, and
+ * goes on as if nothing had been. False: it has failed otherwise. */
+bool machine_forgive(struct machine *m);
+/* Whether a device broke in this process: what its driver does at an orderly end may never end. */
 bool machine_abandoned(void);
 /* A call to a device does not come back, and neither will whoever made it: the handler, called by
  * another thread, says so and ends the process. NULL: nobody is told. */

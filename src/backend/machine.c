@@ -93,12 +93,26 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 static _Atomic bool abandoned; /* the watch of calls sets it too, from a thread of its own */
 
+/* A device without room is sound; one that breaks after that is not. */
 void machine_fail(struct machine *m, const struct err *e)
 {
-    if (m->failure.id == ERR_NONE)
+    bool full = m->failure.id == ERR_GPU_MEMORY, fault = e->id != ERR_GPU_MEMORY;
+    if (m->failure.id == ERR_NONE || (full && fault))
         m->failure = *e;
-    if (!m->type->in_place)
+    if (!m->type->in_place && fault)
         abandoned = true;
+}
+
+bool machine_forgive(struct machine *m)
+{
+    if (m->failure.id == ERR_GPU_MEMORY)
+        err_clear(&m->failure);
+    return m->failure.id == ERR_NONE;
+}
+
+bool machine_failed(const struct machine *m)
+{
+    return m->failure.id != ERR_NONE;
 }
 
 bool machine_abandoned(void)
@@ -120,11 +134,6 @@ void machine_stuck(const struct err *e)
         stuck_handler(e);
 }
 
-static bool failed(const struct machine *m)
-{
-    return m->failure.id != ERR_NONE;
-}
-
 /* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would;
  * fetch:N: the Nth time that it brings something back. */
 static bool struck(struct machine *m, enum fault_kind kind)
@@ -140,7 +149,7 @@ static bool struck(struct machine *m, enum fault_kind kind)
 
 void machine_expect(struct machine *m, double seconds)
 {
-    if (!failed(m) && m->type->expect)
+    if (!machine_failed(m) && m->type->expect)
         m->type->expect(m, seconds);
 }
 
@@ -157,13 +166,14 @@ bool machine_broken_off(const struct machine *m)
 
 bool machine_wait(struct machine *m, double seconds, struct err *e)
 {
-    if (!failed(m) && !m->type->wait(m, seconds)) {
+    if (!machine_failed(m) && !m->type->wait(m, seconds)) {
         struct err late = {0};
         err_set(&late, ERR_MACHINE_FAULT, "the machine \"%s\" has not answered for %.0f seconds",
                 m->type->name, seconds);
-        machine_fail(m, &late); /* unless it has said why by itself */
+        if (!machine_failed(m)) /* it has said why by itself */
+            machine_fail(m, &late);
     }
-    if (!failed(m))
+    if (!machine_failed(m))
         return true;
     *e = m->failure;
     return false;
@@ -173,9 +183,9 @@ bool machine_wait(struct machine *m, double seconds, struct err *e)
 
 static bool refused(const struct machine *m, struct err *e)
 {
-    if (failed(m))
+    if (machine_failed(m))
         *e = m->failure;
-    return failed(m);
+    return machine_failed(m);
 }
 
 void *machine_alloc_for(struct machine *m, enum memory_kind kind, size_t bytes, struct err *e)
@@ -238,7 +248,7 @@ bool machine_in_place(const struct machine *m)
 
 uint64_t machine_bytes_free(struct machine *m)
 {
-    return failed(m) ? 0 : m->type->bytes_free(m);
+    return machine_failed(m) ? 0 : m->type->bytes_free(m);
 }
 
 /* --- transfers --- */
@@ -246,14 +256,14 @@ uint64_t machine_bytes_free(struct machine *m)
 void machine_send(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
 {
     assert(slot < MACHINE_SLOTS);
-    if (!failed(m) && bytes)
+    if (!machine_failed(m) && bytes)
         m->type->upload(m, slot, to, from, bytes);
 }
 
 void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes)
 {
     assert(slot < MACHINE_SLOTS);
-    if (failed(m) || struck(m, FAULT_FETCH))
+    if (machine_failed(m) || struck(m, FAULT_FETCH))
         memset(to, 0, bytes);
     else if (bytes)
         m->type->download(m, slot, to, from, bytes);
@@ -262,14 +272,14 @@ void machine_fetch(struct machine *m, uint32_t slot, void *to, const void *from,
 void machine_fence(struct machine *m, uint32_t slot)
 {
     assert(slot < MACHINE_SLOTS);
-    if (!failed(m))
+    if (!machine_failed(m))
         m->type->fence(m, slot);
 }
 
 void machine_join(struct machine *m, uint32_t slot)
 {
     assert(slot < MACHINE_SLOTS);
-    if (!failed(m))
+    if (!machine_failed(m))
         (m->type->join ? m->type->join : m->type->fence)(m, slot);
 }
 
@@ -288,7 +298,7 @@ void machine_download(struct machine *m, void *to, const void *from, size_t byte
 void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
                           size_t width, size_t ld)
 {
-    if (failed(m))
+    if (machine_failed(m))
         memset(to, 0, rows * width * sizeof *to);
     else
         m->type->act_download(m, to, from, rows, width, ld);
@@ -318,7 +328,7 @@ size_t machine_shadow_bytes(const struct machine *m, const struct group *groups,
 void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
                      uint32_t count)
 {
-    if (!failed(m) && shadow)
+    if (!machine_failed(m) && shadow)
         m->type->refresh(m, shadow, p, groups, count);
 }
 
@@ -361,7 +371,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
         measure(m, op, arguments);
         return;
     }
-    if (failed(m) || (!m->recording && struck(m, FAULT_PLAY)))
+    if (machine_failed(m) || (!m->recording && struck(m, FAULT_PLAY)))
         return;
     m->counts.operations += !m->recording;
     bool traced = m->traced && !m->recording && m->traced_count < MACHINE_MARKS / 2;
@@ -377,7 +387,7 @@ void machine_issue(struct machine *m, enum op_id op, const void *arguments)
 void machine_mark(struct machine *m, uint32_t i)
 {
     assert(i < MACHINE_MARKS);
-    if (failed(m))
+    if (machine_failed(m))
         return;
     if (m->type->mark)
         m->type->mark(m, i);
@@ -387,7 +397,7 @@ void machine_mark(struct machine *m, uint32_t i)
 
 double machine_marked(struct machine *m, uint32_t i)
 {
-    if (failed(m))
+    if (machine_failed(m))
         return 0;
     return m->type->marked ? m->type->marked(m, i) : m->marks[i] - m->marks[0];
 }
@@ -403,7 +413,7 @@ uint32_t machine_trace(struct machine *m, enum op_id *trace)
 struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *context)
 {
     assert(!m->recording && !m->measuring);
-    if (failed(m))
+    if (machine_failed(m))
         return NULL;
     m->recording = true;
     m->type->record(m);
@@ -422,7 +432,7 @@ struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *
 void machine_play(struct machine *m, struct routine *r, uint32_t times)
 {
     assert(!m->recording && !m->measuring && (!r || r->machine == m));
-    if (!r || !times || failed(m) || struck(m, FAULT_PLAY))
+    if (!r || !times || machine_failed(m) || struck(m, FAULT_PLAY))
         return;
     m->counts.plays++;
     m->type->play(m, r, times);

@@ -93,7 +93,8 @@ struct routine {
     void *context;
 };
 
-/* The first failure sticks: nothing more is issued, and machine_wait reports it. */
+/* The first failure sticks (a fault takes the place of "no room"): nothing more is issued, and
+ * machine_wait reports it. */
 void machine_fail(struct machine *m, const struct err *e);
 void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuck */
 /* What arguments are made of: bytes of struct op_NAME. */

@@ -270,8 +270,9 @@ static void look_context(struct gpu_job *j)
     if (j->refused.id == ERR_NO_GPU && j->refused.cause == REFUSAL_CARD)
         gpucheck_fail(c, GPU_FAULTY);
     if (c->verdict == GPU_BUSY && j->libraries.card.holders[0])
-        gpucheck_fix(c, "processes on the card: %s; wait for them, or sudo nvidia-smi -c 0 lets "
-                        "several in", j->libraries.card.holders);
+        gpucheck_fix(c, "processes on the card: %s; wait for them%s", j->libraries.card.holders,
+                     j->refused.id == ERR_GPU_BUSY ? ", or sudo nvidia-smi -c 0 lets several in"
+                                                   : "");
 }
 
 /* Asked for otherwise: nothing of a GPU is opened. */

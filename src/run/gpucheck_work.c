@@ -277,7 +277,7 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e)
     bool good = cpu != NULL;
     for (int op = 0; good && op < (int)OP_COUNT; op++) {
         good = check_op(j, (enum op_id)op, cpu, e);
-        if (machine_abandoned())
+        if (machine_failed(j->machine))
             break;
     }
     machine_close(cpu);

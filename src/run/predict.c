@@ -173,7 +173,7 @@ static bool answer_all(struct writer *w, struct err *e)
     if (good && !q->no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
     good = good && stream_run(w->stream, &(struct stream_sink){write_group, turn_input, w}, e);
-    if (!good && e->id == ERR_MACHINE_FAULT)
+    if (!good && (e->id == ERR_MACHINE_FAULT || (e->id == ERR_GPU_MEMORY && w->stream->rows)))
         keep_answered(w, e);
     if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)
         keep_rejects(w);

@@ -138,6 +138,7 @@ static bool make_network(struct serve *s, const struct network_options *o, struc
         return true;
     network_free(s->network);
     s->network = NULL;
+    machine_forgive(s->machine);
     return false;
 }
 

@@ -85,6 +85,7 @@ static void network_drop(struct training *t)
     network_free(t->network);
     t->score.stepper = t->stepper = NULL;
     t->network = NULL;
+    machine_forgive(t->machine);
 }
 
 /* batch_norm takes its statistics over a micro-batch: other micro-batches are other mathematics. */
