@@ -1,9 +1,10 @@
 /* cmd_gpucheck.c - `dnn gpucheck`: can this machine train on its GPU, and is it right? */
 #include "run/gpucheck.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 
@@ -38,50 +39,75 @@ static bool options_of(const struct args *a, struct gpucheck_options *o, struct 
     return true;
 }
 
-/* Each index that CUDA shows is checked, unless one was asked for. Without a ready one the list is
- * empty, and that is no failure; a faulty or a full card is. */
-static unsigned ready[64], ready_count;
+/* --- Spark --- */
 
-static int spark_told(const struct args *a, int worst)
+static int list(const struct args *a, const struct gpu_cards *cards)
 {
     struct text out = {0};
-    gpucheck_spark(ready, ready_count, &out);
+    gpucheck_spark(cards->ready, cards->count, &out);
     int code = cli_print(a, &out);
     text_free(&out);
-    return code != EXIT_DONE ? code : ready_count ? EXIT_DONE : worst;
+    return code;
 }
 
-/* A signal came: who reads a list or samples gets those there are, and is not left with nothing. */
+/* Its own watch tells which call hangs, and is to come first. DNN_GPUCHECK_LIMIT: seconds, for
+ * tests. */
+static double limit_of(const struct gpucheck_options *o)
+{
+    const char *word = getenv("DNN_GPUCHECK_LIMIT");
+    double limit = o->level == GPU_QUICK ? 1.5 * MACHINE_PATIENCE : 3 * MACHINE_PATIENCE;
+    if (word && text_to_double(word, &limit))
+        return limit;
+    return limit + (o->level == GPU_SOAK ? 60 * o->minutes : 0);
+}
+
+/* The command line of the check of one card is this one's, but as JSON. */
+static int spark(const struct args *a, const struct gpucheck_options *o, struct err *e)
+{
+    struct text *options = mem_zero(a->value_count + 1, sizeof *options);
+    const char **words = mem_zero(a->value_count + 4, sizeof *words);
+    struct gpu_cards cards;
+    size_t n = 0;
+    words[n++] = "dnn";
+    words[n++] = a->command->name;
+    words[n++] = "--json";
+    for (size_t i = 0; i < a->value_count; i++) {
+        const struct arg_value *v = &a->values[i];
+        if (strcmp(v->option->name, "format") == 0)
+            continue;
+        text_printf(&options[i], "--%s%s%s", v->option->name, v->option->value ? "=" : "", v->text);
+        words[n++] = options[i].data;
+    }
+    struct gpu_cards_wish w = {.words = words,
+                               .word_count = n,
+                               .all = !overrides_one_card(&o->command),
+                               .limit_s = limit_of(o)};
+    bool good = gpucheck_cards(&w, &cards, e);
+    /* who reads a list is not left with nothing where a signal came, or the host fails */
+    int code = good || err_exit(e) != EXIT_USAGE ? list(a, &cards) : EXIT_DONE;
+    if (!good && code == EXIT_DONE)
+        code = cli_fail(a, e, NULL);
+    else if (code == EXIT_DONE && cards.count == 0) /* none is no failure, a faulty one is */
+        code = cards.worst;
+    for (size_t i = 0; i < a->value_count; i++)
+        text_free(&options[i]);
+    mem_free(options);
+    mem_free(words);
+    return code;
+}
+
+/* --- one card --- */
+
+/* A signal came: who reads samples gets those there are, and is not left with nothing. */
 static int broken_off(const struct args *a, const struct gpucheck *g, const struct err *e)
 {
     const char *format = args_value(a, "format");
     struct text out = {0};
-    if (g->count && format && strcmp(format, "spark") == 0)
-        gpucheck_spark(ready, ready_count, &out);
-    else if (g->count && format && strcmp(format, "prom") == 0)
+    if (g->count && format && strcmp(format, "prom") == 0)
         gpucheck_prom(g, (int)err_exit(e), &out);
     int code = out.length ? cli_print(a, &out) : EXIT_DONE;
     text_free(&out);
     return code == EXIT_DONE ? cli_fail(a, e, NULL) : code;
-}
-
-static int spark(struct args *a, struct gpucheck_options *o, struct gpucheck *g, struct err *e)
-{
-    bool all = !overrides_one_card(&o->command);
-    char index[16];
-    int worst = EXIT_DONE;
-    for (unsigned i = 0; i < 64 && (i == 0 || (all && i < g->visible)); i++) {
-        snprintf(index, sizeof index, "%u", i);
-        if (all)
-            o->command.device = index;
-        if (!gpucheck_run(o, g, e))
-            return broken_off(a, g, e);
-        if (g->verdict == GPU_READY)
-            ready[ready_count++] = g->index;
-        if (g->verdict == GPU_BUSY || g->verdict == GPU_FAULTY)
-            worst = gpucheck_exit(g);
-    }
-    return spark_told(a, worst);
 }
 
 static int told(const struct args *a, const struct gpucheck *g, const char *format)
@@ -110,8 +136,6 @@ static int gpucheck_stopped(const struct args *a, const struct err *why)
     const struct gpucheck *g = gpucheck_stuck(why);
     if (!g)
         return cli_fail(a, why, NULL);
-    if (format && strcmp(format, "spark") == 0)
-        return spark_told(a, gpucheck_exit(g));
     return told(a, g, format ? format : "text");
 }
 
@@ -126,7 +150,7 @@ static int gpucheck_command(struct args *a)
     if (!options_of(a, &o, &e))
         code = cli_fail(a, &e, NULL);
     else if (format && strcmp(format, "spark") == 0)
-        code = spark(a, &o, g, &e);
+        code = spark(a, &o, &e);
     else
         code = gpucheck_run(&o, g, &e) ? told(a, g, format ? format : "text")
                                        : broken_off(a, g, &e);
@@ -145,8 +169,9 @@ const struct command command_gpucheck = {
                 "  dnn gpucheck --format prom >gpu.prom\n",
     .notes = "Exit: 0 ready; 69 none, or an emulated one; 75 busy or full; 81 faulty. Every kernel "
              "is compared with the CPU's, and small networks are trained below TMPDIR. --format "
-             "spark ends with 0 where there is no GPU. The checks nvml and libraries are at most "
-             "warnings.",
+             "spark checks every visible GPU, each in a process of its own, tells on standard "
+             "error of those that are not ready, and ends with 0 where there is none. The checks "
+             "nvml and libraries are at most warnings.",
     .options = gpucheck_options_table,
     .computes = true,
     .has_json = true,

@@ -50,6 +50,23 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
 const struct gpucheck *gpucheck_stuck(const struct err *why);
 int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
 
+/* Every index that CUDA shows, or the one that the words name, each checked by a process of its
+ * own: one that hangs, dies or loses its card loses that card alone, and here nothing of a GPU is
+ * opened. Those that are not ready are told in the log. */
+enum { GPU_INDICES = 64 };
+struct gpu_cards {
+    unsigned ready[GPU_INDICES], count; /* indices */
+    int worst;                          /* exit code of the last that is busy or faulty, else 0 */
+};
+struct gpu_cards_wish {
+    const char *const *words; /* of the command line, without a format; NULL at the end */
+    size_t word_count;
+    bool all;                 /* no card is named */
+    double limit_s;           /* that one check may take */
+};
+/* False: stopped, or a check could not be made (e says why); what was found until then is kept. */
+bool gpucheck_cards(const struct gpu_cards_wish *w, struct gpu_cards *cards, struct err *e);
+
 /* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
 void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
 

@@ -204,6 +204,9 @@ cudaError_t do_SetDevice(int device)
     if (!device_known(device))
         return cudaErrorInvalidDevice;
     cudart.device = device;
+    if (cudart.only && cudart.only != (unsigned)device + 1) /* nothing goes wrong on this one */
+        planned_count = cudart.break_after = cudart.hang_after = cudart.stall_after =
+            cudart.signal_after = cudart.wrong_after = 0;
     return cudaSuccess;
 }
 cudaError_t do_GetDevice(int *device)

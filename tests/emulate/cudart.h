@@ -32,7 +32,7 @@ unsigned cudart_calls_after_fault(void);
  * report"; with hide the host may not touch device memory, the 4th call does not come back, the 6th
  * kernel sends the program SIGTERM, with report the program's end tells on standard error what was
  * left, and a call after a fault is that end; with calls it tells how often the host waited, and
- * what it called. */
+ * what it called. term:6:9 is SIGKILL; with on:1 all that goes wrong does on device 1 alone. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);
@@ -102,7 +102,9 @@ struct cudart_state {
     unsigned stall_after; /* a call that does not come back */
     unsigned kernels;     /* started */
     bool dry;             /* and not run: calls are counted, whatever the size */
-    unsigned signal_after; /* a kernel at which the program is sent SIGTERM */
+    unsigned signal_after; /* a kernel at which the program is sent this signal */
+    int signal_number;
+    unsigned only;        /* the device, from 1, that faults are of; 0: each */
     unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
     unsigned waits;       /* of the host: events that it asked for */

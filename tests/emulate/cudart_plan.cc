@@ -1,4 +1,5 @@
 /* cudart_plan.cc - what is to go wrong in a whole program: the words of DNN_EMULATE. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,11 @@ static void plan_word(char *word)
         emulate_order((unsigned)a % ORDER_COUNT);
     else if (strcmp(word, "stall") == 0)
         cudart.stall_after = (unsigned)a;
-    else if (strcmp(word, "term") == 0)
+    else if (strcmp(word, "term") == 0) {
         cudart.signal_after = (unsigned)a;
+        cudart.signal_number = second ? (int)b : SIGTERM;
+    } else if (strcmp(word, "on") == 0)
+        cudart.only = (unsigned)a + 1;
     else if (strcmp(word, "wrong") == 0)
         cudart.wrong_after = (unsigned)a;
     else if (strcmp(word, "dry") == 0)

@@ -66,7 +66,7 @@ static void run_kernel(struct emulated_node *w)
     if (!cudart.dry && !emulate_run(&w->launch))
         cudart.sticky = cudaErrorLaunchFailure;
     if (cudart.signal_after && --cudart.signal_after == 0)
-        raise(SIGTERM);
+        raise(cudart.signal_number);
     if (cudart.break_after && --cudart.break_after == 0)
         cudart.sticky = cudart.break_code;
 }
