@@ -55,6 +55,20 @@ DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, 
     *k = k_fast ? fast : slow;
 }
 
+/* What operands are multiplied by before they are rounded to fp16, and the sums behind: powers of
+ * two, so exact. */
+struct scales { float a, b, back; };
+template <enum product how> DEVICE struct scales scales_of(const struct gemm &g)
+{
+    struct scales s = {1, 1, 1};
+    if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
+        s.a = g.scaled == SCALED_A ? (float)*g.scale : 1;
+        s.b = g.scaled == SCALED_B ? (float)*g.scale : 1;
+        s.back = (float)(1 / *g.scale);
+    }
+    return s;
+}
+
 /* What becomes of V finished sums of neighbouring columns, on their way to C or to one part of it.
  */
 template <int V>

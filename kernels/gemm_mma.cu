@@ -24,14 +24,10 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
     int row = (int)warp_id() / 2 * 16 * WM, col = (int)warp_id() % 2 * 8 * WN;
     struct piece<BM, DEPTH, 128> a;
     struct piece<BN, DEPTH, 128> b;
-    float sum[WM][WN][4] = {}, scale_a = 1, scale_b = 1, unscale = 1;
+    float sum[WM][WN][4] = {};
+    struct scales scale = scales_of<how>(g);
     if (!tile_is_native<how>())
         return;
-    if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
-        scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
-        scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
-        unscale = (float)(1 / *g.scale); /* powers of two: exact */
-    }
     piece_read(&a, A_FAST, g.a, row0, g.m, k, k_end, g.a_row, g.a_col);
     piece_read(&b, B_FAST, g.b, col0, g.n, k, k_end, g.b_col, g.b_row);
     while (k < k_end) {
@@ -39,13 +35,13 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
         for (int i = 0; i < (int)a.COUNT; i++) {
             int r, d;
             piece_place(&a, A_FAST, i, &r, &d);
-            ((stored *)a_tile)[r * WORDS * PER + d] = tile_round<how>(a.v[i] * scale_a);
+            ((stored *)a_tile)[r * WORDS * PER + d] = tile_round<how>(a.v[i] * scale.a);
         }
         UNROLL
         for (int i = 0; i < (int)b.COUNT; i++) {
             int r, d;
             piece_place(&b, B_FAST, i, &r, &d);
-            ((stored *)b_tile)[r * WORDS * PER + d] = tile_round<how>(b.v[i] * scale_b);
+            ((stored *)b_tile)[r * WORDS * PER + d] = tile_round<how>(b.v[i] * scale.b);
         }
         sync_block();
         k += DEPTH;
@@ -78,7 +74,7 @@ KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
             UNROLL
             for (int e = 0; e < 4; e++)
                 c_tile[((int)warp_id() / 2 * 16 + group + 8 * (e >> 1)) * LDC + col + 8 * j +
-                       2 * place + (e & 1)] = sum[i][j][e] * unscale;
+                       2 * place + (e & 1)] = sum[i][j][e] * scale.back;
         sync_block();
         gemm_finish(&g, c_tile, {32, log2_of(BN), row0 + 16 * (uint32_t)i, col0, 16, 16 * WM,
                                   block_z(), SUMS_PAD});

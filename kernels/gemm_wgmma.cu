@@ -26,11 +26,7 @@ static_assert(SIDE * (SIDE + SUMS_PAD) * sizeof(float) <= STAGES * STAGE,
 static_assert((int)SIDE == (int)WGMMA_COLUMNS && (int)WIDE_LANES == 2 * (int)WARPGROUP &&
                   (int)SIDE == 2 * (int)WGMMA_ROWS,
               "two warpgroups have a tile");
-struct alignas(16) unit { uint32_t word[4]; };
 
-/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4, or of 8
- * where it lies in 16 bits and is copied. */
-struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
 /* This lane's share of an operand's next tile, on its way. */
 struct share { four v[UNITS][2]; };
 
@@ -159,7 +155,7 @@ DEVICE void stage_products(float (&sum)[WGMMA_SUMS], const unsigned char *a)
 struct work {
     struct source_of a, b;
     uint32_t k, k_end;
-    float scale_a, scale_b, unscale;
+    struct scales scale;
     bool summing;
 };
 
@@ -175,8 +171,8 @@ DEVICE void through_registers(const struct work &w, unsigned char *tiles, float 
         /* all have waited for the products before the last: those of this stage's last turn */
         share_widen(&a, w.a.x);
         share_widen(&b, w.b.x);
-        share_put<how, A_FAST>(&a, stage, w.scale_a);
-        share_put<how, B_FAST>(&b, stage + TILE, w.scale_b);
+        share_put<how, A_FAST>(&a, stage, w.scale.a);
+        share_put<how, B_FAST>(&b, stage + TILE, w.scale.b);
         if (w.summing)
             share_sum(&b, column);
         wgmma_ready();
@@ -249,12 +245,8 @@ KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
                      {g.b, col0, g.n, g.b_col, g.b_row},
                      part_begin(g.k, g.parts, block_z()),
                      part_begin(g.k, g.parts, block_z() + 1),
-                     1, 1, 1, !B_FAST && g.sums && row0 == 0};
-    if (how == PRODUCT_FP16 && !COPIED && g.scale && *g.scale > 0) {
-        w.scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
-        w.scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
-        w.unscale = (float)(1 / *g.scale); /* powers of two: exact */
-    }
+                     COPIED ? scales{1, 1, 1} : scales_of<how>(g),
+                     !B_FAST && g.sums && row0 == 0};
     float sum[WGMMA_SUMS] = {}, column[8] = {};
     if constexpr (COPIED)
         by_copies<how, A_FAST, B_FAST>(w, tiles, sum, column);
@@ -264,7 +256,7 @@ KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
     float *room = (float *)(void *)tiles;
     if (w.summing)
         wide_columns(g, room, column, col0);
-    finish(g, room, sum, w.unscale, row0, col0);
+    finish(g, room, sum, w.scale.back, row0, col0);
 }
 
 /* --- starting --- */

@@ -15,7 +15,6 @@ enum {
     ROOM = SIDE * ROW_WORDS, /* the larger of the two */
     UNITS = SIDE * DEEP / 4 / WIDE_LANES /* of four words, a lane and operand */
 };
-struct alignas(16) unit { uint32_t word[4]; };
 /* Only the gradient of a weight comes with them. */
 HOST_DEVICE constexpr bool sums_of_b(bool a_fast, bool b_fast)
 {
@@ -24,9 +23,6 @@ HOST_DEVICE constexpr bool sums_of_b(bool a_fast, bool b_fast)
 
 /* This lane's share of an operand's next tile, on its way. */
 template <enum product how> struct share { four v[UNITS][tile_input<how>::PER_WORD]; };
-
-/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4. */
-struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
 
 /* K_FAST: unit u is words 4 (u % 4) .. of row u / 4, else rows 4 (u % 32) .. of word u / 32. */
 template <enum product how, bool K_FAST, bool PLAIN>
@@ -142,12 +138,8 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1);
     struct source_of from_a = {g.a, row0, g.m, g.a_row, g.a_col};
     struct source_of from_b = {g.b, col0, g.n, g.b_col, g.b_row};
-    float scale_a = 1, scale_b = 1, unscale = 1, sum[WM][WN][4] = {};
-    if (how == PRODUCT_FP16 && g.scale && *g.scale > 0) {
-        scale_a = g.scaled == SCALED_A ? (float)*g.scale : 1;
-        scale_b = g.scaled == SCALED_B ? (float)*g.scale : 1;
-        unscale = (float)(1 / *g.scale); /* powers of two: exact */
-    }
+    float sum[WM][WN][4] = {};
+    struct scales scale = scales_of<how>(g);
     bool summing = sums_of_b(A_FAST, B_FAST) && g.sums && row0 == 0;
     float *columns = (float *)(void *)(tiles + ROOM + thread_id());
     if (summing)
@@ -161,8 +153,8 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
         share_widen(&b, g.b);
         if (summing)
             share_sum<how>(&b, columns);
-        share_put<how, A_FAST>(&a, at, scale_a);
-        share_put<how, B_FAST>(&b, bt, scale_b);
+        share_put<how, A_FAST>(&a, at, scale.a);
+        share_put<how, B_FAST>(&b, bt, scale.b);
         /* the other half may be written before all have left it: each is met by two barriers */
         sync_block();
         k += DEPTH;
@@ -181,7 +173,7 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
         run_load(column, columns);
         wide_columns(g, room, column, col0);
     }
-    wide_finish(g, room, sum, unscale, row0, col0);
+    wide_finish(g, room, sum, scale.back, row0, col0);
 }
 
 /* No card computes in what its tensor cores do not take (cuda_precision.cu). */

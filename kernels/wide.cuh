@@ -8,6 +8,12 @@
 
 enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4 };
 
+struct alignas(16) unit { uint32_t word[4]; }; /* what a lane puts into a tile at once */
+
+/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4, or of 8
+ * where it lies in 16 bits and is copied. */
+struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
+
 /* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened
  * at once, each would be waited for before the next is asked for. */
 template <bool PLAIN> DEVICE void four_ask(struct four *v, const struct act *x, uint64_t i)
