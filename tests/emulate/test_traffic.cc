@@ -67,6 +67,32 @@ static struct line *begin_case(const char *name)
     return line_of(current);
 }
 
+/* What a kernel of the case computes. */
+static void give_flops(const char *kernel, double flops)
+{
+    char name[2 * NAME];
+    snprintf(name, sizeof name, "%s: %s", current, kernel);
+    line_of(name)->flops = flops;
+}
+
+/* The case's arithmetic is that of its product, or of its only kernel. */
+static void share_flops(const struct line *all)
+{
+    struct line *only = NULL;
+    unsigned kernels = 0;
+    for (unsigned i = 0; i < line_count; i++) {
+        size_t length = strlen(all->name);
+        const char *kernel = lines[i].name + length;
+        if (strncmp(lines[i].name, all->name, length) != 0 || strncmp(kernel, ": ", 2) != 0)
+            continue;
+        kernels++;
+        if (!only || strncmp(kernel, ": gemm", 6) == 0)
+            only = &lines[i];
+    }
+    if (only && (kernels == 1 || strstr(only->name, ": gemm")))
+        only->flops = all->flops;
+}
+
 /* --- the cases --- */
 
 static void count_operation(struct machine *m, enum op_id op)
@@ -82,6 +108,7 @@ static void count_operation(struct machine *m, enum op_id op)
     machine_issue(m, op, &d->arguments);
     device_launched = NULL;
     l->flops = d->flops;
+    share_flops(l);
     opcase_free(d);
 }
 
@@ -127,7 +154,7 @@ static void count_step(struct machine *m)
     g->ld = 14;
     g->x = act_of(ROWS * 14);
     float *p = adam->arguments.adam.p, *grads = (float *)(uintptr_t)adam->arguments.adam.from.g;
-    double flops = 0;
+    double ways = 0, gradients = 0; /* forward and dx; dw */
     for (int i = 0; i < LAYERS; i++) {
         struct op_dense *a = &forward[i];
         a->x = i ? forward[i - 1].y : g->x;
@@ -152,7 +179,8 @@ static void count_step(struct machine *m)
         b->out = b->ldy = b->ldz = b->lddy = a->out;
         b->act = a->act;
         at += (width[i] + 1) * width[i + 1];
-        flops += (i ? 6.0 : 4.0) * ROWS * width[i] * width[i + 1];
+        ways += (i ? 4.0 : 2.0) * ROWS * width[i] * width[i + 1];
+        gradients += 2.0 * ROWS * width[i] * width[i + 1];
     }
     loss.dlogits = back[LAYERS - 1].dy;
     loss.logits = forward[LAYERS - 1].y;
@@ -191,8 +219,12 @@ static void count_step(struct machine *m)
     struct line *l = begin_case("a step 14-128-128-2 of 256 rows");
     for (uint32_t i = 0; i < n;)
         i += kernels_issue_front(m, ops + i, n - i, products{PRODUCT_FP32, 0}, room);
-    l->flops = flops + 16.0 * (double)at;
     device_launched = NULL;
+    give_flops("mlp_step", ways);
+    give_flops("gemm_many", gradients);
+    give_flops("norm2_tile", 2.0 * (double)at);
+    give_flops("update", 14.0 * (double)at);
+    l->flops = ways + gradients + 16.0 * (double)at;
     opcase_free(gather);
     opcase_free(adam);
     opcase_free(advance);
@@ -235,6 +267,7 @@ static void count_product(int which)
         gemm_wide_start(NULL, &g, PRODUCT_BF16);
     device_launched = NULL;
     l->flops = 2.0 * m * n * k;
+    share_flops(l);
     device_drop_all();
 }
 
