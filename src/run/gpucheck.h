@@ -67,6 +67,9 @@ struct gpu_cards_wish {
 /* False: stopped, or a check could not be made (e says why); what was found until then is kept. */
 bool gpucheck_cards(const struct gpu_cards_wish *w, struct gpu_cards *cards, struct err *e);
 
+/* Where AMD's HIP runtime lies, from files alone; false: it is not here. */
+bool gpucheck_hip(char *path, size_t room);
+
 /* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
 void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
 

@@ -11,10 +11,9 @@
 #include "base/text.h"
 #include "run/gpucheck_parts.h"
 
-/* A path below the root, in a buffer that the next call overwrites. */
-static const char *rooted(const char *path)
+const char *gpucheck_rooted(const char *path)
 {
-    static char room[512];
+    static char room[1024];
     const char *root = getenv("DNN_GPUCHECK_ROOT");
     snprintf(room, sizeof room, "%s%s", root ? root : "", path);
     return room;
@@ -22,7 +21,7 @@ static const char *rooted(const char *path)
 
 static bool is_there(const char *path)
 {
-    return access(rooted(path), F_OK) == 0;
+    return access(gpucheck_rooted(path), F_OK) == 0;
 }
 
 /* The text of a small file, mem_free; NULL when it cannot be had. */
@@ -31,7 +30,7 @@ static char *small_file(const char *path)
     struct err e = {0};
     char *bytes = NULL;
     size_t length;
-    const char *at = rooted(path);
+    const char *at = gpucheck_rooted(path);
     return file_exists(at) && file_slurp(at, 1 << 20, ERR_FILE_READ, &bytes, &length, &e) ? bytes
                                                                                           : NULL;
 }
@@ -97,7 +96,7 @@ static void look_at_nodes(struct gpu_host *h)
         if (!is_there(path))
             continue;
         h->nodes += i >= 0;
-        if (access(rooted(path), R_OK | W_OK) != 0 && !h->denied[0])
+        if (access(gpucheck_rooted(path), R_OK | W_OK) != 0 && !h->denied[0])
             snprintf(h->denied, sizeof h->denied, "%s", path);
     }
 }

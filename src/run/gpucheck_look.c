@@ -7,6 +7,7 @@
 #include "backend/toolkit.h"
 #include "base/text.h"
 #include "run/gpucheck_parts.h"
+#include "run/select.h"
 
 /* Which check the machine's refusal is about. */
 static const char *cause_of(const struct err *e)
@@ -60,12 +61,15 @@ static void blame_driver(const struct gpu_job *j, struct gpu_check *c)
                               "wants a signed module; a new kernel wants it built again)%s"
                             : "%s", j->libraries.cuda ? "" : gpucheck_driver_package(h));
     } else if (h->amd) {
-        gpucheck_reason(c, "an AMD GPU is here (/dev/kfd), and no NVIDIA card; this program's "
-                           "kernels are for CUDA; %s", library);
+        gpucheck_reason(c, "an AMD GPU is here (/dev/kfd), and no NVIDIA card; %s; %s",
+                        select_other_kind("rocm"), library);
         gpucheck_fix(c, "use an NVIDIA card, or compute on the CPU: --backend dnn_cpu");
     } else {
-        gpucheck_reason(c, "no NVIDIA driver: %s%s", library,
-                        h->bus_known ? "; no NVIDIA card is on the PCI bus" : "");
+        char hip[512];
+        bool other = gpucheck_hip(hip, sizeof hip);
+        gpucheck_reason(c, "no NVIDIA driver: %s%s%s%s", library,
+                        h->bus_known ? "; no NVIDIA card is on the PCI bus" : "",
+                        other ? "; " : "", other ? select_other_kind("rocm") : "");
         gpucheck_fix(c, "with a card: %s. In a container: --gpus all. In a virtual machine: the "
                         "card passed through. Without a card: --backend dnn_cpu needs none",
                      gpucheck_driver_package(h));
@@ -283,7 +287,8 @@ static bool look_wishes(struct gpu_job *j)
     struct gpu_check *c = gpucheck_add(j->g, "driver");
     gpucheck_fail(c, GPU_NONE);
     if (j->other_kind) {
-        gpucheck_reason(c, "GPU_BACKEND=\"%s\" is not supported%s", text_quote_z(j->other_kind),
+        gpucheck_reason(c, "GPU_BACKEND=\"%s\" is not supported: %s%s",
+                        text_quote_z(j->other_kind), select_other_kind(j->other_kind),
                         j->host.amd ? "; an AMD GPU is here (/dev/kfd)" : "");
         gpucheck_fix(c, "this program has kernels for CUDA alone: unset GPU_BACKEND");
     } else {

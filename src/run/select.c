@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "run/gpucheck.h"
 #include "run/variable.h"
 
 /* The kind of GPU that the environment allows, NULL when any. */
@@ -20,25 +20,17 @@ static const char *kind_wanted(void)
     return kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
 }
 
-/* Where AMD's runtime is installed to; it is looked for, not opened. */
-static bool hip_found(void)
-{
-    static const char *const places[] = {
-        "/opt/rocm/lib/libamdhip64.so", "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
-        "/usr/lib/x86_64-linux-gnu/libamdhip64.so.6", "/usr/lib/x86_64-linux-gnu/libamdhip64.so",
-        "/usr/lib64/libamdhip64.so"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (file_exists(places[i]))
-            return true;
-    return false;
-}
-
 const char *select_other_kind(const char *kind)
 {
     if (strcmp(kind, "mps") == 0)
         return "Metal is not of this platform";
-    return hip_found() ? "the HIP runtime is there, and this build has no kernels for it"
-                       : "no HIP runtime is found, nor has this build kernels for one";
+    static char found[160];
+    char path[512];
+    if (!gpucheck_hip(path, sizeof path))
+        return "no HIP runtime is found, nor has this build kernels for one";
+    snprintf(found, sizeof found, "the HIP runtime is there (%s), and this build has no kernels "
+                                  "for it", text_quote_z(path));
+    return found;
 }
 
 /* Why there is no GPU: the build, and what of the environment bears on it. */

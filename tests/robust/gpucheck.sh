@@ -82,6 +82,41 @@ machine amd 'ID=debian\n'
 touch amd/dev/kfd
 run dnn gpucheck
 out_has "an AMD GPU is here (/dev/kfd), and no NVIDIA card" "G20 an AMD card is told"
+# --- another kind of GPU: AMD's runtime is looked for by its files, nothing of it is opened ---
+unset ROCM_PATH HIP_PATH LD_LIBRARY_PATH
+# kind KIND TEXT [VARIABLE=..]: what is said of it
+kind() {
+    local kind=$1 text=$2
+    shift 2
+    run env GPU_BACKEND="$kind" "$@" "$DNN" gpucheck
+    is_exit 69 "GPU_BACKEND=$kind $*: 69"
+    grep -qF "driver              fail  GPU_BACKEND=\"$kind\" is not supported: $text" out
+    ok $? "$text" "$(cat out)"
+}
+hip() { echo "the HIP runtime is there ($1), and this build has no kernels for it"; }
+kind rocm "no HIP runtime is found, nor has this build kernels for one; an AMD GPU is here (/dev/kfd)"
+machine hip 'ID=debian\n'
+kind mps "Metal is not of this platform"
+for place in opt/rocm-6.2.0/lib/libamdhip64.so.6 opt/rocm/lib/libamdhip64.so usr/lib/x86_64-linux-gnu/libamdhip64.so.5 usr/lib64/libamdhip64.so.7.0.1; do
+    mkdir -p "hip/${place%/*}" && touch "hip/$place"
+    kind rocm "$(hip "/$place")"
+    rm "hip/$place"
+done
+ln -s nowhere hip/usr/lib64/libamdhip64.so
+touch hip/usr/lib64/libamdhip64_not.so.6
+kind rocm "no HIP runtime is found"
+mkdir mine && touch mine/libamdhip64.so.7
+kind rocm "$(hip "$WORK/mine/libamdhip64.so.7")" LD_LIBRARY_PATH=":/nowhere:$WORK/mine"
+mkdir lib && touch lib/libamdhip64.so.6
+kind rocm "$(hip "$WORK/lib/libamdhip64.so.6")" ROCM_PATH="$WORK"
+printf 'ld.so-1.7.0\0glibc-ld.so.cache1.1\0\2\0\0\0libc.so.6\0/lib/libc.so.6\0libamdhip64.so.6\0/srv/gone/libamdhip64.so.6\0/srv/amd/libamdhip64.so.6\0' >hip/etc/ld.so.cache
+mkdir -p hip/srv/amd && touch hip/srv/amd/libamdhip64.so.6
+kind rocm "$(hip /srv/amd/libamdhip64.so.6)"
+run dnn gpucheck
+out_has "no NVIDIA driver: libcuda.so.1 is not found; no NVIDIA card is on the PCI bus; $(hip /srv/amd/libamdhip64.so.6)" "and without the variable"
+touch hip/dev/kfd
+run dnn gpucheck --json
+out_has "an AMD GPU is here (/dev/kfd), and no NVIDIA card; $(hip /srv/amd/libamdhip64.so.6)" "with its card"
 machine wsl 'ID=ubuntu\n'
 touch wsl/dev/dxg
 run dnn gpucheck
