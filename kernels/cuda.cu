@@ -8,7 +8,6 @@
 #include "cuda.cuh"
 
 enum { CUDA_VERSION_OF_CODE = 3 };
-static const uint64_t GIB = (uint64_t)1 << 30;
 
 /* --- opening --- */
 
@@ -25,15 +24,6 @@ static void cuda_expect(struct machine *machine, double seconds)
     struct card *m = card_of(machine);
     m->patience = seconds < m->longest ? seconds : m->longest;
     cuda_watch_limit(m->patience);
-}
-
-static uint64_t limit_of(const struct machine_options *o, uint64_t total)
-{
-    double share = o->memory_fraction > 0 && o->memory_fraction < 1 ? o->memory_fraction : 1;
-    double most = (double)total * share;
-    if (o->memory_limit_gb > 0 && o->memory_limit_gb * (double)GIB < most)
-        most = o->memory_limit_gb * (double)GIB;
-    return (uint64_t)most;
 }
 
 static void cuda_close(struct machine *machine);
@@ -56,7 +46,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
         return NULL;
     }
     cuda_precision(m, o->precision);
-    m->limit = limit_of(o, m->device.total);
+    m->limit = machine_limit(o, m->device.total);
     m->longest = m->patience = patience();
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     m->one_by_one = m->no_graphs = blocking && strcmp(blocking, "1") == 0;

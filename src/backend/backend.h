@@ -70,6 +70,8 @@ struct machine_options {
     const char *precision;
     bool timed;                /* timings may choose between kernels and guest libraries */
 };
+/* What they leave of a device with so many bytes. */
+uint64_t machine_limit(const struct machine_options *o, uint64_t total);
 /* Whether this build has a machine of that name. */
 bool machine_known(const char *name);
 /* NULL with an error: no such machine in this build, or what it needs is not there. An E1801 of a

@@ -37,6 +37,14 @@ bool machine_known(const char *name)
     return types[type_of(name)] != NULL;
 }
 
+uint64_t machine_limit(const struct machine_options *o, uint64_t total)
+{
+    static const double GIB = 1024.0 * 1024.0 * 1024.0;
+    double share = o->memory_fraction > 0 && o->memory_fraction < 1 ? o->memory_fraction : 1;
+    double most = (double)total * share, limit = o->memory_limit_gb * GIB;
+    return (uint64_t)(limit > 0 && limit < most ? limit : most);
+}
+
 struct machine *machine_open(const struct machine_options *o, struct err *e)
 {
     const char *name = o->backend ? o->backend : machine_cpu.name;

@@ -25,12 +25,26 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
 
 /* --- training --- */
 
-/* With the lists of positions: those of all parts together have as many entries as there are rows.
- */
-static bool has_room(const struct network *n, const struct rows *rows)
+/* The lists of positions of all parts together have as many entries as there are rows; a list of
+ * chunks is there for the rows to train on and for those to answer. */
+uint64_t network_source_bytes(const struct network_options *o, const struct source *from)
 {
+    const struct rows *r = &from->rows;
+    uint32_t part = o->whole ? o->whole : o->micro * o->rows, shift = 0;
+    while (o->streams && (uint64_t)1 << shift < part)
+        shift++;
+    uint64_t count = o->streams ? from->count : r->count;
+    uint64_t chunks = count ? ((count - 1) >> (o->streams ? shift : r->shift)) + 1 : 0;
+    uint64_t lists = 2 * chunks * sizeof(void *) + from->classes * sizeof *from->class_weight;
+    return lists + (o->streams ? 0 : r->count * (r->format.stride + sizeof(uint32_t)));
+}
+
+static bool has_room(const struct network *n, const struct source *from)
+{
+    struct network_options there = n->o;
     uint64_t left = machine_bytes_free(n->m);
-    return !left || rows->count * (rows->format.stride + sizeof(uint32_t)) <= left;
+    there.streams = false;
+    return !left || network_source_bytes(&there, from) <= left;
 }
 
 uint32_t net_part_rows(const struct network *n)
@@ -66,7 +80,7 @@ bool net_put_source(struct network *n, struct netsource *to, const struct source
 
 bool network_source(struct network *n, const struct source *from, struct err *e)
 {
-    bool room = !n->o.own_memory || has_room(n, &from->rows);
+    bool room = !n->o.own_memory || has_room(n, from);
     n->train_from = *from;
     n->train_streams = n->o.own_memory && !n->o.stays && (n->o.streams || !room);
     if (!n->o.stays)

@@ -37,6 +37,9 @@ struct network_bytes {
 };
 bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
                   struct err *e);
+/* What the rows take beside it of a memory that is not the host's: all of them, or with `streams`
+ * what leads to the parts (the parts themselves are activations of network_need). */
+uint64_t network_source_bytes(const struct network_options *o, const struct source *from);
 
 /* Borrows the options' pointers until network_free. Plan of the machine must be set (machine_obey)
  * before; plan NULL: for answers only. */

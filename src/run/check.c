@@ -9,11 +9,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/check.h"
+#include "run/largest.h"
 #include "run/output.h"
-#include "run/serve.h"
 #include "run/stop.h"
 #include "run/tally.h"
-#include "run/training.h"
 #include "run/warnings.h"
 
 #define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
@@ -112,34 +111,6 @@ static bool account(struct training *t, uint64_t before, struct check_result *r,
     return true;
 }
 
-/* The largest power of two of rows whose network fits in what the machine has left, and on a GPU in
- * what this training would give back: its network to another one, all it holds to a prediction. */
-static uint64_t largest_batch(const struct training *t, const struct check_result *r, bool training)
-{
-    bool streams = !training || network_streams(t->network) > 0;
-    uint64_t room = machine_bytes_free(t->machine), largest = 0;
-    if (room && r->device.all)
-        room += training && !streams ? r->device.all - r->device.data : r->device.all;
-    uint32_t most = training ? TRAIN_BATCH_MOST : 1u << 20;
-    uint64_t there = t->table->count[PART_TRAIN]; /* no step has more */
-    for (uint32_t rows = 1; rows <= most; rows *= 2) {
-        struct network_options o = training_network(t);
-        struct network_bytes need;
-        struct err e = {0};
-        o.rows = training && there < rows ? (uint32_t)there : rows;
-        o.training = training;
-        o.micro = t->micro;
-        o.whole = 0;
-        o.streams = streams && o.own_memory;
-        o.answers = training || !o.own_memory ? o.answers : SERVE_ANSWERS;
-        o.keeps_best = training && o.keeps_best;
-        if (!network_need(&o, t->machine, &need, &e) || (room && need.total > room))
-            break;
-        largest = rows;
-    }
-    return largest;
-}
-
 /* Seconds of a whole training, from steps and answers that are timed here. */
 static bool estimate(struct training *t, double load_s, struct check_result *r, struct err *e)
 {
@@ -212,7 +183,11 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
         return false;
     double load_s = clock_now() - began;
     uint64_t before = hostmem_now();
-    if (!training_build(t, e))
+    struct largest_room room;
+    bool gpu = select_is_gpu(&t->backend);
+    if (!largest_room(t, &room, e) || !training_build(t, e))
+        return false;
+    if (gpu && !select_is_gpu(&t->backend) && !largest_room(t, &room, e)) /* the CPU took over */
         return false;
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = t->table->count[p];
@@ -223,8 +198,8 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
         return false;
     r->batch = t->batch;
     r->micro = t->micro;
-    r->largest_batch_train = largest_batch(t, r, true);
-    r->largest_batch_predict = largest_batch(t, r, false);
+    r->largest_batch_train = largest_train(t, &room);
+    r->largest_batch_predict = largest_predict(t, &room);
     r->backend = t->backend;
     return true;
 }

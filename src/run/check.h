@@ -19,7 +19,7 @@ struct check_result {
         uint64_t all, weights, state, activations, data;
     } device;
     uint32_t batch, micro; /* of a step: what is asked for, cut to the training rows */
-    uint64_t largest_batch_train, largest_batch_predict;
+    uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
     struct selection backend;
     double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
     struct text resolved; /* config with every default */

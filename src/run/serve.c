@@ -107,19 +107,26 @@ static void stop(struct serve *s, bool device)
     s->machine = NULL;
 }
 
-/* Rows of a batch for `count` rows to come, while activations stay small. */
-static bool choose_rows(struct serve *s, struct network_options *o, uint64_t count, struct err *e)
+struct network_options serve_network(const struct model_options *model,
+                                     const struct features *features, bool gpu)
+{
+    return (struct network_options){.model = model, .features = features, .micro = 1,
+                                    .own_memory = gpu, .streams = gpu,
+                                    .answers = gpu ? SERVE_ANSWERS : 0};
+}
+
+bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,
+                struct err *e)
 {
     uint32_t rows = BATCH_MOST;
     while (rows > BATCH_LEAST && rows / 2 >= count)
         rows /= 2;
-    bool chosen = s->options.predict_batch_size > 0;
-    if (chosen)
-        rows = (uint32_t)s->options.predict_batch_size;
+    if (chosen > 0)
+        rows = (uint32_t)chosen;
     o->rows = rows;
     struct network_bytes need;
-    while (!chosen && rows > BATCH_LEAST) {
-        if (!network_need(o, s->machine, &need, e))
+    while (chosen <= 0 && rows > BATCH_LEAST) {
+        if (!network_need(o, m, &need, e))
             return false;
         if (need.activations + need.scratch <= ACTIVATIONS_MOST)
             break;
@@ -160,11 +167,11 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     s->machine = select_open(&s->backend, &s->options, false, e);
     if (!s->machine)
         return false;
-    bool gpu = select_is_gpu(&s->backend);
-    struct network_options o = {.model = &s->model, .features = s->features, .micro = 1,
-                                .own_memory = gpu, .streams = gpu,
-                                .answers = gpu ? SERVE_ANSWERS : 0};
-    if (!choose_rows(s, &o, count > s->expected ? count : s->expected, e) || !fit_network(s, &o, e))
+    struct network_options o =
+        serve_network(&s->model, s->features, select_is_gpu(&s->backend));
+    if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
+                    s->options.predict_batch_size, e) ||
+        !fit_network(s, &o, e))
         return false;
     s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};

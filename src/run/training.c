@@ -202,10 +202,10 @@ static uint64_t rounds(uint64_t all, uint64_t each)
     return (all + each - 1) / each;
 }
 
-static void size_steps(struct training *t)
+void training_size(struct training *t, int64_t batch_size)
 {
     const struct train_options *o = &t->config->train;
-    uint64_t rows = t->table->count[PART_TRAIN], batch = (uint64_t)o->batch_size, micro;
+    uint64_t rows = t->table->count[PART_TRAIN], batch = (uint64_t)batch_size, micro;
     batch = rows && rows < batch ? rows : batch;
     micro = rounds(rows ? rows : 1, batch);
     micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
@@ -259,7 +259,7 @@ static bool load(struct training *t, struct err *e)
         return false;
     say_notes(t->table);
     answer_line_warn(t->schema);
-    size_steps(t);
+    training_size(t, t->config->train.batch_size);
     t->features = schema_features(t->schema);
     t->score = (struct score_job){.table = t->table,
                                   .schema = t->schema,

@@ -1,6 +1,6 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
  * training_read.c, training_state.c, training_end.c, training_hold.c, training_network.c,
- * train_save.c, train_judge.c, check.c.
+ * train_save.c, train_judge.c, check.c, largest.c, largest.h.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
@@ -119,6 +119,13 @@ bool training_make_network(struct training *t, struct err *e);
 void training_say_kept(const struct training *t, const struct checkpoint *c);
 /* GPU_BATCH_SIZE: the largest micro-batch on a GPU. */
 void training_keep_to_size(struct training *t);
+/* t->batch, t->micro and t->steps for batches of so many rows (train.batch_size). */
+void training_size(struct training *t, int64_t batch_size);
+/* Whether training_make_network would make it whole for batches of so many rows: not halved, and
+ * not without a GPU. room: bytes that the machine has for it, 0: not known; opened: its plan
+ * before t's network was made. The machine's plan is another one then. */
+bool training_fits(const struct training *t, int64_t batch_size, const struct plan *opened,
+                   uint64_t room);
 double training_seconds(const struct training *t); /* used so far, over all runs */
 double training_rate(const struct training *t, int64_t step); /* learning rate of a step, from 0 */
 /* Durable when true; becomes t->checkpoint. */

@@ -108,13 +108,20 @@ static void split(struct training *t, uint32_t most)
     machine_obey(t->machine, &t->plan);
 }
 
-void training_keep_to_size(struct training *t)
+/* GPU_BATCH_SIZE, where t's micro-batches have more rows; 0: they have not. */
+static int64_t size_to_keep_to(const struct training *t)
 {
     const char *word = variable("GPU_BATCH_SIZE");
     int64_t most;
+    bool any = select_is_gpu(&t->backend) && word && text_to_int(word, &most) && most >= 1;
+    return any && t->plan.batch > most ? most : 0;
+}
+
+void training_keep_to_size(struct training *t)
+{
+    int64_t most = size_to_keep_to(t);
     uint32_t wished = t->plan.batch;
-    if (!select_is_gpu(&t->backend) || !word || !text_to_int(word, &most) || most < 1 ||
-        wished <= most)
+    if (!most)
         return;
     if (takes_statistics(t)) {
         log_line("dnn_gpu: GPU_BATCH_SIZE=%lld is not kept to: batch_norm takes its statistics "
@@ -186,6 +193,47 @@ static bool network_fit(struct training *t, struct err *e)
         split(t, wished);
     err_clear(e);
     return network_halved(t, false, statistics ? wished : 1, e);
+}
+
+/* --- whether there would be room --- */
+
+static bool counted(const struct training *t, bool streams, uint64_t room)
+{
+    struct network_options o = training_network(t);
+    struct network_bytes need;
+    struct err e = {0};
+    o.streams = streams && o.own_memory;
+    if (!network_need(&o, t->machine, &need, &e))
+        return false;
+    return !room || need.total + (o.own_memory ? network_source_bytes(&o, &t->source) : 0) <= room;
+}
+
+/* As network_fit goes: halved ones beside the table, down to the smallest, come before whole ones
+ * beside which it passes through. */
+bool training_fits(const struct training *t, int64_t batch_size, const struct plan *opened,
+                   uint64_t room)
+{
+    struct training other = *t;
+    bool gpu = select_is_gpu(&t->backend), statistics = gpu && takes_statistics(t);
+    training_size(&other, batch_size);
+    machine_obey(t->machine, opened);
+    machine_plan(t->machine, other.batch, other.micro, &other.plan);
+    int64_t kept_to = statistics ? 0 : size_to_keep_to(&other);
+    if (kept_to)
+        split(&other, (uint32_t)kept_to);
+    machine_obey(t->machine, &other.plan);
+    if (counted(&other, false, room))
+        return true;
+    uint32_t wished = other.plan.batch, half = (wished + 1) / 2;
+    while (!statistics && half < other.plan.batch && half >= MICRO_LEAST) {
+        split(&other, half);
+        half = (other.plan.batch + 1) / 2;
+    }
+    if (!gpu || (other.plan.batch < wished && counted(&other, false, room)))
+        return false;
+    if (!statistics)
+        split(&other, wished);
+    return counted(&other, true, room);
 }
 
 /* A training without a product that is large enough is one of fp32: the same bits, and every file

@@ -74,27 +74,35 @@ run dnn check wide.json --backend dnn_cpu
 ! grep -q '^device' out
 ok $? "not on the CPU"
 
-# --- the largest batch that fits ---
-export DNN_EMULATE=devices:1:1500000
-run dnn check wide.json --json
-largest=$(number out train)
-largest=$(sed 's/.*"largest_batch":{"train":\([0-9]*\).*/\1/' out)
-[ "$largest" -ge 64 ] && [ "$largest" -le 65536 ]
-ok $? "check names the largest batch: $largest" "$(cat out)"
-run dnn train wide.json -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$largest"
-is_exit 0 "it fits"
-err_lacks "out of memory" "as it is"
-run dnn train wide.json -o x.dnn --progress none --set train.epochs=1 --set train.batch_size=$((2 * largest))
-is_exit 0 "twice as many rows"
-err_has "dnn_gpu: out of memory; micro-batch $((2 * largest)) -> $largest" "are halved"
-largest=$(dnn check wide.json --json 2>/dev/null | sed 's/.*"largest_batch":{"train":[0-9]*,"predict":\([0-9]*\).*/\1/')
-dnn train wide.json -o x.dnn --progress none --quiet 2>/dev/null
-run dnn predict x.dnn d.csv --batch-size "$largest" -o p.csv
-is_exit 0 "predict: $largest fit"
-err_lacks "out of memory" "as they are"
-run dnn predict x.dnn d.csv --batch-size $((4 * largest)) -o p.csv
-err_has "dnn_gpu: out of memory; batch" "more are halved"
-unset DNN_EMULATE
+# --- the largest batch that fits: a training and a prediction of it are not halved, of a few percent more are ---
+most_of() { sed 's/.*"largest_batch":{"train":\([0-9]*\),"predict":\([0-9]*\)}.*/\'"$1/" told; }
+largest() { # largest NAME BYTES [SETTING]: of NAME.json on a device of so many bytes
+    local name=$1 most above lines
+    export DNN_EMULATE=devices:1:$2
+    shift 2
+    dnn check "$name.json" --json "$@" 2>/dev/null | tail -n 1 >told
+    most=$(most_of 1) above=$(($(most_of 1) * 103 / 100 + 1))
+    run dnn train "$name.json" -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$most" "$@"
+    [ $STATUS -eq 0 ] && ! grep -q 'out of memory; micro-batch' err
+    ok $? "$name: $most rows are trained on as they are" "exit $STATUS: $(cat err)"
+    run dnn train "$name.json" -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$above" "$@"
+    is_exit 0 "$above"
+    err_has "dnn_gpu: out of memory; micro-batch $above -> $(((above + 1) / 2))" "are halved"
+    lines=$(dnn check "$name.json" --json "$@" --set train.batch_size="$most" 2>/dev/null | tail -n 1 | tee told | wc -l)
+    is "$lines $(most_of 1)" "1 $most" "check of that batch says the same"
+    most=$(most_of 2)
+    run dnn predict x.dnn d.csv --batch-size "$most" -o p.csv
+    [ $STATUS -eq 0 ] && ! grep -q 'out of memory' err
+    ok $? "predict: $most fit" "exit $STATUS: $(cat err)"
+    run dnn predict x.dnn d.csv --batch-size $((most * 103 / 100 + 1)) -o p.csv
+    err_has "dnn_gpu: out of memory; batch" "more are halved"
+    unset DNN_EMULATE
+}
+largest wide 1500000
+largest sgd 1000000
+largest batch16 1500000 --set backend.memory_fraction=0.6
+DNN_EMULATE=devices:1:1500000 GPU_BATCH_SIZE=100 dnn check wide.json --json 2>/dev/null | tail -n 1 >told
+is "$(most_of 1)" 65536 "with GPU_BATCH_SIZE micro-batches are small, and any batch fits"
 
 # --- the limits are kept to ---
 whole=$(dnn train batch.json -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
