@@ -89,6 +89,8 @@ const struct opcase *opcase_at(size_t index); /* NULL at the end */
  * a benchmark issues (opcase_size.c). How many things it works on: rows, or parameters. */
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width);
 double opcase_items(const struct opcase *c);
+/* Its activations are of the form in which that machine keeps such in a training. */
+void opcase_keep(struct opcase *c, const struct machine *m);
 /* "dense 64 x 14 -> 128" into text. */
 void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);

@@ -80,3 +80,38 @@ double opcase_items(const struct opcase *c)
         return c->in;
     return c->op == OP_advance ? 1 : c->rows; /* a step; rows */
 }
+
+/* Whose activations a training may keep in 16 bits. Negative: of no such operation; else whether it
+ * has gradients of them as well. */
+static int goes_back(enum op_id op)
+{
+    switch ((int)op) {
+    case OP_dense:
+    case OP_act:
+    case OP_dropout:
+    case OP_add:
+    case OP_bnorm_stats:
+    case OP_bnorm:
+    case OP_lnorm: return 0;
+    case OP_dense_back:
+    case OP_act_back:
+    case OP_bnorm_sums:
+    case OP_bnorm_back:
+    case OP_lnorm_back: return 1;
+    default: return -1;
+    }
+}
+
+/* A case has one form: where all of them have it. */
+void opcase_keep(struct opcase *c, const struct machine *m)
+{
+    bool product = c->op == OP_dense || c->op == OP_dense_back;
+    uint32_t widths[] = {c->in, product ? c->out : c->in};
+    uint32_t form = machine_act_form(m, c->rows, c->in, false);
+    bool same = goes_back(c->op) >= 0;
+    for (int i = 0; i < 2; i++)
+        for (int back = 0; back <= goes_back(c->op); back++)
+            same = same && machine_act_form(m, c->rows, widths[i], back) == form;
+    if (same)
+        c->form = form;
+}

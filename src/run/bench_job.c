@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "run/answer.h"
 #include "run/bench_parts.h"
 #include "run/metric.h"
+#include "run/serve.h"
 #include "run/tally.h"
 
 enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056 };
@@ -112,6 +114,16 @@ static void set_weights(struct bench_task *t, struct work_net *w)
     mem_free(buffers);
 }
 
+static struct network_options training_options(const struct work_net *w)
+{
+    bool gpu = !machine_in_place(w->machine);
+    return (struct network_options){.model = &w->model, .features = &w->features, .rows = w->rows,
+                                    .micro = 1, .steps = w->steps, .training = true,
+                                    .own_memory = gpu, .answers = gpu ? 1 : 0, .loss = &w->loss,
+                                    .optim = &w->optim};
+}
+
+/* Answers by the way that predict takes (serve.c), in batches of its size. */
 static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size size, bool training,
                      struct err *e)
 {
@@ -125,20 +137,21 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
         w->steps = (uint32_t)t->q->iterations;
     w->next = w->steps;
     make_records(w);
-    machine_plan(w->machine, w->rows, 1, &w->plan);
+    struct network_options o =
+        training ? training_options(w)
+                 : serve_network(&w->model, &w->features, !machine_in_place(w->machine));
+    if (!training &&
+        !serve_rows(&o, w->machine, w->source.count, t->q->command.batch_size, e))
+        return false;
+    machine_plan(w->machine, o.rows, 1, &w->plan);
     machine_obey(w->machine, &w->plan);
-    struct network_options o = {.model = &w->model,
-                                .features = &w->features,
-                                .rows = w->rows,
-                                .micro = 1,
-                                .steps = w->steps,
-                                .training = training,
-                                .loss = training ? &w->loss : NULL,
-                                .optim = training ? &w->optim : NULL};
     w->network = network_new(&o, w->machine, &w->plan, e);
     if (!w->network)
         return false;
     w->stepper = step_open(w->network, w->machine);
+    log_info("bench: %s of %u rows: in batches of %u, of whose answers the device keeps %llu",
+             training ? "steps" : "answers", w->rows, o.rows,
+             (unsigned long long)step_room(w->stepper));
     set_weights(t, w);
     return !training || network_source(w->network, &w->source, e);
 }

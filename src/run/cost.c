@@ -68,15 +68,17 @@ static void issue(void *data, struct machine *m)
 }
 
 /* Seconds of one replay, the best of three; *flops: what it computes. Negative: it failed. */
-static double replay(struct machine *m, const struct opcase *c, uint32_t times, double *flops,
+static double replay(struct machine *m, const struct opcase *of, uint32_t times, double *flops,
                      struct err *e)
 {
-    struct opdata *d = opcase_make(c, m, 1);
+    struct opcase c = *of;
+    opcase_keep(&c, m);
+    struct opdata *d = opcase_make(&c, m, 1);
     if (!opcase_ready(d, e)) {
         opcase_free(d);
         return -1;
     }
-    if (c->op == OP_dense)
+    if (c.op == OP_dense)
         d->arguments.dense.exact = 0; /* as training does it */
     struct routine *r = machine_record(m, issue, d);
     double best = (double)INFINITY;

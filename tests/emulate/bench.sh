@@ -19,6 +19,21 @@ ok $? "dnn_gpu: that one alone"
 run dnn bench --backend dnn_cpu --iterations 1 --operation add --size small --json
 ! grep -q gpu_true out && grep -q '"used":"dnn_cpu"' out
 ok $? "dnn_cpu: that one alone"
+# what a training runs is timed: large activations in 16 bits, each against the limit of its arithmetic
+run dnn bench --backend dnn_gpu --iterations 1 --operation dense --operation act_back --operation gather --size small -v
+err_has "bench: dense 256 x 128 -> 128, kind 1, flags 8, bf16, beside the limit of bf16" "a large product, of bf16 kept as bf16"
+err_has "bench: act_back 256 x 128, kind 3, bf16, beside the limit of fp32" "what is no product is computed in fp32"
+err_has "bench: gather 256 x 32 -> 3, kind 2, flags 20, beside the limit of fp32" "what comes from records is fp32"
+run dnn bench --backend dnn_gpu --iterations 1 --operation dense --size small --batch-size 1 -v
+err_has "bench: dense 1 x 128 -> 128, kind 1, flags 8, beside the limit of fp32" "a small product is one of fp32"
+# answers come as in predict: in its batches, kept on the device until all are there
+for job in predict evaluate; do
+    run dnn bench --iterations 5 --operation $job --size small -v
+    err_has "bench: answers of 256 rows: in batches of 1024, of whose answers the device keeps 4096" "$job on the device"
+    err_has "bench: answers of 256 rows: in batches of 1024, of whose answers the device keeps 0" "and on the CPU"
+    run dnn bench --backend dnn_gpu --iterations 5 --operation $job --size small --batch-size 100 -v
+    err_has "bench: answers of 100 rows: in batches of 100, of whose answers the device keeps 4096" "or in those that are asked for"
+done
 DNN_EMULATE=devices:0:0 run dnn bench --iterations 1 --operation add --size small --json
 is_exit 0 "no device: the CPU's rows"
 out_has '"no_gpu":"' "and why"
