@@ -1,7 +1,8 @@
 # Kernels: machine code with nvcc where it is found, and with g++ the emulator's tests of the same sources.
 #   make                         build/dnn with the kernels, where nvcc works; make NVCC= without them
 #   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: it saves half of nvcc's time. 90a is for the
-#                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only
+#                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only;
+#                                for all others it is 90
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
 #                                former with so many random shapes of every kind
@@ -33,8 +34,9 @@ ifeq ($(NVCC_ARCHS),)
 $(error CUDA_ARCHS=$(CUDA_ARCHS) names no architecture that this nvcc knows: $(NVCC_KNOWN). NVCC= builds without kernels)
 endif
 endif
-# without a number of its own, 90a stands for 90 in all other kernels
-NVCC_PLAIN := $(or $(filter-out %a,$(NVCC_ARCHS)),$(patsubst %a,%,$(NVCC_ARCHS)))
+# 90a stands for 90 in all other kernels: they would have 80's text alone for it, to be compiled at the first start. Each once
+once        = $(if $(1),$(firstword $(1)) $(call once,$(filter-out $(firstword $(1)),$(1))))
+NVCC_PLAIN := $(strip $(call once,$(patsubst %a,%,$(NVCC_ARCHS))))
 # The front end makes one text for all cards from 80 on, and another for those from 100 on (the lines of PTX were compared): it
 # runs once for each, and only ptxas once a card. The newest text is there for cards to come, 80's for those between
 front_of    = $(or $(filter $(if $(filter 8% 9%,$(1)),80,$(if $(filter 1%,$(1)),100)),$(NVCC_KNOWN)),$(1))

@@ -54,6 +54,9 @@ would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 90a"
 code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 1 -- '-c kernels/gemm_w' | tr '\n' ' ')
 [ "$code" = "code=sm_90a -c kernels/gemm_wgmma.cu -- code=compute_80 -c kernels/gemm_wide.cu " ]
 ok $? "90a is for the kernels that have its instructions" "$code"
+code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
+[ "$code" = "code=sm_80 code=sm_90 code=compute_80 " ]
+ok $? "and all others have code for 90, though nobody named that" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS=90a
 code=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' ')
 [ "$code" = "code=sm_90 code=compute_80 " ]
