@@ -31,6 +31,12 @@
  *   arrive(counter)                    adds 1, gives the old value; both publishes and receives
  *   to_fp16 to_bf16 to_tf32            round to nearest (ties to even; tf32: away), to_float back
  *
+ * Of a card's architecture a kernel may ask whether it is 800 or more, in device_cuda.cuh and
+ * mma.cuh: all cards of 80 to 90 have one text, that of 80 (scripts/build/kernels.mk), so that
+ * `>= 890` or `>= 900` is never true of them, however new the card. What needs more than that is
+ * compiled for its card alone, as KERNELS_90A are, or as a whole program is (tests/bench): clusters
+ * of blocks (BLOCKS_MEET) are for such and for the emulator, not for a kernel of the library.
+ *
  * Random numbers and permutations: base/rng.h. No floating-point atomics exist here, on purpose:
  * sums are in an order fixed by shapes. */
 #ifndef DNN_KERNELS_DEVICE_CUH

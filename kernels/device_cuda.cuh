@@ -44,7 +44,7 @@ DEVICE void sync_cluster()
 #if __CUDA_ARCH__ >= 900
     cooperative_groups::this_cluster().sync();
 #else
-    __trap(); /* LAUNCH_CLUSTER is for sm_90 on */
+    __trap(); /* of a text for cards before sm_90, whatever the card (device.cuh) */
 #endif
 }
 #endif
