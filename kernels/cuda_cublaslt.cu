@@ -12,7 +12,10 @@
 bool cublaslt_open(struct card *m)
 {
     struct guest_use *use = &m->guests->use[GUEST_CUBLASLT];
-    int status = LT(cublasLtCreate, (&use->handle));
+    int status;
+    do
+        status = LT(cublasLtCreate, (&use->handle));
+    while (status && guest_other(GUEST_CUBLASLT, "cublasLtCreate", status));
     if (status == 0)
         return true;
     use->handle = NULL;

@@ -12,7 +12,10 @@ bool cudnn_open(struct card *m)
 {
     struct guests *g = m->guests;
     struct guest_use *use = &g->use[GUEST_CUDNN];
-    int status = DNN(cudnnCreate, (&use->handle));
+    int status;
+    do
+        status = DNN(cudnnCreate, (&use->handle));
+    while (status && guest_other(GUEST_CUDNN, "cudnnCreate", status));
     if (status)
         use->handle = NULL;
     else

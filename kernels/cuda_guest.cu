@@ -40,6 +40,16 @@ void guest_failed(struct card *m, enum guest_id id, const char *call, int status
                 guest_name(id), call, status);
 }
 
+bool guest_other(enum guest_id id, const char *call, int status)
+{
+    unsigned newer = guest_find(id)->version;
+    if (cuda_ended() || !guest_next(id))
+        return false;
+    log_note("dnn_gpu: %s %s cannot serve (%s: %d); %s is tried", guest_name(id),
+             guest_version_text(newer), call, status, guest_version_text(guest_find(id)->version));
+    return true;
+}
+
 /* One that is there and cannot serve is worth a warning, one that is not there a note. */
 static void say_why_not(enum guest_id id)
 {

@@ -43,6 +43,8 @@ struct guests {
 #define GUEST_CALL(calls, name, arguments)                                                         \
     (cuda_guest_enter(#name) ? cuda_guest_leave((calls)->name arguments) : cuda_guest_refusal())
 
+/* Its handle could not be made: whether an older version of it is there, which takes its place. */
+bool guest_other(enum guest_id id, const char *call, int status);
 /* The library failed: it serves no more, which is said. */
 void guest_failed(struct card *m, enum guest_id id, const char *call, int status);
 

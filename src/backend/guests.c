@@ -69,6 +69,11 @@ const struct guest *guest_find(enum guest_id id)
     return &found[id].guest;
 }
 
+bool guest_next(enum guest_id id)
+{
+    return guest_open_next(&found[id].guest, &guests[id].library, guests[id].calls);
+}
+
 const struct cublaslt *cublaslt_calls(void)
 {
     return &cublaslt;

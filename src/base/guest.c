@@ -18,25 +18,6 @@ static void cannot_open(struct guest *g, const char *file)
                  text ? text_quote_z(text) : "?");
 }
 
-/* The first name that opens. Why not is told of the first that is there and does not open, else of
- * the newest. */
-static bool open_first(struct guest *g, const struct guest_library *l)
-{
-    for (size_t i = 0; l->files[i]; i++) {
-        struct guest tried = {0};
-        g->library = dlopen(l->files[i], RTLD_NOW | RTLD_LOCAL);
-        if (g->library) {
-            snprintf(g->file, sizeof g->file, "%s", l->files[i]);
-            g->why[0] = '\0';
-            return true;
-        }
-        cannot_open(&tried, l->files[i]);
-        if (i == 0 || (!strstr(tried.why, "is not found") && strstr(g->why, "is not found")))
-            memcpy(g->why, tried.why, sizeof g->why);
-    }
-    return false;
-}
-
 /* A function is found as an address of data; C knows no cast between the two but through bytes. */
 static bool bind_all(struct guest *g, const struct guest_library *l, void *functions)
 {
@@ -61,14 +42,53 @@ static bool new_enough(struct guest *g, const struct guest_library *l, const voi
     return false;
 }
 
+static bool open_one(struct guest *g, const struct guest_library *l, const char *file,
+                     void *functions)
+{
+    *g = (struct guest){0};
+    g->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!g->library) {
+        cannot_open(g, file);
+        return false;
+    }
+    snprintf(g->file, sizeof g->file, "%s", file);
+    if (bind_all(g, l, functions) && new_enough(g, l, functions))
+        return true;
+    guest_close(g);
+    return false;
+}
+
+/* The first name that serves. Why not is told of the first that is there and does not serve, else
+ * of the newest. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions)
 {
     *g = (struct guest){0};
-    if (open_first(g, l) && bind_all(g, l, functions) && new_enough(g, l, functions))
-        return true;
+    for (size_t i = 0; l->files[i]; i++) {
+        struct guest tried;
+        if (open_one(&tried, l, l->files[i], functions)) {
+            *g = tried;
+            return true;
+        }
+        if (i == 0 || (!strstr(tried.why, "is not found") && strstr(g->why, "is not found")))
+            *g = tried;
+    }
     for (size_t i = 0; i < l->count; i++)
         memset((char *)functions + l->symbols[i].at, 0, sizeof(void *));
-    guest_close(g);
+    return false;
+}
+
+bool guest_open_next(struct guest *g, const struct guest_library *l, void *functions)
+{
+    size_t i = 0;
+    struct guest tried;
+    while (l->files[i] && strcmp(l->files[i], g->file) != 0)
+        i++;
+    while (l->files[i] && l->files[++i])
+        if (open_one(&tried, l, l->files[i], functions)) {
+            *g = tried;
+            return true;
+        }
+    bind_all(g, l, functions); /* as it was */
     return false;
 }
 

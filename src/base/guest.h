@@ -20,7 +20,7 @@ struct guest_symbol { const char *name; size_t at; bool may; };
 
 struct guest_library {
     const char *name;          /* "cuBLASLt" */
-    const char *const *files;  /* for the loader, NULL behind the last: the first one that opens */
+    const char *const *files;  /* for the loader, NULL behind the last: the first one that serves */
     const struct guest_symbol *symbols;
     size_t count;
     /* The version of an open library as one number, 10000 * major + 100 * minor + patch; 0: it does
@@ -36,6 +36,10 @@ struct guest {
 };
 /* functions: the struct whose members the symbols are; cleared unless all is well. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions);
+/* Another one behind it in the list of names, where that one is there after all and cannot do its
+ * work: a newer one than the driver is made for. It stays open beside it, as it expects. False:
+ * there is none, and all is as it was. */
+bool guest_open_next(struct guest *g, const struct guest_library *l, void *functions);
 /* What does not serve is closed by guest_open itself. A library of CUDA's that something was
  * computed with expects to stay open until the end of the process: it is not closed. */
 void guest_close(struct guest *g);

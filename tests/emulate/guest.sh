@@ -5,10 +5,11 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS
-stub() { # stub FOLDER lt|dnn FLAGS...
-    local folder=$1 kind=$2 flags="-DCUBLASLT" file=libcublasLt.so.13
+stub() { # stub FOLDER lt|dnn|lt12|dnn8 FLAGS...
+    local folder=$1 kind=$2 flags="-DCUBLASLT" file
     shift 2
-    [ "$kind" = lt ] || { flags="-DCUDNN"; file=libcudnn.so.9; }
+    case $kind in lt) file=libcublasLt.so.13 ;; lt12) file=libcublasLt.so.12 ;; dnn) file=libcudnn.so.9 ;; dnn8) file=libcudnn.so.8 ;; esac
+    [ "${kind#lt}" != "$kind" ] || flags="-DCUDNN"
     mkdir -p "$folder"
     # shellcheck disable=SC2086
     gcc -shared -fPIC -O1 -Wall -Wextra -Werror $flags "$@" -o "$folder/$file" "$ROOT/tests/emulate/guest_stub.c" -lm 2>stub.err
@@ -182,6 +183,24 @@ own_products "no handle"
 stub lacking2 lt $lt && stub lacking2 dnn $cudnn -DLACKING
 refused "cuDNN lacks one" "cuDNN cannot serve (libcudnn.so.9 has no cudnnActivationBackward)" lacking2
 is "$(plan refused.dnn)" "cuBLASLt 13.1.0 from 1 and 1" "cuDNN lacks one: cuBLASLt serves"
+
+# --- two versions: the older one serves where the newer one cannot ---
+older() { # older NAME FOLDER: both serve in the end, without a warning
+    run with "$2" "$DNN" train c.json --progress none -o older.dnn
+    [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 0 ]
+    ok $? "$1" "$(cat err)"
+    is "$(plan older.dnn)" "cuBLASLt 12.8.0 from 1 and 1; cuDNN 8.9.0 from 1 and 1" "$1: the older ones serve"
+}
+old="-DVERSION=120800" olddnn="-DVERSION=8900"
+stub two lt $lt -DCREATE=1 && stub two lt12 $old && stub two dnn $cudnn -DCREATE=1 && stub two dnn8 $olddnn
+older "the driver is too old for the newer ones" two
+err_has "dnn_gpu: cuBLASLt 13.1.0 cannot serve (cublasLtCreate: 1); 12.8.0 is tried" "which is told"
+err_has "dnn_gpu: cuDNN 9.19.0 cannot serve (cudnnCreate: 1); 8.9.0 is tried" "of both"
+check "and is the same training" close older.dnn own.dnn 1e-3
+stub two2 lt $lt -DLACKING && stub two2 lt12 $old && stub two2 dnn $cudnn -DLACKING && stub two2 dnn8 $olddnn
+older "a function is missing in the newer ones" two2
+stub two3 lt $lt -DCREATE=1 && stub two3 lt12 $old -DCREATE=1 && stub two3 dnn $cudnn
+refused "neither" "cuBLASLt failed (cublasLtCreate: 1); our own kernels serve" two3
 
 # --- in the middle ---
 for n in 1 4 9 20; do

@@ -15,6 +15,9 @@ static const struct guest_symbol lacking[] = {GUEST_SYMBOL(calls, cos, false)
 static const char *const here[] = {"libno-such-library.so.1", "libm.so.6", NULL};
 static const char *const nowhere[] = {"libno-such-library.so.2", "libno-such-library.so.1", NULL};
 
+static const char *const both[] = {"libc.so.6", "libm.so.6", NULL};
+static const struct guest_symbol either[] = {GUEST_SYMBOL(calls, cos, true)};
+
 static unsigned version(const void *functions)
 {
     const struct calls *c = functions;
@@ -46,7 +49,19 @@ int main(void)
     ok(!guest_open(&g, &l, &c) && !c.cos, "or not");
     is_string(g.why, "libm.so.6 is of version 12.3.4, older than 12.3.5", "and which is wanted");
 
-    l.files = nowhere;
+    /* one behind another */
+    l = (struct guest_library){.name = "m", .files = both, .symbols = lacking, .count = 1};
+    ok(guest_open(&g, &l, &c) && strcmp(g.file, "libm.so.6") == 0 && c.cos(0) > 0.5,
+       "the first that has all functions");
+    guest_close(&g);
+    l.symbols = either; /* libc has none, and may */
+    ok(guest_open(&g, &l, &c) && strcmp(g.file, "libc.so.6") == 0, "the first of two");
+    ok(guest_open_next(&g, &l, &c) && strcmp(g.file, "libm.so.6") == 0 && c.cos, "and the next");
+    ok(!guest_open_next(&g, &l, &c) && strcmp(g.file, "libm.so.6") == 0 && g.library && c.cos,
+       "behind which there is none: it stays");
+    guest_close(&g);
+
+    l = (struct guest_library){.name = "m", .files = nowhere, .symbols = whole, .count = 2};
     ok(!guest_open(&g, &l, &c) && !g.library, "a library that is not there");
     is_string(g.why, "libno-such-library.so.2 is not found", "is told by its newest name");
     return done();
