@@ -50,8 +50,10 @@ void cuda_fail(struct card *m, const struct err *e);
 /* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" where nothing was. */
 const char *cuda_last(const struct card *m, char *text, size_t room);
 #define CUDA(m, name, arguments) cuda_good(m, call_##name arguments, "cuda" #name)
+/* What to do about an error of the card itself. */
+const char *cuda_advice(cudaError_t code);
 /* An error that is no fault of the machine's work: no device, a driver too old, a full or busy
- * card. Fills e with what to do; false. */
+ * card. Fills e with what to do; false: cuda_refused.cu. */
 bool cuda_refused(cudaError_t code, const char *call, struct err *e);
 
 /* --- devices: cuda_device.cu --- */

@@ -36,7 +36,7 @@ void cuda_watch_leave(void)
 static void give_up(double seconds)
 {
     struct err e = {};
-    err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: cuda%s has not come back for %.3g seconds",
+    err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
             __atomic_load_n(&call_name, __ATOMIC_RELAXED), seconds);
     err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
                  "(dmesg, lines with Xid) say more");

@@ -96,10 +96,11 @@ static const struct act *weight_of(const real *w, const void *shadow, enum produ
 
 /* Guests are not asked about layers small enough to be fused, so that a step has the same bits
  * whether it is fused or not. */
-static bool asks(uint32_t rows, uint32_t in, uint32_t out, enum product how)
+static bool asks(const struct machine *m, uint32_t rows, uint32_t in, uint32_t out,
+                 enum product how)
 {
     bool small = rows <= MLP_ROWS && in <= MLP_WIDTH && out <= MLP_WIDTH;
-    return guest_door && (guest_door->everything || how != PRODUCT_FP32 || !small);
+    return guest_door && (guest_door->everything(m) || how != PRODUCT_FP32 || !small);
 }
 
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
@@ -124,7 +125,7 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.slope = (float)a->slope;
     g.hot = a->hot;
     g.hot_b = (const float *)a->w;
-    if (a->exact || !asks(a->rows, a->in, a->out, how) || !guest_product(m, &g, how))
+    if (a->exact || !asks(m, a->rows, a->in, a->out, how) || !guest_product(m, &g, how))
         product(m, &g, how);
 }
 
@@ -200,7 +201,7 @@ static bool start(struct machine *m, const struct gemm *g, enum product how, boo
 static void go_back(struct machine *m, const struct op_dense_back *a,
                     const struct op_dense_back *below, unsigned shards, enum product how)
 {
-    bool by_z = act_needs_z(a->act), guests = asks(a->rows, a->in, a->out, how);
+    bool by_z = act_needs_z(a->act), guests = asks(m, a->rows, a->in, a->out, how);
     struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a, how), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)

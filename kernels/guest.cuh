@@ -1,7 +1,7 @@
 /* guest.cuh - where a library that is a guest (backend/guests.h) may serve in the place of kernels:
- * asked by those who would launch them. The door is shut until a card lets guests in, and without
- * one there is none (guest.cu). Guests serve in training alone: who issues an exact operation does
- * not ask. */
+ * asked by those who would launch them. The door is shut until a card lets guests in; from then on
+ * each card says for itself. Without one there is none (guest.cu). Guests serve in training alone:
+ * who issues an exact operation does not ask. */
 #ifndef DNN_KERNELS_GUEST_CUH
 #define DNN_KERNELS_GUEST_CUH
 
@@ -12,7 +12,8 @@ extern "C" {
 }
 
 struct guest_door {
-    bool everything; /* of any size: nothing is fused, for then it could not be theirs */
+    /* Of any size: nothing is fused, for then it could not be theirs. */
+    bool (*everything)(const struct machine *m);
     /* Whether this product would be served; sums are not. */
     bool (*takes)(struct machine *m, const struct gemm *g, enum product how);
     /* True: it is on the stream, with all that struct gemm says of it. */

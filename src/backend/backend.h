@@ -78,10 +78,13 @@ bool machine_known(const char *name);
  * GPU has as its cause: */
 enum gpu_refusal {
     REFUSAL_DRIVER = 1, /* there is none */
+    REFUSAL_LIBRARY,    /* its library is not of the module in the kernel, or no driver's */
     REFUSAL_RUNTIME,    /* the driver is older than the program */
     REFUSAL_HIDDEN,     /* no device is visible */
+    REFUSAL_BEGIN,      /* the driver does not begin: a module or a device file is missing */
     REFUSAL_DEVICE,     /* not the one that was named */
     REFUSAL_KERNELS,    /* none in this build for its architecture */
+    REFUSAL_COMPILER,   /* and the driver does not compile them */
     REFUSAL_SETUP,      /* a service or a fabric of cards is not ready */
     REFUSAL_CARD        /* the driver answers with an error of the card */
 };

@@ -97,11 +97,9 @@ static void describe(const struct nvml_calls *c, void *at, struct nvml_card *car
 
 static void condition(const struct nvml_calls *c, void *at, struct nvml_card *card)
 {
-    enum { FIRST = 8, UNCORRECTED = 1, SINCE_LOADED = 0, OF_THE_GPU = 0 };
-    struct nvml_process running[FIRST];
-    unsigned mig = 0, next = 0, count = FIRST, celsius = 0;
+    enum { UNCORRECTED = 1, SINCE_LOADED = 0, OF_THE_GPU = 0 };
+    unsigned mig = 0, next = 0, celsius = 0;
     unsigned long long errors = 0, reasons = 0;
-    size_t used = 0;
     if (!c->nvmlDeviceGetComputeMode ||
         c->nvmlDeviceGetComputeMode(at, &card->compute_mode) != 0)
         card->compute_mode = -1;
@@ -116,12 +114,31 @@ static void condition(const struct nvml_calls *c, void *at, struct nvml_card *ca
     known = c->nvmlDeviceGetTemperature &&
             c->nvmlDeviceGetTemperature(at, OF_THE_GPU, &celsius) == 0;
     card->celsius = known ? (int64_t)celsius : -1;
-    if (!c->nvmlDeviceGetComputeRunningProcesses_v3 ||
-        c->nvmlDeviceGetComputeRunningProcesses_v3(at, &count, running) != 0)
-        return;
-    for (unsigned i = 0; i < count && used + 16 < sizeof card->holders; i++)
+}
+
+/* Who computes on it. Where the room is too small NVML says how many there are; more may come until
+ * it is asked again. */
+static void holders(const struct nvml_calls *c, void *at, struct nvml_card *card)
+{
+    enum { TOO_SMALL = 7, FIRST = 8 };
+    unsigned room = FIRST, count = FIRST;
+    struct nvml_process *running = mem_alloc(room, sizeof *running);
+    size_t used = 0;
+    int code = TOO_SMALL;
+    for (int turn = 0; turn < 3 && code == TOO_SMALL; turn++) {
+        if (count > room) {
+            room = count + FIRST;
+            running = mem_grow(running, room, sizeof *running);
+        }
+        count = room;
+        code = c->nvmlDeviceGetComputeRunningProcesses_v3
+                   ? c->nvmlDeviceGetComputeRunningProcesses_v3(at, &count, running)
+                   : -1;
+    }
+    for (unsigned i = 0; code == 0 && i < count && used + 16 < sizeof card->holders; i++)
         used += (size_t)snprintf(card->holders + used, sizeof card->holders - used, "%s%u",
                                  i ? ", " : "", running[i].pid);
+    mem_free(running);
 }
 
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card)
@@ -133,6 +150,7 @@ bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card)
         return false;
     describe(&n->call, at, card);
     condition(&n->call, at, card);
+    holders(&n->call, at, card);
     return true;
 }
 

@@ -96,6 +96,7 @@ static void look_at_nodes(struct gpu_host *h)
         if (!is_there(path))
             continue;
         h->nodes += i >= 0;
+        h->uvm |= i == -1;
         if (access(gpucheck_rooted(path), R_OK | W_OK) != 0 && !h->denied[0])
             snprintf(h->denied, sizeof h->denied, "%s", path);
     }

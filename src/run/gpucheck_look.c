@@ -13,10 +13,10 @@
 static const char *cause_of(const struct err *e)
 {
     switch (e->id == ERR_NO_GPU ? e->cause : 0) {
-    case REFUSAL_DRIVER: return "driver";
+    case REFUSAL_DRIVER: case REFUSAL_LIBRARY: return "driver";
     case REFUSAL_RUNTIME: return "runtime";
-    case REFUSAL_HIDDEN: case REFUSAL_DEVICE: return "device";
-    case REFUSAL_KERNELS: return "architecture";
+    case REFUSAL_HIDDEN: case REFUSAL_BEGIN: case REFUSAL_DEVICE: return "device";
+    case REFUSAL_KERNELS: case REFUSAL_COMPILER: return "architecture";
     default: return "context";
     }
 }
@@ -99,7 +99,9 @@ static bool look_driver(struct gpu_job *j)
         return true;
     }
     bool loaded = j->host.module[0] || j->host.wsl || l->nvml;
-    if (is_cause(j, "driver") || !l->cuda || !loaded)
+    if (is_cause(j, "driver") && j->refused.cause == REFUSAL_LIBRARY)
+        gpucheck_blame(c, &j->refused);
+    else if (is_cause(j, "driver") || !l->cuda || !loaded)
         blame_driver(j, c);
     else
         gpucheck_reason(c, "the driver answers");
@@ -121,8 +123,10 @@ static void look_nvml(struct gpu_job *j)
     c->status = GPU_WARN;
     gpucheck_reason(c, "%s: memory of several cards, ECC and throttling cannot be asked",
                     j->libraries.nvml_why);
-    gpucheck_fix(c, "it comes with the driver; in a container, "
-                    "NVIDIA_DRIVER_CAPABILITIES=compute,utility shows it");
+    gpucheck_fix(c, "%s", strstr(j->libraries.nvml_why, "of different versions")
+                            ? "restart: the driver was upgraded, and the old module is still loaded"
+                            : "it comes with the driver; in a container, "
+                              "NVIDIA_DRIVER_CAPABILITIES=compute,utility shows it");
 }
 
 static void blame_device(const struct gpu_job *j, struct gpu_check *c)
@@ -132,9 +136,21 @@ static void blame_device(const struct gpu_job *j, struct gpu_check *c)
         gpucheck_reason(c, "%s may not be opened for reading and writing", h->denied);
         gpucheck_fix(c, "sudo usermod -aG video,render $USER and a new login, or let a udev rule "
                         "give /dev/nvidia* the mode 0666; a container needs --gpus all");
+    } else if (j->refused.cause == REFUSAL_BEGIN) {
+        gpucheck_reason(c, "/dev/nvidia-uvm is not there, and the driver does not begin without "
+                           "it: the module nvidia_uvm is not loaded%s",
+                        h->container ? ", or the container was not given it" : "");
+        gpucheck_fix(c, "%s", h->container ? container_fix
+                                           : "sudo nvidia-modprobe -c 0 -u, or sudo modprobe "
+                                             "nvidia_uvm");
     } else if (h->is_visible_set) {
         gpucheck_reason(c, "no device is visible: CUDA_VISIBLE_DEVICES=\"%s\"", h->visible);
         gpucheck_fix(c, "unset CUDA_VISIBLE_DEVICES, or name devices that `nvidia-smi -L` lists");
+    } else if (j->libraries.card.mig) {
+        gpucheck_reason(c, "the card is in MIG mode, and has no instance that can be seen");
+        gpucheck_fix(c, "`sudo nvidia-smi mig -lgip` lists what it can be cut into, `sudo "
+                        "nvidia-smi mig -cgi PROFILE -C` makes an instance; sudo nvidia-smi -mig 0 "
+                        "gives the whole card");
     } else {
         gpucheck_reason(c, "the driver shows no device%s",
                         h->nodes ? "" : ", and there is no /dev/nvidia0");
@@ -153,7 +169,8 @@ static bool look_device(struct gpu_job *j)
     if (is_cause(j, "device")) {
         gpucheck_blame(c, &j->refused);
         gpucheck_measured(c, "0");
-        if (j->refused.cause == REFUSAL_HIDDEN)
+        bool lacks = j->refused.cause == REFUSAL_BEGIN && !j->host.uvm && !j->host.wsl;
+        if (j->refused.cause == REFUSAL_HIDDEN || lacks)
             blame_device(j, c);
         return false;
     }
@@ -179,9 +196,11 @@ static bool look_device(struct gpu_job *j)
                                       "those of one" : "",
                         l->card.compute_mode == 3 ? "; its compute mode lets one program in at a "
                                                     "time" : "");
-    } else {
+    } else if (l->nvml) {
         gpucheck_measured(c, "%u", l->cards);
         gpucheck_reason(c, "the driver shows %u card%s", l->cards, l->cards == 1 ? "" : "s");
+    } else {
+        gpucheck_reason(c, "the driver shows a card; how many, without NVML nobody says");
     }
     return true;
 }
@@ -251,7 +270,8 @@ static bool look_architecture(struct gpu_job *j)
     gpucheck_threshold(c, "kernels of this build for it");
     if (is_cause(j, "architecture")) {
         gpucheck_blame(c, &j->refused);
-        blame_architecture(j, c);
+        if (j->refused.cause == REFUSAL_KERNELS)
+            blame_architecture(j, c);
         return false;
     }
     if (j->machine)

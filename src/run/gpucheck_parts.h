@@ -31,6 +31,7 @@ struct gpu_host {
     char bus_driver[32];        /* the kernel module that has it: nvidia, nouveau, vfio-pci */
     char module[32];            /* version of the kernel's nvidia module */
     unsigned nodes;             /* /dev/nvidia0.. */
+    bool uvm;                   /* /dev/nvidia-uvm */
     char denied[32];            /* the first device file that may not be opened */
     char visible[128];          /* CUDA_VISIBLE_DEVICES, quoted */
     bool is_visible_set, hides; /* hides: it shows no device at all */

@@ -190,7 +190,7 @@ had() { # had CODE ID TEXT NAME VARIABLES: what is said without a fallback, and 
     ok $? "$name: one warning" "$(cat err)"
 }
 had 69 E1801 "no GPU is visible" "G01 no device" DNN_EMULATE=devices:0:0
-had 69 E1801 "the CUDA driver serves CUDA 13.0, this program needs 13.0" "G02 an old driver" DNN_EMULATE=GetDeviceCount:1:35
+had 69 E1801 "the CUDA driver serves CUDA 12.4, this program needs 13.0" "G02 an old driver" DNN_EMULATE=driver:12040,GetDeviceCount:1:35
 had 69 E1801 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' "G03 a hidden one" DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1
 had 69 E1801 'there is no device "7"' "G04 no such index" GPU_DEVICE_ID=7
 had 75 E1805 "the GPU is busy" "G05 a busy one" DNN_EMULATE=StreamCreateWithFlags:1:46

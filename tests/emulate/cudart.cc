@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cudart_state cudart = {0, 2, 90, (size_t)64 << 20, cudaSuccess, cudaSuccess, false, 0, 0,
-                              cudaSuccess, 0, 0, false, 0, 0, false, 0, {0}};
+struct cudart_state cudart = {0, 2, 90, 13000, (size_t)64 << 20, cudaSuccess, cudaSuccess, false,
+                              0, 0, cudaSuccess, 0, 0, false, 0, 0, false, 0, {0}};
 
 static const char *const call_names[] = {
 #define CALL(name, parameters, arguments) #name,
@@ -108,6 +108,7 @@ void cudart_restart(void)
     cudart = cudart_state{};
     cudart_devices(2, (size_t)64 << 20);
     cudart.capability = 90;
+    cudart.driver = 13000;
     memset(made, 0, sizeof made);
     made_in_all = after_fault = planned_count = 0;
     begun = false;
@@ -178,7 +179,7 @@ enum {
 
 cudaError_t do_PeekAtLastError(void)
 {
-    return cudart.sticky != cudaSuccess ? cudart.sticky : cudart.last;
+    return cudart.fault_told ? cudart.sticky : cudart.last; /* it does not look at the card */
 }
 cudaError_t do_GetLastError(void)
 {
@@ -273,7 +274,7 @@ cudaError_t do_DeviceGetPCIBusId(char *text, int room, int device)
 }
 cudaError_t do_DriverGetVersion(int *version)
 {
-    *version = 13000;
+    *version = (int)cudart.driver;
     return cudaSuccess;
 }
 cudaError_t do_RuntimeGetVersion(int *version)

@@ -28,11 +28,12 @@ unsigned cudart_calls(const char *call);
 /* Calls made although a sticky error had been given back. */
 unsigned cudart_calls_after_fault(void);
 /* As in a new process, all memory given back. DNN_EMULATE in the environment is read again: a list
- * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,vanish,hide,stall:4,term:6,order:2,
- * report"; with hide the host may not touch device memory, the 4th call does not come back, the 6th
- * kernel sends the program SIGTERM, with report the program's end tells on standard error what was
- * left, and a call after a fault is that end; with calls it tells how often the host waited, and
- * what it called. term:6:9 is SIGKILL; with on:1 all that goes wrong does on device 1 alone. */
+ * like "Malloc:3:2,break:5:700,hang:9,devices:1:16777216,driver:12040,vanish,hide,stall:4,term:6,
+ * order:2,report"; with hide the host may not touch device memory, the 4th call does not come back,
+ * the 6th kernel sends the program SIGTERM, with report the program's end tells on standard error
+ * what was left, and a call after a fault is that end; with calls it tells how often the host
+ * waited, and what it called. term:6:9 is SIGKILL; with on:1 all that goes wrong does on device 1
+ * alone. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);
@@ -92,7 +93,7 @@ struct capture {
 
 struct cudart_state {
     int device;
-    unsigned devices, capability; /* 90 at first */
+    unsigned devices, capability, driver; /* 90, 13000 at first */
     size_t bytes;
     cudaError_t last, sticky;
     bool fault_told;

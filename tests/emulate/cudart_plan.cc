@@ -42,6 +42,8 @@ static void plan_word(char *word)
         cudart_devices((unsigned)a, b);
     else if (strcmp(word, "sm") == 0)
         cudart.capability = (unsigned)a;
+    else if (strcmp(word, "driver") == 0)
+        cudart.driver = (unsigned)a;
     else if (strcmp(word, "vanish") == 0)
         cudart_vanish();
     else if (strcmp(word, "order") == 0)

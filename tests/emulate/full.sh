@@ -40,7 +40,7 @@ is_exit 0 "a graph finds none"
 err_has "no CUDA graphs (cudaErrorMemoryAllocation from cudaGraphLaunch)" "its operations are issued"
 same m.dnn w.dnn "to the same bytes"
 run env DNN_EMULATE=LaunchKernelExC:1:2,report "$DNN" train n.json -o m.dnn --progress none
-is_exit 75 "a kernel finds none: 75"
+is_exit 75 "G06 a kernel finds none: 75"
 err_has "error[E1804]: GPU 0 (emulated): no room for what cudaLaunchKernelExC needs" "says what found none"
 err_has "; last given to it: " "and in which work"
 clean

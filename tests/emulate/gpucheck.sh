@@ -67,7 +67,7 @@ told() {
     nothing_left "$name"
 }
 told "G01 no device" 69 device "the driver shows no device" DNN_EMULATE=devices:0:0 DNN_GPUCHECK_ROOT="$WORK"
-told "G02 an old driver" 69 runtime "the CUDA driver serves CUDA 13.0, this program needs 13.0" DNN_EMULATE=GetDeviceCount:1:35
+told "G02 an old driver" 69 runtime "the CUDA driver serves CUDA 12.4, this program needs 13.0" DNN_EMULATE=driver:12040,GetDeviceCount:1:35
 told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' CUDA_VISIBLE_DEVICES=-1 DNN_GPUCHECK_ROOT="$WORK"
 told "G04 no such index" 69 device 'there is no device "7"' GPU_DEVICE_ID=7
 told "G05 a busy one" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46

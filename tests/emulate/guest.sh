@@ -232,6 +232,25 @@ run with whole env DNN_EMULATE=break:300:700,report "$DNN" train f.json --progre
 [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 1 ]
 ok $? "the card breaks: the CPU takes over" "exit $STATUS: $(cat err)"
 err_lacks "is called after a fault" "and nothing of it is called again"
+rm -f x.dnn*
+run with whole env DNN_EMULATE=break:1:700,order:2 "$DNN" train f.json --progress none -o x.dnn
+is "$STATUS $(warnings)" "0 1" "a guest that meets a broken card is not blamed" "$(cat err)"
+rm -f x.dnn*
+stub hanging lt $lt -DHANGS
+DNN_PATIENCE=0.3 run with hanging "$DNN" train c.json --progress none -o x.dnn
+is_exit 81 "a guest that does not come back: 81"
+err_has "the GPU hangs: cublasLtMatmul has not come back for 0.3 seconds" "by its own name"
+# a run that began without guests goes on without: its layers are fused as they were, whatever opened the door
+rm -f x.dnn*
+make_config small.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
+DNN_EMULATE=break:60:719 run dnn train small.json --progress none -o x.dnn
+for f in x.dnn.ckpt-*; do cp "$f" "y${f#x}"; done
+CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run dnn train small.json --progress none -o y.dnn --resume
+fused=$(grep -o '[0-9][0-9]* kernels' err)
+CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run with whole "$DNN" train small.json --progress none -o x.dnn --resume
+is_exit 0 "a run without guests goes on where they would serve everything"
+is "$(grep -o '[0-9][0-9]* kernels' err)" "$fused" "with its layers fused" "$(cat err)"
+same x.dnn y.dnn "to the same bytes"
 
 # --- what is told ---
 run with whole "$DNN" --version --json

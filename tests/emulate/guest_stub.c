@@ -5,6 +5,7 @@
  *   -DFAIL_AT=N  the Nth computation is refused
  *   -DCREATE=N   creating a handle gives that status
  *   -DSLOW       it takes its time
+ *   -DHANGS      its first computation does not come back
  *   -DTELLS      the types of every product are told on standard error: "product 14 14 0"
  * Types are those of src/backend/cublaslt.def, where each function is described. */
 #include <math.h>
@@ -31,6 +32,10 @@ extern int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data);
 static int refused(void)
 {
     static int calls;
+#ifdef HANGS
+    for (;;)
+        pause();
+#endif
     return FAIL_AT && ++calls == FAIL_AT;
 }
 static void take_time(void)

@@ -19,14 +19,20 @@ struct dim3 {
     ERROR(cudaErrorMemoryAllocation, 2, 0)                                                         \
     ERROR(cudaErrorInitializationError, 3, 0)                                                      \
     ERROR(cudaErrorInvalidConfiguration, 9, 0)                                                     \
+    ERROR(cudaErrorStubLibrary, 34, 0)                                                             \
     ERROR(cudaErrorInsufficientDriver, 35, 0)                                                      \
     ERROR(cudaErrorDevicesUnavailable, 46, 0)                                                      \
     ERROR(cudaErrorInvalidDeviceFunction, 98, 0)                                                   \
     ERROR(cudaErrorNoDevice, 100, 0)                                                               \
     ERROR(cudaErrorInvalidDevice, 101, 0)                                                          \
+    ERROR(cudaErrorInvalidKernelImage, 200, 0)                                                     \
     ERROR(cudaErrorNoKernelImageForDevice, 209, 0)                                                 \
     ERROR(cudaErrorECCUncorrectable, 214, 1)                                                       \
+    ERROR(cudaErrorInvalidPtx, 218, 0)                                                             \
     ERROR(cudaErrorNvlinkUncorrectable, 220, 1)                                                    \
+    ERROR(cudaErrorJitCompilerNotFound, 221, 0)                                                    \
+    ERROR(cudaErrorUnsupportedPtxVersion, 222, 0)                                                  \
+    ERROR(cudaErrorJitCompilationDisabled, 223, 0)                                                 \
     ERROR(cudaErrorInvalidResourceHandle, 400, 0)                                                  \
     ERROR(cudaErrorNotReady, 600, 0)                                                               \
     ERROR(cudaErrorIllegalAddress, 700, 1)                                                         \
@@ -34,7 +40,9 @@ struct dim3 {
     ERROR(cudaErrorLaunchFailure, 719, 1)                                                          \
     ERROR(cudaErrorCooperativeLaunchTooLarge, 720, 0)                                              \
     ERROR(cudaErrorNotSupported, 801, 0)                                                           \
+    ERROR(cudaErrorSystemNotReady, 802, 0)                                                         \
     ERROR(cudaErrorSystemDriverMismatch, 803, 0)                                                   \
+    ERROR(cudaErrorCompatNotSupportedOnDevice, 804, 0)                                             \
     ERROR(cudaErrorStreamCaptureUnsupported, 900, 0)                                               \
     ERROR(cudaErrorStreamCaptureInvalidated, 901, 0)                                               \
     ERROR(cudaErrorStreamCaptureMerge, 902, 0)                                                     \
