@@ -64,16 +64,16 @@ refused() { # refused ID CODE TEXT PLAN [VARIABLE..]: exit and words without a f
     run env DNN_EMULATE="$plan" "$@" "$DNN" predict x.dnn d.csv -o p.csv --backend dnn_gpu
     is_exit "$code" "$id predict, as the model's config has it: $code"
 }
-refused G02 69 "needs 13.0" GetDeviceCount:1:35
-refused G02 69 "needs 13.0" GetDeviceCount:1:803
-refused G02 69 "needs 13.0" GetDeviceCount:1:804
+refused G02 69 "needs 13.0" driver:12040,GetDeviceCount:1:35
+refused G02 69 "of different versions" GetDeviceCount:1:803
+refused G02 69 "cuda-compat" GetDeviceCount:1:804
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES=""' devices:3:64000000 CUDA_VISIBLE_DEVICES=
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' devices:3:64000000 CUDA_VISIBLE_DEVICES=-1
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="99"' devices:3:64000000 CUDA_VISIBLE_DEVICES=99
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="GPU-nonsense"' devices:3:64000000 CUDA_VISIBLE_DEVICES=GPU-nonsense
 refused G05 75 "the GPU is busy, or in exclusive mode with another process on it" StreamCreateWithFlags:1:46
 refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:209
-refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:222
+refused G13 69 "too old to compile its kernels" FuncSetAttribute:1:222
 refused G15 69 "805" StreamCreateWithFlags:1:805
 refused G15 69 "806" StreamCreateWithFlags:1:806
 refused G15 69 "807" StreamCreateWithFlags:1:807
