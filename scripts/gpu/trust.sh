@@ -39,6 +39,8 @@ part_gpucheck() {
     [ $code -eq $wanted ] || fail "exit $code, verdict ${verdict:-none}"
     [ $emulated = no ] || [ "$verdict" = emulated ] || fail "verdict ${verdict:-none}"
     ! grep -q '"status":"fail"' "$work/gpucheck.result" || fail "$(grep -o '"id":"[a-z_]*","status":"fail"' "$work/gpucheck.result" | head -n 3)"
+    [ $emulated = yes ] || "$dnn" gpucheck --format spark 2>"$work/spark.err" | grep -qE '^\{"name":"gpu","addresses":\["[0-9]+"(,"[0-9]+")*\]\}$' ||
+        fail "Spark is offered no card: $(head -n 3 "$work/spark.err")"
     passed
 }
 

@@ -27,6 +27,7 @@ static void signals_of_its_own(const sigset_t *mask)
     for (int number = 1; number < 32; number++)
         if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(number, &none, NULL);
+    signal(SIGTTOU, SIG_IGN); /* its group is not the terminal's, and may speak there */
     pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 

@@ -60,8 +60,8 @@ static void blame_driver(const struct gpu_job *j, struct gpu_check *c)
                             ? "sudo modprobe nvidia; if that fails, dmesg says why (Secure Boot "
                               "wants a signed module; a new kernel wants it built again)%s"
                             : "%s", j->libraries.cuda ? "" : gpucheck_driver_package(h));
-    } else if (h->amd) {
-        gpucheck_reason(c, "an AMD GPU is here (/dev/kfd), and no NVIDIA card; %s; %s",
+    } else if (h->amd[0]) {
+        gpucheck_reason(c, "an AMD GPU is here (%s), and no NVIDIA card; %s; %s", h->amd,
                         select_other_kind("rocm"), library);
         gpucheck_fix(c, "use an NVIDIA card, or compute on the CPU: --backend dnn_cpu");
     } else {
@@ -307,9 +307,10 @@ static bool look_wishes(struct gpu_job *j)
     struct gpu_check *c = gpucheck_add(j->g, "driver");
     gpucheck_fail(c, GPU_NONE);
     if (j->other_kind) {
-        gpucheck_reason(c, "GPU_BACKEND=\"%s\" is not supported: %s%s",
+        gpucheck_reason(c, "GPU_BACKEND=\"%s\" is not supported: %s%s%s%s",
                         text_quote_z(j->other_kind), select_other_kind(j->other_kind),
-                        j->host.amd ? "; an AMD GPU is here (/dev/kfd)" : "");
+                        j->host.amd[0] ? "; an AMD GPU is here (" : "", j->host.amd,
+                        j->host.amd[0] ? ")" : "");
         gpucheck_fix(c, "this program has kernels for CUDA alone: unset GPU_BACKEND");
     } else {
         gpucheck_reason(c, "the GPU is switched off by %s; nothing of it was opened",

@@ -26,7 +26,8 @@ bool gpucheck_good(const struct gpucheck *g); /* no required check has failed */
 
 struct gpu_host {
     char system[32], like[64];  /* ID and ID_LIKE of os-release */
-    bool container, wsl, amd;
+    bool container, wsl;
+    char amd[32];               /* a GPU of AMD's: "/dev/kfd, gfx942"; "": there is none */
     bool bus_known, on_bus;     /* an NVIDIA device on the PCI bus */
     char bus_driver[32];        /* the kernel module that has it: nvidia, nouveau, vfio-pci */
     char module[32];            /* version of the kernel's nvidia module */

@@ -154,8 +154,12 @@ orphans() {
     [ -n "$child" ] && ! kill -0 $child 2>/dev/null
     ok $? "SIG$1 leaves no orphan" "$child: $(ps -o pid,ppid,stat,args -p $child)"
 }
-orphans KILL
-orphans TERM
+if [ -e "/proc/$$/task/$$/children" ]; then
+    orphans KILL
+    orphans TERM
+else
+    skip "no orphans" "this kernel does not list children"
+fi
 rm -rf tmp/dnn-gpucheck-*
 mkdir text && echo 'dnn_gpucheck_exit 0' >text/dnn.prom
 DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 run sh "$ROOT/scripts/examples/prometheus.sh" text
