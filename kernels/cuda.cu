@@ -135,9 +135,26 @@ static void nap(unsigned turn)
     nanosleep(&t, NULL);
 }
 
+/* e: who leaves has begun it; empty: it hangs. */
+static void say_late(const struct card *m, double waited, struct err *e)
+{
+    char last[160];
+    size_t begun = strlen(e->what);
+    cuda_last(m, last, sizeof last);
+    if (e->id == ERR_NONE)
+        err_set(e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds%s",
+                m->device.index, text_quote_z(m->device.name), waited, last);
+    else
+        snprintf(e->what + begun, sizeof e->what - begun,
+                 ", and GPU %d (%s) has not answered for %.0f seconds%s", m->device.index,
+                 text_quote_z(m->device.name), waited, last);
+    cuda_late_help(e);
+}
+
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
 {
     double waited = 0, before = clock_now(), most = seconds / 8 < 1 ? seconds / 8 : 1;
+    struct err e = {};
     for (unsigned turn = 0;; turn += turn < 512) {
         cudaError_t code = call_EventQuery(event);
         if (code == cudaSuccess)
@@ -147,17 +164,11 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
         double now = clock_now(); /* a process that was stopped for an hour has waited little */
         waited += now - before < most ? now - before : most;
         before = now;
-        if (waited > seconds)
+        if (waited > seconds || (waited >= 1 && machine_leaves(waited, &e)))
             break;
         nap(turn);
     }
-    struct err e = {};
-    char last[160];
-    err_set(&e, ERR_MACHINE_FAULT, "GPU %d (%s) hangs: no answer for %.3g seconds%s",
-            m->device.index, text_quote_z(m->device.name), seconds,
-            cuda_last(m, last, sizeof last));
-    err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
-                 "(dmesg, lines with Xid) say more");
+    say_late(m, e.id == ERR_NONE ? seconds : waited, &e);
     cuda_end_calls(cudaErrorUnknown);
     cuda_fail(m, &e);
     return false;

@@ -40,6 +40,8 @@ void cuda_watch_begin(double seconds);
 void cuda_watch_limit(double seconds);
 void cuda_watch_enter(const char *call);
 void cuda_watch_leave(void);
+/* What to do about a card that does not answer. */
+void cuda_late_help(struct err *e);
 
 struct card;
 /* True when code is no error. Else the machine has failed: the message names the call, and what was

@@ -4,6 +4,8 @@
  * process that was stopped for an hour has waited for nothing. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,15 +35,26 @@ void cuda_watch_leave(void)
             pause();
 }
 
-static void give_up(double seconds)
+void cuda_late_help(struct err *e)
 {
-    struct err e = {};
-    err_set(&e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
-            __atomic_load_n(&call_name, __ATOMIC_RELAXED), seconds);
-    err_help(&e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
-                 "(dmesg, lines with Xid) say more");
+    err_help(e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
+                "(dmesg, lines with Xid) say more");
+}
+
+/* e: who leaves has begun it; empty: it hangs. */
+static void give_up(double seconds, struct err *e)
+{
+    const char *call = __atomic_load_n(&call_name, __ATOMIC_RELAXED);
+    size_t begun = strlen(e->what);
+    if (e->id == ERR_NONE)
+        err_set(e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
+                call, seconds);
+    else
+        snprintf(e->what + begun, sizeof e->what - begun,
+                 ", and %s has not come back for %.0f seconds", call, seconds);
+    cuda_late_help(e);
     cuda_end_calls(cudaErrorUnknown);
-    machine_stuck(&e);
+    machine_stuck(e);
 }
 
 static void *watch(void *)
@@ -55,11 +68,13 @@ static void *watch(void *)
         unsigned now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE);
         waited = now == seen && now % 2 ? waited + often : 0;
         seen = now;
-        if (waited < most || waited == 0 ||
+        struct err e = {};
+        bool hangs = waited >= most && waited > 0;
+        if ((!hangs && (waited < 1 || !machine_leaves(waited, &e))) ||
             !__atomic_compare_exchange_n(&turn, &now, GIVEN_UP, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             continue;
-        give_up(most);
+        give_up(hangs ? most : waited, &e);
         return NULL;
     }
 }

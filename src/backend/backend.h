@@ -224,6 +224,11 @@ bool machine_abandoned(void);
  * another thread, says so and ends the process. NULL: nobody is told. */
 void machine_on_stuck(void (*handler)(const struct err *e));
 
+/* Whoever waits for a device asks this after each second or so, from any thread: true, to leave it,
+ * though it may not hang. `why` has an id then, and a message to which is added who did not answer.
+ * NULL: nobody is asked. */
+void machine_on_wait(bool (*leaves)(double waited_s, struct err *why));
+
 /* Memory that an operation asks for beside its arguments, in bytes. scratch: while it runs, the
  * machine's own, one block as large as the largest wish. kept: the caller's, named in the
  * arguments, from this operation to those that read it. */

@@ -142,6 +142,18 @@ void machine_stuck(const struct err *e)
         stuck_handler(e);
 }
 
+static bool (*leaves_handler)(double waited_s, struct err *why);
+
+void machine_on_wait(bool (*leaves)(double waited_s, struct err *why))
+{
+    leaves_handler = leaves;
+}
+
+bool machine_leaves(double waited_s, struct err *why)
+{
+    return leaves_handler && leaves_handler(waited_s, why);
+}
+
 /* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would;
  * fetch:N: the Nth time that it brings something back. */
 static bool struck(struct machine *m, enum fault_kind kind)

@@ -97,6 +97,7 @@ struct routine {
  * machine_wait reports it. */
 void machine_fail(struct machine *m, const struct err *e);
 void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuck */
+bool machine_leaves(double waited_s, struct err *why); /* asks that of machine_on_wait */
 /* What arguments are made of: bytes of struct op_NAME. */
 size_t op_size(enum op_id op);
 /* Another kind of machine, found by its name from now on; for tests. The type must live. */

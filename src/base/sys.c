@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -32,6 +33,15 @@ int sys_open(const char *path, int flags, mode_t mode, int *fd)
     do
         *fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (*fd < 0 && errno == EINTR);
+    return *fd < 0 ? errno : 0;
+}
+
+int sys_memory(const char *label, int *fd)
+{
+    int error = fault_hit(FAULT_OPEN);
+    if (error)
+        return error;
+    *fd = memfd_create(label, 0);
     return *fd < 0 ? errno : 0;
 }
 

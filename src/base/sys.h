@@ -11,6 +11,8 @@
 #define SYS_HERE UINT64_MAX /* an offset: wherever the descriptor stands */
 
 int sys_open(const char *path, int flags, mode_t mode, int *fd);
+/* A file in memory, without a name; a program that this one executes inherits it. */
+int sys_memory(const char *label, int *fd);
 /* One read of at most `room` bytes; *got = 0 at the end. */
 int sys_read(int fd, void *bytes, size_t room, uint64_t offset, size_t *got);
 /* Would a read return at once: bytes, the end or an error? Waits for that, < 0: without limit. */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "run/progress.h"
+#include "run/select.h"
 #include "run/stop.h"
 #include "run/variable.h"
 
@@ -361,7 +362,10 @@ int cli_main(int argc, char **argv)
     standard_descriptors();
     mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
+    machine_on_wait(stop_leaves);
     stop_install();
+    if (select_is_anew())
+        stop_take_on();
     struct text page = {0};
     if (argc < 2) {
         help_overview(&page);

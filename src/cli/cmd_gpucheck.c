@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "run/stop.h"
 
 static const char *const levels[] = {"quick", "full", "soak", NULL};
 static const char *const formats[] = {"text", "json", "spark", "prom", NULL};
@@ -134,7 +135,7 @@ static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");
     const struct gpucheck *g = gpucheck_stuck(why);
-    if (!g)
+    if (!g || stop_is(why))
         return cli_fail(a, why, NULL);
     return told(a, g, format ? format : "text");
 }

@@ -8,7 +8,8 @@
 static const struct { const char *names, *words; } signals[] = {
     {"SIGTERM SIGHUP SIGXCPU",
      "Stop: a training writes a checkpoint, from which --resume goes on; other commands leave no "
-     "part of an output. Exit 75."},
+     "part of an output. A GPU that does not answer is left after 5 seconds, or 20 where steps "
+     "would be lost. Exit 75."},
     {"SIGINT", "The same, as Ctrl-C sends it. Exit 130."},
     {"SIGUSR1", "A training writes a checkpoint now, and goes on."},
     {"SIGUSR2", "A training says on standard error how far it is."},

@@ -8,7 +8,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
-static enum { NOT_STARTED, IDLE, WORKING, GIVEN_UP } state;
+static enum { NOT_STARTED, REFUSED, IDLE, WORKING, GIVEN_UP } state;
 static void (*work_now)(void *context);
 static void *context_now;
 static struct err reason;
@@ -44,21 +44,21 @@ bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread)
     return good;
 }
 
-static bool start(void)
+/* Asked for once: what was begun without it is driven by its caller's thread from then on. */
+static void start(void)
 {
     pthread_t thread;
-    bool good = aside_thread(serve, NULL, &thread);
-    if (good)
+    state = aside_thread(serve, NULL, &thread) ? IDLE : REFUSED;
+    if (state == IDLE)
         pthread_detach(thread);
-    return good;
 }
 
 bool aside_begin(void (*work)(void *context), void *context)
 {
     pthread_mutex_lock(&lock);
-    bool there = state != NOT_STARTED || start();
-    if (there && state == NOT_STARTED)
-        state = IDLE;
+    if (state == NOT_STARTED)
+        start();
+    bool there = state != REFUSED;
     if (state == IDLE) { /* else it was given up, as the end will say */
         work_now = work;
         context_now = context;

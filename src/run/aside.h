@@ -11,8 +11,8 @@
 /* A thread of its own, for whoever joins it. Signals are for the threads that know of them, but
  * those of a crash. False: there is none to be had. */
 bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread);
-/* Begins work(context) on a thread that is always the same; one piece at a time. False: there is no
- * such thread, and nothing was begun. */
+/* Begins work(context) on a thread that is always the same; one piece at a time. False: there was
+ * no such thread to be had when the first began, and nothing is begun. */
 bool aside_begin(void (*work)(void *context), void *context);
 /* Waits for its end. False: it was given up, e says why; that thread then touches nothing any more,
  * and what it worked with is left to it. */

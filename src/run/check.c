@@ -205,13 +205,19 @@ static bool all(struct training *t, struct check_result *r, struct err *e)
 }
 
 /* The card fails, and what would train goes on without it: so does what asks whether it would.
- * Returns where the program cannot be executed anew. */
-static void begin_anew(struct training *t, const struct err *e)
+ * Returns where the program cannot be executed anew, or the end was asked for. */
+static void begin_anew(struct training *t, struct err *e)
 {
     struct selection s = t->backend;
     journal_close(&t->journal);
     lock_drop(&t->lock);
-    select_restart(&s, e, false, "beginning anew with the CPU", (struct select_spent){0});
+    if (training_lasts(t) && !stop_wanted())
+        select_restart(&s, t->config, e, false, "beginning anew with the CPU",
+                       (struct select_spent){0});
+    if (!stop_wanted())
+        return;
+    err_clear(e);
+    training_stopped(t, e);
 }
 
 bool check_run(struct config *config, struct check_result *r, struct err *e)

@@ -12,6 +12,7 @@
 #include "model/preset.h"
 #include "run/config_help.h"
 #include "run/config_table.h"
+#include "run/select.h"
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
@@ -349,10 +350,24 @@ static void other_file(const char *path, struct err *e)
 
 struct config *config_load(const char *path, const struct overrides *o, struct err *e)
 {
-    struct json_doc *doc = json_load(path, e);
+    size_t length;
+    char *text = select_config(&length); /* of the program that this one was */
+    if (!text && !file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &text, &length, e)) {
+        if (e->id / 100 == 11)
+            other_file(path, e);
+        return NULL;
+    }
+    struct json_doc *doc = json_parse(text, length, path, e);
     if (!doc && e->id / 100 == 11)
         other_file(path, e);
-    return finish(doc, path, o, e);
+    struct config *c = finish(doc, path, o, e);
+    if (!c) {
+        mem_free(text);
+        return NULL;
+    }
+    c->text = text;
+    c->text_length = length;
+    return c;
 }
 
 struct config *config_parse(const char *text, size_t length, const char *name,
@@ -372,5 +387,6 @@ void config_free(struct config *c)
     mem_free(c->sets);
     json_free(c->doc);
     mem_free(c->path);
+    mem_free(c->text);
     mem_free(c);
 }

@@ -40,6 +40,8 @@ struct output_options {
 struct config {
     struct json_doc *doc; /* with the --set values put in; files as they are named there */
     char *path;           /* of the config; files below are joined to its folder */
+    char *text;           /* the file as it was read; NULL where it was not from a file */
+    size_t text_length;
     int task;             /* enum task */
     struct data_options data;
     struct model_options model;

@@ -3,17 +3,20 @@
  * the same command is executed anew, and the environment variable DNN_FALLBACK tells it why. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "run/select.h"
+#include "run/stop.h"
 #include "run/warnings.h"
 
 bool select_is_gpu(const struct selection *s)
@@ -28,6 +31,8 @@ bool select_wants_gpu(const struct selection *s)
 
 static const char variable[] = "DNN_FALLBACK";
 static const char resuming[] = "resume: ", afresh[] = "afresh: ";
+/* the descriptor of the config's text */
+static const char config_variable[] = "DNN_FALLBACK_CONFIG";
 enum { MOST_HANDED = 64 << 10 }; /* bytes; a variable may have 128 KiB */
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
@@ -110,7 +115,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
     s->used = "dnn_gpu";
     struct machine *m = machine_open(&o, e);
     if (!m)
-        return e->id == ERR_MACHINE_FAULT ? NULL : unavailable(s, b, blas, e);
+        return e->id == ERR_MACHINE_FAULT || stop_is(e) ? NULL : unavailable(s, b, blas, e);
     if (!select_stays(s, m, clock_now() - began)) {
         machine_close(m);
         return open_cpu(s, blas, e);
@@ -231,20 +236,68 @@ static bool hand_over(const struct err *e, bool resume, struct select_spent spen
     return good;
 }
 
-void select_restart(struct selection *s, const struct err *e, bool resume, const char *then,
-                    struct select_spent spent)
+/* The file of the config may be a pipe, or another one by now. False: it cannot be handed over, and
+ * not be read again. */
+static bool hand_config(const struct config *c, int *fd)
+{
+    char number[16];
+    size_t done;
+    *fd = -1;
+    if (!c->text || sys_memory("config", fd) != 0)
+        return file_lasts(c->path);
+    snprintf(number, sizeof number, "%d", *fd);
+    if (sys_write(*fd, c->text, c->text_length, SYS_HERE, &done) == 0 &&
+        setenv(config_variable, number, 1) == 0)
+        return true;
+    sys_close(*fd);
+    *fd = -1;
+    return file_lasts(c->path);
+}
+
+void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
+                    const char *then, struct select_spent spent)
 {
     struct text line = {0};
     char **words = getenv(variable) ? NULL : command_line(&line); /* once */
-    if (words) {
+    int fd = -1;
+    if (words && hand_config(c, &fd) && stop_hand_on()) {
         say(s, e, then);
         if (hand_over(e, resume, spent))
             execv("/proc/self/exe", words);
-        log_note("the program cannot be executed anew: %s", strerror(errno));
-        unsetenv(variable);
+        int error = errno;
+        stop_hand_off();
+        log_note("the program cannot be executed anew: %s", strerror(error));
     }
+    if (words) {
+        unsetenv(variable);
+        unsetenv(config_variable);
+    }
+    if (fd >= 0)
+        sys_close(fd);
     mem_free(words);
     text_free(&line);
+}
+
+bool select_is_anew(void)
+{
+    return getenv(variable) != NULL;
+}
+
+char *select_config(size_t *length)
+{
+    const char *word = select_is_anew() ? getenv(config_variable) : NULL;
+    char path[48], *bytes = NULL;
+    int64_t fd;
+    struct err e = {0};
+    if (!word || !text_to_int(word, &fd) || fd <= STDERR_FILENO || fd > INT_MAX)
+        return NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)fd);
+    if (!file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &bytes, length, &e))
+        bytes = NULL; /* a user's own word may be anything */
+    else
+        sys_close((int)fd);
+    unsetenv(config_variable);
+    return bytes;
 }
 
 /* What the variable says: seconds spent, why in bytes *length, and what follows it; NULL: it does

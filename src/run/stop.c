@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,6 +23,9 @@ static _Atomic bool checkpoint_asked, status_asked;
 static const char *_Atomic phase = "start";
 static _Atomic bool phase_disposable = true; /* nothing is begun that could be lost */
 static _Atomic bool held; /* stop_hold */
+static _Atomic bool handing; /* stop_hand_on */
+static _Atomic double limit_at;
+static _Atomic bool at_stake;
 
 static const struct ending {
     int number;
@@ -106,10 +110,20 @@ static void handle(int number, bool key)
     }
 }
 
+/* For the program that comes: here it stays pending, as no thread takes it any more. */
+static void hand_on(int number, ucontext_t *context)
+{
+    sigaddset(&context->uc_sigmask, number);
+    kill(getpid(), number);
+}
+
 /* The terminal sends SIGINT itself, once a key press. */
 static void handle_signal(int number, siginfo_t *info, void *context)
 {
-    (void)context;
+    if (atomic_load(&handing)) {
+        hand_on(number, context);
+        return;
+    }
     handle(number, number == SIGINT && info->si_code == SI_KERNEL);
 }
 
@@ -195,10 +209,19 @@ const char *stop_name(void)
     return e ? e->name : "";
 }
 
+enum err_id stop_id(void)
+{
+    return stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
+}
+
 bool stop_error(const char *what, struct err *e)
 {
-    return err_set(e, stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED,
-                   "stopped by %s before %s", stop_name(), what);
+    return err_set(e, stop_id(), "stopped by %s before %s", stop_name(), what);
+}
+
+bool stop_is(const struct err *e)
+{
+    return e->id == ERR_STOPPED || e->id == ERR_INTERRUPTED;
 }
 
 bool stop_checkpoint(void)
@@ -229,12 +252,67 @@ void stop_forget(void)
     atomic_store(&noticed_by_work, false);
     atomic_store(&checkpoint_asked, false);
     atomic_store(&status_asked, false);
+    atomic_store(&limit_at, 0);
+    atomic_store(&at_stake, false);
     alarm(0);
 }
 
 void stop_hold(bool hold)
 {
     atomic_store(&held, hold);
+}
+
+void stop_limit(double at)
+{
+    atomic_store(&limit_at, at);
+}
+
+void stop_at_stake(bool there)
+{
+    atomic_store(&at_stake, there);
+}
+
+bool stop_leaves(double waited, struct err *e)
+{
+    bool stake = atomic_load(&at_stake);
+    double now = clock_now(), grace = stake ? STOP_GRACE_WORK_S : STOP_GRACE_S;
+    double limit = atomic_load(&limit_at);
+    if (waited < grace)
+        return false;
+    if (atomic_load(&first) && now - atomic_load(&first_at) >= grace)
+        return !err_set(e, stop_id(), "stopped by %s", stop_name());
+    return !stake && limit > 0 && now - limit >= grace &&
+           !err_set(e, ERR_MACHINE_FAULT, "the time limit is over");
+}
+
+static sigset_t unhanded; /* what was blocked before */
+
+/* An alarm would outlive this program, and what it meant does not. */
+bool stop_hand_on(void)
+{
+    sigset_t all;
+    alarm(0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &unhanded);
+    atomic_store(&handing, true);
+    if (!atomic_load(&first))
+        return true;
+    stop_hand_off();
+    return false;
+}
+
+void stop_hand_off(void)
+{
+    atomic_store(&handing, false);
+    pthread_sigmask(SIG_SETMASK, &unhanded, NULL);
+}
+
+/* A program has the mask of the thread that executed it. */
+void stop_take_on(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 void stop_phase(const char *name, bool disposable)

@@ -22,8 +22,10 @@ void stop_install(void);
 bool stop_wanted(void);               /* a signal asked to end */
 int stop_exit(void);                  /* 75 or 130; 0 when none */
 const char *stop_name(void);          /* "SIGTERM"; "" when none */
-/* STOPPED or INTERRUPTED: stopped by the signal before `what`. False. */
+enum err_id stop_id(void);            /* STOPPED or INTERRUPTED */
+/* Of that id: stopped by the signal before `what`. False. */
 bool stop_error(const char *what, struct err *e);
+bool stop_is(const struct err *e);    /* one of those two */
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */
 bool stop_status(void);               /* SIGUSR2 since the last call */
 void stop_request(int signal_number); /* for tests: as if that signal had come */
@@ -38,6 +40,20 @@ void stop_forget(void);               /* for tests: no signal has come */
 void stop_phase(const char *name, bool disposable);
 /* Until it is let go, no phase is disposable: what is around them has to be tidied up. */
 void stop_hold(bool hold);
+/* Whether what has not answered for so many seconds, a device, is to be left, though it may not
+ * hang: a signal asked to end, or the time limit is over (then ERR_MACHINE_FAULT, as a hang is),
+ * STOP_GRACE_S ago; e begins the message. Where steps would be lost, a limit waits on, and a signal
+ * for STOP_GRACE_WORK_S. From any thread. */
+#define STOP_GRACE_S 5
+#define STOP_GRACE_WORK_S 20
+bool stop_leaves(double waited, struct err *e);
+void stop_limit(double at);    /* clock_now() when the time is up; 0: never */
+void stop_at_stake(bool there);
+/* The program is executed anew: signals from here on wait for the new one. False: one has asked to
+ * end before, and all is as it was. */
+bool stop_hand_on(void);
+void stop_hand_off(void);      /* it could not be executed */
+void stop_take_on(void);       /* by the new one, behind stop_install */
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);
 

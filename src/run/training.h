@@ -171,8 +171,11 @@ void training_judge(struct training *t, const struct step *now);
  * it go; where every epoch is useless (history.h), all that this run wrote.
  * Says into text what is kept: "the last good checkpoint is kept: ..". False: none that is good. */
 bool training_keep_last(struct training *t, bool back, char *text, size_t room);
-/* If it was the machine that failed: keeps the last good state, and e says so. False. */
+/* If it was the machine that failed, or was left as it did not answer: keeps the last good state,
+ * and e says so; stopped, where a signal had asked for that and a CPU would have gone on. False. */
 bool training_failed(struct training *t, struct err *e);
+/* Whether another program can read its data again: nothing comes through a pipe. */
+bool training_lasts(const struct training *t);
 /* Step number `step` ended it: `what`, as "the loss is not finite". Keeps the last good state,
  * fills e (DIVERGED), names what to change. False. */
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e);

@@ -11,7 +11,7 @@
 
 bool training_stopped(struct training *t, struct err *e)
 {
-    enum err_id id = stop_exit() == EXIT_SIGINT ? ERR_INTERRUPTED : ERR_STOPPED;
+    enum err_id id = stop_id();
     struct step now = {0};
     char room[512];
     if (!t->output) /* nothing is trained: `dnn check` */
@@ -125,11 +125,12 @@ static void restart(struct training *t, const struct err *e, bool again)
     journal_close(&t->journal);
     lock_drop(&t->lock);
     double here = t->before + clock_now() - t->began;
-    select_restart(&s, e, again, then, (struct select_spent){here, training_seconds(t)});
+    select_restart(&s, t->config, e, again, then,
+                   (struct select_spent){here, training_seconds(t)});
 }
 
 /* The program that comes reads all of it again: what came through a pipe is gone. */
-static bool data_last(const struct training *t)
+bool training_lasts(const struct training *t)
 {
     const struct data_options *o = &t->config->data;
     const struct opt_strings *lists[] = {&o->train, &o->valid, &o->test};
@@ -140,17 +141,31 @@ static bool data_last(const struct training *t)
     return all;
 }
 
+/* Whoever asked for the end before the machine failed is not answered with another beginning. */
+static void end_instead(struct err *e)
+{
+    struct err was = *e;
+    err_clear(e);
+    err_set(e, stop_id(), "stopped by %s, and %s", stop_name(), was.what);
+    err_help(e, "%s", was.help);
+}
+
 bool training_failed(struct training *t, struct err *e)
 {
     char kept[600], advice[sizeof e->help];
-    if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
+    bool left = stop_is(e) && !t->says_kept; /* a machine that did not answer in time */
+    if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
-    size_t length = t->said = strlen(e->what);
     bool falls = select_falls_back(&t->backend, &t->config->backend, e) && t->output;
-    bool gone = falls && !data_last(t);
-    if (falls && !gone)
+    bool gone = falls && !training_lasts(t);
+    if (falls && !gone && !stop_wanted())
         restart(t, e, again);
+    if (falls && stop_wanted()) {
+        end_instead(e);
+        gone = false;
+    }
+    size_t length = t->said = strlen(e->what);
     snprintf(e->what + length, sizeof e->what - length, "; %s%s", kept,
              gone ? "; the CPU cannot go on: the rows came through a pipe, and once" : "");
     snprintf(advice, sizeof advice, "%s", e->help); /* of whoever knows the card */

@@ -1,6 +1,7 @@
 /* run_stop.c - signals: what they ask for, when the second one ends at once, what is cleaned up,
  * what stays ignored. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,60 @@ static int attentive(void)
 static int within_another(void)
 {
     return says_that_it_waits(false, true);
+}
+
+/* What comes while the program is executed anew waits for it; what came before is not left. */
+static int handed_on(void)
+{
+    sigset_t pending;
+    stop_install();
+    if (!stop_hand_on())
+        return 1;
+    raise(SIGTERM);
+    sigpending(&pending);
+    if (stop_exit() || !sigismember(&pending, SIGTERM))
+        return 2;
+    stop_hand_off();
+    if (!stop_wanted() || stop_exit() != EXIT_TRYLATER)
+        return 3;
+    return stop_hand_on() ? 4 : 7;
+}
+
+/* By a thread that has no signals: the one that has them takes none either. */
+static void *hands_on(void *handed)
+{
+    *(bool *)handed = stop_hand_on();
+    return NULL;
+}
+
+static int handed_on_beside(void)
+{
+    pthread_t thread;
+    bool handed = false;
+    sigset_t pending;
+    stop_install();
+    pthread_create(&thread, NULL, hands_on, &handed);
+    pthread_join(thread, NULL);
+    kill(getpid(), SIGTERM); /* to this thread, whose handler gives it back */
+    sigpending(&pending);
+    return handed && !stop_exit() && sigismember(&pending, SIGTERM) ? 7 : 1;
+}
+
+static void leaves(void)
+{
+    struct err e = {0};
+    ok(!stop_leaves(1000, &e), "a device that nobody hurries may take its time");
+    stop_limit(clock_now() - STOP_GRACE_S - 1);
+    ok(!stop_leaves(STOP_GRACE_S - 1, &e), "and has some at the limit");
+    ok(stop_leaves(STOP_GRACE_S, &e) && e.id == ERR_MACHINE_FAULT &&
+           strcmp(e.what, "the time limit is over") == 0,
+       "though no more");
+    err_clear(&e);
+    stop_at_stake(true);
+    ok(!stop_leaves(1000, &e), "where steps would be lost the limit waits on");
+    stop_request(SIGTERM);
+    ok(!stop_leaves(1000, &e) && e.id == ERR_NONE, "a signal has just come");
+    stop_forget();
 }
 
 static int used_up(void)
@@ -267,6 +322,11 @@ int main(void)
        "one press of a key that two tell of is one request");
     status = forked(two_presses);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 130, "two presses are two, however fast");
+    leaves();
+    status = forked(handed_on);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a signal waits for the program that comes");
+    status = forked(handed_on_beside);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "whichever thread executes it");
     status = forked(used_up);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "SIGXCPU again and again is one request");
     status = forked(second_term);

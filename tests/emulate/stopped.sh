@@ -1,0 +1,117 @@
+#!/bin/bash
+# stopped.sh - a signal, or the time limit, and a GPU that fails or hangs: whoever asked for the end gets it, with what there is to go
+# on from, and no other process begins the work anew; a config that came through a pipe is not lost with the process that read it.
+# Ids: G09 G12 S01. DNN is build/emulated/dnn; DNN_EMULATE=term:N, break:N, hang:N, stall:N.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+make_data d.csv 300
+make_config c.json d.csv binary '"epochs": 12, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' '"backend": {"name": "dnn_gpu"}'
+make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_gpu"}'
+sed 's/"name": "dnn_gpu"/"name": "dnn_gpu", "fallback": "none"/' c.json >n.json
+
+# --- what waits for its end is told at once, all of it together: a card that hangs before anything was measured ---
+# waits NAME COMMAND..: in the background; its exit and the seconds it took go to NAME.exit
+waits() {
+    local name=$1
+    shift
+    (
+        began=$(now_ms)
+        "$@" >$name.out 2>$name.err
+        echo "$? $(($(now_ms) - began))" >$name.exit
+    ) &
+}
+at_first="DNN_EMULATE=hang:100"
+dnn train c.json -o m.dnn --progress none --quiet --backend dnn_cpu
+waits train env $at_first timeout --preserve-status -k 30 2 "$DNN" train c.json -o w1.dnn --progress none
+waits none env $at_first timeout --preserve-status -k 30 2 "$DNN" train n.json -o w2.dnn --progress none
+waits int env $at_first timeout --preserve-status -s INT -k 30 2 "$DNN" train c.json -o w3.dnn --progress none --json
+waits call env DNN_EMULATE=stall:150 timeout --preserve-status -k 30 2 "$DNN" train c.json -o w4.dnn --progress none
+waits check env $at_first timeout --preserve-status -k 30 2 "$DNN" check c.json
+waits gpucheck env DNN_EMULATE=hang:300 timeout --preserve-status -k 30 2 "$DNN" gpucheck
+waits stuck env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" gpucheck
+waits bench env DNN_EMULATE=hang:20 timeout --preserve-status -k 30 2 "$DNN" bench --operation act --backend dnn_gpu
+waits predict env DNN_EMULATE=hang:30 timeout --preserve-status -k 30 2 "$DNN" predict m.dnn d.csv --backend dnn_gpu -o p.csv
+waits evaluate env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" evaluate m.dnn d.csv --backend dnn_gpu
+waits limit env $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json -o w5.dnn --progress none --time-limit 1 --json
+waits limit_call env DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json -o w6.dnn --progress none --time-limit 1
+waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json -o w7.dnn --progress none
+wait
+# ended NAME EXIT WORDS: not in ten minutes
+ended() {
+    local code took
+    read -r code took <"$1.exit"
+    [ "$code" -eq "$2" ] && [ "$took" -lt 13000 ] && grep -q "$3" "$1.err" "$1.out"
+    ok $? "G12 S01 $1: ended, while the card hangs from its first plays on" "exit $code after $took ms: $(cat "$1.out" "$1.err")"
+}
+ended train 75 'E1902.*: stopped by SIGTERM, and GPU 0 (.*) has not answered for [5-9] seconds; last given.*there is no checkpoint to keep'
+ended none 75 'E1902.*: stopped by SIGTERM, and GPU 0'
+ended int 130 '"id":"E1903","exit":130,.*stopped by SIGINT, and GPU 0.*may have to be killed with -9'
+ended call 75 'E1902.*: stopped by SIGTERM, and cuda.* has not come back for'
+ended check 75 'E1902.*: stopped by SIGTERM, and GPU 0'
+ended gpucheck 75 'E1902.*: stopped by SIGTERM before the checks were done'
+ended stuck 75 'E1902.*: stopped by SIGTERM, and cuda'
+ended bench 75 'E1902.*: stopped by SIGTERM, and GPU 0'
+ended predict 75 'E1902.*: stopped by SIGTERM'
+ended evaluate 75 'E1902.*: stopped by SIGTERM'
+ended limit 0 '"stopped":"time_limit"'
+ended limit_call 0 'the time limit is over, and cuda.* has not come back for [5-9] seconds.*; beginning anew with the CPU'
+ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" holds everything'
+
+# --- a signal, and then the card breaks ---
+run env DNN_EMULATE=term:150,break:152:700 "$DNN" train c.json -o a.dnn --progress none
+is_exit 75 "G09 S01 a signal at piece of work 150, a fault at 152: it ends"
+err_has "stopped by SIGTERM, and GPU 0 (emulated) failed" "as asked, and says what broke"
+err_has "the last good checkpoint is kept: \"a.dnn.ckpt-" "with its checkpoint"
+err_lacks "going on with the CPU" "and nobody goes on"
+run dnn train c.json -o a.dnn --progress none --resume --backend dnn_cpu
+is_exit 0 "from which --resume goes on"
+run env DNN_EMULATE=term:60,break:61:700 "$DNN" check c.json
+[ $STATUS -eq 75 ] || [ $STATUS -eq 0 ] # it may have come to its end
+ok $? "check" "exit $STATUS: $(cat err)"
+run env DNN_EMULATE=term:150,break:152:700 "$DNN" train n.json -o a.dnn --progress none
+is_exit 81 "where no CPU may go on, a broken card is told as one"
+
+# --- the config comes through a pipe ---
+rm -f a.dnn*
+run dnn train c.json -o want.dnn --progress none --backend dnn_cpu
+for n in 40 150; do
+    rm -f a.dnn*
+    bash -c "cat c.json | DNN_EMULATE=break:$n:700 '$DNN' train /dev/stdin -o a.dnn --progress none" >out 2>err
+    is $? 0 "G09 break:$n, a config from standard input: the CPU goes on"
+    check "and leaves the model" dnn verify a.dnn --backend dnn_cpu
+done
+rm -f a.dnn*
+bash -c "DNN_EMULATE=break:150:700 '$DNN' train <(cat c.json) -o a.dnn --progress none --set train.epochs=14" >out 2>err
+is $? 0 "as it does with <(...), and a --set"
+err_has "of 14)" "which is obeyed"
+mkfifo pipe
+cat c.json >pipe &
+run env DNN_EMULATE=break:150:700 "$DNN" train pipe -o a.dnn --progress none
+is_exit 0 "and with a pipe that has a name"
+bash -c "DNN_EMULATE=break:60:700 '$DNN' check <(cat c.json)" >out 2>err
+is $? 0 "check too"
+bash -c "DNN_EMULATE=stall:300 DNN_PATIENCE=0.5 '$DNN' train <(cat c.json) -o a.dnn --progress none" >out 2>err
+is $? 0 "and where a call did not come back"
+# a config that is another one by now
+cp c.json moves.json
+(export DNN_PATIENCE=1 DNN_EMULATE=hang:150; exec "$DNN" train moves.json -o b.dnn --progress none 2>moves.err) &
+pid=$!
+for _ in $(seq 100); do ls b.dnn.ckpt-* >/dev/null 2>&1 && break; nap 50; done
+echo '{"no": "config"}' >moves.json
+wait $pid
+is $? 0 "the config is the one that the training began with" "$(cat moves.err)"
+
+# --- predict and evaluate go on in the same process ---
+run dnn predict want.dnn d.csv
+cp out want.csv
+for plan in break:40:700 stall:60; do
+    bash -c "DNN_PATIENCE=0.5 DNN_EMULATE=$plan '$DNN' predict want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
+    is $? 0 "G09 $plan: predict of rows that come through a pipe"
+    bash -c "DNN_PATIENCE=0.5 DNN_EMULATE=$plan '$DNN' evaluate want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
+    is $? 0 "and evaluate"
+done
+run env DNN_FAULT=thread:2 DNN_EMULATE=report "$DNN" predict want.dnn d.csv --backend dnn_gpu
+[ $STATUS -eq 0 ] && grep -q ' 0 findings' err && cmp -s out want.csv
+ok $? "no thread beside: none later either, and one drives the card" "exit $STATUS: $(tail -3 err)"
+done_testing
