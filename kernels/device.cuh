@@ -82,6 +82,13 @@ bool device_wgmma(const struct machine *m);
 
 /* --- the same for both --- */
 
+DEVICE float float_of_word(uint32_t u)
+{
+    union { uint32_t u; float f; } bits;
+    bits.u = u;
+    return bits.f;
+}
+
 /* Takes the parameters' types from the kernel alone, so that arguments convert as in a call. */
 template <class T> struct same { typedef T type; };
 

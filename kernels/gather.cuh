@@ -13,18 +13,12 @@ DEVICE const uint32_t *record_of(const struct rows *rows, uint64_t i)
     uint64_t chunk = i >> rows->shift, within = i & (((uint64_t)1 << rows->shift) - 1);
     return (const uint32_t *)(const void *)(rows->chunks[chunk] + within * rows->format.stride);
 }
-DEVICE float word_float(uint32_t u)
-{
-    union { uint32_t u; float f; } bits;
-    bits.u = u;
-    return bits.f;
-}
 
 /* A record without a label weighs nothing. */
 DEVICE void put_target(const struct op_gather *a, uint32_t row, const uint32_t *record)
 {
     const struct source *from = a->from;
-    float w = word_float(record[from->rows.format.at_weight / 4]), target = 0;
+    float w = float_of_word(record[from->rows.format.at_weight / 4]), target = 0;
     uint32_t word = record[from->rows.format.at_target / 4];
     if (from->classes) {
         if (word >= from->classes) { /* -1 is one of them */
@@ -37,7 +31,7 @@ DEVICE void put_target(const struct op_gather *a, uint32_t row, const uint32_t *
     } else if ((word & 0x7fffffffu) > 0x7f800000u) {
         w = 0;
     } else {
-        target = word_float(word);
+        target = float_of_word(word);
     }
     a->target[row] = target;
     a->weight[row] = w;
@@ -66,7 +60,7 @@ template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row,
         at = rng_permute(a.now->seed, a.now->epoch, a.now->model, (uint32_t)count, (uint32_t)at);
     const uint32_t *record = record_of(&from->rows, from->index ? from->index[at] : at);
     for (uint32_t i = lane; i < numbers; i += G)
-        x[i] = word_float(record[i]);
+        x[i] = float_of_word(record[i]);
     for (uint32_t i = lane; i < indicators; i += G) {
         uint32_t bit = from->features->indicators[i];
         x[numbers + i] = (float)(record[f->at_missing / 4 + bit / 32] >> bit % 32 & 1);

@@ -34,12 +34,6 @@ DEVICE uint32_t float_word(float f)
     bits.f = f;
     return bits.u;
 }
-DEVICE float float_of_word(uint32_t u)
-{
-    union { uint32_t u; float f; } bits;
-    bits.u = u;
-    return bits.f;
-}
 
 /* A number as it lies in the tile. */
 template <enum product how> DEVICE typename tile_input<how>::stored tile_round(float x)

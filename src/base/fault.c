@@ -161,13 +161,12 @@ int fault_hit(enum fault_kind kind)
     return fault_hit_call(kind, "");
 }
 
-int fault_hit_call(enum fault_kind kind, const char *call)
+/* all: which call of its kind it is; 0: none of those that are counted. */
+static int rules_hit(enum fault_kind kind, const char *call, uint64_t all)
 {
-    pthread_once(&once, setup);
-    uint64_t all = atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1;
     for (size_t i = 0; i < rule_count; i++) {
         struct rule *r = &rules[i];
-        if (r->kind != kind || (*r->call && strcmp(r->call, call) != 0))
+        if (r->kind != kind || (*r->call ? strcmp(r->call, call) != 0 : !all))
             continue;
         uint64_t nth =
             *r->call ? atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed) + 1 : all;
@@ -178,4 +177,17 @@ int fault_hit_call(enum fault_kind kind, const char *call)
         return r->errnum;
     }
     return 0;
+}
+
+int fault_hit_call(enum fault_kind kind, const char *call)
+{
+    pthread_once(&once, setup);
+    return rules_hit(kind, call,
+                     atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1);
+}
+
+int fault_hit_poll(enum fault_kind kind, const char *call)
+{
+    pthread_once(&once, setup);
+    return rules_hit(kind, call, 0);
 }

@@ -22,5 +22,8 @@ enum fault_kind {
 int fault_hit(enum fault_kind kind);
 /* The same for a call by its name; rules that name one count its calls alone. */
 int fault_hit_call(enum fault_kind kind, const char *call);
+/* The same for a question that is asked until something is done: how often, is chance. It is in no
+ * count, and rules that name it alone count it. */
+int fault_hit_poll(enum fault_kind kind, const char *call);
 
 #endif

@@ -80,7 +80,7 @@ told "G09 in a kernel" 81 'kernel\.dense' "failed: cudaErrorLaunchFailure .*; la
 told "G09 in a training" 81 train "failed: cudaErrorIllegalAddress" DNN_EMULATE=break:2000:700
 grep -q 'resume\|checkpoint' out
 is $? 1 "a training inside is not to be resumed"
-told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:50:214
+told "G10 an ECC error" 81 copy "failed: cudaErrorECCUncorrectable" DNN_FAULT=cuda:35:214
 told "G12 a hang" 81 'kernel\.[a-z_]*' "hangs: no answer for 0.3 seconds" DNN_EMULATE=hang:150 DNN_PATIENCE=0.3
 for n in 1 40 700 1500 3000; do # while it opens, in a kernel, in a training
     run env DNN_EMULATE=stall:$n DNN_PATIENCE=0.3 "$DNN" gpucheck

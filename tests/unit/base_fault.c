@@ -11,6 +11,9 @@ static int again(const char *what)
     int bits = 0, third = 0;
     if (what[0] == 'c') { /* calls by name: of the second Malloc */
         fault_hit_call(FAULT_CUDA, "Malloc");
+        int poll = fault_hit_poll(FAULT_CUDA, "EventQuery");
+        if (poll)
+            return poll + 1;
         if (fault_hit_call(FAULT_CUDA, "Free"))
             return 1;
         return fault_hit_call(FAULT_CUDA, "Malloc");
@@ -51,7 +54,8 @@ int main(int argc, char **argv)
     is_int(scratch_again("cuda.Malloc:2:2", "c", NULL, NULL), 2, "the second call of a name");
     is_int(scratch_again("cuda.cudaMalloc:2:46", "c", NULL, NULL), 46, "its whole name");
     is_int(scratch_again("cuda.Free:2", "c", NULL, NULL), 0, "another name counts for itself");
-    is_int(scratch_again("cuda:2:35", "c", NULL, NULL), 1, "any name");
+    is_int(scratch_again("cuda:2:35", "c", NULL, NULL), 1, "any name: polls are not counted");
+    is_int(scratch_again("cuda.EventQuery:1:35", "c", NULL, NULL), 36, "but by their name");
     notes("count",
           "dnn: fault counts alloc=0 open=0 read=1 write=5 fsync=0 rename=0 close=0 unlink=0 "
           "thread=0 play=0 fetch=0 cuda=0\n",
