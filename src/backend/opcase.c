@@ -224,6 +224,18 @@ struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t s
     return d;
 }
 
+void opcase_refill(struct opdata *d, const struct opdata *from)
+{
+    for (unsigned i = 0; i < d->count; i++) {
+        const struct opbuffer *b = &d->buffers[i];
+        size_t bytes = elements(b) * size_of(d, b->type) + SLACK;
+        void *host = mem_alloc(bytes, 1);
+        machine_download(from->machine, host, from->buffers[i].memory, bytes);
+        machine_upload(d->machine, b->memory, host, bytes);
+        mem_free(host);
+    }
+}
+
 void opcase_free(struct opdata *d)
 {
     if (!d)
@@ -302,13 +314,65 @@ static double buffer_difference(const struct opdata *a, const struct opdata *b, 
     return worst == 0 ? 0 : worst / (largest > 0 ? largest : 1e-30);
 }
 
+/* Of two sums or norms; infinite where one is no number and the other is something else. */
+static double apart(double x, double y)
+{
+    if (x == y || (isnan(x) && isnan(y)))
+        return 0;
+    return isfinite(x) && isfinite(y) ? fabs(x - y) / fmax(fabs(y), 1e-30) : (double)INFINITY;
+}
+
+static double sum_of(const double *parts, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += parts[i];
+    return sum;
+}
+
+/* All but its norm, which is a sum, is exact; that of a bad step is any that is not finite. */
+static double step_difference(struct step s, struct step t)
+{
+    double d = isfinite(s.gnorm) || isfinite(t.gnorm) ? apart(s.gnorm, t.gnorm) : 0;
+    s.gnorm = t.gnorm = 0;
+    return memcmp(&s, &t, sizeof s) == 0 ? d : (double)INFINITY;
+}
+
+/* What is no list of numbers, by what it means; negative: nothing is known of it. */
+static double difference_by_name(const struct opdata *a, const struct opdata *b, unsigned i)
+{
+    const struct opbuffer *buffer = &b->buffers[i];
+    bool parts = strncmp(buffer->name, "part_", 5) == 0; /* however many: their sum counts */
+    bool step = strcmp(buffer->name, "now") == 0, kept = strcmp(buffer->name, "kept") == 0;
+    double d = -1;
+    if (!parts && !(buffer->type == BUFFER_BYTES && (step || kept)))
+        return d;
+    void *of_a = host_copy(a, &a->buffers[i]), *of_b = host_copy(b, buffer);
+    if (parts) {
+        d = apart(sum_of(of_a, a->buffers[i].width), sum_of(of_b, buffer->width));
+    } else if (step) {
+        struct step s, t;
+        memcpy(&s, of_a, sizeof s);
+        memcpy(&t, of_b, sizeof t);
+        d = step_difference(s, t);
+    } else {
+        d = memcmp(of_a, of_b, buffer->width) == 0 ? 0 : (double)INFINITY;
+    }
+    mem_free(of_a);
+    mem_free(of_b);
+    return d;
+}
+
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where)
 {
     double worst = 0;
     *where = "";
     for (unsigned i = 0; i < b->count; i++) {
-        bool compared = b->buffers[i].written && b->buffers[i].type != BUFFER_BYTES;
-        double d = compared ? buffer_difference(a, b, i) : 0;
+        if (!b->buffers[i].written)
+            continue;
+        double d = difference_by_name(a, b, i);
+        if (d < 0)
+            d = b->buffers[i].type == BUFFER_BYTES ? 0 : buffer_difference(a, b, i);
         if (!(d <= worst)) {
             worst = d;
             *where = b->buffers[i].name;

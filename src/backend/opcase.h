@@ -97,10 +97,14 @@ struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t s
 /* Whether the machine had room for all of it. When not, it is not to be issued, and *e (NULL:
  * nobody asks) is what the machine said. */
 bool opcase_ready(const struct opdata *d, struct err *e);
+/* d's buffers hold what those of `from` do, another instance of its case on its machine. */
+void opcase_refill(struct opdata *d, const struct opdata *from);
 void opcase_free(struct opdata *d);
-/* The worst |difference| over the largest |value| of b, among the numbers both wrote; *where names
- * the buffer. Infinite when one is not finite and the other is something else. What has no type (a
- * step, a shadow) is left to opcase_same. */
+/* The worst |difference| over the largest |value| of b, among what both wrote; *where names the
+ * buffer. Never less than it is because something is no number: infinite when one is not finite and
+ * the other is something else. Of parts of a loss the sum over the shards counts, of a step its
+ * norm within rounding and all else exactly, of what dropout kept each bit; a shadow and what else
+ * has no type is left to opcase_same. */
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
 /* All written buffers, bit for bit, with what lies between width and ld. */
 bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);

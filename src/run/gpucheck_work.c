@@ -118,65 +118,6 @@ bool gpucheck_memory(struct gpu_job *j, struct err *e)
 
 /* --- kernels --- */
 
-static struct opbuffer *written(struct opdata *d, const char *name)
-{
-    for (unsigned i = 0; i < d->count; i++)
-        if (strcmp(d->buffers[i].name, name) == 0 && d->buffers[i].written)
-            return &d->buffers[i];
-    return NULL;
-}
-
-/* The bytes of a buffer without rows, on the host; mem_free. */
-static void *fetched(const struct opdata *d, const struct opbuffer *b, size_t size)
-{
-    void *host = mem_zero(b->width + 1, size);
-    machine_download(d->machine, host, b->memory, b->width * size);
-    return host;
-}
-
-/* Only the sum over the parts counts; what is compared here is not compared again. */
-static double parts_difference(struct opdata *a, struct opdata *b, const char *name)
-{
-    struct opbuffer *x = written(a, name), *y = written(b, name);
-    double of_x = 0, of_y = 0;
-    if (!x || !y)
-        return 0;
-    double *p = fetched(a, x, sizeof *p), *q = fetched(b, y, sizeof *q);
-    for (size_t i = 0; i < x->width; i++) {
-        of_x += p[i];
-        of_y += q[i];
-    }
-    mem_free(p);
-    mem_free(q);
-    x->written = y->written = false;
-    double d = of_x == of_y ? 0 : fabs(of_x - of_y) / fmax(fabs(of_y), 1e-30);
-    return isnan(d) ? (double)INFINITY : d;
-}
-
-/* A step by its members, what dropout kept by its bits. */
-static double bytes_difference(struct opdata *a, struct opdata *b, const char *name)
-{
-    struct opbuffer *x = written(a, name), *y = written(b, name);
-    double worst = 0;
-    if (!x || !y)
-        return 0;
-    void *p = fetched(a, x, 1), *q = fetched(b, y, 1);
-    if (strcmp(name, "now") == 0) {
-        struct step s, t;
-        memcpy(&s, p, sizeof s);
-        memcpy(&t, q, sizeof t);
-        worst = isfinite(t.gnorm) ? fabs(s.gnorm - t.gnorm) / fmax(t.gnorm, 1e-30) : 0;
-        s.gnorm = t.gnorm = 0;
-        if (memcmp(&s, &t, sizeof s) != 0 || isnan(worst))
-            worst = (double)INFINITY;
-    } else if (memcmp(p, q, x->width) != 0) {
-        worst = (double)INFINITY;
-    }
-    mem_free(p);
-    mem_free(q);
-    return worst;
-}
-
 /* The worst difference of a case; *where names what differs. Negative: there was no room for it. */
 static double run_case(const struct opcase *c, struct machine *gpu, struct machine *cpu,
                        const char **where, struct err *e)
@@ -189,13 +130,7 @@ static double run_case(const struct opcase *c, struct machine *gpu, struct machi
     }
     machine_issue(gpu, c->op, &got->arguments);
     machine_issue(cpu, c->op, &want->arguments);
-    double worst = fmax(parts_difference(got, want, "part_loss"),
-                        parts_difference(got, want, "part_weight"));
-    worst = fmax(worst, bytes_difference(got, want, "now"));
-    worst = fmax(worst, bytes_difference(got, want, "kept"));
-    double d = opcase_difference(got, want, where);
-    if (!(d <= worst))
-        worst = isnan(d) ? (double)INFINITY : d;
+    double worst = opcase_difference(got, want, where);
     if (!opcase_inside(got, where))
         worst = (double)INFINITY;
     opcase_free(got);

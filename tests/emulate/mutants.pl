@@ -95,6 +95,7 @@ my @mutants = (
     ['ops loss_class' => 'loss', 'loss.cuh', 'the largest of half a row', qr/int bits = 16; bits > 0 && G/, 'int bits = 8; bits > 0 && G'],
     ['ops loss_class' => 'loss', 'loss.cuh', 'smoothing without its mean', qr/ - a\.smoothing \* mean;/, ' - 0 * a.smoothing * mean;'],
     ['ops loss_class' => 'loss', 'loss.cuh', 'a focal loss with the slope of another', qr/gamma \* p \* power \/ others/, 'gamma * p * power'],
+    ['ops loss_class' => 'loss', 'loss.cu', 'a sum that is no number', qr/ : 0\) \+ loss;/, ' : 0) + loss * __builtin_nan("");'],
     ['ops loss_class' => 'loss', 'loss.cu', 'parts of a further micro-batch begin anew', qr/\(more \? part_loss\[block_x\(\)\] : 0\)/, '0'],
     ['ops loss_value' => 'loss', 'loss.cuh', 'huber with the whole of its delta', qr/a\.delta \* \(fabs\(d\) - a\.delta \/ 2\)/, 'a.delta * (fabs(d) - a.delta)'],
     ['ops loss_value' => 'loss', 'loss.cuh', 'a quantile on the wrong side', qr/return d < 0 \? -a\.q \* d/, 'return d > 0 ? -a.q * d'],

@@ -2,66 +2,12 @@
  * double: within the case's gate, the same bits in all four orders of lanes (large cases: in two),
  * nothing written outside; most also with activations in 16 bits. Then as many random shapes as
  * EMULATE_SHAPES says, each in two orders; the number of one brings it back. */
-#include <math.h>
-
 #include "harness.h"
 #include "kernel_machine.h"
 #include "random_case.h"
 #include "reference_op.h"
 
 static struct machine *device, *host;
-
-static const struct opbuffer *buffer_of(const struct opdata *d, const char *name)
-{
-    for (unsigned i = 0; i < d->count; i++)
-        if (strcmp(d->buffers[i].name, name) == 0 && d->buffers[i].written)
-            return &d->buffers[i];
-    return NULL;
-}
-
-/* Only the sum over the shards counts; what is compared here is not compared again. */
-static double parts_difference(struct opdata *a, struct opdata *b, const char *name)
-{
-    struct opbuffer *x = (struct opbuffer *)(uintptr_t)buffer_of(a, name);
-    struct opbuffer *y = (struct opbuffer *)(uintptr_t)buffer_of(b, name);
-    double of_x = 0, of_y = 0;
-    if (!x || !y)
-        return 0;
-    for (size_t i = 0; i < x->width; i++) {
-        of_x += ((const double *)x->memory)[i];
-        of_y += ((const double *)y->memory)[i];
-    }
-    x->written = y->written = false;
-    return of_x == of_y ? 0 : fabs(of_x - of_y) / fmax(fabs(of_y), 1e-30);
-}
-
-/* A step by its members, what dropout kept by its bits. */
-static double bytes_difference(const struct opdata *a, const struct opdata *b)
-{
-    const struct opbuffer *x = buffer_of(a, "now"), *y = buffer_of(b, "now");
-    if (x && y) {
-        struct step s, t;
-        memcpy(&s, x->memory, sizeof s);
-        memcpy(&t, y->memory, sizeof t);
-        double d = isfinite(t.gnorm) ? fabs(s.gnorm - t.gnorm) / fmax(t.gnorm, 1e-30) : 0;
-        s.gnorm = t.gnorm = 0;
-        return memcmp(&s, &t, sizeof s) == 0 ? d : (double)INFINITY;
-    }
-    x = buffer_of(a, "kept");
-    y = buffer_of(b, "kept");
-    return x && y && memcmp(x->memory, y->memory, x->width) != 0 ? (double)INFINITY : 0;
-}
-
-static double worst_difference(struct opdata *a, struct opdata *b, const char **where)
-{
-    const double all[] = {parts_difference(a, b, "part_loss"),
-                          parts_difference(a, b, "part_weight"), bytes_difference(a, b),
-                          opcase_difference(a, b, where)};
-    double worst = 0;
-    for (double d : all) /* what is no number is infinitely far: fmax would drop it */
-        worst = d <= worst ? worst : isnan(d) ? (double)INFINITY : d;
-    return worst;
-}
 
 /* Parameters that begin anywhere: a copy of them one further, back in their place afterwards. */
 static float **parameters_of(struct opdata *d)
@@ -115,7 +61,7 @@ static void run_case(const struct opcase *c, uint64_t seed, unsigned order, unsi
         ok(false, "%s: nothing is written outside %s%s", name, where, again);
     struct opdata *want = opcase_make(c, host, seed);
     reference_op(c->op, &want->arguments);
-    double worst = worst_difference(first, want, &where);
+    double worst = opcase_difference(first, want, &where);
     ok(worst <= c->gate, "%s: %.2g within %.2g %s%s", name, worst, c->gate, where, again);
     opcase_free(want);
     opcase_free(first);

@@ -1,7 +1,8 @@
 /* parity.c - the device against the CPU, in one program: every case of every operation (opcase.h)
- * within its gate, twice and recorded with the same bits, nothing written outside; then gradients
- * and trainings of small networks, and products in each precision. The machine is the real one
- * behind the door, so the program links against the CUDA runtime or against the emulated one.
+ * within its gate, twice and by graphs of one round and of two with the same bits, nothing written
+ * outside; then gradients and trainings of small networks, and products in each precision. The
+ * machine is the real one behind the door, so the program links against the CUDA runtime or against
+ * the emulated one.
  *
  *     parity [--only NAME] [--most MFLOP] [--cases | --training | --precision | --least]
  *            [FILE.json]    --least: --precision, the smallest shapes that have each tile

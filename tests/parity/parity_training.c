@@ -29,6 +29,9 @@ static const struct task tasks[] = {
      6, 2, 44, 2, 6, 0.01, 5e-2, 0.9},
     {"layer_norm and dropout", "{\"preset\": \"mlp\", \"hidden\": [40, 19], \"norm\": \"layer\", "
      "\"activation\": \"silu\", \"dropout\": 0.1}", 6, 3, 96, 1, 6, 0.01, 5e-2, 0.9},
+    /* graphs of 64, 8 and 1 in the first epoch, then one of all 84 */
+    {"84 steps an epoch", "{\"preset\": \"mlp\", \"hidden\": [16], \"dropout\": 0}", 4, 2, 24, 1, 4,
+     0.01, 2e-2, 0.9},
 };
 enum { ROWS = 2000 };
 
