@@ -4,11 +4,13 @@
 # --- parity: every operation against the CPU, plain and recorded, gradients and learning ---
 part_parity() {
     need_gpu && need_program || return
-    "$parity" "$work/parity.result"
+    "$parity" "$work/parity.result" 2>"$work/parity.err"
     local code=$?
+    cat "$work/parity.err"
     cp "$work/parity.result" "$results/parity.json"
     [ $code -ne 69 ] || skip "the device does not open" || return
     [ $code -eq 0 ] || fail "exit $code: $(tail -n 1 "$results/parity.json")"
+    ! grep -q 'no CUDA graphs' "$work/parity.err" || fail "nothing was recorded: $(grep -m 1 'no CUDA graphs' "$work/parity.err")"
     # where bf16 and fp16 were those of warpgroups, the tiles that they stand for as well
     DNN_WGMMA=none "$parity" --least "$work/parity.twins" || fail "without warpgroups: exit $?"
     passed
@@ -64,7 +66,7 @@ part_sanitizer() {
             # shellcheck disable=SC2086 # words
             timeout 60 $under "$dnn" train s.json -o s.$tool.dnn -q || code=$?
             # shellcheck disable=SC2086
-            timeout 60 $under "$parity" --cases --most "$([ $tool = racecheck ] && echo 0.3 || echo 2)" "$work/sanitizer.$tool" || code=$?
+            timeout 90 $under "$parity" --cases --most "$([ $tool = racecheck ] && echo 0.3 || echo 2)" "$work/sanitizer.$tool" || code=$?
             # every tile of the products, with warpgroups where the card has them, and without
             # shellcheck disable=SC2086
             DNN_WGMMA=none timeout 60 $under "$parity" --least "$work/sanitizer.$tool.least" || code=$?

@@ -114,6 +114,19 @@ for precision in bf16 fp16; do
     same again.dnn half.dnn "$precision: in another order of work as well"
     err_has "0 after a fault, 0 findings, 0 left" "$precision: nothing found, nothing left"
 done
+parity=${DNN%/emulated/dnn}/parity/emulated # the same products against exact sums
+stub soon lt $lt -DSOON
+stub soon dnn $cudnn
+for precision in bf16 fp16; do
+    if [ ! -x "$parity" ]; then skip "$precision: against exact sums" "no parity program"; continue; fi
+    type=$([ $precision = bf16 ] && echo 14 || echo 2)
+    run with tells "$parity" --precision --only "$precision all kept" kept.json
+    is_exit 0 "$precision: what a guest leaves in 16 bits is the sum, rounded once"
+    [ "$(products "$type $type $type")" -gt 0 ]
+    ok $? "$precision: and it has left it: $(products "$type $type $type") products"
+    run with soon "$parity" --precision --only "$precision all kept" soon.json
+    is_exit 1 "$precision: one that rounds in the middle of a sum is found out"
+done
 GUESTS_RULE="" run with tells "$DNN" train half.json --progress none -v -o timed.dnn --set backend.precision=bf16 --set backend.deterministic=false
 err_has "product 64 x 64 x 64: cuBLASLt" "by timings as well"
 

@@ -6,6 +6,7 @@
  *   -DCREATE=N   creating a handle gives that status
  *   -DSLOW       it takes its time
  *   -DHANGS      its first computation does not come back
+ *   -DSOON       what is to be of 16 bits is rounded in the middle of its sum as well
  *   -DTELLS      the types of every product are told on standard error: "product 14 14 0"
  * Types are those of src/backend/cublaslt.def, where each function is described. */
 #include <math.h>
@@ -231,11 +232,18 @@ static void compute(void *data)
                 uint64_t lda = (uint64_t)w->la.ld, ldb = (uint64_t)w->lb.ld;
                 uint64_t c = (uint64_t)(z * w->lc.stride) + j * (uint64_t)w->lc.ld + i;
                 double sum = 0;
-                for (uint64_t k = k_count; k-- > 0;) /* not in our order */
+                for (uint64_t k = k_count; k-- > 0;) { /* not in our order */
                     sum += number(w->la.type, w->a,
                                   a + (w->p.across_a ? i * lda + k : k * lda + i)) *
                            number(w->lb.type, w->b,
                                   b + (w->p.across_b ? k * ldb + j : j * ldb + k));
+#ifdef SOON
+                    if (k == k_count / 2) {
+                        put(w->lc.type, w->c, c, sum);
+                        sum = number(w->lc.type, w->c, c);
+                    }
+#endif
+                }
                 sum = w->alpha * sum + (w->beta != 0 ? w->beta * number(w->lc.type, w->c, c) : 0);
                 sum += w->p.end & 4 ? (double)w->p.bias[i] : 0;
                 put(w->lc.type, w->c, c, w->p.end & 2 && sum < 0 ? 0 : sum);
