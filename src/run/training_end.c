@@ -9,6 +9,16 @@
 #include "run/stop.h"
 #include "run/training.h"
 
+/* What it was to go on from, and had not read yet. */
+static bool goes_on(const struct training *t)
+{
+    struct checkpoint_list l = {0};
+    struct err ignored = {0};
+    bool any = t->resume && !t->looked && checkpoint_find(t->output, &l, &ignored) && l.count > 0;
+    checkpoint_list_free(&l);
+    return any;
+}
+
 bool training_stopped(struct training *t, struct err *e)
 {
     enum err_id id = stop_id();
@@ -35,6 +45,11 @@ bool training_stopped(struct training *t, struct err *e)
                  training_quoted(other, room));
         mem_free(other);
         return false;
+    }
+    if (goes_on(t)) {
+        err_set(e, id, "stopped by %s before the first step: what it was to go on from is left",
+                stop_name());
+        return err_help(e, "the same command with --resume goes on from there");
     }
     err_set(e, id, "stopped by %s before the first step: nothing to resume, start again",
             stop_name());

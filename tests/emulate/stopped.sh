@@ -35,6 +35,7 @@ waits predict env DNN_EMULATE=hang:30 timeout --preserve-status -k 30 2 "$DNN" p
 waits evaluate env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" evaluate m.dnn d.csv --backend dnn_gpu
 waits limit env $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json -o w5.dnn --progress none --time-limit 1 --json
 waits limit_call env DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json -o w6.dnn --progress none --time-limit 1
+waits measured env DNN_PATIENCE=5 DNN_EMULATE=hang:400 timeout --preserve-status -k 30 2 "$DNN" train long.json -o w8.dnn --progress none
 waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json -o w7.dnn --progress none
 wait
 # ended NAME EXIT WORDS: not in ten minutes
@@ -56,6 +57,7 @@ ended predict 75 'E1902.*: stopped by SIGTERM'
 ended evaluate 75 'E1902.*: stopped by SIGTERM'
 ended limit 0 '"stopped":"time_limit"'
 ended limit_call 0 'the time limit is over, and cuda.* has not come back for [5-9] seconds.*; beginning anew with the CPU'
+ended measured 75 'E1902.*: stopped by SIGTERM.* checkpoint'
 ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" holds everything'
 
 # --- a signal, and then the card breaks ---

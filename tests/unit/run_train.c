@@ -339,6 +339,11 @@ static void other_training(void)
     ok(!train("binary", "b.csv", LONG, "", "o.dnn", true) && err_exit(&e) == 76 &&
            strstr(e.what, "data"),
        "M17 other data: 76");
+    stop_request(SIGTERM);
+    ok(!train("binary", "big.csv", LONG, "", "o.dnn", true) && e.id == ERR_STOPPED &&
+           strstr(e.what, "is left") && strstr(e.help, "--resume") && checkpoints("o.dnn") == 1,
+       "S01 stopped while the rows are read: what it was to go on from is told");
+    stop_forget();
     ok(train("binary", "b.csv", "\"epochs\":1", "", "o.dnn", false) && checkpoints("o.dnn") == 1,
        "without --resume it is noted and left");
     ok(train("binary", "b.csv", "\"epochs\":1", "", "fresh.dnn", true),
