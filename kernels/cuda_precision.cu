@@ -17,7 +17,7 @@ enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
 static const struct { int since; unsigned takes; enum product best; } kinds[] = {
     {90, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_BF16},
     {80, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_TF32},
-    {70, TAKES_FP16, PRODUCT_FP32},
+    {75, TAKES_FP16, PRODUCT_FP32},
     {0, 0, PRODUCT_FP32},
 };
 

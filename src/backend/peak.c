@@ -122,8 +122,8 @@ static double cpu_peak(struct machine *m, enum peak_kind kind, void *to, const v
     return sum;
 }
 
-/* sm_75 has tensor cores for fp16 alone: mma.cuh plays the others. */
-static bool played(const struct machine *m, enum peak_kind kind)
+/* sm_75 has tensor cores for fp16 alone: of the others there is no rate to be had. */
+static bool lacks(const struct machine *m, enum peak_kind kind)
 {
     struct plan plan;
     machine_plan(m, 1, 1, &plan);
@@ -136,7 +136,7 @@ static double issue(struct machine *m, enum peak_kind kind, void *to, const void
     if (m->type == &machine_cpu)
         return cpu_peak(m, kind, to, from, bytes, times);
     return &machine_cuda && m->type == &machine_cuda && cuda_peak && kind != PEAK_FMA_ONE &&
-                   !played(m, kind)
+                   !lacks(m, kind)
                ? cuda_peak(m, (int)kind, to, from, bytes, times)
                : 0;
 }

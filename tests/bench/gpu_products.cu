@@ -89,6 +89,10 @@ static void ours(struct machine *m, const struct shape *s)
             g.a = form_act(a16, FORM_BF16);
             g.b = form_act(b16, FORM_BF16);
         }
+        if (card_of(m)->device.capability < 80 && (how == PRODUCT_TF32 || how == PRODUCT_BF16)) {
+            without(names[i], "the card has no tensor cores for it");
+            continue;
+        }
         cudaMemsetAsync(c32, 0xff, (size_t)s->m * s->n * 4, stream);
         double ms = milliseconds([&] { gemm_mma(m, &g, how); }, big ? 1 : 20);
         if (!had(names[i], cudaSuccess))

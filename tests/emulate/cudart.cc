@@ -210,11 +210,6 @@ cudaError_t do_SetDevice(int device)
             cudart.signal_after = cudart.wrong_after = 0;
     return cudaSuccess;
 }
-cudaError_t do_GetDevice(int *device)
-{
-    *device = cudart.device;
-    return cudaSuccess;
-}
 cudaError_t do_GetDeviceProperties(struct cudaDeviceProp *of, int device)
 {
     if (!device_known(device))
@@ -265,13 +260,6 @@ cudaError_t do_DeviceGetAttribute(int *value, enum cudaDeviceAttr which, int dev
         }
     return cudaErrorInvalidValue;
 }
-cudaError_t do_DeviceGetPCIBusId(char *text, int room, int device)
-{
-    if (!device_known(device) || room < 13)
-        return device_known(device) ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
-    snprintf(text, (size_t)room, "0000:0%d:00.0", device + 1);
-    return cudaSuccess;
-}
 cudaError_t do_DriverGetVersion(int *version)
 {
     *version = (int)cudart.driver;
@@ -281,13 +269,6 @@ cudaError_t do_RuntimeGetVersion(int *version)
 {
     *version = 13000;
     return cudaSuccess;
-}
-cudaError_t do_DeviceSynchronize(void)
-{
-    if (capture_forbids())
-        return cudaErrorStreamCaptureUnsupported;
-    streams_finish(cudart.device);
-    return cudart.sticky;
 }
 
 /* --- memory --- */

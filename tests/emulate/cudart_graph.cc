@@ -51,25 +51,7 @@ cudaError_t do_StreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     free(c);
     return error;
 }
-cudaError_t do_StreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    if (!stream_known(stream))
-        return cudaErrorInvalidResourceHandle;
-    *status = !stream->capture            ? cudaStreamCaptureStatusNone
-              : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
-                                         : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
-}
 
-cudaError_t do_GraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    if (!graph || graph->exec)
-        return cudaErrorInvalidValue;
-    for (size_t i = 0; nodes && i < graph->count && i < *count; i++)
-        nodes[i] = graph->nodes[i];
-    *count = graph->count;
-    return cudaSuccess;
-}
 /* A copy: the graph may be destroyed. */
 cudaError_t do_GraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
                                          unsigned long long)

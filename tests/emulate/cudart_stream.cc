@@ -369,22 +369,6 @@ cudaError_t do_EventQuery(cudaEvent_t event)
            : cudart.sticky != cudaSuccess ? cudart.sticky
                                           : cudaErrorNotReady;
 }
-cudaError_t do_EventSynchronize(cudaEvent_t event)
-{
-    if (!event_known(event))
-        return cudaErrorInvalidResourceHandle;
-    if (event->capture)
-        return cudaErrorCapturedEvent;
-    while (event->done < event->recorded && cudart.sticky == cudaSuccess) {
-        bool moved = false;
-        for (unsigned i = 0; i < stream_count; i++)
-            moved |= stream_step(streams[i]);
-        struct timespec nap = {0, 2000000};
-        if (!moved)
-            nanosleep(&nap, NULL);
-    }
-    return cudart.sticky;
-}
 cudaError_t do_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
     if (!event_known(from) || !event_known(to) || !from->timing || !to->timing)

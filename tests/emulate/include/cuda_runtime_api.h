@@ -59,7 +59,6 @@ typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
 typedef struct emulated_graph *cudaGraph_t;
 typedef struct emulated_graph *cudaGraphExec_t;
-typedef struct emulated_node *cudaGraphNode_t;
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
@@ -67,9 +66,6 @@ enum cudaMemcpyKind {
 };
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
-};
-enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
 };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
