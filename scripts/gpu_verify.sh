@@ -147,7 +147,7 @@ fi
 if [ -s "$results/bench.json" ]; then
     say "bench:"
     sed -n 's/^ *\({.*}\),*$/    \1/p' "$results/bench.json" | tee -a "$report"
-    grep 'times as fast\|^GPU over CPU\|^must:' "$work/bench.log" | sed 's/^/    /' | tee -a "$report"
+    grep 'times as fast\|^GPU over CPU\|^must:\|^extrapolated' "$work/bench.log" | sed 's/^/    /' | tee -a "$report"
 fi
 [ ! -s "$results/parity.json" ] || say "parity: $(tail -n 1 "$results/parity.json")"
 code=0

@@ -16,11 +16,21 @@ part_constants() {
 # --- bench: a step and a whole job, beside PyTorch on the same GPU ---
 figure() { printf '%s' "${1:-null}"; } # of what failed there is none
 seconds_train() { grep -o '"train":[0-9.e-]*' "$1" | tail -n 1 | cut -d: -f2; }
+# millions ROWS: 1.1M; less than a tenth of one as it is
+millions() { if [ "$1" -ge 100000 ]; then number '%.3gM' "$1 / 1e6"; else printf '%s' "$1"; fi; }
+# large_row ROWS WIDTH BATCH PRECISION RATE WORK: a row of bench.json. The label says what was measured; an epoch of the whole table, which
+# was not, follows from its rows a second and is named so.
+large_row() {
+    local whole=$(($1 * 10))
+    printf '{"work": "%s x 28, %sx3, batch %s", "who": "dnn_gpu %s", "rows": %s, "rows_per_s": %s, "epoch_ms": %s, ' "$(millions "$1")" "$2" "$3" "$4" "$1" "$5" \
+        "$(number %.1f "$5 ? $1 * 1e3 / $5 : 0")"
+    printf '"extrapolated": {"rows": %s, "epoch_ms": %s}, "tflops": %s}' $whole "$(number %.1f "$5 ? $whole * 1e3 / $5 : 0")" "$(number %.3g "$5 * $6 / 1e12")"
+}
 # 28-512-512-512-2 on a tenth of 11 million rows: 3.206 million operations a row and step, three times those of the way forward but
 # for the first layer's way back
 bench_large() {
-    local rows=1100000 width=512 name="11M x 28" columns batch precision peer rate own best work
-    [ $emulated = yes ] && rows=1000 width=32 name="1000 x 28"
+    local rows=1100000 width=512 columns batch precision peer rate own best work
+    [ $emulated = yes ] && rows=1000 width=32
     work=$(number %.0f "6 * (28 * $width + 2 * $width * $width + $width) - 56 * $width")
     [ -s large.csv ] || "$root/scripts/bench/make_data.pl" table $rows >large.csv
     columns=$(for i in $(seq 28); do printf '"x%d": "numeric"%s' "$i" "$([ "$i" = 28 ] || echo ,)"; done)
@@ -37,11 +47,11 @@ END
             try "$dnn" train large.json -q --set backend.precision=$precision || { fail "large, $precision"; continue; }
             rate=$(sed -n 's/.*"rows_per_s":\([0-9.e+]*\).*/\1/p' large.lines | tail -n 1)
             [ $precision = bf16 ] && own=$rate
-            line "{\"work\": \"$name, ${width}x3, batch $batch\", \"who\": \"dnn_gpu $precision\", \"rows_per_s\": ${rate:-0}, \"epoch_ms\": $(number %.1f "${rate:-0} ? $([ $emulated = yes ] && echo 1e6 || echo 11e9) / ${rate:-1} : 0"), \"tflops\": $(number %.3g "${rate:-0} * $work / 1e12")}"
+            line "$(large_row $rows $width $batch $precision "${rate:-0}" "$work")"
         done
         if [ $emulated = no ] && [ -n "$python" ]; then
             for precision in fp32 bf16 compile; do
-                peer=$(timeout 60 "$python" "$root/scripts/bench/peers_gpu.py" large 1100000 $batch $precision 2>"peer.large.err" | tail -n 1)
+                peer=$(timeout 60 "$python" "$root/scripts/bench/peers_gpu.py" large $rows $batch $precision 2>"peer.large.err" | tail -n 1)
                 best=$(printf '%s\n' $best "$(printf '%s' "$peer" | grep -o 'rows_per_s": [0-9.e+]*' | cut -d' ' -f2)" | best_of r)
                 line "${peer:-{\"peer\": \"PyTorch $precision, batch $batch\", \"skipped\": $(quoted "$(tail -n 1 peer.large.err)")\}}"
             done
@@ -49,6 +59,7 @@ END
         must "28-512-512-512-2 in bf16, batch $batch: PyTorch's best, times" "$(quotient "$own" "$best")" ">=" 1 "$([ $batch = 4096 ] && echo 4 || echo 2.5)"
         [ $emulated = no ] || break
     done
+    echo "extrapolated, not measured: an epoch of $(millions $((rows * 10))) x 28, from the rows a second of $(millions $rows)"
 }
 # every operation and job beside this machine's own limits, and the GPU beside the CPU
 bench_report() {

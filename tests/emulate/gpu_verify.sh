@@ -46,6 +46,20 @@ out_has "a skipped part is not a pass" "says what counts"
 [ ! -e "$OUT" ]
 ok $? "none of these writes a report"
 
+# --- a row of the bench says what was measured, and what follows from it ---
+row() {
+    ( number() { awk "BEGIN { printf \"$1\", $2 }"; }
+      . "$ROOT/scripts/gpu/bench.sh"
+      large_row "$@" )
+}
+row 1100000 512 4096 bf16 1e8 3206144 >row.json
+is "$(cat row.json)" '{"work": "1.1M x 28, 512x3, batch 4096", "who": "dnn_gpu bf16", "rows": 1100000, "rows_per_s": 1e8, "epoch_ms": 11.0, '\
+'"extrapolated": {"rows": 11000000, "epoch_ms": 110.0}, "tflops": 321}' "a tenth of the table is called a tenth, the whole one extrapolated"
+row 1000 32 256 fp32 0 12096 >row.json
+is_json row.json "a row without a rate"
+grep -q '^{"work": "1000 x 28, 32x3, batch 256",.*"epoch_ms": 0.0, "extrapolated": ' row.json
+ok $? "and its label" "$(cat row.json)"
+
 # --- parts that pass ---
 mkdir -p "$OUT"
 echo stale >"$OUT/bench.json"
