@@ -41,7 +41,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     struct card *m = (struct card *)mem_zero(1, sizeof *m);
     m->head.type = &machine_cuda; /* it may fail before it is open */
     cuda_watch_begin(patience());
-    if (!cuda_device_open(&m->device, o->device, e)) {
+    if (!cuda_device_open(&m->device, o->device, &m->stream, e)) {
         mem_free(m);
         return NULL;
     }
@@ -50,10 +50,6 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     m->longest = m->patience = patience();
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     m->one_by_one = m->no_graphs = blocking && strcmp(blocking, "1") == 0;
-    if (!cuda_device_begin(&m->stream, e)) {
-        mem_free(m);
-        return NULL;
-    }
     bool good = CUDA(m, EventCreateWithFlags, (&m->issued, cudaEventDisableTiming));
     for (unsigned i = 0; i < MACHINE_SLOTS && good; i++)
         good = slot_open(m, &m->slots[i]);

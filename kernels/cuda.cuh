@@ -68,13 +68,15 @@ struct cuda_device {
     int capability;        /* 90 for sm_90 */
     uint64_t total;        /* bytes */
 };
-/* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and makes it the current one. */
-bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e);
-/* Its first stream, and the first kernel asked for: a runtime loads code when it is wanted, so that
- * a card this build has none for would else be found out in the middle of the work. */
-bool cuda_device_begin(cudaStream_t *stream, struct err *e);
+/* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and begins with it. */
+bool cuda_device_open(struct cuda_device *d, const char *wish, cudaStream_t *stream, struct err *e);
+/* Makes that one the current one, with its first stream, and asks for the first kernel: a runtime
+ * loads code when it is wanted, so that a card this build has none for would else be found out in
+ * the middle of the work. d->count is known. */
+bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e);
 bool cuda_device_uuid(int index, char *text, size_t room); /* "GPU-.." */
-int cuda_device_freest(int count); /* of so many; cuda_freest.cu */
+/* The freest that is to be had: cuda_freest.cu. */
+bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e);
 uint64_t cuda_device_free(void); /* bytes of the current one; 0: not known */
 
 /* --- the machine --- */

@@ -1,4 +1,5 @@
-/* cuda_device.cu - which GPU, and what it is. Only the one that is chosen is touched. */
+/* cuda_device.cu - which GPU, and what it is. Only the one that is chosen is touched, but for
+ * those that auto tries and passes over (cuda_freest.cu). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +56,6 @@ static int find_uuid(int count, const char *wish)
 static bool wanted(const char *wish, int count, int *index, struct err *e)
 {
     int64_t number;
-    if (!wish || strcmp(wish, "auto") == 0) {
-        *index = cuda_device_freest(count);
-        return true;
-    }
     if (strncmp(wish, "GPU-", 4) == 0 || strncmp(wish, "MIG-", 4) == 0)
         *index = find_uuid(count, wish);
     else if (text_to_int(strncmp(wish, "cuda:", 5) == 0 ? wish + 5 : wish, &number) && number >= 0)
@@ -81,17 +78,11 @@ static bool attribute(int *value, enum cudaDeviceAttr which, int device, struct 
     return code == cudaSuccess || cuda_refused(code, "cudaDeviceGetAttribute", e);
 }
 
-bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e)
+/* What it is, as far as that is known without a context. */
+static bool describe(struct cuda_device *d, struct err *e)
 {
-    *d = cuda_device{};
-    cudaError_t code = call_GetDeviceCount(&d->count);
-    if (code != cudaSuccess || d->count < 1)
-        return cuda_refused(code != cudaSuccess ? code : cudaErrorNoDevice, "cudaGetDeviceCount",
-                            e);
     cudaDeviceProp p;
-    if (!wanted(wish, d->count, &d->index, e))
-        return false;
-    code = call_GetDeviceProperties(&p, d->index);
+    cudaError_t code = call_GetDeviceProperties(&p, d->index);
     if (code != cudaSuccess)
         return cuda_refused(code, "cudaGetDeviceProperties", e);
     snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, p.name);
@@ -113,23 +104,46 @@ bool cuda_device_open(struct cuda_device *d, const char *wish, struct err *e)
         snprintf(d->core, sizeof d->core, "sm_%d%d", major, minor);
     if (call_DriverGetVersion(&driver) == cudaSuccess)
         snprintf(d->driver, sizeof d->driver, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
-    code = call_SetDevice(d->index);
-    return code == cudaSuccess || cuda_refused(code, "cudaSetDevice", e);
+    return true;
 }
 
-bool cuda_device_begin(cudaStream_t *stream, struct err *e)
+bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e)
 {
-    cudaError_t code = call_StreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    d->index = index;
+    if (!describe(d, e))
+        return false;
+    cudaError_t code = call_SetDevice(index);
     if (code != cudaSuccess)
-        return cuda_refused(code, "cudaStreamCreateWithFlags", e);
-    code = call_FuncSetAttribute(kernels_any(), cudaFuncAttributePreferredSharedMemoryCarveout,
-                                 cudaSharedmemCarveoutDefault); /* what it has anyhow */
+        return cuda_refused(code, "cudaSetDevice", e);
+    const char *call = "cudaStreamCreateWithFlags";
+    code = call_StreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    bool streams = code == cudaSuccess;
+    if (streams) {
+        call = "cudaFuncSetAttribute";
+        code = call_FuncSetAttribute(kernels_any(), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutDefault); /* what it has anyhow */
+    }
     if (code == cudaSuccess)
         return true;
-    cuda_refused(code, "cudaFuncSetAttribute", e);
-    if (!cuda_ended())
+    cuda_refused(code, call, e);
+    if (streams && !cuda_ended())
         call_StreamDestroy(*stream);
+    if (!cuda_ended())
+        call_DeviceReset(); /* another card may serve: no context stays on this one */
     return false;
+}
+
+bool cuda_device_open(struct cuda_device *d, const char *wish, cudaStream_t *stream, struct err *e)
+{
+    int index;
+    *d = cuda_device{};
+    cudaError_t code = call_GetDeviceCount(&d->count);
+    if (code != cudaSuccess || d->count < 1)
+        return cuda_refused(code != cudaSuccess ? code : cudaErrorNoDevice, "cudaGetDeviceCount",
+                            e);
+    if (!wish || strcmp(wish, "auto") == 0)
+        return cuda_device_auto(d, stream, e);
+    return wanted(wish, d->count, &index, e) && cuda_device_begin(d, index, stream, e);
 }
 
 uint64_t cuda_device_free(void)

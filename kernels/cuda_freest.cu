@@ -1,24 +1,89 @@
-/* cuda_freest.cu - which of several cards has the most memory left. To ask CUDA would open a
- * context on each, so the driver's own library is asked (backend/nvml.h); where it is not there,
- * the first card it is. */
+/* cuda_freest.cu - auto: of several cards the one with the most memory left that is to be had. To
+ * ask CUDA what is left would open a context on each, so the driver's own library is asked
+ * (backend/nvml.h); where it is not there, CUDA's order stands. A card that is kept for another
+ * process, or full, is found out when it is begun with: the next one is tried. */
+#include <stdio.h>
+
 #include "cuda.cuh"
 
 #include "backend/nvml.h"
 
-int cuda_device_freest(int count)
+struct choice {
+    int index;
+    uint64_t left; /* bytes; 0: not known */
+    bool taken;    /* as far as NVML knows: an exclusive card may be shared all the same (MPS) */
+};
+
+static bool before(const struct choice *a, const struct choice *b)
 {
-    int best = 0;
-    uint64_t most = 0;
-    char why[160];
-    struct nvml *n = count > 1 ? nvml_open(why, sizeof why) : NULL;
+    return a->taken != b->taken ? b->taken : a->left > b->left;
+}
+
+/* False, with the reason, where nobody tells how much is left. */
+static bool ask(struct choice *all, int count, char *why, size_t room)
+{
+    bool told = false;
+    struct nvml *n = nvml_open(why, room);
     for (int i = 0; n && i < count; i++) {
         char uuid[48];
-        uint64_t left = cuda_device_uuid(i, uuid, sizeof uuid) ? nvml_free(n, uuid) : 0;
-        if (left > most) {
-            most = left;
-            best = i;
-        }
+        struct nvml_card card;
+        if (!cuda_device_uuid(i, uuid, sizeof uuid) || !nvml_card_of(n, uuid, &card))
+            continue;
+        all[i].left = card.free;
+        all[i].taken = nvml_taken(&card);
+        told |= card.free > 0;
     }
+    if (n && !told)
+        snprintf(why, room, "NVML does not know them");
     nvml_close(n);
-    return best;
+    return told;
+}
+
+/* Equal ones stay in CUDA's order. */
+static void sort(struct choice *all, int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct choice it = all[i];
+        int at = i;
+        for (; at > 0 && before(&it, &all[at - 1]); at--)
+            all[at] = all[at - 1];
+        all[at] = it;
+    }
+}
+
+/* The cards in the order in which they are tried. */
+static struct choice *rank(int count)
+{
+    char why[160];
+    struct choice *all = (struct choice *)mem_zero((size_t)count, sizeof *all);
+    for (int i = 0; i < count; i++)
+        all[i].index = i;
+    if (count > 1 && !ask(all, count, why, sizeof why))
+        log_line("dnn_gpu: which of %d GPUs has the most memory left cannot be asked (%s): they "
+                 "are tried from the first on", count, why);
+    sort(all, count);
+    return all;
+}
+
+bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e)
+{
+    struct choice *all = rank(d->count);
+    struct err first = {};
+    bool good = false, next = true;
+    for (int i = 0; i < d->count && next; i++) {
+        err_clear(e);
+        good = cuda_device_begin(d, all[i].index, stream, e);
+        next = !good && !cuda_ended() && (e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY);
+        if (!next)
+            break;
+        if (i == 0)
+            first = *e;
+        if (d->count > 1)
+            log_line("dnn_gpu: GPU %d is passed over (%s)", d->index, e->what);
+        call_GetLastError(); /* this one is dealt with */
+    }
+    if (!good && first.id != ERR_NONE && !cuda_ended())
+        *e = first; /* what the others lack is no reason to give up for good */
+    mem_free(all);
+    return good;
 }

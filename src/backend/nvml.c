@@ -141,25 +141,37 @@ static void holders(const struct nvml_calls *c, void *at, struct nvml_card *card
     mem_free(running);
 }
 
+static void ask(const struct nvml_calls *c, void *at, struct nvml_card *card)
+{
+    *card = (struct nvml_card){.compute_mode = -1, .ecc = -1, .throttle = -1, .celsius = -1};
+    if (!at)
+        return;
+    describe(c, at, card);
+    condition(c, at, card);
+    holders(c, at, card);
+}
+
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card)
 {
     void *at = NULL;
-    *card = (struct nvml_card){.compute_mode = -1, .ecc = -1, .throttle = -1, .celsius = -1};
-    if (!n->call.nvmlDeviceGetHandleByIndex_v2 ||
-        n->call.nvmlDeviceGetHandleByIndex_v2(index, &at) != 0)
-        return false;
-    describe(&n->call, at, card);
-    condition(&n->call, at, card);
-    holders(&n->call, at, card);
-    return true;
+    bool there = n->call.nvmlDeviceGetHandleByIndex_v2 &&
+                 n->call.nvmlDeviceGetHandleByIndex_v2(index, &at) == 0;
+    ask(&n->call, there ? at : NULL, card);
+    return there;
 }
 
-uint64_t nvml_free(const struct nvml *n, const char *uuid)
+bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card)
 {
     void *at = NULL;
-    struct nvml_memory m = {0};
-    bool known = n->call.nvmlDeviceGetHandleByUUID && n->call.nvmlDeviceGetMemoryInfo &&
-                 n->call.nvmlDeviceGetHandleByUUID(uuid, &at) == 0 &&
-                 n->call.nvmlDeviceGetMemoryInfo(at, &m) == 0;
-    return known ? m.free : 0;
+    bool there = n->call.nvmlDeviceGetHandleByUUID &&
+                 n->call.nvmlDeviceGetHandleByUUID(uuid, &at) == 0;
+    ask(&n->call, there ? at : NULL, card);
+    return there;
+}
+
+bool nvml_taken(const struct nvml_card *card)
+{
+    enum { PROHIBITED = 2, ONE_PROCESS = 3 };
+    return card->compute_mode == PROHIBITED ||
+           (card->compute_mode == ONE_PROCESS && card->holders[0]);
 }

@@ -29,8 +29,10 @@ unsigned nvml_count(const struct nvml *n); /* cards of the machine */
 void nvml_driver(const struct nvml *n, char *to, size_t room); /* "550.54.14", "" */
 /* False where there is none. */
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card);
-/* Bytes that are free on the card with that UUID; 0: not known. */
-uint64_t nvml_free(const struct nvml *n, const char *uuid);
+/* The same of the card with that UUID. */
+bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card);
+/* It is closed to programs, or to all but one, which is there. */
+bool nvml_taken(const struct nvml_card *card);
 
 #ifdef __cplusplus
 }

@@ -62,8 +62,12 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
         text_printf(out, ", products in %s (requested %s)", r->backend.precision,
                     r->backend.precision_wish);
     text_char(out, '\n');
-    text_printf(out, "time        about %.3g s (%lld epoch%s%s)\n", r->seconds,
-                (long long)c->train.epochs, c->train.epochs == 1 ? "" : "s",
+    text_printf(out, "time        about %.3g s ", r->seconds);
+    if (select_compared(&r->backend))
+        text_printf(out, "by steps timed here, %.1f s as estimated ",
+                    select_is_gpu(&r->backend) ? r->backend.gpu_s : r->backend.cpu_s);
+    text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
+                c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
     text_put(out, "settings    (those that were set)\n");
     for (size_t i = 0; i < c->setting_count; i++)

@@ -78,9 +78,13 @@ static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)
 static struct machine *unavailable(struct selection *s, const struct backend_options *b, bool blas,
                                    struct err *e)
 {
-    char why[256];
+    char why[256], there[sizeof e->expected + 16] = "";
     bool nobody_asked = strcmp(s->requested, "auto") == 0; /* the faster one that is there */
     snprintf(why, sizeof why, "%.250s", e->what);
+    if (e->cause == REFUSAL_DEVICE) {
+        snprintf(why, sizeof why, "%s: %.200s", s->device_from, e->what);
+        snprintf(there, sizeof there, "; expected %s", e->expected);
+    }
     if (b->fallback && !nobody_asked) { /* 69 or 75 */
         snprintf(e->what, sizeof e->what, "dnn_gpu: requested (%s) but unavailable (%s)",
                  text_quote_z(s->from), why);
@@ -93,9 +97,9 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
     err_clear(e);
     snprintf(s->reason, sizeof s->reason, "%s", why);
     if (nobody_asked)
-        log_note("auto: GPU unavailable (%s); using CPU", why);
+        log_note("auto: GPU unavailable (%s%s); using CPU", why, there);
     else
-        log_loud("dnn_gpu: requested but unavailable (%s); using CPU", why);
+        log_loud("dnn_gpu: requested but unavailable (%s%s); using CPU", why, there);
     return open_cpu(s, blas, e);
 }
 

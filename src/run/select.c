@@ -68,6 +68,17 @@ static void say_unused(const struct backend_options *b)
     text_free(&names);
 }
 
+/* Where the wish for one card came from: an option, a variable, or the key of the config. */
+static const char *device_from(const struct setting *settings, size_t count)
+{
+    static const char key[] = "backend.device";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(settings[i].key, key) == 0 && strcmp(settings[i].from, "default") != 0 &&
+            strcmp(settings[i].from, "config") != 0)
+            return settings[i].from;
+    return key;
+}
+
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e)
 {
@@ -75,6 +86,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     enum backend_word word = config_backend(b, job, settings, count, &from);
     *s = (struct selection){.requested = backend_names[word],
                             .from = from,
+                            .device_from = device_from(settings, count),
                             .used = backend_names[BACKEND_CPU],
                             .machine = "cpu",
                             .device = "cpu",

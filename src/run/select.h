@@ -11,6 +11,7 @@
 struct selection {
     const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
     const char *from;      /* who asked: "--backend", a variable, a key, "default" */
+    const char *device_from; /* the same of backend.device */
     const char *used;      /* "dnn_cpu", "dnn_gpu" */
     /* its name in backend.h: "cpu", "cuda"; NULL: not decided before select_decide */
     const char *machine;
@@ -40,7 +41,10 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
 const char *select_other_kind(const char *kind);
 bool select_is_gpu(const struct selection *s);    /* the machine that is open */
 bool select_wants_gpu(const struct selection *s); /* the one to be opened; false: not decided */
-/* What the job will take, as measured by its beginning, is the estimate of its machine. */
+/* auto has made both estimates, and they decided: they stay as they are. */
+bool select_compared(const struct selection *s);
+/* What the job will take, as measured by its beginning: the estimate of its machine where none
+ * was made. */
 void select_took(struct selection *s, double seconds);
 /* Where the machine is not decided: the faster one by estimate (cost.h). A CPU that needs under a
  * second is taken without a look at the GPU; a GPU is opened, probed, and may then be left. */

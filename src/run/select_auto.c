@@ -6,9 +6,15 @@
 #include "base/log.h"
 #include "run/select.h"
 
+bool select_compared(const struct selection *s)
+{
+    return s->cpu_s >= 0 && s->gpu_s >= 0;
+}
+
 void select_took(struct selection *s, double seconds)
 {
-    *(select_is_gpu(s) ? &s->gpu_s : &s->cpu_s) = seconds;
+    if (!select_compared(s))
+        *(select_is_gpu(s) ? &s->gpu_s : &s->cpu_s) = seconds;
 }
 
 static void say(struct selection *s, bool gpu)

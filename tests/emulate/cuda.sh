@@ -192,8 +192,8 @@ had() { # had CODE ID TEXT NAME VARIABLES: what is said without a fallback, and 
 had 69 E1801 "no GPU is visible" "G01 no device" DNN_EMULATE=devices:0:0
 had 69 E1801 "the CUDA driver serves CUDA 12.4, this program needs 13.0" "G02 an old driver" DNN_EMULATE=driver:12040,GetDeviceCount:1:35
 had 69 E1801 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' "G03 a hidden one" DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1
-had 69 E1801 'there is no device "7"' "G04 no such index" GPU_DEVICE_ID=7
-had 75 E1805 "the GPU is busy" "G05 a busy one" DNN_EMULATE=StreamCreateWithFlags:1:46
+had 69 E1801 'GPU_DEVICE_ID: there is no device "7"' "G04 no such index" GPU_DEVICE_ID=7
+had 75 E1805 "the GPU is busy" "G05 busy ones" DNN_EMULATE=StreamCreateWithFlags:1:46,StreamCreateWithFlags:1:46
 had 69 E1801 "this build has no kernels for the architecture" "G13 no kernel image" DNN_EMULATE=FuncSetAttribute:1:209
 
 # --- memory ---
@@ -278,10 +278,35 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *m)
     m->free = ((char *)device)[39] == '2' ? 900 : 100;
     return 0;
 }
+#ifdef MODE
+int nvmlDeviceGetComputeMode(void *device, int *mode) { *mode = ((char *)device)[39] == '2' ? MODE : 0; return 0; }
+#endif
+#ifdef HELD
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, void *list)
+{
+    *count = ((char *)device)[39] == '2';
+    memset(list, 0, 24 * *count);
+    return 0;
+}
+#endif
 C
 if gcc -shared -fPIC -o nvml/libnvidia-ml.so.1 nvml/stub.c 2>/dev/null; then
     run env LD_LIBRARY_PATH=nvml "$DNN" train c.json -o x.dnn --progress none
     err_has "model loaded on GPU 1" "the freest of two"
+    err_lacks "cannot be asked" "is no guess"
+    run env LD_LIBRARY_PATH=nvml DNN_EMULATE=on:1,SetDevice:1:46 "$DNN" train c.json -o x.dnn --progress none
+    [ $STATUS -eq 0 ] && grep -q "GPU 1 is passed over (the GPU is busy" err && grep -q "model loaded on GPU 0" err
+    ok $? "where it is taken, the other" "exit $STATUS: $(cat err)"
+    for how in "0 -DMODE=2" "0 -DMODE=3 -DHELD" "1 -DMODE=3" "1 -DMODE=0 -DHELD"; do
+        # shellcheck disable=SC2086 # words
+        gcc -shared -fPIC ${how#* } -o nvml/libnvidia-ml.so.1 nvml/stub.c
+        run env LD_LIBRARY_PATH=nvml "$DNN" train c.json -o x.dnn --progress none
+        err_has "model loaded on GPU ${how%% *}" "the freest, of mode and holders ${how#* }"
+        err_lacks "passed over" "none is tried in vain"
+    done
+    gcc -shared -fPIC -DMODE=2 -o nvml/libnvidia-ml.so.1 nvml/stub.c
+    run env LD_LIBRARY_PATH=nvml DNN_EMULATE=on:0,SetDevice:1:46 "$DNN" train c.json -o x.dnn --progress none
+    err_has "model loaded on GPU 1" "what NVML calls taken is tried when nothing else is left"
     gcc -shared -fPIC -DLACKING -o nvml/libnvidia-ml.so.1 nvml/stub.c
     run env LD_LIBRARY_PATH=nvml "$DNN" train c.json -o x.dnn --progress none
     err_has "model loaded on GPU 0" "a library that lacks a call is not used"
@@ -299,6 +324,13 @@ run dnn check c.json --backend auto --set train.epochs=1000000 --json
 perl -ne '$good ||= /auto: cpu ([0-9.]+) s, gpu ([0-9.]+) s; using CPU/ && $1 > 1 && $2 > $1; END { exit !$good }' err
 ok $? "where the CPU has much to do, the GPU is opened and probed, and left where it is slower" "$(cat err)"
 out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "with both estimates as the reason"
+perl -ne 'next unless /"reason":"estimates: cpu ([0-9.]+) s, gpu ([0-9.]+) s"/; my $said = "$1 $2";
+    $good = /"estimates":\{"cpu_s":([-0-9.e+]+),"gpu_s":([-0-9.e+]+)\}/ && sprintf("%.1f %.1f", $1, $2) eq $said; END { exit !$good }' out
+ok $? "check --json: the estimates that decided" "$(cat out)"
+run dnn check c.json --backend auto --set train.epochs=1000000
+perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/; $good ||= /^time .* s by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
+    END { exit !$good }' out
+ok $? "as in its text, beside the time that was measured" "$(cat out)"
 sed 's/\[16, 8\]/[512, 512]/' c.json >wide.json
 for word in cpu none; do
     run env DNN_EMULATE=devices:0:0 "$DNN" check wide.json --backend auto --set train.epochs=1000000 --set backend.fallback=$word

@@ -270,6 +270,11 @@ cudaError_t do_RuntimeGetVersion(int *version)
     *version = 13000;
     return cudaSuccess;
 }
+cudaError_t do_DeviceReset(void) /* of a card whose stream was given back */
+{
+    streams_finish(cudart.device);
+    return cudart.sticky;
+}
 
 /* --- memory --- */
 

@@ -36,7 +36,28 @@ for wish in 3 cuda:3 GPU-ffff MIG-ffff -1 cuda: GPU- best; do
 done
 run dnn train n.json -o x.dnn --progress none --device 7
 err_has 'there is no device "7"' "G04 says which"
-err_has "0 (emulated, GPU-${uuid}1), 1 (emulated, GPU-${uuid}2), 2 (emulated, GPU-${uuid}3)" "G04 and lists those that are"
+there="0 (emulated, GPU-${uuid}1), 1 (emulated, GPU-${uuid}2), 2 (emulated, GPU-${uuid}3)"
+err_has "$there" "G04 and lists those that are"
+run env GPU_DEVICE_ID=9 "$DNN" train f.json -o x.dnn --progress none
+err_has "(GPU_DEVICE_ID: there is no device \"9\"; expected one of $there)" "G04 as the warning does, with the variable that names it"
+run env GPU_DEVICE_ID=9 "$DNN" predict x.dnn d.csv -o p.csv --backend dnn_gpu
+err_has "(GPU_DEVICE_ID: there is no device \"9\"; expected one of $there)" "G04 of predict too"
+run dnn train f.json -o x.dnn --progress none --set backend.device=9
+err_has "(--set: there is no device \"9\"; expected one of $there)" "G04 or the option"
+run dnn train n.json -o x.dnn --progress none
+err_has "which of 3 GPUs has the most memory left cannot be asked (" "that the first was taken for want of NVML"
+run dnn train n.json -o x.dnn --progress none --device 0
+err_lacks "cannot be asked" "which is nothing to one that was named"
+
+# trained on the card, answered on the CPU: README has this section
+make_config h.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_cpu", "train": "dnn_gpu", "predict": "dnn_cpu", "evaluate": "auto"}'
+run env DNN_EMULATE=report "$DNN" train h.json -o h.dnn --progress none
+err_has "model loaded on GPU 0 (emulated" "backend.train: the card"
+run env DNN_EMULATE=report "$DNN" predict h.dnn d.csv -o p.csv
+[ $STATUS -eq 0 ] && ! grep -q "emulated" err && grep -q "dnn_cpu: using CPU" err
+ok $? "backend.predict: no call of CUDA" "$(cat err)"
+run env DNN_EMULATE=report DNN_PREDICT_GPU=true "$DNN" predict h.dnn d.csv -o p.csv
+err_has "model loaded on GPU 0 (emulated" "which a variable changes"
 
 # shown LIST DEVICE: which card device 0 is, of those that are shown
 shown() {
@@ -71,7 +92,21 @@ refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES=""' devices:3:64000000 C
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' devices:3:64000000 CUDA_VISIBLE_DEVICES=-1
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="99"' devices:3:64000000 CUDA_VISIBLE_DEVICES=99
 refused G03 69 'no GPU is visible; CUDA_VISIBLE_DEVICES="GPU-nonsense"' devices:3:64000000 CUDA_VISIBLE_DEVICES=GPU-nonsense
-refused G05 75 "the GPU is busy, or in exclusive mode with another process on it" StreamCreateWithFlags:1:46
+taken="the GPU is busy, or in exclusive mode with another process on it"
+refused G05 75 "$taken" devices:1:64000000,StreamCreateWithFlags:1:46
+for call in SetDevice StreamCreateWithFlags; do
+    refused "G05 all of them" 75 "$taken" devices:3:64000000,$call:1:46,$call:1:46,$call:1:46
+done
+err_has "GPU 2 is passed over ($taken)" "G05 after each was tried"
+for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 StreamCreateWithFlags:1:2; do
+    run env DNN_EMULATE=report,on:0,$plan "$DNN" train n.json -o y.dnn --progress none
+    [ $STATUS -eq 0 ] && grep -q "GPU 0 is passed over (" err && grep -q "model loaded on GPU 1 (emulated" err && grep -q " 0 findings, 0 left" err
+    ok $? "G05 $plan on the first card: the next one serves" "exit $STATUS: $(cat err)"
+done
+run env DNN_EMULATE=report,SetDevice:1:46,SetDevice:1:209 "$DNN" train n.json -o y.dnn --progress none
+is_exit 75 "G05 one is busy, and for the other there are no kernels: try again later"
+run env DNN_EMULATE=on:0,SetDevice:1:46 "$DNN" train n.json -o y.dnn --progress none --device 0
+is_exit 75 "G05 one that was named is not passed over"
 refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:209
 refused G13 69 "too old to compile its kernels" FuncSetAttribute:1:222
 refused G15 69 "805" StreamCreateWithFlags:1:805

@@ -70,7 +70,7 @@ told "G01 no device" 69 device "the driver shows no device" DNN_EMULATE=devices:
 told "G02 an old driver" 69 runtime "the CUDA driver serves CUDA 12.4, this program needs 13.0" DNN_EMULATE=driver:12040,GetDeviceCount:1:35
 told "G03 a hidden one" 69 device 'no device is visible: CUDA_VISIBLE_DEVICES="-1"' CUDA_VISIBLE_DEVICES=-1 DNN_GPUCHECK_ROOT="$WORK"
 told "G04 no such index" 69 device 'there is no device "7"' GPU_DEVICE_ID=7
-told "G05 a busy one" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46
+told "G05 busy ones" 75 context "the GPU is busy" DNN_EMULATE=StreamCreateWithFlags:1:46,StreamCreateWithFlags:1:46
 told "G06 a full one" 75 alloc "the card is full" DNN_EMULATE=devices:1:60000
 told "G06 one that fills up in the midst of the checks" 75 kernel.gather "no room for" DNN_EMULATE=Malloc:5:2
 told "G05 a service that is not ready" 69 context "(807) from cuda" DNN_EMULATE=StreamCreateWithFlags:1:807

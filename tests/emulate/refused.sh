@@ -87,7 +87,7 @@ if gcc -shared -fPIC -DINIT=18 -DMIG=0 -DPROCESSES=0 -o old/libnvidia-ml.so.1 nv
     run env DNN_EMULATE=devices:0:0 DNN_GPUCHECK_ROOT="$WORK/held" LD_LIBRARY_PATH=mig "$DNN" gpucheck
     grep -A3 '^device  *fail  the card is in MIG mode, and has no instance' out | grep -q ' fix: .*nvidia-smi mig -cgi'
     ok $? "MIG without an instance" "exit $STATUS: $(grep -A3 '^device' out)"
-    run env DNN_EMULATE=StreamCreateWithFlags:1:46 LD_LIBRARY_PATH=many "$DNN" gpucheck
+    run env DNN_EMULATE=StreamCreateWithFlags:1:46,StreamCreateWithFlags:1:46 LD_LIBRARY_PATH=many "$DNN" gpucheck
     is_exit 75 "a busy card, with many processes"
     grep -A3 '^context  *fail  ' out | grep -q ' fix: processes on the card: 100, 101, 102, '
     ok $? "which are named" "$(grep -A3 '^context' out)"
