@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "run/aside.h"
+#include "run/check.h"
 #include "run/stop.h"
 #include "run/train.h"
 
@@ -23,6 +24,7 @@ void cli_stuck(const struct err *why)
         code = a->command->stuck(a, why);
     } else {
         train_stuck(&e);
+        check_stuck(&e);
         code = cli_fail(a, &e, NULL);
     }
     stop_cleanup();

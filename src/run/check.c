@@ -220,12 +220,27 @@ static void begin_anew(struct training *t, struct err *e)
     training_stopped(t, e);
 }
 
+static struct training *_Atomic running;
+
+static bool may_begin_anew(const struct training *t, const struct err *e)
+{
+    return t->backend.used && select_falls_back(&t->backend, &t->config->backend, e);
+}
+
+void check_stuck(struct err *e)
+{
+    if (running && may_begin_anew(running, e))
+        begin_anew(running, e);
+}
+
 bool check_run(struct config *config, struct check_result *r, struct err *e)
 {
     struct training t = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
+    running = &t;
     bool good = all(&t, r, e);
-    if (!good && t.backend.used && select_falls_back(&t.backend, &config->backend, e))
+    running = NULL;
+    if (!good && may_begin_anew(&t, e))
         begin_anew(&t, e);
     training_close(&t);
     if (!good)

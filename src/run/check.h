@@ -25,6 +25,8 @@ struct check_result {
     struct text resolved; /* config with every default */
 };
 bool check_run(struct config *config, struct check_result *r, struct err *e);
+/* As train_stuck, of the check that runs. */
+void check_stuck(struct err *e);
 void check_write(const struct config *c, const struct check_result *r,
                  struct json_out *out); /* dnn.check/1 */
 void check_free(struct check_result *r);

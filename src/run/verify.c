@@ -33,6 +33,7 @@ bool verify_run(const char *model, const struct overrides *o, struct verify_resu
     *r = (struct verify_result){0};
     if (!serve_open(&s, model, JOB_PREDICT, o, e))
         return false;
+    s.beside = true;
     const struct golden *g = &s.file->golden;
     r->rows = g->count;
     unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);
