@@ -100,7 +100,7 @@ calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' err)
 [ "${calls:-0}" -gt 100 ]
 ok $? "calls are counted: $calls"
 for n in 20 90 160; do faulted "G09 a sticky error after kernel $n" DNN_EMULATE=break:$n:719,report; done
-faulted "G10 an ECC error" DNN_EMULATE=report DNN_FAULT=cuda:500:214
+faulted "G10 an ECC error" DNN_EMULATE=report "DNN_FAULT=cuda:$((calls / 2)):214"
 faulted "G11 the card is gone" DNN_FAULT=cuda:$((calls / 2)):999
 faulted "G12 a hang" DNN_EMULATE=hang:450,report DNN_PATIENCE=0.2
 err_has "hangs: no answer for 0.2 seconds; last given to it: " "says of what"
