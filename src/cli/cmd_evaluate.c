@@ -154,7 +154,7 @@ static int verify_command(struct args *a)
     struct overrides o = cli_overrides(a);
     struct verify_result r = {0};
     int code = EXIT_DONE;
-    if (!verify_run(a->positionals[0], &o, &r, &e))
+    if (!verify_run(a->positionals[0], &o, true, &r, &e))
         code = cli_fail(a, &e, NULL);
     else if (a->json) {
         struct json_out out = {0};

@@ -181,8 +181,8 @@ static bool check_portable(struct lesson *s, struct err *e)
     struct gpu_check *c = gpucheck_add(s->j->g, "portable");
     struct verify_result there = {0}, back = {0};
     struct overrides cpu = command_of(s, false), gpu = command_of(s, true);
-    bool good = verify_run(s->models[ON_GPU], &cpu, &there, e) &&
-                verify_run(s->models[ON_CPU], &gpu, &back, e);
+    bool good = verify_run(s->models[ON_GPU], &cpu, false, &there, e) &&
+                verify_run(s->models[ON_CPU], &gpu, false, &back, e);
     if (!good)
         return ended(s, c, good, e);
     gpucheck_measured(c, "%.2g", worst_of(there.largest_difference, back.largest_difference));

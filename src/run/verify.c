@@ -26,14 +26,14 @@ static double difference(const struct serve *s, const real *got, const real *wan
     return most;
 }
 
-bool verify_run(const char *model, const struct overrides *o, struct verify_result *r,
-                struct err *e)
+bool verify_run(const char *model, const struct overrides *o, bool beside,
+                struct verify_result *r, struct err *e)
 {
     struct serve s;
     *r = (struct verify_result){0};
     if (!serve_open(&s, model, JOB_PREDICT, o, e))
         return false;
-    s.beside = true;
+    s.beside = beside;
     const struct golden *g = &s.file->golden;
     r->rows = g->count;
     unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);

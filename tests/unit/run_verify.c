@@ -36,17 +36,17 @@ static void golden_rows(const struct tiny *t)
     struct err e = {0};
     struct verify_result r;
     char *path = changed(t, (real)0.5, 1, 0);
-    bool asked = verify_run(path, &tiny_overrides, &r, &e);
+    bool asked = verify_run(path, &tiny_overrides, true, &r, &e);
     ok(asked && !r.pass && r.largest_difference > 0.01,
        "moved logits do not pass: off by %.3g", r.largest_difference);
     mem_free(path);
     path = changed(t, 0, (real)1.001, 0);
-    asked = verify_run(path, &tiny_overrides, &r, &e);
+    asked = verify_run(path, &tiny_overrides, true, &r, &e);
     ok(asked && !r.pass,
        "changed weights do not pass: off by %.3g", r.largest_difference);
     mem_free(path);
     path = changed(t, 0, 1, 'x');
-    ok(!verify_run(path, &tiny_overrides, &r, &e) && e.id == ERR_MODEL_GOLDEN &&
+    ok(!verify_run(path, &tiny_overrides, true, &r, &e) && e.id == ERR_MODEL_GOLDEN &&
            err_exit(&e) == EXIT_FORMAT,
        "a golden cell that cannot be read: %s", e.what);
     mem_free(path);
@@ -65,7 +65,8 @@ static void lost_answer(const struct tiny *t)
         const size_t cells = (size_t)g->count * g->cells;
         struct text text = {0};
         memcpy(f->plan.core, "other", sizeof "other");
-        bool asked = modelfile_save(f, path, NULL, &e) && verify_run(path, &tiny_overrides, &r, &e);
+        bool asked = modelfile_save(f, path, NULL, &e) &&
+                     verify_run(path, &tiny_overrides, true, &r, &e);
         ok(asked && !r.bits && r.pass, "another core's answers are near enough: %s", e.what);
         text_put(&text, "3e38");
         text_add(&text, g->text + g->offsets[1], g->offsets[cells] - g->offsets[1]);
@@ -74,7 +75,8 @@ static void lost_answer(const struct tiny *t)
             g->offsets[i] += 4 - was;
         mem_free(g->text);
         g->text = text.data;
-        asked = modelfile_save(f, path, NULL, &e) && verify_run(path, &tiny_overrides, &r, &e);
+        asked = modelfile_save(f, path, NULL, &e) &&
+                verify_run(path, &tiny_overrides, true, &r, &e);
         ok(asked && !r.pass && isnan(r.largest_difference),
            "an answer that is no number does not pass: %s %g", e.what, r.largest_difference);
     }
@@ -123,7 +125,7 @@ static void overflowing_row(void)
                 "\"split\": {\"method\": \"column\", \"column\": \"part\"}},"
                 "\"model\": {\"preset\": \"mlp\"}, \"train\": {\"epochs\": 3},"
                 "\"output\": {\"model\": \"tiny.dnn\"}}")) {
-        bool asked = verify_run(t.model, &tiny_overrides, &r, &e);
+        bool asked = verify_run(t.model, &tiny_overrides, true, &r, &e);
         ok(asked && r.pass && r.rows == 14,
            "the model is read, with the 14 golden rows that have an answer: %s", e.what);
         if (asked)
@@ -153,7 +155,7 @@ static void without_header(void)
                 "\"split\": {\"method\": \"random\", \"valid\": 0.2, \"test\": 0.1}},"
                 "\"model\": {\"preset\": \"linear\"}, \"train\": {\"epochs\": 3},"
                 "\"output\": {\"model\": \"tiny.dnn\"}}"))
-        ok(verify_run(t.model, &tiny_overrides, &r, &e) && r.pass && r.rows == 16,
+        ok(verify_run(t.model, &tiny_overrides, true, &r, &e) && r.pass && r.rows == 16,
            "a model of a file without header answers its own rows: %s", e.what);
     text_free(&data);
     tiny_close(&t);
