@@ -7,6 +7,7 @@
 #include "cuda.cuh"
 
 static const uint32_t unrolled[] = {1, 8, 64};
+static const uint32_t NO_WHOLE = ~0u;
 enum { WHOLE = 3, SIZES, WHOLE_MOST = 4096 }; /* operations in the graph of an epoch */
 
 struct taken { enum op_id op; size_t at; };
@@ -19,7 +20,7 @@ struct cuda_routine {
     bool played;
     bool refused; /* a capture of it was */
     bool heavy;   /* one of its graphs found no room: it is issued */
-    uint32_t asked, whole; /* rounds: of the last play; of the graph WHOLE, 0: not chosen */
+    uint32_t asked, whole; /* rounds: of the last play; of WHOLE, 0: not chosen, or NO_WHOLE */
     cudaGraphExec_t graphs[SIZES];
 };
 
@@ -166,6 +167,19 @@ static uint32_t rounds_of(const struct cuda_routine *r, int size)
     return size == WHOLE ? r->whole : unrolled[size];
 }
 
+/* Where there is no room for an epoch's graph, there may be for the smaller ones. */
+static void without_graph(struct card *m, struct cuda_routine *r, int size, cudaError_t code,
+                          const char *call)
+{
+    bool small = size == WHOLE && code == cudaErrorMemoryAllocation && !cuda_ended();
+    if (small) {
+        call_GetLastError();
+        r->whole = NO_WHOLE;
+    } else {
+        without_graphs(m, code, call);
+    }
+}
+
 static void make_graph(struct card *m, struct cuda_routine *r, int size)
 {
     cudaGraph_t graph = capture(m, r, rounds_of(r, size));
@@ -174,30 +188,32 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
     cudaError_t code = call_GraphInstantiateWithFlags(&r->graphs[size], graph, 0);
     if (code != cudaSuccess) {
         r->graphs[size] = NULL;
-        without_graphs(m, code, "cudaGraphInstantiateWithFlags");
+        without_graph(m, r, size, code, "cudaGraphInstantiateWithFlags");
     }
     if (!cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
 }
 
 /* Which of its kernels failed, a graph does not tell. A driver may want memory for a graph when it
- * is first launched: without that nothing has run. */
-static void launch(struct card *m, struct cuda_routine *r, int size)
+ * is first launched: without that nothing has run, and false. */
+static bool launch(struct card *m, struct cuda_routine *r, int size)
 {
     m->last = {op_name(r->ops[0].op), NULL, op_name(r->ops[r->count - 1].op), r->count};
     cudaError_t code = call_GraphLaunch(r->graphs[size], m->stream);
-    r->heavy = code == cudaErrorMemoryAllocation;
-    if (r->heavy)
-        without_graphs(m, code, "cudaGraphLaunch");
-    else
+    if (code != cudaErrorMemoryAllocation) {
         cuda_good(m, code, "cudaGraphLaunch");
+        return true;
+    }
+    r->heavy = size != WHOLE;
+    without_graph(m, r, size, code, "cudaGraphLaunch");
+    return false;
 }
 
 /* The first number that repeats is that of an epoch's steps, or of its validation's batches; it
  * stays, as a graph that may still be played is not taken away. */
 static void choose_whole(struct cuda_routine *r, uint32_t times)
 {
-    if (!r->whole && times == r->asked && times > 1 && times <= WHOLE_MOST / r->count)
+    if (!r->whole && times == r->asked && times > 1 && (uint64_t)times * r->count <= WHOLE_MOST)
         r->whole = times;
     r->asked = times;
 }
@@ -225,14 +241,12 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
             make_graph(m, r, size);
         if (cuda_lost(m))
             return;
-        bool whole = r->graphs[size] && !r->heavy;
-        if (whole)
-            launch(m, r, size);
-        if (whole && r->heavy)
+        bool graph = r->graphs[size] && !r->heavy;
+        if (graph && !launch(m, r, size))
             continue;
-        if (!whole)
+        if (!graph)
             issue_all(m, r);
         r->played = true;
-        times -= whole ? rounds_of(r, size) : 1;
+        times -= graph ? rounds_of(r, size) : 1;
     }
 }

@@ -46,6 +46,10 @@ few() { dnn train few.json --progress none --set model.hidden='[4]' --set train.
 few -o graphs.dnn >err
 CUDA_LAUNCH_BLOCKING=1 few -o plain.dnn >err
 same graphs.dnn plain.dnn "the same bytes without graphs"
+for n in 1 3 5; do # one of a round, of 8, of a whole epoch
+    DNN_EMULATE=GraphInstantiateWithFlags:$n:2 few -o small.dnn >err
+    same small.dnn plain.dnn "and without room for graph $n"
+done
 
 # --- what the device measures is what the host would, and does not depend on who writes it down ---
 value() { tail -n 1 j.jsonl | sed -n "s/.*\"valid\":{[^}]*\"$1\":\([-0-9.e+]*\).*/\1/p"; }
