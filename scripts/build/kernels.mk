@@ -3,6 +3,7 @@
 #   make CUDA_ARCHS="80 90"      only these architectures, as a developer wants it: it saves half of nvcc's time. 90a is for the
 #                                kernels that have instructions of that card alone (KERNELS_90A), which have code for it only;
 #                                for all others it is 90
+#   make KERNEL_LINES=1          with the lines of the sources, for compute-sanitizer and profilers: three times as large
 #   make kernels                 build/libkernels.a and build/kernels/table.txt (registers, shared bytes, spills)
 #   make emulate                 every test of tests/emulate, under AddressSanitizer and under the shadow; SHAPES=1000: under the
 #                                former with so many random shapes of every kind
@@ -46,7 +47,7 @@ NVCC_CODE  := $(foreach a,$(NVCC_PLAIN),-gencode arch=compute_$(call front_of,$(
               $(foreach a,$(NVCC_PTX),-gencode arch=compute_$(a)$(comma)code=compute_$(a))
 # the host pass takes C headers of the other floors as C++: a struct filled in by name leaves members out
 NVCC_HOST := -fPIE,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra,-Wno-missing-field-initializers
-NVCC_FLAGS = -std=c++17 -O3 -fmad=false -lineinfo -Isrc -Ikernels -Xcompiler $(NVCC_HOST) -Xptxas -v \
+NVCC_FLAGS = -std=c++17 -O3 -fmad=false $(if $(KERNEL_LINES),-lineinfo) -Isrc -Ikernels -Xcompiler $(NVCC_HOST) -Xptxas -v \
              $(if $(WERROR),-Werror all-warnings) $(NVCC_CODE)
 
 KERNEL_OBJECTS := $(patsubst kernels/%.cu,$(BUILD)/kernels/%.o,$(KERNELS))

@@ -20,7 +20,7 @@ part_build() {
     local nvcc_here="NVCC=$nvcc"
     [ $emulated = yes ] && nvcc_here="NVCC="
     # shellcheck disable=SC2086 # words
-    make -s -j"$jobs" BUILD="${build#"$root"/}" "$nvcc_here" CUDA_ARCHS="$archs" $targets || fail "it does not build"
+    make -s -j"$jobs" BUILD="${build#"$root"/}" "$nvcc_here" CUDA_ARCHS="$archs" KERNEL_LINES=1 $targets || fail "it does not build"
     [ $emulated = yes ] || "$nvcc" --version | sed -n '/release/p'
     [ -x "$dnn" ] || { fail "no program was built"; return 1; }
     "$dnn" --version
