@@ -77,6 +77,7 @@ static void cuda_close(struct machine *machine)
             call_EventDestroy(m->issued);
         call_StreamDestroy(m->stream);
     }
+    cuda_device_end();
     mem_free(m->marks);
     mem_free(m);
 }

@@ -74,6 +74,7 @@ bool cuda_device_open(struct cuda_device *d, const char *wish, cudaStream_t *str
  * loads code when it is wanted, so that a card this build has none for would else be found out in
  * the middle of the work. d->count is known. */
 bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e);
+void cuda_device_end(void); /* of a machine that began with one */
 bool cuda_device_uuid(int index, char *text, size_t room); /* "GPU-.." */
 /* The freest that is to be had: cuda_freest.cu. */
 bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e);

@@ -107,6 +107,13 @@ static bool describe(struct cuda_device *d, struct err *e)
     return true;
 }
 
+static unsigned living; /* machines of this process */
+
+void cuda_device_end(void)
+{
+    living--;
+}
+
 bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e)
 {
     d->index = index;
@@ -123,12 +130,14 @@ bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, s
         code = call_FuncSetAttribute(kernels_any(), cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutDefault); /* what it has anyhow */
     }
-    if (code == cudaSuccess)
+    if (code == cudaSuccess) {
+        living++;
         return true;
+    }
     cuda_refused(code, call, e);
     if (streams && !cuda_ended())
         call_StreamDestroy(*stream);
-    if (!cuda_ended())
+    if (!cuda_ended() && !living) /* it would take the memory of one that lives there */
         call_DeviceReset(); /* another card may serve: no context stays on this one */
     return false;
 }

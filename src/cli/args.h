@@ -33,7 +33,8 @@ struct command {
     size_t least, most;        /* positionals */
     int (*run)(struct args *a);
     /* A call to the device never comes back: what stands on standard output then, and the exit
-     * code; on another thread than run's, which stays where it is. NULL: as any failure. */
+     * code; on another thread than run's, which stays where it is. Negative, or NULL: as any
+     * failure. */
     int (*stuck)(const struct args *a, const struct err *why);
 };
 

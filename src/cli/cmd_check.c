@@ -85,6 +85,35 @@ static void warn_large(const struct text *resolved)
                     "%s", (int)e.id, e.what);
 }
 
+static int tell_plan(struct args *a, const struct config *config, struct check_result *r)
+{
+    if (args_value(a, "resolved")) {
+        warn_large(&r->resolved);
+        return cli_print(a, &r->resolved);
+    }
+    if (a->json) {
+        struct json_out out = {0};
+        check_write(config, r, &out);
+        return cli_json(a, &out, false);
+    }
+    struct text out = {0};
+    plan_text(config, r, &out);
+    int code = cli_print(a, &out);
+    text_free(&out);
+    return code;
+}
+
+/* As train_stopped. */
+static struct { struct args *a; const struct config *config; struct check_result *r; } told;
+
+static int check_stopped(const struct args *a, const struct err *why)
+{
+    if (!check_over() || told.a != a)
+        return -1;
+    log_warning("dnn_gpu: %s; the plan was made, the GPU was only to be given back", why->what);
+    return tell_plan(told.a, told.config, told.r);
+}
+
 static int check_command(struct args *a)
 {
     struct err e = {0};
@@ -99,23 +128,15 @@ static int check_command(struct args *a)
     }
     struct check_result r = {0};
     int code;
+    told.a = a;
+    told.config = config;
+    told.r = &r;
     if (!output_standard(config, &e))
         code = cli_fail(NULL, &e, NULL); /* no object there either */
     else if (!check_run(config, &r, &e))
         code = cli_fail(a, &e, NULL);
-    else if (args_value(a, "resolved")) {
-        warn_large(&r.resolved);
-        code = cli_print(a, &r.resolved);
-    } else if (a->json) {
-        struct json_out out = {0};
-        check_write(config, &r, &out);
-        code = cli_json(a, &out, false);
-    } else {
-        struct text out = {0};
-        plan_text(config, &r, &out);
-        code = cli_print(a, &out);
-        text_free(&out);
-    }
+    else
+        code = tell_plan(a, config, &r);
     check_free(&r);
     warnings_drop();
     config_free(config);
@@ -137,4 +158,5 @@ const struct command command_check = {
     .least = 1,
     .most = 1,
     .run = check_command,
+    .stuck = check_stopped,
 };

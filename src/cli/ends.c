@@ -19,10 +19,8 @@ void cli_stuck(const struct err *why)
     if (aside_give_up(why))
         return;
     const struct args *a = cli_running();
-    int code;
-    if (a && a->command->stuck) {
-        code = a->command->stuck(a, why);
-    } else {
+    int code = a && a->command->stuck ? a->command->stuck(a, why) : -1;
+    if (code < 0) {
         train_stuck(&e);
         check_stuck(&e);
         code = cli_fail(a, &e, NULL);

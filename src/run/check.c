@@ -227,6 +227,13 @@ static bool may_begin_anew(const struct training *t, const struct err *e)
     return t->backend.used && select_falls_back(&t->backend, &t->config->backend, e);
 }
 
+static bool _Atomic over;
+
+bool check_over(void)
+{
+    return over;
+}
+
 void check_stuck(struct err *e)
 {
     if (running && may_begin_anew(running, e))
@@ -242,7 +249,9 @@ bool check_run(struct config *config, struct check_result *r, struct err *e)
     running = NULL;
     if (!good && may_begin_anew(&t, e))
         begin_anew(&t, e);
+    over = good;
     training_close(&t);
+    over = false;
     if (!good)
         check_free(r);
     return good;

@@ -27,6 +27,7 @@ struct check_result {
 bool check_run(struct config *config, struct check_result *r, struct err *e);
 /* As train_stuck, of the check that runs. */
 void check_stuck(struct err *e);
+bool check_over(void); /* as train_over */
 void check_write(const struct config *c, const struct check_result *r,
                  struct json_out *out); /* dnn.check/1 */
 void check_free(struct check_result *r);

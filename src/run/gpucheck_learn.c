@@ -26,6 +26,7 @@ static const char *const names[MODELS] = {"gpu.dnn", "again.dnn", "cpu.dnn", "li
 struct lesson {
     struct gpu_job *j;
     char folder[256], data[300];
+    char card[16]; /* that is checked: with its context it may be the freest no more */
     char models[MODELS][300];
     struct train_result results[MODELS];
     size_t said; /* train_result's, of the training before */
@@ -115,10 +116,10 @@ static void write_config(const struct lesson *s, int which, struct json_out *o)
 
 static struct overrides command_of(const struct lesson *s, bool gpu)
 {
-    const struct overrides *o = &s->j->o->command;
-    return (struct overrides){.threads = o->threads, .batch_size = -1, .time_limit_s = -1,
+    return (struct overrides){.threads = s->j->o->command.threads, .batch_size = -1,
+                              .time_limit_s = -1,
                               .backend = gpu ? "dnn_gpu" : "dnn_cpu",
-                              .device = gpu ? overrides_card(o) : NULL};
+                              .device = gpu ? s->card : NULL};
 }
 
 static bool train(struct lesson *s, int which, struct err *e)
@@ -228,6 +229,7 @@ void gpucheck_learn_drop(void)
 bool gpucheck_learn(struct gpu_job *j, struct err *e)
 {
     struct lesson *s = mem_zero(1, sizeof *s);
+    snprintf(s->card, sizeof s->card, "%u", j->info.index);
     s->j = j;
     at_work = s;
     bool good = make_folder(s, e) && write_data(s, e) && check_train(s, e);

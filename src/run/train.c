@@ -70,6 +70,13 @@ static bool tell_kept(struct training *t, struct err *e)
 
 static struct training *_Atomic running;
 
+static bool _Atomic over;
+
+bool train_over(void)
+{
+    return over;
+}
+
 void train_stuck(struct err *e)
 {
     if (running)
@@ -89,7 +96,9 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     running = NULL;
     stop_limit(0);
     stop_at_stake(false);
+    over = good;
     training_close(&t);
+    over = false;
     stop_phase("ending", false);
     struct err late = {0};
     if (profile_end(good, &late) || !good)

@@ -35,6 +35,9 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
  * kept. Called by another thread, while the training's own waits in the machine for ever: all that
  * it holds stands still. */
 void train_stuck(struct err *e);
+/* Whether a training that ended well is giving the machine back: its result is whole, also for
+ * another thread. */
+bool train_over(void);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */

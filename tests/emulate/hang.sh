@@ -60,6 +60,19 @@ for n in 5 40 150; do
     ok $? "G12 check, call $n: the plan is of the CPU, as the training would be" "exit $STATUS: $(cat err)"
 done
 
+# the end: all is done, and only the card is to be given back
+at_end() {
+    local all
+    all=$(DNN_EMULATE=report dnn "$@" 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
+    run env DNN_EMULATE=stall:$((all - 1)) DNN_PATIENCE=0.3 "$DNN" "$@"
+    [ $STATUS -eq 0 ] && one_warning && grep -q 'was only to be given back' err && grep -q '"used":"dnn_gpu"' out
+    ok $? "G12 $1, the last call but one: 0, and what it found is told" "exit $STATUS: $(cat out err)"
+}
+at_end train n.json -o end.dnn --progress none --set train.epochs=1 --json
+run dnn verify end.dnn
+is_exit 0 "the model is whole"
+at_end check n.json --set train.epochs=1 --json
+
 # what was promised stands on standard output, whole and alone
 told_json() {
     run env DNN_EMULATE=stall:$1 DNN_PATIENCE=0.3 "$DNN" "${@:2}" --json

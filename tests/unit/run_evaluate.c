@@ -279,7 +279,7 @@ static void models(void)
 
     struct verify_result v;
     err_clear(&e);
-    ok(verify_run(t.model, &tiny_overrides, &v, &e), "verify: %s", e.what);
+    ok(verify_run(t.model, &tiny_overrides, true, &v, &e), "verify: %s", e.what);
     ok(v.pass && v.bits && v.largest_difference == 0 && v.rows > 0,
        "golden rows give the same bits here");
     tiny_close(&t);
@@ -300,7 +300,7 @@ static void regression(void)
        metrics_get(&r.metrics, "r2"));
     evaluate_release(&r);
     struct verify_result v;
-    ok(verify_run(t.model, &tiny_overrides, &v, &e) && v.pass, "golden rows: %s", e.what);
+    ok(verify_run(t.model, &tiny_overrides, true, &v, &e) && v.pass, "golden rows: %s", e.what);
     tiny_close(&t);
 }
 
