@@ -73,7 +73,9 @@ bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e
     for (int i = 0; i < d->count && next; i++) {
         err_clear(e);
         good = cuda_device_begin(d, all[i].index, stream, e);
-        next = !good && !cuda_ended() && (e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY);
+        next = !good && !cuda_ended() &&
+               (e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY || e->cause == REFUSAL_KERNELS ||
+                e->cause == REFUSAL_COMPILER);
         if (!next)
             break;
         if (i == 0)

@@ -172,6 +172,10 @@ bool training_failed(struct training *t, struct err *e)
     if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
+    if (goes_on(t)) {
+        snprintf(kept, sizeof kept, "what it was to go on from is left");
+        again = true;
+    }
     bool falls = select_falls_back(&t->backend, &t->config->backend, e) && t->output;
     bool gone = falls && !training_lasts(t);
     if (falls && !gone && !stop_wanted())
