@@ -213,7 +213,8 @@ static bool launch(struct card *m, struct cuda_routine *r, int size)
  * stays, as a graph that may still be played is not taken away. */
 static void choose_whole(struct cuda_routine *r, uint32_t times)
 {
-    if (!r->whole && times == r->asked && times > 1 && (uint64_t)times * r->count <= WHOLE_MOST)
+    bool is_size = times == unrolled[0] || times == unrolled[1] || times == unrolled[2];
+    if (!r->whole && times == r->asked && !is_size && (uint64_t)times * r->count <= WHOLE_MOST)
         r->whole = times;
     r->asked = times;
 }

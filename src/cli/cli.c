@@ -364,7 +364,7 @@ int cli_main(int argc, char **argv)
     machine_on_stuck(cli_stuck);
     machine_on_wait(stop_leaves);
     stop_install();
-    if (select_is_anew())
+    if (anew_is())
         stop_take_on();
     struct text page = {0};
     if (argc < 2) {

@@ -213,7 +213,7 @@ static void begin_anew(struct training *t, struct err *e)
     lock_drop(&t->lock);
     if (training_lasts(t) && !stop_wanted())
         select_restart(&s, t->config, e, false, "beginning anew with the CPU",
-                       (struct select_spent){0});
+                       (struct anew_spent){0});
     if (!stop_wanted())
         return;
     err_clear(e);

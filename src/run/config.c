@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "model/preset.h"
+#include "run/anew.h"
 #include "run/config_help.h"
 #include "run/config_table.h"
-#include "run/select.h"
 
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
@@ -351,13 +351,10 @@ static void other_file(const char *path, struct err *e)
 struct config *config_load(const char *path, const struct overrides *o, struct err *e)
 {
     size_t length;
-    char *text = select_config(&length); /* of the program that this one was */
-    if (!text && !file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &text, &length, e)) {
-        if (e->id / 100 == 11)
-            other_file(path, e);
-        return NULL;
-    }
-    struct json_doc *doc = json_parse(text, length, path, e);
+    char *text = anew_config(&length); /* of the program that this one was */
+    struct json_doc *doc = NULL;
+    if (text || file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &text, &length, e))
+        doc = json_parse(text, length, path, e);
     if (!doc && e->id / 100 == 11)
         other_file(path, e);
     struct config *c = finish(doc, path, o, e);

@@ -1,19 +1,11 @@
 /* fallback.c - a GPU that cannot be had, or does not serve any more: see select.h. Where a training
  * loses its GPU, a driver that hangs or holds a broken context stays behind with the old program:
- * the same command is executed anew, and the environment variable DNN_FALLBACK tells it why. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+ * the same command is executed anew (anew.h). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/sys.h"
 #include "base/text.h"
 #include "run/select.h"
 #include "run/stop.h"
@@ -29,11 +21,6 @@ bool select_wants_gpu(const struct selection *s)
     return s->machine && strcmp(s->machine, "cpu") != 0;
 }
 
-static const char variable[] = "DNN_FALLBACK";
-static const char resuming[] = "resume: ", afresh[] = "afresh: ";
-/* the descriptor of the config's text */
-static const char config_variable[] = "DNN_FALLBACK_CONFIG";
-enum { MOST_HANDED = 64 << 10 }; /* bytes; a variable may have 128 KiB */
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
 
@@ -200,162 +187,23 @@ void select_fall_back(struct selection *s, const struct err *e, const char *then
     become_cpu(s);
 }
 
-/* The words of /proc/self/cmdline, NULL behind the last, in the memory of *line; NULL: it cannot be
- * read. */
-static char **command_line(struct text *line)
-{
-    char piece[4096];
-    size_t got = 0, count = 0;
-    int fd;
-    if (sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0, &fd) != 0)
-        return NULL;
-    while (sys_read(fd, piece, sizeof piece, SYS_HERE, &got) == 0 && got > 0)
-        text_add(line, piece, got);
-    sys_close(fd);
-    for (size_t i = 0; i < line->length; i++)
-        count += line->data[i] == '\0';
-    if (!count)
-        return NULL;
-    char **words = mem_zero(count + 1, sizeof *words);
-    for (size_t i = 0, at = 0; i < count; at += strlen(words[i++]) + 1)
-        words[i] = line->data + at;
-    return words;
-}
-
-/* DNN_FALLBACK is "resume: 12.5 12.5: why", and the warnings so far below, one a line. */
-static bool hand_over(const struct err *e, bool resume, struct select_spent spent)
-{
-    struct text word = {0};
-    text_printf(&word, "%s%.3f %.3f: %.280s\n", resume ? resuming : afresh, spent.here, spent.all,
-                e->what);
-    warnings_lines(&word);
-    if (word.length > MOST_HANDED) { /* whole lines */
-        size_t most = MOST_HANDED;
-        while (most > 0 && word.data[most - 1] != '\n')
-            most--;
-        word.data[most] = '\0';
-    }
-    bool good = setenv(variable, word.data, 1) == 0;
-    text_free(&word);
-    return good;
-}
-
-/* The file of the config may be a pipe, or another one by now. False: it cannot be handed over, and
- * not be read again. */
-static bool hand_config(const struct config *c, int *fd)
-{
-    char number[16];
-    size_t done;
-    *fd = -1;
-    if (!c->text || sys_memory("config", fd) != 0)
-        return file_lasts(c->path);
-    snprintf(number, sizeof number, "%d", *fd);
-    if (sys_write(*fd, c->text, c->text_length, SYS_HERE, &done) == 0 &&
-        setenv(config_variable, number, 1) == 0)
-        return true;
-    sys_close(*fd);
-    *fd = -1;
-    return file_lasts(c->path);
-}
-
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
-                    const char *then, struct select_spent spent)
+                    const char *then, struct anew_spent spent)
 {
-    struct text line = {0};
-    char **words = getenv(variable) ? NULL : command_line(&line); /* once */
-    int fd = -1;
-    if (words && hand_config(c, &fd) && stop_hand_on()) {
-        say(s, e, then);
-        if (hand_over(e, resume, spent))
-            execv("/proc/self/exe", words);
-        int error = errno;
-        stop_hand_off();
-        log_note("the program cannot be executed anew: %s", strerror(error));
-    }
-    if (words) {
-        unsetenv(variable);
-        unsetenv(config_variable);
-    }
-    if (fd >= 0)
-        sys_close(fd);
-    mem_free(words);
-    text_free(&line);
-}
-
-bool select_is_anew(void)
-{
-    return getenv(variable) != NULL;
-}
-
-char *select_config(size_t *length)
-{
-    const char *word = select_is_anew() ? getenv(config_variable) : NULL;
-    char path[48], *bytes = NULL;
-    int64_t fd;
-    struct err e = {0};
-    if (!word || !text_to_int(word, &fd) || fd <= STDERR_FILENO || fd > INT_MAX)
-        return NULL;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)fd);
-    if (!file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &bytes, length, &e))
-        bytes = NULL; /* a user's own word may be anything */
-    else
-        sys_close((int)fd);
-    unsetenv(config_variable);
-    return bytes;
-}
-
-/* What the variable says: seconds spent, why in bytes *length, and what follows it; NULL: it does
- * not stand. A user's own word may be anything. */
-static const char *handed(struct select_spent *spent, size_t *length)
-{
-    const char *word = getenv(variable);
-    *spent = (struct select_spent){0};
-    *length = 0;
-    if (!word || strlen(word) < strlen(resuming))
-        return NULL;
-    word += strlen(resuming);
-    char here[32], all[32];
-    int used = 0;
-    struct select_spent told;
-    if (sscanf(word, "%31[0-9.] %31[0-9.]: %n", here, all, &used) == 2 && used &&
-        text_to_double(here, &told.here) && text_to_double(all, &told.all)) {
-        *spent = told;
-        word += used;
-    }
-    *length = strcspn(word, "\n");
-    return word;
+    struct anew *a = anew_ready(c->text, c->text_length, c->path);
+    struct text warned = {0};
+    if (!a)
+        return;
+    say(s, e, then);
+    warnings_lines(&warned);
+    anew_execute(a, resume, e->what, spent, &warned);
+    text_free(&warned);
 }
 
 bool select_fell_back(struct selection *s)
 {
-    struct select_spent spent;
-    size_t length;
-    const char *why = handed(&spent, &length);
-    if (!why)
+    if (!anew_why(s->reason, sizeof s->reason))
         return false;
     s->fell_back = true;
-    snprintf(s->reason, sizeof s->reason, "%.250s", text_quote(why, length));
     return true;
-}
-
-struct select_spent select_spent(void)
-{
-    struct select_spent spent;
-    size_t length;
-    handed(&spent, &length);
-    return spent;
-}
-
-const char *select_warnings(void)
-{
-    struct select_spent spent;
-    size_t length;
-    const char *why = handed(&spent, &length);
-    return why && why[length] ? why + length + 1 : "";
-}
-
-bool select_resumes(void)
-{
-    const char *word = getenv(variable);
-    return word && strncmp(word, resuming, strlen(resuming)) == 0;
 }

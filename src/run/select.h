@@ -5,6 +5,7 @@
 #ifndef DNN_RUN_SELECT_H
 #define DNN_RUN_SELECT_H
 
+#include "run/anew.h"
 #include "run/config.h"
 #include "run/cost.h"
 
@@ -66,21 +67,13 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
 bool select_lost(struct selection *s, const struct backend_options *b);
 /* The CPU takes over in this process: the one loud warning, with what `then` says comes next. */
 void select_fall_back(struct selection *s, const struct err *e, const char *then);
-/* What a process that was left had used: its seconds, and those of its training over all runs. */
-struct select_spent { double here, all; };
 /* The same by executing the program anew, with nothing of the GPU left; `resume`: the training goes
  * on from its newest checkpoint. What was spent and warned of is handed over, and the config as it
  * was read. Returns when that is impossible, and when a signal has asked to end (stop_wanted). */
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
-                    const char *then, struct select_spent spent);
-/* Whether this process is one that was executed anew (then s tells why), and whether it is to go on
- * from a checkpoint. */
+                    const char *then, struct anew_spent spent);
+/* Whether this process is one that was executed anew: then s tells why. */
 bool select_fell_back(struct selection *s);
-bool select_resumes(void);
-bool select_is_anew(void);
-char *select_config(size_t *length); /* the text it was handed, once; mem_free; NULL: none */
-struct select_spent select_spent(void);  /* by the one before; 0 where there was none */
-const char *select_warnings(void); /* of the one before, one a line; "" where there was none */
 /* What a training on a GPU rounds its large products to, and why; or, where it has none (rounds:
  * network_rounds), that it does not. Nothing in fp32. */
 void select_say_products(const struct machine *m, bool rounds);

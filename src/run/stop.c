@@ -249,6 +249,7 @@ void stop_key(void)
 void stop_forget(void)
 {
     atomic_store(&first, 0);
+    atomic_store(&first_at, 0);
     atomic_store(&noticed_by_work, false);
     atomic_store(&checkpoint_asked, false);
     atomic_store(&status_asked, false);
@@ -279,7 +280,8 @@ bool stop_leaves(double waited, struct err *e)
     double limit = atomic_load(&limit_at);
     if (waited < grace)
         return false;
-    if (atomic_load(&first) && now - atomic_load(&first_at) >= grace)
+    double at = atomic_load(&first_at); /* 0: the handler is about to say when */
+    if (atomic_load(&first) && at > 0 && now - at >= grace)
         return !err_set(e, stop_id(), "stopped by %s", stop_name());
     return !stake && limit > 0 && now - limit >= grace &&
            !err_set(e, ERR_MACHINE_FAULT, "the time limit is over");

@@ -85,7 +85,7 @@ void train_stuck(struct err *e)
 
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
-    const struct select_spent before = select_spent();
+    const struct anew_spent before = anew_spent();
     struct training t = {.began = clock_now(), .before = before.here, .used = before.all};
     memset(r, 0, sizeof *r);
     running = &t;

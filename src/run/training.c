@@ -45,7 +45,7 @@ bool training_open(struct training *t, const struct train_request *q, struct err
 {
     t->config = q->config;
     t->output = file_final(q->output);
-    t->resume = q->resume || select_resumes();
+    t->resume = q->resume || anew_resumes();
     t->keeper = (struct keeper){.output = t->output, .keep = q->config->train.checkpoint.keep};
     stop_phase("opening the outputs", true);
     if (!output_check(t->config, q->output, q->profile, e) ||

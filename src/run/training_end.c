@@ -141,7 +141,7 @@ static void restart(struct training *t, const struct err *e, bool again)
     lock_drop(&t->lock);
     double here = t->before + clock_now() - t->began;
     select_restart(&s, t->config, e, again, then,
-                   (struct select_spent){here, training_seconds(t)});
+                   (struct anew_spent){here, training_seconds(t)});
 }
 
 /* The program that comes reads all of it again: what came through a pipe is gone. */

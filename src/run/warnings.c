@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "run/select.h"
+#include "run/anew.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct text lines; /* one a line */
@@ -27,7 +27,7 @@ static void take(const char *message)
 void warnings_keep(void)
 {
     warnings_drop();
-    text_put(&lines, select_warnings());
+    text_put(&lines, anew_warnings());
     if (lines.length && lines.data[lines.length - 1] != '\n') /* somebody else's variable */
         text_char(&lines, '\n');
     log_on_warning(take);

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 
-/* From now on, behind those of a process that became this one (select.h); what was kept before
+/* From now on, behind those of a process that became this one (anew.h); what was kept before
  * goes. */
 void warnings_keep(void);
 void warnings_lines(struct text *out); /* adds what is kept, one a line */
