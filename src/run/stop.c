@@ -102,8 +102,8 @@ static void handle(int number, bool key)
         say(e->exit == EXIT_SIGINT ? "dnn: error[E1903]" : "dnn: error[E1902]");
         say(": stopped by ");
         say(e->name);
-        say(", which was not noticed for two seconds (a wait for data?): nothing to resume, start "
-            "again\n");
+        say(", which was not noticed for two seconds (a wait for data?): nothing had been begun; the "
+            "same command starts as this one did\n");
         leave(e->exit);
     } else {
         end_asked(number, key);
@@ -283,7 +283,8 @@ bool stop_leaves(double waited, struct err *e)
     double at = atomic_load(&first_at); /* 0: the handler is about to say when */
     if (atomic_load(&first) && at > 0 && now - at >= grace)
         return !err_set(e, stop_id(), "stopped by %s", stop_name());
-    return !stake && limit > 0 && now - limit >= grace &&
+    return !stake && limit > 0 && waited >= STOP_GRACE_LIMIT_S &&
+           now - limit >= STOP_GRACE_LIMIT_S &&
            !err_set(e, ERR_MACHINE_FAULT, "the time limit is over");
 }
 

@@ -41,10 +41,12 @@ void stop_phase(const char *name, bool disposable);
 /* Until it is let go, no phase is disposable: what is around them has to be tidied up. */
 void stop_hold(bool hold);
 /* Whether what has not answered for so many seconds, a device, is to be left, though it may not
- * hang: a signal asked to end, or the time limit is over (then ERR_MACHINE_FAULT, as a hang is),
- * STOP_GRACE_S ago; e begins the message. Where steps would be lost, a limit waits on, and a signal
- * for STOP_GRACE_WORK_S. From any thread. */
+ * hang: a signal asked to end STOP_GRACE_S ago, or the time limit was over STOP_GRACE_LIMIT_S ago
+ * (then ERR_MACHINE_FAULT, as a hang is: no sound card takes so long for a batch, though a driver
+ * that compiles may take some of it); e begins the message. Where steps would be lost, a limit
+ * waits on, and a signal for STOP_GRACE_WORK_S. From any thread. */
 #define STOP_GRACE_S 5
+#define STOP_GRACE_LIMIT_S 60
 #define STOP_GRACE_WORK_S 20
 bool stop_leaves(double waited, struct err *e);
 void stop_limit(double at);    /* clock_now() when the time is up; 0: never */

@@ -194,7 +194,7 @@ had 69 E1801 "the CUDA driver serves CUDA 12.4, this program needs 13.0" "G02 an
 had 69 E1801 'no GPU is visible; CUDA_VISIBLE_DEVICES="-1"' "G03 a hidden one" DNN_EMULATE=devices:0:0 CUDA_VISIBLE_DEVICES=-1
 had 69 E1801 'GPU_DEVICE_ID: there is no device "7"' "G04 no such index" GPU_DEVICE_ID=7
 had 75 E1805 "the GPU is busy" "G05 busy ones" DNN_EMULATE=StreamCreateWithFlags:1:46,StreamCreateWithFlags:1:46
-had 69 E1801 "this build has no kernels for the architecture" "G13 no kernel image" DNN_EMULATE=FuncSetAttribute:1:209
+had 69 E1801 "this build has no kernels for the architecture" "G13 no kernel image" DNN_EMULATE=devices:1:64000000,FuncSetAttribute:1:209
 
 # --- memory ---
 run env DNN_EMULATE=Malloc:5:2 "$DNN" train n.json -o m.dnn --progress none

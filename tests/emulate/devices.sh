@@ -98,7 +98,7 @@ for call in SetDevice StreamCreateWithFlags; do
     refused "G05 all of them" 75 "$taken" devices:3:64000000,$call:1:46,$call:1:46,$call:1:46
 done
 err_has "GPU 2 is passed over ($taken)" "G05 after each was tried"
-for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 StreamCreateWithFlags:1:2; do
+for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 StreamCreateWithFlags:1:2 FuncSetAttribute:1:209 FuncSetAttribute:1:222; do
     run env DNN_EMULATE=report,on:0,$plan "$DNN" train n.json -o y.dnn --progress none
     [ $STATUS -eq 0 ] && grep -q "GPU 0 is passed over (" err && grep -q "model loaded on GPU 1 (emulated" err && grep -q " 0 findings, 0 left" err
     ok $? "G05 $plan on the first card: the next one serves" "exit $STATUS: $(cat err)"
@@ -107,8 +107,8 @@ run env DNN_EMULATE=report,SetDevice:1:46,SetDevice:1:209 "$DNN" train n.json -o
 is_exit 75 "G05 one is busy, and for the other there are no kernels: try again later"
 run env DNN_EMULATE=on:0,SetDevice:1:46 "$DNN" train n.json -o y.dnn --progress none --device 0
 is_exit 75 "G05 one that was named is not passed over"
-refused G13 69 "no kernels for the architecture" FuncSetAttribute:1:209
-refused G13 69 "too old to compile its kernels" FuncSetAttribute:1:222
+refused G13 69 "no kernels for the architecture" devices:1:64000000,FuncSetAttribute:1:209
+refused G13 69 "too old to compile its kernels" devices:1:64000000,FuncSetAttribute:1:222
 refused G15 69 "805" StreamCreateWithFlags:1:805
 refused G15 69 "806" StreamCreateWithFlags:1:806
 refused G15 69 "807" StreamCreateWithFlags:1:807

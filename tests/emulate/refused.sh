@@ -27,12 +27,12 @@ told GetDeviceCount:1:803 driver "the CUDA driver's library and its module in th
 told GetDeviceCount:1:804 driver "CUDA's compatibility package (cuda-compat) does not serve this card" "take it out of LD_LIBRARY_PATH"
 told GetDeviceCount:1:802 context "the cards are not ready: those with NVSwitch wait for their fabric" "sudo systemctl start nvidia-fabricmanager"
 for code in 200 209 218; do
-    told FuncSetAttribute:1:$code architecture "$([ $code = 209 ] && echo "this build has no kernels" || echo "the driver does not ")" CUDA_ARCHS=
+    told devices:1:64000000,FuncSetAttribute:1:$code architecture "$([ $code = 209 ] && echo "this build has no kernels" || echo "the driver does not ")" CUDA_ARCHS=
 done
-told FuncSetAttribute:1:221 architecture "this build has no machine code for the GPU, and the driver's compiler (libnvidia-ptxjitcompiler.so.1)" \
+told devices:1:64000000,FuncSetAttribute:1:221 architecture "this build has no machine code for the GPU, and the driver's compiler (libnvidia-ptxjitcompiler.so.1)" \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
-told FuncSetAttribute:1:222 architecture "this build has no machine code for the GPU, and the driver is too old" "install a newer driver"
-told FuncSetAttribute:1:223 architecture "this build has no machine code for the GPU, and its driver may not compile" "unset CUDA_DISABLE_PTX_JIT"
+told devices:1:64000000,FuncSetAttribute:1:222 architecture "this build has no machine code for the GPU, and the driver is too old" "install a newer driver"
+told devices:1:64000000,FuncSetAttribute:1:223 architecture "this build has no machine code for the GPU, and its driver may not compile" "unset CUDA_DISABLE_PTX_JIT"
 
 # the driver does not begin: what is missing is seen in /dev
 mkdir -p bare/dev held/dev boxed/dev
@@ -51,7 +51,7 @@ has_begun held "the CUDA driver does not begin" "after a suspend"
 has_begun boxed "or the container was not given it" "--gpus all"
 
 # refused late, and nobody to count the cards
-run env DNN_EMULATE=FuncSetAttribute:1:221 "$DNN" gpucheck
+run env DNN_EMULATE=devices:1:64000000,FuncSetAttribute:1:221 "$DNN" gpucheck
 grep -q '^device  *pass  the driver shows a card; how many, without NVML nobody says' out
 ok $? "cards that nobody counted are not 0" "$(grep -A2 '^device' out)"
 

@@ -127,9 +127,9 @@ static void leaves(void)
 {
     struct err e = {0};
     ok(!stop_leaves(1000, &e), "a device that nobody hurries may take its time");
-    stop_limit(clock_now() - STOP_GRACE_S - 1);
-    ok(!stop_leaves(STOP_GRACE_S - 1, &e), "and has some at the limit");
-    ok(stop_leaves(STOP_GRACE_S, &e) && e.id == ERR_MACHINE_FAULT &&
+    stop_limit(clock_now() - STOP_GRACE_LIMIT_S - 1);
+    ok(!stop_leaves(STOP_GRACE_LIMIT_S - 1, &e), "and has more of it at the limit: a slow one");
+    ok(stop_leaves(STOP_GRACE_LIMIT_S, &e) && e.id == ERR_MACHINE_FAULT &&
            strcmp(e.what, "the time limit is over") == 0,
        "though no more");
     err_clear(&e);
