@@ -102,8 +102,8 @@ static void handle(int number, bool key)
         say(e->exit == EXIT_SIGINT ? "dnn: error[E1903]" : "dnn: error[E1902]");
         say(": stopped by ");
         say(e->name);
-        say(", which was not noticed for two seconds (a wait for data?): nothing had been begun; the "
-            "same command starts as this one did\n");
+        say(", which was not noticed for two seconds (a wait for data?): nothing had been begun; "
+            "the same command starts as this one did\n");
         leave(e->exit);
     } else {
         end_asked(number, key);
