@@ -65,6 +65,12 @@ static struct choice *rank(int count)
     return all;
 }
 
+/* By somebody, for now: worth another try later. */
+static bool is_taken(const struct err *e)
+{
+    return e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY;
+}
+
 bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e)
 {
     struct choice *all = rank(d->count);
@@ -74,11 +80,10 @@ bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e
         err_clear(e);
         good = cuda_device_begin(d, all[i].index, stream, e);
         next = !good && !cuda_ended() &&
-               (e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY || e->cause == REFUSAL_KERNELS ||
-                e->cause == REFUSAL_COMPILER);
+               (is_taken(e) || e->cause == REFUSAL_KERNELS || e->cause == REFUSAL_COMPILER);
         if (!next)
             break;
-        if (i == 0)
+        if (i == 0 || (is_taken(e) && !is_taken(&first)))
             first = *e;
         if (d->count > 1)
             log_line("dnn_gpu: GPU %d is passed over (%s)", d->index, e->what);

@@ -105,6 +105,8 @@ for plan in SetDevice:1:46 StreamCreateWithFlags:1:46 FuncSetAttribute:1:46 Stre
 done
 run env DNN_EMULATE=report,SetDevice:1:46,SetDevice:1:209 "$DNN" train n.json -o y.dnn --progress none
 is_exit 75 "G05 one is busy, and for the other there are no kernels: try again later"
+run env DNN_EMULATE=report,FuncSetAttribute:1:209,StreamCreateWithFlags:2:46 "$DNN" train n.json -o y.dnn --progress none
+is_exit 75 "G05 and the other way round"
 run env DNN_EMULATE=on:0,SetDevice:1:46 "$DNN" train n.json -o y.dnn --progress none --device 0
 is_exit 75 "G05 one that was named is not passed over"
 refused G13 69 "no kernels for the architecture" devices:1:64000000,FuncSetAttribute:1:209
