@@ -111,10 +111,13 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
             log_warning("the last good state, after step %lld, is lost: %s",
                         (long long)t->best.now.tried, e.what);
     }
+    bool unread = goes_on(t);
     char *left = t->checkpoint ? NULL : left_there(t);
     if (t->checkpoint)
         snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
                  training_quoted(t->checkpoint, shown));
+    else if (unread)
+        snprintf(text, room, "what it was to go on from is left");
     else if (left)
         snprintf(text, room, "no epoch had ended well before; what it went on from is left: \"%s\"",
                  training_quoted(left, shown));
@@ -126,7 +129,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
                      ? "no checkpoint of an epoch that ended well had been written yet"
                      : "no epoch had ended well before: there is no checkpoint to keep");
     mem_free(left);
-    return t->checkpoint != NULL;
+    return t->checkpoint || unread;
 }
 
 /* Everything is given back, but what the GPU holds: the program that comes takes the lock anew. */
@@ -172,10 +175,6 @@ bool training_failed(struct training *t, struct err *e)
     if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
     bool again = training_keep_last(t, false, kept, sizeof kept);
-    if (goes_on(t)) {
-        snprintf(kept, sizeof kept, "what it was to go on from is left");
-        again = true;
-    }
     bool falls = select_falls_back(&t->backend, &t->config->backend, e) && t->output;
     bool gone = falls && !training_lasts(t);
     if (falls && !gone && !stop_wanted())
