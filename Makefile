@@ -14,7 +14,8 @@ VERSION := 0.1.0
 LOCAL := local.mk
 -include $(LOCAL)
 
-FLOORS  := base data backend model run cli
+# bottom up: a room sees those that stand before it, as scripts/check_floors.sh says room by room
+FLOORS  := base csv table backend model measure config choose answer train check cli
 include scripts/build/flags.mk
 
 # --- objects: one archive a floor, so that a test links only what stands below it -------------------------
@@ -22,12 +23,9 @@ src_of   = $(sort $(wildcard src/$(1)/*.c))
 obj_of   = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(call src_of,$(1)))
 ARCHIVES := $(foreach f,$(FLOORS),$(BUILD)/lib$(f).a)
 # an archive links against those below it: listed from the top down
-below_cli     := cli run model data backend base
-below_run     := run model data backend base
-below_model   := model data backend base
-below_data    := data base
-below_backend := backend base
-below_base    := base
+reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
+upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,$(1),$(wordlist 2,99,$(2))))
+$(foreach f,$(FLOORS),$(eval below_$(f) := $(call reverse,$(call upto,$(f),$(FLOORS)))))
 archives_of    = $(foreach f,$(below_$(1)),$(BUILD)/lib$(f).a)
 
 all: $(BUILD)/dnn
@@ -55,11 +53,12 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' > $@
 FORCE:
 
-# --- tests: tests/unit/FLOOR_name.c links FLOOR and everything below it ------------------------------------
+# --- tests: tests/unit/ROOM_name.c links ROOM and everything below it ------------------------------------
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/*.c)))
-unit_floor = $(firstword $(subst _, ,$(notdir $(1))))
+# tests of answers train a model first, tests of training also check and inspect it
+unit_floor = $(patsubst answer,check,$(patsubst train,check,$(firstword $(subst _, ,$(notdir $(1))))))
 .SECONDEXPANSION:
-$(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(firstword $$(subst _, ,$$*)))
+$(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(call unit_floor,$$*))
 	@mkdir -p $(@D)
 	@echo "  TEST $@"
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< -Wl,--start-group $(call archives_of,$(call unit_floor,$*)) -Wl,--end-group $(LIBS) -o $@

@@ -1,13 +1,18 @@
 #!/bin/sh
-# check_floors.sh - a folder is a floor: a file includes its own floor and those below, never one above; data and backend do
-# not see each other; of backend only backend.h and ops.h, opcase.h, peak.h, card.h, nvml.h, guests.h and toolkit.h are included from above; a header whose comment says "Private to
-# LIST." is included by those alone (files beside it, stars allowed, or whole floors; tests are free); no circles between headers. TAP.
+# check_floors.sh - a folder is a room: a file includes its own room and the rooms that %rooms lists for it. Of backend the rooms
+# above include only the headers of %door. A header whose first comment says "Private to LIST." is included by those alone (files
+# beside it, stars allowed, or whole rooms; tests are free). No circles between files: a .c and its .h are one file. TAP.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
-my %below = (base => {base=>1}, data => {base=>1,data=>1}, backend => {base=>1,backend=>1},
-    model => {map {$_=>1} qw(base data backend model)}, run => {map {$_=>1} qw(base data backend model run)},
-    cli => {map {$_=>1} qw(base data backend model run cli)});
+# room => the rooms it may include beside its own; base always
+my %rooms = (base => [], csv => [], table => [qw(csv)], backend => [],
+    model => [qw(csv table backend)], measure => [qw(table backend model)], config => [qw(csv table backend model measure)],
+    choose => [qw(backend model config)], answer => [qw(csv table backend model measure config choose)],
+    train => [qw(csv table backend model measure config choose answer)],
+    check => [qw(csv table backend model measure config choose answer train)]);
+my %below = map { my $r = $_; $r => {map { $_ => 1 } $r, 'base', @{$rooms{$r}}} } keys %rooms;
+$below{cli} = {map { $_ => 1 } 'cli', keys %rooms};
 my ($n, $bad, %edges) = (0, 0);
 sub result { my ($ok, $name, @why) = @_; $n++; $bad++ unless $ok; print $ok ? "" : "not ", "ok $n - $name\n"; print "#   $_\n" for @why }
 my (@up, @inside, %of, @breach);
@@ -30,8 +35,9 @@ for my $file (sort glob("src/*/*.[ch] src/*/*.def src/*.c")) {
     while (<$in>) {
         next unless /^\s*#\s*include\s+"([^"]+)"/;
         my ($what, $row) = ($1, $.); my ($to) = $what =~ m{^(\w+)/} or (push @up, "$file:$row: include \"$what\" without its floor"), next;
-        $edges{$file =~ s{^src/}{}r}{$what} = 1 if $what =~ /\.h$/ && $file =~ /\.h$/;
+        my ($one, $two) = ($file =~ s{^src/}{}r, $what); s{\.\w+$}{} for $one, $two;
         $of{$what} //= [owners($what)];
+        $edges{$one}{$two} = 1 if $one ne $two && !@{$of{$what}}; # a private header belongs to its files
         my $by = $file =~ s{^src/}{}r;
         push @breach, "$file:$row: $what is private to others" if @{$of{$what}} && !grep { $by =~ /^$_$/ } @{$of{$what}};
         next unless defined $floor;
@@ -46,6 +52,6 @@ my (%state, @circle);
 sub visit { my ($f, @path) = @_; return if ($state{$f}||0) == 2; if (($state{$f}||0) == 1) { push @circle, join " > ", @path, $f; return }
     $state{$f} = 1; visit($_, @path, $f) for sort keys %{$edges{$f}||{}}; $state{$f} = 2 }
 visit($_) for sort keys %edges;
-result(!@circle, "no circles between headers", @circle);
+result(!@circle, "no circles between files", @circle);
 print "1..$n\n"; exit($bad ? 1 : 0);
 PERL

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "run/config.h"
+#include "config/config.h"
 
 static const char start[] =
     "{\"task\": \"binary\", \"data\": {\"train\": \"a.csv\", \"target\": \"y\", "

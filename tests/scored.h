@@ -2,8 +2,8 @@
 #ifndef DNN_SCORED_H
 #define DNN_SCORED_H
 
-#include "run/metric.h"
-#include "run/tally.h"
+#include "measure/metric.h"
+#include "measure/tally.h"
 
 static inline void metrics_compute(const struct scores *s, struct metrics *m)
 {

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "run/config.h"
-#include "run/train.h"
+#include "config/config.h"
+#include "train/train.h"
 
 #define TINY_ROWS 1500
 

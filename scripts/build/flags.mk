@@ -33,17 +33,17 @@ LIBS     := -lcjson -lcsv -lm -lpthread -ldl
 TESTFLAGS := -Wno-missing-prototypes
 
 # hot files
-flags_data_scan          := -O3
-flags_data_number        := -O3
-flags_data_scan_masks    := -O3
-flags_data_cell_run      := -O3
-flags_data_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd
+flags_csv_scan          := -O3
+flags_csv_number        := -O3
+flags_csv_scan_masks    := -O3
+flags_table_cell_run      := -O3
+flags_table_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd
 # no loop becomes a vector where a lane might trap or set errno; nobody looks at either
-flags_data_quantile      := -O3 -fno-trapping-math -fno-math-errno
-flags_data_quantile_avx512 := $(flags_data_quantile) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mpopcnt
-flags_data_scan_avx2     := -O3 -mavx2
-flags_data_scan_places_avx512 := -O3 -mavx512f -mavx512bw -mavx512vbmi2 -mpopcnt
-flags_data_scan_avx512   := -O3 -mavx512f -mavx512bw
+flags_table_quantile      := -O3 -fno-trapping-math -fno-math-errno
+flags_table_quantile_avx512 := $(flags_table_quantile) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mpopcnt
+flags_csv_scan_avx2     := -O3 -mavx2
+flags_csv_scan_places_avx512 := -O3 -mavx512f -mavx512bw -mavx512vbmi2 -mpopcnt
+flags_csv_scan_avx512   := -O3 -mavx512f -mavx512bw
 # unrolled loops with a check at each access take minutes to compile: not under a sanitizer
 # the sums of a block stay in registers: clearing the memory behind them first would cost more than a short block
 VEC_OPT := $(if $(SANFLAGS),-O1,-O3) $(if $(findstring auto-var-init,$(KNOWN)),-ftrivial-auto-var-init=uninitialized)

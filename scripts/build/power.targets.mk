@@ -1,2 +1,2 @@
 # The test of power loss records the calls below base/file: the linker puts its own in front of them.
-$(BUILD)/unit/run_power: private TESTFLAGS += $(foreach f,open write fsync rename unlink close,-Wl,--wrap=sys_$(f))
+$(BUILD)/unit/train_power: private TESTFLAGS += $(foreach f,open write fsync rename unlink close,-Wl,--wrap=sys_$(f))

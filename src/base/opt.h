@@ -1,5 +1,5 @@
 /* opt.h - option tables: one row a key. Parser, help, schema, `check --resolved`, the README's
- * reference and tests read them. Each room exports its own table; run/config.c only joins them. A
+ * reference and tests read them. Each room exports its own table; config.c only joins them. A
  * row binds a key to a field of the room's plain struct by offset, so that reading a config is one
  * loop. */
 #ifndef DNN_BASE_OPT_H

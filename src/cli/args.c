@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "run/backend_settings.h"
-#include "run/config.h"
+#include "config/backend_settings.h"
+#include "config/config.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL};

@@ -12,10 +12,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "run/progress.h"
-#include "run/select.h"
-#include "run/stop.h"
-#include "run/variable.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "choose/select.h"
+#include "config/variable.h"
 
 const struct command *const commands[] = {&command_init,
                                           &command_check,
@@ -307,7 +307,7 @@ static bool is_shared(const char *input, struct err *e)
 }
 
 /* `dnn evaluate m.dnn rows.csv >>rows.csv` would add to its own input. What a config names as
- * inputs is asked by whoever reads it (run/output.h). */
+ * inputs is asked by whoever reads it (config/output.h). */
 static bool shares_input(const struct args *a, struct err *e)
 {
     for (size_t i = 0; i < a->positional_count; i++)

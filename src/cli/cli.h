@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/args.h"
-#include "run/config.h"
+#include "config/config.h"
 
 int cli_main(int argc, char **argv);
 

@@ -1,5 +1,5 @@
 /* cmd_bench.c - `dnn bench`: how fast, how near to this machine's limits, what a GPU gives. */
-#include "run/bench.h"
+#include "check/bench.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/warnings.h"
+#include "check/check.h"
 #include "cli/cli.h"
-#include "run/check.h"
-#include "run/output.h"
-#include "run/warnings.h"
+#include "config/output.h"
 
 static const struct arg_option check_options_table[] = {
     {"resolved", 0, NULL, NULL, 0, 0, 0,

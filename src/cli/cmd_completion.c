@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "config/config_help.h"
+#include "measure/metric.h"
 #include "model/preset.h"
-#include "run/config_help.h"
-#include "run/metric.h"
 
 static bool has_option(const struct command *c, const char *name)
 {

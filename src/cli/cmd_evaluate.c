@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/evaluate.h"
+#include "answer/verify.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "run/evaluate.h"
-#include "run/verify.h"
 
 static const struct arg_option evaluate_options_table[] = {
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,

@@ -1,13 +1,13 @@
 /* cmd_gpucheck.c - `dnn gpucheck`: can this machine train on its GPU, and is it right? */
-#include "run/gpucheck.h"
+#include "check/gpucheck.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/backend.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "cli/cli.h"
-#include "run/stop.h"
 
 static const char *const levels[] = {"quick", "full", "soak", NULL};
 static const char *const formats[] = {"text", "json", "spark", "prom", NULL};

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "run/config_help.h"
+#include "config/config_help.h"
 
 static void error_rows(struct text *out)
 {

@@ -9,12 +9,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/stop.h"
 #include "cli/cli.h"
 #include "cli/init_forecast.h"
 #include "cli/init_set.h"
-#include "data/infer.h"
-#include "run/output.h"
-#include "run/stop.h"
+#include "config/output.h"
+#include "table/infer.h"
 
 static const struct arg_option init_options_table[] = {
     {"target", 0, "COL", NULL, 0, 0, 0, "The column to predict (required)."},
@@ -58,7 +58,7 @@ static void config_text(const struct infer *found, const char *target, const str
     json_put_string(o, "train", data_path);
     json_put_string(o, "delimiter", delimiter);
     json_put_string(o, "decimal", decimal);
-    json_put_string(o, "encoding", data_encoding_names[found->dialect.encoding]);
+    json_put_string(o, "encoding", csv_encoding_names[found->dialect.encoding]);
     json_put_bool(o, "header", found->dialect.header);
     json_open(o, "missing", '[');
     for (size_t i = 0; i < found->missing.count; i++)
@@ -328,8 +328,8 @@ static struct infer_request request_of(const struct args *a, const struct overri
     const char *encoding = init_set_value(o, "data.encoding");
     if (header)
         q.header = strcmp(header, "false") != 0;
-    for (int i = 0; encoding && data_encoding_names[i]; i++)
-        if (strcmp(encoding, data_encoding_names[i]) == 0)
+    for (int i = 0; encoding && csv_encoding_names[i]; i++)
+        if (strcmp(encoding, csv_encoding_names[i]) == 0)
             q.encoding = i;
     return q;
 }

@@ -1,8 +1,8 @@
 /* cmd_inspect.c - `dnn inspect`: what is inside a model or a CSV file. */
 #include <string.h>
 
+#include "check/inspect.h"
 #include "cli/cli.h"
-#include "run/inspect.h"
 
 static int inspect_command(struct args *a)
 {

@@ -1,11 +1,11 @@
 /* cmd_predict.c - `dnn predict`: rows in, answers out. */
 #include <string.h>
 
+#include "answer/predict.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "run/predict.h"
 
 static const char *const bad_row_words[] = {"stop", "null", "skip", NULL};
 static const char *const io_words[] = {"csv", "tsv", NULL};

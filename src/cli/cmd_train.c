@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/warnings.h"
 #include "cli/cli.h"
-#include "run/output.h"
-#include "run/train.h"
-#include "run/warnings.h"
+#include "config/output.h"
+#include "train/train.h"
 
 static const struct arg_option train_options_table[] = {
     {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0,

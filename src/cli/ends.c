@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/aside.h"
 #include "base/log.h"
+#include "base/stop.h"
+#include "check/check.h"
 #include "cli/cli.h"
-#include "run/aside.h"
-#include "run/check.h"
-#include "run/stop.h"
-#include "run/train.h"
+#include "train/train.h"
 
 void cli_stuck(const struct err *why)
 {

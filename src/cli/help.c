@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "run/config_help.h"
+#include "config/config_help.h"
 
 void help_overview(struct text *out)
 {

@@ -2,8 +2,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "cli/cli.h"
-#include "run/stop.h"
 
 static const struct { const char *names, *words; } signals[] = {
     {"SIGTERM SIGHUP SIGXCPU",

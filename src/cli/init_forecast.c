@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "data/cell.h"
+#include "table/cell.h"
 
 /* What an entry of data.columns, a word or an object, says of its type; NULL when it says none. */
 static const char *type_of(const struct json *entry)

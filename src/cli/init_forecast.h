@@ -4,8 +4,8 @@
 #ifndef DNN_CLI_INIT_FORECAST_H
 #define DNN_CLI_INIT_FORECAST_H
 
-#include "data/infer.h"
-#include "run/config.h"
+#include "config/config.h"
+#include "table/infer.h"
 
 bool init_forecast(const struct config *c, const struct infer *found, struct err *e);
 /* There is nothing to note about columns that the config lacks, nor that one of another use may

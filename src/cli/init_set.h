@@ -4,7 +4,7 @@
 #define DNN_CLI_INIT_SET_H
 
 #include "base/opt.h"
-#include "run/overrides.h"
+#include "config/overrides.h"
 
 /* The value of --set key=VALUE, the last one given; NULL: there is none. */
 const char *init_set_value(const struct overrides *o, const char *key);

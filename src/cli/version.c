@@ -9,8 +9,8 @@
 #include "backend/guests.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "check/gpucheck.h"
 #include "cli/cli.h"
-#include "run/gpucheck.h"
 
 struct found {
     struct cpu_info cpu;

@@ -82,7 +82,7 @@ bool loss_resolve(struct loss_options *o, bool classes, struct err *e)
                         classes ? "auto, cross_entropy, focal" : "auto, mse, mae, huber, quantile");
 }
 
-/* Times the largest weight of a row (WEIGHT_MOST of data/cell.h, 1e20), of as many rows as a batch
+/* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20), of as many rows as a batch
  * may have, it is a float. */
 #define CLASS_WEIGHT_MOST 1e9
 

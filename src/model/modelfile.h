@@ -17,8 +17,8 @@
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
-#include "data/schema.h"
 #include "model/model.h"
+#include "table/schema.h"
 
 #define MODELFILE_FORMAT 2
 

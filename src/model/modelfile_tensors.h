@@ -1,5 +1,5 @@
 /* modelfile_tensors.h - the names that a model's own tensors have, for those who write and who read
- * them. Private to modelfile*.c. Those of its schema are data/schema_saved.h's. */
+ * them. Private to modelfile*.c. Those of its schema are table/schema_saved.h's. */
 #ifndef DNN_MODEL_MODELFILE_TENSORS_H
 #define DNN_MODEL_MODELFILE_TENSORS_H
 

@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "data/number.h"
-#include "data/table_read.h"
+#include "csv/number.h"
+#include "table/table_read.h"
 
 static _Noreturn void fail(const struct err *e)
 {

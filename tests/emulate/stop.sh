@@ -1,6 +1,6 @@
 #!/bin/bash
 # stop.sh - a signal in the middle of a long epoch on the emulated GPU: steps are queued for about a twentieth of a second, as those
-# before took, then the host looks; never a whole epoch ahead. (Of many answers: tests/unit/run_step.c.) DNN is build/emulated/dnn.
+# before took, then the host looks; never a whole epoch ahead. (Of many answers: tests/unit/model_step.c.) DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE

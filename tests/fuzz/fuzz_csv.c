@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/csv_room.h"
-#include "data/scan.h"
+#include "csv/csv_room.h"
+#include "csv/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);

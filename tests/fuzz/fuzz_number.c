@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/cell_run.h"
-#include "data/date.h"
-#include "data/number.h"
+#include "table/cell_run.h"
+#include "csv/date.h"
+#include "csv/number.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);

@@ -1,0 +1,340 @@
+/* answer_line.c - see answer_line.h. Room for a whole line is made once, so that its parts are
+ * plain copies. */
+#include "answer/answer_line.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/name_list.h"
+#include "measure/probability.h"
+
+#define NUMBER_ROOM 32
+
+/* Makes room for `more` bytes behind what is there. */
+static char *reserve(struct text *out, size_t more)
+{
+    if (out->room - out->length < more) {
+        size_t room = out->room * 2 > out->length + more ? out->room * 2 : out->length + more;
+        out->data = mem_grow(out->data, room, 1);
+        out->room = room;
+    }
+    return out->data + out->length;
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool needs_quotes(const char *text, size_t length, char delimiter)
+{
+    if (length == 0)
+        return false;
+    if (blank(text[0]) || blank(text[length - 1]))
+        return true;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == delimiter || c == '"' || c == '\n' || c == '\r')
+            return true;
+    }
+    return false;
+}
+
+/* At most 2 * length + 2 bytes. */
+static char *put_field(const struct answer_line *l, char *to, const char *text, size_t length)
+{
+    if (!l->quotes || !needs_quotes(text, length, l->delimiter)) {
+        if (length)
+            memcpy(to, text, length);
+        return to + length;
+    }
+    *to++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            *to++ = '"';
+        *to++ = text[i];
+    }
+    *to++ = '"';
+    return to;
+}
+
+static void add_field(const struct answer_line *l, struct text *out, const char *text,
+                      size_t length)
+{
+    char *from = reserve(out, 2 * length + 4), *to = from;
+    if (out->length && out->data[out->length - 1] != '\n')
+        *to++ = l->delimiter;
+    to = put_field(l, to, text, length);
+    out->length += (size_t)(to - from);
+}
+
+/* --- layout --- */
+
+static void take_cell(struct answer_line *l, uint32_t cell)
+{
+    for (size_t i = 0; i < l->cell_count; i++)
+        if (l->cells[i] == cell)
+            return; /* an id is not repeated */
+    l->cells[l->cell_count++] = cell;
+}
+
+/* A column that is meant by its part before a comma. */
+static const char *begun_by(const struct binding *b, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; length && i < b->cells; i++)
+        if (strncmp(b->names[i], name, length) == 0 && b->names[i][length] == ',')
+            return b->names[i];
+    return text_nearest(name, b->names, b->cells);
+}
+
+static void refuse_name(const struct binding *b, const char *name, struct err *e)
+{
+    const char *near = begun_by(b, name);
+    err_set(e, ERR_OPTION_VALUE, "--passthrough: the input has no column \"%s\"",
+            text_quote_z(name));
+    if (near)
+        err_help(e, "did you mean \"%s\"?%s", text_quote_z(near),
+                 strchr(near, ',') ? " A name with a comma stands in double quotes, as in CSV"
+                                   : "");
+}
+
+static bool take_named(struct answer_line *l, const struct binding *b, const char *list,
+                       struct err *e)
+{
+    for (const char *from = list; from;) {
+        size_t at = 0;
+        char *name = name_list_next(&from, "--passthrough", e);
+        while (name && at < b->cells && strcmp(b->names[at], name) != 0)
+            at++;
+        bool found = name && at < b->cells;
+        if (found)
+            take_cell(l, (uint32_t)at);
+        else if (name)
+            refuse_name(b, name, e);
+        mem_free(name);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Has the output a column of its own by that name? */
+static bool is_own(const struct schema *s, const char *name)
+{
+    static const char prefix[] = "probability_";
+    size_t cut = sizeof prefix - 1;
+    if (s->labels && strncmp(name, prefix, cut) == 0 &&
+        vocab_find(s->labels, name + cut, strlen(name + cut)) != UINT32_MAX)
+        return true;
+    return strcmp(name, "prediction") == 0;
+}
+
+bool answer_line_names(const struct schema *s, struct err *e)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const char *name = s->columns[i].name;
+        if (s->columns[i].type != COLUMN_ID || !is_own(s, name))
+            continue;
+        err_set(e, ERR_CONFIG_COLUMNS,
+                "predictions repeat the id column \"%s\", and have a column of their own of that "
+                "name", text_quote_z(name));
+        err_help(e, "rename it in the files, or give it the type \"ignore\"");
+        return err_subject(e, name);
+    }
+    return true;
+}
+
+void answer_line_warn(const struct schema *s)
+{
+    double step, less;
+    const struct column *target = &s->columns[s->target];
+    if (s->task != TASK_REGRESSION || target->constant ||
+        !answer_coarse(s->target_center, s->target_scale, &step, &less))
+        return;
+    log_warning("answers are written with 9 digits: of the target \"%s\", in steps of %g, while "
+                "its deviation is %s%.3g; the metrics are of the answers before that: %s %.15g "
+                "%s the target", text_quote_z(target->name), step,
+                s->target_scale == 1 ? "at most " : "", s->target_scale, /* 0 becomes 1 */
+                less < 0 ? "add" : "subtract", fabs(less), less < 0 ? "to" : "from");
+}
+
+/* Two columns of one name: whoever reads the answers by name would get one of them. */
+static bool check_clash(const struct answer_line *l, const struct binding *b, size_t first,
+                        struct err *e)
+{
+    for (size_t i = first; i < l->cell_count; i++) {
+        const char *name = b->names[l->cells[i]];
+        if (!is_own(l->schema, name))
+            continue;
+        err_set(e, ERR_OPTION_CONFLICT,
+                "--passthrough repeats the input's column \"%s\", and the output has its own of "
+                "that name", text_quote_z(name));
+        return err_help(e, "rename the input's column, or leave it out of --passthrough");
+    }
+    return true;
+}
+
+bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
+                      const char *passthrough, bool tsv, const char *null_text, struct err *e)
+{
+    *l = (struct answer_line){.delimiter = tsv ? '\t' : ',', .quotes = !tsv, .schema = s};
+    l->cells = mem_alloc(b->cells ? b->cells : 1, sizeof *l->cells);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_ID && b->cell_of[i] >= 0)
+            take_cell(l, (uint32_t)b->cell_of[i]);
+    size_t ids = l->cell_count;
+    if (passthrough && strcmp(passthrough, "all") == 0) {
+        for (uint32_t i = 0; i < b->cells; i++)
+            take_cell(l, i);
+    } else if (passthrough && !take_named(l, b, passthrough, e)) {
+        return false;
+    }
+    if (!answer_line_names(s, e) || !check_clash(l, b, ids, e))
+        return false;
+    l->names = mem_zero(l->cell_count ? l->cell_count : 1, sizeof *l->names);
+    for (size_t i = 0; i < l->cell_count; i++)
+        l->names[i] = mem_string(b->names[l->cells[i]]);
+    l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
+    l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        size_t length;
+        const char *label = vocab_text(s->labels, i, &length);
+        add_field(l, &l->labels[i], label, length);
+    }
+    if (null_text)
+        add_field(l, &l->missing, null_text, strlen(null_text));
+    return true;
+}
+
+bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e)
+{
+    for (size_t i = 0; i < l->cell_count; i++) {
+        uint32_t at = 0;
+        while (at < b->cells && strcmp(b->names[at], l->names[i]) != 0)
+            at++;
+        if (at == b->cells) {
+            err_set(e, ERR_MODEL_COLUMN, "a later input lacks the column \"%s\", which the answers "
+                    "repeat", text_quote_z(l->names[i]));
+            return err_help(e, "every input has the columns of --passthrough, in any order");
+        }
+        l->cells[i] = at;
+    }
+    return true;
+}
+
+void answer_line_close(struct answer_line *l)
+{
+    for (size_t i = 0; l->names && i < l->cell_count; i++)
+        mem_free(l->names[i]);
+    mem_free(l->names);
+    for (uint32_t i = 0; l->labels && i < l->outputs; i++)
+        text_free(&l->labels[i]);
+    mem_free(l->labels);
+    mem_free(l->cells);
+    text_free(&l->missing);
+    memset(l, 0, sizeof *l);
+}
+
+/* --- lines --- */
+
+static bool check_plain(const struct answer_line *l, const char *text, size_t length, struct err *e)
+{
+    if (l->quotes)
+        return true;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+            err_set(e, ERR_LABEL_TEXT,
+                    "\"%s\" holds a tab or a line end, which --io tsv cannot write",
+                    text_quote(text, length));
+            return err_help(e, "use --io csv");
+        }
+    return true;
+}
+
+bool answer_line_header(const struct answer_line *l, const struct binding *b, struct text *out,
+                        struct err *e)
+{
+    struct text name = {0};
+    bool good = true;
+    for (size_t i = 0; i < l->cell_count && good; i++) {
+        const char *text = b->names[l->cells[i]];
+        good = check_plain(l, text, strlen(text), e);
+        add_field(l, out, text, strlen(text));
+    }
+    add_field(l, out, "prediction", 10);
+    for (uint32_t i = 0; i < l->outputs && good; i++) {
+        size_t length;
+        const char *label = vocab_text(l->schema->labels, i, &length);
+        text_clear(&name);
+        text_put(&name, "probability_");
+        text_add(&name, label, length);
+        good = check_plain(l, name.data, name.length, e);
+        add_field(l, out, name.data, name.length);
+    }
+    text_free(&name);
+    text_char(out, '\n');
+    return good;
+}
+
+/* The cells of the record that are repeated, each followed by a delimiter. A ragged record may lack
+ * some. */
+static void add_cells(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                      struct text *out)
+{
+    if (l->cell_count == 0)
+        return;
+    const struct csv_record *r = cells ? &cells->records[record] : NULL;
+    const struct csv_cell *all = cells ? cells->cells + r->first_cell : NULL;
+    size_t room = 0;
+    for (size_t i = 0; i < l->cell_count; i++)
+        room += 3 + (r && l->cells[i] < r->cells ? 2 * (size_t)all[l->cells[i]].length : 0);
+    char *from = reserve(out, room), *to = from;
+    for (size_t i = 0; i < l->cell_count; i++) {
+        if (r && l->cells[i] < r->cells)
+            to = put_field(l, to, all[l->cells[i]].text, all[l->cells[i]].length);
+        *to++ = l->delimiter;
+    }
+    out->length += (size_t)(to - from);
+}
+
+void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                     const float *probability, double value, struct text *out)
+{
+    add_cells(l, cells, record, out);
+    if (l->outputs == 0) {
+        char *from = reserve(out, NUMBER_ROOM + 1);
+        size_t length = answer_number(from, value);
+        from[length] = '\n';
+        out->length += length + 1;
+        return;
+    }
+    const struct text *label = &l->labels[answer_label(probability, l->outputs)];
+    char *from = reserve(out, label->length + (size_t)l->outputs * (NUMBER_ROOM + 1) + 1),
+         *to = from;
+    memcpy(to, label->data, label->length);
+    to += label->length;
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        *to++ = l->delimiter;
+        to += answer_number(to, (double)probability[i]);
+    }
+    *to++ = '\n';
+    out->length += (size_t)(to - from);
+}
+
+void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
+                      struct text *out)
+{
+    add_cells(l, cells, record, out);
+    size_t fields = (size_t)l->outputs + 1;
+    char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
+    for (size_t i = 0; i < fields; i++) {
+        if (l->missing.length)
+            memcpy(to, l->missing.data, l->missing.length);
+        to += l->missing.length;
+        *to++ = i + 1 < fields ? l->delimiter : '\n';
+    }
+    out->length += (size_t)(to - from);
+}

@@ -1,0 +1,363 @@
+/* evaluate.c - the story of one evaluation: rows through the stream into a tally, then metrics,
+ * intervals and gates. */
+#include "answer/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/answer_line.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "csv/number.h"
+
+struct measure {
+    struct stream *stream;
+    struct tally *tally;
+    uint32_t classes; /* 0: regression */
+    const struct stream_group *group;
+    float *probability, *weight;
+    int32_t *label;
+    double *value, *target;
+};
+
+/* --- rows --- */
+
+/* A target as training read it: in double, not as the record's standardised float. cell_parse took
+ * it before. */
+static double target_of(const struct measure *m, const struct stream_group *g, uint64_t row)
+{
+    const struct schema *s = m->stream->schema;
+    const struct csv_record *r = &g->cells->records[g->first + row];
+    int32_t cell = m->stream->binding.cell_of[s->target];
+    const struct csv_cell *c = &g->cells->cells[r->first_cell + (uint32_t)cell];
+    double value = (double)NAN;
+    number_parse(c->text, c->length, s->decimal, &value);
+    return value;
+}
+
+static void read_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct measure *m = context;
+    const struct stream_group *g = m->group;
+    const struct schema *s = m->stream->schema;
+    uint64_t begin = (uint64_t)tile * m->stream->tile, end = begin + m->stream->tile;
+    (void)thread;
+    if (end > g->rows)
+        end = g->rows;
+    if (m->classes)
+        answer_probabilities(g->logits + begin * m->classes, end - begin, m->classes,
+                             m->probability + begin * m->classes);
+    for (uint64_t i = begin; i < end; i++) {
+        const unsigned char *record = g->records + i * s->format.stride;
+        memcpy(&m->weight[i], record + s->format.at_weight, sizeof(float));
+        if (m->classes) {
+            memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
+        } else {
+            m->value[i] = answer_value(g->logits[i], s->target_center, s->target_scale);
+            m->target[i] = target_of(m, g, i);
+        }
+    }
+}
+
+static bool measure_group(void *context, const struct stream_group *g, struct err *e)
+{
+    struct measure *m = context;
+    (void)e;
+    if (!m->weight) {
+        size_t rows = m->stream->room;
+        m->weight = mem_alloc(rows, sizeof *m->weight);
+        m->label = mem_alloc(rows, sizeof *m->label);
+        m->value = mem_alloc(rows, sizeof *m->value);
+        m->target = mem_alloc(rows, sizeof *m->target);
+        m->probability = mem_alloc(rows * (m->classes ? m->classes : 1), sizeof *m->probability);
+    }
+    m->group = g;
+    threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
+    struct scores s = {.task = m->stream->schema->task,
+                       .rows = g->rows,
+                       .classes = m->classes,
+                       .probability = m->probability,
+                       .label = m->label,
+                       .value = m->value,
+                       .target = m->target,
+                       .weight = m->weight};
+    tally_add(m->tally, &s);
+    return true;
+}
+
+/* All rows through an opened model. */
+static bool measure_all(const struct evaluate_request *q, struct serve *serve, struct tally *tally,
+                        bool again, uint64_t *rows, struct err *e)
+{
+    struct stream stream = {0};
+    struct stream_request want = {.inputs = q->inputs,
+                                  .input_count = q->input_count,
+                                  .labelled = true,
+                                  .again = again,
+                                  .max_bad_rows = -1};
+    struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes};
+    const struct stream_sink sink = {measure_group, NULL, &m};
+    bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
+    *rows = stream.rows;
+    const char *path = q->input_count ? q->inputs[0] : "-";
+    if (good && stream.rows == 0)
+        good = err_at(e, ERR_CSV_NO_ROWS, path, 0, 0, "0 data rows: there is nothing to measure");
+    else if (good && !(tally->weight > 0))
+        good = err_at(e, ERR_WEIGHT_SUM, path, 0, 0,
+                      "the weight of each of the %llu rows is 0: there is nothing to measure",
+                      (unsigned long long)stream.rows);
+    mem_free(m.weight);
+    mem_free(m.label);
+    mem_free(m.value);
+    mem_free(m.target);
+    mem_free(m.probability);
+    stream_close(&stream);
+    return good;
+}
+
+static struct tally *tally_for(const struct serve *s)
+{
+    uint32_t classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs;
+    return tally_new(s->schema->task, classes, TALLY_ALL);
+}
+
+/* --- the comparison --- */
+
+static bool comparable(const struct serve *a, const struct serve *b,
+                       const struct evaluate_request *q, struct err *e)
+{
+    const struct schema *s = a->schema, *t = b->schema;
+    if (s->task != t->task)
+        return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+                      "its task is %s, that of %s is %s", task_names[t->task],
+                      text_quote_z(q->model), task_names[s->task]);
+    uint32_t count = s->labels ? vocab_count(s->labels) : 0;
+    bool same = !s->labels || vocab_count(t->labels) == count;
+    for (uint32_t i = 0; same && i < count; i++) {
+        size_t length, other;
+        const char *x = vocab_text(s->labels, i, &length), *y = vocab_text(t->labels, i, &other);
+        same = length == other && memcmp(x, y, length) == 0;
+    }
+    return same ||
+           err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
+                  "its labels, or their order, are not those of %s", text_quote_z(q->model));
+}
+
+/* The other model on the same rows; the gate's value is the advantage, above 0 when this one is
+ * better. */
+static bool compare(const struct evaluate_request *q, struct serve *other,
+                    struct evaluate_result *r, struct gate *g, struct err *e)
+{
+    uint64_t rows;
+    struct tally *tally = tally_for(other);
+    bool good = measure_all(q, other, tally, true, &rows, e);
+    if (good) {
+        g->own = metrics_get(&r->metrics, g->metric->name);
+        g->other = metric_of(tally, g->metric);
+        g->value = g->metric->higher ? g->own - g->other : g->other - g->own;
+        g->pass = q->by == 0 ? g->value > 0 : g->value >= q->by; /* false for NaN */
+    }
+    tally_free(tally);
+    return good;
+}
+
+/* --- gates --- */
+
+static bool read_gates(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
+{
+    int task = r->serve.schema->task;
+    r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
+    for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
+        if (!gate_read(&r->gates[i], q->require[i], task, e))
+            return false;
+    if (!q->better_than)
+        return true;
+    const struct metric_type *metric = q->on ? metric_find(q->on, task) : metric_default(task);
+    if (!metric) {
+        char names[160];
+        metric_names(task, names, sizeof names);
+        err_set(e, ERR_OPTION_VALUE, "--on: \"%s\" is no metric of this model's task",
+                text_quote_z(q->on));
+        err_expected(e, "one of %s", names);
+        const char *near = metric_nearest(q->on, task);
+        return near ? err_help(e, "did you mean \"%s\"?", near) : false;
+    }
+    for (size_t i = 0; i < q->input_count; i++)
+        if (file_once(q->inputs[i]))
+            return err_set(e, ERR_OPTION_CONFLICT,
+                           "--better-than reads the rows twice, and %s can be read once",
+                           strcmp(q->inputs[i], "-") == 0 ? "standard input (-)"
+                                                          : text_quote_z(q->inputs[i]));
+    struct text text = {0};
+    text_printf(&text, "%s better than %s", metric->name, q->better_than);
+    if (q->by != 0)
+        text_printf(&text, " by %.9g", q->by);
+    r->gates[r->gate_count++] =
+        (struct gate){.text = text.data, .metric = metric, .bound = q->by, .compares = true,
+                      .value = (double)NAN};
+    return true;
+}
+
+static bool measure(const struct evaluate_request *q, struct serve *other,
+                    struct evaluate_result *r, struct err *e)
+{
+    r->tally = tally_for(&r->serve);
+    if (!measure_all(q, &r->serve, r->tally, false, &r->rows, e))
+        return false;
+    r->backend = r->serve.backend;
+    metrics_of(r->tally, &r->metrics);
+    for (uint32_t i = 0; i < r->metrics.count; i++)
+        r->intervals[i] = interval_of(r->tally, r->metrics.m[i].type, r->metrics.m[i].value);
+    rank_free(&r->tally->rank); /* the other model's rows take its place */
+    r->passed = true;
+    for (size_t i = 0; i < r->gate_count; i++) {
+        struct gate *g = &r->gates[i];
+        if (!g->compares)
+            gate_measure(g, metrics_get(&r->metrics, g->metric->name));
+        else if (!compare(q, other, r, g, e))
+            return false;
+        r->passed = r->passed && g->pass;
+    }
+    return true;
+}
+
+bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
+{
+    *r = (struct evaluate_result){0};
+    stop_phase("evaluate", true);
+    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) || !read_gates(q, r, e))
+        return false;
+    answer_line_warn(r->serve.schema);
+    r->serve.beside = true;
+    if (!q->better_than)
+        return measure(q, NULL, r, e);
+    struct serve other = {0}; /* opened before hours of rows are measured in vain */
+    bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
+    if (!good)
+        return false;
+    other.beside = true;
+    good = comparable(&r->serve, &other, q, e) && measure(q, &other, r, e);
+    serve_close(&other);
+    return good;
+}
+
+/* --- the summary --- */
+
+/* A sum of weights, which are floats: 7 digits of it, or all that stand before the point. Whole
+ * ones are as they are. */
+static double weight_sum(double sum)
+{
+    char digits[32];
+    double value;
+    snprintf(digits, sizeof digits, "%.7g", sum);
+    return sum < 1e6 && text_to_double(digits, &value) ? value : round(sum);
+}
+
+static void write_confusion(const struct tally *t, const struct vocab *labels, struct json_out *out)
+{
+    json_open(out, "confusion", '{');
+    json_open(out, "labels", '[');
+    for (uint32_t c = 0; c < t->classes; c++) {
+        size_t length;
+        const char *label = vocab_text(labels, c, &length);
+        json_put_string_n(out, NULL, label, length);
+    }
+    json_close(out, ']');
+    json_open(out, "counts", '[');
+    for (uint32_t c = 0; t->confusion && c < t->classes; c++) {
+        json_open(out, NULL, '[');
+        for (uint32_t a = 0; a < t->classes; a++)
+            json_put_number(out, NULL,
+                            weight_sum(t->confusion[(size_t)c * t->classes + a]));
+        json_close(out, ']');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double)NAN;
+}
+
+static void write_labels(const struct tally *t, const struct vocab *labels, struct json_out *out)
+{
+    json_open(out, "per_label", '{');
+    for (uint32_t c = 0; c < t->classes; c++) {
+        json_open(out, vocab_text(labels, c, NULL), '{');
+        json_put_number(out, "precision", share(t->hit[c], t->answered[c]));
+        json_put_number(out, "recall", share(t->hit[c], t->support[c]));
+        json_put_number(out, "f1", share(2 * t->hit[c], t->support[c] + t->answered[c]));
+        json_put_number(out, "support", weight_sum(t->support[c]));
+        json_close(out, '}');
+    }
+    json_close(out, '}');
+}
+
+static void write_calibration(const struct tally *t, struct json_out *out)
+{
+    json_open(out, "calibration", '[');
+    for (int b = 0; b < TALLY_BINS; b++) {
+        const struct tally_bin *bin = &t->bins[b];
+        json_open(out, NULL, '{');
+        json_put_number(out, "from", (double)b / TALLY_BINS);
+        json_put_number(out, "to", (double)(b + 1) / TALLY_BINS);
+        json_put_int(out, "rows", (int64_t)bin->rows);
+        json_put_number(out, "predicted", share(bin->predicted, bin->weight));
+        json_put_number(out, "observed", share(bin->observed, bin->weight));
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
+                    struct json_out *out)
+{
+    (void)q;
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.evaluate/1");
+    json_put_int(out, "rows", (int64_t)r->rows);
+    metrics_write(&r->metrics, "metrics", out);
+    json_open(out, "intervals", '{');
+    for (uint32_t i = 0; i < r->metrics.count; i++) {
+        const char *name = r->metrics.m[i].type->name;
+        if (isnan(r->intervals[i].low)) {
+            json_put_null(out, name);
+            continue;
+        }
+        json_open(out, name, '[');
+        json_put_number(out, NULL, r->intervals[i].low);
+        json_put_number(out, NULL, r->intervals[i].high);
+        json_close(out, ']');
+    }
+    json_close(out, '}');
+    json_open(out, "gates", '[');
+    for (size_t i = 0; i < r->gate_count; i++) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "gate", r->gates[i].text);
+        json_put_number(out, "value", r->gates[i].value);
+        json_put_bool(out, "pass", r->gates[i].pass);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    if (r->tally->classes) {
+        write_confusion(r->tally, r->serve.schema->labels, out);
+        write_labels(r->tally, r->serve.schema->labels, out);
+        write_calibration(r->tally, out);
+    }
+    select_write(&r->backend, "backend", out);
+    json_close(out, '}');
+}
+
+void evaluate_release(struct evaluate_result *r)
+{
+    for (size_t i = 0; i < r->gate_count; i++)
+        gate_release(&r->gates[i]);
+    mem_free(r->gates);
+    tally_free(r->tally);
+    serve_close(&r->serve);
+    memset(r, 0, sizeof *r);
+}

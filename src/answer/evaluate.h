@@ -1,0 +1,37 @@
+/* evaluate.h - metrics on labelled data, with intervals, gates and a comparison. Memory beyond
+ * predict's: tally.h. */
+#ifndef DNN_ANSWER_EVALUATE_H
+#define DNN_ANSWER_EVALUATE_H
+
+#include "answer/predict.h"
+#include "measure/gate.h"
+#include "measure/interval.h"
+
+struct evaluate_request {
+    const char *model;
+    char *const *inputs;
+    size_t input_count;
+    char *const *require; /* "auc>=0.85" */
+    size_t require_count;
+    const char *better_than; /* another model */
+    const char *on;          /* its metric; NULL: metric_default */
+    double by;               /* least advantage; 0: any; below 0: how much worse is bearable */
+    struct overrides overrides;
+};
+struct evaluate_result {
+    struct selection backend;
+    uint64_t rows;
+    struct metrics metrics;
+    struct interval intervals[METRIC_MOST]; /* as metrics.m */
+    struct gate *gates; /* of --require in order, then of --better-than (value: the advantage) */
+    size_t gate_count;
+    bool passed;         /* every gate */
+    struct tally *tally; /* counts for the details; the ranks are gone */
+    struct serve serve;  /* the model: labels */
+};
+bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
+void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
+                    struct json_out *out);        /* dnn.evaluate/1 */
+void evaluate_release(struct evaluate_result *r); /* after success and after failure */
+
+#endif

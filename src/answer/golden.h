@@ -1,0 +1,18 @@
+/* golden.h - the rows whose answers a model file keeps, for `dnn verify` to ask again. */
+#ifndef DNN_ANSWER_GOLDEN_H
+#define DNN_ANSWER_GOLDEN_H
+
+#include "model/modelfile.h"
+#include "table/table.h"
+
+/* The rows of the sample whose answers are finite, for a model file holds no others; logits
+ * [sample rows][outputs]. golden_free. */
+void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
+                 uint32_t outputs);
+void golden_free(struct golden *g);
+/* Cells to records ready for the network: [g->count] of s->format.stride bytes, zeroed. What cannot
+ * be read is MODEL_GOLDEN, 76, at path. */
+bool golden_parse(const struct golden *g, const struct schema *s, const char *path,
+                  unsigned char *records, struct err *e);
+
+#endif

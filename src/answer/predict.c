@@ -1,0 +1,288 @@
+/* predict.c - the story of one prediction: model, inputs, output, rows, summary. */
+#include "answer/predict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/answer_line.h"
+#include "base/clock.h"
+#include "base/file_begin.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/thread.h"
+#include "choose/memory.h"
+#include "config/output.h"
+#include "csv/reject.h"
+
+struct writer {
+    const struct predict_request *q;
+    struct stream *stream;
+    struct answer_line line;
+    struct outfile out;
+    float *probability; /* [group][classes] */
+    double center, scale;
+    uint32_t classes; /* 0: regression */
+    const struct stream_group *group;
+    struct text *texts; /* one a tile */
+    size_t text_count;
+};
+
+/* --- a group: its lines are made tile by tile and written in order --- */
+
+static void write_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct writer *w = context;
+    const struct stream_group *g = w->group;
+    struct text *out = &w->texts[tile];
+    uint64_t begin = (uint64_t)tile * w->stream->tile, end = begin + w->stream->tile;
+    uint32_t width = w->classes ? w->classes : 1;
+    (void)thread;
+    text_clear(out);
+    if (end > g->rows)
+        end = g->rows;
+    if (w->classes)
+        answer_probabilities(g->logits + begin * width, end - begin, width,
+                             w->probability + begin * width);
+    for (uint64_t i = begin; i < end; i++) {
+        if (!g->bad[i])
+            answer_line_add(&w->line, g->cells, g->first + i, w->probability + i * width,
+                            w->classes ? 0 : answer_value(g->logits[i], w->center, w->scale), out);
+        else if (w->q->on_bad_row == BAD_ROW_NULL)
+            answer_line_null(&w->line, g->cells, g->first + i, out);
+    }
+}
+
+static bool write_group(void *context, const struct stream_group *g, struct err *e)
+{
+    struct writer *w = context;
+    unsigned tiles = (unsigned)((g->rows + w->stream->tile - 1) / w->stream->tile);
+    if (!w->texts) {
+        uint32_t width = w->classes ? w->classes : 1;
+        w->text_count = (w->stream->room + w->stream->tile - 1) / w->stream->tile;
+        w->texts = mem_zero(w->text_count, sizeof *w->texts);
+        w->probability = mem_alloc(w->stream->room * width, sizeof *w->probability);
+    }
+    w->group = g;
+    threads_run(tiles, write_tile, w);
+    for (unsigned i = 0; i < tiles; i++)
+        if (w->texts[i].length && !outfile_write(&w->out, w->texts[i].data, w->texts[i].length, e))
+            return false;
+    return true;
+}
+
+static bool turn_input(void *context, struct err *e)
+{
+    struct writer *w = context;
+    return answer_line_turn(&w->line, &w->stream->binding, e);
+}
+
+/* Whoever writes the rows may wait for their answers before the next; or there is no next, and a
+ * signal asks to end. */
+static bool while_idle(void *context, struct err *e)
+{
+    struct writer *w = context;
+    return (!w->out.open || w->out.temp || outfile_flush(&w->out, e)) && !stream_stopped(e);
+}
+
+/* --- the story --- */
+
+static bool check_output(const char *what, const char *output, const struct predict_request *q,
+                         struct err *e)
+{
+    if (!output)
+        return true;
+    bool named = strcmp(output, "-") != 0; /* cli asks standard output for every command */
+    if (named && file_same(output, q->model))
+        return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
+    for (size_t i = 0; i < q->input_count; i++)
+        if (named && strcmp(q->inputs[i], "-") != 0 && file_same(output, q->inputs[i]))
+            return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what,
+                           text_quote_z(output));
+    bool piped = q->input_count == 0;
+    for (size_t i = 0; i < q->input_count; i++)
+        piped |= strcmp(q->inputs[i], "-") == 0;
+    if (piped && file_is_input(output))
+        return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the file that standard input reads", what,
+                       text_quote_z(output));
+    return true;
+}
+
+static bool check_request(const struct predict_request *q, struct err *e)
+{
+    if (!check_output("the output", q->output, q, e) ||
+        !check_output("the file of --rejects", q->rejects, q, e))
+        return false;
+    if (q->rejects && (file_same(q->rejects, q->output) ||
+                       (file_is_output(q->rejects) && file_is_output(q->output))))
+        return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
+                       text_quote_z(q->rejects));
+    if (q->rejects && !file_is_ours(q->rejects, REJECT_BEGIN, "a list of bad rows by dnn",
+                                      "choose another file for --rejects", e))
+        return false;
+    if (!output_spares(q->output, e))
+        return false;
+    size_t pipes = 0;
+    for (size_t i = 0; i < q->input_count; i++)
+        pipes += strcmp(q->inputs[i], "-") == 0;
+    if (pipes > 1)
+        return err_set(e, ERR_USAGE, "standard input (-) is given %zu times", pipes);
+    return true;
+}
+
+/* The machine failed, not the rows before: on a stream their answers stay, all of them. */
+static void keep_answered(struct writer *w, struct err *e)
+{
+    struct err late = {0};
+    bool stay = w->out.open && !w->out.temp && outfile_flush(&w->out, &late);
+    char advice[sizeof e->help];
+    snprintf(advice, sizeof advice, "%s", e->help);
+    err_help(e, "the answers to the first %llu rows %s; start again%s%s%s",
+             (unsigned long long)w->stream->rows, stay ? "are written" : "are dropped",
+             stay ? " with the rows behind them" : "", *advice ? "; " : "", advice);
+}
+
+/* What a run that was killed left beside its outputs is of no use to anybody. */
+static void sweep(const struct predict_request *q)
+{
+    unsigned stale = outfile_sweep(q->output, NULL);
+    stale += q->rejects ? outfile_sweep(q->rejects, NULL) : 0;
+    if (stale)
+        log_note("%u temporary file%s of a run that was killed removed", stale,
+                 stale > 1 ? "s" : "");
+}
+
+/* Too many rows cannot be read: the list of them is what is needed now, though there are no
+ * answers. */
+static void keep_rejects(struct writer *w)
+{
+    struct err late = {0};
+    if (!stream_prepare(w->stream, &late) || !stream_commit(w->stream, &late))
+        log_warning("\"%s\" could not be written: %s", text_quote_z(w->q->rejects), late.what);
+}
+
+static bool answer_all(struct writer *w, struct err *e)
+{
+    const struct predict_request *q = w->q;
+    struct text header = {0};
+    bool good = answer_line_open(&w->line, w->stream->schema, &w->stream->binding, q->passthrough,
+                                 q->tsv, q->null_text, e) &&
+                answer_line_header(&w->line, &w->stream->binding, &header, e) &&
+                outfile_open(&w->out, q->output, e);
+    if (good)
+        sweep(q);
+    if (good && !q->no_header)
+        good = outfile_write(&w->out, header.data, header.length, e);
+    good = good && stream_run(w->stream, &(struct stream_sink){write_group, turn_input, w}, e);
+    if (!good && (e->id == ERR_MACHINE_FAULT || (e->id == ERR_GPU_MEMORY && w->stream->rows)))
+        keep_answered(w, e);
+    if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)
+        keep_rejects(w);
+    /* both or none, but for a rename that fails; the answers' own name appears last */
+    good = good && stream_prepare(w->stream, e) && outfile_prepare(&w->out, e) &&
+           stream_commit(w->stream, e);
+    if (good)
+        good = outfile_commit(&w->out, e);
+    else
+        outfile_abort(&w->out);
+    text_free(&header);
+    return good;
+}
+
+static bool predict_opened(const struct predict_request *q, struct predict_result *r, struct err *e)
+{
+    struct stream stream = {0};
+    struct stream_request want = {.inputs = q->inputs,
+                                  .input_count = q->input_count,
+                                  .columns = q->columns,
+                                  .no_header = q->no_header,
+                                  .tsv = q->tsv,
+                                  .csv = q->csv,
+                                  .passthrough = q->passthrough,
+                                  .on_bad_row = q->on_bad_row,
+                                  .rejects = q->rejects,
+                                  .max_bad_rows = q->max_bad_rows,
+                                  .idle = while_idle};
+    const struct schema *s = r->serve.schema;
+    struct writer w = {.q = q,
+                       .stream = &stream,
+                       .center = s->target_center,
+                       .scale = s->target_scale,
+                       .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
+    double began = clock_now();
+    want.idle_context = &w;
+    bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
+    r->predict_s = clock_now() - began;
+    r->rows = stream.rows;
+    r->bad_rows = stream.bad_rows;
+    r->drift = stream.drift;
+    stream.drift = NULL;
+    for (size_t i = 0; i < w.text_count; i++)
+        text_free(&w.texts[i]);
+    mem_free(w.texts);
+    mem_free(w.probability);
+    answer_line_close(&w.line);
+    stream_close(&stream);
+    return good;
+}
+
+bool predict_run(const struct predict_request *q, struct predict_result *r, struct err *e)
+{
+    double began = clock_now();
+    *r = (struct predict_result){0};
+    stop_phase("predict", true);
+    if (!check_request(q, e) || !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e))
+        return false;
+    answer_line_warn(r->serve.schema);
+    r->serve.beside = true;
+    r->load_s = r->serve.load_s;
+    bool good = predict_opened(q, r, e);
+    r->backend = r->serve.backend;
+    r->total_s = clock_now() - began;
+    if (good) {
+        uint64_t answers = r->rows - r->bad_rows;
+        log_line("%s: predicted %llu row%s, %llu answer%s", r->backend.used,
+                 (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
+                 (unsigned long long)answers, answers == 1 ? "" : "s");
+    }
+    return good;
+}
+
+static void write_counts(const struct schema *s, const uint64_t *counts, const char *key,
+                         struct json_out *out)
+{
+    json_open(out, key, '{');
+    for (size_t i = 0; i < s->column_count; i++)
+        if (counts[i])
+            json_put_int(out, s->columns[i].name, (int64_t)counts[i]);
+    json_close(out, '}');
+}
+
+void predict_write(const struct predict_request *q, const struct predict_result *r,
+                   struct json_out *out)
+{
+    (void)q;
+    const struct schema *s = r->serve.schema;
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.predict/1");
+    json_put_int(out, "rows", (int64_t)r->rows);
+    json_put_int(out, "bad_rows", (int64_t)r->bad_rows);
+    write_counts(s, r->drift->unknown, "unknown_categories", out);
+    write_counts(s, r->drift->outside, "outside_range", out);
+    json_open(out, "seconds", '{');
+    json_put_number(out, "load", r->load_s);
+    json_put_number(out, "predict", r->predict_s);
+    json_put_number(out, "total", r->total_s);
+    json_close(out, '}');
+    select_write(&r->backend, "backend", out);
+    memory_write("memory", out);
+    json_close(out, '}');
+}
+
+void predict_release(struct predict_result *r)
+{
+    if (r->drift)
+        drift_free(r->drift);
+    serve_close(&r->serve);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,39 @@
+/* predict.h - rows in, answers out: bounded memory, same order, same count. Needs nothing but the
+ * model file. */
+#ifndef DNN_ANSWER_PREDICT_H
+#define DNN_ANSWER_PREDICT_H
+
+#include "answer/serve.h"
+#include "answer/stream.h"
+#include "choose/select.h"
+#include "measure/metric.h"
+
+struct predict_request {
+    const char *model;
+    char *const *inputs; /* "-" is standard input; none: standard input */
+    size_t input_count;
+    const char *output;  /* "-" is standard output */
+    const char *columns; /* --columns a,b,c with --no-header */
+    bool no_header;
+    bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
+    const char *passthrough; /* list of names, or "all" */
+    const char *null_text;   /* --null */
+    enum bad_row on_bad_row; /* stream.h */
+    const char *rejects;
+    int64_t max_bad_rows; /* -1: no limit */
+    struct overrides overrides;
+};
+struct predict_result {
+    struct selection backend;
+    uint64_t rows, bad_rows; /* records read; of these, without an answer */
+    struct serve serve;      /* the model; freed by predict_release */
+    struct drift *drift;     /* unknown categories by column; freed by predict_release */
+    double load_s, predict_s, total_s;
+};
+/* On failure a file that was to be written is as it was; standard output keeps what it got. */
+bool predict_run(const struct predict_request *q, struct predict_result *r, struct err *e);
+void predict_write(const struct predict_request *q, const struct predict_result *r,
+                   struct json_out *out);       /* dnn.predict/1 */
+void predict_release(struct predict_result *r); /* after success and after failure */
+
+#endif

@@ -1,0 +1,290 @@
+/* serve.c - see serve.h. A thousand rows must be answered in a few milliseconds from a cold start,
+ * so nothing here is done before it is needed: threads, machine and network wait for the first
+ * rows. */
+#include "answer/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/aside.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "choose/memory.h"
+
+#define BATCH_MOST 1024u
+#define BATCH_LEAST 32u
+#define ACTIVATIONS_MOST                                                                           \
+    ((uint64_t)8 << 20) /* bytes: a batch stays small beside the 64 MiB that predict may take */
+#define THREADS_BYTES ((uint64_t)512 << 10) /* of CSV: below, a thread costs more than it gives */
+#define THREADS_FLOPS 1e8
+
+bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
+                struct err *e)
+{
+    double began = clock_now();
+    *s = (struct serve){0};
+    s->file = modelfile_load(model, e);
+    if (!s->file)
+        return false;
+    if (!config_stored(s->file->config_text, model, e)) {
+        serve_close(s);
+        return false;
+    }
+    s->schema = s->file->schema;
+    s->load_s = clock_now() - began;
+    s->has_options =
+        backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
+    if (!s->has_options ||
+        !select_backend(&s->options, job, s->settings, s->setting_count, &s->backend, e)) {
+        serve_close(s);
+        return false;
+    }
+    s->features = schema_features(s->schema);
+    s->outputs = s->features->outputs;
+    s->model = modelfile_model(s->file);
+    return true;
+}
+
+/* Operations of a record's answer: those of the products. */
+static double answer_flops(const struct serve *s)
+{
+    struct err e = {0};
+    struct model *m = model_plan(&s->model, s->features, 1, 1, false, &e);
+    double flops = m ? (double)model_flops(m) : 2.0 * (double)s->file->param_count;
+    model_free(m);
+    return flops;
+}
+
+/* auto: an answer costs what its products do. Of a file only the first rows are
+ * known, and how long it is: some seven bytes a cell. */
+static void decide(struct serve *s, uint64_t records, uint64_t bytes)
+{
+    double rows = (double)records, fill = (double)bytes / (7.0 * (double)s->schema->column_count);
+    rows = rows > fill ? rows : fill;
+    struct select_work work = {.rows = rows,
+                               .flops = answer_flops(s),
+                               .steps = rows / BATCH_MOST,
+                               .bytes = rows * (double)s->schema->format.stride};
+    select_decide(&s->backend, &work);
+}
+
+void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
+{
+    if (bytes >= THREADS_BYTES || answer_flops(s) * (double)records >= THREADS_FLOPS)
+        threads_start((unsigned)s->options.threads);
+    s->backend.threads = threads_count();
+    if (!s->backend.machine)
+        decide(s, records, bytes);
+}
+
+static bool beside(const struct serve *s)
+{
+    return s->beside && strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
+}
+
+/* What is left of the machine when another one takes over, or at the end. */
+static void drop(void *serve)
+{
+    struct serve *s = serve;
+    memory_note(s->machine);
+    step_close(s->stepper);
+    network_free(s->network);
+    machine_close(s->machine);
+}
+
+/* A device that does not even let go keeps it all: its thread may still look at it. */
+static void stop(struct serve *s, bool device)
+{
+    struct err e = {0};
+    if (!device)
+        drop(s);
+    else if (s->machine)
+        aside_run(drop, s, &e);
+    s->stepper = NULL;
+    s->network = NULL;
+    s->machine = NULL;
+}
+
+struct network_options serve_network(const struct model_options *model,
+                                     const struct features *features, bool gpu)
+{
+    return (struct network_options){.model = model, .features = features, .micro = 1,
+                                    .own_memory = gpu, .streams = gpu,
+                                    .answers = gpu ? SERVE_ANSWERS : 0};
+}
+
+bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,
+                struct err *e)
+{
+    uint32_t rows = BATCH_MOST;
+    while (rows > BATCH_LEAST && rows / 2 >= count)
+        rows /= 2;
+    if (chosen > 0)
+        rows = (uint32_t)chosen;
+    o->rows = rows;
+    struct network_bytes need;
+    while (chosen <= 0 && rows > BATCH_LEAST) {
+        if (!network_need(o, m, &need, e))
+            return false;
+        if (need.activations + need.scratch <= ACTIVATIONS_MOST)
+            break;
+        o->rows = rows /= 2;
+    }
+    return true;
+}
+
+static bool make_network(struct serve *s, const struct network_options *o, struct err *e)
+{
+    machine_plan(s->machine, o->rows, 1, &s->plan);
+    machine_obey(s->machine, &s->plan);
+    snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
+    s->network = network_new(o, s->machine, &s->plan, e);
+    if (s->network && network_answer_source(s->network, &s->source, e)) /* it has room for rows */
+        return true;
+    network_free(s->network);
+    s->network = NULL;
+    machine_forgive(s->machine);
+    return false;
+}
+
+/* A device without room for the batch gets a smaller one. */
+static bool fit_network(struct serve *s, struct network_options *o, struct err *e)
+{
+    while (!make_network(s, o, e)) {
+        if (e->id != ERR_GPU_MEMORY || o->rows <= BATCH_LEAST)
+            return false;
+        err_clear(e);
+        log_line("dnn_gpu: out of memory; batch %u -> %u", o->rows, o->rows / 2);
+        o->rows /= 2;
+    }
+    return true;
+}
+
+static bool begin(struct serve *s, uint64_t count, struct err *e)
+{
+    s->machine = select_open(&s->backend, &s->options, false, e);
+    if (!s->machine)
+        return false;
+    struct network_options o =
+        serve_network(&s->model, s->features, select_is_gpu(&s->backend));
+    if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
+                    s->options.predict_batch_size, e) ||
+        !fit_network(s, &o, e))
+        return false;
+    s->stepper = step_open(s->network, s->machine);
+    struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
+    network_put(s->network, &state);
+    if (!select_is_gpu(&s->backend)) { /* the network has its own */
+        mem_free(s->file->params);
+        s->file->params = NULL;
+    }
+    memory_note(s->machine);
+    select_say_loaded(&s->backend, s->machine);
+    return true;
+}
+
+static bool answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                   struct err *e)
+{
+    s->chunk = records;
+    s->source = (struct source){
+        .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63, .count = count},
+        .count = count,
+        .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
+        .features = s->features,
+    };
+    if (!s->network && !begin(s, count, e))
+        return false;
+    return step_answer(s->stepper, &s->source, 0, count, logits, e);
+}
+
+static void answer_there(void *answering)
+{
+    struct answering *a = answering;
+    a->good = answer(a->s, a->records, a->count, a->logits, &a->e);
+}
+
+/* The thread of a device is parked in its call for good: what it was given is left to it, and
+ * nothing of it is read here any more. */
+static bool left_behind(struct serve *s)
+{
+    s->stepper = NULL;
+    s->network = NULL;
+    s->machine = NULL;
+    return false;
+}
+
+/* On a device by the thread that can be left behind with it, and with all it was given. */
+static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                          struct err *e)
+{
+    struct answering a = {.s = s, .records = records, .count = count, .logits = logits};
+    if (!aside_run(answer_there, &a, e))
+        return left_behind(s);
+    *e = a.e;
+    return a.good;
+}
+
+/* Where the device failed, the CPU answers, these records first. */
+static bool answer_instead(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                           struct err *e)
+{
+    if (!select_falls_back(&s->backend, &s->options, e))
+        return false;
+    bool device = beside(s);
+    select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
+    err_clear(e);
+    stop(s, device);
+    return answer(s, records, count, logits, e);
+}
+
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                  struct err *e)
+{
+    if (!s->backend.machine) /* nobody said how many there are: these, at least */
+        decide(s, count, 0);
+    if (beside(s) && !s->machine)
+        select_lost(&s->backend, &s->options);
+    return (beside(s) ? answer_beside(s, records, count, logits, e)
+                      : answer(s, records, count, logits, e)) ||
+           answer_instead(s, records, count, logits, e);
+}
+
+bool serve_overlaps(const struct serve *s)
+{
+    return beside(s);
+}
+
+void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits)
+{
+    s->next = (struct answering){.s = s, .records = records, .count = count, .logits = logits};
+    s->next_runs = beside(s) && s->machine && aside_begin(answer_there, &s->next);
+}
+
+bool serve_end(struct serve *s, struct err *e)
+{
+    struct answering *a = &s->next;
+    if (!s->next_runs)
+        return serve_answer(s, a->records, a->count, a->logits, e);
+    s->next_runs = false;
+    bool good = aside_end(e);
+    if (good)
+        *e = a->e;
+    else
+        left_behind(s);
+    return (good && a->good) || answer_instead(s, a->records, a->count, a->logits, e);
+}
+
+void serve_close(struct serve *s)
+{
+    stop(s, beside(s));
+    if (s->features)
+        features_free(s->features);
+    modelfile_free(s->file);
+    settings_free(s->settings, s->setting_count);
+    if (s->has_options)
+        backend_release(&s->options);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,75 @@
+/* serve.h - a model file on a machine, ready to answer records. predict, evaluate and verify stand
+ * on it. */
+#ifndef DNN_ANSWER_SERVE_H
+#define DNN_ANSWER_SERVE_H
+
+#include "choose/select.h"
+#include "model/modelfile.h"
+#include "model/step.h"
+
+enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
+
+struct serve;
+/* Records on their way to their answers. */
+struct answering {
+    struct serve *s;
+    unsigned char *records;
+    uint64_t count;
+    real *logits;
+    bool good;
+    struct err e;
+};
+
+struct serve {
+    struct modelfile *file;
+    const struct schema *schema; /* the file's */
+    struct features *features;
+    struct selection backend;
+    uint32_t outputs;
+    double load_s; /* reading and checking the file */
+    struct backend_options options;
+    bool has_options;
+    /* Should a device hang in a call that never comes back, the CPU goes on with these rows
+     * (aside.h). Set before the first answer, by who drives no device itself. */
+    bool beside;
+    uint64_t expected; /* rows of the first answer, where they may be more than those in it */
+    struct setting *settings;
+    size_t setting_count;
+    /* made by the first answer */
+    struct model_options model;
+    struct machine *machine;
+    struct network *network;
+    struct stepper *stepper;
+    struct plan plan;
+    struct source source;
+    unsigned char *chunk;
+    struct answering next; /* of serve_begin */
+    bool next_runs;        /* a device computes it beside us */
+};
+
+/* What its network is asked to be, but for the rows of a batch; and these, for `count` rows to
+ * come: as chosen, or (0) so many that activations stay small. */
+struct network_options serve_network(const struct model_options *model,
+                                     const struct features *features, bool gpu);
+bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,
+                struct err *e);
+
+/* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
+bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
+                struct err *e);
+/* Starts the pool when `records` records or `bytes` bytes to come (0: not known) are worth it.
+ * Before the first answer. */
+void serve_threads(struct serve *s, uint64_t records, uint64_t bytes);
+/* Logits [count][outputs] of applied records that lie one after the other. A function of each
+ * record alone. */
+bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
+                  struct err *e);
+/* The same in two halves: in between, records and logits are left alone. A device computes
+ * meanwhile; elsewhere, and the first time, all is done at the end. */
+void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);
+bool serve_end(struct serve *s, struct err *e);
+/* Whether a device is to compute beside us: known after serve_threads. */
+bool serve_overlaps(const struct serve *s);
+void serve_close(struct serve *s);
+
+#endif

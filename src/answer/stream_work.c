@@ -1,0 +1,200 @@
+/* stream_work.c - see stream_work.h. Parsing and scaling go tile by tile over the pool. */
+#include "answer/stream_work.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/thread.h"
+
+/* --- rows that cannot be read --- */
+
+/* The name of the column that an error points into, "" when it is none. */
+static const char *column_named(const struct stream *t, const struct csv_block *b,
+                                const struct csv_cells *cells, const struct csv_record *r,
+                                const struct err *why)
+{
+    if (!cells || why->column == 0)
+        return "";
+    for (uint32_t i = 0; i < r->cells && i < t->binding.cells; i++) {
+        int64_t line, column;
+        csv_place(b, r, cells, i, &line, &column);
+        if (line == why->line && column == why->column)
+            return t->names[i];
+    }
+    return "";
+}
+
+/* One bad row is counted and written down; false when it ends the stream. */
+static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
+                     size_t length, struct err *e)
+{
+    t->bad_rows++;
+    if (t->bad_rows == 1) {
+        t->first_bad = *why;
+        t->alike = true;
+    }
+    t->alike &= why->id == t->first_bad.id;
+    if (t->request.on_bad_row == BAD_ROW_STOP) {
+        *e = *why;
+        if (t->request.labelled)
+            return false;
+        return err_help(e, "%s%s--on-bad-row skip (or null) goes on without such rows, and "
+                           "--rejects FILE lists them", why->help, *why->help ? "; or " : "");
+    }
+    const char *file = t->request.input_count ? t->request.inputs[t->at] : "-";
+    if (t->reject && !reject_add(t->reject, why, column, raw, length, file, e))
+        return false;
+    int64_t most = t->request.max_bad_rows;
+    if (most >= 0 && t->bad_rows > (uint64_t)most) {
+        err_at(e, ERR_BAD_ROWS, why->file, why->line, why->column,
+               "more than %lld row%s cannot be read; the last one: %s", (long long)most,
+               most == 1 ? "" : "s", why->what);
+        return t->reject ? err_help(e, "raise --max-bad-rows, or mend the rows listed in \"%s\"",
+                                    text_quote_z(t->request.rejects))
+                         : err_help(e, "raise --max-bad-rows, or mend the rows that --rejects "
+                                       "FILE lists");
+    }
+    return true;
+}
+
+/* The first row that cannot be read has not as many cells as rows have to have. Should all be such,
+ * the form of the file is wrong, and not one row among others. */
+static void look_at_form(struct work *w, const struct csv_record *r)
+{
+    struct stream *t = w->t;
+    const struct csv_cell *first = w->cells->cells + r->first_cell;
+    if (csv_check_delimiter(&t->dialect, w->block, r, first, &t->other_form))
+        stream_width(t, w->block->path, r->line, r->cells, &t->other_form);
+}
+
+/* --- a group --- */
+
+static void parse_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct work *w = context;
+    const struct schema *s = w->t->schema;
+    size_t stride = s->format.stride, begin = (size_t)tile * w->t->tile, end = begin + w->t->tile;
+    if (end > w->now.rows)
+        end = w->now.rows;
+    for (size_t i = begin; i < end; i++) {
+        unsigned char *record = w->now.records + i * stride;
+        w->now.bad[i] = !cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
+                                    w->t->request.labelled, record, w->drift[thread],
+                                    &w->error[thread]);
+        if (w->now.bad[i]) { /* the network passes over something harmless */
+            memset(record, 0, stride);
+            err_clear(&w->error[thread]);
+        }
+    }
+    column_apply(s, w->now.records + begin * stride, end - begin);
+}
+
+static bool finite_answer(const real *logits, uint32_t outputs)
+{
+    for (uint32_t o = 0; o < outputs; o++)
+        if (!isfinite(logits[o]))
+            return false;
+    return true;
+}
+
+/* Why record i of the part has no answer: read once more, for the error and for what was counted
+ * of it. */
+static void reason(struct work *w, const struct part *p, size_t i, struct err *why)
+{
+    const struct schema *s = w->t->schema;
+    const struct csv_record *r = &w->cells->records[p->first + i];
+    err_clear(why);
+    if (cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
+                   p->records + i * s->format.stride, w->undone, why)) {
+        err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
+               "the answer to this row is not a finite number");
+        err_help(why, "look for values far outside the range that the model was trained on");
+    }
+    /* who counted it is not known: what is below 0 in one thread's counts is not in their sum */
+    drift_undo(w->drift[0], w->undone, s->column_count);
+}
+
+/* What is answered goes on, row by row and then as a group. */
+static bool hand_over(struct work *w, struct part *p, const struct stream_sink *sink,
+                      struct err *e)
+{
+    struct stream *t = w->t;
+    uint32_t outputs = t->serve->outputs;
+    for (size_t i = 0; i < p->rows; i++) {
+        if (!p->bad[i] && finite_answer(p->logits + i * outputs, outputs))
+            continue;
+        struct err why = {0};
+        const struct csv_record *r = &w->cells->records[p->first + i];
+        p->bad[i] = true;
+        reason(w, p, i, &why);
+        if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
+            look_at_form(w, r);
+        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
+                      w->block->bytes + r->offset, r->bytes, e))
+            return false;
+    }
+    t->rows += p->rows;
+    struct stream_group g = {.cells = w->cells,
+                             .first = p->first,
+                             .rows = p->rows,
+                             .bad = p->bad,
+                             .records = p->records,
+                             .logits = p->logits};
+    return sink->take(sink->context, &g, e);
+}
+
+bool work_finish(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    bool computed = w->computes;
+    w->computes = false;
+    return !computed || (serve_end(w->t->serve, e) && hand_over(w, &w->before, sink, e));
+}
+
+/* While a device computes this part, the one before is written and the next one read: two parts
+ * take turns. They go on in their order, and where one cannot, none behind it does. */
+static bool compute(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    struct serve *s = w->t->serve;
+    bool other = w->computes;
+    if (other && !serve_end(s, e)) {
+        w->computes = false;
+        return false;
+    }
+    serve_begin(s, w->now.records, w->now.rows, w->now.logits);
+    struct part before = w->before;
+    w->before = w->now;
+    w->now = before;
+    w->computes = true;
+    struct err unused = {0};
+    if (!other || hand_over(w, &w->now, sink, e))
+        return true;
+    serve_end(s, &unused); /* nobody gives its memory away */
+    w->computes = false;
+    return false;
+}
+
+bool work_group(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    struct stream *t = w->t;
+    struct part *p = &w->now;
+    threads_run((unsigned)((p->rows + t->tile - 1) / t->tile), parse_tile, w);
+    if (w->before.records)
+        return compute(w, sink, e);
+    return serve_answer(t->serve, p->records, p->rows, p->logits, e) &&
+           hand_over(w, p, sink, e);
+}
+
+/* A record that is no CSV: up to its first line end. */
+bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e)
+{
+    static const bool bad = true;
+    const struct csv_cells *cells = w->cells;
+    const char *raw = w->block->bytes + cells->error_offset;
+    size_t length = (size_t)(cells->resume_offset - cells->error_offset);
+    while (!w->block->too_long && length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
+        length--;
+    w->t->rows++;
+    struct stream_group g = {.rows = 1, .bad = &bad, .records = w->now.records,
+                             .logits = w->now.logits};
+    return take_bad(w->t, &cells->error, "", raw, length, e) && sink->take(sink->context, &g, e);
+}

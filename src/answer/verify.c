@@ -1,0 +1,62 @@
+/* verify.c - see verify.h. Text to cells to records to logits, as predict does it. */
+#include <math.h>
+#include <string.h>
+
+#include "answer/verify.h"
+#include "answer/golden.h"
+#include "answer/serve.h"
+#include "base/mem.h"
+#include "base/worst.h"
+#include "measure/probability.h"
+
+#define BOUND 1e-5 /* of a probability, in fp32, on a machine of another kind */
+
+static double difference(const struct serve *s, const real *got, const real *want)
+{
+    uint32_t outputs = s->outputs;
+    if (s->schema->task == TASK_REGRESSION) /* standardised: in units of the target's deviation */
+        return fabs((double)got[0] - (double)want[0]);
+    double most = 0;
+    float *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
+    answer_probabilities(got, 1, outputs, p);
+    answer_probabilities(want, 1, outputs, p + outputs);
+    for (uint32_t o = 0; o < outputs; o++)
+        most = worst_of(most, fabs((double)p[o] - (double)p[outputs + o]));
+    mem_free(p);
+    return most;
+}
+
+bool verify_run(const char *model, const struct overrides *o, bool beside,
+                struct verify_result *r, struct err *e)
+{
+    struct serve s;
+    *r = (struct verify_result){0};
+    if (!serve_open(&s, model, JOB_PREDICT, o, e))
+        return false;
+    s.beside = beside;
+    const struct golden *g = &s.file->golden;
+    r->rows = g->count;
+    unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);
+    real *logits = mem_zero(((size_t)g->count + 1) * s.outputs, sizeof *logits);
+    bool good = golden_parse(g, s.schema, model, records, e) &&
+                serve_answer(&s, records, g->count, logits, e);
+    if (good) {
+        const struct plan *theirs = &s.file->plan;
+        r->bits = strcmp(theirs->backend, s.plan.backend) == 0 &&
+                  strcmp(theirs->core, s.plan.core) == 0 &&
+                  theirs->version == s.plan.version;
+        bool same = true;
+        for (uint32_t i = 0; i < g->count; i++) {
+            const real *got = logits + (size_t)i * s.outputs,
+                       *want = g->logits + (size_t)i * s.outputs;
+            same = same && memcmp(got, want, s.outputs * sizeof *got) == 0;
+            r->largest_difference = worst_of(r->largest_difference, difference(&s, got, want));
+        }
+        r->backend = s.backend;
+        r->pass = r->bits ? same : r->largest_difference <= BOUND;
+    }
+    mem_free(records);
+    mem_free(logits);
+    serve_close(&s);
+    return good;
+}

@@ -1,0 +1,23 @@
+/* progress.h - a bar with loss, metric, rate and time left on a terminal; one plain line an epoch
+ * elsewhere. Standard error. */
+#ifndef DNN_BASE_PROGRESS_H
+#define DNN_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum progress_style { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_NONE };
+struct progress;
+/* metric_name NULL: no validation rows. One at a time; progress_close takes the bar away. */
+struct progress *progress_open(enum progress_style style, int64_t epochs, const char *metric_name);
+/* fraction of the epoch done; drawn at most ten times a second. seconds_left negative: not known.
+ */
+void progress_step(struct progress *p, int64_t epoch, double fraction, double loss,
+                   double rows_per_s, double seconds_left);
+void progress_epoch(struct progress *p, int64_t epoch, double loss, double metric, bool best,
+                    double rows_per_s, double seconds);
+void progress_close(struct progress *p);
+/* "1:02:03", "2:05", "0.42 s"; a rotating thread-local buffer. */
+const char *progress_time(double seconds);
+
+#endif

@@ -1,0 +1,286 @@
+/* bench.c - the order of a benchmark: machines, their limits, then rows from small to large, so
+ * that what there is no time for is the largest. See bench.h. */
+#include "check/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/sort.h"
+#include "base/stop.h"
+#include "base/thread.h"
+#include "check/bench_parts.h"
+
+const char *const bench_size_names[] = {"small", "medium", "large", NULL};
+
+static const char *const job_names[] = {
+#define JOB(id, name, variable, what) #name,
+#include "config/jobs.def"
+#undef JOB
+};
+
+const char *bench_name(size_t index)
+{
+    if (index < OP_COUNT)
+        return op_name((enum op_id)index);
+    return index - OP_COUNT < JOBS ? job_names[index - OP_COUNT] : NULL;
+}
+
+/* --- timing --- */
+
+enum { REPEATS = 5 };
+static const double REPEAT_S = 0.012; /* of one repeat, where iterations are shorter */
+static const double LONGEST_S = 1.0;  /* of all repeats, where one takes longer */
+static const double SLICE_S = 0.25;   /* without a look for signals */
+static const double ALL_S = 45;       /* no row begins later */
+
+static bool stopped(struct err *e)
+{
+    return stop_error("the benchmark was done", e);
+}
+
+/* slice: so many at once, then a look for signals. */
+static bool timed(struct machine *m, bench_work *work, void *context, uint32_t times,
+                  uint32_t slice, double *seconds, struct err *e)
+{
+    double began = clock_now();
+    for (uint32_t left = times; left > 0;) {
+        uint32_t now = left < slice ? left : slice;
+        if (stop_wanted())
+            return stopped(e);
+        if (!work(context, now, e) || !machine_wait(m, MACHINE_PATIENCE, e))
+            return false;
+        left -= now;
+    }
+    *seconds = (clock_now() - began) / times;
+    return true;
+}
+
+/* What is said of an emulated device would be said of the emulator. */
+static bool claims(const struct bench *b, int side)
+{
+    return side == BENCH_CPU || !b->emulated;
+}
+
+/* The least time that the limit allows, as a share of what it took: of arithmetic or of bytes,
+ * whichever is more. */
+static double percent(const struct bench_limits *l, const struct bench_size_of *of,
+                      const char *precision, double seconds)
+{
+    double rate = l->peaks[PEAK_FMA], least = 0;
+    for (int i = PEAK_TF32; i <= PEAK_FP16; i++)
+        if (strcmp(precision, peak_names[i]) == 0 && l->peaks[i] > 0)
+            rate = l->peaks[i];
+    int i = 0;
+    while (i < BENCH_COPIES - 1 && of->bytes > l->copy_bytes[i])
+        i++;
+    while (i > 0 && l->copies[i] <= 0)
+        i--;
+    if (rate > 0)
+        least = of->flops / rate;
+    if (l->copies[i] > 0)
+        least = fmax(least, of->bytes / l->copies[i]);
+    return least > 0 && seconds > 0 ? 100 * least / seconds : -1;
+}
+
+bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, void *context,
+                const struct bench_size_of *of, const char *precision, struct bench_figure *f,
+                struct err *e)
+{
+    struct machine *m = t->machines[side];
+    double first, took[REPEATS];
+    uint32_t repeats = REPEATS, each = 1;
+    machine_expect(m, MACHINE_PATIENCE); /* what was expected of the row before is past */
+    /* the first one meets cold memory, the second records what is replayed */
+    for (int i = 0; i < 2; i++)
+        if (!timed(m, work, context, 1, 1, &first, e))
+            return false;
+    if (t->q->iterations > 0) {
+        repeats = t->q->iterations < REPEATS ? (uint32_t)t->q->iterations : REPEATS;
+        each = ((uint32_t)t->q->iterations + repeats - 1) / repeats;
+    } else if (first * REPEATS > LONGEST_S) {
+        repeats = first * 3 > LONGEST_S ? 1 : 3;
+    } else {
+        each = (uint32_t)fmax(1, fmin(REPEAT_S / fmax(first, 1e-9), 1e6));
+    }
+    uint32_t slice = (uint32_t)fmax(1, fmin(SLICE_S / fmax(first, 1e-9), 1e6));
+    for (uint32_t i = 0; i < repeats; i++)
+        if (!timed(m, work, context, each, slice, &took[i], e))
+            return false;
+    sort_doubles(took, repeats);
+    double seconds = took[repeats / 2];
+    *f = (struct bench_figure){.made = true,
+                               .seconds = seconds,
+                               .throughput = seconds > 0 ? of->items / seconds : 0,
+                               .success = 1,
+                               .percent = claims(t->b, side)
+                                              ? percent(&t->b->limits[side], of, precision, seconds)
+                                              : -1};
+    return true;
+}
+
+/* --- limits --- */
+
+void bench_measure_limits(struct bench_task *t, enum bench_side side)
+{
+    static const double sizes[BENCH_COPIES] = {1 << 16, 1 << 20, 1 << 24, 1 << 28}; /* to far */
+    struct bench_limits *l = &t->b->limits[side];
+    double seconds = 0.15;
+    if (!claims(t->b, side))
+        return;
+    for (int i = 0; i < PEAK_COPY; i++)
+        l->peaks[i] = peak_measure(t->machines[side], (enum peak_kind)i, 0, seconds);
+    uint64_t room = machine_bytes_free(t->machines[side]);
+    for (int i = 0; i < BENCH_COPIES; i++) {
+        l->copy_bytes[i] = sizes[i];
+        if (room && (double)room < 2 * sizes[i]) /* of this one nothing is known */
+            continue;
+        l->copies[i] = peak_measure(t->machines[side], PEAK_COPY, (size_t)sizes[i], seconds);
+    }
+    l->peaks[PEAK_COPY] = l->copies[BENCH_COPIES - 1];
+}
+
+/* --- machines --- */
+
+static void about(struct bench *b, enum bench_side side, const struct machine *m)
+{
+    struct plan plan;
+    struct machine_info info;
+    struct cpu_info processor;
+    machine_plan(m, 256, 1, &plan);
+    machine_describe(m, &info);
+    cpu_describe(&processor);
+    b->has[side] = true;
+    snprintf(b->device[side], sizeof b->device[side], "%s",
+             side == BENCH_GPU ? info.device : processor.model);
+    snprintf(b->precision[side], sizeof b->precision[side], "%s", plan.precision);
+    if (side == BENCH_CPU)
+        snprintf(b->backend.blas_core, sizeof b->backend.blas_core, "%s", plan.blas_core);
+    b->emulated |= strcmp(plan.core, "emulated") == 0;
+}
+
+/* auto: all there are. What is asked for by name: that one alone. */
+static bool open_machines(struct bench_task *t, const struct backend_options *o, struct err *e)
+{
+    struct selection *s = &t->b->backend;
+    bool both = !s->machine;
+    if (both)
+        s->machine = "cuda";
+    struct machine *m = select_open(s, o, true, e);
+    if (!m)
+        return false;
+    enum bench_side side = select_is_gpu(s) ? BENCH_GPU : BENCH_CPU;
+    t->machines[side] = m;
+    if (side == BENCH_CPU && strcmp(s->requested, "dnn_cpu") != 0)
+        snprintf(t->b->missing, sizeof t->b->missing, "%s", s->reason);
+    if (side == BENCH_GPU && both)
+        snprintf(s->reason, sizeof s->reason, "every machine there is");
+    if (side == BENCH_GPU && both &&
+        !(t->machines[BENCH_CPU] = machine_open(
+              &(struct machine_options){.backend = "cpu", .blas = true}, e)))
+        return false;
+    for (int i = 0; i < BENCH_SIDES; i++)
+        if (t->machines[i])
+            about(t->b, (enum bench_side)i, t->machines[i]);
+    return true;
+}
+
+/* --- rows --- */
+
+static bool wanted(const struct bench_request *q, size_t index)
+{
+    if (q->operation_count == 0)
+        return index >= OP_COUNT || !q->model;
+    for (size_t i = 0; i < q->operation_count; i++)
+        if (strcmp(q->operations[i], bench_name(index)) == 0)
+            return true;
+    return false;
+}
+
+/* An emulated device is a thousand times slower than any: its small rows show that they run. */
+static bool too_slow(const struct bench *b, int side, int size)
+{
+    return !claims(b, side) && size > BENCH_SMALL;
+}
+
+static bool figure(struct bench_task *t, size_t index, int size, int side, struct bench_figure *f,
+                   struct err *e)
+{
+    if (!t->machines[side] || too_slow(t->b, side, size))
+        return true;
+    if (clock_now() > t->until) {
+        t->b->left_out++;
+        return true;
+    }
+    if (index < OP_COUNT)
+        return bench_operation(t, (enum op_id)index, (enum bench_size)size, (enum bench_side)side,
+                               f, e);
+    return bench_job(t, (enum job)(index - OP_COUNT), (enum bench_size)size,
+                     (enum bench_side)side, f, e);
+}
+
+static bool all_rows(struct bench_task *t, struct err *e)
+{
+    struct bench *b = t->b;
+    size_t indices[BENCH_ROWS];
+    for (size_t i = 0; bench_name(i) && b->count < BENCH_ROWS; i++)
+        if (wanted(t->q, i)) {
+            indices[b->count] = i;
+            b->rows[b->count++].name = bench_name(i);
+        }
+    for (int size = 0; size < BENCH_SIZES; size++) {
+        if (t->q->size >= 0 && t->q->size != size)
+            continue;
+        for (unsigned r = 0; r < b->count; r++)
+            for (int side = 0; side < BENCH_SIDES; side++)
+                if (!figure(t, indices[r], size, side, &b->rows[r].figures[size][side], e))
+                    return false;
+    }
+    return true;
+}
+
+static bool run(struct bench_task *t, const struct backend_options *o, struct err *e)
+{
+    if (t->q->model && !(t->file = modelfile_load(t->q->model, e)))
+        return false;
+    if (!open_machines(t, o, e))
+        return false;
+    for (int side = 0; side < BENCH_SIDES; side++)
+        if (t->machines[side])
+            bench_measure_limits(t, (enum bench_side)side);
+    t->until = clock_now() + ALL_S;
+    return all_rows(t, e);
+}
+
+bool bench_run(const struct bench_request *q, struct bench *b, struct err *e)
+{
+    struct bench_task t = {.q = q, .b = b};
+    struct backend_options o;
+    struct setting *settings;
+    size_t count;
+    double began = clock_now();
+    *b = (struct bench){0};
+    stop_phase("benchmark", false);
+    if (!backend_settings(NULL, JOB_TRAIN, &q->command, &o, &settings, &count, e))
+        return false;
+    bool good = select_backend(&o, JOB_TRAIN, settings, count, &b->backend, e);
+    if (good) {
+        blas_prepare(o.threads ? (unsigned)o.threads : threads_available());
+        threads_start((unsigned)o.threads);
+        b->backend.threads = threads_count();
+        good = run(&t, &o, e);
+    }
+    for (int side = 0; side < BENCH_SIDES; side++)
+        machine_close(t.machines[side]);
+    if (t.file)
+        modelfile_free(t.file);
+    settings_free(settings, count);
+    backend_release(&o);
+    b->seconds = clock_now() - began;
+    if (good && b->left_out)
+        log_note("%u figures are left out: there was no time for them; --operation and --size "
+                 "choose rows", b->left_out);
+    return good;
+}

@@ -1,0 +1,35 @@
+/* bench_parts.h - what the files of bench share. Private to bench*.c. */
+#ifndef DNN_CHECK_BENCH_PARTS_H
+#define DNN_CHECK_BENCH_PARTS_H
+
+#include "check/bench.h"
+#include "model/modelfile.h"
+#include "model/step.h"
+
+/* What a row does, as often as it is told; all of it is waited for behind it. */
+typedef bool bench_work(void *context, uint32_t times, struct err *e);
+
+struct bench_task {
+    const struct bench_request *q;
+    struct bench *b;
+    struct machine *machines[BENCH_SIDES];
+    struct modelfile *file; /* of q->model */
+    double until;           /* no row begins after it */
+};
+/* What one iteration is: how many rows, and what the limit counts. */
+struct bench_size_of { double items, flops, bytes; };
+/* Times it and fills the figure. False: the machine failed, or a signal asked to end. */
+bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, void *context,
+                const struct bench_size_of *of, const char *precision, struct bench_figure *f,
+                struct err *e);
+void bench_measure_limits(struct bench_task *t, enum bench_side side);
+
+/* Rows and width of a size; rows are --batch-size where that was given. */
+void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *rows,
+                 uint32_t *width);
+bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,
+                     enum bench_side side, struct bench_figure *f, struct err *e);
+bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum bench_side side,
+               struct bench_figure *f, struct err *e);
+
+#endif

@@ -1,0 +1,310 @@
+/* check.c - `dnn check`: everything but the training. The data are read as the training reads them
+ * and the network is made, so what is said about rows and memory is measured; the time comes from a
+ * few steps whose result is thrown away. */
+#include <string.h>
+
+#include "check/check.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hostmem.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/warnings.h"
+#include "check/largest.h"
+#include "config/output.h"
+#include "measure/tally.h"
+
+#define WRITING ((uint64_t)256 << 10) /* buffers and texts of the model's file */
+static const double TRIAL = 0.2; /* seconds of steps that are tried */
+
+static void count_columns(const struct schema *s, struct check_result *r)
+{
+    for (uint32_t i = 0; i < s->column_count; i++)
+        r->columns_by_type[s->columns[i].type]++;
+}
+
+/* What scoring a part keeps: labels or targets of the baseline, what the metrics are made of, and a
+ * block of answers. */
+static uint64_t score_bytes(const struct training *t)
+{
+    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    uint64_t most = valid > test ? valid : test;
+    uint64_t block = score_block(t->stepper, t->features->outputs);
+    block = block < most ? block : most;
+    if (step_room(t->stepper)) /* in host memory that transfers like as well */
+        block = 3 * block / 2;
+    return most * 8 + block * t->features->outputs * 8 + tally_bytes(t->classes, most);
+}
+
+/* Bytes of the model's state that are copied beside the network: the best weights; where the
+ * machine's memory is another one, its whole state, and one more on its way to a checkpoint. */
+static uint64_t copied_bytes(const struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    uint64_t one = (m->params + m->buffers) * sizeof(real);
+    if (machine_in_place(t->machine))
+        return one;
+    return 2 * (1 + optim_states(&t->config->train.optimizer)) * one;
+}
+
+static uint64_t take(uint64_t *left, uint64_t wanted)
+{
+    uint64_t taken = wanted < *left ? wanted : *left;
+    *left -= taken;
+    return taken;
+}
+
+/* Which threads come to work, with pages of their own, is chance, in the training as here. (What
+ * reads the data takes as much by any number of threads: threads_run_few.) */
+#define FEW_THREADS 2
+#define CHANCE 32 /* of what is held, one part in so many */
+
+static uint64_t chance(const struct training *t, uint64_t bytes)
+{
+    return t->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
+}
+
+/* Of the threads that did not come yet, where a step has work for more than one, every second is
+ * expected. */
+static uint64_t expected(const struct training *t)
+{
+    struct machine_info info;
+    machine_describe(t->machine, &info);
+    return plan_shards(t->batch) > 1 ? info.to_come / 2 : 0;
+}
+
+/* The most that the training will hold, by kind. Steps were made and rows answered, so that what
+ * they touch is resident by now; `before` was, before the network was made. What is to come are
+ * copies, scores and the model's file. */
+static bool account(struct training *t, uint64_t before, struct check_result *r, struct err *e)
+{
+    struct network_options o = training_network(t);
+    struct network_bytes need;
+    if (!network_need(&o, t->machine, &need, e))
+        return false;
+    uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(t);
+    uint64_t network = now > before ? now - before : 0, weights = copies;
+    uint64_t training = now + copies + score_bytes(t) + WRITING + expected(t);
+    if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
+        const uint64_t *rows = t->table->count;
+        uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
+        r->device.weights = need.weights;
+        r->device.state = need.gradients + need.state;
+        r->device.activations = need.activations + need.scratch;
+        r->device.data = network_streams(t->network);
+        if (!r->device.data)
+            r->device.data = t->table->rows.count * t->table->rows.format.stride +
+                             (rows[PART_TRAIN] + other) * sizeof(uint32_t);
+        r->device.all = need.total + r->device.data;
+        network = 0;
+    } else {
+        weights += take(&network, need.weights + need.gradients + need.state);
+    }
+    r->parameters = network_model(t->network)->trained;
+    r->host_bytes = peak > training ? peak : training;
+    r->host_bytes += chance(t, r->host_bytes);
+    r->other_bytes = r->host_bytes;
+    r->encoded_bytes = take(&r->other_bytes, t->table->bytes);
+    r->weights_bytes = take(&r->other_bytes, weights);
+    r->activations_bytes = take(&r->other_bytes, network);
+    return true;
+}
+
+/* Seconds of a whole training, from steps and answers that are timed here. */
+static bool estimate(struct training *t, double load_s, struct check_result *r, struct err *e)
+{
+    const struct train_options *o = &t->config->train;
+    struct hyper still[1] = {{.lr = 0, .weight_decay = 0}};
+    double step_s = 0, row_s = 0;
+    int64_t steps = 0;
+    if (!network_epoch(t->network, 0, still, 1, e))
+        return false;
+    for (uint32_t stretch = 1; step_s < TRIAL && steps < t->steps; stretch *= 2) {
+        int64_t left = t->steps - steps;
+        uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
+        double began = clock_now();
+        if (!step_train(t->stepper, now, e) && e->id != ERR_NONE)
+            return false;
+        if (stop_wanted())
+            return training_stopped(t, e);
+        step_s += clock_now() - began;
+        steps += now;
+    }
+    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    const enum part part = valid >= test ? PART_VALID : PART_TEST;
+    uint64_t rows = t->table->count[part],
+             block = score_block(t->stepper, t->features->outputs),
+             most = t->batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
+    if (!step_room(t->stepper) && most > block)
+        most = block; /* no more memory than the training takes */
+    uint64_t sample = rows < most ? rows : most;
+    if (sample) {
+        struct source from = t->source;
+        real *logits = mem_alloc(sample * t->features->outputs, sizeof *logits);
+        from.index = t->table->index[part];
+        from.count = rows;
+        double began = clock_now();
+        bool good = step_answer(t->stepper, &from, 0, sample, logits, e);
+        row_s = (clock_now() - began) / (double)sample;
+        mem_free(logits);
+        if (!good)
+            return false;
+    }
+    double epoch = step_s / (double)steps * (double)t->steps + row_s * (double)valid;
+    double all = epoch * (double)o->epochs;
+    if (o->time_limit_s > 0 && all > o->time_limit_s)
+        all = o->time_limit_s;
+    r->seconds = load_s + all + row_s * (double)(valid + test);
+    select_took(&t->backend, r->seconds);
+    return true;
+}
+
+/* What would stop the training before its first row. A list of metrics that is not there yet is not
+ * made: a training may take it meanwhile. */
+static bool outputs_may_be(const struct config *c, struct err *e)
+{
+    struct journal lines;
+    const char *metrics = c->output.metrics;
+    if (c->output.model && !output_check(c, c->output.model, NULL, e))
+        return false;
+    if (!metrics || !file_exists(metrics))
+        return !metrics || output_probe(metrics, e);
+    if (!journal_open(&lines, metrics, e))
+        return false;
+    journal_close(&lines);
+    return true;
+}
+
+static bool all(struct training *t, struct check_result *r, struct err *e)
+{
+    double began = clock_now();
+    if (!outputs_may_be(t->config, e) || !training_load(t, e))
+        return false;
+    double load_s = clock_now() - began;
+    uint64_t before = hostmem_now();
+    struct largest_room room;
+    bool gpu = select_is_gpu(&t->backend);
+    if (!largest_room(t, &room, e) || !training_build(t, e))
+        return false;
+    if (gpu && !select_is_gpu(&t->backend) && !largest_room(t, &room, e)) /* the CPU took over */
+        return false;
+    for (int p = 0; p < PARTS; p++)
+        r->rows[p] = t->table->count[p];
+    count_columns(t->schema, r);
+    if (!config_resolved(t->config, t->features, false, &r->resolved, e))
+        return false;
+    if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
+        return false;
+    r->batch = t->batch;
+    r->micro = t->micro;
+    r->largest_batch_train = largest_train(t, &room);
+    r->largest_batch_predict = largest_predict(t, &room);
+    r->backend = t->backend;
+    return true;
+}
+
+/* The card fails, and what would train goes on without it: so does what asks whether it would.
+ * Returns where the program cannot be executed anew, or the end was asked for. */
+static void begin_anew(struct training *t, struct err *e)
+{
+    struct selection s = t->backend;
+    journal_close(&t->journal);
+    lock_drop(&t->lock);
+    if (training_lasts(t) && !stop_wanted())
+        select_restart(&s, t->config, e, false, "beginning anew with the CPU",
+                       (struct anew_spent){0});
+    if (!stop_wanted())
+        return;
+    err_clear(e);
+    training_stopped(t, e);
+}
+
+static struct training *_Atomic running;
+
+static bool may_begin_anew(const struct training *t, const struct err *e)
+{
+    return t->backend.used && select_falls_back(&t->backend, &t->config->backend, e);
+}
+
+static bool _Atomic over;
+
+bool check_over(void)
+{
+    return over;
+}
+
+void check_stuck(struct err *e)
+{
+    if (running && may_begin_anew(running, e))
+        begin_anew(running, e);
+}
+
+bool check_run(struct config *config, struct check_result *r, struct err *e)
+{
+    struct training t = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
+    memset(r, 0, sizeof *r);
+    running = &t;
+    bool good = all(&t, r, e);
+    running = NULL;
+    if (!good && may_begin_anew(&t, e))
+        begin_anew(&t, e);
+    over = good;
+    training_close(&t);
+    over = false;
+    if (!good)
+        check_free(r);
+    return good;
+}
+
+void check_write(const struct config *c, const struct check_result *r, struct json_out *out)
+{
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.check/1");
+    json_open(out, "rows", '{');
+    for (int p = 0; p < PARTS; p++)
+        json_put_int(out, part_words[p], (int64_t)r->rows[p]);
+    json_close(out, '}');
+    json_open(out, "columns", '{');
+    for (int i = 0; i < COLUMN_TYPES; i++)
+        json_put_int(out, column_role_names[i], (int64_t)r->columns_by_type[i]);
+    json_close(out, '}');
+    json_put_int(out, "parameters", (int64_t)r->parameters);
+    json_open(out, "memory", '{');
+    json_put_int(out, "host_bytes", (int64_t)r->host_bytes);
+    json_put_int(out, "device_bytes", (int64_t)r->device.all);
+    json_open(out, "by_kind", '{');
+    json_put_int(out, "table", (int64_t)r->encoded_bytes);
+    json_put_int(out, "weights", (int64_t)r->weights_bytes);
+    json_put_int(out, "activations", (int64_t)r->activations_bytes);
+    json_put_int(out, "other", (int64_t)r->other_bytes);
+    json_close(out, '}');
+    json_open(out, "device_by_kind", '{');
+    json_put_int(out, "weights", (int64_t)r->device.weights);
+    json_put_int(out, "state", (int64_t)r->device.state);
+    json_put_int(out, "activations", (int64_t)r->device.activations);
+    json_put_int(out, "data", (int64_t)r->device.data);
+    json_close(out, '}');
+    json_close(out, '}');
+    json_open(out, "largest_batch", '{');
+    json_put_int(out, "train", (int64_t)r->largest_batch_train);
+    json_put_int(out, "predict", (int64_t)r->largest_batch_predict);
+    json_close(out, '}');
+    select_write(&r->backend, "backend", out);
+    json_open(out, "settings", '{');
+    for (size_t i = 0; i < c->setting_count; i++) {
+        json_open(out, c->settings[i].key, '{');
+        json_put_raw(out, "value", c->settings[i].value);
+        json_put_string(out, "from", c->settings[i].from);
+        json_close(out, '}');
+    }
+    json_close(out, '}');
+    json_put_number(out, "seconds", r->seconds);
+    warnings_write(out);
+    json_close(out, '}');
+}
+
+void check_free(struct check_result *r)
+{
+    text_free(&r->resolved);
+}

@@ -1,0 +1,35 @@
+/* check.h - everything of a training but the epochs: whether it would run, what memory it takes
+ * (predicted within 25 %), how long it would last. */
+#ifndef DNN_CHECK_CHECK_H
+#define DNN_CHECK_CHECK_H
+
+#include "choose/select.h"
+#include "config/config.h"
+#include "table/schema.h"
+
+struct check_result {
+    uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters;
+    /* The peak of the host, and what it is made of: it adds up. Weights are those of the network,
+     * with gradients, moments and the copy of the best epoch; activations what else steps and
+     * answers touch. */
+    uint64_t host_bytes, encoded_bytes, weights_bytes, activations_bytes, other_bytes;
+    /* Where a GPU serves, what it will hold, within 10 %: state is that of the optimiser and its
+     * gradients, data the encoded rows. */
+    struct {
+        uint64_t all, weights, state, activations, data;
+    } device;
+    uint32_t batch, micro; /* of a step: what is asked for, cut to the training rows */
+    uint64_t largest_batch_train, largest_batch_predict; /* largest.h */
+    struct selection backend;
+    double seconds;       /* of the training, estimated: all epochs or the time limit, the most */
+    struct text resolved; /* config with every default */
+};
+bool check_run(struct config *config, struct check_result *r, struct err *e);
+/* As train_stuck, of the check that runs. */
+void check_stuck(struct err *e);
+bool check_over(void); /* as train_over */
+void check_write(const struct config *c, const struct check_result *r,
+                 struct json_out *out); /* dnn.check/1 */
+void check_free(struct check_result *r);
+
+#endif

@@ -1,0 +1,263 @@
+/* gpucheck.c - the record of checks, their order, and the verdict. See gpucheck.h. */
+#include "check/gpucheck.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "base/thread.h"
+#include "check/gpucheck_parts.h"
+#include "config/variable.h"
+
+struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id)
+{
+    unsigned i = 0;
+    while (i < g->count && strcmp(g->checks[i].id, id) != 0)
+        i++;
+    if (i == GPU_CHECKS)
+        i--;
+    if (i == g->count)
+        g->count++;
+    g->at_hand = i;
+    struct gpu_check *c = &g->checks[i];
+    *c = (struct gpu_check){.status = GPU_PASS};
+    snprintf(c->id, sizeof c->id, "%s", id);
+    return c;
+}
+
+#define FILL(member)                                                                               \
+    va_list list;                                                                                  \
+    va_start(list, format);                                                                        \
+    vsnprintf(c->member, sizeof c->member, format, list);                                          \
+    va_end(list)
+void gpucheck_measured(struct gpu_check *c, const char *format, ...) { FILL(measured); }
+void gpucheck_threshold(struct gpu_check *c, const char *format, ...) { FILL(threshold); }
+void gpucheck_reason(struct gpu_check *c, const char *format, ...) { FILL(reason); }
+void gpucheck_fix(struct gpu_check *c, const char *format, ...) { FILL(fix); }
+
+void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict)
+{
+    c->status = GPU_FAIL;
+    c->verdict = verdict;
+}
+
+bool gpucheck_blame(struct gpu_check *c, const struct err *e)
+{
+    if ((int)e->id / 100 != 18)
+        return false;
+    int code = (int)err_exit(e);
+    gpucheck_fail(c, code == EXIT_GPUFAULT ? GPU_FAULTY : code == EXIT_TRYLATER ? GPU_BUSY
+                                                                               : GPU_NONE);
+    gpucheck_reason(c, "%.600s", e->what);
+    if (e->expected[0] && e->help[0])
+        gpucheck_fix(c, "%.300s; %.300s", e->expected, e->help);
+    else
+        gpucheck_fix(c, "%.600s", e->expected[0] ? e->expected : e->help);
+    return true;
+}
+
+/* nvml and libraries are at most warnings. */
+static const struct gpu_check *first_failure(const struct gpucheck *g)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->checks[i].status == GPU_FAIL)
+            return &g->checks[i];
+    return NULL;
+}
+
+bool gpucheck_good(const struct gpucheck *g)
+{
+    return !first_failure(g);
+}
+
+static void skip(struct gpucheck *g, const char *id, const char *cause)
+{
+    for (unsigned i = 0; i < g->count; i++)
+        if (strcmp(g->checks[i].id, id) == 0)
+            return;
+    struct gpu_check *c = gpucheck_add(g, id);
+    c->status = GPU_SKIP;
+    gpucheck_reason(c, "needs %s", cause);
+}
+
+/* What has not run because of an earlier failure. */
+static void skip_rest(struct gpucheck *g)
+{
+    static const char *const after[] = {"gradient", "train", "portable", "repeat", "health"};
+    const struct gpu_check *cause = first_failure(g);
+    char id[32];
+    if (!cause)
+        return;
+    skip(g, "alloc", cause->id);
+    skip(g, "copy", cause->id);
+    for (int op = 0; op < (int)OP_COUNT; op++) {
+        snprintf(id, sizeof id, "kernel.%s", op_name((enum op_id)op));
+        skip(g, id, cause->id);
+    }
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        skip(g, after[i], cause->id);
+}
+
+static enum gpu_verdict verdict_of(const struct gpu_job *j)
+{
+    const struct gpucheck *g = j->g;
+    const struct gpu_check *bad = first_failure(g);
+    if (bad)
+        return bad->verdict;
+    for (unsigned i = 0; i < g->count; i++) /* a required check that did not run is no pass */
+        if (g->checks[i].status == GPU_SKIP && strcmp(g->checks[i].id, "nvml") != 0 &&
+            strcmp(g->checks[i].id, "libraries") != 0)
+            return GPU_NONE;
+    return j->emulated ? GPU_EMULATED : GPU_READY;
+}
+
+static bool one_round(struct gpu_job *j, struct err *e)
+{
+    bool (*const parts[])(struct gpu_job *, struct err *) = {gpucheck_memory, gpucheck_kernels,
+                                                             gpucheck_gradient, gpucheck_learn};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && gpucheck_good(j->g); i++) {
+        bool good = parts[i](j, e);
+        if (stop_wanted()) { /* a training inside speaks of its checkpoint, which is gone */
+            err_clear(e);
+            return stop_error("the checks were done", e);
+        }
+        if (!good)
+            return false;
+    }
+    if (gpucheck_good(j->g))
+        gpucheck_health(j);
+    j->g->rounds++;
+    return true;
+}
+
+static struct gpu_job *_Atomic running;
+
+/* A machine that does not open leaves nothing to look at: the driver may hold whatever lock its
+ * other calls and the loader want. */
+static void never_opened(struct gpucheck *g)
+{
+    static const char *const before[] = {"driver",  "nvml",      "device",
+                                         "runtime", "libraries", "architecture"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        skip(g, before[i], "context");
+    gpucheck_add(g, "context");
+}
+
+const struct gpucheck *gpucheck_stuck(const struct err *why)
+{
+    struct gpu_job *j = running;
+    if (!j)
+        return NULL;
+    if (j->g->count == 0)
+        never_opened(j->g);
+    if (gpucheck_good(j->g)) {
+        struct gpu_check *c = &j->g->checks[j->g->at_hand];
+        c->measured[0] = c->threshold[0] = '\0';
+        gpucheck_blame(c, why);
+    }
+    skip_rest(j->g);
+    j->g->verdict = verdict_of(j);
+    stop_cleanup(); /* locks of a training inside */
+    gpucheck_learn_drop();
+    return j->g;
+}
+
+/* Which machine, and whether it may be looked for at all. */
+static bool wishes(struct gpu_job *j, struct setting **settings, size_t *count, struct err *e)
+{
+    const char *kind = variable("GPU_BACKEND"), *from = NULL;
+    if (!backend_settings(NULL, JOB_TRAIN, &j->o->command, &j->backend, settings, count, e))
+        return false;
+    if (config_backend(&j->backend, JOB_TRAIN, *settings, *count, &from) == BACKEND_CPU)
+        j->disabled = from;
+    if (kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 &&
+        strcmp(kind, "cuda") != 0)
+        j->other_kind = kind;
+    return true;
+}
+
+static void open_machine(struct gpu_job *j)
+{
+    struct machine_options o = {.backend = "cuda", .device = j->backend.device,
+                                .memory_limit_gb = j->backend.memory_limit_gb,
+                                .memory_fraction = j->backend.memory_fraction};
+    if (j->disabled || j->other_kind || !machine_known("cuda"))
+        return;
+    j->machine = machine_open(&o, &j->refused);
+    if (!j->machine)
+        return;
+    machine_describe(j->machine, &j->info);
+    machine_plan(j->machine, 64, 1, &j->plan);
+    j->emulated = strcmp(j->plan.core, "emulated") == 0;
+    j->g->visible = j->info.count;
+    j->g->index = j->info.index;
+    snprintf(j->g->versions.runtime, sizeof j->g->versions.runtime, "%s", j->info.runtime);
+}
+
+/* Without NVML the card that was opened is all that is known. */
+static void describe_opened(struct gpu_job *j)
+{
+    struct gpu_device *d = &j->g->devices[j->g->device_count++];
+    unsigned sm;
+    snprintf(d->id, sizeof d->id, "%u", j->info.index);
+    snprintf(d->name, sizeof d->name, "%s", j->info.device);
+    snprintf(d->uuid, sizeof d->uuid, "%s", j->info.uuid);
+    if (sscanf(j->plan.core, "sm_%u", &sm) == 1)
+        snprintf(d->capability, sizeof d->capability, "%u.%u", sm / 10, sm % 10);
+    d->total = j->info.total;
+    d->free = j->info.free;
+    d->used = d->total - d->free;
+}
+
+static bool checks(struct gpu_job *j, struct err *e)
+{
+    double until = clock_now() + 60 * j->o->minutes;
+    stop_phase("gpucheck", false);
+    stop_hold(true); /* trainings inside have phases too; a folder would be left behind */
+    gpucheck_host(&j->host);
+    if (!j->disabled)
+        gpucheck_cuda_library(&j->libraries);
+    open_machine(j);
+    if (!j->disabled)
+        gpucheck_nvml(&j->libraries, j->g, j->machine ? j->info.uuid : NULL);
+    if (j->machine && j->g->device_count == 0)
+        describe_opened(j);
+    gpucheck_look(j);
+    bool good = !gpucheck_good(j->g) || one_round(j, e);
+    while (good && j->o->level == GPU_SOAK && gpucheck_good(j->g) && clock_now() < until)
+        good = one_round(j, e);
+    skip_rest(j->g);
+    j->g->verdict = verdict_of(j);
+    machine_close(j->machine);
+    stop_hold(false);
+    return good;
+}
+
+bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e)
+{
+    struct gpu_job j = {.o = o, .g = g};
+    struct setting *settings = NULL;
+    size_t count = 0;
+    *g = (struct gpucheck){.verdict = GPU_NONE};
+    if (!wishes(&j, &settings, &count, e))
+        return false;
+    int level = log_level();
+    log_setup(level > 1 ? level : 0, log_json()); /* the trainings inside are no news */
+    running = &j;
+    bool good = checks(&j, e);
+    running = NULL;
+    log_setup(level, log_json());
+    settings_free(settings, count);
+    backend_release(&j.backend);
+    return good;
+}
+
+int gpucheck_exit(const struct gpucheck *g)
+{
+    return g->verdict == GPU_READY    ? EXIT_DONE
+           : g->verdict == GPU_BUSY   ? EXIT_TRYLATER
+           : g->verdict == GPU_FAULTY ? EXIT_GPUFAULT
+                                      : EXIT_UNAVAILABLE;
+}

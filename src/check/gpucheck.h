@@ -1,0 +1,80 @@
+/* gpucheck.h - can this machine train on its GPU, and is it right? The checks of `dnn gpucheck` in
+ * their order, each with what was measured, the threshold, a reason and a mend; one verdict.
+ * Nothing of a GPU is opened where the command line or the environment asks for the CPU. */
+#ifndef DNN_CHECK_GPUCHECK_H
+#define DNN_CHECK_GPUCHECK_H
+
+#include "config/config.h"
+
+enum gpu_status { GPU_PASS, GPU_WARN, GPU_FAIL, GPU_SKIP };
+enum gpu_verdict { GPU_READY, GPU_NONE, GPU_BUSY, GPU_FAULTY, GPU_EMULATED };
+enum gpu_level { GPU_QUICK, GPU_FULL, GPU_SOAK };
+
+struct gpu_check {
+    char id[32];
+    enum gpu_status status;
+    enum gpu_verdict verdict; /* what a failure means for the whole: none, busy or faulty */
+    char measured[128], threshold[128]; /* "": not known */
+    char reason[640], fix[640];
+};
+struct gpu_device {
+    char id[16], name[64], uuid[48], capability[16]; /* "" where nobody tells */
+    uint64_t total, used, free;                      /* bytes */
+};
+struct gpu_versions {
+    char driver[48], runtime[32], cudnn[32], cublas[32], nccl[32]; /* "": none */
+};
+enum { GPU_CHECKS = 64, GPU_DEVICES = 16 };
+struct gpucheck {
+    struct gpu_check checks[GPU_CHECKS];
+    unsigned count;
+    unsigned at_hand; /* the check that was begun last; count 0: none was */
+    struct gpu_device devices[GPU_DEVICES]; /* those that the driver shows */
+    unsigned device_count;
+    struct gpu_versions versions;
+    enum gpu_verdict verdict;
+    unsigned visible; /* to CUDA: how many indices there are */
+    unsigned index;   /* the one that was checked */
+    unsigned rounds;
+};
+struct gpucheck_options {
+    enum gpu_level level;
+    double minutes;           /* of soak */
+    struct overrides command; /* --backend, --device, --threads */
+};
+/* False: the check itself could not be made, for want of a folder or memory, or it was stopped (e
+ * says why). What is wrong with the GPU is in g. */
+bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct err *e);
+/* On another thread than the one that makes the check and never comes back: its record, faulty in
+ * the check at hand, and nothing left in TMPDIR; NULL: none is being made. */
+const struct gpucheck *gpucheck_stuck(const struct err *why);
+int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
+
+/* Every index that CUDA shows, or the one that the words name, each checked by a process of its
+ * own: one that hangs, dies or loses its card loses that card alone, and here nothing of a GPU is
+ * opened. Those that are not ready are told in the log. */
+enum { GPU_INDICES = 64 };
+struct gpu_cards {
+    unsigned ready[GPU_INDICES], count; /* indices */
+    int worst;                          /* exit code of the last that is busy or faulty, else 0 */
+};
+struct gpu_cards_wish {
+    const char *const *words; /* of the command line, without a format; NULL at the end */
+    size_t word_count;
+    bool all;                 /* no card is named */
+    double limit_s;           /* that one check may take */
+};
+/* False: stopped, or a check could not be made (e says why); what was found until then is kept. */
+bool gpucheck_cards(const struct gpu_cards_wish *w, struct gpu_cards *cards, struct err *e);
+
+/* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
+void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
+
+void gpucheck_text(const struct gpucheck *g, struct text *out);
+void gpucheck_devices_json(const struct gpucheck *g, struct json_out *out); /* "devices":[DEVICE] */
+void gpucheck_json(const struct gpucheck *g, struct json_out *out); /* dnn.gpucheck/1 */
+void gpucheck_prom(const struct gpucheck *g, int code, struct text *out); /* that it ends with */
+/* Spark's resource discovery: the indices of the `count` GPUs that are ready. */
+void gpucheck_spark(const unsigned *ready, unsigned count, struct text *out);
+
+#endif

@@ -1,0 +1,120 @@
+/* gpucheck_parts.h - what the files of gpucheck share. Private to gpucheck*.c. */
+#ifndef DNN_CHECK_GPUCHECK_PARTS_H
+#define DNN_CHECK_GPUCHECK_PARTS_H
+
+#include "backend/backend.h"
+#include "backend/card.h"
+#include "backend/nvml.h"
+#include "check/gpucheck.h"
+
+/* --- the record: gpucheck.c --- */
+
+/* The check of that name, new or cleared for another round. Statuses other than PASS follow. */
+struct gpu_check *gpucheck_add(struct gpucheck *g, const char *id);
+#define GPU_PRINTF __attribute__((format(printf, 2, 3)))
+void gpucheck_measured(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_threshold(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_reason(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_fix(struct gpu_check *c, const char *format, ...) GPU_PRINTF;
+void gpucheck_fail(struct gpu_check *c, enum gpu_verdict verdict);
+/* A failure of the GPU becomes the check's, with its exit code as verdict, and true is returned.
+ * Any other is the caller's to return: false. */
+bool gpucheck_blame(struct gpu_check *c, const struct err *e);
+bool gpucheck_good(const struct gpucheck *g); /* no required check has failed */
+
+/* --- the host, looked at without a driver: gpucheck_host.c --- */
+
+struct gpu_host {
+    char system[32], like[64];  /* ID and ID_LIKE of os-release */
+    bool container, wsl;
+    char amd[32];               /* a GPU of AMD's: "/dev/kfd, gfx942"; "": there is none */
+    bool bus_known, on_bus;     /* an NVIDIA device on the PCI bus */
+    char bus_driver[32];        /* the kernel module that has it: nvidia, nouveau, vfio-pci */
+    char module[32];            /* version of the kernel's nvidia module */
+    unsigned nodes;             /* /dev/nvidia0.. */
+    bool uvm;                   /* /dev/nvidia-uvm */
+    char denied[32];            /* the first device file that may not be opened */
+    char visible[128];          /* CUDA_VISIBLE_DEVICES, quoted */
+    bool is_visible_set, hides; /* hides: it shows no device at all */
+};
+void gpucheck_host(struct gpu_host *h);
+/* A path of this machine, or below DNN_GPUCHECK_ROOT; the next call overwrites it. */
+const char *gpucheck_rooted(const char *path);
+/* How the driver is had on this system. */
+const char *gpucheck_driver_package(const struct gpu_host *h);
+
+/* --- the driver's libraries: gpucheck_library.c --- */
+
+struct gpu_libraries {
+    bool cuda, nvml; /* they load and answer */
+    int cuda_version;   /* 12040 */
+    char cuda_why[160], nvml_why[160]; /* why not */
+    char driver[48];    /* "550.54.14", of NVML */
+    unsigned cards;     /* of the machine, as NVML counts */
+    struct nvml_card card; /* with the uuid that was asked for, else the first */
+};
+/* Loads libcuda.so.1 and asks its version alone: nothing is initialised. */
+void gpucheck_cuda_library(struct gpu_libraries *l);
+/* Asks NVML, and fills g's devices and driver version. uuid NULL: of the first card. */
+void gpucheck_nvml(struct gpu_libraries *l, struct gpucheck *g, const char *uuid);
+/* cuBLASLt, cuDNN, NCCL: versions, and why each of the others cannot serve. False when one of them
+ * is there. */
+bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room);
+
+/* --- against the table of cards: gpucheck_rate.c --- */
+
+#define GPU_SHARE 0.5 /* what a card in order reaches of its row, and more: clocks differ */
+/* Operations and bytes a second; 0: not measured. */
+struct gpu_rates { double fp32, half, memory; };
+/* Adds ", fp32 56 TFLOP/s, .." to both texts. Returns the first that is slow, NULL when none is. */
+const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rates *r,
+                          struct text *measured, struct text *wanted);
+/* "the H200", for a sentence. */
+const char *gpucheck_kind(const struct card_figures *card);
+
+/* --- what a process says that checks one card: gpucheck_cards.c --- */
+
+struct gpu_told {
+    enum gpu_verdict verdict;
+    unsigned index;
+    unsigned visible;             /* how many indices there are; 0: it does not say */
+    bool missing;                 /* there is no such index, or no GPU at all */
+    bool device;                  /* there is one */
+    char id[32], reason[640];     /* of the first check that failed; "" when none */
+};
+/* Of dnn.gpucheck/1. False: it is none; of dnn.error/1 e is that error, else e stays as it is. */
+bool gpucheck_told(const char *text, size_t length, struct gpu_told *told, struct err *e);
+
+/* --- checks --- */
+
+struct gpu_job {
+    const struct gpucheck_options *o;
+    struct gpucheck *g;
+    struct gpu_host host;
+    struct gpu_libraries libraries;
+    const char *disabled;        /* what asks for the CPU; NULL: nothing */
+    const char *other_kind;      /* GPU_BACKEND, where it is none that this program has; NULL */
+    struct backend_options backend;
+    struct machine *machine;     /* NULL: refused */
+    struct machine_info info;
+    struct plan plan;
+    struct err refused;
+    bool emulated;
+};
+/* What can be seen: driver, nvml, device, runtime, libraries, architecture, context. */
+void gpucheck_look(struct gpu_job *j);
+/* What the card does, each stops at the first failure. False with e as gpucheck_run. */
+bool gpucheck_memory(struct gpu_job *j, struct err *e);   /* alloc, copy */
+bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
+bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */
+bool gpucheck_learn(struct gpu_job *j, struct err *e);    /* train, portable, repeat */
+void gpucheck_health(struct gpu_job *j);                  /* health */
+/* The folder of the trainings goes, where one is there: they stand still, and never go on. */
+void gpucheck_learn_drop(void);
+/* Large products in every precision that the card has, for the check of dense and dense_back. */
+void gpucheck_precision(struct gpu_job *j, struct gpu_check *c, enum op_id op,
+                        struct machine *cpu);
+/* gpucheck_slow of what this card does now; nothing of an emulated one. */
+const char *gpucheck_rates(struct gpu_job *j, struct text *measured, struct text *wanted);
+
+#endif

@@ -1,0 +1,272 @@
+/* inspect.c - see inspect.h. */
+#include "check/inspect.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "config/config.h"
+
+/* --- opening --- */
+
+/* Eight bytes of length, then the JSON that every model begins with. */
+static bool looks_like_model(const char *path, bool *model, bool *config, struct err *e)
+{
+    static const char mark[] = "{\"__metadata__\"";
+    char head[8 + sizeof mark] = {0};
+    struct file f;
+    size_t got = 0;
+    *model = false;
+    if (!file_open_regular(&f, path, e))
+        return false;
+    bool good = file_read(&f, head, sizeof head - 1, &got, e);
+    *model = got >= 8 + sizeof mark - 1 && memcmp(head + 8, mark, sizeof mark - 1) == 0;
+    size_t at = 0;
+    while (at < got && strchr(" \t\r\n", head[at]))
+        at++;
+    *config = at < got && head[at] == '{';
+    file_close(&f);
+    return good;
+}
+
+static bool open_model(struct inspect *i, struct err *e)
+{
+    i->model = modelfile_load(i->path, e);
+    if (!i->model || !config_stored(i->model->config_text, i->path, e))
+        return false;
+    i->features = schema_features(i->model->schema);
+    struct model_options o = modelfile_model(i->model);
+    i->plan = model_plan(&o, i->features, 1, 1, false, e);
+    return i->plan != NULL;
+}
+
+bool inspect_open(struct inspect *i, const char *path, struct err *e)
+{
+    bool model = false, config = false;
+    *i = (struct inspect){.path = mem_string(path)};
+    bool good = strcmp(path, "-") == 0 || looks_like_model(path, &model, &config, e);
+    if (good && (model || text_ends(path, ".dnn"))) {
+        good = open_model(i, e);
+    } else if (good && config && text_ends(path, ".json")) {
+        good = err_set(e, ERR_USAGE, "%s is a config", text_quote_z(path));
+        err_help(e, "`dnn check` shows what it says");
+    } else if (good) {
+        struct infer_request q = {
+            .path = path, .encoding = -1, .header = -1, .stop = stop_wanted};
+        i->data = infer_file(&q, e);
+        good = i->data || (e->id == ERR_NONE && stop_error("the end of the file", e));
+    }
+    if (!good)
+        inspect_close(i);
+    return good;
+}
+
+void inspect_close(struct inspect *i)
+{
+    if (i->plan)
+        model_free(i->plan);
+    if (i->features)
+        features_free(i->features);
+    if (i->model)
+        modelfile_free(i->model);
+    if (i->data)
+        infer_free(i->data);
+    mem_free(i->path);
+    *i = (struct inspect){0};
+}
+
+/* --- JSON --- */
+
+static void write_model(const struct inspect *i, struct json_out *out)
+{
+    const struct modelfile *f = i->model;
+    json_put_int(out, "format", MODELFILE_FORMAT);
+    json_open(out, "data", '{');
+    schema_write_json(f->schema, out);
+    json_close(out, '}');
+    json_open(out, "model", '{');
+    model_describe(i->plan, out);
+    json_close(out, '}');
+    json_put_raw(out, "config", f->config_text);
+    json_put_raw(out, "metrics", f->metrics_text);
+    json_open(out, "trained_on", '{');
+    plan_write(&f->plan, out);
+    json_close(out, '}');
+    json_put_int(out, "golden_rows", f->golden.count);
+    json_open(out, "hashes", '{');
+    json_put_string(out, "model_sha256", f->sha256);
+    json_close(out, '}');
+}
+
+static void write_data(const struct infer *d, struct json_out *out)
+{
+    const char delimiter[2] = {d->dialect.delimiter, '\0'}, decimal[2] = {d->decimal, '\0'};
+    json_put_int(out, "rows", (int64_t)d->rows);
+    json_put_string(out, "delimiter", delimiter);
+    json_put_string(out, "decimal", decimal);
+    json_put_string(out, "encoding", csv_encoding_names[d->dialect.encoding]);
+    json_put_bool(out, "header", d->dialect.header);
+    json_open(out, "columns", '[');
+    for (size_t c = 0; c < d->count; c++) {
+        const struct infer_column *column = &d->columns[c];
+        json_open(out, NULL, '{');
+        json_put_string(out, "name", column->name);
+        json_put_string(out, "type", column_role_names[column->type]);
+        json_put_int(out, "missing", (int64_t)column->missing);
+        json_put_int(out, "distinct", (int64_t)column->distinct);
+        if (column->distinct_capped)
+            json_put_bool(out, "distinct_capped", true);
+        if (column->reason[0])
+            json_put_string(out, "reason", column->reason);
+        json_open(out, "examples", '[');
+        for (size_t k = 0;
+             k < sizeof column->examples / sizeof *column->examples && column->examples[k]; k++)
+            json_put_string(out, NULL, column->examples[k]);
+        json_close(out, ']');
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void inspect_write(const struct inspect *i, struct json_out *out)
+{
+    json_open(out, NULL, '{');
+    json_put_string(out, "schema", "dnn.inspect/1");
+    json_put_string(out, "kind", i->model ? "model" : "csv");
+    if (i->model)
+        write_model(i, out);
+    else
+        write_data(i->data, out);
+    json_close(out, '}');
+}
+
+/* --- text --- */
+
+static void put_name(struct text *out, const char *name, size_t width)
+{
+    const char *shown = text_quote_z(name);
+    text_put(out, shown);
+    for (size_t at = strlen(shown); at < width; at++)
+        text_char(out, ' ');
+}
+
+static size_t widest(const char *name, size_t most)
+{
+    size_t length = strlen(text_quote_z(name));
+    return length > most ? length < 32 ? length : 32 : most;
+}
+
+static void text_layers(struct layer *const *layers, uint32_t count, unsigned depth,
+                        struct text *out)
+{
+    for (uint32_t l = 0; l < count; l++) {
+        text_printf(out, "  %*s%-12s %u -> %u\n", (int)(2 * depth), "", layers[l]->type->name,
+                    layers[l]->in, layers[l]->out);
+        text_layers(layers[l]->children, layers[l]->child_count, depth + 1, out);
+    }
+}
+
+/* What the config asks for; files of earlier programs do not tell. */
+static const char *precision_wish(const struct modelfile *f)
+{
+    const struct json *wish = json_path(json_root(f->config), "backend.precision");
+    return wish && json_kind(wish) == JSON_STRING ? json_string(wish) : "auto";
+}
+
+static void text_metrics(const char *metrics_text, struct text *out)
+{
+    struct err e = {0};
+    struct json_doc *doc = json_parse(metrics_text, strlen(metrics_text), "metrics", &e);
+    if (!doc)
+        return;
+    size_t parts = 0;
+    for (const struct json *part = json_at(json_root(doc), 0); part; part = json_next(part)) {
+        if (json_kind(part) != JSON_OBJECT || json_count(part) == 0)
+            continue;
+        text_printf(out, "%s  %-10s", parts++ ? "" : "metrics\n", json_key(part));
+        size_t named = out->length;
+        for (const struct json *m = json_at(part, 0); m; m = json_next(m))
+            if (json_kind(m) == JSON_NUMBER)
+                text_printf(out, " %s %.6g", json_key(m), json_number(m));
+        text_put(out, out->length == named ? " no metric has a value\n" : "\n");
+    }
+    if (!parts)
+        text_put(out, "metrics    none: there were no validation and no test rows\n");
+    json_free(doc);
+}
+
+static void text_model(const struct inspect *i, struct text *out)
+{
+    const struct modelfile *f = i->model;
+    const struct schema *s = f->schema;
+    size_t width = 6;
+    text_printf(out, "model      %s\n", text_quote_z(i->path));
+    text_printf(out, "task       %s\n", task_names[s->task]);
+    text_printf(out, "target     %s\n", text_quote_z(s->columns[s->target].name));
+    if (s->labels) {
+        uint32_t count = vocab_count(s->labels);
+        text_put(out, "labels    ");
+        for (uint32_t c = 0; c < count && c < 20; c++) {
+            size_t length;
+            const char *label = vocab_text(s->labels, c, &length);
+            text_printf(out, " \"%s\"", text_quote(label, length));
+        }
+        text_put(out, count > 20 ? " ...\n" : "\n");
+    }
+    text_printf(out, "parameters %llu\n", (unsigned long long)i->plan->trained);
+    const char *wish = precision_wish(f);
+    text_printf(out, "trained on %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
+    if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
+        text_printf(out, " (%s was asked for)", text_quote_z(wish));
+    text_printf(out, "%s%s\n", f->plan.guests[0] ? ", with " : "", text_quote_z(f->plan.guests));
+    text_printf(out, "sha256     %s\n", f->sha256);
+    text_put(out, "columns\n");
+    for (size_t c = 0; c < s->column_count; c++)
+        width = widest(s->columns[c].name, width);
+    for (size_t c = 0; c < s->column_count; c++) {
+        text_put(out, "  ");
+        put_name(out, s->columns[c].name, width + 2);
+        text_printf(out, "%s\n", column_role_names[s->columns[c].type]);
+    }
+    text_printf(out, "layers\n  %-12s %u\n", "inputs", i->plan->width);
+    text_layers(i->plan->layers, i->plan->layer_count, 0, out);
+    text_metrics(f->metrics_text, out);
+}
+
+static void text_data(const struct inspect *i, struct text *out)
+{
+    const struct infer *d = i->data;
+    size_t width = 6;
+    text_printf(out, "file       %s\n", text_quote_z(i->path));
+    text_printf(out, "rows       %llu\n", (unsigned long long)d->rows);
+    text_printf(out, "delimiter  %s\n",
+                d->dialect.delimiter == '\t' ? "TAB" : (const char[]){d->dialect.delimiter, '\0'});
+    text_printf(out, "encoding   %s%s\n", csv_encoding_names[d->dialect.encoding],
+                d->dialect.header ? "" : ", no header");
+    for (size_t c = 0; c < d->count; c++)
+        width = widest(d->columns[c].name, width);
+    text_put(out, "  ");
+    put_name(out, "column", width + 2);
+    text_printf(out, "%-12s %9s %9s  examples\n", "type", "missing", "distinct");
+    for (size_t c = 0; c < d->count; c++) {
+        const struct infer_column *column = &d->columns[c];
+        text_put(out, "  ");
+        put_name(out, column->name, width + 2);
+        text_printf(out, "%-12s %9llu %8llu%s ", column_role_names[column->type],
+                    (unsigned long long)column->missing, (unsigned long long)column->distinct,
+                    column->distinct_capped ? "+" : " ");
+        for (size_t k = 0; k < 3 && column->examples[k]; k++)
+            text_printf(out, "%s%s", k ? ", " : "", text_quote_z(column->examples[k]));
+        text_char(out, '\n');
+    }
+}
+
+void inspect_text(const struct inspect *i, struct text *out)
+{
+    if (i->model)
+        text_model(i, out);
+    else
+        text_data(i, out);
+}

@@ -1,0 +1,21 @@
+/* inspect.h - what is inside a file: a model, or a CSV file as `init` would see it. */
+#ifndef DNN_CHECK_INSPECT_H
+#define DNN_CHECK_INSPECT_H
+
+#include "model/modelfile.h"
+#include "table/infer.h"
+
+struct inspect {
+    char *path;
+    struct modelfile *model; /* one of the two */
+    struct features *features;
+    struct model *plan; /* of the model */
+    struct infer *data;
+};
+/* A model when it begins like one or is named .dnn, else CSV (E15, E12). */
+bool inspect_open(struct inspect *i, const char *path, struct err *e);
+void inspect_write(const struct inspect *i, struct json_out *out); /* dnn.inspect/1 */
+void inspect_text(const struct inspect *i, struct text *out);      /* for people */
+void inspect_close(struct inspect *i);
+
+#endif

@@ -1,0 +1,23 @@
+/* largest.h - the largest batches that fit: found between one that does and one that does not, by
+ * what the network of each would take (network_need), of the memory that a run has for it. Private
+ * to check.c and largest.c. */
+#ifndef DNN_CHECK_LARGEST_H
+#define DNN_CHECK_LARGEST_H
+
+#include "train/training.h"
+
+/* The machine, before a training has taken any of it. */
+struct largest_room {
+    struct plan opened;
+    uint64_t train, predict; /* bytes; 0: not known */
+};
+/* predict: the config's limits stay behind when a model is written, so it has what is left by the
+ * environment's, or by none. */
+bool largest_room(const struct training *t, struct largest_room *room, struct err *e);
+/* train.batch_size; 0: not even one row. t's network is made. The machine's plan is another one
+ * behind it. */
+uint64_t largest_train(const struct training *t, const struct largest_room *room);
+/* predict --batch-size. */
+uint64_t largest_predict(const struct training *t, const struct largest_room *room);
+
+#endif

@@ -1,0 +1,209 @@
+/* fallback.c - a GPU that cannot be had, or does not serve any more: see select.h. Where a training
+ * loses its GPU, a driver that hangs or holds a broken context stays behind with the old program:
+ * the same command is executed anew (anew.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "base/warnings.h"
+#include "choose/select.h"
+
+bool select_is_gpu(const struct selection *s)
+{
+    return strcmp(s->used, "dnn_gpu") == 0;
+}
+
+bool select_wants_gpu(const struct selection *s)
+{
+    return s->machine && strcmp(s->machine, "cpu") != 0;
+}
+
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: worth a warning */
+
+/* --- opening --- */
+
+/* What products are computed in. What was asked for and is not to be had is a note: fp32 is the
+ * same or better. */
+static void say_precision(struct selection *s, const struct machine_info *gpu)
+{
+    const char *wish = s->precision_wish;
+    bool other = *wish && strcmp(wish, "auto") != 0 && strcmp(wish, "fp32") != 0;
+    snprintf(s->precision, sizeof s->precision, "%s", gpu ? gpu->precision : "fp32");
+    if (!gpu && other)
+        log_note("backend.precision \"%s\" is for GPUs; the CPU computes in fp32",
+                 text_quote_z(wish));
+    else if (gpu && other && strcmp(wish, gpu->precision) != 0)
+        log_note("backend.precision \"%s\": %s; computing in %s", text_quote_z(wish),
+                 gpu->precision_why, gpu->precision);
+}
+
+void select_say_products(const struct machine *m, bool rounds)
+{
+    struct machine_info gpu;
+    machine_describe(m, &gpu);
+    if (strcmp(gpu.precision, "fp32") != 0)
+        log_line(rounds ? "dnn_gpu: large products in %s (%s)"
+                        : "dnn_gpu: no layer is large enough for %s (%s): all in fp32",
+                 gpu.precision, gpu.precision_why);
+}
+
+static struct machine *open_cpu(struct selection *s, bool blas, struct err *e)
+{
+    struct machine_options o = {.backend = "cpu", .blas = blas};
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+    say_precision(s, NULL);
+    return machine_open(&o, e);
+}
+
+static struct machine *unavailable(struct selection *s, const struct backend_options *b, bool blas,
+                                   struct err *e)
+{
+    char why[256], there[sizeof e->expected + 16] = "";
+    bool nobody_asked = strcmp(s->requested, "auto") == 0; /* the faster one that is there */
+    snprintf(why, sizeof why, "%.250s", e->what);
+    if (e->cause == REFUSAL_DEVICE) {
+        snprintf(why, sizeof why, "%s: %.200s", s->device_from, e->what);
+        snprintf(there, sizeof there, "; expected %s", e->expected);
+    }
+    if (b->fallback && !nobody_asked) { /* 69 or 75 */
+        snprintf(e->what, sizeof e->what, "dnn_gpu: requested (%s) but unavailable (%s)",
+                 text_quote_z(s->from), why);
+        char help[sizeof e->help];
+        snprintf(help, sizeof help, "%.400s%sthe CPU serves with --backend dnn_cpu", e->help,
+                 e->help[0] ? "; " : "");
+        snprintf(e->help, sizeof e->help, "%s", help);
+        return NULL;
+    }
+    err_clear(e);
+    snprintf(s->reason, sizeof s->reason, "%s", why);
+    if (nobody_asked)
+        log_note("auto: GPU unavailable (%s%s); using CPU", why, there);
+    else
+        log_loud("dnn_gpu: requested but unavailable (%s%s); using CPU", why, there);
+    return open_cpu(s, blas, e);
+}
+
+struct machine *select_open(struct selection *s, const struct backend_options *b, bool blas,
+                            struct err *e)
+{
+    if (strcmp(s->machine, "cpu") == 0)
+        return open_cpu(s, blas, e);
+    struct machine_options o = {.backend = s->machine,
+                                .device = b->device,
+                                .memory_limit_gb = b->memory_limit_gb,
+                                .memory_fraction = b->memory_fraction,
+                                .blas = blas,
+                                .timed = !b->deterministic && b->autotune,
+                                .precision = s->trains ? b->precision : NULL};
+    double began = clock_now();
+    s->used = "dnn_gpu";
+    struct machine *m = machine_open(&o, e);
+    if (!m)
+        return e->id == ERR_MACHINE_FAULT || stop_is(e) ? NULL : unavailable(s, b, blas, e);
+    if (!select_stays(s, m, clock_now() - began)) {
+        machine_close(m);
+        return open_cpu(s, blas, e);
+    }
+    struct machine_info info;
+    machine_describe(m, &info);
+    snprintf(s->device, sizeof s->device, "%s", info.device);
+    snprintf(s->driver, sizeof s->driver, "%s", info.driver);
+    log_line("dnn_gpu: using GPU acceleration (%u GPU(s) detected: %s)", info.count,
+             text_quote_z(info.device));
+    say_precision(s, &info);
+    return m;
+}
+
+void select_say_loaded(const struct selection *s, const struct machine *m)
+{
+    struct machine_info info;
+    if (!select_is_gpu(s))
+        return;
+    machine_describe(m, &info);
+    log_line("dnn_gpu: model loaded on GPU %u (%s, %.1f of %.1f GiB used)", info.index,
+             text_quote_z(info.device), (double)(info.total - info.free) / GIB,
+             (double)info.total / GIB);
+    double used = (double)(info.total - info.free) / (double)info.total;
+    if (info.free && used >= FULL)
+        log_warning("dnn_gpu: %.0f %% of the memory of GPU %u is in use: another program on it may "
+                    "find no room", 100 * used, info.index);
+    else if ((double)info.total < SMALL_CARD * GIB)
+        log_warning("dnn_gpu: GPU %u has %.1f GiB of memory, less than %.0f GiB: large networks, "
+                    "batches and tables may find no room", info.index, (double)info.total / GIB,
+                    SMALL_CARD);
+}
+
+/* --- the GPU fails --- */
+
+bool select_falls_back(const struct selection *s, const struct backend_options *b,
+                       const struct err *e)
+{
+    return select_is_gpu(s) && !b->fallback &&
+           (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
+}
+
+static char lost[256]; /* why a GPU of this process serves no more */
+
+static void become_cpu(struct selection *s)
+{
+    s->used = "dnn_cpu";
+    s->machine = "cpu";
+    snprintf(s->device, sizeof s->device, "cpu");
+    s->driver[0] = '\0';
+}
+
+bool select_lost(struct selection *s, const struct backend_options *b)
+{
+    if (!*lost || b->fallback)
+        return false;
+    s->fell_back = true;
+    snprintf(s->reason, sizeof s->reason, "%s", lost);
+    become_cpu(s);
+    log_line("dnn_cpu: using CPU (%s)", lost);
+    return true;
+}
+
+static void say(struct selection *s, const struct err *e, const char *then)
+{
+    s->fell_back = true;
+    snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
+    log_loud("dnn_gpu: %s; %s", e->what, then);
+    if (e->id == ERR_MACHINE_FAULT && *e->help) /* of a hang: that the process may not end */
+        log_line("dnn_gpu: %s", e->help);
+}
+
+void select_fall_back(struct selection *s, const struct err *e, const char *then)
+{
+    say(s, e, then);
+    if (e->id == ERR_MACHINE_FAULT)
+        snprintf(lost, sizeof lost, "%.250s", e->what);
+    become_cpu(s);
+}
+
+void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
+                    const char *then, struct anew_spent spent)
+{
+    struct anew *a = anew_ready(c->text, c->text_length, c->path);
+    struct text warned = {0};
+    if (!a)
+        return;
+    say(s, e, then);
+    warnings_lines(&warned);
+    anew_execute(a, resume, e->what, spent, &warned);
+    text_free(&warned);
+}
+
+bool select_fell_back(struct selection *s)
+{
+    if (!anew_why(s->reason, sizeof s->reason))
+        return false;
+    s->fell_back = true;
+    return true;
+}

@@ -1,0 +1,148 @@
+/* select.c - see select.h. In a build without GPU kernels the machine is the CPU; what was asked
+ * for still decides what is said, and whether it is an error. No GPU library is opened to find that
+ * out. What happens when a GPU does not serve any more: fallback.c. */
+#include "choose/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "config/variable.h"
+
+/* The kind of GPU that the environment allows, NULL when any. */
+static const char *kind_wanted(void)
+{
+    const char *kind = variable("GPU_BACKEND");
+    return kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
+}
+
+const char *select_other_kind(const char *kind)
+{
+    return strcmp(kind, "mps") == 0 ? "Metal is not of this platform"
+                                    : "this build has no kernels for AMD GPUs";
+}
+
+/* Why there is no GPU: the build, and what of the environment bears on it. */
+static void why_not(char *out, size_t room)
+{
+    const char *kind = kind_wanted(), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool cuda = !kind || strcmp(kind, "cuda") == 0;
+    int n = cuda ? snprintf(out, room, "this build has no GPU kernels")
+                 : snprintf(out, room, "GPU_BACKEND=\"%s\" is not supported: %s",
+                            text_quote_z(kind), select_other_kind(kind));
+    if (cuda && visible && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
+}
+
+/* Keys that a config may carry for the machines that have a GPU: here they change nothing. */
+static void say_unused(const struct backend_options *b)
+{
+    double fraction = 0;
+    text_to_double(MEMORY_FRACTION, &fraction);
+    const struct {
+        const char *key;
+        bool set;
+    } keys[] = {{"device", b->device && strcmp(b->device, "auto") != 0},
+                {"deterministic", !b->deterministic},
+                {"autotune", !b->autotune},
+                {"memory_limit_gb", b->memory_limit_gb > 0},
+                {"memory_fraction",
+                 b->memory_fraction < fraction || b->memory_fraction > fraction}};
+    struct text names = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (keys[i].set)
+            text_printf(&names, "%sbackend.%s", names.length ? ", " : "", keys[i].key);
+    if (names.length)
+        log_note("for GPUs alone, without effect on the CPU: %s", names.data);
+    text_free(&names);
+}
+
+/* Where the wish for one card came from: an option, a variable, or the key of the config. */
+static const char *device_from(const struct setting *settings, size_t count)
+{
+    static const char key[] = "backend.device";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(settings[i].key, key) == 0 && strcmp(settings[i].from, "default") != 0 &&
+            strcmp(settings[i].from, "config") != 0)
+            return settings[i].from;
+    return key;
+}
+
+bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
+                    size_t count, struct selection *s, struct err *e)
+{
+    const char *from = "default", *kind = kind_wanted();
+    enum backend_word word = config_backend(b, job, settings, count, &from);
+    *s = (struct selection){.requested = backend_names[word],
+                            .from = from,
+                            .device_from = device_from(settings, count),
+                            .used = backend_names[BACKEND_CPU],
+                            .machine = "cpu",
+                            .device = "cpu",
+                            .threads = threads_count(),
+                            .blas_core = "none",
+                            .trains = job == JOB_TRAIN,
+                            .precision = "fp32",
+                            .cpu_s = -1,
+                            .gpu_s = -1};
+    if (job == JOB_TRAIN)
+        snprintf(s->precision_wish, sizeof s->precision_wish, "%s",
+                 b->precision ? b->precision : "auto");
+    bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
+    if (word != BACKEND_CPU && select_fell_back(s)) {
+        log_line("dnn_cpu: using CPU (%s)", s->reason);
+    } else if (word != BACKEND_CPU && !other_kind && kernels) {
+        s->machine = word == BACKEND_GPU ? "cuda" : NULL; /* opened, or decided, later */
+        snprintf(s->reason, sizeof s->reason, "asked for by %s", text_quote_z(from));
+        return true;
+    } else if (word == BACKEND_CPU) {
+        snprintf(s->reason, sizeof s->reason, "GPU disabled");
+        log_line("dnn_cpu: using CPU (%s)", s->reason);
+    } else if (word == BACKEND_GPU || other_kind) {
+        why_not(s->reason, sizeof s->reason);
+        if (b->fallback) {
+            err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
+                    text_quote_z(word == BACKEND_GPU ? from : "GPU_BACKEND"), s->reason);
+            return err_help(e, job == JOB_TRAIN
+                                   ? "set \"fallback\": \"cpu\" in the section backend to go on on "
+                                     "the CPU, or ask for dnn_cpu"
+                                   : "the model's config says \"fallback\": \"none\"; ask for the "
+                                     "CPU with --backend dnn_cpu");
+        }
+        log_loud("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
+    } else {
+        why_not(s->reason, sizeof s->reason);
+        log_line("auto: using CPU (%s)", s->reason);
+    }
+    if (job == JOB_TRAIN) /* later it is the model's config, and nobody's wish any more */
+        say_unused(b);
+    return true;
+}
+
+void select_write(const struct selection *s, const char *key, struct json_out *out)
+{
+    json_open(out, key, '{');
+    json_put_string(out, "requested", s->requested);
+    json_put_string(out, "used", s->used);
+    json_put_string(out, "reason", s->reason);
+    json_put_string(out, "device", s->device);
+    json_put_string(out, "driver", *s->driver ? s->driver : NULL);
+    json_put_int(out, "threads", s->threads);
+    json_put_string(out, "blas_core", s->blas_core);
+    json_put_string(out, "precision_requested", *s->precision_wish ? s->precision_wish : NULL);
+    json_put_string(out, "precision", s->precision);
+    json_open(out, "estimates", '{');
+    const double estimates[] = {s->cpu_s, s->gpu_s};
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "gpu_s" : "cpu_s";
+        if (estimates[i] >= 0)
+            json_put_number(out, name, estimates[i]);
+        else
+            json_put_null(out, name);
+    }
+    json_close(out, '}');
+    json_close(out, '}');
+}

@@ -1,0 +1,22 @@
+/* backend_word.c - the words for where computing happens: of configs, variables and --backend. */
+#include <string.h>
+
+#include "config/backend_settings.h"
+
+/* Those of a config first, the three of enum backend_word in its order before them. */
+static const enum backend_word meanings[] = {BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU,
+                                             BACKEND_CPU,  BACKEND_CPU, BACKEND_GPU};
+#define OF_CONFIG "auto", "dnn_gpu", "dnn_cpu", "dnn"
+const char *const backend_names[] = {OF_CONFIG, NULL};
+const char *const backend_option_words[] = {OF_CONFIG, "cpu", "cuda", NULL};
+
+const char *backend_word(const char *text, bool option)
+{
+    const char *const *words = option ? backend_option_words : backend_names;
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return backend_names[meanings[i]];
+    bool card = option && card_named(text) && *card_number(text) &&
+                !card_number(text)[strspn(card_number(text), "0123456789")];
+    return card ? backend_names[BACKEND_GPU] : NULL;
+}

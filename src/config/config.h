@@ -1,0 +1,83 @@
+/* config.h - one config: the user's JSON, the overrides, the environment and the defaults, joined
+ * from the option tables of the rooms. Precedence: command line, environment, config, default;
+ * where each value came from is kept. What is wrong in the file is E13 (78) with its place; what is
+ * wrong in a --set or a variable is E10 (64). */
+#ifndef DNN_CONFIG_CONFIG_H
+#define DNN_CONFIG_CONFIG_H
+
+#include "config/backend_settings.h"
+#include "model/loss.h"
+#include "model/model.h"
+#include "model/optim.h"
+#include "model/schedule.h"
+#include "table/options.h"
+
+#define TRAIN_BATCH_MOST 65536 /* rows of train.batch_size */
+
+struct early_options {
+    char *metric; /* "auto": see metric.h */
+    int64_t patience;
+    double min_delta;
+};
+struct checkpoint_options {
+    double every_s;
+    int64_t keep;
+};
+struct train_options {
+    int64_t epochs, batch_size, grad_accumulation;
+    struct optim_options optimizer;
+    struct schedule_options schedule;
+    struct loss_options loss;
+    struct early_options early;
+    double clip_norm, time_limit_s;
+    uint64_t seed;
+    struct checkpoint_options checkpoint;
+};
+struct output_options {
+    char *model, *metrics;
+};
+
+struct config {
+    struct json_doc *doc; /* with the --set values put in; files as they are named there */
+    char *path;           /* of the config; files below are joined to its folder */
+    char *text;           /* the file as it was read; NULL where it was not from a file */
+    size_t text_length;
+    int task;             /* enum task */
+    struct data_options data;
+    struct model_options model;
+    struct train_options train;
+    struct backend_options backend;
+    struct output_options output;
+    struct setting *settings;
+    size_t setting_count;
+    char **sets; /* keys that a --set gave, in order */
+    size_t set_count;
+};
+
+struct config *config_load(const char *path, const struct overrides *o, struct err *e);
+struct config *config_parse(const char *text, size_t length, const char *name,
+                            const struct overrides *o, struct err *e);
+void config_free(struct config *c);
+/* An error about a key that a --set gave names that --set instead of the file; where the value
+ * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
+bool config_blame(const struct config *c, struct err *e);
+/* An error of the data: the keys that it is about, and where their values came from. Returns
+ * false. */
+bool config_blame_data(const struct config *c, struct err *e);
+/* One "path.to.key=VALUE" put into doc: VALUE is read as JSON if that gives the key's type, else as
+ * a string. File names are relative to the config's folder, as in the config. E10. */
+bool config_set(struct json_doc *doc, const char *set, struct err *e);
+/* Every key with its value. With f: the model as its layers, "auto" as what it became, and what the
+ * command line changed; without: the document with every default. The backend section is the
+ * config's own: variables and options of one run are not part of it. `portable`: one line, without
+ * what a model file must not hold (files, output, checkpoints, time limit, threads, device,
+ * memory); else indented, where it can be read so (JSON_MOST_BYTES). Without the shares of a split
+ * that knows none (column). False: with all keys it is larger than a reader takes
+ * (JSON_OWN_BYTES). */
+bool config_resolved(const struct config *c, const struct features *f, bool portable,
+                     struct text *json, struct err *e);
+/* Whether the config inside the model file `path` is one that this build could have written: read
+ * as strictly as a config file. E1530. */
+bool config_stored(const char *text, const char *path, struct err *e);
+
+#endif

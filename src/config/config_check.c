@@ -1,0 +1,187 @@
+/* config_check.c - contradictions: what no key shows alone. Both keys are named. */
+#include <string.h>
+
+#include "config/config_table.h"
+#include "measure/metric.h"
+
+static const struct json *node(const struct config *c, const char *key)
+{
+    return json_path(json_root(c->doc), key);
+}
+
+bool config_placed(const struct config *c, const char *key, struct err *e)
+{
+    const struct json *v = node(c, key);
+    bool of_config = err_exit(e) == EXIT_CONFIG;
+    if (e->line == 0 && v && of_config) {
+        size_t n = strlen(json_name(c->doc));
+        json_place(c->doc, v, &e->line, &e->column);
+        if (n < sizeof e->file)
+            memcpy(e->file, json_name(c->doc), n + 1);
+    }
+    return false;
+}
+
+/* --- keys that do nothing beside another --- */
+
+const struct config_belonging config_belongings[] = {
+    {"train.optimizer.momentum", "train.optimizer.type", "sgd"},
+    {"train.optimizer.nesterov", "train.optimizer.type", "sgd"},
+    {"train.optimizer.betas", "train.optimizer.type", "adam adamw"},
+    {"train.optimizer.decay", "train.optimizer.type", "rmsprop"},
+    {"train.optimizer.epsilon", "train.optimizer.type", "rmsprop adam adamw"},
+    {"train.schedule.gamma", "train.schedule.type", "step"},
+    {"train.schedule.every", "train.schedule.type", "step"},
+    {"train.schedule.final", "train.schedule.type", "cosine one_cycle"},
+    {"train.schedule.rise", "train.schedule.type", "one_cycle"},
+    {"train.schedule.start", "train.schedule.type", "one_cycle"},
+    {"train.loss.label_smoothing", "train.loss.type", "cross_entropy"},
+    {"train.loss.gamma", "train.loss.type", "focal"},
+    {"train.loss.delta", "train.loss.type", "huber"},
+    {"train.loss.q", "train.loss.type", "quantile"},
+    {"train.loss.class_weights", "train.loss.type", "cross_entropy focal"},
+    {"data.split.column", "data.split.method", "group time hash column"},
+    {"data.split.valid", "data.split.method", "random stratified group time hash"},
+    {"data.split.test", "data.split.method", "random stratified group time hash"},
+    {NULL, NULL, NULL}};
+
+bool config_listed(const char *words, const char *word, size_t length)
+{
+    for (const char *w = words; *w; w += strcspn(w, " "), w += *w == ' ')
+        if (strcspn(w, " ") == length && strncmp(w, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_default(const struct option *row, const char *value_json)
+{
+    struct err e = {0};
+    struct json_doc *doc =
+        row->standard ? json_parse(row->standard, strlen(row->standard), "default", &e) : NULL;
+    struct text text = {0};
+    if (!doc)
+        return false;
+    json_write(&text, json_root(doc), 0);
+    bool same = strcmp(text.data, value_json) == 0;
+    text_free(&text);
+    json_free(doc);
+    return same;
+}
+
+/* A value other than the default that cannot have an effect is a mistake: better said than silently
+ * left out. */
+static bool check_useful(const struct config *c, struct err *e)
+{
+    for (const struct config_belonging *b = config_belongings; b->key; b++) {
+        const struct option *row = opt_find(config_table, b->key);
+        const struct setting *s = settings_find(c->settings, c->setting_count, b->key);
+        const struct setting *beside =
+            settings_find(c->settings, c->setting_count, b->beside);
+        if (!row || !s || !beside || strcmp(s->from, "default") == 0)
+            continue;
+        bool quoted = beside->value[0] == '"'; /* a word; else null */
+        const char *word = beside->value + quoted, *mark = quoted ? "\"" : "";
+        size_t length = strcspn(word, "\"");
+        const char *means = ""; /* what null stands for: settled by now */
+        if (!quoted && strcmp(b->beside, "data.split.method") == 0)
+            means = split_method_names[c->data.split.method];
+        if (strcmp(b->beside, "train.loss.type") == 0) { /* auto has become a loss by now */
+            word = loss_names[c->train.loss.kind];
+            length = strlen(word);
+            mark = "\"";
+        }
+        if (config_listed(b->words, word, length) ||
+            (*means && config_listed(b->words, means, strlen(means))) || is_default(row, s->value))
+            continue;
+        json_fail(c->doc, node(c, b->key), e, ERR_CONFIG_CONFLICT,
+                  "`%s` has no effect when `%s` is %s%.*s%s%s%s%s", b->key, b->beside, mark,
+                  (int)length, word, mark, *means ? " (" : "", means, *means ? ")" : "");
+        err_key(e, "%s", b->key);
+        err_other(e, b->beside);
+        return err_help(e, "it belongs to: %s; leave the key out, or change `%s`", b->words,
+                        b->beside);
+    }
+    return true;
+}
+
+/* --- the task --- */
+
+static bool check_metric(const struct config *c, struct err *e)
+{
+    const char *name = c->train.early.metric, *known[64];
+    size_t count = 0;
+    if (strcmp(name, "auto") == 0 || metric_find(name, c->task))
+        return true;
+    struct text list = {0};
+    for (const struct metric_type *t = metric_types;
+         t->name && count < sizeof known / sizeof *known; t++)
+        if (t->tasks & (1u << c->task)) {
+            text_printf(&list, "%s%s", count ? ", " : "auto, ", t->name);
+            known[count++] = t->name;
+        }
+    static const char key[] = "train.early_stopping.metric";
+    bool of_other = false;
+    for (int task = 0; task_names[task]; task++)
+        of_other |= metric_find(name, task) != NULL;
+    if (of_other)
+        json_fail(c->doc, node(c, key), e, ERR_CONFIG_CONFLICT,
+                  "`%s`: \"%s\" is not a metric of `task` \"%s\"", key, text_quote_z(name),
+                  task_names[c->task]);
+    else
+        json_fail(c->doc, node(c, key), e, ERR_CONFIG_WORD, "`%s`: unknown metric \"%s\"", key,
+                  text_quote_z(name));
+    err_key(e, "%s", key);
+    err_other(e, of_other ? "task" : "");
+    const char *near = text_nearest(name, known, count);
+    err_expected(e, "one of %s", list.data);
+    text_free(&list);
+    return near ? err_help(e, "did you mean `%s`?", near) : false;
+}
+
+static bool check_loss(struct config *c, struct err *e)
+{
+    bool classes = c->task != TASK_REGRESSION;
+    if (!loss_resolve(&c->train.loss, classes, e))
+        return config_placed(c, "train.loss.type", e);
+    return loss_check(&c->train.loss, c->doc, classes, e) ||
+           config_placed(c, "train.loss.class_weights", e);
+}
+
+static bool check_optimizer(const struct config *c, struct err *e)
+{
+    return optim_check(&c->train.optimizer, c->doc, e) || config_placed(c, "train.optimizer", e);
+}
+
+/* The target is what is learned and never an input, whatever "columns" says. */
+static bool check_target(const struct config *c, struct err *e)
+{
+    const struct json *entry = json_get(c->data.columns, c->data.target);
+    if (!entry)
+        return true;
+    json_fail(c->doc, entry, e, ERR_CONFIG_COLUMNS,
+              "column \"%s\" is the target and cannot be listed in `data.columns`",
+              text_quote_z(c->data.target));
+    err_other(e, "data.target");
+    return err_help(e, "leave it out of `data.columns`; `data.target` names it");
+}
+
+/* A file without a name would be noticed when it is to be written: after the training. */
+static bool check_names(const struct config *c, struct err *e)
+{
+    static const char *const keys[] = {"output.model", "output.metrics"};
+    const char *const names[] = {c->output.model, c->output.metrics};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (names[i] && !*names[i]) {
+            json_fail(c->doc, node(c, keys[i]), e, ERR_CONFIG_EMPTY, "`%s`: the name is empty",
+                      keys[i]);
+            return err_help(e, "name a file, or leave the key out");
+        }
+    return true;
+}
+
+bool config_check(struct config *c, struct err *e)
+{
+    return check_names(c, e) && data_options_settle(&c->data, c->task, c->doc, e) &&
+           check_target(c, e) && check_loss(c, e) && check_metric(c, e) &&
+           check_optimizer(c, e) && check_useful(c, e) && model_check(&c->model, e);
+}

@@ -1,0 +1,20 @@
+/* config_help.h - what there is to say of the keys of a config: pages, lists, a schema. */
+#ifndef DNN_CONFIG_CONFIG_HELP_H
+#define DNN_CONFIG_CONFIG_HELP_H
+
+#include "base/json.h"
+#include "base/opt.h"
+#include "base/text.h"
+
+void config_schema(struct text *json); /* JSON Schema draft 2020-12 */
+/* "task", "data", ...: a key at the top of a config; value: and its value is of the key's kind
+ * (NULL: any). */
+bool config_top_key(const char *key, const struct json *value);
+/* false: no such key; out then names the nearest */
+bool config_key_help(const char *key, struct text *out);
+/* Every key, also those of columns, presets and layers: a row each with words and default. */
+void config_reference(struct text *out);
+void config_keys(void (*each)(const char *key, const struct option *row, void *context),
+                 void *context);
+
+#endif

@@ -1,0 +1,197 @@
+/* config_near.c - which key was meant: one written in the wrong place of the config is the most
+ * frequent mistake of all. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/config_help.h"
+#include "config/config_table.h"
+#include "model/preset.h"
+
+struct paths {
+    char **names;
+    size_t count, room;
+};
+
+static void path_add(struct paths *p, char *name)
+{
+    if (p->count == p->room) {
+        p->room = p->room ? p->room * 2 : 128;
+        p->names = mem_grow(p->names, p->room, sizeof *p->names);
+    }
+    p->names[p->count++] = name;
+}
+
+static void keep_path(const char *key, const struct option *row, void *context)
+{
+    (void)row;
+    path_add(context, mem_string(key));
+}
+
+static void paths_free(struct paths *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        mem_free(p->names[i]);
+    mem_free(p->names);
+}
+
+bool config_near_path(const char *key, struct text *out)
+{
+    struct paths p = {0};
+    config_keys(keep_path, &p);
+    const char *near = text_nearest(key, (const char *const *)p.names, p.count);
+    if (near)
+        text_put(out, near);
+    paths_free(&p);
+    return near != NULL;
+}
+
+/* --- a key in the wrong place --- */
+
+static void keep_once(struct paths *p, const char *path, size_t length)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strlen(p->names[i]) == length && memcmp(p->names[i], path, length) == 0)
+            return;
+    path_add(p, mem_string_n(path, length));
+}
+
+/* Every key and every group of keys: "train", "train.optimizer", "train.optimizer.type". */
+static void keep_groups(const char *key, const struct option *row, void *context)
+{
+    (void)row;
+    for (size_t n = strcspn(key, "."); n <= strlen(key); n += 1 + strcspn(key + n + 1, ".")) {
+        keep_once(context, key, n);
+        if (!key[n])
+            break;
+    }
+}
+
+static void keep_table(struct paths *p, const char *where, const struct option *table)
+{
+    struct text path = {0};
+    for (const struct option *row = table; row->key; row++) {
+        text_clear(&path);
+        text_printf(&path, "%s.%s", where, row->key);
+        keep_once(p, path.data, path.length);
+    }
+    text_free(&path);
+}
+
+static const char *tail(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* What people write who come from elsewhere. */
+static const char *spoken(const char *word)
+{
+    static const struct { const char *other, *ours; } words[] = {
+        {"lr", "learning_rate"},       {"eta", "learning_rate"},
+        {"early_stop", "patience"},    {"activations", "activation"},
+        {"hidden_layers", "hidden"},   {"max_epochs", "epochs"},
+        {"num_epochs", "epochs"},      {"n_epochs", "epochs"},
+        {"random_state", "seed"},      {"random_seed", "seed"},
+        {"label", "target"},           {"separator", "delimiter"},
+        {"sep", "delimiter"},          {"na_values", "missing"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].other, word) == 0)
+            return words[i].ours;
+    return word;
+}
+
+/* A word given for a group is meant for its type: "optimizer": "sgd". */
+static const char *below(const char *path, const struct json *value)
+{
+    struct text type = {0};
+    text_printf(&type, "%s.type", path);
+    bool has = opt_find(config_table, type.data) != NULL;
+    text_free(&type);
+    return has && value && json_kind(value) == JSON_STRING ? ".type" : "";
+}
+
+/* Of another preset, or another type of column: the key stands where it belongs. */
+static bool in_place(const char *path, const char *key)
+{
+    static const char columns[] = "data.columns.";
+    return strcmp(path, key) == 0 || (strncmp(path, columns, sizeof columns - 1) == 0 &&
+                                      strncmp(key, columns, sizeof columns - 1) == 0);
+}
+
+/* The key as it is called here stands among those of its place. */
+static bool said_otherwise(struct err *e)
+{
+    const char *word = tail(e->key), *ours = spoken(word);
+    size_t length = strlen(ours);
+    for (const char *p = e->expected; ours != word && (p = strstr(p, ours)) != NULL; p += length)
+        if (p > e->expected && p[-1] == ' ' && (p[length] == ',' || !p[length])) {
+            err_help(e, "did you mean `%.*s%s`?", (int)(word - e->key), e->key, ours);
+            return true;
+        }
+    return false;
+}
+
+/* A key of another type of column. */
+static bool of_other_type(struct err *e)
+{
+    static const char columns[] = "data.columns.";
+    const char *word = tail(e->key);
+    const char *type = opt_find(column_numeric_table, word)       ? "numeric"
+                       : opt_find(column_categorical_table, word) ? "categorical"
+                                                                  : NULL;
+    if (!type || strncmp(e->key, columns, sizeof columns - 1) != 0)
+        return false;
+    err_help(e, "`%s` belongs to %s columns: set `%.*stype` to %s, or leave it out", word, type,
+             (int)(word - e->key), e->key, type);
+    return true;
+}
+
+/* A key of another preset. */
+static bool of_other_preset(struct err *e)
+{
+    static const char model[] = "model.";
+    const char *word = e->key + sizeof model - 1;
+    struct text names = {0};
+    if (strncmp(e->key, model, sizeof model - 1) != 0)
+        return false;
+    for (size_t i = 0; i < preset_count(); i++)
+        if (opt_find(presets[i].options, word))
+            text_printf(&names, "%s%s", names.length ? ", " : "", presets[i].name);
+    bool found = names.length > 0;
+    if (found)
+        err_help(e, "`%s` belongs to `model.preset` %s", e->key, names.data);
+    text_free(&names);
+    return found;
+}
+
+void config_near(const struct config *c, struct err *e)
+{
+    if (e->id != ERR_CONFIG_KEY || e->help[0] || !e->key[0])
+        return;
+    if (said_otherwise(e) || of_other_type(e) || of_other_preset(e))
+        return;
+    struct paths p = {0};
+    struct text help = {0};
+    config_keys(keep_groups, &p);
+    for (size_t i = 0; i < preset_count(); i++)
+        keep_table(&p, "model", presets[i].options);
+    keep_table(&p, "data.columns.NAME", column_numeric_table);
+    keep_table(&p, "data.columns.NAME", column_categorical_table);
+    const char **tails = mem_zero(p.count, sizeof *tails), *word = spoken(tail(e->key));
+    const struct json *value = json_path(json_root(c->doc), e->key);
+    size_t found = 0, all = 0;
+    for (size_t i = 0; i < p.count; i++)
+        tails[i] = tail(p.names[i]);
+    const char *near = text_nearest(word, tails, p.count);
+    for (size_t i = 0; near && i < p.count; i++)
+        all += strcmp(tails[i], near) == 0;
+    for (size_t i = 0; all <= 3 && i < p.count; i++) /* "type" would be anything */
+        if (near && strcmp(tails[i], near) == 0 && !in_place(p.names[i], e->key))
+            text_printf(&help, "%s`%s%s`", found++ ? " or " : "", p.names[i],
+                        below(p.names[i], value));
+    if (found)
+        err_help(e, "did you mean %s?", help.data);
+    mem_free(tails);
+    paths_free(&p);
+    text_free(&help);
+}

@@ -1,0 +1,128 @@
+/* config_reference.c - every key of a config, one a row, with its words and its default: `dnn help
+ * keys` and the README's reference. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/config_help.h"
+#include "config/config_table.h"
+#include "model/layer.h"
+#include "model/preset.h"
+
+/* "key   What it is. [words; default]"; of the help the first sentence. */
+static void put(struct text *out, const char *key, const struct option *row)
+{
+    const char *words = row->help ? row->help : "", *stop = strstr(words, ". ");
+    int length = stop ? (int)(stop - words) + 1 : (int)strlen(words);
+    text_printf(out, "  %-34s %.*s", key, length, words);
+    if (row->type != OPT_CUSTOM) {
+        text_put(out, " [");
+        config_put_kind(out, row);
+        text_char(out, ']');
+    } else if (row->standard) {
+        text_printf(out, " [default %s]", row->standard);
+    }
+    text_char(out, '\n');
+}
+
+/* type: what an entry is of ("a numeric column"), put before the help. */
+static void put_table(struct text *out, const char *where, const struct option *table,
+                      const char *of)
+{
+    for (const struct option *row = table; row->key; row++) {
+        if (strcmp(row->key, "type") == 0 || strcmp(row->key, "preset") == 0 ||
+            strcmp(row->key, "layers") == 0)
+            continue;
+        struct text key = {0}, help = {0};
+        struct option shown = *row;
+        text_printf(&key, "%s.%s", where, row->key);
+        text_printf(&help, "%s: %s", of, row->help ? row->help : "");
+        shown.help = help.data;
+        put(out, key.data, &shown);
+        text_free(&key);
+        text_free(&help);
+    }
+}
+
+static void put_columns(struct text *out)
+{
+    static const char where[] = "data.columns.NAME";
+    put(out, "data.columns.NAME.type",
+        &(struct option){.type = OPT_WORD,
+                         .words = column_type_names,
+                         .help = "What the column is; \"NAME\": \"numeric\" is short for "
+                                 "{\"type\": \"numeric\"}."});
+    put_table(out, where, column_numeric_table, "numeric");
+    put_table(out, where, column_categorical_table, "categorical");
+}
+
+static void put_layer(struct text *out, const struct layer_type *t)
+{
+    text_printf(out, "    %-32s %s", t->name, t->summary);
+    for (const struct option *row = t->options; row->key; row++)
+        if (strcmp(row->key, "type") != 0 && strcmp(row->key, "layers") != 0) {
+            text_printf(out, " %s [", row->key);
+            config_put_kind(out, row);
+            text_char(out, ']');
+        }
+    text_char(out, '\n');
+}
+
+static void put_model(struct text *out)
+{
+    const char **names = mem_zero(preset_count() + 1, sizeof *names);
+    for (size_t i = 0; i < preset_count(); i++)
+        names[i] = presets[i].name;
+    put(out, "model.preset",
+        &(struct option){.type = OPT_WORD,
+                         .words = names,
+                         .standard = "\"auto\"",
+                         .help = "A ready network; its own options stand beside its name."});
+    mem_free(names);
+    for (size_t i = 0; i < preset_count(); i++)
+        put_table(out, "model", presets[i].options, presets[i].name);
+    put(out, "model.layers",
+        &(struct option){.type = OPT_CUSTOM,
+                         .help =
+                             "In place of a preset: a list of {\"type\": TYPE, ...}, with these "
+                             "types and options."});
+    for (const struct layer_type *const *t = layer_types; *t; t++)
+        put_layer(out, *t);
+}
+
+static void each(const char *key, const struct option *row, void *context)
+{
+    put(context, key, row);
+    if (strcmp(key, "data.columns") == 0)
+        put_columns(context);
+    if (strcmp(key, "model") == 0)
+        put_model(context);
+}
+
+void config_reference(struct text *out)
+{
+    config_keys(each, out);
+}
+
+bool config_column_help(const char *key, struct text *out,
+                        void (*put_row)(struct text *, const char *, const struct option *))
+{
+    static const char columns[] = "data.columns.";
+    const struct option *const tables[] = {column_numeric_table, column_categorical_table};
+    static const char *const names[] = {"numeric", "categorical"};
+    const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
+    bool found = false;
+    if ((dot && strncmp(key, columns, sizeof columns - 1) != 0) || strcmp(name, "type") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const struct option *row = opt_find(tables[i], name);
+        if (!row)
+            continue;
+        struct text where = {0};
+        text_printf(&where, "%sdata.columns.NAME.%s, of a %s column", found ? "\n" : "", name,
+                    names[i]);
+        put_row(out, where.data, row);
+        text_free(&where);
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,70 @@
+/* config_table.h - what the files of config share: the joined table, and the list of settings.
+ * Private to config*.c. */
+#ifndef DNN_CONFIG_CONFIG_TABLE_H
+#define DNN_CONFIG_CONFIG_TABLE_H
+
+#include "config/config.h"
+
+extern const struct option config_table[]; /* the whole config, into struct config */
+extern const struct option backend_options_table[];
+/* Keys that may only be null, NULL-terminated. */
+extern const char *const config_absent[];
+extern const char *const backend_job_names[JOBS]; /* of jobs.def */
+
+/* --- settings --- */
+struct setting_list {
+    struct setting *items;
+    size_t count;
+};
+/* One entry a row of the table. stored: what the document's values come from, "config" or "model".
+ */
+void settings_collect(struct setting_list *l, const struct option *table, const char *path,
+                      const void *from, const struct json_doc *doc, const char *stored);
+struct setting *settings_find(const struct setting *items, size_t count, const char *key);
+void settings_change(struct setting_list *l, const char *key, const char *value_json,
+                     const char *from);
+void settings_from(struct setting_list *l, const char *key, const char *from);
+
+/* Defaults that the preset in doc has of its own take the place of the tables', where doc names no
+ * value. True: one did, train.optimizer.learning_rate. */
+bool config_of_preset(struct config *c, const struct json_doc *doc);
+
+/* The environment and the command line put over the backend section; then every job's own word is
+ * set. batch: the key that --batch-size means is predict_batch_size. */
+bool config_environment(struct backend_options *b, const struct overrides *o, bool batch,
+                        struct setting_list *l, struct err *e);
+
+/* --- for help --- */
+/* "integer, 1 to 65536; default 256" */
+void config_put_kind(struct text *out, const struct option *row);
+/* The rows of an option of columns, "scale" or "data.columns.NAME.scale". */
+bool config_column_help(const char *key, struct text *out,
+                        void (*put_row)(struct text *, const char *, const struct option *));
+/* The whole key nearest to one written with its dots. */
+bool config_near_path(const char *key, struct text *out);
+/* An unknown key without a near one beside it: the help names those elsewhere that end with its
+ * last word, or nearly so. */
+void config_near(const struct config *c, struct err *e);
+struct config_variable {
+    const char *name, *words, *help;
+};
+extern const struct config_variable config_variables[]; /* name NULL ends it */
+const struct config_variable *config_variable_find(const char *name);
+/* Keys that have an effect beside some words of another key alone: `words` with blanks between. */
+struct config_belonging {
+    const char *key, *beside, *words;
+};
+extern const struct config_belonging config_belongings[]; /* key NULL ends it */
+bool config_listed(const char *words, const char *word, size_t length); /* "sgd" in "sgd rmsprop" */
+
+/* Fills c->sets. */
+void config_note_sets(struct config *c, const struct overrides *o);
+/* The --set of this key, or of one above or below it, or NULL. */
+const char *config_set_of(const struct config *c, const char *key);
+
+/* The place of a key put into an E13 that has none. Returns false. */
+bool config_placed(const struct config *c, const char *key, struct err *e);
+/* What one key alone cannot show. */
+bool config_check(struct config *c, struct err *e);
+
+#endif

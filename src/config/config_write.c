@@ -1,0 +1,97 @@
+/* config_write.c - the config with every key filled in. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/config_table.h"
+
+/* What a model file must not hold: it may not depend on where, when or with how much of a machine
+ * it was made. */
+static const char *const not_portable[] = {"data.train",
+                                           "data.valid",
+                                           "data.test",
+                                           "output",
+                                           "train.time_limit_s",
+                                           "train.checkpoint",
+                                           "backend.threads",
+                                           "backend.device",
+                                           "backend.memory_limit_gb",
+                                           "backend.memory_fraction",
+                                           "backend.predict_batch_size"};
+
+/* What a split by a column of the file does not read. */
+static const char *const shares[] = {"data.split.valid", "data.split.test"};
+
+/* The members of the config in memory, but files and the backend as the document says them. */
+static void write_members(const struct config *c, const struct config *raw, bool loaded,
+                          struct json_out *out)
+{
+    struct config view = *raw;
+    if (loaded) {
+        view.data = c->data;
+        view.data.train = raw->data.train;
+        view.data.valid = raw->data.valid;
+        view.data.test = raw->data.test;
+        view.train = c->train;
+    }
+    json_open(out, NULL, '{');
+    opt_write(config_table, &view, out);
+    json_close(out, '}');
+}
+
+static bool put_model(struct json_doc *doc, const struct config *c, const struct features *f,
+                      struct err *e)
+{
+    struct text model = {0};
+    bool good = model_resolved(&c->model, f, &model, e) && json_set(doc, "model", model.data, e);
+    text_free(&model);
+    return good;
+}
+
+bool config_resolved(const struct config *c, const struct features *f, bool portable,
+                     struct text *json, struct err *e)
+{
+    struct config raw = {0};
+    if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, e))
+        return false;
+    config_of_preset(&raw, c->doc);
+    struct json_out out = {0};
+    write_members(c, &raw, f || portable, &out);
+    opt_release(config_table, &raw);
+    struct json_doc *doc = json_parse_own(out.text.data, out.text.length, "resolved", e);
+    text_free(&out.text);
+    if (!doc || (f && !put_model(doc, c, f, e))) {
+        json_free(doc);
+        return false;
+    }
+    for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
+        json_remove(doc, not_portable[i]);
+    bool shared_out = c->data.split.method != SPLIT_COLUMN;
+    for (size_t i = 0; !shared_out && i < sizeof shares / sizeof *shares; i++)
+        json_remove(doc, shares[i]);
+    json_write(json, json_root(doc), portable ? 0 : 2);
+    if (!portable && json->length >= JSON_MOST_BYTES) { /* a text that a command may read */
+        text_clear(json);
+        json_write(json, json_root(doc), 0);
+    }
+    if (!portable)
+        text_char(json, '\n');
+    json_free(doc);
+    return true;
+}
+
+bool config_stored(const char *text, const char *path, struct err *e)
+{
+    struct err inner = {0};
+    struct config c = {0};
+    struct json_doc *doc = json_parse_own(text, strlen(text), "config", &inner);
+    /* the one key of those left out that has no default */
+    bool good = doc && (json_path(json_root(doc), "data.train") ||
+                        json_set(doc, "data.train", "\"-\"", &inner));
+    good = good && opt_read(config_table, doc, json_root(doc), "", &c, &inner);
+    if (good)
+        opt_release(config_table, &c);
+    json_free(doc);
+    return good ||
+           err_at(e, ERR_MODEL_CONFIG, path, 0, 0, "the config inside: %.900s", inner.what);
+}

@@ -1,0 +1,238 @@
+/* output.c - see output.h. */
+#include "config/output.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/file.h"
+#include "base/file_begin.h"
+#include "base/json.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "base/text.h"
+#include "config/config_help.h"
+#include "model/checkpoint_list.h"
+
+static bool meet(const char *output, const char *input)
+{
+    return strcmp(input, "-") == 0    ? file_is_input(output)
+           : strcmp(output, "-") == 0 ? file_is_output(input)
+                                      : file_same(output, input);
+}
+
+static bool is_input(const char *output, const char *input, const char *what, struct err *e)
+{
+    if (!input || !meet(output, input))
+        return false;
+    char shown[256];
+    text_escape(shown, sizeof shown, input, strlen(input));
+    if (strcmp(output, "-") == 0)
+        err_set(e, ERR_SAME_FILE, "standard output is %s \"%s\"", what, shown);
+    else
+        err_at(e, ERR_SAME_FILE, output, 0, 0, "the output is %s \"%s\"", what, shown);
+    err_help(e, "choose another output; the input is untouched");
+    return true;
+}
+
+static bool among(const char *output, const struct opt_strings *inputs, struct err *e)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (is_input(output, inputs->items[i], "the input", e))
+            return true;
+    return false;
+}
+
+static bool any_input(const struct config *c, const char *output, struct err *e)
+{
+    return is_input(output, c->path, "the config", e) || among(output, &c->data.train, e) ||
+           among(output, &c->data.valid, e) || among(output, &c->data.test, e);
+}
+
+bool output_standard(const struct config *c, struct err *e)
+{
+    return !any_input(c, "-", e);
+}
+
+/* The first bytes of a regular file; *got 0 when there is none. */
+static bool first_bytes(const char *path, void *bytes, size_t room, size_t *got, struct err *e)
+{
+    struct file f;
+    *got = 0;
+    if (!file_open_regular(&f, path, e))
+        return e->id == ERR_FILE_MISSING && (err_clear(e), true); /* nothing, or no file */
+    bool good = file_read(&f, bytes, room, got, e);
+    file_close(&f);
+    return good;
+}
+
+static const char model_prefix[] = "{\"__metadata__\":{\"sha256\":\"";
+/* the digest's digits, and what tells a model from a checkpoint */
+enum { MODEL_BEGIN = 8 + sizeof model_prefix - 1, DIGEST = 64, KIND_END = MODEL_BEGIN + 128 };
+
+static bool is_model(const char *bytes, size_t got)
+{
+    return got >= MODEL_BEGIN && memcmp(bytes + 8, model_prefix, MODEL_BEGIN - 8) == 0;
+}
+
+/* The two begin alike; the kind stands behind the digest. */
+static bool is_checkpoint(const char *bytes, size_t got)
+{
+    static const char kind[] = "\",\"kind\":\"checkpoint\"";
+    size_t at = MODEL_BEGIN + DIGEST, length = sizeof kind - 1;
+    return is_model(bytes, got) && got >= at + length && memcmp(bytes + at, kind, length) == 0;
+}
+
+/* Begins like a config: an object whose first key is one of a config's. */
+static bool like_config(const char *words)
+{
+    if (strncmp(words, "{\"", 2) != 0)
+        return false;
+    char *key = mem_string_n(words + 2, strcspn(words + 2, "\""));
+    bool known = config_top_key(key, NULL);
+    mem_free(key);
+    return known;
+}
+
+/* It has a task or data, and all of its keys are a config's. */
+static bool is_config(const char *path)
+{
+    struct err unread = {0};
+    struct json_doc *doc = json_load(path, &unread);
+    if (!doc)
+        return false;
+    const struct json *root = json_root(doc);
+    bool all = json_kind(root) == JSON_OBJECT && (json_get(root, "task") || json_get(root, "data"));
+    for (size_t i = 0; all && i < json_count(root); i++)
+        all = config_top_key(json_key(json_at(root, i)), json_at(root, i));
+    json_free(doc);
+    return all;
+}
+
+bool output_takes_config(const char *path, struct err *e)
+{
+    char words[64];
+    if (file_descriptor(path) >= 0)
+        return true;
+    if (!file_first_words(path, words, sizeof words, e))
+        return false;
+    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0 || is_config(path))
+        return true;
+    return file_not_ours(path, "a config", "choose another name with -o", e);
+}
+
+bool output_spares(const char *path, struct err *e)
+{
+    char bytes[KIND_END], words[64];
+    size_t got = 0;
+    struct err unread = {0};
+    if (!path || file_descriptor(path) >= 0)
+        return true;
+    if (!first_bytes(path, bytes, sizeof bytes, &got, &unread) ||
+        !file_first_words(path, words, sizeof words, &unread))
+        return true; /* writing it says what is wrong, or replaces it */
+    bool model = is_model(bytes, got);
+    if (!model && !like_config(words))
+        return true;
+    err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a %s: it is not replaced by answers",
+           is_checkpoint(bytes, got) ? "dnn checkpoint" : model ? "dnn model" : "config");
+    return err_help(e, "choose another output with -o, or remove the file");
+}
+
+/* What stands at the output's name is replaced only when dnn made it. */
+static bool replaceable(const char *model, struct err *e)
+{
+    char bytes[KIND_END];
+    struct file f;
+    struct err why = {0};
+    size_t got = 0;
+    if (!file_exists(model))
+        return true;
+    if (!file_open_regular(&f, model, &why)) {
+        if (why.id != ERR_FILE_MISSING) {
+            *e = why;
+            return false;
+        }
+        err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is something that cannot be replaced: it %s",
+               why.what);
+        return err_help(e, "choose another output with -o");
+    }
+    if (!file_read(&f, bytes, sizeof bytes, &got, e)) {
+        file_close(&f);
+        return false;
+    }
+    file_close(&f);
+    bool checkpoint = is_checkpoint(bytes, got);
+    if (is_model(bytes, got) && !checkpoint)
+        return true;
+    err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is a %s: it is not replaced",
+           checkpoint ? "checkpoint, which a training may go on from"
+                      : "file that is not a dnn model");
+    return err_help(e, "choose another output with -o, or remove the file");
+}
+
+bool output_probe(const char *path, struct err *e)
+{
+    struct outfile o;
+    if (!outfile_open(&o, path, e))
+        return false;
+    outfile_abort(&o);
+    return true;
+}
+
+/* What a training writes beside its model, `name` in messages: neither an input nor a file that
+ * goes with the model. */
+static bool apart(const struct config *c, const char *model, const char *path, const char *name,
+                  struct err *e)
+{
+    if (any_input(c, path, e))
+        return false;
+    char *lock = lock_path(model);
+    const char *what = file_same(path, model)       ? "the model"
+                       : file_same(path, lock)      ? "the model's lock"
+                       : checkpoint_is(model, path) ? "a checkpoint"
+                                                    : NULL;
+    mem_free(lock);
+    if (!what)
+        return true;
+    err_at(e, ERR_SAME_FILE, path, 0, 0, "%s is %s", name, what);
+    return err_help(e, "choose another file for it");
+}
+
+bool output_check(const struct config *c, const char *model, const char *profile, struct err *e)
+{
+    const char *metrics = c->output.metrics;
+    if (strcmp(model, "-") == 0) {
+        err_set(e, ERR_USAGE, "train writes its model to a file, not to standard output");
+        return err_help(e, "name a file with -o");
+    }
+    if (metrics && strcmp(metrics, "-") == 0) {
+        err_set(e, ERR_USAGE, "output.metrics names a file, and - is none");
+        return err_help(e, "/dev/stdout is standard output");
+    }
+    if (any_input(c, model, e) || (metrics && !apart(c, model, metrics, "output.metrics", e)) ||
+        (profile && !apart(c, model, profile, "the file of --profile", e)))
+        return false;
+    if (metrics && profile &&
+        (file_same(profile, metrics) || (file_is_output(profile) && file_is_output(metrics)))) {
+        err_at(e, ERR_SAME_FILE, profile, 0, 0, "the file of --profile is output.metrics");
+        return err_help(e, "choose another file for --profile");
+    }
+    if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
+                                   "give output.metrics another name", e))
+        return false;
+    return replaceable(model, e) && output_probe(model, e);
+}
+
+void output_room(const char *model, uint64_t bytes)
+{
+    struct statvfs v;
+    const char *slash = strrchr(model, '/');
+    char *folder = slash ? mem_string_n(model, (size_t)(slash - model) + 1) : mem_string(".");
+    uint64_t left = statvfs(folder, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+    if (left < bytes)
+        log_warning("the disk of \"%s\" has %s free; two checkpoints take %s", text_quote_z(folder),
+                    text_bytes(left), text_bytes(bytes));
+    mem_free(folder);
+}

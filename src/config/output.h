@@ -1,0 +1,27 @@
+/* output.h - is it safe to write there? Asked before a training begins, so that hours are not lost
+ * at their end. */
+#ifndef DNN_CONFIG_OUTPUT_H
+#define DNN_CONFIG_OUTPUT_H
+
+#include "config/config.h"
+
+/* The model, output.metrics and the profile (NULL: none): none is an input or another of them, the
+ * last two are no lock or checkpoint of the model (SAME_FILE, 64), the folder can be written to
+ * (FILE_CREATE, 73), and what stands at the model's name, if anything, is a dnn model, at that of
+ * output.metrics an earlier one (73). Nothing is left behind. */
+bool output_check(const struct config *c, const char *model, const char *profile, struct err *e);
+/* Standard output, where results go, is no input that the config names (SAME_FILE, 64). */
+bool output_standard(const struct config *c, struct err *e);
+/* A file can be made or replaced there; nothing is left behind. */
+bool output_probe(const char *path, struct err *e);
+/* How each line of output.metrics begins. */
+#define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
+/* A config replaces a file with nothing in it, or JSON that has the keys of a config and no other:
+ * else 73. */
+bool output_takes_config(const char *path, struct err *e);
+/* Answers replace answers, and whatever else stands there, but no model and no config (73). */
+bool output_spares(const char *path, struct err *e);
+/* Warns when the disk has less room than `bytes`. */
+void output_room(const char *model, uint64_t bytes);
+
+#endif

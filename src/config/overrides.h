@@ -1,0 +1,25 @@
+/* overrides.h - what the command line says of a config. */
+#ifndef DNN_CONFIG_OVERRIDES_H
+#define DNN_CONFIG_OVERRIDES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Strings NULL and numbers -1 when not given. */
+struct overrides {
+    const char *const *sets; /* "path.to.key=VALUE" in order */
+    size_t set_count;
+    const char *backend, *device, *output_model;
+    int64_t threads, batch_size;
+    double time_limit_s;
+};
+
+bool card_named(const char *word);              /* "cuda:3" */
+const char *card_number(const char *device);    /* of "cuda:3" the 3; anything else as it is */
+/* What `device`, or else a backend "cuda:N", says of the card; NULL: neither does. */
+const char *overrides_card(const struct overrides *o);
+/* Whether that, or else GPU_DEVICE_ID, is one card and not auto. */
+bool overrides_one_card(const struct overrides *o);
+
+#endif

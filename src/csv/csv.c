@@ -1,0 +1,289 @@
+/* csv.c - files one after the other as blocks of whole records (their bytes: csv_bytes.c). The
+ * bytes behind the last whole record of a block are carried over to the next one. */
+#include "csv/csv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "csv/csv_room.h"
+#include "csv/scan.h"
+
+const char *const csv_encoding_names[] = {"utf-8", "latin1", "cp1252", NULL};
+
+struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e)
+{
+    static const char *const encodings[] = {NULL, "latin1", "cp1252"};
+    struct csv *c = mem_zero(1, sizeof *c);
+    c->dialect = *d;
+    c->paths = mem_zero(count, sizeof *c->paths);
+    c->shown = mem_zero(count, sizeof *c->shown);
+    c->path_count = count;
+    c->block = CSV_BLOCK_BYTES;
+    c->longest = CSV_MOST_LINE;
+    for (size_t i = 0; i < count; i++)
+        c->paths[i] = mem_string(paths[i]);
+    const char *encoding = encodings[d->encoding];
+    if (encoding && !(c->convert = convert_open(encoding, e))) {
+        csv_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+/* --- memory of blocks --- */
+
+static void free_buffer(struct csv_buffer *b)
+{
+    if (b)
+        mem_free(b->bytes);
+    mem_free(b);
+}
+
+static struct csv_buffer *new_buffer(struct csv *c, size_t room)
+{
+    if (room <= CSV_BLOCK_BYTES) {
+        room = CSV_BLOCK_BYTES;
+        struct csv_buffer *b = c->spare;
+        if (b) {
+            c->spare = b->next;
+            return b;
+        }
+    }
+    struct csv_buffer *b = mem_alloc(1, sizeof *b);
+    *b = (struct csv_buffer){.room = room, .bytes = mem_alloc(room, 1)};
+    return b;
+}
+
+/* Buffers of the usual size are kept; the large one of a long record is not. */
+static void keep_buffer(struct csv *c, struct csv_buffer *b)
+{
+    if (b && b->room == CSV_BLOCK_BYTES) {
+        b->next = c->spare;
+        c->spare = b;
+    } else {
+        free_buffer(b);
+    }
+}
+
+/* --- files --- */
+
+/* The first block, or as much of a live file as tells how its lines end. */
+static bool read_first(struct csv *c, struct err *e)
+{
+    for (bool sure;;) {
+        if (!csv_fill(c, c->block, e))
+            return false;
+        c->cr = csv_sniff_cr(c, c->pending->bytes, c->pending_used, &sure);
+        if (sure || c->ended || c->pending_used >= c->block)
+            return true;
+        if (!csv_wait(c, e))
+            return false;
+    }
+}
+
+static bool open_file(struct csv *c, struct err *e)
+{
+    size_t skip;
+    if (!(c->stop ? file_open_early : file_open)(&c->file, c->paths[c->at], e))
+        return false;
+    c->open = true;
+    c->ended = c->drained = false;
+    c->head_at = c->head_used = c->converted_at = 0;
+    text_clear(&c->converted);
+    c->line = 1;
+    c->offset = 0;
+    c->size += c->file.size;
+    if (!c->shown[c->at])
+        c->shown[c->at] = mem_string(c->file.path);
+    if (!csv_head_read(c, e) || !csv_sniff(c, c->shown[c->at], &skip, e))
+        return false;
+    c->head_at = skip;
+    if (!c->pending)
+        c->pending = new_buffer(c, CSV_BLOCK_BYTES);
+    c->pending_used = 0;
+    if (!read_first(c, e))
+        return false;
+    log_debug("%s: opened%s, lines end with %s", c->shown[c->at],
+              c->file.seekable ? "" : " (not a regular file)", c->cr ? "CR" : "LF or CR LF");
+    return csv_header_read(c, e);
+}
+
+static bool close_file(struct csv *c, struct err *e)
+{
+    bool same = file_unchanged(&c->file, e);
+    log_debug("%s: read; %llu bytes and %llu blocks so far", c->shown[c->at],
+              (unsigned long long)c->bytes, (unsigned long long)c->index);
+    file_close(&c->file);
+    c->open = false;
+    c->at++;
+    return same;
+}
+
+bool csv_header(struct csv *c, const char *const **names, size_t *count, struct err *e)
+{
+    if (!c->names && !open_file(c, e))
+        return false;
+    *names = (const char *const *)c->names;
+    *count = c->name_count;
+    return true;
+}
+
+struct csv_notes csv_notes(const struct csv *c)
+{
+    return c->notes;
+}
+
+bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
+{
+    if (n->numbers)
+        snprintf(out, size,
+                 "the first line holds numbers only and is read as a header; if it is none, set "
+                 "data.header to false");
+    else if (n->unnamed)
+        snprintf(out, size, "the first column has no name in the header: it is called \"c1\"");
+    else if (n->first != n->second)
+        snprintf(out, size,
+                 "the names of columns %zu and %zu differ only by upper and lower case or blanks",
+                 n->first + 1, n->second + 1);
+    else if (n->unseen)
+        snprintf(out, size,
+                 "the name of column %zu, \"%s\", has the character U+%04X, which %s",
+                 n->column + 1, n->name, n->unseen,
+                 csv_is_blank(n->unseen) ? "is no ordinary blank" : "cannot be seen");
+    return n->numbers || n->unnamed || n->first != n->second || n->unseen;
+}
+
+/* The pending bytes with at least one whole record in front; *size: where the block ends. */
+static bool next_cut(struct csv *c, size_t *size, struct err *e)
+{
+    for (size_t room = c->block;;) {
+        if (!csv_fill(c, room, e))
+            return false;
+        const char *bytes = c->pending->bytes;
+        size_t used = c->pending_used;
+        *size = (csv_is_live(c) ? cut_reasons : cut_find)(&c->dialect, c->cr, bytes, used, c->block,
+                                                      c->ended);
+        if (*size || (c->ended && used == 0))
+            return true;
+        if (used >= c->longest) {
+            if (csv_is_live(c))
+                *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false);
+            return *size || csv_long_cut(c, size, e);
+        }
+        if (used >= room)
+            room = csv_larger(c, room);
+        else if (!csv_wait(c, e))
+            return false;
+    }
+}
+
+/* The first bytes of what is pending, as memory of their own. */
+static struct csv_buffer *take_pending(struct csv *c, size_t size)
+{
+    struct csv_buffer *given = c->pending, *other;
+    size_t rest = c->pending_used - size;
+    c->pending_used = rest;
+    if (c->in_long) { /* a small part: what is left is dropped where it stands */
+        other = new_buffer(c, size);
+        memcpy(other->bytes, given->bytes, size);
+        memmove(given->bytes, given->bytes + size, rest);
+        return other;
+    }
+    c->pending = other = new_buffer(c, rest);
+    memcpy(other->bytes, given->bytes + size, rest);
+    return given;
+}
+
+bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
+{
+    size_t size;
+    for (;;) {
+        if (!c->open && (c->at == c->path_count || !open_file(c, e)))
+            return false;
+        if (!csv_long_skip(c, e) || !next_cut(c, &size, e))
+            return false;
+        if (size)
+            break;
+        if (!close_file(c, e))
+            return false;
+    }
+    struct csv_buffer *given = take_pending(c, size);
+    *b = (struct csv_block){.bytes = given->bytes,
+                            .size = size,
+                            .index = c->index++,
+                            .path = c->shown[c->at],
+                            .first_line = c->line,
+                            .file_offset = c->offset,
+                            .owner = given,
+                            .cr = c->cr,
+                            .too_long = c->in_long != CSV_LONG_NOT,
+                            .of_lines = c->in_long == CSV_LONG_RECORD};
+    c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
+    c->offset += size;
+    return true;
+}
+
+void csv_release(struct csv *c, struct csv_block *b)
+{
+    keep_buffer(c, b->owner);
+    *b = (struct csv_block){0};
+}
+
+void csv_close(struct csv *c)
+{
+    if (!c)
+        return;
+    if (c->open)
+        file_close(&c->file);
+    csv_header_free(c);
+    convert_close(c->convert);
+    text_free(&c->converted);
+    free_buffer(c->pending);
+    while (c->spare) {
+        struct csv_buffer *b = c->spare;
+        c->spare = b->next;
+        free_buffer(b);
+    }
+    for (size_t i = 0; i < c->path_count; i++) {
+        mem_free(c->paths[i]);
+        mem_free(c->shown[i]);
+    }
+    mem_free(c->paths);
+    mem_free(c->shown);
+    mem_free(c);
+}
+
+uint64_t csv_size(const struct csv *c)
+{
+    return c->at + 1 >= c->path_count ? c->size : 0;
+}
+
+bool csv_waits(const struct csv *c)
+{
+    return !c->open || !c->file.seekable;
+}
+
+bool csv_more(const struct csv *c)
+{
+    return c->open && !(c->ended && c->pending_used == 0);
+}
+
+void csv_widths(struct csv *c, size_t least, size_t most)
+{
+    c->least = least;
+    c->most = most;
+}
+
+void csv_ask(struct csv *c, bool (*stop)(void))
+{
+    c->stop = stop;
+}
+
+void csv_live(struct csv *c, bool (*idle)(void *context, struct err *e), void *context)
+{
+    c->live.wanted = true;
+    c->live.idle = idle;
+    c->live.context = context;
+}

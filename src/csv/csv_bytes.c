@@ -1,0 +1,180 @@
+/* csv_bytes.c - the bytes of the open file: its head, looked at before it is decoded, the text in
+ * UTF-8, and of a live file what is there rather than what is wanted. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "csv/csv_room.h"
+#include "csv/scan.h"
+
+#define SOON_MS 2         /* a writer that is at work has its next bytes ready by then */
+#define AGAIN_MS 50       /* while it waits, who is told so looks around this often */
+#define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
+
+/* All that there is room for, of what comes as somebody writes it. */
+static bool read_asking(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    for (size_t more = 1; more && *got < room; *got += more) {
+        while (!file_ready(&c->file, AGAIN_MS))
+            if (c->stop())
+                return false;
+        if (!file_read_some(&c->file, to + *got, room - *got, &more, e))
+            return false;
+    }
+    return true;
+}
+
+/* From the file itself. *got < room at its end only; of a live one, *got == 0. */
+static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    *got = 0;
+    if (c->drained || room == 0)
+        return true;
+    bool asks = c->stop && !c->file.seekable && !csv_is_live(c);
+    if (asks ? !read_asking(c, to, room, got, e)
+             : !(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
+        return false;
+    c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin anew */
+    c->bytes += *got;
+    return true;
+}
+
+/* Raw bytes of the open file: those looked at first, then the rest. */
+static bool read_raw(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    size_t from_head = c->head_used - c->head_at, more = 0;
+    from_head = from_head < room ? from_head : room;
+    memcpy(to, c->head + c->head_at, from_head);
+    c->head_at += from_head;
+    if (!(from_head && csv_is_live(c)) && !read_file(c, to + from_head, room - from_head, &more, e))
+        return false;
+    *got = from_head + more;
+    return true;
+}
+
+void csv_count_utf8(struct csv_utf8 *u, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char b = (unsigned char)bytes[i];
+        if (u->expected && (b & 0xC0) == 0x80) {
+            u->sequences += --u->expected == 0;
+            continue;
+        }
+        bool foreign = b >= 0x80 && (b < 0xC2 || b > 0xF4);
+        u->broken += (uint64_t)(u->expected > 0) + (uint64_t)foreign;
+        u->expected = b < 0x80 || foreign ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+    }
+}
+
+bool csv_looks_utf8(const struct csv *c)
+{
+    return c->utf8.sequences && !c->utf8.broken && !c->utf8.expected;
+}
+
+/* Bytes in UTF-8: decoded piece by piece. */
+static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+{
+    if (!c->convert)
+        return read_raw(c, to, room, got, e);
+    *got = 0;
+    while (*got < room) {
+        size_t left = c->converted.length - c->converted_at, raw;
+        if (left) {
+            left = left < room - *got ? left : room - *got;
+            memcpy(to + *got, c->converted.data + c->converted_at, left);
+            c->converted_at += left;
+            *got += left;
+            continue;
+        }
+        if (*got && csv_is_live(c))
+            break;
+        char piece[16384];
+        text_clear(&c->converted);
+        c->converted_at = 0;
+        if (!read_raw(c, piece, sizeof piece, &raw, e))
+            return false;
+        if (raw == 0)
+            break;
+        if (!c->utf8.broken)
+            csv_count_utf8(&c->utf8, piece, raw);
+        convert_add(c->convert, piece, raw, &c->converted);
+    }
+    return true;
+}
+
+/* Are there bytes, or the end, within that time? */
+static bool is_ready(const struct csv *c, int milliseconds)
+{
+    return c->drained || c->head_at < c->head_used || c->converted_at < c->converted.length ||
+           file_ready(&c->file, milliseconds);
+}
+
+/* What is there, and what comes soon behind it: fewer and larger blocks. */
+static bool fill_live(struct csv *c, size_t room, struct err *e)
+{
+    double until = clock_now() + GATHERING_S;
+    for (int patience = 0; !c->ended && c->pending_used < room && is_ready(c, patience);) {
+        size_t got;
+        if (!read_text(c, c->pending->bytes + c->pending_used, room - c->pending_used, &got, e))
+            return false;
+        c->pending_used += got;
+        c->ended = got == 0;
+        patience = clock_now() < until ? SOON_MS : 0;
+    }
+    return true;
+}
+
+bool csv_wait(struct csv *c, struct err *e)
+{
+    int patience = 0;
+    while (!is_ready(c, patience)) {
+        if (c->live.idle && !c->live.idle(c->live.context, e))
+            return false;
+        patience = c->live.idle ? AGAIN_MS : -1;
+    }
+    return true;
+}
+
+bool csv_fill(struct csv *c, size_t room, struct err *e)
+{
+    if (c->pending->room < room) {
+        c->pending->bytes = mem_grow(c->pending->bytes, room, 1);
+        c->pending->room = room;
+    }
+    if (c->ended || c->pending_used >= room)
+        return true;
+    if (csv_is_live(c))
+        return fill_live(c, room, e);
+    size_t got, want = room - c->pending_used;
+    if (!read_text(c, c->pending->bytes + c->pending_used, want, &got, e))
+        return false;
+    c->pending_used += got;
+    c->ended = got < want;
+    /* said before the last block is parsed: a file that was cut ends in half a row, which is not
+     * what is wrong with it */
+    return !c->ended || file_unchanged(&c->file, e);
+}
+
+void csv_drop(struct csv *c, size_t count)
+{
+    char *bytes = c->pending->bytes;
+    c->line += scan_lines(bytes, count, c->cr ? '\r' : '\n');
+    c->offset += count;
+    c->pending_used -= count;
+    memmove(bytes, bytes + count, c->pending_used);
+}
+
+bool csv_head_read(struct csv *c, struct err *e)
+{
+    size_t got;
+    do {
+        if (csv_is_live(c) && !csv_wait(c, e))
+            return false;
+        if (!read_file(c, c->head + c->head_used, sizeof c->head - c->head_used, &got, e))
+            return false;
+        c->head_used += got;
+        c->head_at = c->head_used; /* nothing is to be had from it yet */
+    } while (csv_is_live(c) && got && c->head_used < sizeof c->head &&
+             (!memchr(c->head, '\n', c->head_used) || memchr(c->head, '\0', c->head_used)));
+    return true;
+}

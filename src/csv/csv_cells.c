@@ -1,0 +1,206 @@
+/* csv_cells.c - one block to cells: bytes that are no text are looked for first, then the fast
+ * reader is asked, then libcsv. Also places for messages. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "csv/csv_room.h"
+#include "csv/scan.h"
+
+/* The first byte that is not text: NUL or not UTF-8; size when there is none. */
+static size_t first_foreign(const struct csv_block *b)
+{
+    size_t from = b->valid < b->size ? b->valid : b->size;
+    from += scan_ascii(b->bytes + from, b->size - from);
+    size_t end = from + utf8_valid_prefix(b->bytes + from, b->size - from);
+    const char *nul = memchr(b->bytes + from, '\0', end - from);
+    return nul ? (size_t)(nul - b->bytes) : end;
+}
+
+static bool parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                  struct csv_cells *out)
+{
+    struct err e = {0};
+    return scan_parse(d, b, columns, out) == SCAN_DONE || libcsv_parse(d, b, columns, out, &e);
+}
+
+/* Behind the line end that follows `at`. */
+static size_t line_end(const struct csv_block *b, size_t at)
+{
+    const char *p = memchr(b->bytes + at, b->cr ? '\r' : '\n', b->size - at);
+    return p ? (size_t)(p - b->bytes) + 1 : b->size;
+}
+
+/* Where to go on: a bad quote spoils its record's first line, anything else the whole record, whose
+ * end the quotes tell. The cutter of blocks goes by the same rule. */
+static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
+                        const struct csv_cells *c)
+{
+    size_t from = (size_t)c->error_offset;
+    if (c->error.id == ERR_CSV_QUOTE || c->error.id == ERR_CSV_UNTERMINATED)
+        return line_end(b, from);
+    return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
+}
+
+/* A byte that the encoding does not have: not UTF-8, or one that the converter passed on. */
+static void say_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
+                         int64_t line, int64_t column, struct err *e)
+{
+    const char *name = csv_encoding_names[d->encoding];
+    const char *who = d->said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model";
+    if (d->encoding == ENCODING_UTF8) {
+        err_at(e, ERR_CSV_ENCODING, b->path, line, column, "the byte \\x%02x is not valid UTF-8",
+               byte);
+        err_expected(e, "UTF-8, which is what %s says", who);
+        csv_encoding_help(d, "\"latin1\" or \"cp1252\"", e);
+    } else {
+        err_at(e, ERR_CSV_ENCODING, b->path, line, column,
+               "the byte %02x (hexadecimal) stands for nothing in %s", byte, name);
+        err_expected(e, "text in %s, which is what %s says", name, who);
+        csv_encoding_help(d, "\"latin1\" or \"utf-8\"", e);
+    }
+}
+
+/* The error of a byte that is no text, in the record that begins at `record`. */
+static void say_foreign(const struct csv_block *b, size_t record, size_t at, struct csv_cells *out)
+{
+    struct err *e = &out->error;
+    char end = b->cr ? '\r' : '\n';
+    int64_t line = b->first_line, column = 1;
+    for (size_t i = 0; i < at; i++) {
+        bool counts = out->dialect.encoding == ENCODING_UTF8 || (b->bytes[i] & 0xC0) != 0x80;
+        column = b->bytes[i] == end ? 1 : column + counts; /* of the file's bytes */
+        line += b->bytes[i] == end;
+    }
+    unsigned byte = (unsigned char)b->bytes[at];
+    unsigned long long where = b->file_offset + at;
+    err_clear(e);
+    if (byte == 0) {
+        err_at(e, ERR_CSV_NUL, b->path, line, column, "a NUL byte (byte %llu of the text)", where);
+        err_help(e, "the file is damaged or is not text; remove the byte: tr -d '\\000'");
+    } else {
+        say_encoding(&out->dialect, byte, b, line, column, e);
+    }
+    size_t stop = line_end(b, at);
+    while (stop > at && (b->bytes[stop - 1] == '\n' || b->bytes[stop - 1] == '\r'))
+        stop--;
+    err_excerpt(e, b->bytes + record, stop - record);
+    out->has_error = true;
+    out->error_offset = record;
+}
+
+/* Where the record begins in which the parsed bytes, a beginning of b, break off. A record that has
+ * not ended is taken back, and so is a blank line. */
+static size_t broken_record(const struct csv_block *b, size_t size, size_t columns,
+                            struct csv_cells *out)
+{
+    char end = b->cr ? '\r' : '\n';
+    if (size == 0 || b->bytes[size - 1] == end) {
+        /* the line end may stand inside quotes: then the parser has said so, and we are not here */
+        return size;
+    }
+    if (out->record_count) {
+        const struct csv_record *r = out->records + out->record_count - 1;
+        if (r->offset + r->bytes == size) {
+            out->record_count--;
+            out->cell_count = r->first_cell;
+            return r->offset;
+        }
+    }
+    const char *line = memrchr(b->bytes, end, size);
+    if (columns != 1)
+        out->blank_lines--;
+    return line ? (size_t)(line - b->bytes) + 1 : 0;
+}
+
+/* One record that is none; what follows begins behind its line end. */
+static bool say_too_long(const struct csv_dialect *d, const struct csv_block *b,
+                         struct csv_cells *out, struct err *e)
+{
+    out->record_count = out->cell_count = 0;
+    out->blank_lines = 0;
+    out->valid = 0;
+    out->dialect = *d;
+    out->has_error = true;
+    out->error_offset = 0;
+    out->resume_offset = b->size;
+    err_clear(&out->error);
+    err_at(&out->error, ERR_CSV_LIMIT, b->path, b->first_line, 0, "%s is longer than 16 MiB",
+           b->of_lines ? "a record, with the lines in its quotes," : "a line");
+    err_help(&out->error, b->of_lines ? "is a quote wrong? a cell has at most 1 MiB"
+                                      : "is this a text file with line ends? a cell has at most "
+                                        "1 MiB");
+    *e = out->error;
+    return false;
+}
+
+bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                     struct csv_cells *out, struct err *e)
+{
+    if (b->too_long)
+        return say_too_long(d, b, out, e);
+    size_t foreign = first_foreign(b);
+    struct csv_block before = *b;
+    before.size = foreign;
+    out->valid = foreign;
+    out->dialect = *d;
+    bool good = parse(d, &before, columns, out);
+    if (foreign < b->size && (good || out->error.id == ERR_CSV_UNTERMINATED)) {
+        /* a quote that does not end may end behind the foreign byte, as far as we know */
+        size_t record = good ? broken_record(b, foreign, columns, out) : (size_t)out->error_offset;
+        say_foreign(b, record, foreign, out);
+        good = false;
+    }
+    if (good)
+        return true;
+    out->resume_offset = resume_at(d, b, out);
+    *e = out->error;
+    return false;
+}
+
+bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_block *rest)
+{
+    if (!c->has_error || c->resume_offset >= b->size)
+        return false;
+    size_t skip = (size_t)c->resume_offset;
+    int64_t lines = 0;
+    char end = b->cr ? '\r' : '\n';
+    for (size_t i = 0; i < skip; i++)
+        lines += b->bytes[i] == end;
+    *rest = *b;
+    rest->bytes += skip;
+    rest->size -= skip;
+    rest->file_offset += skip;
+    rest->first_line += lines;
+    rest->valid = c->valid > skip ? c->valid - skip : 0;
+    rest->owner = NULL;
+    return true;
+}
+
+void csv_place(const struct csv_block *b, const struct csv_record *r, const struct csv_cells *all,
+               uint32_t cell, int64_t *line, int64_t *column)
+{
+    const char *at = b->bytes + r->offset, *stop = at + r->bytes;
+    char end = b->cr ? '\r' : '\n', delimiter = all->dialect.delimiter;
+    bool inside = false;
+    *line = r->line;
+    for (; cell && at < stop; at++) {
+        if (*at == '"' && !all->dialect.tsv)
+            inside = !inside;
+        *line += *at == end;
+        cell -= *at == delimiter && !inside;
+    }
+    while (at < stop && (*at == ' ' || *at == '\t') && *at != delimiter)
+        at++;
+    const char *before = memrchr(b->bytes, end, (size_t)(at - b->bytes));
+    *column = at - (before ? before + 1 : b->bytes) + 1;
+}
+
+void csv_cells_free(struct csv_cells *c)
+{
+    mem_free(c->cells);
+    mem_free(c->records);
+    mem_free(c->unescaped);
+    *c = (struct csv_cells){0};
+}

@@ -1,0 +1,162 @@
+/* csv_sniff.c - files that are not CSV at all, known by their first bytes, with the way to make CSV
+ * of them. */
+#include <string.h>
+
+#include "csv/csv_room.h"
+
+static const struct {
+    const char *bytes;
+    size_t length;
+    const char *name, *help;
+} formats[] = {
+    {"\x1f\x8b", 2, "gzip",
+     "this is gzip; unpack it: zcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"BZh", 3, "bzip2",
+     "this is bzip2; unpack it: bzcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"\xfd"
+     "7zXZ",
+     6, "xz",
+     "this is xz; unpack it: xzcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd",
+     "this is zstd; unpack it: zstdcat FILE > data.csv (predict and evaluate also read from -)"},
+    {"7z\xbc\xaf\x27\x1c", 6, "7z", "this is 7z; unpack it first"},
+    {"PK\x03\x04", 4, "zip",
+     "this is zip; unpack it: unzip -p FILE > data.csv (predict and evaluate also read from -)"},
+    {"PK\x05\x06", 4, "zip", "this is an empty zip file"},
+    {"PAR1", 4, "Parquet", "this is Parquet; write it as CSV with the program that made it"},
+    {"ARROW1", 6, "Arrow", "this is Arrow; write it as CSV with the program that made it"},
+    {"SQLite format 3", 16, "SQLite",
+     "this is an SQLite database; sqlite3 -header -csv FILE 'select * from ...' writes CSV"},
+    {"%PDF-", 5, "PDF", "this is a PDF document; save the table in it as CSV"},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, "Excel (xls)",
+     "this is an old workbook or document; save the sheet as CSV"},
+    {"\x89HDF", 4, "HDF5", "this is HDF5; write it as CSV with the program that made it"},
+    {"\x93NUMPY", 6, "NumPy", "this is a NumPy array; numpy.savetxt writes CSV"},
+    {"\x7f"
+     "ELF",
+     4, "a program", "this is a program, not data"},
+    {"\x89PNG", 4, "PNG", "this is a picture, not data"},
+    {"\xff\xd8\xff", 3, "JPEG", "this is a picture, not data"},
+};
+
+static bool contains(const char *bytes, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= length; i++)
+        if (memcmp(bytes + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_binary(const struct csv *c, const char *path, struct err *e)
+{
+    static const char model[] = "{\"__metadata__\""; /* behind eight bytes of its length */
+    if (c->head_used >= 8 + sizeof model && !memcmp(c->head + 8, model, sizeof model - 1)) {
+        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but a model");
+        return !err_help(e, "the data are wanted here: a CSV file");
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t n = formats[i].length;
+        if (c->head_used < n || memcmp(c->head, formats[i].bytes, n) != 0)
+            continue;
+        bool sheet =
+            formats[i].bytes[0] == 'P' && (contains(c->head, c->head_used, "[Content_Types].xml") ||
+                                           contains(c->head, c->head_used, "xl/"));
+        err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but %s",
+               sheet ? "Excel (xlsx)" : formats[i].name);
+        err_help(e, "%s", sheet ? "this is a workbook; save the sheet as CSV" : formats[i].help);
+        return true;
+    }
+    return false;
+}
+
+/* UTF-16 or 32 by its mark, or by zero bytes where ASCII text has them. */
+static const char *wide_text(const char *bytes, size_t length)
+{
+    static const struct {
+        const char *mark;
+        size_t length;
+        const char *name;
+    } marks[] = {{"\xff\xfe\0\0", 4, "UTF-32LE"},
+                 {"\0\0\xfe\xff", 4, "UTF-32BE"},
+                 {"\xff\xfe", 2, "UTF-16LE"},
+                 {"\xfe\xff", 2, "UTF-16BE"}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (length >= marks[i].length && memcmp(bytes, marks[i].mark, marks[i].length) == 0)
+            return marks[i].name;
+    size_t zeros[4] = {0}, groups = (length < 256 ? length : 256) / 4;
+    for (size_t i = 0; i < 4 * groups; i++)
+        zeros[i % 4] += bytes[i] == 0;
+    /* nearly all of a group's zeros in their place, and none where the letters are */
+    size_t most = groups - groups / 4;
+    if (groups == 0)
+        return NULL;
+    bool z[4], letters[4];
+    for (size_t i = 0; i < 4; i++) {
+        z[i] = zeros[i] >= most;
+        letters[i] = zeros[i] == 0;
+    }
+    if (letters[0] && z[1] && z[2] && z[3])
+        return "UTF-32LE";
+    if (z[0] && z[1] && z[2] && letters[3])
+        return "UTF-32BE";
+    if (letters[0] && z[1] && letters[2] && z[3])
+        return "UTF-16LE";
+    if (z[0] && letters[1] && z[2] && letters[3])
+        return "UTF-16BE";
+    return NULL;
+}
+
+bool csv_encoding_help(const struct csv_dialect *d, const char *others, struct err *e)
+{
+    const char *name = csv_encoding_names[d->encoding];
+    if (d->said == CSV_SAID_BY_CONFIG)
+        return err_help(e, "set data.encoding to %s if the file was saved so", others);
+    return err_help(e, "the encoding of the training file counts, %s: convert this one, "
+                    "iconv -f ENCODING -t %s", name, name);
+}
+
+bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *e)
+{
+    const char *wide = wide_text(c->head, c->head_used);
+    *skip = 0;
+    if (wide) {
+        err_at(e, ERR_CSV_UTF16, path, 0, 0, "looks like %s", wide);
+        return err_help(e, "convert it: iconv -f %.6s -t UTF-8", wide);
+    }
+    if (is_binary(c, path, e))
+        return false;
+    if (c->head_used < 3 || memcmp(c->head, "\xef\xbb\xbf", 3) != 0)
+        return true;
+    if (c->convert) {
+        err_at(e, ERR_CSV_ENCODING, path, 1, 1, "begins with the byte-order mark of UTF-8");
+        return csv_encoding_help(&c->dialect, "\"utf-8\"", e);
+    }
+    *skip = 3;
+    return true;
+}
+
+bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure)
+{
+    /* begins: a quote opens a cell here, or is the second of a pair */
+    bool inside = false, cr = false, begins = true;
+    *sure = false;
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] == '"' && !c->dialect.tsv && (inside || begins)) {
+            inside = !inside;
+            begins = true;
+        } else if (bytes[i] == c->dialect.delimiter || bytes[i] == '\n' || bytes[i] == '\r') {
+            begins = true;
+        } else if (bytes[i] != ' ' && bytes[i] != '\t') {
+            begins = false;
+        }
+        if (inside)
+            continue;
+        if (bytes[i] == '\n') {
+            *sure = true;
+            return false;
+        }
+        cr |= bytes[i] == '\r' && (i + 1 < size || c->ended);
+    }
+    return cr;
+}

@@ -1,0 +1,182 @@
+/* date.c - days are counted from 0000-03-01, so that the leap day is the last of its year and
+ * months follow one rule. */
+#include "csv/date.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#define DAY 86400
+
+/* A cursor over the text: each reader moves it on, or fails and leaves it anywhere. */
+struct cursor {
+    const char *at, *end;
+};
+
+static bool read_digits(struct cursor *c, int count, int *value)
+{
+    if (c->end - c->at < count)
+        return false;
+    *value = 0;
+    for (; count; count--, c->at++) {
+        if (*c->at < '0' || *c->at > '9')
+            return false;
+        *value = *value * 10 + (*c->at - '0');
+    }
+    return true;
+}
+
+static bool take(struct cursor *c, char wanted)
+{
+    if (c->at == c->end || *c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+static bool is_leap(int year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+/* Days from 1970-01-01. A month's first day lies (153 m + 2) / 5 days behind March 1st, m = 0 for
+ * March. */
+static int64_t days_from_date(int year, int month, int day)
+{
+    int64_t y = month > 2 ? year : year - 1;
+    int64_t m = month > 2 ? month - 3 : month + 9;
+    int64_t days = y * 365 + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1;
+    return days - 719468;
+}
+
+static bool read_date(struct cursor *c, int64_t *days)
+{
+    int year, month, day;
+    if (!read_digits(c, 4, &year))
+        return false;
+    char separator = c->at < c->end && (*c->at == '-' || *c->at == '/') ? *c->at : '\0';
+    if (separator)
+        c->at++;
+    if (!read_digits(c, 2, &month))
+        return false;
+    if (separator == '-' && c->at == c->end) /* a month alone is its first day */
+        day = 1;
+    else if ((separator && !take(c, separator)) || !read_digits(c, 2, &day))
+        return false;
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+        return false;
+    *days = days_from_date(year, month, day);
+    return true;
+}
+
+static bool read_offset(struct cursor *c, int *seconds)
+{
+    *seconds = 0;
+    if (c->at == c->end || take(c, 'Z') || take(c, 'z'))
+        return true;
+    int sign = take(c, '+') ? 1 : take(c, '-') ? -1 : 0, hour, minute = 0;
+    if (!sign || !read_digits(c, 2, &hour))
+        return false;
+    bool colon = take(c, ':');
+    if ((colon || c->at < c->end) && !read_digits(c, 2, &minute))
+        return false;
+    if (hour > 23 || minute > 59)
+        return false;
+    *seconds = sign * (hour * 3600 + minute * 60);
+    return true;
+}
+
+/* hh:mm[:ss[.digits]] and an offset: seconds of the day in UTC, which may lie outside it. */
+static bool read_time(struct cursor *c, double *seconds)
+{
+    int hour, minute, second = 0, offset;
+    double fraction = 0, place = 0.1;
+    if (!read_digits(c, 2, &hour) || !take(c, ':') || !read_digits(c, 2, &minute))
+        return false;
+    if (take(c, ':')) {
+        if (!read_digits(c, 2, &second))
+            return false;
+        if (take(c, '.')) {
+            const char *from = c->at;
+            for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, place /= 10)
+                fraction += (*c->at - '0') * place;
+            if (c->at == from)
+                return false;
+        }
+    }
+    if (minute > 59 || second > 60 || hour > 24)
+        return false;
+    if (hour == 24 && (minute || second || fraction > 0))
+        return false;
+    if (!read_offset(c, &offset))
+        return false;
+    *seconds = hour * 3600 + minute * 60 + second - offset + fraction;
+    return true;
+}
+
+bool date_parse(const char *text, size_t length, double *seconds)
+{
+    struct cursor c = {text, text + length};
+    int64_t days;
+    double time = 0;
+    bool marked = length > 0 && (text[0] == 'T' || text[0] == 't');
+    if (marked || (length > 2 && text[2] == ':')) { /* a time of day alone */
+        c.at += marked;
+        if (!read_time(&c, seconds) || c.at != c.end)
+            return false;
+        return true;
+    }
+    if (!read_date(&c, &days))
+        return false;
+    if (c.at < c.end) {
+        if (!take(&c, 'T') && !take(&c, 't') && !take(&c, ' '))
+            return false;
+        if (!read_time(&c, &time))
+            return false;
+    }
+    if (c.at != c.end)
+        return false;
+    *seconds = (double)(days * DAY) + time;
+    return true;
+}
+
+/* The day of the year from 0, and the days of that year, of a day counted from 1970-01-01. */
+static int64_t day_of_year(int64_t days, int64_t *of)
+{
+    int64_t since = days + 719468; /* from 0000-03-01 */
+    int64_t cycle = since / 146097, rest = since % 146097;
+    if (rest < 0) {
+        cycle--;
+        rest += 146097;
+    }
+    int64_t year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    int64_t day = rest - (365 * year + year / 4 - year / 100); /* from March 1st */
+    int64_t calendar = cycle * 400 + year + (day >= 306);
+    bool leap = is_leap((int)(calendar % 400));
+    *of = leap ? 366 : 365;
+    return day >= 306 ? day - 306 : day + 59 + leap;
+}
+
+static void put_circle(double *parts, double turn)
+{
+    const double two_pi = 6.283185307179586476925;
+    parts[0] = sin(two_pi * turn);
+    parts[1] = cos(two_pi * turn);
+}
+
+void date_parts(double seconds, double parts[DATE_PARTS])
+{
+    double whole = floor(seconds / DAY), of_day = seconds - whole * DAY;
+    int64_t days = (int64_t)whole, of;
+    int64_t week = ((days + 3) % 7 + 7) % 7; /* Monday is 0; 1970-01-01 was a Thursday */
+    int64_t day = day_of_year(days, &of);
+    parts[0] = seconds;
+    put_circle(parts + 1, of_day / DAY);
+    put_circle(parts + 3, (double)week / 7);
+    put_circle(parts + 5, (double)day / (double)of);
+}

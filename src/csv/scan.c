@@ -1,0 +1,284 @@
+/* scan.c - the fast reader: delimiters and line ends outside quotes, by bit masks; one pass, no
+ * copies but for cells with "" pairs. It refuses whatever is not plainly well formed, and then
+ * libcsv finds the words for it. */
+#include "csv/scan.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is carried from mask to mask. */
+struct scan {
+    const struct csv_dialect *d;
+    const char *bytes;
+    size_t size, columns;
+    struct csv_cells *out;
+    char end; /* of a line */
+    uint64_t carry; /* all ones inside quotes */
+    bool cr_before; /* the last byte was a CR outside quotes */
+    bool pairs; /* a "" stands in the window or in the part of the cell before it */
+    size_t cell, record; /* where they begin */
+    size_t first_cell;
+    int64_t line, record_line;
+    size_t unescaped;
+    uint64_t marks[SCAN_WINDOW]; /* of a plain window: its delimiters and line ends */
+    uint32_t mark_at[64 * SCAN_WINDOW + SCAN_PLACES_BEYOND];
+};
+
+/* Room for the cells and records of a window. The first one is a guess for the whole block: growing
+ * copies. */
+static inline void make_room(struct csv_cells *c, size_t block_size)
+{
+    const size_t most = 64 * SCAN_WINDOW + 1;
+    if (c->cell_room - c->cell_count < most) {
+        size_t room = c->cell_room ? c->cell_room + c->cell_room / 2 : block_size / 8;
+        c->cells = mem_grow(c->cells, room + 2 * most, sizeof *c->cells);
+        c->cell_room = room + 2 * most;
+    }
+    if (c->record_room - c->record_count < most) {
+        size_t room = c->record_room + c->record_room / 2 + 2 * most;
+        c->records = mem_grow(c->records, room, sizeof *c->records);
+        c->record_room = room;
+    }
+}
+
+/* The text of a quoted cell with "" pairs, each as one quote. */
+static void unescape(struct scan *s, struct csv_cell *cell)
+{
+    struct csv_cells *out = s->out;
+    if (out->unescaped_room < s->size) {
+        /* no cell of this block points there yet: the first one asks for room for all */
+        mem_free(out->unescaped);
+        out->unescaped = mem_alloc(s->size, 1);
+        out->unescaped_room = s->size;
+    }
+    char *to = out->unescaped + s->unescaped, *from = to;
+    const char *at = cell->text, *end = at + cell->length;
+    while (at < end) {
+        const char *quote = memchr(at, '"', (size_t)(end - at));
+        size_t piece = (size_t)((quote ? quote + 1 : end) - at);
+        memcpy(to, at, piece);
+        to += piece;
+        at += piece + (quote != NULL);
+    }
+    cell->text = from;
+    cell->length = (uint32_t)(to - from);
+    cell->escaped = 1;
+    s->unescaped += cell->length;
+}
+
+static bool is_blank(const struct csv_dialect *d, char c)
+{
+    return (c == ' ' || c == '\t') && c != d->delimiter;
+}
+
+/* A cell with a blank or a quote at an end. Its quotes stand right. */
+static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_cell *cell)
+{
+    const char *text = cell->text, *end = text + cell->length;
+    while (text < end && is_blank(s->d, *text))
+        text++;
+    while (text < end && is_blank(s->d, end[-1]))
+        end--;
+    bool quoted = text < end && *text == '"' && !s->d->tsv;
+    if (quoted) {
+        text++;
+        end--;
+    }
+    cell->text = text;
+    cell->length = (uint32_t)(end - text);
+    cell->quoted = quoted;
+    if (quoted && s->pairs && memchr(text, '"', cell->length))
+        unescape(s, cell);
+}
+
+static inline void put_cell(struct scan *s, struct csv_cell *cell, size_t end)
+{
+    const char *text = s->bytes + s->cell;
+    size_t length = end - s->cell;
+    *cell = (struct csv_cell){.text = text, .length = (uint32_t)length};
+    /* every byte above '"' begins a plain cell, every byte above ' ' ends one; quoted cells begin
+     * with theirs */
+    if (length && ((unsigned char)text[0] <= '"' || (unsigned char)text[length - 1] <= ' '))
+        uncommon_cell(s, cell);
+}
+
+/* Ends a record whose last cell is put. False: too many columns. */
+static inline bool put_record(struct scan *s, size_t end)
+{
+    struct csv_cells *out = s->out;
+    size_t cells = out->cell_count - s->first_cell;
+    const struct csv_cell *first = out->cells + s->first_cell;
+    if (cells == 1 && first->length == 0 && !first->quoted && s->columns != 1) {
+        out->cell_count--;
+        out->blank_lines++;
+        return true;
+    }
+    if (cells > CSV_MOST_COLUMNS)
+        return false;
+    out->records[out->record_count++] = (struct csv_record){.first_cell = (uint32_t)s->first_cell,
+                                                            .cells = (uint32_t)cells,
+                                                            .offset = s->record,
+                                                            .bytes = (uint32_t)(end - s->record),
+                                                            .line = s->record_line};
+    s->first_cell = out->cell_count;
+    return true;
+}
+
+/* The cells that end in one block: marks are its delimiters and line ends outside quotes, hidden
+ * the line ends inside. */
+static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
+                             size_t base)
+{
+    for (; marks; marks &= marks - 1) {
+        uint64_t mark = marks & -marks;
+        size_t at = base + (size_t)__builtin_ctzll(marks);
+        struct csv_cell *cell = s->out->cells + s->out->cell_count++;
+        if (!(mark & line_ends)) {
+            put_cell(s, cell, at);
+            s->cell = at + 1;
+            continue;
+        }
+        size_t end = at;
+        end -= s->end == '\n' && end > s->cell && s->bytes[end - 1] == '\r';
+        put_cell(s, cell, end);
+        if (!put_record(s, end))
+            return false;
+        if (hidden) {
+            s->line += __builtin_popcountll(hidden & (mark - 1));
+            hidden &= -mark;
+        }
+        s->line++;
+        s->cell = s->record = at + 1;
+        s->record_line = s->line;
+    }
+    if (hidden)
+        s->line += __builtin_popcountll(hidden);
+    return true;
+}
+
+static bool put_window(struct scan *s, const struct scan_masks *masks, size_t blocks, size_t at)
+{
+    bool feeds = s->end == '\n';
+    for (size_t i = 0; i < blocks; i++) {
+        const struct scan_masks *m = masks + i;
+        size_t base = at + 64 * i;
+        uint64_t inside = s->carry, ends = feeds ? m->feed : m->cr, other = feeds ? m->cr : m->feed;
+        if (m->quote) {
+            inside ^= scan_parity(m->quote);
+            if (scan_quotes(s->d, m, inside, s->bytes, s->size, base))
+                return false;
+            uint64_t closes = m->quote & ~inside, opens = m->quote & inside;
+            bool before = base && (s->carry == 0) && s->bytes[base - 1] == '"';
+            s->pairs |= (opens & (closes << 1 | before)) != 0;
+            s->carry = -(inside >> 63);
+        }
+        other &= ~inside;
+        if (other | s->cr_before) {
+            /* a CR must be followed by its LF; where lines end with CR there is no LF */
+            if (!feeds || (other << 1 | s->cr_before) & ~m->feed)
+                return false;
+            s->cr_before = other >> 63;
+        }
+        uint64_t hidden = ends & inside;
+        ends &= ~inside;
+        if (!put_block(s, (m->delimiter & ~inside) | ends, ends, hidden, base))
+            return false;
+    }
+    return true;
+}
+
+/* Has the window neither quotes nor blanks beside a mark, so that a cell is just what stands
+ * between two? Nothing is said of its first byte and its last. */
+static bool is_plain(struct scan *s, const struct scan_masks *masks, size_t blocks)
+{
+    bool feeds = s->end == '\n';
+    uint64_t odd = s->carry | s->cr_before, mark_before = 0, blank_before = 0, cr_before = 0;
+    for (size_t i = 0; i < blocks; i++) {
+        const struct scan_masks *m = masks + i;
+        uint64_t ends = feeds ? m->feed : m->cr, marks = m->delimiter | ends;
+        uint64_t all = marks | m->cr;
+        odd |= m->quote;
+        odd |= m->blank & (all << 1 | mark_before);
+        odd |= all & (m->blank << 1 | blank_before);
+        odd |= feeds ? (m->cr << 1 | cr_before) & ~m->feed : m->feed;
+        mark_before = all >> 63;
+        blank_before = m->blank >> 63;
+        cr_before = m->cr >> 63;
+        s->marks[i] = marks;
+    }
+    return !(odd | (cr_before & feeds));
+}
+
+/* The cells that end in a plain window. The first one may have begun before it, and the last of a
+ * record ends with a CR maybe: they are looked at. */
+static bool put_plain(struct scan *s, size_t blocks, size_t at)
+{
+    scan_places_fn *places = scan_places_choose();
+    const uint32_t *mark = s->mark_at;
+    const uint32_t *last = mark + places(s->marks, blocks, (uint32_t)at, s->mark_at);
+    struct csv_cells *out = s->out;
+    if (mark < last && s->bytes[*mark] != s->end) {
+        put_cell(s, out->cells + out->cell_count++, *mark);
+        s->cell = *mark++ + 1;
+    }
+    while (mark < last) {
+        struct csv_cell *cell = out->cells + out->cell_count;
+        uint32_t from = (uint32_t)s->cell;
+        for (; mark < last && s->bytes[*mark] != s->end; from = *mark++ + 1)
+            *cell++ = (struct csv_cell){.text = s->bytes + from, .length = *mark - from};
+        s->cell = from;
+        out->cell_count = (size_t)(cell - out->cells);
+        if (mark == last)
+            break;
+        size_t stop = *mark;
+        stop -= s->end == '\n' && stop > s->cell && s->bytes[stop - 1] == '\r';
+        put_cell(s, out->cells + out->cell_count++, stop);
+        if (!put_record(s, stop))
+            return false;
+        s->record_line = ++s->line;
+        s->cell = s->record = (size_t)*mark++ + 1;
+    }
+    return true;
+}
+
+static bool put_rest(struct scan *s)
+{
+    if (s->carry || s->cr_before)
+        return false;
+    if (s->record == s->size)
+        return true;
+    make_room(s->out, s->size);
+    put_cell(s, s->out->cells + s->out->cell_count++, s->size);
+    return put_record(s, s->size);
+}
+
+enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
+                            struct csv_cells *out)
+{
+    struct scan s = {.d = d,
+                     .bytes = b->bytes,
+                     .size = b->size,
+                     .columns = columns,
+                     .out = out,
+                     .end = b->cr ? '\r' : '\n',
+                     .line = b->first_line,
+                     .record_line = b->first_line};
+    struct scan_masks masks[SCAN_WINDOW];
+    out->cell_count = out->record_count = 0;
+    out->blank_lines = 0;
+    out->has_error = false;
+    /* a field that may be beyond the limit is left to libcsv, which measures it */
+    if (b->size > CSV_MOST_FIELD)
+        return SCAN_REFUSED;
+    for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {
+        blocks = scan_window(d, b->bytes, b->size, at, masks);
+        s.pairs = s.pairs && s.cell < at;
+        make_room(out, b->size);
+        bool good = is_plain(&s, masks, blocks) ? put_plain(&s, blocks, at)
+                                                : put_window(&s, masks, blocks, at);
+        if (!good)
+            return SCAN_REFUSED;
+    }
+    return put_rest(&s) ? SCAN_DONE : SCAN_REFUSED;
+}

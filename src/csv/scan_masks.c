@@ -1,0 +1,149 @@
+/* scan_masks.c - the masks without and with SSE2, the choice of a processor's best, windows of a
+ * text, and the two simple passes over all bytes. */
+#include "csv/scan.h"
+
+#include <string.h>
+
+#include "csv/processor.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+void scan_masks_plain(const unsigned char *bytes, size_t blocks, char delimiter,
+                      struct scan_masks *out)
+{
+    for (size_t i = 0; i < blocks; i++, bytes += 64) {
+        struct scan_masks m = {0};
+        for (unsigned k = 0; k < 64; k++) {
+            unsigned char c = bytes[k];
+            m.quote |= (uint64_t)(c == '"') << k;
+            m.delimiter |= (uint64_t)(c == (unsigned char)delimiter) << k;
+            m.feed |= (uint64_t)(c == '\n') << k;
+            m.cr |= (uint64_t)(c == '\r') << k;
+            m.blank |= (uint64_t)(c == ' ' || c == '\t') << k;
+        }
+        m.blank &= ~m.delimiter;
+        out[i] = m;
+    }
+}
+
+#if defined(__x86_64__)
+static inline uint64_t equal64(const __m128i v[4], char c)
+{
+    __m128i wanted = _mm_set1_epi8(c);
+    uint64_t mask = 0;
+    for (int i = 3; i >= 0; i--)
+        mask = mask << 16 | (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v[i], wanted));
+    return mask;
+}
+
+void scan_masks_sse2(const unsigned char *bytes, size_t blocks, char delimiter,
+                     struct scan_masks *out)
+{
+    for (size_t i = 0; i < blocks; i++, bytes += 64) {
+        __m128i v[4];
+        memcpy(v, bytes, sizeof v);
+        out[i].quote = equal64(v, '"');
+        out[i].delimiter = equal64(v, delimiter);
+        out[i].feed = equal64(v, '\n');
+        out[i].cr = equal64(v, '\r');
+        out[i].blank = (equal64(v, ' ') | equal64(v, '\t')) & ~out[i].delimiter;
+    }
+}
+
+static scan_masks_fn *choose(void)
+{
+    if (processor_may("avx512") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw"))
+        return scan_masks_avx512;
+    if (processor_may("avx2") && __builtin_cpu_supports("avx2"))
+        return scan_masks_avx2;
+    return processor_may("sse2") ? scan_masks_sse2 : scan_masks_plain;
+}
+#else
+static scan_masks_fn *choose(void)
+{
+    return scan_masks_plain;
+}
+#endif
+
+scan_masks_fn *scan_masks_choose(void)
+{
+    static scan_masks_fn *_Atomic chosen;
+    scan_masks_fn *f = chosen;
+    if (!f)
+        chosen = f = choose();
+    return f;
+}
+
+size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, size_t at,
+                   struct scan_masks out[SCAN_WINDOW])
+{
+    const unsigned char *from = (const unsigned char *)bytes + at;
+    scan_masks_fn *masks = scan_masks_choose();
+    size_t blocks = (size - at) / 64;
+    if (blocks >= SCAN_WINDOW) {
+        blocks = SCAN_WINDOW;
+        masks(from, blocks, d->delimiter, out);
+    } else {
+        masks(from, blocks, d->delimiter, out);
+        size_t rest = (size - at) % 64;
+        if (rest) {
+            unsigned char tail[64] = {0};
+            memcpy(tail, from + 64 * blocks, rest);
+            masks(tail, 1, d->delimiter, out + blocks);
+            blocks++;
+        }
+    }
+    if (d->tsv)
+        for (size_t i = 0; i < blocks; i++)
+            out[i].quote = 0;
+    return blocks;
+}
+
+/* Is there a NUL, or a byte beyond ASCII, among these 64? */
+static inline bool foreign64(const char *bytes)
+{
+#if defined(__x86_64__)
+    __m128i v[4];
+    memcpy(v, bytes, sizeof v);
+    __m128i any = _mm_or_si128(_mm_or_si128(v[0], v[1]), _mm_or_si128(v[2], v[3]));
+    __m128i least = _mm_min_epu8(_mm_min_epu8(v[0], v[1]), _mm_min_epu8(v[2], v[3]));
+    return _mm_movemask_epi8(_mm_or_si128(any, _mm_cmpeq_epi8(least, _mm_setzero_si128()))) != 0;
+#else
+    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+    uint64_t w[8], found = 0;
+    memcpy(w, bytes, sizeof w);
+    for (size_t i = 0; i < 8; i++)
+        found |= w[i] | (w[i] - ones); /* a borrow sets the high bit of the lowest NUL */
+    return (found & highs) != 0;
+#endif
+}
+
+size_t scan_ascii(const char *bytes, size_t size)
+{
+    size_t at = 0;
+    while (size - at >= 64 && !foreign64(bytes + at))
+        at += 64;
+    return at;
+}
+
+int64_t scan_lines(const char *bytes, size_t size, char end)
+{
+    int64_t lines = 0;
+    size_t at = 0;
+    while (size - at >= 64) { /* a byte counts 64 to a column, of 255 rows at most */
+        uint8_t sums[64] = {0};
+        size_t rows = (size - at) / 64;
+        rows = rows < 255 ? rows : 255;
+        for (size_t r = 0; r < rows; r++, at += 64)
+            for (size_t i = 0; i < 64; i++)
+                sums[i] = (uint8_t)(sums[i] + (bytes[at + i] == end));
+        for (size_t i = 0; i < 64; i++)
+            lines += sums[i];
+    }
+    for (; at < size; at++)
+        lines += bytes[at] == end;
+    return lines;
+}

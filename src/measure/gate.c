@@ -1,0 +1,85 @@
+/* gate.c - see gate.h. */
+#include "measure/gate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+static const struct {
+    const char *sign;
+    int compare;
+} signs[] = {{">=", GATE_AT_LEAST}, {"<=", GATE_AT_MOST}, {">", GATE_ABOVE}, {"<", GATE_BELOW}};
+
+static bool refuse(const char *text, int task, const char *why, struct err *e)
+{
+    char names[160];
+    metric_names(task, names, sizeof names);
+    err_set(e, ERR_OPTION_VALUE, "--require: \"%s\" %s", text_quote_z(text), why);
+    return err_expected(
+        e, "METRIC OPERATOR NUMBER, such as '%s%s0.5'; operators >= > <= <; metrics %s",
+        metric_default(task)->name, metric_default(task)->higher ? ">=" : "<=", names);
+}
+
+static const char *skip_blanks(const char *c)
+{
+    while (*c == ' ' || *c == '\t')
+        c++;
+    return c;
+}
+
+bool gate_read(struct gate *g, const char *text, int task, struct err *e)
+{
+    *g = (struct gate){.value = (double)NAN};
+    const char *name = skip_blanks(text);
+    size_t length =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    const char *sign = skip_blanks(name + length), *bound = NULL;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && !bound; i++)
+        if (strncmp(sign, signs[i].sign, strlen(signs[i].sign)) == 0) {
+            g->compare = signs[i].compare;
+            bound = skip_blanks(sign + strlen(signs[i].sign));
+        }
+    if (length == 0 || !bound)
+        return refuse(text, task, "is not a gate", e);
+
+    char *word = mem_string_n(name, length);
+    g->metric = metric_find(word, task);
+    const char *near = metric_nearest(word, task);
+    mem_free(word);
+    if (!g->metric) {
+        refuse(text, task, "names no metric of this model's task", e);
+        if (near)
+            err_help(e, "did you mean \"%s\"?", near);
+        return false;
+    }
+
+    length = strlen(bound);
+    while (length && (bound[length - 1] == ' ' || bound[length - 1] == '\t'))
+        length--;
+    char *number = mem_string_n(bound, length);
+    bool good = text_to_double(number, &g->bound) && isfinite(g->bound);
+    mem_free(number);
+    if (!good)
+        return refuse(text, task, "has no number such as 0.5 behind its operator", e);
+    g->text = mem_string(text);
+    return true;
+}
+
+void gate_measure(struct gate *g, double value)
+{
+    g->value = value;
+    switch ((enum gate_compare)g->compare) {
+    case GATE_AT_LEAST: g->pass = value >= g->bound; break;
+    case GATE_ABOVE: g->pass = value > g->bound; break;
+    case GATE_AT_MOST: g->pass = value <= g->bound; break;
+    case GATE_BELOW: g->pass = value < g->bound; break;
+    }
+}
+
+void gate_release(struct gate *g)
+{
+    mem_free(g->text);
+    *g = (struct gate){0};
+}

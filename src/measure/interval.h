@@ -1,0 +1,32 @@
+/* interval.h - 95 % intervals of metrics, each by a formula; nothing is drawn at random. With
+ * weights the number of rows is Kish's effective one, (sum w)^2 / sum w^2.
+ *
+ *   accuracy, precision, recall   Wilson, 1927
+ *   auc         error of DeLong et al., 1988, on the logit scale; at 0 and 1 Wilson's over the
+ *               smaller class
+ *   macro_auc   the same with the mean of the classes' errors, an upper bound
+ *   pr_auc      Boyd, Eng and Page, 2013: logit scale, error 1 / sqrt(positives p (1 - p)); at 0
+ *               and 1 Wilson's
+ *   f1, macro_f1, r2   linearised ratios (delta method): error of sum (a - r b) / sum b; F1 at 0
+ *               and 1 Wilson's
+ *   logloss, brier, mae   mean and its standard error; not below 0, that of brier not above 1
+ *   rmse        root of the interval of the mean squared error
+ *   ece         sqrt(sum over bins of share^2 o (1 - o) / rows), o the share observed; not below 0,
+ *               not above 1
+ */
+#ifndef DNN_MEASURE_INTERVAL_H
+#define DNN_MEASURE_INTERVAL_H
+
+#include "measure/metric.h"
+#include "measure/tally.h"
+
+/* NaN where there is none: too few rows, a metric that is not defined. */
+struct interval {
+    double low, high;
+};
+/* value: the metric's own. t must hold what the metric needs, macro_f1 and precision also the
+ * confusion matrix. */
+struct interval interval_of(struct tally *t, const struct metric_type *m, double value);
+struct interval interval_wilson(double share, double rows);
+
+#endif

@@ -1,0 +1,183 @@
+/* probability.c - softmax, the target's units, the answered label, and numbers as text. */
+#include "measure/probability.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, float *probability)
+{
+    for (uint64_t r = 0; r < rows; r++) {
+        const real *z = logits + r * classes;
+        float *p = probability + r * classes;
+        double top = (double)z[0], sum = 0;
+        for (uint32_t c = 1; c < classes; c++)
+            if ((double)z[c] > top)
+                top = (double)z[c];
+        /* the sum comes first and each term is made again: no room for the terms in double is
+         * needed */
+        for (uint32_t c = 0; c < classes; c++)
+            sum += exp((double)z[c] - top);
+        for (uint32_t c = 0; c < classes; c++)
+            p[c] = (float)(exp((double)z[c] - top) / sum);
+    }
+}
+
+double answer_value(real logit, double center, double scale)
+{
+    return (double)logit * scale + center;
+}
+
+/* The power of ten at or below v > 0. */
+static double decade(double v)
+{
+    return pow(10, floor(log10(v)));
+}
+
+bool answer_coarse(double center, double scale, double *step, double *less)
+{
+    double size = fabs(center), unit = 1e4 * decade(scale);
+    *step = size > 0 ? decade(size) * 1e-8 : 0;
+    *less = round(center / unit) * unit;
+    return 100 * *step > scale;
+}
+
+uint32_t answer_label(const float *probability, uint32_t classes)
+{
+    if (classes == 2)
+        return probability[1] >= 0.5f ? 1 : 0;
+    uint32_t best = 0;
+    for (uint32_t c = 1; c < classes; c++)
+        if (probability[c] > probability[best])
+            best = c;
+    return best;
+}
+
+/* --- numbers as text --- */
+
+__extension__ typedef unsigned __int128 wide; /* 53 bits of a double times 10^22 (74 bits) fit */
+
+#define DIGITS 9
+#define TENS_MOST 22
+
+static const uint64_t tens[] = {
+    1,       10,       100,       1000,       10000,       100000,
+    1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+};
+
+static wide ten_to(unsigned power)
+{
+    return power <= 11 ? (wide)tens[power] : (wide)tens[11] * tens[power - 11];
+}
+
+/* round(fraction * 2^exponent * 10^power) to an integer, halves to even, exactly; the result is
+ * below 2^63. */
+static uint64_t scaled(uint64_t fraction, int exponent, int power)
+{
+    wide top = fraction, bottom = 1;
+    if (power >= 0)
+        top *= ten_to((unsigned)power);
+    else
+        bottom = ten_to((unsigned)-power);
+    if (exponent >= 0) {
+        top <<= exponent;
+    } else if (power >= 0) {
+        unsigned shift = (unsigned)-exponent;
+        if (shift > 127)
+            return 0;
+        wide whole = top >> shift, rest = top - (whole << shift), half = (wide)1 << (shift - 1);
+        return (uint64_t)whole + (rest > half || (rest == half && ((uint64_t)whole & 1)));
+    } else {
+        bottom <<= -exponent;
+    }
+    wide whole = top / bottom, rest = top - whole * bottom;
+    return (uint64_t)whole + (2 * rest > bottom || (2 * rest == bottom && ((uint64_t)whole & 1)));
+}
+
+/* The nine digits of size, 1e-13 to 1e15, rounded halves to even; the power of ten of the first. */
+static int digits_of(double size, char text[DIGITS])
+{
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1075;
+    uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    int top = exponent + 52, zeros = __builtin_ctzll(fraction);
+    fraction >>= zeros; /* short fractions (floats) keep every product small */
+    exponent += zeros;
+
+    /* from an estimate that is exact or one too low */
+    int decimal = (top * 1233) >> 12; /* floor(log10(2^top)) */
+    uint64_t digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
+    if (digits >= tens[DIGITS]) { /* one too low, or rounding reached the next power */
+        decimal++;
+        digits = scaled(fraction, exponent, DIGITS - 1 - decimal);
+    }
+    uint32_t rest = (uint32_t)digits;
+    for (int i = DIGITS - 1; i >= 0; i--) {
+        text[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    return decimal;
+}
+
+/* "." and digits [from, count), or nothing when there are none. */
+static char *put_fraction(char *to, const char *text, int from, int count)
+{
+    if (count <= from)
+        return to;
+    *to++ = '.';
+    memcpy(to, text + from, (size_t)(count - from));
+    return to + (count - from);
+}
+
+/* 1.5e-07 */
+static char *put_scientific(char *to, const char *text, int count, int decimal)
+{
+    unsigned power = (unsigned)(decimal < 0 ? -decimal : decimal);
+    *to++ = text[0];
+    to = put_fraction(to, text, 1, count);
+    *to++ = 'e';
+    *to++ = decimal < 0 ? '-' : '+';
+    *to++ = (char)('0' + power / 10);
+    *to++ = (char)('0' + power % 10);
+    return to;
+}
+
+/* 0.0015, 1.5, 1500 */
+static char *put_plain(char *to, const char *text, int count, int decimal)
+{
+    if (decimal < 0) {
+        *to++ = '0';
+        *to++ = '.';
+        for (int i = -1; i > decimal; i--)
+            *to++ = '0';
+        memcpy(to, text, (size_t)count);
+        return to + count;
+    }
+    for (int i = 0; i <= decimal; i++)
+        *to++ = i < count ? text[i] : '0';
+    return put_fraction(to, text, decimal + 1, count);
+}
+
+size_t answer_number(char *out, double value)
+{
+    double size = fabs(value);
+    if (size == 0) {
+        out[0] = '0';
+        return 1;
+    }
+    if (!(size >= 1e-13 && size < 1e15))
+        return text_number(out, value);
+    char text[DIGITS], *to = out;
+    int decimal = digits_of(size, text), count = DIGITS;
+    while (count > 1 && text[count - 1] == '0')
+        count--;
+    if (value < 0)
+        *to++ = '-';
+    if (decimal < -4 || decimal >= DIGITS)
+        to = put_scientific(to, text, count, decimal);
+    else
+        to = put_plain(to, text, count, decimal);
+    return (size_t)(to - out);
+}

@@ -1,0 +1,216 @@
+/* rank.c - rows as 64-bit keys in chunks, each sorted in place, merged while the areas are summed.
+ */
+#include "measure/rank.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define POSITIVE UINT64_C(0x80000000)
+#define SMALL 48 /* below this many keys, insertion is faster than counting */
+
+/* A float that is not negative has the order of its bits. */
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    value += 0.0f; /* -0 becomes 0 */
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void rank_add(struct rank *r, float score, bool positive, float weight)
+{
+    size_t at = (size_t)(r->count % RANK_CHUNK), chunk = (size_t)(r->count / RANK_CHUNK);
+    if (chunk == r->chunk_count) {
+        if (r->chunk_count == r->room) {
+            r->room = r->room ? 2 * r->room : 8;
+            r->chunks = mem_grow(r->chunks, r->room, sizeof *r->chunks);
+        }
+        r->chunks[r->chunk_count++] = mem_alloc(RANK_CHUNK, sizeof **r->chunks);
+    }
+    r->chunks[chunk][at] = (uint64_t)bits_of(score) << 32 | (positive ? POSITIVE : 0) |
+                           (bits_of(weight) & 0x7fffffffu);
+    r->count++;
+    double w = (double)weight;
+    if (positive) {
+        r->positive += w;
+        r->positive2 += w * w;
+    } else {
+        r->negative += w;
+        r->negative2 += w * w;
+    }
+}
+
+void rank_clear(struct rank *r)
+{
+    for (size_t i = 1; i < r->chunk_count; i++)
+        mem_free(r->chunks[i]);
+    if (r->chunk_count > 1)
+        r->chunk_count = 1;
+    r->count = 0;
+    r->positive = r->negative = r->positive2 = r->negative2 = 0;
+}
+
+void rank_free(struct rank *r)
+{
+    for (size_t i = 0; i < r->chunk_count; i++)
+        mem_free(r->chunks[i]);
+    mem_free(r->chunks);
+    memset(r, 0, sizeof *r);
+}
+
+/* --- sorting: by the highest byte first, in place (McIlroy, Bostic and McIlroy, 1993, "American
+ * flag sort") --- */
+
+static void insert_keys(uint64_t *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint64_t key = keys[i];
+        size_t j = i;
+        for (; j > 0 && keys[j - 1] > key; j--)
+            keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
+}
+
+static void sort_keys(uint64_t *keys, size_t count, unsigned shift)
+{
+    if (count < SMALL) {
+        insert_keys(keys, count);
+        return;
+    }
+    size_t sizes[256] = {0}, next[256], end[256], at = 0;
+    for (size_t i = 0; i < count; i++)
+        sizes[keys[i] >> shift & 255]++;
+    for (size_t b = 0; b < 256; b++) {
+        next[b] = at;
+        at += sizes[b];
+        end[b] = at;
+    }
+    for (size_t b = 0; b < 256; b++)
+        while (next[b] < end[b]) {
+            uint64_t key = keys[next[b]];
+            size_t home = key >> shift & 255;
+            while (home != b) {
+                uint64_t other = keys[next[home]];
+                keys[next[home]++] = key;
+                key = other;
+                home = key >> shift & 255;
+            }
+            keys[next[b]++] = key;
+        }
+    if (shift == 0)
+        return;
+    for (size_t b = 0; b < 256; b++)
+        if (sizes[b] > 1)
+            sort_keys(keys + (end[b] - sizes[b]), sizes[b], shift - 8);
+}
+
+/* --- merging from the highest score down: a heap of the chunks' ends --- */
+
+struct head {
+    const uint64_t *begin, *next; /* the next one is before `next` */
+};
+
+static void sift(struct head *heap, size_t count, size_t i)
+{
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= count)
+            return;
+        if (child + 1 < count && heap[child + 1].next[-1] > heap[child].next[-1])
+            child++;
+        if (heap[i].next[-1] >= heap[child].next[-1])
+            return;
+        struct head h = heap[i];
+        heap[i] = heap[child];
+        heap[child] = h;
+        i = child;
+    }
+}
+
+/* --- the areas --- */
+
+/* From the top nothing is subtracted in a precision: where weights are far apart, what is left of a
+ * total would be its rounding. */
+void rank_walk_group(struct rank_walk *w, double positive, double negative)
+{
+    /* the share of the other side that a row of this group stands right to, ties half */
+    double over = (w->negative - w->above_negative - negative / 2) / w->negative;
+    double under = (w->above_positive + positive / 2) / w->positive;
+    w->pairs += negative * (w->above_positive + positive / 2);
+    w->over_positives2 += positive * over * over;
+    w->over_negatives2 += negative * under * under;
+    w->above_positive += positive;
+    w->above_negative += negative;
+    if (positive > 0)
+        w->precision += positive * (w->above_positive / (w->above_positive + w->above_negative));
+}
+
+/* Means over what was walked, whose sums were rounded in the same order: a precision of at most 1
+ * makes an average of at most 1. The product of two sums is rounded by itself. */
+struct rank_areas rank_walk_end(const struct rank_walk *w)
+{
+    struct rank_areas a = {(double)NAN, (double)NAN, (double)NAN, 0, 0};
+    double positive = w->above_positive, negative = w->above_negative;
+    if (positive > 0)
+        a.positives = positive * positive / w->positive2;
+    if (negative > 0)
+        a.negatives = negative * negative / w->negative2;
+    if (positive > 0)
+        a.average_precision = w->precision / positive;
+    if (!(positive > 0 && negative > 0))
+        return a;
+    a.auc = fmin(w->pairs / (positive * negative), 1);
+    if (a.positives >= 2 && a.negatives >= 2) {
+        double of_positives = w->over_positives2 / positive - a.auc * a.auc;
+        double of_negatives = w->over_negatives2 / negative - a.auc * a.auc;
+        double variance = (of_positives > 0 ? of_positives : 0) / (a.positives - 1) +
+                          (of_negatives > 0 ? of_negatives : 0) / (a.negatives - 1);
+        a.auc_error = sqrt(variance);
+    }
+    return a;
+}
+
+struct rank_areas rank_finish(struct rank *r)
+{
+    struct rank_walk w = {.positive = r->positive,
+                          .negative = r->negative,
+                          .positive2 = r->positive2,
+                          .negative2 = r->negative2};
+    size_t heads = 0;
+    struct head *heap = mem_alloc(r->chunk_count + 1, sizeof *heap);
+    for (uint64_t begin = 0; begin < r->count; begin += RANK_CHUNK, heads++) {
+        size_t count = r->count - begin < RANK_CHUNK ? (size_t)(r->count - begin) : RANK_CHUNK;
+        sort_keys(r->chunks[heads], count, 56);
+        heap[heads] = (struct head){r->chunks[heads], r->chunks[heads] + count};
+    }
+    for (size_t i = heads; i-- > 0;)
+        sift(heap, heads, i);
+    while (heads) {
+        uint64_t score = heap[0].next[-1] >> 32;
+        double positive = 0, negative = 0;
+        while (heads && heap[0].next[-1] >> 32 == score) {
+            uint64_t key = *--heap[0].next;
+            double weight = (double)float_of((uint32_t)key & 0x7fffffffu);
+            if (key & POSITIVE)
+                positive += weight;
+            else
+                negative += weight;
+            if (heap[0].next == heap[0].begin)
+                heap[0] = heap[--heads];
+            sift(heap, heads, 0);
+        }
+        rank_walk_group(&w, positive, negative);
+    }
+    mem_free(heap);
+    return rank_walk_end(&w);
+}

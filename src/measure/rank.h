@@ -1,0 +1,44 @@
+/* rank.h - scores of rows that are either positive or not: area under the ROC curve and average
+ * precision, exactly, in 8 bytes a row. The order in which rows are added does not matter, but
+ * for the last bits of sums of weights. */
+#ifndef DNN_MEASURE_RANK_H
+#define DNN_MEASURE_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rank {
+    uint64_t **chunks; /* of RANK_CHUNK rows: bits of the score above, of label and weight below */
+    size_t chunk_count, room;
+    uint64_t count;
+    double positive, negative;   /* sums of weights */
+    double positive2, negative2; /* sums of their squares */
+};
+#define RANK_CHUNK ((size_t)1 << 18)
+
+/* auc: Mann-Whitney with ties counted half. auc_error: its standard error (DeLong, DeLong and
+ * Clarke-Pearson, 1988; with weights the numbers of rows are Kish's effective ones).
+ * average_precision: sum over distinct scores, from the highest, of precision times the recall
+ * gained. NaN when one side is missing (auc_error: has fewer than two rows). */
+struct rank_areas {
+    double auc, auc_error, average_precision;
+    double positives, negatives; /* effective numbers of rows */
+};
+
+/* score >= 0, weight >= 0 */
+void rank_add(struct rank *r, float score, bool positive, float weight);
+struct rank_areas rank_finish(struct rank *r); /* sorts in place */
+void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
+void rank_free(struct rank *r);                /* what it owns */
+
+/* The same areas from groups of equal scores given from the highest down. */
+struct rank_walk {
+    double positive, negative, positive2, negative2; /* totals, set before the first group */
+    double above_positive, above_negative;           /* so far */
+    double pairs, over_positives2, over_negatives2, precision;
+};
+void rank_walk_group(struct rank_walk *w, double positive, double negative);
+struct rank_areas rank_walk_end(const struct rank_walk *w);
+
+#endif

@@ -1,0 +1,67 @@
+/* score_loss.c - see score_loss.h. */
+#include "measure/score_loss.h"
+
+#include <math.h>
+#include <string.h>
+
+bool loss_is_plain(const struct loss_options *o)
+{
+    bool even = !o->class_weights || json_kind(o->class_weights) == JSON_NULL;
+    return o->kind == LOSS_MSE ||
+           (o->kind == LOSS_CROSS_ENTROPY && even && !(o->label_smoothing > 0));
+}
+
+/* -ln p of every class is top + ln sum - logit: nothing is rounded to 0 before its logarithm. */
+static double of_class(const struct loss_options *o, const real *logits, uint32_t classes,
+                       int32_t label)
+{
+    double top = (double)logits[0], sum = 0, all = 0;
+    for (uint32_t c = 1; c < classes; c++)
+        top = (double)logits[c] > top ? (double)logits[c] : top;
+    for (uint32_t c = 0; c < classes; c++) {
+        sum += exp((double)logits[c] - top);
+        all += (double)logits[c] - top;
+    }
+    double log_sum = log(sum), own = log_sum - ((double)logits[label] - top);
+    if (o->kind == LOSS_FOCAL)
+        return own * pow(-expm1(-own), o->gamma);
+    double smooth = o->label_smoothing;
+    return (1 - smooth) * own + smooth * (log_sum - all / classes);
+}
+
+/* of d = answer - target, in the target's deviations */
+static double of_value(const struct loss_options *o, double d)
+{
+    if (o->kind == LOSS_MAE)
+        return fabs(d);
+    if (o->kind == LOSS_HUBER)
+        return fabs(d) > o->delta ? o->delta * (fabs(d) - o->delta / 2) : d * d / 2;
+    if (o->kind == LOSS_QUANTILE)
+        return d < 0 ? -o->q * d : (1 - o->q) * d;
+    return d * d;
+}
+
+void score_loss_add(struct score_loss *s, const struct loss_rows *r)
+{
+    for (uint64_t i = 0; i < r->rows; i++) {
+        const real *logits = r->logits + i * (r->classes ? r->classes : 1);
+        double weight = r->weight ? (double)r->weight[i] : 1;
+        if (r->classes && r->label[i] < 0)
+            continue;
+        if (r->classes && s->class_weight)
+            weight *= (double)s->class_weight[r->label[i]];
+        if (!(weight > 0))
+            continue;
+        double loss = r->classes
+                          ? of_class(s->options, logits, r->classes, r->label[i])
+                          : of_value(s->options,
+                                     (double)logits[0] - (r->target[i] - r->center) / r->scale);
+        s->sum += weight * loss;
+        s->weight += weight;
+    }
+}
+
+double score_loss_mean(const struct score_loss *s)
+{
+    return s->weight > 0 ? s->sum / s->weight : (double)NAN;
+}

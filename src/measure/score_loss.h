@@ -1,0 +1,29 @@
+/* score_loss.h - the loss that is trained, on rows that are not: what early stopping follows where
+ * the task's own metric would choose another epoch than the one that the loss is made for. The
+ * formulas are those of the operations (backend/ops.h), in double. */
+#ifndef DNN_MEASURE_SCORE_LOSS_H
+#define DNN_MEASURE_SCORE_LOSS_H
+
+#include "model/loss.h"
+
+struct score_loss {
+    const struct loss_options *options;
+    const float *class_weight; /* [classes]; NULL: all 1 */
+    double sum, weight;
+};
+struct loss_rows {
+    uint64_t rows;
+    uint32_t classes;   /* 0: regression */
+    const real *logits; /* [rows][classes], or [rows] */
+    const int32_t *label;
+    const double *target; /* in its own units */
+    double center, scale;
+    const float *weight; /* NULL: all 1 */
+};
+/* Cross-entropy or squared error, nothing weighted by class or smoothed: logloss and rmse order
+ * epochs as the loss does. */
+bool loss_is_plain(const struct loss_options *o);
+void score_loss_add(struct score_loss *s, const struct loss_rows *r);
+double score_loss_mean(const struct score_loss *s); /* NaN without weight */
+
+#endif

@@ -1,0 +1,279 @@
+/* tally.c - one pass over the rows; sums in double, in the order of the rows. */
+#include "measure/tally.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "measure/metric.h"
+
+#define BIN_BYTES ((size_t)32 << 20)
+#define BINS_MOST 65536u
+#define BINS_LEAST 64u
+#define GROWS ((size_t)1 << 20) /* bytes: beyond, a copy costs more than room that is not used */
+#define LEAST_PROBABILITY 1e-15 /* a certain answer that is wrong costs 34.5, not infinity */
+
+struct tally *tally_new(int task, uint32_t classes, unsigned needs)
+{
+    struct tally *t = mem_zero(1, sizeof *t);
+    t->task = task;
+    t->classes = classes;
+    t->needs = needs;
+    if (task == TASK_REGRESSION)
+        return t;
+    assert(classes >= 2 && (task != TASK_BINARY || classes == 2));
+    t->support = mem_zero(classes, sizeof *t->support);
+    t->answered = mem_zero(classes, sizeof *t->answered);
+    t->hit = mem_zero(classes, sizeof *t->hit);
+    t->class_weight2 = mem_zero(classes, sizeof *t->class_weight2);
+    if (needs & TALLY_CONFUSED && classes <= TALLY_CONFUSION) {
+        t->confusion = mem_zero((size_t)classes * classes, sizeof *t->confusion);
+        t->confusion2 = mem_zero((size_t)classes * classes, sizeof *t->confusion2);
+    }
+    return t;
+}
+
+void tally_free(struct tally *t)
+{
+    if (!t)
+        return;
+    mem_free(t->support);
+    mem_free(t->answered);
+    mem_free(t->hit);
+    mem_free(t->class_weight2);
+    mem_free(t->confusion);
+    mem_free(t->confusion2);
+    rank_free(&t->rank);
+    mem_free(t->kept);
+    mem_free(t->kept_label);
+    mem_free(t->binned);
+    mem_free(t);
+}
+
+/* --- means --- */
+
+static void mean_add(struct tally_mean *m, double weight, double x)
+{
+    m->sum += weight * x;
+    m->squared_weights += weight * weight;
+    m->squared_sum += weight * weight * x;
+    m->squared_squares += weight * weight * x * x;
+}
+
+double tally_mean_value(const struct tally_mean *m, double weight)
+{
+    return weight > 0 ? m->sum / weight : (double)NAN;
+}
+
+/* Of a ratio of sums: sqrt(sum w^2 (x - mean)^2) / sum w, times sqrt(n / (n - 1)) with the
+ * effective number of rows. */
+double tally_mean_error(const struct tally_mean *m, double weight)
+{
+    double rows = m->squared_weights > 0 ? weight * weight / m->squared_weights : 0;
+    if (rows < 2)
+        return (double)NAN;
+    double mean = m->sum / weight;
+    double sum = m->squared_squares - 2 * mean * m->squared_sum + mean * mean * m->squared_weights;
+    return sqrt((sum > 0 ? sum : 0) * rows / (rows - 1)) / weight;
+}
+
+/* --- scores of many classes --- */
+
+/* Bins finer towards both ends: below a half by the float's own bits (octaves down to 2^-33), above
+ * mirrored. */
+static uint32_t bin_of(float p, uint32_t bins)
+{
+    float q = p < 0.5f ? p : 1 - p;
+    uint32_t half = bins / 2, bits, at = 0, low = (127u - 33u) << 23, high = (127u - 1u) << 23;
+    memcpy(&bits, &q, sizeof bits);
+    if (q > 0 && bits >= high)
+        at = half - 1;
+    else if (q > 0 && bits > low)
+        at = (uint32_t)((uint64_t)(bits - low) * half / (high - low));
+    if (!(p == p))
+        return bins - 1;
+    return p < 0.5f ? at : bins - 1 - at;
+}
+
+static void bin_add(struct tally *t, const float *p, int32_t label, double weight)
+{
+    for (uint32_t c = 0; c < t->classes; c++) {
+        double *bin = t->binned + 2 * ((size_t)c * t->bin_count + bin_of(p[c], t->bin_count));
+        bin[label == (int32_t)c] += weight;
+    }
+}
+
+/* A power of two. */
+static uint32_t bins_for(uint32_t classes)
+{
+    size_t most = BIN_BYTES / (2 * sizeof(double)) / classes;
+    uint32_t bins = BINS_MOST;
+    while (bins > most && bins > BINS_LEAST)
+        bins /= 2;
+    return bins;
+}
+
+/* When the bins take the place of what was kept, both are there. What is large is had in pages of
+ * up to 2 MiB, the last of them in part. */
+uint64_t tally_bytes(uint32_t classes, uint64_t rows)
+{
+    uint64_t rank = rows * sizeof(uint64_t);
+    if (classes <= 2)
+        return classes ? rank : 0;
+    uint64_t row = (classes + UINT64_C(1)) * sizeof(float) + sizeof(int32_t);
+    if (rows <= TALLY_EXACT / classes)
+        return rows * row + rank + (rows * row > GROWS ? 2 * GROWS : 0);
+    return TALLY_EXACT / classes * row +
+           (uint64_t)classes * bins_for(classes) * 2 * sizeof(double);
+}
+
+static void start_bins(struct tally *t)
+{
+    t->bin_count = bins_for(t->classes);
+    t->binned = mem_zero((size_t)t->classes * t->bin_count * 2, sizeof *t->binned);
+    size_t width = (size_t)t->classes + 1;
+    for (uint64_t r = 0; r < t->kept_rows; r++)
+        bin_add(t, t->kept + r * width, t->kept_label[r], (double)t->kept[r * width + t->classes]);
+    mem_free(t->kept);
+    mem_free(t->kept_label);
+    t->kept = NULL;
+    t->kept_label = NULL;
+    t->kept_rows = t->kept_room = 0;
+}
+
+static void keep_scores(struct tally *t, const float *p, int32_t label, float weight)
+{
+    size_t width = (size_t)t->classes + 1;
+    if (!t->binned && (t->kept_rows + 1) * t->classes > TALLY_EXACT)
+        start_bins(t);
+    if (t->binned) {
+        bin_add(t, p, label, (double)weight);
+        return;
+    }
+    if (t->kept_rows == t->kept_room) {
+        uint64_t most = TALLY_EXACT / t->classes;
+        t->kept_room = t->kept_room ? 2 * t->kept_room : 256;
+        if (t->kept_room > most || t->kept_room * width * sizeof *t->kept > GROWS)
+            t->kept_room = most; /* not below kept_rows + 1: see above */
+        t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
+        t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
+    }
+    memcpy(t->kept + t->kept_rows * width, p, t->classes * sizeof *p);
+    t->kept[t->kept_rows * width + t->classes] = weight;
+    t->kept_label[t->kept_rows++] = label;
+}
+
+struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
+{
+    if (t->classes == 2)
+        return rank_finish(&t->rank);
+    if (t->binned) {
+        double rest = 0, rest2 = 0; /* summed: a difference loses what is small beside the class */
+        for (uint32_t c = 0; c < t->classes; c++)
+            if (c != class_number) {
+                rest += t->support[c];
+                rest2 += t->class_weight2[c];
+            }
+        struct rank_walk w = {.positive = t->support[class_number],
+                              .negative = rest,
+                              .positive2 = t->class_weight2[class_number],
+                              .negative2 = rest2};
+        const double *bins = t->binned + 2 * (size_t)class_number * t->bin_count;
+        for (const double *bin = bins + 2 * (size_t)t->bin_count; bin > bins;) {
+            bin -= 2;
+            if (bin[0] > 0 || bin[1] > 0)
+                rank_walk_group(&w, bin[1], bin[0]);
+        }
+        return rank_walk_end(&w);
+    }
+    size_t width = (size_t)t->classes + 1;
+    rank_clear(&t->rank);
+    for (uint64_t r = 0; r < t->kept_rows; r++) {
+        const float *row = t->kept + r * width;
+        rank_add(&t->rank, row[class_number], t->kept_label[r] == (int32_t)class_number,
+                 row[t->classes]);
+    }
+    return rank_finish(&t->rank);
+}
+
+/* --- rows --- */
+
+static void add_class_row(struct tally *t, const float *p, int32_t label, float row_weight)
+{
+    double w = (double)row_weight;
+    size_t truth = (size_t)label;
+    uint32_t answer = answer_label(p, t->classes);
+    bool right = answer == truth;
+    t->support[truth] += w;
+    t->answered[answer] += w;
+    t->class_weight2[truth] += w * w;
+    if (right) {
+        t->right += w;
+        t->hit[truth] += w;
+    }
+    if (t->confusion) {
+        t->confusion[truth * t->classes + answer] += w;
+        t->confusion2[truth * t->classes + answer] += w * w;
+    }
+    if (t->needs & TALLY_LOSS) {
+        double of_truth = (double)p[truth];
+        mean_add(&t->loss, w, -log(of_truth < LEAST_PROBABILITY ? LEAST_PROBABILITY : of_truth));
+    }
+    bool two = t->task == TASK_BINARY;
+    if (two && t->needs & TALLY_BRIER) {
+        double off = (double)p[1] - (label == 1);
+        mean_add(&t->brier, w, off * off);
+    }
+    if (t->needs & TALLY_CALIBRATION) {
+        double said = (double)p[two ? 1 : answer];
+        int b = said > 0 ? (int)(said * TALLY_BINS) : 0;
+        struct tally_bin *bin = &t->bins[b < TALLY_BINS ? b : TALLY_BINS - 1];
+        bin->rows += 1;
+        bin->weight += w;
+        bin->predicted += w * said;
+        bin->observed += (two ? label == 1 : right) ? w : 0;
+    }
+    if (t->needs & TALLY_RANKS) {
+        if (t->classes == 2)
+            rank_add(&t->rank, p[1], label == 1, row_weight);
+        else
+            keep_scores(t, p, label, row_weight);
+    }
+}
+
+static void add_value_row(struct tally *t, double value, double target, double w)
+{
+    double e = value - target, e2 = e * e;
+    mean_add(&t->square, w, e2);
+    mean_add(&t->absolute, w, fabs(e));
+    double before = target - t->target_mean; /* t->weight holds this row already */
+    if (t->weight > 0)
+        t->target_mean += before * (w / t->weight);
+    t->target_square += w * before * (target - t->target_mean);
+    struct tally_moments *m = &t->moments;
+    if (t->rows == 1)
+        m->shift = target;
+    double d = target - m->shift, w2 = w * w;
+    for (int k = 0; k < 5; k++, w2 *= d)
+        m->t[k] += w2;
+    w2 = w * w;
+    m->e4 += w2 * e2 * e2;
+    for (int k = 0; k < 3; k++, w2 *= d)
+        m->e2_t[k] += w2 * e2;
+}
+
+void tally_add(struct tally *t, const struct scores *s)
+{
+    assert(s->task == t->task && (s->task == TASK_REGRESSION || s->classes == t->classes));
+    for (uint64_t r = 0; r < s->rows; r++) {
+        float w = s->weight ? s->weight[r] : 1;
+        t->rows++;
+        t->weight += (double)w;
+        t->weight2 += (double)w * (double)w;
+        if (t->task == TASK_REGRESSION)
+            add_value_row(t, s->value[r], s->target[r], (double)w);
+        else
+            add_class_row(t, s->probability + r * s->classes, s->label[r], w);
+    }
+}

@@ -1,0 +1,82 @@
+/* tally.h - what the metrics are made of, gathered row by row in the order given. Training hands
+ * over a whole part at once, evaluate block after block: the same rows in the same order give the
+ * same bits.
+ *
+ * Memory beyond the counters: binary 8 bytes a row (rank.h), regression none. Multiclass: macro_auc
+ * is exact while rows times classes stay within TALLY_EXACT; beyond, scores are counted in up to
+ * 65,536 bins a class, 32 MiB in all, finer towards 0 and 1, and rows of one bin count as ties: the
+ * area is off by at most half the share of pairs that fall into one bin. */
+#ifndef DNN_MEASURE_TALLY_H
+#define DNN_MEASURE_TALLY_H
+
+#include "measure/rank.h"
+
+struct scores;
+
+#define TALLY_BINS 15                   /* of calibration, equal in width */
+#define TALLY_EXACT ((uint64_t)1 << 22) /* scores kept for macro_auc */
+#define TALLY_CONFUSION 512             /* no confusion matrix for more classes */
+
+enum tally_need {
+    TALLY_LOSS = 1,
+    TALLY_COUNTS = 2,
+    TALLY_CONFUSED = 4,
+    TALLY_CALIBRATION = 8,
+    TALLY_BRIER = 16,
+    TALLY_RANKS = 32,
+    TALLY_VALUES = 64,
+    TALLY_ALL = 127
+};
+
+/* A weighted mean and what its standard error needs. */
+struct tally_mean {
+    double sum, squared_weights, squared_sum, squared_squares;
+};
+/* Rows, and sums of weights, of probabilities and of hits. */
+struct tally_bin {
+    double rows, weight, predicted, observed;
+};
+/* Of errors e and of targets, t = target - shift; each with the square of its weight. */
+struct tally_moments {
+    double shift, t[5], e2_t[3], e4;
+};
+
+struct tally {
+    int task;
+    uint32_t classes;
+    unsigned needs;
+    uint64_t rows;
+    double weight, weight2; /* sums of weights and of their squares */
+    /* classes */
+    struct tally_mean loss, brier;
+    double right;                     /* weight of rows answered with their label */
+    double *support, *answered, *hit; /* by class */
+    double *confusion, *confusion2;   /* [label][answer]; NULL when not kept */
+    struct tally_bin bins[TALLY_BINS];
+    struct rank rank; /* binary */
+    float *kept;      /* multiclass, exact: [rows][classes + 1], the last one the weight */
+    int32_t *kept_label;
+    uint64_t kept_rows, kept_room;
+    double *binned;        /* multiclass: [class][bin][2], weights of others' and of its rows */
+    double *class_weight2; /* by class: sum of squared weights */
+    uint32_t bin_count;
+    /* values */
+    struct tally_mean square, absolute;
+    double target_mean, target_square; /* Welford */
+    struct tally_moments moments;
+};
+
+/* TALLY_CONFUSED is dropped beyond TALLY_CONFUSION classes. */
+struct tally *tally_new(int task, uint32_t classes, unsigned needs);
+void tally_add(struct tally *t, const struct scores *s);
+void tally_free(struct tally *t);
+/* The most that it takes beyond its counters while so many rows are added, and while the areas are
+ * found; classes 0: regression. */
+uint64_t tally_bytes(uint32_t classes, uint64_t rows);
+/* Areas of one class against the others; binary: class 1. May reorder what is kept. */
+struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
+double tally_mean_value(const struct tally_mean *m, double weight);
+/* Its standard error; NaN below two effective rows. */
+double tally_mean_error(const struct tally_mean *m, double weight);
+
+#endif

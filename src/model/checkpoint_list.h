@@ -1,0 +1,21 @@
+/* checkpoint_list.h - what lies beside an output: its checkpoints by their names, and what a killed
+ * training left. */
+#ifndef DNN_MODEL_CHECKPOINT_LIST_H
+#define DNN_MODEL_CHECKPOINT_LIST_H
+
+#include "base/err.h"
+
+/* The checkpoints beside an output, by step, ascending. A folder that does not exist has none; one
+ * that cannot be listed is an error (l is empty then). */
+struct checkpoint_list {
+    int64_t *steps;
+    size_t count;
+};
+bool checkpoint_find(const char *output, struct checkpoint_list *l, struct err *e);
+void checkpoint_list_free(struct checkpoint_list *l);
+char *checkpoint_path(const char *output, int64_t step); /* mem_free */
+bool checkpoint_is(const char *output, const char *path); /* such a name, there or not */
+/* Removes temporary files that a killed training to this output left: outfile_sweep. */
+unsigned checkpoint_sweep(const char *output);
+
+#endif

@@ -1,0 +1,280 @@
+/* step.c - see step.h. */
+#include "model/step.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/profile.h"
+
+enum { ROUTINES_MOST = 8, PLAYS_MEASURED = 8 };
+/* A device that needs so many times longer than the slowest of the first plays hangs, though no
+ * sooner than after so many seconds. */
+static const double TIMES_SLOWER = 50, HANGS_LEAST = 10;
+/* A device does a step of so many seconds part by part, to be asked in between. */
+static const double STEP_LONG = 0.5;
+
+struct stepper {
+    struct network *network;
+    struct machine *machine;
+    uint32_t traced; /* steps */
+    bool (*stop)(void);
+    double part_by_part; /* seconds that the last step took which was issued so; 0: none was */
+    struct entry {
+        machine_issuer *issuer; /* the key: what is called, and with what */
+        void *context;
+        bool seen; /* it has been run once */
+        struct routine *routine;
+        uint32_t measured; /* plays */
+        double slowest;    /* seconds of a round of those */
+    } entries[ROUTINES_MOST];
+};
+
+struct stepper *step_open(struct network *n, struct machine *m)
+{
+    struct stepper *s = mem_zero(1, sizeof *s);
+    s->network = n;
+    s->machine = m;
+    return s;
+}
+
+void step_ask(struct stepper *s, bool (*stop)(void))
+{
+    s->stop = stop;
+}
+
+void step_close(struct stepper *s)
+{
+    if (!s)
+        return;
+    for (unsigned i = 0; i < ROUTINES_MOST; i++)
+        routine_drop(s->machine, s->entries[i].routine);
+    mem_free(s);
+}
+
+static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *context)
+{
+    unsigned i = 0;
+    while (s->entries[i].issuer &&
+           (s->entries[i].issuer != issuer || s->entries[i].context != context))
+        i++;
+    assert(i < ROUTINES_MOST - 1);
+    s->entries[i].issuer = issuer;
+    s->entries[i].context = context;
+    return &s->entries[i];
+}
+
+/* Of what was measured; before that, as long as anything may take. */
+static double longest(const struct entry *entry, uint32_t times)
+{
+    return entry->measured ? TIMES_SLOWER * entry->slowest * times : MACHINE_PATIENCE;
+}
+
+static double patience(const struct entry *entry, uint32_t times)
+{
+    double most = longest(entry, times);
+    return most > HANGS_LEAST ? most : HANGS_LEAST;
+}
+
+/* Whoever calls this waits for the end of it, and says how long that was. */
+static struct entry *run(struct stepper *s, machine_issuer *issuer, void *context, uint32_t times)
+{
+    struct entry *entry = entry_of(s, issuer, context);
+    machine_expect(s->machine, patience(entry, times));
+    if (!entry->seen && times) {
+        issuer(context, s->machine); /* what is loaded at first use, is now */
+        entry->seen = true;
+        times--;
+    }
+    if (times && !entry->routine)
+        entry->routine = machine_record(s->machine, issuer, context);
+    machine_play(s->machine, entry->routine, times);
+    return entry;
+}
+
+static void took(struct entry *entry, double seconds, uint32_t times)
+{
+    if (!entry->routine || !times || entry->measured == PLAYS_MEASURED)
+        return;
+    entry->measured++;
+    if (entry->slowest < seconds / times)
+        entry->slowest = seconds / times;
+}
+
+/* The operations of one step, played plainly, each by itself. */
+static bool trace_step(struct stepper *s, struct err *e)
+{
+    enum op_id *ops = mem_alloc(MACHINE_MARKS / 2, sizeof *ops);
+    double began = clock_now();
+    machine_expect(s->machine, MACHINE_PATIENCE);
+    network_feed(s->network, 1);
+    machine_trace(s->machine, ops);
+    network_issue_step(s->network, s->machine);
+    uint32_t count = machine_trace(s->machine, NULL);
+    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e);
+    for (uint32_t i = 0; good && i < count; i++) {
+        double from = machine_marked(s->machine, 2 * i), to = machine_marked(s->machine, 2 * i + 1);
+        profile_work(PROFILE_OPERATIONS, op_name(ops[i]), 0, began + from, to - from);
+    }
+    mem_free(ops);
+    s->traced++;
+    if (good)
+        profile_span("a step, operation by operation", 0, began);
+    return good;
+}
+
+/* A machine that computes where it is called asks by itself. The first step shows whether they are
+ * long; it is issued plainly anyhow. */
+static bool by_parts(const struct stepper *s, const struct entry *entry)
+{
+    return s->stop && !machine_in_place(s->machine) && network_parts(s->network) > 2 &&
+           (!entry->seen || s->part_by_part >= STEP_LONG);
+}
+
+static bool play_parts(struct stepper *s, struct entry *entry, struct err *e)
+{
+    double began = clock_now();
+    network_feed(s->network, 1);
+    for (uint32_t part = 0; part < network_parts(s->network); part++) {
+        if (s->stop())
+            return false;
+        machine_expect(s->machine, MACHINE_PATIENCE);
+        network_issue_part(s->network, s->machine, part);
+        if (!machine_wait(s->machine, MACHINE_PATIENCE, e))
+            return false;
+    }
+    entry->seen = true;
+    s->part_by_part = clock_now() - began;
+    return true;
+}
+
+static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
+{
+    struct entry *entry = entry_of(s, network_issue_step, s->network);
+    bool marks = profile_on();
+    double began = clock_now();
+    if (marks)
+        machine_mark(s->machine, 0);
+    uint32_t done = 0;
+    for (; done < steps && by_parts(s, entry); done++)
+        if (!play_parts(s, entry, e))
+            return false;
+    machine_ask(s->machine, s->stop);
+    for (uint32_t now; done < steps; done += now) {
+        now = network_feed(s->network, steps - done);
+        run(s, network_issue_step, s->network, now);
+    }
+    if (marks)
+        machine_mark(s->machine, 1);
+    machine_expect(s->machine, patience(entry, steps));
+    network_tell(s->network);
+    bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
+    machine_ask(s->machine, NULL);
+    if (good) /* else fewer were done */
+        took(entry, clock_now() - began, steps);
+    if (good && marks) {
+        profile_work(PROFILE_STRETCHES, "steps", steps, began, machine_marked(s->machine, 1));
+        profile_span("steps", steps, began);
+    }
+    return good;
+}
+
+bool step_train(struct stepper *s, uint32_t steps, struct err *e)
+{
+    for (; profile_on() && steps && s->traced < PROFILE_STEPS; steps--)
+        if (!trace_step(s, e))
+            return false;
+    return !steps || play_steps(s, steps, e);
+}
+
+static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logits, struct err *e)
+{
+    uint32_t outputs = network_model(s->network)->outputs, most;
+    for (uint64_t done = 0, rows; done < count; done += rows) {
+        struct netshape *shape = network_shape(s->network, count - done, &most);
+        double began = clock_now();
+        network_answer_from(s->network, row0 + done);
+        struct entry *entry = run(s, network_issue_answer, shape, 1);
+        rows = count - done < most ? count - done : most;
+        network_logits(shape, (uint32_t)rows, logits + done * outputs);
+        if (!machine_wait(s->machine, MACHINE_PATIENCE, e)) /* on the way back as well */
+            return false;
+        took(entry, clock_now() - began, 1);
+    }
+    return true;
+}
+
+/* Batch after batch without a wait, and what they say at once. */
+static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+                real *logits, struct err *e)
+{
+    double began = clock_now(), most_s = 0;
+    struct entry *used[ROUTINES_MOST];
+    uint32_t used_count = 0, most = 0, times = 0, plays = 0;
+    network_ask(s->network, row0, count, what, logits != NULL);
+    for (uint64_t done = 0, left; done < count; done += (uint64_t)times * most) {
+        left = count - done;
+        struct netshape *shape = network_shape(s->network, left, &most);
+        times = network_ask_feed(s->network, row0 + done, left < most ? 1 : left / most);
+        struct entry *entry = run(s, network_issue_answer, shape, times);
+        most_s += longest(entry, times);
+        plays += times;
+        if (used_count < ROUTINES_MOST && (!used_count || used[used_count - 1] != entry))
+            used[used_count++] = entry; /* once, however often it was fed */
+    }
+    most_s = most_s > HANGS_LEAST ? most_s : HANGS_LEAST;
+    machine_expect(s->machine, most_s < MACHINE_PATIENCE ? most_s : MACHINE_PATIENCE);
+    if (!network_told(s->network, what, logits, e))
+        return false;
+    for (uint32_t i = 0; i < used_count; i++)
+        took(used[i], clock_now() - began, plays);
+    return true;
+}
+
+/* In parts of as many logits as are kept, and of no more than are queued at once: behind each the
+ * signals are looked at. Where a part ends follows from the rows alone, as its sum does. */
+static bool ask_all(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+                    real *logits, struct err *e)
+{
+    uint64_t kept = network_room(s->network);
+    uint64_t room = logits && kept < STEP_ASKED ? kept : STEP_ASKED;
+    struct answers part = {0}, sum = {0};
+    for (uint64_t done = 0; done < count; done += room) {
+        uint64_t rows = count - done < room ? count - done : room;
+        real *to = logits ? logits + done * network_model(s->network)->outputs : NULL;
+        if (done && s->stop && s->stop())
+            return false;
+        if (what)
+            part = *what;
+        if (!ask(s, row0 + done, rows, what ? &part : NULL, to, e))
+            return false;
+        sum.sum += part.sum;
+        sum.weight += part.weight;
+    }
+    if (what) {
+        what->sum = sum.sum;
+        what->weight = sum.weight;
+    }
+    return true;
+}
+
+uint64_t step_room(const struct stepper *s)
+{
+    return network_room(s->network);
+}
+
+bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
+                  struct answers *what, real *logits, struct err *e)
+{
+    return network_answer_hold(s->network, from, e) && ask_all(s, row0, count, what, logits, e);
+}
+
+bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
+                 real *logits, struct err *e)
+{
+    bool good = network_answer_source(s->network, from, e) &&
+                (network_room(s->network) ? ask_all(s, row0, count, NULL, logits, e)
+                                          : answer(s, row0, count, logits, e));
+    network_answer_end(s->network);
+    return good;
+}

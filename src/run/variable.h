@@ -1,8 +1,0 @@
-/* variable.h - the environment variables that dnn reads by the contract. */
-#ifndef DNN_RUN_VARIABLE_H
-#define DNN_RUN_VARIABLE_H
-
-/* NULL when it is not set, or empty: the same for every one of them. */
-const char *variable(const char *name);
-
-#endif

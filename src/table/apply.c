@@ -1,0 +1,72 @@
+/* apply.c - column_apply: raw numbers become what the network sees. Column by column over a
+ * block of records that fits the first cache, so that every loop is plain and the constants of a
+ * column stay in registers. A record's result depends on that record alone. */
+#include "table/cell.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "table/quantile.h"
+#include "table/stats.h"
+
+#define BLOCK QUANTILE_BLOCK
+
+/* --- scales --- */
+
+static void impute(const struct number_slot *n, float *v, size_t count)
+{
+    const float instead = n->impute;
+    for (size_t i = 0; i < count; i++)
+        v[i] = v[i] == v[i] ? v[i] : instead;
+}
+
+static void apply_plain(const struct number_slot *n, float *v, size_t count)
+{
+    const double center = n->center;
+    for (size_t i = 0; i < count; i++)
+        v[i] = (float)((double)v[i] - center);
+}
+
+static void apply_linear(const struct number_slot *n, float *v, size_t count)
+{
+    const double center = n->center, factor = n->factor, least = n->least, most = n->most;
+    for (size_t i = 0; i < count; i++) {
+        double x = ((double)v[i] - center) * factor;
+        x = x < most ? x : most;
+        v[i] = (float)(x > least ? x : least);
+    }
+}
+
+static void apply_slot(const struct number_slot *n, float *v, size_t count,
+                       struct quantile_room *room)
+{
+    impute(n, v, count);
+    if (n->scale == SCALE_QUANTILE)
+        quantile_choose()(n, v, count, room);
+    else if (n->scale == SCALE_NONE)
+        apply_plain(n, v, count);
+    else
+        apply_linear(n, v, count);
+}
+
+void column_apply(const struct schema *s, unsigned char *records, size_t count)
+{
+    assert(s->fitted);
+    float v[BLOCK];
+    struct quantile_room room;
+    size_t stride = s->format.stride, most = ((size_t)32 << 10) / stride;
+    most = most > BLOCK ? BLOCK : most < 16 ? 16 : most;
+    for (size_t done = 0; done < count; done += most) {
+        size_t rows = count - done < most ? count - done : most;
+        unsigned char *block = records + done * stride;
+        for (uint32_t slot = 0; slot < s->number_count; slot++) {
+            unsigned char *at = block + 4 * (size_t)slot;
+            for (size_t i = 0; i < rows; i++)
+                memcpy(&v[i], at + i * stride, sizeof *v);
+            apply_slot(&s->numbers[slot], v, rows, &room);
+            for (size_t i = 0; i < rows; i++)
+                memcpy(at + i * stride, &v[i], sizeof *v);
+        }
+    }
+}

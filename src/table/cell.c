@@ -1,0 +1,318 @@
+/* cell.c - text of one record to numbers and slots. The words for what cannot be read stand in
+ * cell_error.c. */
+#include "table/cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "csv/date.h"
+#include "csv/number.h"
+#include "table/cell_error.h"
+#include "table/cell_run.h"
+
+struct drift *drift_new(const struct schema *s)
+{
+    size_t columns = s->column_count ? s->column_count : 1;
+    struct drift *d = mem_zero(1, sizeof *d);
+    d->unknown = mem_zero(columns, sizeof *d->unknown);
+    d->outside = mem_zero(columns, sizeof *d->outside);
+    d->missing = mem_zero(columns, sizeof *d->missing);
+    return d;
+}
+
+void drift_add(struct drift *into, const struct drift *from, size_t columns)
+{
+    into->vanished += from->vanished;
+    for (size_t i = 0; i < columns; i++) {
+        into->unknown[i] += from->unknown[i];
+        into->outside[i] += from->outside[i];
+        into->missing[i] += from->missing[i];
+    }
+}
+
+void drift_undo(struct drift *from, struct drift *one, size_t columns)
+{
+    from->vanished -= one->vanished;
+    one->vanished = 0;
+    for (size_t i = 0; i < columns; i++) {
+        from->unknown[i] -= one->unknown[i];
+        from->outside[i] -= one->outside[i];
+        from->missing[i] -= one->missing[i];
+        one->unknown[i] = one->outside[i] = one->missing[i] = 0;
+    }
+}
+
+void drift_free(struct drift *d)
+{
+    if (!d)
+        return;
+    mem_free(d->unknown);
+    mem_free(d->outside);
+    mem_free(d->missing);
+    mem_free(d);
+}
+
+/* The texts are few and short: their first byte nearly always tells. */
+static inline bool is_missing(const struct schema *s, const char *text, size_t length)
+{
+    char first = length ? *text : '\0';
+    for (size_t i = 0; i < s->missing.count; i++) {
+        const char *m = s->missing.items[i];
+        if (*m == first && strlen(m) == length && memcmp(m, text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cell_is_missing(const struct schema *s, const char *text, size_t length)
+{
+    return is_missing(s, text, length);
+}
+
+/* --- one column --- */
+
+/* What the readers of one record share. */
+struct row {
+    const struct schema *s;
+    unsigned char *out;
+    struct drift *drift;
+    uint64_t *vanished;
+    struct cell_where where;
+};
+
+static inline void put_float(unsigned char *at, float v)
+{
+    memcpy(at, &v, sizeof v);
+}
+
+static inline void put_int(unsigned char *at, int32_t v)
+{
+    memcpy(at, &v, sizeof v);
+}
+
+static void put_missing(const struct row *r, size_t column, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        unsigned char *word = r->out + r->s->format.at_missing + 4 * (i / 32);
+        uint32_t bits;
+        put_float(r->out + 4 * (size_t)i, NAN);
+        memcpy(&bits, word, sizeof bits);
+        bits |= UINT32_C(1) << i % 32;
+        memcpy(word, &bits, sizeof bits);
+    }
+    if (r->drift)
+        r->drift->missing[column]++;
+}
+
+/* False: too far from the column's first values for a float32, though each of them may be one. */
+static inline bool put_number(const struct row *r, size_t column, uint32_t slot, double value)
+{
+    const struct number_slot *n = r->s->numbers + slot;
+    float v = (float)(value - n->offset);
+    if (isinf(v))
+        return false;
+    put_float(r->out + 4 * (size_t)slot, v);
+    if (v == 0 && value != n->offset && r->vanished)
+        ++*r->vanished; /* never of the short numbers of cell_run.h, which have no exponent */
+    if (r->drift && (v < n->low || v > n->high))
+        r->drift->outside[column]++;
+    return true;
+}
+
+static bool missing_number(const struct row *r, size_t column)
+{
+    const struct column *c = r->s->columns + column;
+    if (c->impute == IMPUTE_ERROR)
+        return cell_say_missing(&r->where, column);
+    put_missing(r, column, c->number, c->type == COLUMN_DATETIME ? DATE_PARTS : 1);
+    return true;
+}
+
+/* 1e-400 is no 0, though its double is. */
+static bool says_zero(const struct csv_cell *cell)
+{
+    for (uint32_t i = 0; i < cell->length && cell->text[i] != 'e' && cell->text[i] != 'E'; i++)
+        if (cell->text[i] >= '1' && cell->text[i] <= '9')
+            return false;
+    return true;
+}
+
+static inline bool read_number(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    double value;
+    if (!cell || is_missing(r->s, cell->text, cell->length))
+        return missing_number(r, column);
+    enum number_result result = number_parse(cell->text, cell->length, r->s->decimal, &value);
+    if (result == NUMBER_OK && !put_number(r, column, r->s->columns[column].number, value))
+        result = NUMBER_RANGE;
+    if (result != NUMBER_OK)
+        return cell_say_number(&r->where, column, cell, result);
+    if (value == 0 && r->vanished && !says_zero(cell))
+        ++*r->vanished;
+    return true;
+}
+
+static bool read_date(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    double seconds, parts[DATE_PARTS];
+    if (!cell || is_missing(r->s, cell->text, cell->length))
+        return missing_number(r, column);
+    if (!date_parse(cell->text, cell->length, &seconds))
+        return cell_say_date(&r->where, column, cell);
+    date_parts(seconds, parts);
+    uint32_t first = r->s->columns[column].number;
+    put_number(r, column, first, parts[0]); /* years from 1 to 9999: never too far */
+    for (uint32_t i = 1; i < DATE_PARTS; i++)
+        put_float(r->out + 4 * (size_t)(first + i),
+                  (float)(parts[i] - r->s->numbers[first + i].offset));
+    return true;
+}
+
+static bool read_category(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    const struct column *c = r->s->columns + column;
+    uint32_t slot = 0;
+    if (!cell || is_missing(r->s, cell->text, cell->length)) {
+        if (r->drift)
+            r->drift->missing[column]++;
+    } else if (!r->s->fitted) {
+        slot = 2 + vocab_add(c->vocab, cell->text, cell->length);
+    } else {
+        uint32_t found = vocab_find(c->vocab, cell->text, cell->length);
+        if (found == UINT32_MAX && c->unknown == UNKNOWN_ERROR)
+            return cell_say_unknown(&r->where, column, cell);
+        if (found == UINT32_MAX && r->drift)
+            r->drift->unknown[column]++;
+        slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
+    }
+    put_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);
+    return true;
+}
+
+static bool read_weight(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    double value = 1;
+    if (cell &&
+        (is_missing(r->s, cell->text, cell->length) ||
+         number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
+         value > WEIGHT_MOST))
+        return cell_say_weight(&r->where, column, cell);
+    put_float(r->out + r->s->format.at_weight, (float)value);
+    return true;
+}
+
+static bool read_target(const struct row *r, size_t column, const struct csv_cell *cell)
+{
+    const struct schema *s = r->s;
+    unsigned char *at = r->out + s->format.at_target;
+    if (!cell || is_missing(s, cell->text, cell->length))
+        return cell_say_unlabelled(&r->where, column);
+    if (s->task == TASK_REGRESSION) {
+        double value;
+        enum number_result result = number_parse(cell->text, cell->length, s->decimal, &value);
+        if (result != NUMBER_OK)
+            return cell_say_number(&r->where, column, cell, result);
+        put_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));
+        return true;
+    }
+    uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)
+                               : vocab_add(s->labels, cell->text, cell->length);
+    if (label == UINT32_MAX)
+        return cell_say_label(&r->where, column, cell);
+    put_int(at, (int32_t)label);
+    return true;
+}
+
+/* --- one record --- */
+
+static void put_blank(const struct schema *s, unsigned char *out)
+{
+    memset(out + s->format.at_missing, 0, 4 * (size_t)s->format.words);
+    if (s->task == TASK_REGRESSION)
+        put_float(out + s->format.at_target, NAN);
+    else
+        put_int(out + s->format.at_target, -1);
+    put_float(out + s->format.at_weight, 1);
+}
+
+static bool read_cell(const struct row *r, size_t column, bool labelled,
+                      const struct csv_cell *cell)
+{
+    switch ((enum column_type)r->s->columns[column].type) {
+    case COLUMN_NUMERIC: return read_number(r, column, cell);
+    case COLUMN_DATETIME: return read_date(r, column, cell);
+    case COLUMN_CATEGORICAL: return read_category(r, column, cell);
+    case COLUMN_WEIGHT: /* predictions do without */
+        return (r->s->fitted && !labelled) || read_weight(r, column, cell);
+    case COLUMN_TARGET: return !labelled || read_target(r, column, cell);
+    case COLUMN_ID:
+    case COLUMN_GROUP:
+    case COLUMN_IGNORE:
+    case COLUMN_SPLIT: break;
+    }
+    return true;
+}
+
+/* The numbers of a run that cell_run.h read; read_number counts its own. */
+static void count_outside(const struct row *r, const struct number_run *run, uint64_t read)
+{
+    uint32_t first = r->s->columns[run->column].number;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct number_slot *n = r->s->numbers + first + i;
+        float v;
+        memcpy(&v, r->out + 4 * (size_t)(first + i), sizeof v);
+        r->drift->outside[run->column + i] += (read >> i & 1) && (v < n->low || v > n->high);
+    }
+}
+
+/* The short plain numbers of a run together, then the others one by one. */
+static bool read_run(const struct row *r, const struct number_run *run, cell_run_fn *read)
+{
+    const struct binding *b = r->where.b;
+    const struct csv_cells *cells = r->where.cells;
+    uint32_t first = r->s->columns[run->column].number;
+    const struct cell_run numbers = {
+        .cell_of = b->cell_of + run->column,
+        .cells = cells->cells + cells->records[r->where.record].first_cell,
+        .slots = r->s->numbers + first,
+        .count = run->count,
+        .together = run->together,
+        .decimal = r->s->decimal,
+        .out = r->out + 4 * (size_t)first};
+    uint64_t bad = read(&numbers), seen = ~bad;
+    bool good = true;
+    for (; bad && good; bad &= bad - 1) {
+        size_t column = run->column + (size_t)__builtin_ctzll(bad);
+        good = read_number(r, column, cell_at(b, cells, r->where.record, column));
+        if (!good) /* as if those behind it had not been read */
+            seen &= (bad & -bad) - 1;
+    }
+    if (r->drift)
+        count_outside(r, run, seen);
+    return good;
+}
+
+bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
+                const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
+                struct drift *d, struct err *e)
+{
+    struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
+                    {s, b, block, cells, record, e}};
+    if (cells->records[record].cells != b->cells)
+        return cell_say_ragged(&r.where);
+    put_blank(s, out);
+    cell_run_fn *read = cell_run_choose();
+    const struct number_run *run = b->runs, *end = run + b->run_count;
+    bool good = true;
+    for (size_t i = 0; i < s->column_count && good;) {
+        if (run < end && run->column == i) {
+            good = read_run(&r, run, read);
+            i += run++->count;
+        } else {
+            good = read_cell(&r, i, labelled, cell_at(b, cells, record, i));
+            i++;
+        }
+    }
+    return good;
+}

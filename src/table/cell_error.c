@@ -1,0 +1,254 @@
+/* cell_error.c - the words for cells that cannot be read. */
+#include "table/cell_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "table/infer_parts.h"
+
+static const char *name_of(const struct cell_where *w, size_t column)
+{
+    return text_quote_z(w->s->columns[column].name);
+}
+
+/* `column "NAME": ` and the sentence, at the place of the cell. */
+static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w, size_t column,
+                                                      enum err_id id, const char *format, ...)
+{
+    const struct csv_record *r = w->cells->records + w->record;
+    int32_t cell = w->b->cell_of[column];
+    int64_t line = r->line, place = 0;
+    char what[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (cell >= 0)
+        csv_place(w->block, r, w->cells, (uint32_t)cell, &line, &place);
+    err_at(w->e, id, w->block->path, line, place, "column \"%s\": %s", name_of(w, column), what);
+    err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
+    return err_subject(w->e, w->s->columns[column].name);
+}
+
+/* data.missing as JSON: ["", "NA"]. */
+static void add_missing(const struct schema *s, struct text *out)
+{
+    text_char(out, '[');
+    for (size_t i = 0; i < s->missing.count && i < 8; i++)
+        text_printf(out, "%s\"%s\"", i ? ", " : "", text_quote_z(s->missing.items[i]));
+    text_put(out, s->missing.count > 8 ? ", ...]" : "]");
+}
+
+static bool expect(const struct cell_where *w, const char *what)
+{
+    struct text missing = {0};
+    add_missing(w->s, &missing);
+    err_expected(w->e, "%s, or one of data.missing %s", what, missing.data);
+    text_free(&missing);
+    return false;
+}
+
+bool cell_say_ragged(const struct cell_where *w)
+{
+    const struct csv_record *r = w->cells->records + w->record;
+    const char *other = w->cells->dialect.header ? "header has"
+                        : w->s->fitted           ? "a row has to have"
+                                                 : "the first row has";
+    err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "line %lld has %u field%s, %s %zu",
+           (long long)r->line, r->cells, r->cells == 1 ? "" : "s", other, w->b->cells);
+    err_excerpt(w->e, w->block->bytes + r->offset, r->bytes);
+    if (r->cells > w->b->cells && w->cells->dialect.tsv)
+        return err_help(w->e, "--io tsv knows no quoting: a cell cannot hold a tab");
+    if (w->cells->dialect.tsv)
+        return err_help(w->e, "was the line cut off, or does a cell contain a line end?");
+    if (r->cells > w->b->cells)
+        return err_help(w->e, "quote the cell that contains the delimiter");
+    return err_help(w->e,
+                    "was the line cut off, or does a cell contain a line end that is not quoted?");
+}
+
+/* What to do about a cell that no rule fits. A model's config is past changing. */
+static bool help_cell(const struct cell_where *w, size_t column)
+{
+    if (w->s->fitted)
+        return err_help(w->e, "mend the cell");
+    if (column == w->s->target)
+        return err_help(w->e, "mend the cell; if the target holds words for classes, set \"task\" "
+                        "to \"binary\" or \"multiclass\"");
+    return err_help(
+        w->e, "list the text under data.missing, or give column \"%s\" the type \"categorical\"",
+        name_of(w, column));
+}
+
+bool cell_say_missing(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
+    if (w->s->fitted)
+        return err_help(w->e, "fill the cell");
+    return err_help(
+        w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
+}
+
+/* Does the text read as a number once `drop` is taken out? */
+static bool reads_without(const char *text, size_t length, char drop, char decimal)
+{
+    char kept[64];
+    size_t n = 0;
+    double v;
+    for (size_t i = 0; i < length && n < sizeof kept; i++)
+        if (text[i] != drop)
+            kept[n++] = text[i];
+    return n < length && n < sizeof kept && number_parse(kept, n, decimal, &v) == NUMBER_OK;
+}
+
+/* Is the last of the two signs in the text this one? In "1,234.5" the point is, so it is the
+ * decimal one. */
+static bool ends_with_sign(const struct csv_cell *cell, char sign, char other)
+{
+    for (uint32_t i = cell->length; i-- > 0;)
+        if (cell->text[i] == sign || cell->text[i] == other)
+            return cell->text[i] == sign;
+    return false;
+}
+
+/* 93,094: as good a thousand as a fraction. */
+static bool may_be_thousands(const struct csv_cell *cell, char sign)
+{
+    const char *at = memchr(cell->text, sign, cell->length);
+    const char *from = cell->text + (cell->text[0] == '-');
+    return at && *from != '0' && at - from <= 3 && cell->text + cell->length - at == 4;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool number_help(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    char decimal = w->s->decimal, other = decimal == '.' ? ',' : '.';
+    double v;
+    char nearly[64];
+    if (number_nearly(cell->text, cell->length, decimal, nearly, sizeof nearly))
+        return err_help(w->e, "write %s: a number begins with a digit or -, and has digits on both "
+                        "sides of its point", nearly);
+    if (w->s->fitted && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
+                         reads_without(cell->text, cell->length, decimal, other)))
+        return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
+                        decimal == ',' ? "comma" : "point");
+    if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK &&
+        may_be_thousands(cell, other))
+        return err_help(w->e,
+                        "if the %s separates thousands, take it out of the numbers; if it is the "
+                        "decimal sign of the file, set \"decimal\": \"%c\" in the config",
+                        other == ',' ? "comma" : "point", other);
+    if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK)
+        return err_help(w->e,
+                        "if the file uses a decimal %s, set \"decimal\": \"%c\" in the config",
+                        other == ',' ? "comma" : "point", other);
+    if (cell->length && (is_blank(cell->text[0]) || is_blank(cell->text[cell->length - 1])))
+        return err_help(w->e,
+                        "take the blanks out of the quotes; outside of quotes they do not count");
+    bool thousands = reads_without(cell->text, cell->length, other, decimal) ||
+                     reads_without(cell->text, cell->length, '_', decimal) ||
+                     reads_without(cell->text, cell->length, ' ', decimal) ||
+                     reads_without(cell->text, cell->length, '\'', decimal);
+    if (!(thousands && ends_with_sign(cell, decimal, other)) &&
+        reads_without(cell->text, cell->length, decimal, other))
+        return err_help(
+            w->e, "take the thousands separators out, and set \"decimal\": \"%c\" in the config",
+            other);
+    if (thousands)
+        return err_help(w->e, "take the thousands separators out of the numbers");
+    if (!w->s->fitted && !w->s->dialect.header && w->cells->records[w->record].line == 1)
+        return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
+    int form = infer_form(cell->text, cell->length);
+    char reason[200];
+    if (form > FORM_BEYOND && infer_form_reason(form, NULL, decimal, reason, sizeof reason))
+        return err_help(w->e, "%s", reason);
+    return help_cell(w, column);
+}
+
+bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
+                     enum number_result why)
+{
+    const char *text = text_quote(cell->text, cell->length);
+    double value;
+    if (why == NUMBER_RANGE &&
+        number_parse(cell->text, cell->length, w->s->decimal, &value) == NUMBER_OK) {
+        say(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
+            text);
+        err_expected(w->e, "a number within 3.4028235e38 of %.9g",
+                     w->s->numbers[w->s->columns[column].number].offset);
+        return err_help(w->e, w->s->fitted ? "mend the cell" : "scale the column");
+    }
+    if (why == NUMBER_RANGE) {
+        say(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
+        err_expected(w->e, "a number of at most 3.4028235e38");
+        return err_help(w->e, w->s->fitted ? "mend the cell"
+                                           : "scale the column, or list the text under "
+                                             "data.missing");
+    }
+    say(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
+    expect(w, "a decimal number");
+    return number_help(w, column, cell);
+}
+
+bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
+    expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
+    return help_cell(w, column);
+}
+
+bool cell_say_timeless(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_SPLIT_TIME, "the row has no time to split by");
+    return err_help(w->e, "fill the cell, or choose another split.method");
+}
+
+bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_UNKNOWN_CATEGORY,
+        "\"%s\" was not seen in training, and its `unknown` is error",
+        text_quote(cell->text, cell->length));
+    return err_help(w->e, "train with \"unknown\": \"bucket\" or \"missing\" for this column");
+}
+
+bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight", text_quote(cell->text, cell->length));
+    err_expected(w->e, "a number from 0 to 1e20");
+    return err_help(w->e, "mend the cell; a row that is not to count has the weight 0");
+}
+
+bool cell_say_unlabelled(const struct cell_where *w, size_t column)
+{
+    say(w, column, ERR_CSV_LABEL_MISSING, "the target is missing");
+    return err_help(w->e, "take the row out, or fill the cell");
+}
+
+bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    struct text known = {0};
+    uint32_t count = vocab_count(w->s->labels);
+    for (uint32_t i = 0; i < count && i < 6; i++) {
+        size_t length;
+        const char *label = vocab_text(w->s->labels, i, &length);
+        text_printf(&known, "%s\"%s\"", i ? ", " : "", text_quote(label, length));
+    }
+    say(w, column, ERR_LABEL_UNSEEN, "the label \"%s\" is none of the model's",
+        text_quote(cell->text, cell->length));
+    err_expected(w->e, "one of %s%s", known.data ? known.data : "none", count > 6 ? ", ..." : "");
+    text_free(&known);
+    return false;
+}
+
+bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+{
+    say(w, column, ERR_CSV_PART, "\"%s\" is no part", text_quote(cell->text, cell->length));
+    err_expected(w->e, "train, valid or test");
+    return err_help(w->e, "mend the cell, or name the column that says the part of a row");
+}

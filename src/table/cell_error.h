@@ -1,0 +1,29 @@
+/* cell_error.h - why a cell cannot be read, with a way out. All return false with the error filled.
+ * Private to cell.c, cell_error.c, table_block.c and table_place.c. */
+#ifndef DNN_TABLE_CELL_ERROR_H
+#define DNN_TABLE_CELL_ERROR_H
+
+#include "csv/number.h"
+#include "table/cell.h"
+
+struct cell_where {
+    const struct schema *s;
+    const struct binding *b;
+    const struct csv_block *block;
+    const struct csv_cells *cells;
+    size_t record;
+    struct err *e;
+};
+bool cell_say_ragged(const struct cell_where *w);
+bool cell_say_missing(const struct cell_where *w, size_t column);
+bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
+                     enum number_result why);
+bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_say_unlabelled(const struct cell_where *w, size_t column);
+bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_say_timeless(const struct cell_where *w, size_t column);
+bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+
+#endif

@@ -1,0 +1,166 @@
+/* cell_run_avx512.c - eight numbers at a time. A cell of at most sixteen bytes fills a lane of 16
+ * bytes from the right, its last byte in the lane's last; a load under a mask reads nothing in
+ * front of the cell. Cells 0, 2, 4, 6 make one register, cells 1, 3, 5, 7 another: what is woven
+ * from both stands in the order of the file. Masks have a bit for each byte, a field of 16 for each
+ * cell. */
+#include "table/cell_run.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "csv/number_short.h"
+
+#define GROUP 8u
+#define FIRSTS UINT64_C(0x0001000100010001)
+#define LASTS UINT64_C(0x8000800080008000)
+
+struct lanes {
+    __m512i digits;         /* 0..9, 0 in front of them */
+    uint64_t points, minus; /* the fields of at most one bit */
+    uint64_t bad;           /* not 0 in the field of a cell that is no number */
+};
+
+static inline uint64_t before(uint64_t m) /* bit i: of the byte in front, in the same cell */
+{
+    return m << 1 & ~FIRSTS;
+}
+
+static inline uint64_t behind(uint64_t m)
+{
+    return m >> 1 & ~LASTS;
+}
+
+/* -?digits[.digits] in each field of `all`. */
+static inline struct lanes read_lanes(__m512i bytes, uint64_t all, char decimal)
+{
+    struct lanes l;
+    __m512i from_zero = _mm512_sub_epi8(bytes, _mm512_set1_epi8('0'));
+    uint64_t digits = _mm512_mask_cmplt_epu8_mask(all, from_zero, _mm512_set1_epi8(10));
+    l.points = _mm512_mask_cmpeq_epi8_mask(all, bytes, _mm512_set1_epi8(decimal));
+    l.minus = _mm512_mask_cmpeq_epi8_mask(all, bytes, _mm512_set1_epi8('-')) & ~before(all);
+    uint64_t but_one = l.points & ((l.points | LASTS) - FIRSTS); /* without each field's lowest */
+    l.bad = all ^ (digits | l.points | l.minus);
+    l.bad |= but_one | (l.points & ~(before(digits) & behind(digits))) | (LASTS & ~digits);
+    l.digits = _mm512_maskz_mov_epi8(digits, from_zero);
+    return l;
+}
+
+/* The fields of both as sixteen bits each, in the order of the cells. */
+static inline __m128i weave(uint64_t even, uint64_t odd)
+{
+    return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even),
+                              _mm_cvtsi64_si128((long long)odd));
+}
+
+/* What stands left of a point moves over it; without one all stays. Then the digits as fours. */
+static inline __m512i fours(const struct lanes *l)
+{
+    __m128i points = _mm_cvtsi64_si128((long long)l->points), none = _mm_setzero_si128();
+    __m128i right = _mm_sub_epi16(none, _mm_add_epi16(points, points));
+    right = _mm_or_si128(right, _mm_cmpeq_epi16(points, none));
+    __mmask64 stays = (__mmask64)_mm_cvtsi128_si64(right);
+    __m512i digits = _mm512_mask_mov_epi8(_mm512_bslli_epi128(l->digits, 1), stays, l->digits);
+    __m512i pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010A));
+    return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x00010064));
+}
+
+/* Lanes 0, 2, 4, 6 of eight, and the masks of their bytes. */
+static inline struct lanes join(const __m128i lane[], const __mmask16 field[], char decimal)
+{
+    __m512i bytes = _mm512_castsi128_si512(lane[0]);
+    bytes = _mm512_inserti32x4(bytes, lane[2], 1);
+    bytes = _mm512_inserti32x4(bytes, lane[4], 2);
+    bytes = _mm512_inserti32x4(bytes, lane[6], 3);
+    __mmask32 low = _mm512_kunpackw(field[2], field[0]), high = _mm512_kunpackw(field[6], field[4]);
+    return read_lanes(bytes, _mm512_kunpackd(high, low), decimal);
+}
+
+/* Cells of 32 bytes and more: their fields mean nothing. */
+static __attribute__((noinline)) unsigned too_long(const struct csv_cell cells[GROUP])
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < GROUP; i++)
+        found |= (unsigned)(cells[i].length > 16) << i;
+    return found;
+}
+
+/* Eight cells -> float. Returns those of `wanted` that were not read. */
+static inline __attribute__((always_inline)) unsigned
+read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, char decimal,
+           unsigned char *out)
+{
+    __m128i lane[GROUP];
+    __mmask16 field[GROUP];
+    uint32_t lengths = 0;
+    for (unsigned i = 0; i < GROUP; i++) {
+        /* without the right end for 17 to 31 bytes; never more than the cell, whatever its length
+         */
+        uint32_t length = cells[i].length;
+        lengths |= length;
+        field[i] = (__mmask16)(0xFFFF0000u >> (length & 31));
+        /* reckoned as a number: the 16 bytes may begin before the text, where none is read */
+        uintptr_t from = (uintptr_t)cells[i].text + length - 16;
+        lane[i] = _mm_maskz_loadu_epi8(field[i], (const void *)from);
+    }
+    struct lanes even = join(lane, field, decimal), odd = join(lane + 1, field + 1, decimal);
+    __m512i eights = _mm512_madd_epi16(_mm512_packus_epi32(fours(&even), fours(&odd)),
+                                       _mm512_set1_epi32(0x00012710));
+    __m512i w = _mm512_add_epi64(_mm512_mul_epu32(eights, _mm512_set1_epi64(100000000)),
+                                 _mm512_srli_epi64(eights, 32));
+    /* bits above a point: its distance from the right, which counts the places; the low four bits
+     * are 0 as well when there is none */
+    __m512i points = _mm512_cvtepu16_epi64(weave(even.points, odd.points));
+    __m512d tens = _mm512_permutex2var_pd(_mm512_loadu_pd(number_tens), _mm512_lzcnt_epi64(points),
+                                          _mm512_loadu_pd(number_tens + 8));
+    __m512d v = _mm512_div_pd(_mm512_cvtepi64_pd(w), tens);
+    __m128i minus = weave(even.minus, odd.minus);
+    v = _mm512_mask_or_pd(v, _mm_test_epi16_mask(minus, minus), v, _mm512_set1_pd(-0.0));
+    __m256 f = _mm512_cvtpd_ps(_mm512_sub_pd(v, offset));
+    unsigned bad = _mm512_cmpgt_epu64_mask(w, _mm512_set1_epi64((long long)NUMBER_EXACT));
+    if (even.bad | odd.bad) {
+        __m128i wrong = weave(even.bad, odd.bad);
+        bad |= _mm_test_epi16_mask(wrong, wrong);
+    }
+    if (lengths > 31)
+        bad |= too_long(cells);
+    bad &= wanted;
+    _mm256_mask_storeu_ps(out, (__mmask8)(wanted & ~bad), f);
+    return bad;
+}
+
+/* Put together in registers: a load of what was just stored in parts would wait. */
+static inline __attribute__((always_inline)) __m512d offsets(const struct number_slot *slots,
+                                                             size_t left)
+{
+    const struct number_slot *s[GROUP];
+    for (size_t i = 0; i < GROUP; i++)
+        s[i] = slots + (i < left ? i : left - 1);
+    return _mm512_set_pd(s[7]->offset, s[6]->offset, s[5]->offset, s[4]->offset, s[3]->offset,
+                         s[2]->offset, s[1]->offset, s[0]->offset);
+}
+
+uint64_t cell_run_avx512(const struct cell_run *r)
+{
+    uint64_t bad = 0;
+    const struct csv_cell *cells = r->cells + r->cell_of[0];
+    bool straight = r->together && r->count >= GROUP;
+    for (size_t i = 0; i < r->count; i += GROUP) {
+        if (straight) { /* the last group goes back to be whole, and reads some cells again */
+            size_t at = i + GROUP > r->count ? r->count - GROUP : i;
+            __m512d offset = offsets(r->slots + at, GROUP);
+            unsigned char *out = r->out + 4 * at;
+            bad |= (uint64_t)read_group(cells + at, offset, 0xFF, r->decimal, out) << at;
+            continue;
+        }
+        /* the last one is there more than once: a load in nobody's memory is slow, mask or not */
+        size_t left = r->count - i < GROUP ? r->count - i : GROUP;
+        struct csv_cell copy[GROUP];
+        for (size_t k = 0; k < GROUP; k++)
+            copy[k] = r->cells[r->cell_of[i + (k < left ? k : left - 1)]];
+        __m512d offset = offsets(r->slots + i, left);
+        unsigned char *out = r->out + 4 * i;
+        bad |= (uint64_t)read_group(copy, offset, (1u << left) - 1, r->decimal, out) << i;
+    }
+    return bad;
+}
+#endif

@@ -1,0 +1,114 @@
+/* infer.c - the story of looking at a file once: dialect, cells, types, target. */
+#include "table/infer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "table/infer_parts.h"
+
+static bool check_name(const struct survey *s, const char *what, const char *name, struct err *e)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->names[i], name) == 0)
+            return true;
+    err_set(e, ERR_INFER_TARGET, "%s: the file has no column \"%s\"", what, text_quote_z(name));
+    const char *near = text_nearest(name, s->names, s->count);
+    if (near)
+        return err_help(e, "did you mean \"%s\"?", text_quote_z(near));
+    struct text list = {0};
+    for (size_t i = 0; i < s->count && list.length < 300; i++)
+        text_printf(&list, "%s\"%s\"", i ? ", " : "", text_quote_z(s->names[i]));
+    err_help(e, "its columns are %s%s", list.data, list.length < 300 ? "" : ", ...");
+    text_free(&list);
+    return false;
+}
+
+static bool check_names(const struct infer_request *r, const struct survey *s, struct err *e)
+{
+    bool good = !r->target || check_name(s, "--target", r->target, e);
+    for (size_t i = 0; i < r->id_count && good; i++)
+        good = check_name(s, "--id", r->ids[i], e);
+    for (size_t i = 0; i < r->ignored_count && good; i++)
+        good = check_name(s, "--ignore", r->ignored[i], e);
+    return good;
+}
+
+static void conclude(const struct infer_request *r, const struct survey *s,
+                     const struct csv_notes *notes, struct infer *i)
+{
+    i->dialect = s->dialect;
+    infer_types(r, s, i);
+    for (size_t c = 0; r->target && c < s->count; c++)
+        if (strcmp(s->names[c], r->target) == 0)
+            infer_target(s, c, i);
+    csv_notes_text(notes, i->note, sizeof i->note);
+}
+
+/* One reading with the dialect of s. */
+static struct infer *look(const struct infer_request *r, struct survey *s, struct err *e)
+{
+    char *path = mem_string(r->path);
+    struct csv *c = csv_open(&s->dialect, &path, 1, e);
+    struct infer *i = NULL;
+    if (c && csv_header(c, &s->names, &s->count, e) && check_names(r, s, e) &&
+        infer_scan(r, c, s, e)) {
+        struct csv_notes notes = csv_notes(c);
+        if (s->rows || !r->target) {
+            i = mem_zero(1, sizeof *i);
+            conclude(r, s, &notes, i);
+        } else {
+            err_at(e, ERR_CSV_NO_ROWS, r->path, 0, 0, "0 data rows");
+        }
+    }
+    infer_scan_free(s);
+    csv_close(c);
+    mem_free(path);
+    return i;
+}
+
+struct infer *infer_file(const struct infer_request *r, struct err *e)
+{
+    struct survey s = {0};
+    if (!infer_dialect(r, &s.dialect, e))
+        return NULL;
+    struct csv_dialect dialect = s.dialect;
+    struct infer *i = look(r, &s, e);
+    if (i || r->encoding >= 0 || e->id != ERR_CSV_ENCODING)
+        return i;
+    struct err first = *e;
+    err_clear(e);
+    if (!infer_encoding(r->path, &dialect.encoding, e))
+        return NULL;
+    if (dialect.encoding == ENCODING_UTF8) {
+        *e = first;
+        err_expected(e, "UTF-8, as most of the file's other characters beyond ASCII are");
+        err_help(e, "mend the place; or say what the whole file is, as in --set "
+                 "data.encoding=cp1252");
+        return NULL;
+    }
+    s = (struct survey){.dialect = dialect};
+    i = look(r, &s, e);
+    if (i)
+        snprintf(i->encoding_note, sizeof i->encoding_note,
+                 "line %lld, byte %lld: %.100s, so the file is read as %s", (long long)first.line,
+                 (long long)first.column, first.what, csv_encoding_names[dialect.encoding]);
+    return i;
+}
+
+void infer_free(struct infer *i)
+{
+    if (!i)
+        return;
+    for (size_t c = 0; c < i->count; c++) {
+        mem_free(i->columns[c].name);
+        for (size_t k = 0; k < sizeof i->columns[c].examples / sizeof *i->columns[c].examples; k++)
+            mem_free(i->columns[c].examples[k]);
+    }
+    for (size_t k = 0; k < i->missing.count; k++)
+        mem_free(i->missing.items[k]);
+    mem_free(i->missing.items);
+    mem_free(i->columns);
+    mem_free(i->positive);
+    mem_free(i);
+}

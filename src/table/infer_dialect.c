@@ -1,0 +1,240 @@
+/* infer_dialect.c - delimiter and header from the first bytes of a file, the encoding from all
+ * of them. */
+#include "table/infer_parts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "csv/csv_room.h"
+#include "csv/date.h"
+#include "csv/number.h"
+
+#define UTF8_MARK "\xef\xbb\xbf"
+
+enum { HEAD_BYTES = 1 << 18, HEAD_RECORDS = 300, HEAD_FIELDS = 4096 };
+
+struct head {
+    char *bytes;
+    size_t size;
+    bool whole; /* the file has no more */
+};
+
+struct field {
+    const char *text;
+    size_t length;
+};
+
+/* The fields of the record at *at, at most `most` are kept; their number. A quoted field begins
+ * and ends with a quote; what is wrong with it is the parser's business. *at moves behind the
+ * line end; *ended: the head stopped inside. */
+static size_t read_record(const struct head *h, char delimiter, size_t *at, struct field *fields,
+                          size_t most, bool *ended)
+{
+    const char *bytes = h->bytes;
+    size_t i = *at, count = 0;
+    for (;;) {
+        size_t from = i;
+        bool quoted = i < h->size && bytes[i] == '"';
+        if (quoted) {
+            for (i++; i < h->size; i++)
+                if (bytes[i] == '"' && !(i + 1 < h->size && bytes[i + 1] == '"' && ++i))
+                    break;
+        }
+        while (i < h->size && bytes[i] != delimiter && bytes[i] != '\n' && bytes[i] != '\r')
+            i++;
+        size_t end = i;
+        if (quoted && end - from >= 2 && bytes[end - 1] == '"') {
+            from++;
+            end--;
+        } else {
+            while (from < end && (bytes[from] == ' ' || bytes[from] == '\t'))
+                from++;
+            while (from < end && (bytes[end - 1] == ' ' || bytes[end - 1] == '\t'))
+                end--;
+        }
+        if (count < most)
+            fields[count] = (struct field){bytes + from, end - from};
+        count++;
+        if (i >= h->size || bytes[i] != delimiter)
+            break;
+        i++;
+    }
+    *ended = i >= h->size;
+    if (i < h->size)
+        i += bytes[i] == '\r' && i + 1 < h->size && bytes[i + 1] == '\n' ? 2 : 1;
+    *at = i;
+    return count;
+}
+
+static bool is_number(const struct field *f, char delimiter)
+{
+    double value;
+    return number_parse(f->text, f->length, '.', &value) == NUMBER_OK ||
+           (delimiter != ',' && number_parse(f->text, f->length, ',', &value) == NUMBER_OK) ||
+           (f->length > 7 && date_parse(f->text, f->length, &value)); /* 2024-01 names columns */
+}
+
+/* How well a delimiter explains the head: 0 without a second column, else mostly the share of
+ * records that are as wide as the first, then the share of cells that are numbers (which tells
+ * ';' from ',' where the comma is a decimal one), then the width. */
+static double score(const struct head *h, char delimiter, struct field *fields)
+{
+    size_t at = 0, first = 0, records = 0, same = 0, cells = 0, numbers = 0;
+    while (at < h->size && records < HEAD_RECORDS) {
+        bool ended;
+        size_t count = read_record(h, delimiter, &at, fields, HEAD_FIELDS, &ended);
+        if (ended && !h->whole && records)
+            break;
+        if (count == 1 && !fields[0].length)
+            continue;
+        if (!records++)
+            first = count;
+        same += count == first;
+        for (size_t i = 0; i < count && i < HEAD_FIELDS; i++)
+            numbers += is_number(&fields[i], delimiter);
+        cells += count;
+    }
+    if (first < 2)
+        return 0;
+    size_t width = first < 100 ? first : 100;
+    return (double)same / (double)records + 0.1 * (double)numbers / (double)cells +
+           0.0001 * (double)width;
+}
+
+static char find_delimiter(const struct head *h, struct field *fields)
+{
+    static const char candidates[] = {',', ';', '\t', '|'};
+    char best = ',';
+    double most = 0;
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        double s = score(h, candidates[i], fields);
+        if (s > most) {
+            most = s;
+            best = candidates[i];
+        }
+    }
+    return best;
+}
+
+/* --- header --- */
+
+static bool same_field(const struct field *a, const struct field *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+static bool names_target(const struct field *fields, size_t count, const char *target)
+{
+    struct field t = {target, strlen(target)};
+    for (size_t i = 0; i < count; i++)
+        if (same_field(&fields[i], &t))
+            return true;
+    return false;
+}
+
+/* "c1", "c2", .. as columns without a header are called. */
+static bool is_own_name(const char *target)
+{
+    return target[0] == 'c' && target[1] >= '1' && target[1] <= '9' &&
+           target[1 + strspn(target + 1, "0123456789")] == '\0';
+}
+
+/* A first record of words is a header unless one of its words stands in its own column again and
+ * no column turns from a word to numbers below it. One with a number is none: names are seldom
+ * numbers. */
+static bool find_header(const struct head *h, char delimiter, const char *target,
+                        struct field *first, struct field *other)
+{
+    size_t at = 0, count, next, records = 0, again = 0, turns = 0;
+    bool ended;
+    do
+        count = read_record(h, delimiter, &at, first, HEAD_FIELDS, &ended);
+    while (count == 1 && !first[0].length && at < h->size);
+    count = count < HEAD_FIELDS ? count : HEAD_FIELDS;
+    if (target && names_target(first, count, target))
+        return true;
+    if (target && is_own_name(target))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (is_number(&first[i], delimiter))
+            return false;
+    while (at < h->size && records++ < HEAD_RECORDS) {
+        next = read_record(h, delimiter, &at, other, HEAD_FIELDS, &ended);
+        for (size_t i = 0; i < count && i < next; i++) {
+            turns += is_number(&other[i], delimiter);
+            again += first[i].length && same_field(&first[i], &other[i]);
+        }
+    }
+    return turns || !again;
+}
+
+/* --- the file --- */
+
+static bool read_head(const char *path, struct head *h, struct err *e)
+{
+    struct file f;
+    if (!file_open(&f, path, e))
+        return false;
+    bool good = f.seekable && strcmp(path, "-") != 0;
+    if (!good) {
+        err_at(e, ERR_INFER_PIPE, f.path, 0, 0, "cannot be read a second time");
+        err_help(e, "the data are looked at more than once: give a file");
+    }
+    h->bytes = mem_alloc(HEAD_BYTES, 1);
+    good = good && file_read(&f, h->bytes, HEAD_BYTES, &h->size, e);
+    h->whole = h->size < HEAD_BYTES;
+    file_close(&f);
+    if (good && h->size >= 3 && memcmp(h->bytes, UTF8_MARK, 3) == 0) {
+        h->size -= 3;
+        memmove(h->bytes, h->bytes + 3, h->size);
+    }
+    return good;
+}
+
+bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e)
+{
+    struct head h = {0};
+    bool good = read_head(r->path, &h, e);
+    if (good) {
+        struct field *first = mem_alloc(HEAD_FIELDS, sizeof *first);
+        struct field *other = mem_alloc(HEAD_FIELDS, sizeof *other);
+        *d = (struct csv_dialect){.delimiter = r->delimiter, .header = r->header != 0};
+        if (r->encoding >= 0)
+            d->encoding = r->encoding;
+        if (!d->delimiter)
+            d->delimiter = find_delimiter(&h, first);
+        if (r->header < 0)
+            d->header = find_header(&h, d->delimiter, r->target, first, other);
+        mem_free(first);
+        mem_free(other);
+    }
+    mem_free(h.bytes);
+    return good;
+}
+
+bool infer_encoding(const char *path, int *encoding, struct err *e)
+{
+    struct file f;
+    struct csv_utf8 utf8 = {0};
+    size_t got = 1;
+    bool latin1 = false, marked = false;
+    char *bytes = mem_alloc(HEAD_BYTES, 1);
+    bool good = file_open(&f, path, e);
+    if (good) {
+        for (bool first = true; got && (good = file_read(&f, bytes, HEAD_BYTES, &got, e));
+             first = false) {
+            marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
+            csv_count_utf8(&utf8, bytes, got);
+            for (size_t i = 0; i < got && !latin1; i++)
+                latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* nothing in cp1252 */
+        }
+        file_close(&f);
+    }
+    utf8.broken += utf8.expected > 0;
+    /* In a one-byte encoding two letters that read as one of UTF-8 hardly ever meet; ASCII tells
+     * nothing. */
+    bool damaged = marked || (utf8.sequences && utf8.sequences >= utf8.broken);
+    *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;
+    mem_free(bytes);
+    return good;
+}

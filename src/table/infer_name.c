@@ -1,0 +1,86 @@
+/* infer_name.c - whether the name of a column is that of an identifier, word by word: order_no,
+ * customerID, account-number, Id. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "table/infer_parts.h"
+
+enum { MOST_WORDS = 16, MOST_WORD = 24 };
+
+struct words {
+    char word[MOST_WORDS][MOST_WORD]; /* lower case, cut off */
+    size_t count;
+};
+
+/* A word ends at what is no letter, and where a capital follows a small letter or begins a word:
+ * "HTTPRequestId" has three. Digits are no part of a word. */
+static struct words split(const char *name)
+{
+    struct words w = {.count = 0};
+    size_t length = 0;
+    for (const char *c = name; w.count < MOST_WORDS; c++) {
+        bool letter = isalpha((unsigned char)*c) || (*c & 0x80);
+        bool capital = isupper((unsigned char)*c) && c > name &&
+                       (islower((unsigned char)c[-1]) ||
+                        (isupper((unsigned char)c[-1]) && islower((unsigned char)c[1])));
+        if (length && (!letter || capital)) {
+            w.count++;
+            length = 0;
+        }
+        if (!*c)
+            break;
+        if (letter && w.count < MOST_WORDS && length + 1 < MOST_WORD)
+            w.word[w.count][length++] = (char)tolower((unsigned char)*c);
+    }
+    return w;
+}
+
+static bool among(const char *const *list, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], word) == 0)
+            return true;
+    return false;
+}
+#define AMONG(list, word) among(list, sizeof(list) / sizeof *(list), word)
+
+/* What has an identifier, or is called one. */
+static const char *const things[] = {
+    "account", "client", "customer", "invoice", "member", "order", "patient", "product",
+    "receipt", "ticket", "transaction", "user"};
+
+/* customerid, USERID: written as one word. "paid" and "valid" are others. */
+static bool glued(const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        if (strlen(things[i]) + 2 == length && strncmp(word, things[i], length - 2) == 0 &&
+            strcmp(word + length - 2, "id") == 0)
+            return true;
+    return false;
+}
+
+int infer_name(const char *name)
+{
+    static const char *const ids[] = {"id", "uuid", "guid", "rowid"};
+    static const char *const alone[] = {"index", "key", "rownames", "rownum", "no", "nr"};
+    static const char *const numbers[] = {"no", "nr", "number", "key", "code", "ref",
+                                          "reference", "serial", "phone"};
+    /* how many, how much: a measure of the word behind it; how long, or where: perhaps one */
+    static const char *const counts[] = {"of", "per", "n", "num", "count", "total", "sum", "avg",
+                                         "average", "mean", "max", "min"};
+    static const char *const links[] = {"to", "since", "until", "by", "in", "days"};
+    struct words w = split(name);
+    bool id = false, link = false;
+    for (size_t i = 0; i < w.count; i++) {
+        if (AMONG(counts, w.word[i]))
+            return NAME_OTHER;
+        id |= AMONG(ids, w.word[i]) || glued(w.word[i]);
+        link |= AMONG(links, w.word[i]);
+    }
+    const char *last = w.count ? w.word[w.count - 1] : "";
+    if (id || (w.count == 1 && AMONG(alone, last)))
+        return NAME_ID;
+    return !link && (AMONG(numbers, last) || AMONG(things, last)) ? NAME_NUMBER : NAME_OTHER;
+}

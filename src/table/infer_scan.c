@@ -1,0 +1,363 @@
+/* infer_scan.c - one reading of a whole file: what the cells of each column look like. Columns
+ * are looked at side by side, each by one thread, so that nothing depends on how many there are. */
+#include "table/infer_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/thread.h"
+#include "csv/date.h"
+#include "csv/number.h"
+
+const char *const infer_missing_texts[INFER_MISSING] = {
+    "",     "NA",  "N/A",  "#N/A",    "<NA>",    "NaN",     "nan",     "null",
+    "NULL", "Null", "?",   " ",       "  ",      "-",       "--",      ".",
+    "..",   "n/a", "na",   "none",    "None",    "NONE",    "NAN",     "Nan",
+    "unknown", "Unknown", "missing", "Missing", "*", "#VALUE!", "N.A.", "_"};
+
+/* --- the set of distinct cells --- */
+
+static void hash_put(uint64_t *hashes, size_t places, uint64_t hash)
+{
+    size_t at = hash & (places - 1);
+    while (hashes[at])
+        at = (at + 1) & (places - 1);
+    hashes[at] = hash;
+}
+
+/* false: it was there. */
+static bool hash_add(struct watch *w, uint64_t hash)
+{
+    size_t at = hash & (w->places - 1);
+    for (; w->hashes[at]; at = (at + 1) & (w->places - 1))
+        if (w->hashes[at] == hash)
+            return false;
+    if (w->distinct == w->most) {
+        w->capped = true;
+        return false;
+    }
+    w->hashes[at] = hash;
+    if (++w->distinct * 2 > w->places) {
+        size_t places = w->places * 2;
+        uint64_t *hashes = mem_zero(places, sizeof *hashes);
+        for (size_t i = 0; i < w->places; i++)
+            if (w->hashes[i])
+                hash_put(hashes, places, w->hashes[i]);
+        mem_free(w->hashes);
+        w->hashes = hashes;
+        w->places = places;
+    }
+    return true;
+}
+
+static void keep_example(struct watch *w, const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
+        if (!w->example[i]) {
+            w->example[i] = mem_string_n(text, length);
+            return;
+        }
+}
+
+static void keep_text(struct watch *w, const char *text, size_t length)
+{
+    if (!w->texts)
+        return;
+    uint32_t at = vocab_count(w->texts) < INFER_TEXTS ? vocab_add(w->texts, text, length)
+                                                      : vocab_find(w->texts, text, length);
+    if (at != UINT32_MAX)
+        w->text_counts[at]++;
+}
+
+/* --- one cell --- */
+
+static bool is_day(double value)
+{
+    return value >= 19000101 && value <= 21001231;
+}
+
+/* What the digits of a whole number say of names: zeros in front, more of them than count. */
+static void see_digits(struct watch *w, const char *text, size_t length, double value)
+{
+    double seconds;
+    bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
+    if (w->whole && value - w->last != 1)
+        w->steps = false;
+    w->rises &= !w->whole || value > w->last;
+    w->falls &= !w->whole || value < w->last;
+    w->last = value;
+    w->whole++;
+    w->serials += length > 16 && plain;
+    w->day_numbers += length == 8 && is_day(value) && date_parse(text, length, &seconds);
+    if (length > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') {
+        if (!w->padded++)
+            w->pad = mem_string_n(text, length);
+    }
+}
+
+static void see_number(struct watch *w, const char *text, size_t length, double value, bool comma,
+                       int64_t line)
+{
+    const char *point = memchr(text, comma ? ',' : '.', length);
+    double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
+    *low = value < *low ? value : *low;
+    *high = value > *high ? value : *high;
+    w->fraction = fmax(w->fraction, fabs(value - rint(value)));
+    const char *digit = text + (*text == '-');
+    bool odd = point && (text + length - point != 4 || *digit == '0' || point - digit > 3);
+    if (comma) {
+        if (!w->commas++) {
+            w->comma = mem_string_n(text, length);
+            w->comma_line = line;
+        }
+        w->odd_commas += odd;
+    } else if (point) {
+        if (!w->points++) {
+            w->point = mem_string_n(text, length);
+            w->point_line = line;
+        }
+        w->odd_points += odd;
+    } else {
+        see_digits(w, text, length, value);
+    }
+}
+
+static void see_other(struct watch *w, const char *text, size_t length, int64_t line)
+{
+    bool inside = false;
+    if (!w->others++) {
+        w->other = mem_string_n(text, length);
+        w->other_line = line;
+    }
+    w->forms[infer_form(text, length)]++;
+    w->bytes += length;
+    w->codes += length == 2 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'A' && text[1] <= 'Z';
+    for (size_t i = 0; i < length; i++) {
+        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n';
+        w->words += !blank && !inside;
+        inside = !blank;
+    }
+}
+
+static int missing_index(const char *text, size_t length)
+{
+    if (length > 8)
+        return -1;
+    for (int i = 0; i < INFER_MISSING; i++)
+        if (strlen(infer_missing_texts[i]) == length &&
+            memcmp(infer_missing_texts[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Whether the user said that this text means missing. */
+static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
+                     size_t length)
+{
+    for (size_t i = 0; missing && i < missing->count; i++)
+        if (strlen(missing->items[i]) == length && memcmp(missing->items[i], text, length) == 0) {
+            w->given++;
+            w->given_seen |= i < 64 ? UINT64_C(1) << i : 0;
+            return true;
+        }
+    return false;
+}
+
+static float see(struct watch *w, const struct opt_strings *missing, const struct csv_cell *cell,
+                 int64_t line, uint64_t hash)
+{
+    const char *text = cell->text;
+    size_t length = cell->length;
+    double value;
+    w->cells++;
+    if (hash_add(w, hash))
+        keep_example(w, text, length);
+    keep_text(w, text, length);
+    if (is_given(w, missing, text, length))
+        return NAN;
+    if (number_parse(text, length, '.', &value) == NUMBER_OK) {
+        see_number(w, text, length, value, false, line);
+        return (float)value;
+    }
+    int absent = missing_index(text, length);
+    if (absent >= 0) {
+        if (!w->absent[absent]++)
+            w->absent_line[absent] = line;
+        return NAN;
+    }
+    if (number_parse(text, length, ',', &value) == NUMBER_OK) {
+        see_number(w, text, length, value, true, line);
+        return (float)value;
+    }
+    if (date_parse(text, length, &value)) {
+        w->dates++;
+        w->times += length > 3 && (text[2] == ':' || text[3] == ':');
+        w->months += length == 7 && text[4] == '-';
+        return (float)(value / 3600);
+    }
+    see_other(w, text, length, line);
+    return NAN;
+}
+
+/* --- blocks --- */
+
+struct block_task {
+    struct survey *survey;
+    const struct csv_cells *cells;
+    uint32_t *sampled; /* by record of the block: its place in the sample, UINT32_MAX none */
+};
+
+enum { COLUMNS_A_TILE = 16 };
+
+static void see_tile(void *context, unsigned tile, unsigned thread)
+{
+    (void)thread;
+    struct block_task *t = context;
+    size_t first = (size_t)tile * COLUMNS_A_TILE, end = first + COLUMNS_A_TILE;
+    end = end < t->survey->count ? end : t->survey->count;
+    for (size_t r = 0; r < t->cells->record_count; r++) {
+        const struct csv_cell *cells = t->cells->cells + t->cells->records[r].first_cell;
+        for (size_t c = first; c < end; c++) {
+            struct watch *w = &t->survey->watches[c];
+            uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
+            float number = see(w, t->survey->missing, &cells[c], t->cells->records[r].line,
+                               hash ? hash : 1);
+            if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
+                continue;
+            w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);
+            w->sample_number[t->sampled[r]] = number;
+        }
+    }
+}
+
+/* Every second sampled row goes, in all columns alike. */
+static void thin_out(struct survey *s)
+{
+    for (size_t c = 0; c < s->count; c++) {
+        struct watch *w = &s->watches[c];
+        for (uint32_t i = 0; w->sample_hash && i < s->sample_most / 2; i++) {
+            w->sample_hash[i] = w->sample_hash[2 * i];
+            w->sample_number[i] = w->sample_number[2 * i];
+        }
+    }
+    s->samples = s->sample_most / 2;
+    s->sample_step *= 2;
+}
+
+/* Rows of a block that still fit the sample as it is; the block is looked at in such pieces. */
+static size_t choose_samples(struct survey *s, uint32_t *sampled, size_t from, size_t count)
+{
+    for (size_t r = from; r < count; r++) {
+        sampled[r] = UINT32_MAX;
+        if ((s->rows + (r - from)) % s->sample_step)
+            continue;
+        if (s->samples == s->sample_most)
+            return r;
+        sampled[r] = s->samples++;
+    }
+    return count;
+}
+
+static bool check_ragged(const struct csv_block *b, const struct csv_cells *cells, size_t count,
+                         struct err *e)
+{
+    for (size_t r = 0; r < cells->record_count; r++) {
+        const struct csv_record *record = &cells->records[r];
+        if (record->cells == count)
+            continue;
+        err_at(e, ERR_CSV_RAGGED, b->path, record->line, 0,
+               "line %lld has %u field%s, the first line has %zu", (long long)record->line,
+               record->cells, record->cells == 1 ? "" : "s", count);
+        return err_help(e, "is a cell with a delimiter not quoted, or the delimiter another one?");
+    }
+    return true;
+}
+
+static bool see_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
+                      struct err *e)
+{
+    if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
+        !check_ragged(b, cells, s->count, e))
+        return false;
+    size_t records = cells->record_count;
+    uint32_t *sampled = mem_alloc(records + 1, sizeof *sampled);
+    struct csv_cells piece = *cells;
+    for (size_t from = 0; from < records;) {
+        size_t end = choose_samples(s, sampled, from, records);
+        if (end == from) {
+            thin_out(s);
+            continue;
+        }
+        piece.records = cells->records + from;
+        piece.record_count = end - from;
+        struct block_task task = {s, &piece, sampled + from};
+        threads_run((unsigned)((s->count + COLUMNS_A_TILE - 1) / COLUMNS_A_TILE), see_tile, &task);
+        s->rows += end - from;
+        from = end;
+    }
+    mem_free(sampled);
+    return true;
+}
+
+static void watch_all(const struct infer_request *r, struct survey *s)
+{
+    s->missing = r->missing;
+    size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
+    most = most < 4096 ? 4096 : most;
+    s->watches = mem_zero(s->count, sizeof *s->watches);
+    s->sample_most = rows < 1000 ? 1000 : rows > LEAK_ROWS ? LEAK_ROWS : (uint32_t)rows & ~1u;
+    s->sample_step = 1;
+    for (size_t c = 0; c < s->count; c++) {
+        struct watch *w = &s->watches[c];
+        w->steps = w->rises = w->falls = true;
+        w->low = w->comma_low = INFINITY;
+        w->high = w->comma_high = -INFINITY;
+        w->most = most < INFER_DISTINCT ? most : INFER_DISTINCT;
+        w->places = 64;
+        w->hashes = mem_zero(w->places, sizeof *w->hashes);
+        if (!r->target)
+            continue;
+        w->sample_hash = mem_zero(s->sample_most, sizeof *w->sample_hash);
+        w->sample_number = mem_zero(s->sample_most, sizeof *w->sample_number);
+        if (strcmp(s->names[c], r->target) == 0) {
+            w->texts = vocab_new();
+            w->text_counts = mem_zero(INFER_TEXTS, sizeof *w->text_counts);
+        }
+    }
+}
+
+bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e)
+{
+    struct csv_cells cells = {0};
+    struct csv_block b;
+    bool good = true;
+    watch_all(r, s);
+    while (good && csv_next(c, &b, e)) {
+        good = !(r->stop && r->stop()) && see_block(s, &b, &cells, e);
+        csv_release(c, &b);
+    }
+    csv_cells_free(&cells);
+    return good && e->id == ERR_NONE;
+}
+
+void infer_scan_free(struct survey *s)
+{
+    for (size_t c = 0; s->watches && c < s->count; c++) {
+        struct watch *w = &s->watches[c];
+        for (size_t i = 0; i < sizeof w->example / sizeof *w->example; i++)
+            mem_free(w->example[i]);
+        mem_free(w->other);
+        mem_free(w->comma);
+        mem_free(w->point);
+        mem_free(w->pad);
+        mem_free(w->hashes);
+        vocab_free(w->texts);
+        mem_free(w->text_counts);
+        mem_free(w->sample_hash);
+        mem_free(w->sample_number);
+    }
+    mem_free(s->watches);
+    s->watches = NULL;
+}

@@ -1,0 +1,441 @@
+/* infer_type.c - what each column is, from what its cells look like; what means missing; the
+ * decimal sign; the task. */
+#include "table/infer_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "csv/number.h"
+
+/* --- cells of one column, once it is known what means missing --- */
+
+struct counts {
+    uint64_t present, missing, numbers, texts, distinct;
+    const char *word; /* the first of `texts` that may mean missing and does not; NULL: none */
+    int64_t word_line;
+};
+
+static struct counts count_cells(const struct watch *w, const bool *means_missing, char decimal)
+{
+    struct counts c = {.missing = w->given,
+                       .distinct = w->distinct - (uint64_t)__builtin_popcountll(w->given_seen)};
+    for (int i = 0; i < INFER_MISSING; i++) {
+        if (!w->absent[i])
+            continue;
+        *(means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
+        c.distinct -= means_missing[i];
+        if (!means_missing[i] && (!c.word || w->absent_line[i] < c.word_line)) {
+            c.word = infer_missing_texts[i];
+            c.word_line = w->absent_line[i];
+        }
+    }
+    c.present = w->cells - c.missing;
+    c.numbers = w->whole + (decimal == ',' ? w->commas : w->points);
+    c.texts += w->others + (decimal == ',' ? w->points : w->commas);
+    return c;
+}
+
+/* --- the decimal sign and the texts for missing --- */
+
+/* Numbers with either sign, but for what may mean missing and a cell in a hundred. */
+static bool is_numeric(const struct watch *w)
+{
+    return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
+}
+
+/* A column proves its sign if one of its numbers can be no thousands: 1,5 and not 1,234. Columns of
+ * numbers decide, where they prove one sign and not the other; else the more of the cells in
+ * columns that prove any, as of codes among which some read as numbers. */
+static char find_decimal(const struct survey *s)
+{
+    uint64_t points = 0, commas = 0;
+    bool point = false, comma = false;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct watch *w = &s->watches[i];
+        points += w->odd_points ? w->points : 0;
+        commas += w->odd_commas ? w->commas : 0;
+        point |= w->odd_points && is_numeric(w);
+        comma |= w->odd_commas && is_numeric(w);
+    }
+    if (point != comma)
+        return comma ? ',' : '.';
+    return commas > points ? ',' : '.';
+}
+
+/* Only numbers, or only dates, but for cells of the list: then those mean missing. */
+static bool is_clean(const struct watch *w, char decimal)
+{
+    uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
+    uint64_t wrong = w->others + (decimal == ',' ? w->points : w->commas);
+    return !wrong && (numbers ? !w->dates : w->dates > 0);
+}
+
+static bool listed(const struct opt_strings *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Codes of two capital letters: EU, AS, NA. There NA is one of them. */
+static bool is_of_codes(const struct watch *w)
+{
+    return w->others && w->codes == w->others && w->distinct >= 4 &&
+           !(w->whole + w->points + w->commas + w->dates);
+}
+
+static bool means_nothing(const struct survey *s, int i, char decimal)
+{
+    for (size_t c = 0; c < s->count; c++) {
+        const struct watch *w = &s->watches[c];
+        if (w->absent[i] && (i < INFER_ANYWHERE ? !(i == INFER_NA && is_of_codes(w))
+                                                : is_clean(w, decimal)))
+            return true;
+    }
+    return false;
+}
+
+/* "" and NA as data.missing has them by itself: a file of tomorrow may have an NA that this one
+ * lacks. */
+static void find_missing(const struct infer_request *r, const struct survey *s, char decimal,
+                         bool *means_missing)
+{
+    bool na = false; /* somewhere */
+    for (size_t c = 0; c < s->count; c++)
+        na |= s->watches[c].absent[INFER_NA] > 0;
+    for (int i = 0; i < INFER_MISSING; i++)
+        means_missing[i] = r->missing ? listed(r->missing, infer_missing_texts[i])
+                                      : i == 0 || (i == INFER_NA && !na) ||
+                                            means_nothing(s, i, decimal);
+}
+
+static void take_missing(const struct infer_request *r, const bool *means_missing,
+                         struct opt_strings *out)
+{
+    size_t given = r->missing ? r->missing->count : 0;
+    out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
+    for (size_t i = 0; i < given; i++)
+        out->items[out->count++] = mem_string(r->missing->items[i]);
+    for (int i = 0; i < INFER_MISSING && !r->missing; i++)
+        if (means_missing[i])
+            out->items[out->count++] = mem_string(infer_missing_texts[i]);
+}
+
+/* --- the type of a column --- */
+
+static bool among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* A type with what is said of it. Reasons of one format are of one kind. */
+__attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
+                                                            const char *format, ...)
+{
+    va_list args;
+    c->type = type;
+    c->kind = format;
+    va_start(args, format);
+    vsnprintf(c->reason, sizeof c->reason, format, args);
+    va_end(args);
+}
+
+/* Zeros in front of more than a stray number: 00501 is no amount. */
+static bool is_padded(const struct watch *w, const struct counts *n)
+{
+    return w->padded * 200 >= n->present && w->padded;
+}
+
+/* Whole numbers that floats do not tell apart, met again and again: names. */
+static bool long_codes(const struct watch *w, const struct counts *n)
+{
+    return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
+}
+
+/* So many whole numbers of this range would hardly all differ by chance (birthdays: n^2 / 2 range
+ * pairs of equal ones are to be expected), or they are many. */
+static bool hardly_chance(const struct watch *w, const struct counts *n)
+{
+    double rows = (double)n->present, range = w->high - w->low + 1;
+    return n->present >= 20 && (n->present >= 1000 || rows * rows > 2 * 5 * range);
+}
+
+static void type_of_numbers(const struct watch *w, const struct counts *n, struct infer_column *c)
+{
+    bool whole = !(w->fraction > 0), all = w->whole == n->present;
+    bool different = whole && all && n->distinct == n->present;
+    int name = infer_name(c->name);
+    if (whole && !n->missing && n->present >= 20 && w->steps && all)
+        set_aside(c, COLUMN_ID, "it numbers the rows");
+    else if (whole && name == NAME_ID && n->distinct == n->present)
+        set_aside(c, COLUMN_ID,
+                  "its name and its values, all different, are those of an identifier");
+    else if (whole && name == NAME_ID && n->distinct > 100 && n->distinct * 2 > n->present)
+        set_aside(c, COLUMN_ID, "its name and its %llu values are those of an identifier",
+                  (unsigned long long)n->distinct);
+    else if (w->serials * 2 > n->present && n->distinct * 2 > n->present)
+        set_aside(c, COLUMN_ID, "whole numbers of more than 16 digits, most of them different, "
+                                "are names, and a float does not tell them apart");
+    else if (w->day_numbers == w->whole && all && n->distinct > 1)
+        c->type = COLUMN_DATETIME;
+    else if (different && name == NAME_NUMBER && n->present >= 20 && w->low >= 0)
+        set_aside(c, COLUMN_ID, "its name and its whole numbers, all different, are those of an "
+                                "identifier; if it is a measure, --set data.columns.%s=numeric",
+                  text_quote_z(c->name));
+    else if (different && !n->missing && n->present >= 20 &&
+             (w->rises || w->falls || hardly_chance(w, n)))
+        set_aside(c, COLUMN_NUMERIC,
+                  "every row has another whole number%s: if it names the row, say --id %s",
+                  w->rises ? ", in ascending order" : w->falls ? ", in descending order" : "",
+                  text_quote_z(c->name));
+    else if (whole && all && name == NAME_ID && n->distinct > 2)
+        set_aside(c, COLUMN_NUMERIC, "its name is that of an identifier, and its %llu values come "
+                                     "again: taken as numbers; if they are none, --set "
+                                     "data.columns.%s=categorical, or group, or --id",
+                  (unsigned long long)n->distinct, text_quote_z(c->name));
+    else
+        c->type = COLUMN_NUMERIC;
+}
+
+/* The first cell that is no number, or NULL: a word, or a number with the other decimal sign. */
+static const char *first_wrong(const struct watch *w, const struct counts *n, char decimal,
+                               int64_t *line)
+{
+    bool comma = decimal == ',';
+    const struct {
+        const char *text;
+        int64_t line;
+    } found[] = {{comma ? w->point : w->comma, comma ? w->point_line : w->comma_line},
+                 {w->other, w->other_line},
+                 {n->word, n->word_line}};
+    const char *first = NULL;
+    *line = 0;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        if (found[i].text && (!first || found[i].line < *line)) {
+            first = found[i].text;
+            *line = found[i].line;
+        }
+    return first;
+}
+
+/* The same in words, behind a number of cells. */
+struct place {
+    char text[120];
+};
+
+static struct place place_of_wrong(const struct watch *w, const struct counts *n, char decimal)
+{
+    struct place p = {""};
+    int64_t line;
+    const char *first = first_wrong(w, n, decimal, &line);
+    if (first)
+        snprintf(p.text, sizeof p.text, ", the first \"%.60s\" at line %lld", text_quote_z(first),
+                 (long long)line);
+    return p;
+}
+
+/* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
+static bool type_of_most(const struct watch *w, const struct counts *n, char decimal,
+                         struct infer_column *c)
+{
+    bool dates = w->dates > n->numbers;
+    uint64_t wrong = n->present - (dates ? w->dates : n->numbers);
+    if (wrong * 100 > n->present || is_padded(w, n) ||
+        (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
+        (infer_name(c->name) == NAME_ID && n->distinct * 2 > n->present))
+        return false;
+    struct place first = place_of_wrong(w, n, decimal);
+    set_aside(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
+              "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
+              "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
+              wrong == 1 ? "is" : "are", dates ? "date" : "number", first.text);
+    return true;
+}
+
+/* Numbers or dates written in a form that dnn does not read, among numbers or by themselves. */
+static bool type_of_forms(const struct watch *w, const struct counts *n, char decimal,
+                          struct infer_column *c)
+{
+    bool comma = decimal == ',';
+    uint64_t foreign = comma ? w->points : w->commas, odd = comma ? w->odd_points : w->odd_commas;
+    uint64_t forms[FORMS], all = 0;
+    int form = FORM_NONE;
+    memcpy(forms, w->forms, sizeof forms);
+    forms[!odd ? FORM_GROUPED : comma ? FORM_POINT : FORM_COMMA] += foreign;
+    for (int i = FORM_NEARLY; i < FORMS; i++) {
+        all += forms[i];
+        form = forms[i] > forms[form] || form == FORM_NONE ? i : form;
+    }
+    uint64_t read = form == FORM_DATE ? w->dates : n->numbers;
+    if (!all || all != w->others + foreign || all + read != n->present)
+        return false;
+    int64_t line;
+    const char *first = first_wrong(w, n, decimal, &line);
+    char reason[200];
+    const char *kind = infer_form_reason(form, first, decimal, reason, sizeof reason);
+    bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
+               n->distinct * 4 <= n->present;
+    set_aside(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
+              few ? "; taken as categories" : "");
+    c->kind = kind;
+    if (first && form != FORM_NEARLY && strlen(c->reason) + 60 < sizeof c->reason) {
+        size_t at = strlen(c->reason);
+        snprintf(c->reason + at, sizeof c->reason - at, " (\"%.40s\" at line %lld)",
+                 text_quote_z(first), (long long)line);
+    }
+    return true;
+}
+
+/* A target is never set aside; that its cells are numbers dnn does not read is kept as its reason:
+ * the task is then to estimate them, once they are mended. */
+static void type_of_target(const struct watch *w, const struct counts *n, char decimal,
+                           struct infer_column *c)
+{
+    bool read = !n->texts && !w->dates;
+    if (!read && !(n->distinct > 30 && type_of_forms(w, n, decimal, c) &&
+                   w->forms[FORM_DATE] == 0))
+        c->reason[0] = '\0';
+    c->kind = NULL;
+    c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
+}
+
+static void say_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
+                      struct infer_column *c)
+{
+    uint64_t wrong = n->present - n->numbers;
+    set_aside(c, type,
+              "numbers but for %llu of %llu cells%s: mend %s and run init again, or list the text "
+              "under data.missing and make the column numeric", (unsigned long long)wrong,
+              (unsigned long long)n->present,
+              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them");
+}
+
+static void type_of_texts(const struct watch *w, const struct counts *n, char decimal,
+                          struct infer_column *c)
+{
+    double present = (double)n->present, distinct = (double)n->distinct;
+    double words = w->others ? (double)w->words / (double)w->others : 0;
+    double bytes = w->others ? (double)w->bytes / (double)w->others : 0;
+    bool unique = n->distinct == n->present || w->capped;
+    uint64_t wrong = n->present - n->numbers;
+    c->type = COLUMN_CATEGORICAL;
+    if (is_padded(w, n))
+        set_aside(c, COLUMN_CATEGORICAL,
+                  "zeros in front, as in \"%.40s\", make codes of its numbers",
+                  text_quote_z(w->pad));
+    else if (long_codes(w, n))
+        set_aside(c, COLUMN_CATEGORICAL, "whole numbers of more than 16 digits are codes");
+    bool numbers = wrong && n->numbers * 2 > n->present &&
+                   (n->distinct > 100 || (distinct > 0.5 * present && !c->reason[0]));
+    if (n->present < 20) {
+        if (numbers && wrong == 1)
+            say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+        return;
+    }
+    if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
+        set_aside(c, COLUMN_ID, "its name and its values, %s different, are those of an identifier",
+                  unique ? "all" : "most of them");
+    else if (words >= 3 && distinct > 0.5 * present)
+        set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell, %.0f %% of the cells different",
+                  words, 100 * distinct / present);
+    else if (bytes >= 60 && words >= 8 && distinct > 0.2 * present)
+        set_aside(c, COLUMN_IGNORE, "free text: %.0f words a cell", words);
+    else if (unique && infer_name(c->name) == NAME_NUMBER)
+        set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
+                                "identifier");
+    else if (numbers)
+        say_wrong(w, n, decimal, COLUMN_IGNORE, c);
+    else if (unique)
+        set_aside(c, COLUMN_IGNORE, "every cell is different");
+    else if (distinct > 0.5 * present && n->distinct > 50)
+        set_aside(c, COLUMN_IGNORE, "%llu different values in %llu cells: hardly one is met again",
+                  (unsigned long long)n->distinct, (unsigned long long)n->present);
+    else if (n->distinct > VOCAB_MOST / 2)
+        set_aside(c, COLUMN_IGNORE, "too many values");
+    else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
+        say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+}
+
+/* Dates of one form, or what the others become. */
+static void type_of_dates(const struct watch *w, struct infer_column *c)
+{
+    c->type = COLUMN_DATETIME;
+    if (w->times && w->times < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a time without a date: they count as times of 1970-01-01",
+                  (unsigned long long)w->times, (unsigned long long)w->dates);
+    else if (w->months && w->months < w->dates)
+        set_aside(c, COLUMN_DATETIME,
+                  "%llu of %llu cells are a month without a day: they count as its first day",
+                  (unsigned long long)w->months, (unsigned long long)w->dates);
+}
+
+static void type_of(const struct infer_request *r, const struct survey *s, const struct watch *w,
+                    const struct counts *n, char decimal, struct infer_column *c)
+{
+    uint64_t least = s->rows < 40 ? 1 : 10;
+    if (r->target && strcmp(c->name, r->target) == 0)
+        type_of_target(w, n, decimal, c);
+    else if (among(r->ids, r->id_count, c->name))
+        c->type = COLUMN_ID;
+    else if (among(r->ignored, r->ignored_count, c->name))
+        c->type = COLUMN_IGNORE;
+    else if (!n->present)
+        set_aside(c, COLUMN_IGNORE, "every cell is missing");
+    else if (n->missing && n->present < least)
+        set_aside(c, COLUMN_IGNORE, "only %llu of %llu rows have a value",
+                  (unsigned long long)n->present, (unsigned long long)s->rows);
+    else if (n->distinct == 1 && !n->missing)
+        set_aside(c, COLUMN_IGNORE, "the same value in every row");
+    else if (n->distinct == 1)
+        c->type = COLUMN_CATEGORICAL; /* that it is missing is all it says */
+    else if (!n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n))
+        type_of_numbers(w, n, c);
+    else if (!n->texts && !n->numbers)
+        type_of_dates(w, c);
+    else if (!type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
+        type_of_texts(w, n, decimal, c);
+}
+
+void infer_types(const struct infer_request *r, const struct survey *s, struct infer *out)
+{
+    bool means_missing[INFER_MISSING];
+    out->decimal = r->decimal ? r->decimal : find_decimal(s);
+    find_missing(r, s, out->decimal, means_missing);
+    take_missing(r, means_missing, &out->missing);
+    out->rows = s->rows;
+    out->count = s->count;
+    out->columns = mem_zero(s->count, sizeof *out->columns);
+    for (size_t i = 0; i < s->count; i++) {
+        struct watch *w = &s->watches[i];
+        struct infer_column *c = &out->columns[i];
+        struct counts n = count_cells(w, means_missing, out->decimal);
+        c->name = mem_string(s->names[i]);
+        c->missing = n.missing;
+        c->distinct = n.distinct;
+        c->distinct_capped = w->capped;
+        bool comma = out->decimal == ',';
+        c->low = comma ? fmin(w->low, w->comma_low) : w->low;
+        c->high = comma ? fmax(w->high, w->comma_high) : w->high;
+        if (!n.numbers)
+            c->low = c->high = NAN;
+        for (size_t k = 0; k < sizeof w->example / sizeof *w->example; k++) {
+            c->examples[k] = w->example[k];
+            w->example[k] = NULL;
+        }
+        type_of(r, s, w, &n, out->decimal, c);
+        if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
+            w->absent[INFER_NA] && is_of_codes(w))
+            set_aside(c, COLUMN_CATEGORICAL, means_missing[INFER_NA]
+                      ? "\"NA\" means missing in other columns, and so among its codes of two "
+                        "letters too; data.missing says so"
+                      : "\"NA\" is taken as one of its codes of two letters, not as missing; "
+                        "data.missing lists what is");
+    }
+}

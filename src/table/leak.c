@@ -1,0 +1,214 @@
+/* leak.c - measures how much of the target one column explains. A row is always judged by the
+ * others, so that a column of unique values does not look like a perfect one. */
+#include "table/leak.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* --- two classes: the area under the curve of one score --- */
+
+/* P(score of class 1 > score of class 0) + P(equal) / 2, by ranks. */
+static double area(const int32_t *label, const float *score, uint32_t count)
+{
+    uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
+    uint64_t zeros = 0, ones = 0, below = 0; /* below: twice the pairs in order */
+    sort_order_floats(order, score, count);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint64_t zero = 0, one = 0;
+        for (end = i; end < count && !(score[order[end]] > score[order[i]]); end++)
+            *(label[order[end]] ? &one : &zero) += 1;
+        below += one * (2 * zeros + zero);
+        zeros += zero;
+        ones += one;
+    }
+    mem_free(order);
+    return zeros && ones ? (double)below / 2 / ((double)zeros * (double)ones) : 0.5;
+}
+
+/* --- groups --- */
+
+/* The share of class 1 among the other rows of the group, with one row of the overall share
+ * added. */
+static double area_of_groups(const struct leak_target *t, const int32_t *group, uint32_t groups)
+{
+    double *ones = mem_zero(groups, sizeof *ones), *rows = mem_zero(groups, sizeof *rows), all = 0;
+    float *score = mem_alloc((size_t)t->count + 1, sizeof *score);
+    for (uint32_t i = 0; i < t->count; i++) {
+        rows[group[i]]++;
+        ones[group[i]] += t->label[i];
+        all += t->label[i];
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        double others = ones[group[i]] - t->label[i];
+        score[i] = (float)((others + all / t->count) / rows[group[i]]);
+    }
+    double result = area(t->label, score, t->count);
+    mem_free(ones);
+    mem_free(rows);
+    mem_free(score);
+    return result;
+}
+
+/* Rows whose class is the most frequent one among the other rows of their group, against always
+ * answering the largest. */
+static double errors_saved(const struct leak_target *t, const int32_t *group, uint32_t groups)
+{
+    uint64_t cells = (uint64_t)groups * t->classes;
+    uint32_t *of = cells <= (uint64_t)1 << 24 ? mem_zero(cells, sizeof *of) : NULL;
+    if (!of)
+        return 0; /* about a value for each row: nothing to judge by */
+    uint32_t *overall = mem_zero(t->classes, sizeof *overall), largest = 0;
+    uint64_t right = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        of[(uint64_t)(uint32_t)group[i] * t->classes + (uint32_t)t->label[i]]++;
+        if (++overall[t->label[i]] > largest)
+            largest = overall[t->label[i]];
+    }
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t *counts = of + (uint64_t)g * t->classes;
+        uint32_t most = 0, second = 0;
+        for (uint32_t c = 0; c < t->classes; c++) {
+            if (counts[c] > most) {
+                second = most;
+                most = counts[c];
+            } else if (counts[c] > second) {
+                second = counts[c];
+            }
+        }
+        /* Without itself a row of the first class still wins when the first leads by two. */
+        right += most > second + 1 ? most : 0;
+    }
+    mem_free(of);
+    mem_free(overall);
+    double wrong = (double)(t->count - right), base = (double)(t->count - largest);
+    return base > 0 && wrong < base ? 1 - wrong / base : 0;
+}
+
+/* 1 - (squared error of the mean of the group's other rows) / (squared error of the overall
+ * mean). */
+static double variance_between(const struct leak_target *t, const int32_t *group, uint32_t groups)
+{
+    double *sum = mem_zero(groups, sizeof *sum), *rows = mem_zero(groups, sizeof *rows);
+    double mean = 0, all = 0, left = 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        mean += ((double)t->value[i] - mean) / (i + 1);
+    for (uint32_t i = 0; i < t->count; i++) {
+        sum[group[i]] += (double)t->value[i] - mean;
+        rows[group[i]]++;
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        double y = (double)t->value[i] - mean, others = rows[group[i]] - 1;
+        double guess = others > 0 ? (sum[group[i]] - y) / others : 0;
+        all += y * y;
+        left += (y - guess) * (y - guess);
+    }
+    mem_free(sum);
+    mem_free(rows);
+    return all > 0 && left < all ? 1 - left / all : 0;
+}
+
+double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t groups)
+{
+    if (t->count < 2)
+        return 0;
+    if (!t->classes)
+        return variance_between(t, group, groups);
+    if (t->classes == 2)
+        return fmax(0, 2 * area_of_groups(t, group, groups) - 1);
+    return errors_saved(t, group, groups);
+}
+
+/* --- numbers --- */
+
+enum { LEAK_OFTEN = 8 }; /* rows a value, where values count one by one */
+
+/* Squared correlation over the rows that have the number. */
+static double correlation(const float *x, const float *y, uint32_t count)
+{
+    double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (x[i] != x[i])
+            continue;
+        double dx = (double)x[i] - mx, dy = (double)y[i] - my;
+        n++;
+        mx += dx / n;
+        my += dy / n;
+        xx += dx * ((double)x[i] - mx);
+        yy += dy * ((double)y[i] - my);
+        xy += dx * ((double)y[i] - my);
+    }
+    return n > 2 && xx > 0 && yy > 0 ? xy / xx * (xy / yy) : 0;
+}
+
+/* Up to 255 ranges of equal rows, equal values together; every value by itself where most are met
+ * often (a series has rows of one class: a range across two of them would hide it). Group 0 is
+ * missing. */
+static uint32_t to_ranges(const float *number, uint32_t count, int32_t *group)
+{
+    float *present = mem_alloc((size_t)count + 1, sizeof *present);
+    uint32_t *rows = mem_alloc((size_t)count + 1, sizeof *rows);
+    uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
+    uint32_t n = 0, groups = 1, begun = 0, values = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        group[i] = 0;
+        if (number[i] == number[i]) {
+            present[n] = number[i];
+            rows[n++] = i;
+        }
+    }
+    sort_order_floats(order, present, n);
+    for (uint32_t i = 0; i < n; i++)
+        values += i == 0 || present[order[i]] > present[order[i - 1]];
+    uint32_t least = (uint64_t)values * LEAK_OFTEN <= n ? 1 : n / 255 + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        bool other = i == 0 || present[order[i]] > present[order[i - 1]];
+        if (i == 0 || (other && i - begun >= least)) {
+            groups++;
+            begun = i;
+        }
+        group[rows[order[i]]] = (int32_t)groups - 1;
+    }
+    mem_free(present);
+    mem_free(rows);
+    mem_free(order);
+    return groups;
+}
+
+double leak_of_number(const struct leak_target *t, const float *number)
+{
+    if (t->count < 2)
+        return 0;
+    if (!t->classes)
+        return correlation(number, t->value, t->count);
+    if (t->classes == 2) {
+        /* Rows without the number say nothing here; whether a cell is missing is told by the
+         * indicator. */
+        int32_t *label = mem_alloc((size_t)t->count + 1, sizeof *label);
+        float *present = mem_alloc((size_t)t->count + 1, sizeof *present);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < t->count; i++)
+            if (number[i] == number[i]) {
+                label[n] = t->label[i];
+                present[n++] = number[i];
+            }
+        double result = n * 2 >= t->count ? 2 * fabs(area(label, present, n) - 0.5) : 0;
+        mem_free(label);
+        mem_free(present);
+        return result;
+    }
+    int32_t *group = mem_alloc((size_t)t->count + 1, sizeof *group);
+    double result = errors_saved(t, group, to_ranges(number, t->count, group));
+    mem_free(group);
+    return result;
+}
+
+bool leak_suspect(const struct leak_target *t, double explained)
+{
+    if (t->count < 50) /* a few rows agree by chance */
+        return false;
+    return explained > (t->classes == 2 ? 0.99 : t->classes ? 0.98 : 0.9998);
+}

@@ -1,0 +1,61 @@
+/* options.h - the "data" object of the config, as read by opt.h from data_options_table
+ * (options.c). */
+#ifndef DNN_TABLE_OPTIONS_H
+#define DNN_TABLE_OPTIONS_H
+
+#include "base/opt.h"
+#include "base/rng.h"
+#include "csv/csv.h"
+
+enum split_method {
+    SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
+};
+enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
+
+struct split_options {
+    int method;           /* enum split_method; -1 (absent) until data_options_settle */
+    bool method_given;
+    char *column;         /* NULL: see INTERFACE.md, split.column */
+    double valid, test;   /* fractions */
+};
+
+struct data_options {
+    /* files; run/config has made the paths relative to the working folder */
+    struct opt_strings train, valid, test;
+    char *delimiter;      /* one of , ; TAB | */
+    int decimal;          /* 0 '.', 1 ',' */
+    int encoding;         /* enum csv_encoding */
+    bool header;
+    struct opt_strings missing;
+    char *target, *positive;
+    const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
+    struct split_options split;
+};
+
+/* After opt_read, before schema_declare: makes the default split method that of the task, and
+ * checks what one key alone cannot show (delimiter, fractions that leave no training rows,
+ * stratified regression). E13 with the place. doc: the whole config. */
+bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
+
+/* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
+#define COLUMN_MIN_COUNT_MOST 1000000000
+#define COLUMN_DIM_MOST 4096
+struct column_options {
+    char *type;
+    int scale, impute, unknown, encode;
+    int64_t min_count;
+    const struct json *dim;
+};
+
+extern const struct option data_options_table[];   /* keys below "data" */
+extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
+void columns_schema(struct json_out *out); /* "columns" of the schema's $defs, from those tables */
+extern const char *const split_method_names[], *const task_names[];
+/* Words of the columns' members, in the order of the enums of schema.h. What a config may say of a
+ * type ends before COLUMN_TARGET, the roles have every one. */
+extern const char *const column_type_names[], *const column_role_names[];
+extern const char *const column_scale_names[];
+extern const char *const column_impute_names[], *const column_unknown_names[];
+extern const char *const column_encode_names[];
+
+#endif

@@ -1,0 +1,44 @@
+/* quantile.c - columns by rank in plain C, and the choice of a processor's best. */
+#include "table/quantile.h"
+
+#include "csv/processor.h"
+
+/* Knots below each value: the same halving for all at once, without a branch that depends on one.
+ */
+static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
+                            size_t values)
+{
+    memset(below, 0, values * sizeof *below);
+    uint32_t left = count;
+    for (; left > 1; left -= left / 2)
+        for (size_t i = 0; i < values; i++)
+            below[i] += (0u - (uint32_t)(knots[below[i] + left / 2 - 1] < v[i])) & left / 2;
+    for (size_t i = 0; i < values; i++)
+        below[i] += knots[below[i]] < v[i];
+}
+
+#include "table/quantile_loop.h"
+
+double stats_normal_quantile(double p)
+{
+    return in_middle(p) ? quantile_middle(p) : quantile_tail(p);
+}
+
+void quantile_plain(const struct number_slot *n, float *v, size_t count, struct quantile_room *room)
+{
+    quantile_loop(n, v, count, room);
+}
+
+quantile_fn *quantile_choose(void)
+{
+#if defined(__x86_64__)
+    static quantile_fn *_Atomic chosen;
+    quantile_fn *f = chosen;
+    if (!f)
+        chosen = f = processor_may("avx512") && quantile_has_avx512() ? quantile_avx512
+                                                                      : quantile_plain;
+    return f;
+#else
+    return quantile_plain;
+#endif
+}

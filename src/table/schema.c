@@ -1,0 +1,182 @@
+/* schema.c - where each column stands in a record, what the network sees of it, and how a schema
+ * ends. */
+#include "table/schema.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "csv/date.h"
+
+void schema_layout(struct schema *s)
+{
+    s->number_count = s->category_count = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        c->number = c->category = UINT32_MAX;
+        if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) {
+            c->number = s->number_count;
+            s->number_count += c->type == COLUMN_DATETIME ? DATE_PARTS : 1;
+        } else if (c->type == COLUMN_CATEGORICAL) {
+            c->category = s->category_count++;
+            if (!c->vocab)
+                c->vocab = vocab_new();
+        }
+    }
+    if (s->task != TASK_REGRESSION && !s->labels) {
+        s->labels = vocab_new();
+        s->columns[s->target].vocab = s->labels;
+    }
+    s->numbers = mem_zero(s->number_count ? s->number_count : 1, sizeof *s->numbers);
+    for (uint32_t i = 0; i < s->number_count; i++)
+        s->numbers[i] = (struct number_slot){
+            .factor = 1, .least = -SCHEMA_SCALED_MOST, .most = SCHEMA_SCALED_MOST};
+    s->format = rowfmt_make(s->number_count, s->category_count);
+}
+
+void schema_free(struct schema *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->column_count; i++) {
+        mem_free(s->columns[i].name);
+        if (s->columns[i].vocab != s->labels)
+            vocab_free(s->columns[i].vocab);
+    }
+    vocab_free(s->labels);
+    for (uint32_t i = 0; s->numbers && i < s->number_count; i++)
+        mem_free(s->numbers[i].quantiles);
+    for (size_t i = 0; i < s->missing.count; i++)
+        mem_free(s->missing.items[i]);
+    mem_free(s->missing.items);
+    mem_free(s->columns);
+    mem_free(s->positive);
+    mem_free(s->numbers);
+    mem_free(s->split_columns);
+    mem_free(s);
+}
+
+/* --- what the network sees --- */
+
+/* One-hot costs a weight row a slot and learns fast; beyond this the shared rows of an embedding
+ * generalise better. */
+#define ONEHOT_MOST 32u
+
+/* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al.,
+ * 2020). */
+static uint32_t auto_dim(uint32_t count)
+{
+    double dim = round(1.6 * pow((double)count, 0.56));
+    return dim > 100 ? 100 : dim < 1 ? 1 : (uint32_t)dim;
+}
+
+static struct feature_category category_of(const struct column *c)
+{
+    struct feature_category f = {.count = 2 + vocab_count(c->vocab)};
+    bool onehot = c->encode == ENCODE_ONEHOT ||
+                  (c->encode == ENCODE_AUTO && !c->dim && f.count <= ONEHOT_MOST);
+    f.encode = onehot ? CATEGORY_ONEHOT : CATEGORY_EMBEDDING;
+    if (!onehot)
+        f.dim = c->dim ? (uint32_t)c->dim : auto_dim(f.count);
+    return f;
+}
+
+struct features *schema_features(const struct schema *s)
+{
+    struct features *f = mem_zero(1, sizeof *f);
+    f->format = s->format;
+    f->indicators = mem_alloc(s->number_count ? s->number_count : 1, sizeof *f->indicators);
+    for (uint32_t i = 0; i < s->number_count; i++)
+        if (s->numbers[i].indicator)
+            f->indicators[f->indicator_count++] = i;
+    f->categories = mem_zero(s->category_count ? s->category_count : 1, sizeof *f->categories);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].category != UINT32_MAX)
+            f->categories[s->columns[i].category] = category_of(&s->columns[i]);
+    f->outputs = s->labels ? vocab_count(s->labels) : 1;
+    return f;
+}
+
+void features_free(struct features *f)
+{
+    if (!f)
+        return;
+    mem_free(f->indicators);
+    mem_free(f->categories);
+    mem_free(f);
+}
+
+/* --- for inspect --- */
+
+static void write_number(const struct schema *s, const struct column *c, struct json_out *out)
+{
+    const struct number_slot *n = &s->numbers[c->number];
+    json_put_string(out, "scale", column_scale_names[n->scale]);
+    json_put_string(out, "impute", column_impute_names[c->impute]);
+    json_put_number(out, "low", n->offset + (double)n->low);
+    json_put_number(out, "high", n->offset + (double)n->high);
+    json_put_number(out, "imputed", n->offset + (double)n->impute);
+    if (n->scale == SCALE_QUANTILE) {
+        json_put_int(out, "quantiles", n->quantile_count);
+    } else if (n->scale != SCALE_NONE) {
+        json_put_number(out, "center", n->offset + n->center);
+        if (n->factor > 0)
+            json_put_number(out, "divided_by", 1 / n->factor);
+    }
+    json_put_bool(out, "indicator", n->indicator);
+}
+
+static void write_category(const struct column *c, struct json_out *out)
+{
+    struct feature_category f = category_of(c);
+    json_put_int(out, "values", vocab_count(c->vocab));
+    json_put_string(out, "unknown", column_unknown_names[c->unknown]);
+    json_put_string(out, "encode",
+                    f.encode == CATEGORY_ONEHOT ? column_encode_names[ENCODE_ONEHOT]
+                                                : column_encode_names[ENCODE_EMBEDDING]);
+    if (f.encode == CATEGORY_EMBEDDING)
+        json_put_int(out, "dim", f.dim);
+    json_put_int(out, "min_count", c->min_count);
+}
+
+static void write_column(const struct schema *s, const struct column *c, struct json_out *out)
+{
+    json_open(out, NULL, '{');
+    json_put_string(out, "name", c->name);
+    json_put_string(out, "type", column_role_names[c->type]);
+    if (s->fitted && (c->number != UINT32_MAX || c->category != UINT32_MAX)) {
+        json_put_int(out, "missing", (int64_t)c->missing);
+        if (c->number != UINT32_MAX)
+            write_number(s, c, out);
+        else
+            write_category(c, out);
+    }
+    json_close(out, '}');
+}
+
+void schema_write_json(const struct schema *s, struct json_out *out)
+{
+    char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
+    json_put_string(out, "task", task_names[s->task]);
+    json_put_string(out, "target", s->columns[s->target].name);
+    json_put_string(out, "delimiter", delimiter);
+    json_put_string(out, "decimal", decimal);
+    json_put_string(out, "encoding", csv_encoding_names[s->dialect.encoding]);
+    json_put_bool(out, "header", s->dialect.header);
+    json_open(out, "missing", '[');
+    for (size_t i = 0; i < s->missing.count; i++)
+        json_put_string(out, NULL, s->missing.items[i]);
+    json_close(out, ']');
+    if (s->labels) {
+        json_open(out, "labels", '[');
+        for (uint32_t i = 0; i < vocab_count(s->labels); i++)
+            json_put_string(out, NULL, vocab_text(s->labels, i, NULL));
+        json_close(out, ']');
+    } else if (s->fitted) {
+        json_put_number(out, "target_mean", s->target_center);
+        json_put_number(out, "target_deviation", s->target_scale);
+    }
+    json_open(out, "columns", '[');
+    for (size_t i = 0; i < s->column_count; i++)
+        write_column(s, &s->columns[i], out);
+    json_close(out, ']');
+}

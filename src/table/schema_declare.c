@@ -1,0 +1,355 @@
+/* schema_declare.c - from the "data" object of a config to a schema: types, roles, the columns
+ * that the split reads. */
+#include "table/schema.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct declaration {
+    const struct data_options *options;
+    const struct json_doc *doc;
+    struct schema *schema;
+    const struct json **places; /* by column: its entry, NULL when it has none */
+    struct vocab *names;        /* of the columns: index of the column */
+    struct err *e;
+};
+
+static bool is_feature(int type)
+{
+    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+}
+
+static struct column *column_add(struct declaration *d, const char *name, const struct json *place)
+{
+    struct schema *s = d->schema;
+    if (!(s->column_count & (s->column_count - 1))) { /* 0, 1, 2, 4, ..: room for twice as many */
+        size_t room = s->column_count ? 2 * s->column_count : 1;
+        s->columns = mem_grow(s->columns, room, sizeof *s->columns);
+        d->places = mem_grow(d->places, room, sizeof *d->places);
+    }
+    d->places[s->column_count] = place;
+    vocab_add(d->names, name, strlen(name));
+    struct column *c = &s->columns[s->column_count++];
+    *c = (struct column){
+        .name = mem_string(name), .min_count = 1, .number = UINT32_MAX, .category = UINT32_MAX};
+    return c;
+}
+
+#define COLUMNS_KEY "data.columns"
+#define SPLIT_KEY "data.split.column"
+
+/* The key that a split by a column is about, and the one that it contradicts. */
+static bool split_key(const struct declaration *d, const char *key, const char *other)
+{
+    err_key(d->e, "%s", key);
+    return err_other(d->e, other);
+}
+
+/* With the place of the entry when it has one. */
+#define FAIL(d, at, id, ...) \
+    ((at) ? json_fail((d)->doc, at, (d)->e, id, __VA_ARGS__) : err_set((d)->e, id, __VA_ARGS__))
+
+/* --- one entry of "columns" --- */
+
+static bool type_of(const struct declaration *d, const struct json *v, const char *name, int *type)
+{
+    size_t count = 0;
+    for (; column_type_names[count]; count++)
+        if (strcmp(column_type_names[count], json_string(v)) == 0) {
+            *type = (int)count;
+            return true;
+        }
+    json_fail(d->doc, v, d->e, ERR_CONFIG_WORD, "column \"%s\": unknown type \"%s\"",
+              text_quote_z(name), text_quote_z(json_string(v)));
+    err_words(d->e, column_type_names, count);
+    const char *near = text_nearest(json_string(v), column_type_names, count);
+    return near ? err_help(d->e, "did you mean `%s`?", near) : false;
+}
+
+static bool read_dim(const struct declaration *d, const struct json *v, const char *name,
+                     int64_t *dim)
+{
+    *dim = 0;
+    if (!v || (json_kind(v) == JSON_STRING && strcmp(json_string(v), "auto") == 0))
+        return true;
+    if (json_kind(v) == JSON_NUMBER && json_integer(v, dim) && *dim >= 1 &&
+        *dim <= COLUMN_DIM_MOST)
+        return true;
+    json_fail(d->doc, v, d->e,
+              json_kind(v) == JSON_NUMBER ? ERR_CONFIG_RANGE : ERR_CONFIG_TYPE,
+              "column \"%s\": `dim` is neither \"auto\" nor an integer from 1 to %d",
+              text_quote_z(name), COLUMN_DIM_MOST);
+    return false;
+}
+
+/* Often a --set that names a column wrongly. */
+static bool no_type(const struct declaration *d, const struct json *v, const char *name)
+{
+    const char **known = mem_alloc(json_count(d->options->columns) + 1, sizeof *known);
+    size_t count = 0;
+    for (const struct json *c = json_at(d->options->columns, 0); c; c = json_next(c))
+        if (c != v)
+            known[count++] = json_key(c);
+    const char *near = text_nearest(name, known, count);
+    mem_free(known);
+    json_fail(d->doc, v, d->e, ERR_CONFIG_MISSING_KEY, "`data.columns.%s` has no \"type\"",
+              text_quote_z(name));
+    return near ? err_help(d->e, "did you mean the column \"%s\"?", text_quote_z(near))
+                : err_help(d->e, "{\"type\": ...} says what the column is");
+}
+
+static bool read_object(const struct declaration *d, const struct json *v, struct column *c)
+{
+    const struct json *word = json_get(v, "type");
+    const struct option *table = column_plain_table;
+    int type = COLUMN_IGNORE;
+    if (!word)
+        return no_type(d, v, c->name);
+    if (json_kind(word) == JSON_STRING) {
+        if (!type_of(d, word, c->name, &type))
+            return false;
+        if (type == COLUMN_NUMERIC)
+            table = column_numeric_table;
+        else if (type == COLUMN_CATEGORICAL)
+            table = column_categorical_table;
+    }
+    struct text path = {0};
+    struct column_options o = {0};
+    text_printf(&path, "data.columns.%s", text_quote_z(c->name));
+    bool read = opt_read(table, d->doc, v, path.data, &o, d->e);
+    text_free(&path);
+    if (!read)
+        return false;
+    bool good = read_dim(d, o.dim, c->name, &c->dim);
+    c->type = type;
+    c->scale = o.scale;
+    c->impute = o.impute;
+    c->unknown = o.unknown;
+    c->encode = o.encode;
+    c->min_count = table == column_categorical_table ? o.min_count : 1;
+    opt_release(table, &o);
+    if (good && c->unknown == UNKNOWN_ERROR && c->min_count > 1) {
+        json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
+                  "column \"%s\": `min_count` above 1 makes values unknown, and `unknown` is error",
+                  text_quote_z(c->name));
+        good = err_help(d->e, "set \"unknown\" to \"bucket\" or \"missing\"");
+    }
+    if (good && c->dim && c->encode == ENCODE_ONEHOT) {
+        json_fail(d->doc, v, d->e, ERR_CONFIG_CONFLICT,
+                  "column \"%s\": `dim` is the width of an embedding, and `encode` is onehot",
+                  text_quote_z(c->name));
+        good = err_help(d->e, "leave one of them out");
+    }
+    return good;
+}
+
+static bool read_entry(struct declaration *d, const struct json *v)
+{
+    struct column *c = column_add(d, json_key(v), v);
+    if (json_kind(v) == JSON_STRING)
+        return type_of(d, v, c->name, &c->type);
+    if (json_kind(v) == JSON_OBJECT)
+        return read_object(d, v, c);
+    return json_fail(d->doc, v, d->e, ERR_CONFIG_TYPE,
+                     "column \"%s\": expected a type or an object with one",
+                     text_quote_z(c->name));
+}
+
+/* --- roles --- */
+
+static uint32_t index_of(const struct declaration *d, const char *name)
+{
+    return vocab_find(d->names, name, strlen(name));
+}
+
+/* Whatever it is listed as: that a config does not list it is asked by config_check. */
+static void take_target(struct declaration *d)
+{
+    uint32_t at = index_of(d, d->options->target);
+    if (at == UINT32_MAX) {
+        column_add(d, d->options->target, NULL);
+        at = (uint32_t)d->schema->column_count - 1;
+    }
+    d->schema->target = at;
+    d->schema->columns[at].type = COLUMN_TARGET;
+}
+
+static void split_reads(struct schema *s, uint32_t column)
+{
+    s->split_columns =
+        mem_grow(s->split_columns, s->split_column_count + 1, sizeof *s->split_columns);
+    s->split_columns[s->split_column_count++] = column;
+}
+
+static bool split_named(struct declaration *d, const char *name, const struct json *place)
+{
+    const struct split_options *o = &d->options->split;
+    uint32_t at = index_of(d, name);
+    if (at == UINT32_MAX) {
+        column_add(d, name, NULL)->type = o->method == SPLIT_GROUP ? COLUMN_GROUP : COLUMN_SPLIT;
+        at = (uint32_t)d->schema->column_count - 1;
+    }
+    struct column *c = &d->schema->columns[at];
+    if (c->type == COLUMN_IGNORE)
+        c->type = o->method == SPLIT_GROUP ? COLUMN_GROUP : COLUMN_SPLIT;
+    if (c->type == COLUMN_TARGET) {
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN, "`data.split.column`: \"%s\" is the target",
+             text_quote_z(name));
+        split_key(d, SPLIT_KEY, "data.target");
+        return err_help(d->e, "name another column");
+    }
+    if (o->method == SPLIT_COLUMN && is_feature(c->type)) {
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column`: \"%s\" says the part of a row and cannot be a feature as well",
+             text_quote_z(name));
+        split_key(d, SPLIT_KEY, COLUMNS_KEY);
+        return err_help(d->e, "leave it out of \"columns\"");
+    }
+    if (o->method == SPLIT_TIME && c->type != COLUMN_DATETIME && c->type != COLUMN_NUMERIC &&
+        c->type != COLUMN_SPLIT) {
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column`: \"%s\" is neither a datetime nor a number", text_quote_z(name));
+        split_key(d, SPLIT_KEY, COLUMNS_KEY);
+        return err_help(d->e, "declare it as \"datetime\" or \"numeric\", or name another column");
+    }
+    split_reads(d->schema, at);
+    return true;
+}
+
+/* Without a name: the one column whose type says it. */
+static bool split_by_type(struct declaration *d, int type, const struct json *place)
+{
+    const struct schema *s = d->schema;
+    const char *word = column_type_names[type];
+    uint32_t found = 0, at = 0;
+    for (uint32_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == type && found++ == 0)
+            at = i;
+    if (found == 1) {
+        split_reads(d->schema, at);
+        return true;
+    }
+    if (found)
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column` must say which column of type %s is meant", word);
+    else
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.method` needs a column of type %s, and there is none", word);
+    split_key(d, found ? SPLIT_KEY : "data.split.method", COLUMNS_KEY);
+    return err_help(d->e, "name it in split.column");
+}
+
+/* Where the config speaks of the split, or of its columns when it does not. */
+static const struct json *split_place(const struct declaration *d)
+{
+    static const char *const keys[] = {SPLIT_KEY, "data.split.method", "data.split"};
+    const struct json *at = NULL;
+    for (size_t i = 0; d->doc && !at && i < sizeof keys / sizeof *keys; i++)
+        at = json_path(json_root(d->doc), keys[i]);
+    return at ? at : d->options->columns;
+}
+
+static bool take_split(struct declaration *d)
+{
+    const struct split_options *o = &d->options->split;
+    const struct json *place = split_place(d);
+    switch ((enum split_method)o->method) {
+    case SPLIT_RANDOM:
+    case SPLIT_STRATIFIED:
+        return true;
+    case SPLIT_GROUP:
+        return o->column ? split_named(d, o->column, place) : split_by_type(d, COLUMN_GROUP, place);
+    case SPLIT_TIME:
+        return o->column ? split_named(d, o->column, place)
+                         : split_by_type(d, COLUMN_DATETIME, place);
+    case SPLIT_COLUMN:
+        if (o->column)
+            return split_named(d, o->column, place);
+        FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
+             "`data.split.column` must name the column that says train, valid or test");
+        split_key(d, SPLIT_KEY, "data.split.method");
+        return err_help(d->e, "name it in split.column");
+    case SPLIT_HASH:
+        if (o->column)
+            return split_named(d, o->column, place);
+        for (uint32_t i = 0; i < d->schema->column_count; i++)
+            if (d->schema->columns[i].type == COLUMN_ID)
+                split_reads(d->schema, i);
+        return true;
+    }
+    return true;
+}
+
+static bool check_roles(const struct declaration *d)
+{
+    const struct schema *s = d->schema;
+    size_t features = 0;
+    const struct column *weight = NULL;
+    for (size_t i = 0; i < s->column_count; i++) {
+        features += is_feature(s->columns[i].type);
+        if (s->columns[i].type != COLUMN_WEIGHT)
+            continue;
+        if (weight) {
+            json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_COLUMNS,
+                      "columns \"%s\" and \"%s\" are both of type weight",
+                      text_quote_z(weight->name), text_quote_z(s->columns[i].name));
+            err_other(d->e, COLUMNS_KEY);
+            return err_help(d->e, "give one of them the type \"ignore\"");
+        }
+        weight = &s->columns[i];
+    }
+    if (s->column_count > CSV_MOST_COLUMNS)
+        return err_set(d->e, ERR_CONFIG_COLUMNS, "more than %d columns", CSV_MOST_COLUMNS);
+    if (features)
+        return true;
+    FAIL(d, d->options->columns, ERR_CONFIG_COLUMNS,
+         "`data.columns` names no column to learn from");
+    err_key(d->e, COLUMNS_KEY);
+    err_expected(d->e, "at least one column of type numeric, categorical or datetime");
+    /* perhaps from `dnn init`, which found nothing */
+    if (d->options->columns && json_count(d->options->columns))
+        return err_help(d->e, "give a column of the list one of these types, or give data with "
+                              "more columns; the notes of `dnn init DATA.csv --target COL` say why "
+                              "it takes none");
+    return err_help(d->e, "`dnn init DATA.csv --target COL` writes the list");
+}
+
+static bool declare(struct declaration *d)
+{
+    const struct data_options *o = d->options;
+    if (o->columns && json_kind(o->columns) != JSON_OBJECT)
+        return json_fail(d->doc, o->columns, d->e, ERR_CONFIG_TYPE,
+                         "`data.columns`: expected an object");
+    for (const struct json *v = o->columns ? json_at(o->columns, 0) : NULL; v; v = json_next(v))
+        if (!read_entry(d, v))
+            return false;
+    take_target(d);
+    return take_split(d) && check_roles(d);
+}
+
+struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,
+                              struct err *e)
+{
+    struct schema *s = mem_zero(1, sizeof *s);
+    s->task = task;
+    s->dialect.delimiter = o->delimiter[0];
+    s->dialect.header = o->header;
+    s->dialect.encoding = o->encoding;
+    s->decimal = o->decimal ? ',' : '.';
+    s->positive = o->positive ? mem_string(o->positive) : NULL;
+    s->target_scale = 1;
+    s->missing.items = mem_zero(o->missing.count ? o->missing.count : 1, sizeof *s->missing.items);
+    for (size_t i = 0; i < o->missing.count; i++)
+        s->missing.items[s->missing.count++] = mem_string(o->missing.items[i]);
+    struct declaration d = {.options = o, .doc = doc, .schema = s, .names = vocab_new(), .e = e};
+    bool good = declare(&d);
+    vocab_free(d.names);
+    mem_free(d.places);
+    if (!good) {
+        schema_free(s);
+        return NULL;
+    }
+    schema_layout(s);
+    return s;
+}

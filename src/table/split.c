@@ -1,0 +1,477 @@
+/* split.c - which part a row belongs to: a pure function of seed and data, whatever the threads. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "table/split.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/sort.h"
+
+/* The permutations of a split share no stream with those of the epochs. */
+#define SPLIT_STREAM (0x5EED0000u + RNG_SPLIT)
+
+/* The rows that are to be split, in file order, and how many of them each part wants. */
+struct shares {
+    const struct split_input *in;
+    uint64_t seed;
+    uint8_t *part;
+    uint32_t *rows;
+    uint32_t count;
+    double valid, test;      /* fractions; 0 for a part with its own file */
+    uint32_t *want;          /* [PARTS] rows; 0: no such part */
+    uint32_t moments;        /* time: how many there are */
+};
+
+/* At least one row for a part that is asked for, and at least one row left to train on. */
+static void sizes(struct shares *s)
+{
+    const double fractions[PARTS] = {[PART_VALID] = s->valid, [PART_TEST] = s->test};
+    uint32_t left = s->count ? s->count - 1 : 0;
+    for (int p = PART_VALID; p < PARTS; p++) { /* validation first: the best weights depend on it */
+        uint32_t rows = (uint32_t)llround(fractions[p] * s->count);
+        uint32_t most = left - (p == PART_VALID && s->test > 0 && left > 1);
+        rows = rows == 0 && fractions[p] > 0 ? 1 : rows;
+        s->want[p] = rows < most ? rows : most;
+        left -= s->want[p];
+    }
+    s->want[PART_TRAIN] = s->count ? left + 1 : 0;
+}
+
+static uint32_t parts_wanted(const struct shares *s)
+{
+    uint32_t parts = 0;
+    for (int p = PART_TRAIN; p < PARTS; p++)
+        parts += s->want[p] > 0;
+    return parts;
+}
+
+/* --- random and stratified --- */
+
+static uint8_t part_of(uint32_t place, uint32_t valid, uint32_t test)
+{
+    return place < valid ? PART_VALID : place < valid + test ? PART_TEST : PART_TRAIN;
+}
+
+static void split_random(const struct shares *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[s->rows[i]] = part_of(rng_permute(s->seed, SPLIT_STREAM, 0, s->count, i),
+                                      s->want[PART_VALID], s->want[PART_TEST]);
+}
+
+struct claim {
+    double lacking; /* rows */
+    uint32_t class;
+};
+
+static int by_lacking(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct claim *a = one, *b = other;
+    return a->lacking > b->lacking ? -1 : a->lacking < b->lacking;
+}
+
+/* Shares `total` out among classes by their rows: floors first, then one at a time where most is
+ * lacking (largest remainder; a tie goes to the first). Every class keeps a row: a sum that this
+ * forbids stays short. */
+static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, uint32_t *share)
+{
+    uint64_t all = 0, given = 0;
+    for (uint32_t c = 0; c < classes; c++)
+        all += rows[c];
+    for (uint32_t c = 0; c < classes; c++) {
+        uint32_t room = rows[c] ? rows[c] - 1 : 0;
+        uint32_t exact = all ? (uint32_t)((uint64_t)rows[c] * total / all) : 0;
+        share[c] = exact < room ? exact : room;
+        given += share[c];
+    }
+    if (given == total)
+        return;
+    struct claim *claims = mem_alloc(classes, sizeof *claims);
+    for (uint32_t c = 0; c < classes; c++)
+        claims[c] = (struct claim){(double)rows[c] * total / (double)all - share[c], c};
+    sort_stable(claims, classes, sizeof *claims, by_lacking, NULL);
+    /* What a class lacks lies between 0 and 1: one row more, and it comes behind all others. */
+    for (bool any = true; any && given < total;) {
+        any = false;
+        for (uint32_t i = 0; i < classes && given < total; i++) {
+            uint32_t c = claims[i].class;
+            if (share[c] + 1 < rows[c]) {
+                share[c]++;
+                given++;
+                any = true;
+            }
+        }
+    }
+    mem_free(claims);
+}
+
+/* Rows without a label are a class of their own, the first one. */
+static uint32_t class_of(const struct shares *s, uint32_t i)
+{
+    int32_t label = s->in->label[s->rows[i]];
+    return label < 0 ? 0 : (uint32_t)label + 1;
+}
+
+static void split_stratified(const struct shares *s)
+{
+    uint32_t classes = 1;
+    for (uint32_t i = 0; i < s->count; i++)
+        classes = class_of(s, i) >= classes ? class_of(s, i) + 1 : classes;
+    uint32_t *rows = mem_zero(classes, sizeof *rows), *left = mem_zero(classes, sizeof *left);
+    uint32_t *valid = mem_zero(classes, sizeof *valid), *test = mem_zero(classes, sizeof *test);
+    uint32_t *met = mem_zero(classes, sizeof *met);
+    for (uint32_t i = 0; i < s->count; i++)
+        rows[class_of(s, i)]++;
+    share_out(rows, classes, s->want[PART_VALID], valid);
+    for (uint32_t c = 0; c < classes; c++)
+        left[c] = rows[c] - valid[c];
+    share_out(left, classes, s->want[PART_TEST], test);
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t c = class_of(s, i);
+        uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, rows[c], met[c]++);
+        s->part[s->rows[i]] = part_of(place, valid[c], test[c]);
+    }
+    mem_free(rows);
+    mem_free(left);
+    mem_free(valid);
+    mem_free(test);
+    mem_free(met);
+}
+
+/* --- group --- */
+
+struct group {
+    uint64_t order; /* a hash of key and seed */
+    uint32_t id, rows;
+};
+
+static int by_order(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct group *a = one, *b = other;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Groups in random order: one goes to validation, then to test, when it brings that part nearer
+ * to its size. The ways to deal write part[id]. */
+static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
+                       uint8_t *part)
+{
+    uint64_t have[PARTS] = {0};
+    for (uint32_t g = 0; g < count; g++) {
+        uint8_t to = PART_TRAIN;
+        for (uint8_t p = PART_VALID; p <= PART_TEST && to == PART_TRAIN; p++)
+            if (2 * have[p] + groups[g].rows <= 2 * (uint64_t)s->want[p] && s->want[p])
+                to = p;
+        part[groups[g].id] = to;
+        have[to] += groups[g].rows;
+    }
+    /* All groups too large for a part that is wanted: it takes the smallest one. */
+    for (uint8_t p = PART_VALID; p <= PART_TEST; p++) {
+        uint32_t smallest = UINT32_MAX, training = 0;
+        for (uint32_t g = 0; g < count; g++)
+            if (part[groups[g].id] == PART_TRAIN) {
+                training++;
+                if (smallest == UINT32_MAX || groups[g].rows < groups[smallest].rows)
+                    smallest = g;
+            }
+        if (s->want[p] && !have[p] && training > 1) {
+            part[groups[smallest].id] = p;
+            have[p] = groups[smallest].rows;
+        }
+    }
+}
+
+static int by_size(const void *one, const void *other, const void *context)
+{
+    (void)context;
+    const struct group *a = one, *b = other;
+    return a->rows > b->rows ? -1 : a->rows < b->rows;
+}
+
+static double lacking_rows(uint32_t want, uint64_t have)
+{
+    return (double)want - (double)have;
+}
+
+/* The quotients of d'Hondt: who has the least of its share comes first. */
+static double lacking_share(uint32_t want, uint64_t have)
+{
+    return (double)want / (double)(have + 1);
+}
+
+/* From the largest group on, each goes to the part with the highest claim; the last ones go where
+ * there are none. The groups are sorted by size. */
+static void deal_groups(const struct shares *s, const struct group *groups, uint32_t count,
+                        double (*claim)(uint32_t want, uint64_t have), uint8_t *part)
+{
+    uint64_t have[PARTS] = {0};
+    uint32_t without = parts_wanted(s);
+    for (uint32_t g = 0; g < count; g++) {
+        int to = -1;
+        for (int p = PART_TRAIN; p < PARTS; p++)
+            if (s->want[p] && !(have[p] && count - g <= without) &&
+                (to < 0 || claim(s->want[p], have[p]) > claim(s->want[to], have[to])))
+                to = p;
+        part[groups[g].id] = (uint8_t)to;
+        without -= !have[to];
+        have[to] += groups[g].rows;
+    }
+}
+
+/* Of what the parts have of the rows they want, the least: 1 is exact. */
+static double least_share(const struct shares *s, const struct group *groups, uint32_t count,
+                          const uint8_t *part)
+{
+    uint64_t have[PARTS] = {0};
+    double least = 1;
+    for (uint32_t g = 0; g < count; g++)
+        have[part[groups[g].id]] += groups[g].rows;
+    for (int p = PART_TRAIN; p < PARTS; p++)
+        if (s->want[p] && (double)have[p] / s->want[p] < least)
+            least = (double)have[p] / s->want[p];
+    return least;
+}
+
+/* Chance deals, unless that leaves a part without half of its rows, as a few large groups may:
+ * then sizes do. Among ways that all do, the one that starves no part so much is taken. */
+static void deal(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
+{
+    double (*const claims[])(uint32_t want, uint64_t have) = {lacking_rows, lacking_share};
+    sort_stable(groups, count, sizeof *groups, by_order, NULL);
+    fill_parts(s, groups, count, part);
+    double best = least_share(s, groups, count, part);
+    if (best >= SPLIT_SHORT || count < parts_wanted(s))
+        return;
+    uint8_t *other = mem_alloc((size_t)count + 1, 1);
+    sort_stable(groups, count, sizeof *groups, by_size, NULL);
+    for (size_t i = 0; i < sizeof claims / sizeof *claims && best < SPLIT_SHORT; i++) {
+        deal_groups(s, groups, count, claims[i], other);
+        double least = least_share(s, groups, count, other);
+        if (least > best) {
+            best = least;
+            memcpy(part, other, count);
+        }
+    }
+    mem_free(other);
+}
+
+static void split_group(const struct shares *s)
+{
+    struct vocab *keys = vocab_new();
+    uint32_t *id = mem_alloc((size_t)s->count + 1, sizeof *id);
+    for (uint32_t i = 0; i < s->count; i++)
+        id[i] = vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
+    uint32_t count = vocab_count(keys);
+    struct group *groups = mem_zero((size_t)count + 1, sizeof *groups);
+    uint8_t *part = mem_zero((size_t)count + 1, 1);
+    for (uint32_t g = 0; g < count; g++)
+        groups[g] = (struct group){
+            rng_hash(vocab_text(keys, g, NULL), sizeof *s->in->key, s->seed ^ SPLIT_STREAM), g, 0};
+    for (uint32_t i = 0; i < s->count; i++)
+        groups[id[i]].rows++;
+    deal(s, groups, count, part);
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[s->rows[i]] = part[id[i]];
+    mem_free(id);
+    mem_free(groups);
+    mem_free(part);
+    vocab_free(keys);
+}
+
+void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS])
+{
+    struct vocab *trained = vocab_new();
+    for (uint64_t i = 0; i < in->rows; i++)
+        if (part[i] == PART_TRAIN)
+            vocab_add(trained, (const char *)&in->key[i], sizeof *in->key);
+    for (uint64_t i = 0; i < in->rows; i++)
+        if (in->fixed && in->fixed[i] && in->key[i])
+            shared[part[i]] += vocab_find(trained, (const char *)&in->key[i], sizeof *in->key) !=
+                               UINT32_MAX;
+    vocab_free(trained);
+}
+
+/* --- time --- */
+
+static int by_time(const void *one, const void *other, const void *context)
+{
+    const double *time = context;
+    double a = time[*(const uint32_t *)one], b = time[*(const uint32_t *)other];
+    return a < b ? -1 : a > b;
+}
+
+/* Of the cuts from the first of them on and below `end`, the one nearest to `at`. */
+static uint32_t nearest(const uint32_t *cuts, uint32_t end, double at)
+{
+    uint32_t best = cuts[0];
+    for (uint32_t i = 1; cuts[i] < end; i++)
+        if (fabs(cuts[i] - at) < fabs(best - at))
+            best = cuts[i];
+    return best;
+}
+
+static bool split_time(struct shares *s, struct err *e)
+{
+    const double *time = s->in->time;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (time[s->rows[i]] != time[s->rows[i]])
+            return err_set(e, ERR_SPLIT_TIME, "data row %u has no time", s->rows[i] + 1) ||
+                   err_help(e, "fill the cell, or choose another split.method");
+    uint32_t *order = mem_copy(s->rows, (size_t)s->count * sizeof *order + !s->count);
+    sort_stable(order, s->count, sizeof *order, by_time, time);
+    /* rows of one moment stay together: cuts are between two moments, and behind the last */
+    uint32_t *cuts = mem_alloc((size_t)s->count + 1, sizeof *cuts);
+    s->moments = 0;
+    for (uint32_t i = 1; i <= s->count; i++)
+        if (i == s->count || time[order[i - 1]] < time[order[i]])
+            cuts[s->moments++] = i;
+    uint32_t test = s->count, valid = s->count;
+    if (s->moments >= parts_wanted(s)) { /* each part has a moment at least */
+        const uint32_t *want = s->want;
+        if (want[PART_TEST])
+            test = nearest(cuts + (want[PART_VALID] > 0), s->count, test - (double)want[PART_TEST]);
+        valid = want[PART_VALID] ? nearest(cuts, test, test - (double)want[PART_VALID]) : test;
+    }
+    for (uint32_t i = 0; i < s->count; i++)
+        s->part[order[i]] = i < valid ? PART_TRAIN : i < test ? PART_VALID : PART_TEST;
+    mem_free(order);
+    mem_free(cuts);
+    return true;
+}
+
+/* --- hash --- */
+
+/* The key's place in [0, 1): below `test` it is test, then validation. A row keeps its side as
+ * the file grows. */
+static void split_hash(const struct shares *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint64_t key = s->in->key[s->rows[i]];
+        uint64_t hash = rng_hash(&key, sizeof key, s->seed ^ SPLIT_STREAM);
+        double place = (double)(hash >> 11) * 0x1p-53;
+        s->part[s->rows[i]] = place < s->test             ? PART_TEST
+                              : place < s->test + s->valid ? PART_VALID
+                                                           : PART_TRAIN;
+    }
+}
+
+/* --- all --- */
+
+static uint32_t count_keys(const struct shares *s)
+{
+    struct vocab *keys = vocab_new();
+    for (uint32_t i = 0; i < s->count; i++)
+        vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
+    uint32_t count = vocab_count(keys);
+    vocab_free(keys);
+    return count;
+}
+
+static uint32_t count_classes(const struct shares *s)
+{
+    uint32_t most = 0, count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        most = class_of(s, i) > most ? class_of(s, i) : most;
+    uint8_t *met = mem_zero((size_t)most + 1, 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        count += !met[class_of(s, i)];
+        met[class_of(s, i)] = 1;
+    }
+    mem_free(met);
+    return count;
+}
+
+/* Why a part is empty though there are rows: what the method keeps together. false: no such
+ * reason. */
+static bool kept_together(const struct shares *s, const struct split_options *o, struct err *e)
+{
+    uint32_t classes = o->method == SPLIT_STRATIFIED ? count_classes(s) : 0;
+    if (s->count < 3)
+        return false;
+    if (classes * 2 > s->count)
+        err_help(e,
+                 "the target has %u classes in %u rows, and each keeps a row to train on: if it "
+                 "is a number, set \"task\" to \"regression\", and mend its cells",
+                 classes, s->count);
+    else if (o->method == SPLIT_TIME && s->moments < parts_wanted(s))
+        err_help(e, s->moments == 1
+                        ? "all rows have the same time, and rows of one time stay together: choose "
+                          "another split.method or column"
+                        : "the rows have two times, and rows of one time stay together: choose "
+                          "another split.method or column, or do without a part");
+    else if (o->method == SPLIT_GROUP && count_keys(s) < parts_wanted(s))
+        err_help(e, "the rows are of %u group%s, and a group stays together: choose another "
+                 "split.method or column", count_keys(s), count_keys(s) == 1 ? "" : "s");
+    else
+        return false;
+    return true;
+}
+
+static bool check_parts(const struct shares *s, const struct split_options *o, uint64_t rows,
+                        struct err *e)
+{
+    static const char *const keys[PARTS] = {"", "split.valid", "split.test"};
+    const double want[PARTS] = {1, s->valid, s->test};
+    uint64_t have[PARTS] = {0};
+    for (uint64_t i = 0; i < rows; i++)
+        have[s->part[i]]++;
+    for (int p = PART_TRAIN; p < PARTS; p++) {
+        if (have[p] || !(want[p] > 0) || (p != PART_TRAIN && o->method == SPLIT_COLUMN))
+            continue;
+        if (o->method == SPLIT_COLUMN)
+            return err_set(e, ERR_SPLIT_EMPTY, "no row says \"train\" in the column that "
+                                               "data.split.column names");
+        err_set(e, ERR_SPLIT_EMPTY,
+                "the split of %u rows (method %s, valid %g, test %g) leaves no %s rows", s->count,
+                split_method_names[o->method], s->valid, s->test, part_names[p]);
+        if (p != PART_TRAIN)
+            err_key(e, "data.%s", keys[p]);
+        if (kept_together(s, o, e))
+            return false;
+        if (p == PART_TRAIN)
+            return err_help(e, "give more rows, or smaller fractions");
+        if (p == PART_VALID && want[PART_TEST] > 0 && !have[PART_TEST]) /* it would be next */
+            return err_help(e, "set %s and %s to 0, or give more rows", keys[p], keys[PART_TEST]);
+        return err_help(e, "set %s to 0, or give more rows", keys[p]);
+    }
+    return true;
+}
+
+bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
+                uint8_t *part, uint32_t want[PARTS], struct err *e)
+{
+    assert(in->rows < UINT32_MAX);
+    struct shares s = {.in = in, .seed = seed, .part = part, .want = want,
+                       .valid = o->valid, .test = o->test};
+    s.rows = mem_alloc(in->rows + 1, sizeof *s.rows);
+    for (uint64_t i = 0; i < in->rows; i++) {
+        uint8_t fixed = in->fixed ? in->fixed[i] : 0;
+        if (fixed == PART_VALID + 1)
+            s.valid = 0;
+        if (fixed == PART_TEST + 1)
+            s.test = 0;
+        if (fixed)
+            part[i] = (uint8_t)(fixed - 1);
+        else
+            s.rows[s.count++] = (uint32_t)i;
+    }
+    sizes(&s);
+    bool good = true;
+    switch ((enum split_method)o->method) {
+    case SPLIT_RANDOM: split_random(&s); break;
+    case SPLIT_STRATIFIED: split_stratified(&s); break;
+    case SPLIT_GROUP: split_group(&s); break;
+    case SPLIT_TIME: good = split_time(&s, e); break;
+    case SPLIT_HASH: split_hash(&s); break;
+    case SPLIT_COLUMN:
+        for (uint32_t i = 0; i < s.count; i++)
+            part[s.rows[i]] = in->said[s.rows[i]];
+        break;
+    }
+    good = good && check_parts(&s, o, in->rows, e);
+    mem_free(s.rows);
+    return good;
+}

@@ -1,0 +1,64 @@
+/* stats_offset.c - what is taken off a number in double before it is rounded to float32. */
+#include "table/stats.h"
+
+#include <math.h>
+
+#include "csv/date.h"
+#include "csv/number.h"
+
+/* Rows that are looked at: the first ones say whether values are large, and reading them twice
+ * must cost nothing. */
+#define OFFSET_ROWS 1000u
+
+struct span {
+    double first, low, high;
+    bool any, exact; /* exact: each value is a float32 as it is */
+};
+
+static void span_add(struct span *s, double value)
+{
+    if (!s->any)
+        *s = (struct span){value, value, value, true, true};
+    s->low = value < s->low ? value : s->low;
+    s->high = value > s->high ? value : s->high;
+    s->exact = s->exact && (double)(float)value == value;
+}
+
+/* A float32 has 24 bits. Where values are 32 times larger than their spread, 5 of them say
+ * nothing; taking the first value off in double gives them back. Values that fit as they are
+ * stay as they are. */
+static double offset_of(const struct span *s, bool always)
+{
+    double size = fmax(fabs(s->low), fabs(s->high));
+    if (!s->any || (!always && (s->exact || size <= 32 * (s->high - s->low))))
+        return 0;
+    return s->first;
+}
+
+void schema_offsets_decide(struct schema *s, const struct binding *b,
+                           const struct csv_cells *cells)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->number == UINT32_MAX || b->cell_of[i] < 0)
+            continue;
+        struct span span = {0};
+        for (size_t r = 0; r < cells->record_count && r < OFFSET_ROWS; r++) {
+            const struct csv_record *record = &cells->records[r];
+            if ((uint32_t)b->cell_of[i] >= record->cells)
+                continue;
+            const struct csv_cell *cell =
+                &cells->cells[record->first_cell + (uint32_t)b->cell_of[i]];
+            double value;
+            if (cell_is_missing(s, cell->text, cell->length))
+                continue;
+            bool read = c->type == COLUMN_DATETIME
+                            ? date_parse(cell->text, cell->length, &value)
+                            : number_parse(cell->text, cell->length, s->decimal, &value) ==
+                                  NUMBER_OK;
+            if (read)
+                span_add(&span, value);
+        }
+        s->numbers[c->number].offset = offset_of(&span, c->type == COLUMN_DATETIME);
+    }
+}

@@ -1,0 +1,275 @@
+/* table_block.c - one block of text to raw records, with vocabularies of its own. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "csv/date.h"
+#include "csv/number.h"
+#include "table/cell_error.h"
+#include "table/table_read.h"
+
+/* --- what the split needs --- */
+
+static double read_time(const struct schema *s, uint32_t column, const struct csv_cell *cell)
+{
+    double v;
+    int type = s->columns[column].type;
+    if (type != COLUMN_DATETIME &&
+        number_parse(cell->text, cell->length, s->decimal, &v) == NUMBER_OK)
+        return v;
+    if (type != COLUMN_NUMERIC && date_parse(cell->text, cell->length, &v))
+        return v;
+    return NAN;
+}
+
+/* PARTS: none. */
+static uint8_t part_said(const struct csv_cell *cell)
+{
+    uint8_t p = 0;
+    while (p < PARTS && !(cell->length == strlen(part_words[p]) &&
+                          memcmp(cell->text, part_words[p], cell->length) == 0))
+        p++;
+    return p;
+}
+
+static bool read_part(const struct cell_where *w, uint32_t column, uint8_t *said)
+{
+    const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
+    *said = part_said(cell);
+    return *said < PARTS || cell_say_part(w, column, cell);
+}
+
+bool table_leaves_out(unsigned own_parts, const struct cell_where *w)
+{
+    if (!own_parts || w->cells->records[w->record].cells != w->b->cells)
+        return false;
+    uint32_t column = w->s->split_columns[0];
+    return own_parts >> part_said(cell_at(w->b, w->cells, w->record, column)) & 1;
+}
+
+/* The text of the columns that decide; without any, of the whole row. */
+static uint64_t read_key(const struct cell_where *w)
+{
+    const struct schema *s = w->s;
+    const struct csv_record *r = w->cells->records + w->record;
+    uint64_t key = 0;
+    for (size_t i = 0; i < s->split_column_count; i++) {
+        const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->split_columns[i]);
+        key = rng_hash(cell->text, cell->length, key);
+    }
+    for (uint32_t i = 0; s->split_column_count == 0 && i < r->cells; i++) {
+        const struct csv_cell *cell = w->cells->cells + r->first_cell + i;
+        key = rng_hash(cell->text, cell->length, key);
+    }
+    return key;
+}
+
+static bool read_split(struct table_block *b, const struct table_request *q,
+                       const struct cell_where *w, uint64_t row)
+{
+    if (b->key)
+        b->key[row] = q->method < 0 && !q->groups ? 0 : read_key(w);
+    if (b->said) {
+        b->said[row] = 0;
+        if (q->method >= 0 && !read_part(w, w->s->split_columns[0], &b->said[row]))
+            return false;
+    }
+    if (b->time) {
+        b->time[row] = 0;
+        if (q->method >= 0) {
+            uint32_t column = w->s->split_columns[0];
+            const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
+            b->time[row] = read_time(w->s, column, cell);
+            if (isnan(b->time[row]))
+                return cell_is_missing(w->s, cell->text, cell->length)
+                           ? cell_say_timeless(w, column)
+                           : cell_say_date(w, column, cell);
+        }
+    }
+    return true;
+}
+
+/* --- one block --- */
+
+static void make_room(struct table_block *b, const struct table_request *q, size_t rows)
+{
+    const struct schema *s = q->schema;
+    size_t bytes = rows * s->format.stride;
+    if (b->records_room < bytes) {
+        mem_free(b->records);
+        b->records = mem_alloc(bytes, 1);
+        b->records_room = bytes;
+    }
+    if (b->rows_room >= rows && b->rows_room)
+        return;
+    b->rows_room = rows + rows / 4 + 1;
+    if (b->key)
+        b->key = mem_grow(b->key, b->rows_room, sizeof *b->key);
+    if (b->time)
+        b->time = mem_grow(b->time, b->rows_room, sizeof *b->time);
+    if (b->said)
+        b->said = mem_grow(b->said, b->rows_room, sizeof *b->said);
+    if (b->target)
+        b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
+}
+
+/* The copy of the schema: provisional ids of a block come from vocabularies that no other thread
+ * knows. */
+static void own_schema(struct table_block *b, const struct schema *s)
+{
+    b->schema = *s;
+    b->schema.columns = mem_copy(s->columns, s->column_count * sizeof *s->columns);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].category != UINT32_MAX)
+            b->schema.columns[i].vocab = vocab_new();
+    b->schema.labels = s->labels ? vocab_new() : NULL;
+}
+
+static bool in_network(int type)
+{
+    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+}
+
+static void take_sample(struct table_block *b, const struct cell_where *w)
+{
+    const struct schema *s = w->s;
+    size_t cells = s->column_count - 1, at = cells * b->sample_rows;
+    if (!b->sample_ends)
+        b->sample_ends = mem_alloc(TABLE_SAMPLE_ROWS * cells + 1, sizeof *b->sample_ends);
+    for (size_t i = 0; i < s->column_count; i++) {
+        if (i == s->target)
+            continue;
+        const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, i);
+        if (cell && in_network(s->columns[i].type))
+            text_add(&b->sample, cell->text, cell->length);
+        b->sample_ends[at++] = b->sample.length;
+    }
+    b->sample_rows++;
+}
+
+static bool parse_record(struct table_block *b, const struct table_request *q, struct cell_where *w)
+{
+    const struct schema *s = &b->schema;
+    unsigned char *out = b->records + b->rows * s->format.stride;
+    if (table_leaves_out(q->own_parts, w)) {
+        b->left_out++;
+        return true;
+    }
+    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, out, &b->drift, w->e)) {
+        if (w->e->id != ERR_CSV_LABEL_MISSING)
+            return false;
+        if (b->unlabelled < UNLABELLED_SHOWN)
+            b->unlabelled_lines[b->unlabelled] = w->cells->records[w->record].line;
+        b->unlabelled++;
+        err_clear(w->e);
+        return true; /* all of them are to be counted; the record does not matter any more */
+    }
+    if (!read_split(b, q, w, b->rows))
+        return false;
+    if (b->target) {
+        const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
+        number_parse(cell->text, cell->length, s->decimal, &b->target[b->rows]);
+    }
+    if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
+        take_sample(b, w);
+    b->rows++;
+    return true;
+}
+
+void table_block_parse(struct table_block *b, const struct table_request *q,
+                       const struct csv_block *block, struct csv_cells *cells)
+{
+    struct err syntax = {0};
+    bool good = csv_cells_parse(q->dialect, block, q->binding->cells, cells, &syntax);
+    b->path = block->path;
+    b->blank_lines = cells->blank_lines;
+    make_room(b, q, cells->record_count);
+    own_schema(b, q->schema);
+    struct cell_where w = {&b->schema, q->binding, block, cells, 0, &b->error};
+    for (; w.record < cells->record_count; w.record++)
+        if (!parse_record(b, q, &w)) {
+            b->failed = true;
+            return;
+        }
+    b->failed = !good;
+    if (!good)
+        b->error = syntax;
+}
+
+/* --- into the table --- */
+
+static uint32_t *merge_vocab(const struct vocab *from, struct vocab *into)
+{
+    uint32_t count = vocab_count(from), *map = mem_alloc(count ? count : 1, sizeof *map);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        const char *text = vocab_text(from, i, &length);
+        map[i] = vocab_add(into, text, length);
+    }
+    return map;
+}
+
+void table_block_merge(struct table_block *b, struct schema *s)
+{
+    b->map = mem_zero(s->category_count + 1, sizeof *b->map);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].category != UINT32_MAX)
+            b->map[s->columns[i].category] =
+                merge_vocab(b->schema.columns[i].vocab, s->columns[i].vocab);
+    if (s->labels)
+        b->map[s->category_count] = merge_vocab(b->schema.labels, s->labels);
+}
+
+static void renumber(struct table_block *b, uint32_t at, const uint32_t *map, int32_t first)
+{
+    unsigned char *id_at = b->records + at;
+    for (uint64_t row = 0; row < b->rows; row++, id_at += b->schema.format.stride) {
+        int32_t id;
+        memcpy(&id, id_at, sizeof id);
+        id = id < first ? id : (int32_t)map[id - first] + first;
+        memcpy(id_at, &id, sizeof id);
+    }
+}
+
+void table_block_renumber(struct table_block *b)
+{
+    const struct schema *s = &b->schema;
+    for (uint32_t i = 0; i < s->category_count; i++)
+        renumber(b, s->format.at_category + 4 * i, b->map[i], 2);
+    if (s->labels)
+        renumber(b, s->format.at_target, b->map[s->category_count], 0);
+}
+
+void table_block_clear(struct table_block *b)
+{
+    for (uint32_t i = 0; b->map && i <= b->schema.category_count; i++)
+        mem_free(b->map[i]);
+    mem_free(b->map);
+    b->map = NULL;
+    for (size_t i = 0; b->schema.columns && i < b->schema.column_count; i++)
+        if (b->schema.columns[i].category != UINT32_MAX)
+            vocab_free(b->schema.columns[i].vocab);
+    if (b->schema.columns)
+        vocab_free(b->schema.labels);
+    mem_free(b->schema.columns);
+    b->schema = (struct schema){0};
+    text_free(&b->sample);
+    mem_free(b->sample_ends);
+    b->sample_ends = NULL;
+    b->sample_rows = 0;
+    b->rows = b->blank_lines = b->left_out = b->unlabelled = b->drift.vanished = 0;
+    b->failed = false;
+    err_clear(&b->error);
+}
+
+void table_block_free(struct table_block *b)
+{
+    table_block_clear(b);
+    mem_free(b->records);
+    mem_free(b->key);
+    mem_free(b->time);
+    mem_free(b->said);
+    mem_free(b->target);
+}

@@ -1,0 +1,67 @@
+/* table_place.c - the file and line of a row of the table, for a message: the files are counted
+ * through once more. */
+#include <string.h>
+
+#include "table/cell_error.h"
+#include "table/table_read.h"
+
+/* The record of a block that is the row looked for; *row counts down to it. Their number: it comes
+ * later. */
+static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row)
+{
+    for (; w.record < w.cells->record_count; w.record++)
+        if (!table_leaves_out(own_parts, &w) && --*row == 0)
+            break;
+    return w.record;
+}
+
+/* Goes through one list of files. */
+static bool find_in(const struct schema *s, const struct opt_strings *files, unsigned own_parts,
+                    uint64_t *row, struct err *e)
+{
+    struct err ignored = {0}; /* the files were good a moment ago */
+    const char *const *names;
+    size_t count;
+    struct csv_cells cells = {0};
+    struct binding binding = {0};
+    struct csv_block b;
+    bool found = false;
+    struct csv *c = csv_open(&s->dialect, files->items, files->count, &ignored);
+    bool good = c && csv_header(c, &names, &count, &ignored) &&
+                schema_bind(s, names, count, own_parts ? BIND_SPLIT : BIND_TARGET, &binding,
+                            &ignored);
+    while (good && !found && csv_next(c, &b, &ignored)) {
+        good = csv_cells_parse(&s->dialect, &b, count, &cells, &ignored);
+        struct cell_where w = {s, &binding, &b, &cells, 0, &ignored};
+        size_t record = good ? find_record(w, own_parts, row) : 0;
+        found = good && record < cells.record_count;
+        if (found && strlen(b.path) < sizeof e->file) {
+            memcpy(e->file, b.path, strlen(b.path) + 1);
+            e->line = cells.records[record].line;
+        }
+        csv_release(c, &b);
+    }
+    csv_cells_free(&cells);
+    binding_free(&binding);
+    csv_close(c);
+    return found;
+}
+
+/* Opened again, a FIFO would wait for another writer. */
+static bool last(const struct opt_strings *files)
+{
+    size_t i = 0;
+    while (i < files->count && file_lasts(files->items[i]))
+        i++;
+    return i == files->count;
+}
+
+void table_place(const struct schema *s, const struct data_options *o, uint64_t row, struct err *e)
+{
+    const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
+    unsigned own_parts = table_own_parts(o);
+    bool found = row == 0;
+    for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
+        found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,
+                                                 &row, e);
+}

@@ -1,0 +1,435 @@
+/* score.c - see score.h. */
+#include "train/score.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/stop.h"
+#include "measure/tally.h"
+
+/* Some 2 MiB of logits, so that a signal is noticed soon; or what a device keeps. */
+uint64_t score_block(const struct stepper *s, uint32_t outputs)
+{
+    uint64_t kept = s ? step_room(s) : 0;
+    if (kept)
+        return kept;
+    uint64_t rows = ((uint64_t)1 << 19) / outputs;
+    return rows > SCORE_ROWS ? SCORE_ROWS : rows < 64 ? 64 : rows;
+}
+
+static uint64_t block_rows(const struct score_job *j)
+{
+    return score_block(j->stepper, j->features->outputs);
+}
+
+uint32_t score_classes(const struct score_job *j)
+{
+    return j->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
+}
+
+static bool weighted(const struct schema *s)
+{
+    for (uint32_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_WEIGHT)
+            return true;
+    return false;
+}
+
+static struct source source_of(const struct score_job *j, const uint32_t *index, uint64_t count)
+{
+    return (struct source){.rows = j->table->rows,
+                           .index = index,
+                           .count = count,
+                           .classes = score_classes(j),
+                           .features = j->features};
+}
+
+/* What is true of a block of rows; the arrays are as long as the block. */
+struct truth {
+    int32_t *label;
+    double *target;
+    float *weight; /* NULL: all 1 */
+};
+
+static struct truth truth_new(const struct score_job *j, uint64_t rows)
+{
+    struct truth t = {0};
+    if (score_classes(j))
+        t.label = mem_alloc(rows, sizeof *t.label);
+    else
+        t.target = mem_alloc(rows, sizeof *t.target);
+    if (weighted(j->schema))
+        t.weight = mem_alloc(rows, sizeof *t.weight);
+    return t;
+}
+
+static void truth_free(struct truth *t)
+{
+    mem_free(t->label);
+    mem_free(t->target);
+    mem_free(t->weight);
+}
+
+static void truth_read(const struct score_job *j, enum part part, uint64_t from, uint64_t rows,
+                       struct truth *t)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    for (uint64_t r = 0; r < rows; r++) {
+        uint32_t row = j->table->index[part][from + r];
+        const unsigned char *record = rows_at(&j->table->rows, row);
+        if (t->label)
+            memcpy(&t->label[r], record + f->at_target, sizeof t->label[r]);
+        else
+            t->target[r] = j->table->target[row];
+        if (t->weight)
+            memcpy(&t->weight[r], record + f->at_weight, sizeof t->weight[r]);
+    }
+}
+
+static struct scores scores_of(const struct score_job *j, uint64_t rows, const struct truth *t)
+{
+    return (struct scores){.task = j->schema->task,
+                           .rows = rows,
+                           .classes = score_classes(j),
+                           .label = t->label,
+                           .target = t->target,
+                           .weight = t->weight};
+}
+
+static void loss_add(const struct score_job *j, uint64_t rows, const real *logits,
+                     const struct truth *t, struct score_loss *to)
+{
+    score_loss_add(to, &(struct loss_rows){.rows = rows,
+                                           .classes = score_classes(j),
+                                           .logits = logits,
+                                           .label = t->label,
+                                           .target = t->target,
+                                           .center = j->schema->target_center,
+                                           .scale = j->schema->target_scale,
+                                           .weight = t->weight});
+}
+
+/* --- what a device measures: sums over rows --- */
+
+#define LOGLOSS_MOST 34.538776394910684 /* of a row: p is at least 1e-15 */
+
+/* False: the metric is no such sum, or this machine measures nothing. */
+static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
+{
+    const struct loss_options *o = j->loss;
+    bool classes = score_classes(j) > 0;
+    *m = (struct answers){.measure = classes ? MEASURE_CLASS : MEASURE_VALUE,
+                          .kind = classes ? CLASS_CROSS_ENTROPY : VALUE_MSE,
+                          .most = INFINITY};
+    if (!step_room(j->stepper))
+        return false;
+    if (t == &metric_loss) {
+        static const uint32_t kinds[] = {
+            [LOSS_FOCAL] = CLASS_FOCAL,  [LOSS_CROSS_ENTROPY] = CLASS_CROSS_ENTROPY,
+            [LOSS_MSE] = VALUE_MSE,      [LOSS_MAE] = VALUE_MAE,
+            [LOSS_HUBER] = VALUE_HUBER,  [LOSS_QUANTILE] = VALUE_QUANTILE};
+        m->kind = kinds[o->kind];
+        m->smoothing = o->kind == LOSS_CROSS_ENTROPY ? o->label_smoothing : 0;
+        m->gamma = o->gamma;
+        m->delta = o->delta;
+        m->q = o->q;
+        return true;
+    }
+    unsigned needs = metric_needs(t);
+    if (needs == TALLY_LOSS)
+        m->most = LOGLOSS_MOST;
+    else if (strcmp(t->name, "accuracy") == 0)
+        m->measure = MEASURE_RIGHT;
+    else if (strcmp(t->name, "mae") == 0)
+        m->kind = VALUE_MAE;
+    else if (strcmp(t->name, "rmse") != 0)
+        return false;
+    return true;
+}
+
+/* In the target's units. */
+static double measured(const struct score_job *j, const struct metric_type *t,
+                       const struct answers *m)
+{
+    double mean = m->weight > 0 ? m->sum / m->weight : (double)NAN;
+    bool in_units = t != &metric_loss && m->measure == MEASURE_VALUE;
+    if (in_units && m->kind == VALUE_MSE)
+        mean = sqrt(mean);
+    return in_units ? mean * j->schema->target_scale : mean;
+}
+
+static struct source rows_of(const struct score_job *j, enum part part,
+                             const struct metric_type *t)
+{
+    struct source from = source_of(j, j->table->index[part], j->table->count[part]);
+    if (t == &metric_loss)
+        from.class_weight = j->class_weight;
+    return from;
+}
+
+static bool ask(const struct score_job *j, const struct source *from, uint64_t at, uint64_t rows,
+                struct answers *what, real *logits, struct err *e)
+{
+    return step_room(j->stepper) ? step_measure(j->stepper, from, at, rows, what, logits, e)
+                                 : step_answer(j->stepper, from, at, rows, logits, e);
+}
+
+/* --- what the host measures --- */
+
+/* y NULL: the loss alone; loss NULL: not the loss; what NULL: the device measures nothing */
+static bool gather(const struct score_job *j, enum part part, struct tally *y,
+                   struct score_loss *loss, const struct metric_type *followed,
+                   struct answers *what, struct err *e)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs, classes = score_classes(j);
+    struct source from = rows_of(j, part, followed);
+    struct answers sum = {0};
+    if (most > count)
+        most = count ? count : 1;
+    struct truth t = truth_new(j, most);
+    real *logits = mem_alloc(most * outputs, sizeof *logits);
+    float *probability = classes ? mem_alloc(most * outputs, sizeof *probability) : NULL;
+    double *value = classes ? NULL : mem_alloc(most, sizeof *value);
+    bool good = true;
+    for (uint64_t at = 0; good && at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        good = !stop_wanted() && ask(j, &from, at, rows, what, logits, e);
+        if (!good)
+            break;
+        sum.sum += what ? what->sum : 0;
+        sum.weight += what ? what->weight : 0;
+        truth_read(j, part, at, rows, &t);
+        if (loss)
+            loss_add(j, rows, logits, &t, loss);
+        if (!y)
+            continue;
+        if (classes)
+            answer_probabilities(logits, rows, classes, probability);
+        for (uint64_t r = 0; !classes && r < rows; r++)
+            value[r] = answer_value(logits[r], j->schema->target_center, j->schema->target_scale);
+        struct scores s = scores_of(j, rows, &t);
+        s.probability = probability;
+        s.value = value;
+        tally_add(y, &s);
+    }
+    mem_free(logits);
+    mem_free(probability);
+    mem_free(value);
+    truth_free(&t);
+    if (what) {
+        what->sum = sum.sum;
+        what->weight = sum.weight;
+    }
+    return good;
+}
+
+bool score_metric(const struct score_job *j, enum part part, const struct metric_type *t,
+                  double *value, struct err *e)
+{
+    struct answers what;
+    if (measure_of(j, t, &what)) {
+        struct source from = rows_of(j, part, t);
+        bool done = !stop_wanted() &&
+                    step_measure(j->stepper, &from, 0, from.count, &what, NULL, e);
+        *value = measured(j, t, &what);
+        return done;
+    }
+    if (t == &metric_loss) {
+        struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+        bool done = gather(j, part, NULL, &loss, NULL, NULL, e);
+        *value = score_loss_mean(&loss);
+        return done;
+    }
+    struct tally *y = tally_new(j->schema->task, score_classes(j), metric_needs(t));
+    bool good = gather(j, part, y, NULL, NULL, NULL, e);
+    if (good)
+        *value = metric_of(y, t);
+    tally_free(y);
+    return good;
+}
+
+static bool measure(const struct score_job *j, enum part part, struct metrics *m,
+                    struct score_loss *loss, const struct metric_type *followed,
+                    struct answers *what, struct err *e)
+{
+    struct tally *y =
+        tally_new(j->schema->task, score_classes(j), TALLY_ALL & ~(unsigned)TALLY_CONFUSED);
+    bool good = gather(j, part, y, loss, followed, what, e);
+    if (good)
+        metrics_of(y, m);
+    tally_free(y);
+    return good;
+}
+
+bool score_metrics(const struct score_job *j, enum part part, struct metrics *m, struct err *e)
+{
+    return measure(j, part, m, NULL, NULL, NULL, e);
+}
+
+bool score_all(const struct score_job *j, enum part part, const struct metric_type *followed,
+               struct metrics *m, struct err *e)
+{
+    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    struct answers what;
+    bool there = measure_of(j, followed, &what);
+    if (!measure(j, part, m, &loss, followed, there ? &what : NULL, e))
+        return false;
+    m->m[m->count].type = &metric_loss;
+    m->m[m->count++].value = score_loss_mean(&loss);
+    for (uint32_t i = 0; i < m->count && there; i++)
+        if (m->m[i].type == followed)
+            m->m[i].value = measured(j, followed, &what);
+    return true;
+}
+
+bool score_finite(const struct score_job *j, enum part part, struct err *e)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs;
+    struct source from = source_of(j, j->table->index[part], count);
+    most = most < count ? most : count ? count : 1;
+    real *logits = mem_alloc(most * outputs, sizeof *logits);
+    bool finite = true;
+    for (uint64_t at = 0; finite && at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        finite = ask(j, &from, at, rows, NULL, logits, e);
+        for (uint64_t i = 0; finite && i < rows * outputs; i++)
+            finite = isfinite(logits[i]);
+    }
+    mem_free(logits);
+    return finite;
+}
+
+void score_class_counts(const struct score_job *j, double *counts)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    memset(counts, 0, score_classes(j) * sizeof *counts);
+    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
+        const unsigned char *record = rows_at(&j->table->rows, j->table->index[PART_TRAIN][r]);
+        int32_t label;
+        float weight;
+        memcpy(&label, record + f->at_target, sizeof label);
+        memcpy(&weight, record + f->at_weight, sizeof weight);
+        if (label >= 0)
+            counts[label] += (double)weight;
+    }
+}
+
+static double training_mean(const struct score_job *j)
+{
+    const struct rowfmt *f = &j->table->rows.format;
+    double mean = 0, sum = 0;
+    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
+        uint32_t row = j->table->index[PART_TRAIN][r];
+        float weight;
+        memcpy(&weight, rows_at(&j->table->rows, row) + f->at_weight, sizeof weight);
+        sum += (double)weight;
+        if (sum > 0)
+            mean += (j->table->target[row] - mean) * ((double)weight / sum);
+    }
+    return mean;
+}
+
+void score_baseline(const struct score_job *j, enum part part, struct metrics *m)
+{
+    uint32_t classes = score_classes(j);
+    uint64_t rows = j->table->count[part];
+    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0, mean = 0;
+    if (classes)
+        score_class_counts(j, share);
+    else
+        mean = training_mean(j);
+    for (uint32_t c = 0; c < classes; c++)
+        sum += share[c];
+    for (uint32_t c = 0; c < classes; c++)
+        share[c] = sum > 0 ? share[c] / sum : 1.0 / classes;
+    struct truth t = truth_new(j, rows);
+    truth_read(j, part, 0, rows, &t);
+    struct scores on = scores_of(j, rows, &t);
+    metrics_baseline(j->schema->task, classes, share, mean, &on, m);
+    truth_free(&t);
+    mem_free(share);
+}
+
+/* What the rows weigh in the metric, all together. */
+static double part_weight(const struct score_job *j, enum part part, const struct metric_type *t)
+{
+    uint64_t rows = j->table->count[part];
+    const float *of_class = t == &metric_loss ? j->class_weight : NULL;
+    struct truth truth = truth_new(j, rows);
+    truth_read(j, part, 0, rows, &truth);
+    double sum = 0;
+    for (uint64_t r = 0; r < rows; r++)
+        sum += (truth.weight ? (double)truth.weight[r] : 1) *
+               (of_class && truth.label[r] >= 0 ? (double)of_class[truth.label[r]] : 1);
+    truth_free(&truth);
+    return sum;
+}
+
+bool score_weighs(const struct score_job *j, enum part part)
+{
+    return j->table->count[part] && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
+}
+
+/* Of every answer 0: each class alike, the target's mean. */
+static double constant_loss(const struct score_job *j, enum part part)
+{
+    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint32_t outputs = j->features->outputs;
+    struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
+    most = most < count ? most : count;
+    struct truth t = truth_new(j, most);
+    real *logits = mem_zero(most * outputs, sizeof *logits);
+    for (uint64_t at = 0; at < count; at += most) {
+        uint64_t rows = count - at < most ? count - at : most;
+        truth_read(j, part, at, rows, &t);
+        loss_add(j, rows, logits, &t, &loss);
+    }
+    mem_free(logits);
+    truth_free(&t);
+    return score_loss_mean(&loss);
+}
+
+/* What a constant answer reaches tells: where that is not a number, nothing is. */
+bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
+                   struct metrics *constant, struct err *e)
+{
+    unsigned long long rows = j->table->count[part];
+    if (!(part_weight(j, part, t) > 0)) {
+        err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu %s rows is 0", rows,
+                part_names[part]);
+        return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
+                           "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
+    }
+    if (t == &metric_loss) {
+        constant->count = 1;
+        constant->m[0].type = t;
+        constant->m[0].value = constant_loss(j, part);
+        return true;
+    }
+    bool of_positives = strcmp(t->name, "precision") == 0 || strcmp(t->name, "f1") == 0;
+    score_baseline(j, part, constant);
+    if (isfinite(metrics_get(constant, of_positives ? "recall" : t->name)))
+        return true;
+    bool pairs = strcmp(t->name, "auc") == 0 || strcmp(t->name, "macro_auc") == 0;
+    err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",
+            t->name, rows, part_names[part],
+            pairs                            ? "rows of two labels"
+            : j->schema->task == TASK_BINARY ? "rows of the positive label"
+                                             : "targets that differ");
+    return err_help(e, "choose another metric, or other %s rows (data.%s, "
+                       "data.split)", part_names[part], part == PART_VALID ? "valid" : "test");
+}
+
+bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e)
+{
+    uint32_t *index = mem_alloc(count ? count : 1, sizeof *index);
+    for (uint32_t i = 0; i < count; i++)
+        index[i] = i;
+    struct source from = source_of(j, index, count);
+    bool good = count == 0 || step_answer(j->stepper, &from, 0, count, logits, e);
+    mem_free(index);
+    return good;
+}

@@ -1,0 +1,46 @@
+/* train.h - CSV in, model out: the story of one training. Everything it owns is made and freed
+ * here. Checkpoints lie beside the output (checkpoint.h), the lock is MODEL.lock (lock.h). */
+#ifndef DNN_TRAIN_TRAIN_H
+#define DNN_TRAIN_TRAIN_H
+
+#include "choose/select.h"
+#include "config/config.h"
+#include "measure/metric.h"
+
+struct train_request {
+    struct config *config;
+    const char *output; /* model path: -o or output.model */
+    bool resume;
+    const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
+    int progress; /* enum progress_style of progress.h */
+};
+struct train_result {
+    struct selection backend;
+    uint64_t rows[3];
+    int64_t epochs,
+        best_epoch;      /* whole ones; best_epoch 0: the time was up before the first ended */
+    const char *stopped; /* epochs, patience, time_limit */
+    size_t said;         /* bytes of the message before it tells what is kept */
+    int exit;            /* 0, or that of the error */
+    bool says_kept;      /* the error's message tells what is left to go on from */
+    struct metrics valid, test, baseline;
+    bool has_valid, has_test;
+    double load_s, start_s, train_s, total_s;
+    char sha256[65];
+};
+/* False: e says why; 80 (diverged) keeps the last good checkpoint and says what to change. */
+bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
+/* The machine of the training that runs, if one does, never comes back: what was reached is kept,
+ * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is
+ * kept. Called by another thread, while the training's own waits in the machine for ever: all that
+ * it holds stands still. */
+void train_stuck(struct err *e);
+/* Whether a training that ended well is giving the machine back: its result is whole, also for
+ * another thread. */
+bool train_over(void);
+void train_write(const struct train_request *q, const struct train_result *r,
+                 struct json_out *out); /* dnn.train/1 */
+/* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
+void train_write_end(const struct train_result *r, struct json_out *out);
+
+#endif

@@ -1,0 +1,150 @@
+/* train_save.c - the end of a training: the best weights, what they reach, golden rows, the model
+ * file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/golden.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "train/training.h"
+
+static bool measure(struct training *t, struct train_result *r, struct err *e)
+{
+    r->has_valid = t->table->count[PART_VALID] > 0;
+    r->has_test = t->table->count[PART_TEST] > 0;
+    if ((r->has_valid && !score_metrics(&t->score, PART_VALID, &r->valid, e)) ||
+        (r->has_test && !score_metrics(&t->score, PART_TEST, &r->test, e)))
+        return false;
+    if (!r->has_test && !r->has_valid)
+        return true;
+    /* test rows that all weigh 0 measure nothing: the constant is measured where something is */
+    enum part part = r->has_valid && !score_weighs(&t->score, PART_TEST) ? PART_VALID : PART_TEST;
+    score_baseline(&t->score, part, &r->baseline);
+    train_judge(t, r, part);
+    return true;
+}
+
+/* JSON object of the model file: what the training reached, and nothing about when, where or how
+ * fast. */
+static void write_metrics(const struct train_result *r, struct text *out)
+{
+    struct json_out o = {0};
+    json_open(&o, NULL, '{');
+    train_write_end(r, &o);
+    if (r->has_valid)
+        metrics_write(&r->valid, "valid", &o);
+    if (r->has_test)
+        metrics_write(&r->test, "test", &o);
+    if (r->has_valid || r->has_test)
+        metrics_write(&r->baseline, "baseline", &o);
+    json_close(&o, '}');
+    *out = o.text;
+}
+
+static bool make_golden(const struct training *t, struct golden *g, struct err *e)
+{
+    const struct table_sample *sample = &t->table->sample;
+    const uint32_t outputs = t->features->outputs;
+    real *logits = mem_zero((size_t)sample->rows * outputs + 1, sizeof *logits);
+    bool good = score_first(&t->score, sample->rows, logits, e);
+    if (good)
+        golden_make(g, sample, logits, outputs);
+    mem_free(logits);
+    return good;
+}
+
+static bool write_model(struct training *t, struct train_result *r, struct err *e)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state s;
+    struct text metrics = {0}, layout = {0};
+    bool good = training_look(t, false, &s, e) && training_finite(t, &s, e);
+    struct modelfile f = {.schema = t->schema,
+                          .config_text = t->config_text,
+                          .plan = t->plan,
+                          .params = s.params,
+                          .buffers = s.buffers,
+                          .param_count = m->params,
+                          .buffer_count = m->buffers};
+    good = good && make_golden(t, &f.golden, e);
+    write_metrics(r, &metrics);
+    f.metrics_text = metrics.data;
+    model_layout(m, &layout);
+    f.layout_text = layout.data;
+    stop_phase("writing the model", false);
+    if (good)
+        good = modelfile_save(&f, t->output, r->sha256, e);
+    golden_free(&f.golden);
+    text_free(&metrics);
+    text_free(&layout);
+    training_look_end(t, &s);
+    return good;
+}
+
+static void swap_reals(real *a, real *b, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        real kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* The best weights and the last ones in each other's place; no third copy. */
+static void swap_best(struct training *t)
+{
+    const struct model *m = network_model(t->network);
+    struct network_state now;
+    network_view(t->network, &now);
+    swap_reals(now.params, t->best.params, m->params);
+    swap_reals(now.buffers, t->best.buffers, m->buffers);
+}
+
+/* The best weights take the place of the last ones, which are kept in `last`, or in t->best where
+ * the machine's memory is the host's; moments and counters stay as they are. */
+static bool put_best(struct training *t, struct network_state *last, struct err *e)
+{
+    *last = (struct network_state){0};
+    if (!t->best.params || !t->history.metric)
+        return true;
+    if (!training_look(t, false, last, e))
+        return false;
+    if (machine_in_place(t->machine)) {
+        swap_best(t);
+        return true;
+    }
+    network_take_best(t->network);
+    return true;
+}
+
+/* A checkpoint holds the training as it stood, not its best moment. */
+static void put_last(struct training *t, const struct network_state *last)
+{
+    if (last->params && machine_in_place(t->machine))
+        swap_best(t);
+    else if (last->params)
+        network_put(t->network, last);
+}
+
+bool train_save(struct training *t, struct train_result *r, struct err *e)
+{
+    struct network_state last;
+    stop_phase("measuring the model", false);
+    bool good = put_best(t, &last, e);
+    for (int p = 0; p < PARTS; p++)
+        r->rows[p] = t->table->count[p];
+    r->epochs = t->history.epochs;
+    r->best_epoch = t->history.best_epoch;
+    r->stopped = t->stopped;
+    good = good && measure(t, r, e);
+    if (!good && (e->id == ERR_NONE || machine_in_place(t->machine)))
+        put_last(t, &last); /* in place, the best ones are where they were as well */
+    if (!good && e->id == ERR_NONE)
+        training_stopped(t, e);
+    training_look_end(t, &last);
+    /* with the model in place its folder's sync alone can fail: then its checkpoints stay */
+    good = good && journal_sync(&t->journal, e) && write_model(t, r, e);
+    if (good)
+        keeper_clear(&t->keeper);
+    return good;
+}

@@ -1,0 +1,147 @@
+/* csv_date.c - the forms of dates and times as a table, every day of 800 years against timegm, and
+ * the cyclic parts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "csv/date.h"
+#include "tap.h"
+
+static const struct {
+    const char *text;
+    bool good;
+    double seconds;
+} forms[] = {
+    {"1970-01-01", true, 0},
+    {"1970-01-02", true, 86400},
+    {"1969-12-31", true, -86400},
+    {"2024-02-29", true, 1709164800},
+    {"2024/02/29", true, 1709164800},
+    {"20240229", true, 1709164800},
+    {"2000-02-29", true, 951782400},
+    {"0001-01-01", true, -62135596800.0},
+    {"9999-12-31", true, 253402214400.0},
+    {"2024-02-29T12:30", true, 1709209800},
+    {"2024-02-29 12:30", true, 1709209800},
+    {"2024-02-29 12:30:15", true, 1709209815},
+    {"2024-02-29 12:30:15.5", true, 1709209815.5},
+    {"20240229T12:30:15", true, 1709209815},
+    {"2024-02-29T12:30:15Z", true, 1709209815},
+    {"2024-02-29T12:30:15+02:00", true, 1709202615},
+    {"2024-02-29T12:30:15-0530", true, 1709229615},
+    {"2024-02-29T12:30+02", true, 1709202600},
+    {"2024-02-29T24:00", true, 1709251200},
+    {"2016-12-31T23:59:60Z", true, 1483228800},
+    {"", false, 0},
+    {"2024", false, 0},
+    {"2024-02", true, 1706745600},
+    {"2024-13", false, 0},
+    {"2024-00", false, 0},
+    {"2024/02", false, 0},
+    {"202402", false, 0},
+    {"2024-02T12:30", false, 0},
+    {"2024-W07", false, 0},
+    {"2024-045", false, 0},
+    {"10:30", true, 37800},
+    {"T10:30", true, 37800},
+    {"10:30:15.25", true, 37815.25},
+    {"23:59:59+02:00", true, 79199},
+    {"24:00", true, 86400},
+    {"24:01", false, 0},
+    {"10:60", false, 0},
+    {"1:30", false, 0},
+    {"10:", false, 0},
+    {"T", false, 0},
+    {"T1030", false, 0},
+    {"10:30 pm", false, 0},
+    {"2024-02-", false, 0},
+    {"2023-02-29", false, 0},
+    {"1900-02-29", false, 0},
+    {"2024-13-01", false, 0},
+    {"2024-00-01", false, 0},
+    {"2024-04-31", false, 0},
+    {"2024-04-00", false, 0},
+    {"0000-01-01", false, 0},
+    {"2024-2-29", false, 0},
+    {"2024-02/29", false, 0},
+    {"29.02.2024", false, 0},
+    {"02/29/2024", false, 0},
+    {"2024-02-29T", false, 0},
+    {"2024-02-29T12", false, 0},
+    {"2024-02-29T12:60", false, 0},
+    {"2024-02-29T25:00", false, 0},
+    {"2024-02-29T24:00:01", false, 0},
+    {"2024-02-29T12:30:61", false, 0},
+    {"2024-02-29T12:30:15.", false, 0},
+    {"2024-02-29T12:30:15+", false, 0},
+    {"2024-02-29T12:30:15+2", false, 0},
+    {"2024-02-29T12:30:15+02:", false, 0},
+    {"2024-02-29T12:30:15+24:00", false, 0},
+    {"2024-02-29T12:30:15 CET", false, 0},
+    {"2024-02-29x", false, 0},
+    {" 2024-02-29", false, 0},
+    {"-2024-02-29", false, 0},
+};
+
+static void test_forms(void)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        double seconds = 0;
+        size_t length = strlen(forms[i].text);
+        char *copy = malloc(length ? length : 1);
+        memcpy(copy, forms[i].text, length);
+        bool good = date_parse(copy, length, &seconds);
+        free(copy);
+        ok(good == forms[i].good && (!good || fabs(seconds - forms[i].seconds) < 1e-6),
+           "\"%s\" is %.3f", forms[i].text, seconds);
+    }
+}
+
+static void test_every_day(void)
+{
+    bool days = true, week = true, year = true;
+    for (time_t at = -11676096000; at < 13569465600; at += 86400) { /* 1600 to 2399 */
+        struct tm tm;
+        gmtime_r(&at, &tm);
+        char text[32];
+        strftime(text, sizeof text, "%Y-%m-%d", &tm);
+        double seconds = 0, parts[DATE_PARTS];
+        if (!date_parse(text, strlen(text), &seconds) || seconds != (double)at)
+            days = false;
+        date_parts(seconds + 3600, parts);
+        int y = tm.tm_year + 1900;
+        double of = y % 4 == 0 && (y % 100 || y % 400 == 0) ? 366 : 365;
+        double turn = 2 * 3.14159265358979323846;
+        if (fabs(parts[3] - sin(turn * ((tm.tm_wday + 6) % 7) / 7)) > 1e-12 ||
+            fabs(parts[4] - cos(turn * ((tm.tm_wday + 6) % 7) / 7)) > 1e-12)
+            week = false;
+        if (fabs(parts[5] - sin(turn * tm.tm_yday / of)) > 1e-12 ||
+            fabs(parts[6] - cos(turn * tm.tm_yday / of)) > 1e-12)
+            year = false;
+    }
+    ok(days, "each day from 1600 to 2399 is that of the C library");
+    ok(week, "its day of the week goes round in seven");
+    ok(year, "its day of the year goes round in 365 or 366");
+}
+
+static void test_parts(void)
+{
+    double parts[DATE_PARTS];
+    date_parts(-86400.0 / 4, parts);
+    is_near(parts[0], -21600, 0, "the seconds stand first");
+    is_near(parts[1], -1, 1e-12, "six in the evening: sine");
+    is_near(parts[2], 0, 1e-12, "six in the evening: cosine");
+    date_parts(0.0, parts);
+    is_near(parts[1], 0, 1e-12, "midnight: sine");
+    is_near(parts[2], 1, 1e-12, "midnight: cosine");
+    is_near(parts[5], 0, 1e-12, "the first of January: sine");
+}
+
+int main(void)
+{
+    test_forms();
+    test_every_day();
+    test_parts();
+    return done();
+}

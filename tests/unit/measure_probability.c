@@ -1,0 +1,121 @@
+/* From logits to probabilities, labels and text. */
+#include "measure/probability.h"
+
+#include "base/rng.h"
+#include "tap.h"
+
+static void answers(void)
+{
+    const real logits[] = {0, 0, (real)1000, (real)-1000, 1, 3};
+    float p[6];
+    answer_probabilities(logits, 3, 2, p);
+    ok(p[0] == 0.5f && p[1] == 0.5f, "equal logits share evenly");
+    ok(p[2] == 1.0f && p[3] == 0.0f, "large logits do not overflow");
+    is_near((double)p[5], 1 / (1 + exp(-2)), 1e-7, "softmax of two");
+    ok(answer_label(p, 2) == 1, "a half is answered positive");
+    const float three[] = {0.4f, 0.4f, 0.2f};
+    ok(answer_label(three, 3) == 0, "of equals the first label");
+    const real bad[] = {(real)INFINITY, 0};
+    answer_probabilities(bad, 1, 2, p);
+    ok(isnan(p[0]), "an infinite logit gives no probability");
+}
+
+static void coarse(double center, double scale, bool want, double left)
+{
+    double step, less;
+    bool got = answer_coarse(center, scale, &step, &less);
+    ok(got == want && (!want || fabs(center - less) <= left), "%.15g, deviation %g: steps of %g",
+       center, scale, step);
+    ok(!want || !answer_coarse(center - less, scale, &step, &less), "mended by %.15g", less);
+}
+
+static void digits(void)
+{
+    coarse(0, 1, false, 0);
+    coarse(1e6, 2, false, 0);
+    coarse(1e7, 1, true, 5000);
+    coarse(-1e9, 10, true, 5e4);
+    coarse(1700000012345, 1443, true, 5e6);
+    coarse(123456789012345, 1, true, 5000);
+    coarse(1e-3, 1e-12, true, 5e-9);
+}
+
+static unsigned number_differs(double value)
+{
+    char got[64], want[64];
+    size_t length = answer_number(got, value);
+    got[length] = '\0';
+    snprintf(want, sizeof want, "%.9g", value);
+    if (strcmp(got, want) == 0 || (value == 0 && strcmp(got, "0") == 0))
+        return 0;
+    printf("#   %a: got %s, expected %s\n", value, got, want);
+    return 1;
+}
+
+static void numbers(void)
+{
+    const double fixed[] = {0,
+                            -0.0,
+                            1,
+                            -1,
+                            0.1,
+                            0.5,
+                            9.5,
+                            9.99999999,
+                            9.999999995,
+                            9.9999999949,
+                            99999999.95,
+                            999999999,
+                            999999999.5,
+                            999999999.49,
+                            1e9,
+                            123456789.5,
+                            1234567890,
+                            1e-4,
+                            9.99999999e-5,
+                            9.9999999996e-5,
+                            1e-5,
+                            1e-13,
+                            9.9e-14,
+                            1e15,
+                            1e22,
+                            1e-300,
+                            5e-324,
+                            1.7976931348623157e308,
+                            0.000123456789,
+                            100,
+                            1e8,
+                            2.5,
+                            0.125,
+                            1.00000000049,
+                            1.0000000005,
+                            1.5e14};
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        wrong += number_differs(fixed[i]) + number_differs(-fixed[i]);
+    is_int(wrong, 0, "chosen numbers are written as by printf");
+    for (uint32_t i = 0; i < 400000; i++) {
+        struct rng4 r = rng_philox(11, i, 0, 0, RNG_TEST);
+        float f = (float)r.v[0] / 4294967296.0f; /* a probability */
+        float g;
+        memcpy(&g, &r.v[1], sizeof g); /* any float */
+        double d = ldexp((double)r.v[2] - 2147483648.0 + (double)r.v[3] / 4294967296.0,
+                         (int)(r.v[1] % 70) - 60);
+        wrong += number_differs((double)f) + (isfinite(g) ? number_differs((double)g) : 0u) +
+                 number_differs(d);
+        double half =
+            (double)(100000000 + r.v[2] % 900000000) + 0.5; /* exact halves of the ninth digit */
+        wrong += number_differs(half) + number_differs(half / 1024);
+        if (wrong > 5)
+            break;
+    }
+    is_int(wrong, 0, "two million numbers are written as by printf");
+}
+
+int main(void)
+{
+    answers();
+    digits();
+    numbers();
+    return done();
+}

@@ -1,0 +1,144 @@
+/* table_help.h - what the table tests share: a schema from JSON text, a table from numbers. */
+#ifndef DNN_TESTS_DATA_HELP_H
+#define DNN_TESTS_DATA_HELP_H
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "table/schema.h"
+#include "table/stats.h"
+#include "table/table.h"
+#include "tap.h"
+
+/* The schema of a whole config {"data": {...}}; NULL and *e on failure. */
+static inline struct schema *schema_of(const char *config, int task, struct err *e)
+{
+    struct data_options o;
+    struct schema *s = NULL;
+    struct json_doc *doc = json_parse(config, strlen(config), "c.json", e);
+    if (!doc)
+        return NULL;
+    if (opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, e)) {
+        if (data_options_settle(&o, task, doc, e))
+            s = schema_declare(&o, task, doc, e);
+        opt_release(data_options_table, &o);
+    }
+    json_free(doc);
+    return s;
+}
+
+/* A config of these columns with the target y. */
+#define COLUMNS(text)                                                                              \
+    "{\"data\": {\"train\": \"a\", \"target\": \"y\", \"columns\": {" text "}}}"
+
+/* schema_of of what must be right: NULL is a failed test. */
+static inline struct schema *schema_need(const char *config, int task)
+{
+    struct err e = {0};
+    struct schema *s = schema_of(config, task, &e);
+    if (!s)
+        ok(false, "schema: %s", e.what);
+    return s;
+}
+
+/* A table in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by
+ * table_drop. */
+static inline struct table *table_make(const struct schema *s, uint64_t rows, unsigned shift)
+{
+    struct table *t = mem_zero(1, sizeof *t);
+    uint64_t chunks = (rows >> shift) + 1, in_chunk = (uint64_t)1 << shift;
+    unsigned char **chunk = mem_zero(chunks, sizeof *chunk);
+    for (uint64_t c = 0; c < chunks; c++)
+        chunk[c] = mem_zero(in_chunk, s->format.stride);
+    t->rows = (struct rows){.format = s->format, .chunks = chunk, .shift = shift, .count = rows};
+    t->part = mem_zero(rows + 1, 1);
+    t->target = s->task == TASK_REGRESSION ? mem_zero(rows + 1, sizeof *t->target) : NULL;
+    const float one = 1;
+    for (uint64_t i = 0; i < rows; i++)
+        memcpy(rows_at(&t->rows, i) + s->format.at_weight, &one, sizeof one);
+    return t;
+}
+
+/* After t->part is filled. */
+static inline void table_index(struct table *t)
+{
+    for (int p = 0; p < PARTS; p++) {
+        t->index[p] = mem_alloc(t->rows.count + 1, sizeof *t->index[p]);
+        t->count[p] = 0;
+        for (uint64_t i = 0; i < t->rows.count; i++)
+            if (t->part[i] == p)
+                t->index[p][t->count[p]++] = (uint32_t)i;
+    }
+}
+
+static inline void table_drop(struct table *t)
+{
+    uint64_t chunks = (t->rows.count >> t->rows.shift) + 1;
+    unsigned char **chunk = mem_copy(t->rows.chunks, chunks * sizeof *chunk);
+    for (uint64_t c = 0; c < chunks; c++)
+        mem_free(chunk[c]);
+    mem_free(chunk);
+    memcpy(&chunk, &t->rows.chunks, sizeof chunk); /* drops the const of the reader's view */
+    mem_free(chunk);
+    mem_free(t->part);
+    mem_free(t->target);
+    mem_free(t->warnings);
+    for (int p = 0; p < PARTS; p++)
+        mem_free(t->index[p]);
+    mem_free(t);
+}
+
+static inline void put_number(struct table *t, uint64_t row, uint32_t slot, float v)
+{
+    unsigned char *r = rows_at(&t->rows, row);
+    memcpy(r + 4 * (size_t)slot, &v, sizeof v);
+    if (v != v) {
+        uint32_t bits;
+        memcpy(&bits, r + t->rows.format.at_missing + 4 * (slot / 32), sizeof bits);
+        bits |= 1u << slot % 32;
+        memcpy(r + t->rows.format.at_missing + 4 * (slot / 32), &bits, sizeof bits);
+    }
+}
+
+static inline float get_number(const struct table *t, uint64_t row, uint32_t slot)
+{
+    float v;
+    memcpy(&v, rows_at(&t->rows, row) + 4 * (size_t)slot, sizeof v);
+    return v;
+}
+
+static inline void put_int(struct table *t, uint64_t row, uint32_t at, int32_t v)
+{
+    memcpy(rows_at(&t->rows, row) + at, &v, sizeof v);
+}
+
+static inline int32_t get_int(const struct table *t, uint64_t row, uint32_t at)
+{
+    int32_t v;
+    memcpy(&v, rows_at(&t->rows, row) + at, sizeof v);
+    return v;
+}
+
+/* How many warnings have both texts. */
+static inline size_t warnings_with(const struct table *t, const char *a, const char *b)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < t->warning_count; i++)
+        found += strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b);
+    return found;
+}
+
+/* The provisional id that cell_parse gives a category, NULL: missing. */
+static inline void put_category(struct table *t, uint64_t row, struct schema *s, uint32_t column,
+                                const char *text)
+{
+    struct column *c = &s->columns[column];
+    int32_t id = text ? (int32_t)vocab_add(c->vocab, text, strlen(text)) + 2 : 0;
+    put_int(t, row, s->format.at_category + 4 * c->category, id);
+}
+
+static inline void put_label(struct table *t, uint64_t row, struct schema *s, const char *text)
+{
+    put_int(t, row, s->format.at_target, (int32_t)vocab_add(s->labels, text, strlen(text)));
+}
+
+#endif

@@ -1,0 +1,436 @@
+/* train_checkpoint.c - checkpoints come back as they were written; damaged ones are passed over,
+ * those of another training are refused with the keys that differ; the oldest go when a newer one
+ * is durable. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "scratch.h"
+#include "tap.h"
+#include "train/resume.h"
+
+enum { PARAMS = 37, BUFFERS = 6, EPOCHS = 3 };
+static const char config[] = "{\"task\":\"binary\",\"train\":{\"epochs\":9,\"seed\":7,"
+                             "\"checkpoint\":{\"keep\":2}},\"data\":{\"target\":\"y\"}}";
+static char data[65];
+
+static real reals[6][PARAMS];
+static struct history_row rows[EPOCHS];
+static char config_copy[512];
+static struct norms norms;
+static char training; /* 64 of them are its name; 0: it has none */
+
+static struct checkpoint sample(int64_t step)
+{
+    for (int a = 0; a < 6; a++)
+        for (int i = 0; i < PARAMS; i++)
+            reals[a][i] = (real)(a + 1) / (real)(3 * i + 1);
+    for (int i = 0; i < EPOCHS; i++)
+        rows[i] = (struct history_row){1.0 / (i + 3), i ? 0.1 * i : (double)NAN, 1e-3 / 7};
+    memset(data, 'a', 64);
+    memcpy(config_copy, config, sizeof config);
+    struct checkpoint c = {.params = reals[0],
+                           .buffers = reals[1],
+                           .m1 = reals[2],
+                           .m2 = reals[3],
+                           .best_params = reals[4],
+                           .best_buffers = reals[5],
+                           .param_count = PARAMS,
+                           .buffer_count = BUFFERS,
+                           .rows = rows,
+                           .epochs = EPOCHS,
+                           .untrained = 1.5,
+                           .norms = &norms,
+                           .seconds = 12.5,
+                           .journal = 4711,
+                           .best_journal = 815,
+                           .config = config_copy};
+    memcpy(c.data, data, 65);
+    memset(c.training, training, 64);
+    c.plan = (struct plan){.backend = "cpu",
+                           .core = "c",
+                           .blas_core = "none",
+                           .precision = "fp32",
+                           .batch = 256,
+                           .micro = 1,
+                           .shards = 4,
+                           .version = 3};
+    c.now = (struct step){.seed = UINT64_MAX - 5,
+                          .tried = step,
+                          .applied = step,
+                          .epoch = 3,
+                          .row0 = 512,
+                          .lr = 0.1,
+                          .weight_decay = 0.01,
+                          .gnorm = 3.5,
+                          .weight = 256,
+                          .loss = 1.0 / 3,
+                          .epoch_weight = 1024,
+                          .epoch_loss = 300.0 / 7,
+                          .good = 9};
+    return c;
+}
+
+static bool same_reals(const real *a, const real *b, size_t count)
+{
+    return a && b && memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static void round_trip(void)
+{
+    struct err e = {0};
+    training = 'f';
+    struct checkpoint c = sample(1234);
+    char *path = checkpoint_path(scratch("m.dnn"), 1234);
+    ok(strstr(path, "m.dnn.ckpt-000000001234") != NULL, "twelve digits");
+    ok(checkpoint_save(&c, path, &e), "saved");
+    struct checkpoint *b = checkpoint_load(path, &e);
+    ok(b != NULL, "loaded");
+    if (!b)
+        return;
+    ok(same_reals(b->params, c.params, PARAMS) && same_reals(b->m1, c.m1, PARAMS) &&
+           same_reals(b->m2, c.m2, PARAMS) && same_reals(b->best_params, c.best_params, PARAMS),
+       "weights, moments and best weights are the same bits");
+    ok(b->buffer_count == BUFFERS && same_reals(b->buffers, c.buffers, BUFFERS) &&
+           same_reals(b->best_buffers, c.best_buffers, BUFFERS),
+       "buffers too");
+    ok(memcmp(&b->now, &c.now, sizeof c.now) == 0, "every counter and sum of the step");
+    ok(b->epochs == EPOCHS && memcmp(b->rows, rows, sizeof rows) == 0, "the history, NaN included");
+    ok(b->untrained == 1.5, "the loss before the training");
+    ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
+    ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
+    is_string(b->training, c.training, "N01 which training it is of");
+    training = 0;
+    ok(b->seconds == 12.5 && b->journal == 4711 && b->best_journal == 815 &&
+           strcmp(b->config, config) == 0 && strcmp(b->data, data) == 0,
+       "time, journal, config, data");
+    checkpoint_free(b);
+    c.m1 = c.m2 = c.best_params = c.best_buffers = c.buffers = NULL;
+    c.norms = NULL;
+    c.buffer_count = 0;
+    c.epochs = 0;
+    ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL,
+       "without moments, buffers, epochs");
+    ok(b && !b->m1 && !b->m2 && !b->best_params && !b->norms && b->buffer_count == 0 &&
+           b->epochs == 0,
+       "they are absent");
+    checkpoint_free(b);
+    c.now.scale = 4096;
+    c.now.skipped = 3;
+    ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL &&
+           memcmp(&b->now, &c.now, sizeof c.now) == 0,
+       "the scale of gradients, and the steps it cost");
+    checkpoint_free(b);
+    mem_free(path);
+}
+
+static void refused(void)
+{
+    struct err e = {0};
+    struct checkpoint c = sample(5);
+    char *path = checkpoint_path(scratch("bad.dnn"), 5);
+    reals[0][3] = (real)NAN;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "a weight that is NaN");
+    err_clear(&e);
+    c = sample(5);
+    c.now.applied = 6;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "more applied than tried");
+    err_clear(&e);
+    c = sample(5);
+    c.now.epoch_loss = (double)INFINITY;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "a sum that is infinite");
+    err_clear(&e);
+    const double scales[] = {3, SCALE_MOST * 2, SCALE_LEAST / 2, 1};
+    for (int i = 0; i < 4; i++) {
+        c = sample(5);
+        c.now.scale = scales[i];
+        c.now.skipped = i == 3 ? 6 : 0;
+        ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+           i == 3 ? "more skipped than tried" : "a scale that is none: %g", scales[i]);
+        err_clear(&e);
+    }
+    c = sample(5);
+    c.untrained = (double)INFINITY;
+    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
+       "a loss before the training that is infinite");
+    err_clear(&e);
+    c = sample(5);
+    ok(checkpoint_save(&c, path, &e), "a good one");
+    size_t length;
+    char *bytes = scratch_get("bad.dnn.ckpt-000000000005", &length);
+    unsigned accepted = 0;
+    for (size_t i = 0; bytes && i < length; i += 7) {
+        bytes[i] = (char)(bytes[i] ^ (1 << (i % 8)));
+        scratch_put("bad.dnn.ckpt-000000000005", bytes, length);
+        struct checkpoint *b = checkpoint_load(path, &e);
+        accepted += b != NULL || err_exit(&e) != 76;
+        checkpoint_free(b);
+        err_clear(&e);
+        bytes[i] = (char)(bytes[i] ^ (1 << (i % 8)));
+    }
+    is_int(accepted, 0, "every seventh byte damaged in turn: always 76");
+    for (size_t n = 0; bytes && n < length; n += 97) {
+        scratch_put("bad.dnn.ckpt-000000000005", bytes, n);
+        struct checkpoint *b = checkpoint_load(path, &e);
+        accepted += b != NULL || err_exit(&e) != 76;
+        checkpoint_free(b);
+        err_clear(&e);
+    }
+    is_int(accepted, 0, "cut off anywhere: always 76");
+    free(bytes);
+    mem_free(path);
+}
+
+static void differences(void)
+{
+    struct text t = {0};
+    resume_differences(config, config, &t);
+    ok(t.length == 0, "the same config differs in nothing");
+    resume_differences(config,
+                       "{\"task\":\"binary\",\"train\":{\"epochs\":10,\"seed\":7,\"clip_norm\":1,"
+                       "\"checkpoint\":{\"keep\":9}},\"data\":{\"target\":\"z\"}}",
+                       &t);
+    is_string(t.data, "train.epochs, train.clip_norm, data.target",
+              "changed and added keys are named");
+    text_clear(&t);
+    resume_differences("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", &t);
+    is_string(t.data, "a.b", "a list counts as a whole");
+    text_clear(&t);
+    resume_differences(
+        "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1}", "{}",
+        &t);
+    ok(strstr(t.data, "and 2 more") != NULL, "at most eight are named");
+    text_free(&t);
+}
+
+static void write_one(const char *output, int64_t step, const char *other_config, char data_byte)
+{
+    struct err e = {0};
+    struct checkpoint c = sample(step);
+    char *path = checkpoint_path(output, step);
+    if (other_config)
+        snprintf(config_copy, sizeof config_copy, "%s", other_config);
+    memset(c.data, data_byte, 64);
+    checkpoint_save(&c, path, &e);
+    mem_free(path);
+}
+
+static void find(void)
+{
+    struct err e = {0};
+    struct keeper k = {.output = scratch("f.dnn"), .keep = 2};
+    struct checkpoint *c;
+    char *path;
+    memset(data, 'a', 64);
+    ok(resume_find(&k, config, data, &c, &path, &e) && !c && !path,
+       "none is there: nothing to resume");
+    write_one(k.output, 100, NULL, 'a');
+    write_one(k.output, 200, NULL, 'a');
+    write_one(
+        k.output, 300,
+        "{\"task\":\"binary\",\"train\":{\"epochs\":8,\"seed\":7},\"data\":{\"target\":\"y\"}}",
+        'a');
+    write_one(k.output, 350, NULL, 'b');
+    scratch_put("f.dnn.ckpt-000000000400", "damaged", 7);
+    scratch_put("f.dnn.ckpt-12", "not one of them", 15);
+    unsigned warnings = log_warnings();
+    log_setup(LOG_ERROR, false);
+    ok(resume_find(&k, config, data, &c, &path, &e) && c && c->now.tried == 200,
+       "the newest that is whole and fits");
+    is_int(log_warnings() - warnings, 1, "the damaged one is named in a warning");
+    expect_warnings(1);
+    ok(path && strstr(path, "000000000200"), "with its path");
+    ok(k.count == 2 && k.own[0].name == 100 && k.own[1].name == 200,
+       "those that fit are ours, the others are left");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_clear(&k);
+    struct checkpoint_list l;
+    checkpoint_find(k.output, &l, &e);
+    ok(l.count == 3 && l.steps[0] == 300 && l.steps[2] == 400, "only ours are removed");
+    checkpoint_list_free(&l);
+    ok(!resume_find(&k, config, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER &&
+           err_exit(&e) == 76,
+       "whole ones, and none fits: 76");
+    ok(strstr(e.what, "the data differ") != NULL, "the newest one's data differ");
+    unlink(scratch("f.dnn.ckpt-000000000350"));
+    err_clear(&e);
+    ok(!resume_find(&k, config, data, &c, &path, &e) && strstr(e.what, "train.epochs"),
+       "the key that differs is named");
+    expect_warnings(2); /* the damaged one, again */
+    log_setup(LOG_NOTE, false);
+    keeper_release(&k);
+    k.output = scratch("nowhere/f.dnn");
+    err_clear(&e);
+    ok(resume_find(&k, config, data, &c, &path, &e) && !c, "a folder that is not there has none");
+    k.output = scratch("f.dnn.ckpt-12/f.dnn");
+    ok(!resume_find(&k, config, data, &c, &path, &e) && e.id != ERR_NONE && !c,
+       "one that cannot be listed is an error, not an empty one");
+}
+
+/* At a stop: what --resume would take instead. */
+static void newer(void)
+{
+    char *output = mem_string(scratch("n.dnn"));
+    struct keeper k = {.output = output, .keep = 2};
+    memset(data, 'a', 64);
+    write_one(output, 300, NULL, 'b');
+    write_one(output, 200, NULL, 'a');
+    keeper_own(&k, 200, 200);
+    scratch_put("n.dnn.ckpt-000000000900", "damaged", 7);
+    unsigned warnings = log_warnings();
+    ok(!resume_newer(&k, config, data), "a newer one that is damaged, or of other data, is none");
+    write_one(output, 400, NULL, 'a');
+    char *path = resume_newer(&k, config, data);
+    ok(path && strstr(path, "000000000400"), "one that fits is told");
+    is_int(log_warnings() - warnings, 0, "without a word of the damaged one");
+    mem_free(path);
+    is_int((int64_t)k.count, 1, "and nothing becomes ours");
+    keeper_release(&k);
+    mem_free(output);
+}
+
+static void keep(void)
+{
+    struct err e = {0};
+    struct keeper k = {.output = scratch("k.dnn"), .keep = 2};
+    write_one(k.output, 5, NULL, 'a'); /* somebody else's */
+    scratch_put("k.dnn.ckpt-000000000040", "old", 3);
+    scratch_put("k.dnn.ckpt-000000000041", "old", 3);
+    int64_t name = 0;
+    for (int64_t step = 10; step <= 50; step += 10) {
+        struct checkpoint c = sample(step);
+        if (!keeper_save(&k, &c, &name, &e))
+            break;
+    }
+    struct checkpoint_list l;
+    checkpoint_find(k.output, &l, &e);
+    ok(l.count == 5 && l.steps[0] == 5 && l.steps[3] == 42 && l.steps[4] == 50,
+       "the newest two of ours, and what was there");
+    ok(scratch_holds("k.dnn.ckpt-000000000040", "old", 3) &&
+           scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
+       "a checkpoint that was there is not replaced: ours has the next free name");
+    checkpoint_list_free(&l);
+    k.held = 42;
+    for (int64_t step = 60; step <= 80; step += 10) {
+        struct checkpoint c = sample(step);
+        if (!keeper_save(&k, &c, &name, &e))
+            break;
+    }
+    ok(k.count == 3 && k.own[0].name == 42 && k.own[1].name == 70 && k.own[2].name == 80,
+       "the one that is held stays beside the newest two");
+    ok(keeper_step(&k, 42) == 40 && keeper_step(&k, 41) == 0 && keeper_newest(&k).step == 80,
+       "which step each is of is known");
+    scratch_put("k.dnn.ckpt-000000000090", "old", 3);
+    k.output = scratch("k.dnn"); /* of whose names the last few are kept */
+    for (int64_t step = 90; step <= 91; step++) {
+        struct checkpoint c = sample(step);
+        if (!keeper_save(&k, &c, &name, &e) || name != step + 1)
+            break;
+        k.held = 91;
+    }
+    ok(k.count == 2 && k.own[0].name == 91 && k.own[0].step == 90 && k.own[1].name == 92 &&
+           k.own[1].step == 91,
+       "whose name the next step would have, stays");
+    struct checkpoint back = sample(30);
+    ok(keeper_rewind(&k, &back, &name, &e) && name == 30, "it goes back to an earlier step");
+    checkpoint_find(k.output, &l, &e);
+    ok(l.count == 5 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 &&
+           l.steps[3] == 41 && l.steps[4] == 90,
+       "that one is written, ours behind it are gone, the others stay");
+    checkpoint_list_free(&l);
+    scratch_put(".k.dnn.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-3fffff", "x", 1);
+    scratch_put(".k.dnn2.dnn-tmp-3fffff", "x", 1);
+    is_int(checkpoint_sweep(k.output), 2, "what a killed run wrote aside is removed");
+    ok(scratch_holds(".k.dnn2.dnn-tmp-3fffff", "x", 1), "another output's is not");
+    keeper_release(&k);
+}
+
+/* A training that diverged goes on at another rate, but never from there while one of its own is
+ * left. */
+static void other_rate(void)
+{
+    static const char slow[] = "{\"train\":{\"optimizer\":{\"learning_rate\":0.1}}}";
+    static const char fast[] = "{\"train\":{\"optimizer\":{\"learning_rate\":20}},\"more\":1}";
+    static const char lower[] = "{\"train\":{\"optimizer\":{\"learning_rate\":1},"
+                                "\"clip_norm\":1},\"more\":1}";
+    struct err e = {0};
+    struct keeper k = {.output = scratch("d.dnn"), .keep = 2};
+    struct checkpoint *c;
+    char *path;
+    memset(data, 'a', 64);
+    write_one(k.output, 600, fast, 'a');
+    ok(!resume_find(&k, slow, data, &c, &path, &e) && e.id == ERR_CHECKPOINT_OTHER,
+       "another key stays another training");
+    err_clear(&e);
+    log_setup(LOG_ERROR, false);
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 600 && k.count == 1,
+       "N01 learning rate and clipping may differ");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    write_one(k.output, 300, lower, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 1,
+       "an older one of the same rate comes first");
+    is_int(k.earlier, 0, "and nothing lies before it");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    write_one(k.output, 200, fast, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && k.count == 1 && k.earlier == 0,
+       "N01 of trainings without a name, one of another rate is not ours");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    training = '1';
+    write_one(k.output, 300, lower, 'a');
+    write_one(k.output, 100, fast, 'a');
+    write_one(k.output, 200, fast, 'a');
+    write_one(k.output, 250, fast, 'b');
+    write_one(k.output, 260, slow, 'a');
+    training = '2';
+    write_one(k.output, 150, lower, 'a');
+    write_one(k.output, 220, fast, 'a');
+    training = 0;
+    write_one(k.output, 230, fast, 'a');
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 4 &&
+           k.own[0].name == 100 && k.own[1].name == 150 && k.own[2].name == 200 && k.earlier == 200,
+       "N01 those of another rate that it went on from are ours, and of its own rate; what differs "
+       "otherwise or is another training's is not");
+    checkpoint_free(c);
+    mem_free(path);
+    keeper_release(&k);
+    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
+    unlink(scratch("d.dnn.ckpt-000000000300"));
+    unlink(scratch("d.dnn.ckpt-000000000150"));
+    unlink(scratch("d.dnn.ckpt-000000000600"));
+    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 230 && k.count == 4,
+       "N01 and where the newest is of another rate, those of its config");
+    checkpoint_free(c);
+    mem_free(path);
+    log_setup(LOG_NOTE, false);
+    keeper_release(&k);
+}
+
+int main(void)
+{
+    scratch_make();
+    for (int i = 0; i < 150; i++)
+        norms_add(&norms, 1 + i % 3);
+    round_trip();
+    refused();
+    differences();
+    find();
+    newer();
+    keep();
+    other_rate();
+    return done();
+}

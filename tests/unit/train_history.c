@@ -1,0 +1,208 @@
+/* train_history.c - early stopping's rule, and the journal of epochs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "scratch.h"
+#include "tap.h"
+#include "train/history.h"
+#include "train/journal.h"
+
+#include <math.h>
+
+static bool add(struct history *h, double metric)
+{
+    return history_add(h, (struct history_row){.loss = 1, .metric = metric, .learning_rate = 0.1});
+}
+
+static void lower_is_better(void)
+{
+    struct history h = {.metric = metric_find("logloss", TASK_BINARY), .patience = 2};
+    ok(add(&h, 0.9) && add(&h, 0.8), "each better epoch is the best");
+    ok(!add(&h, 0.8) && h.waited == 1 && !history_over(&h), "an equal one is not");
+    ok(!add(&h, 0.85) && history_over(&h), "patience is used up");
+    ok(add(&h, 0.7) && !history_over(&h) && h.best_epoch == 5, "a better one begins anew");
+    ok(!add(&h, (double)NAN) && h.best_epoch == 5, "NaN is never best");
+    struct history again = {.metric = h.metric, .patience = 2};
+    history_replay(&again, h.rows, h.epochs);
+    ok(again.best_epoch == h.best_epoch && again.waited == h.waited && again.epochs == h.epochs,
+       "replayed, the same state");
+    history_release(&again);
+    history_release(&h);
+}
+
+static void other_rules(void)
+{
+    struct history h = {
+        .metric = metric_find("auc", TASK_BINARY), .patience = 0, .min_delta = 0.01};
+    ok(add(&h, 0.5) && !add(&h, 0.505) && add(&h, 0.52),
+       "higher is better, by more than min_delta");
+    for (int i = 0; i < 50; i++)
+        add(&h, 0.4);
+    ok(!history_over(&h) && h.best_epoch == 3, "patience 0: all epochs run, the best is kept");
+    history_release(&h);
+    struct history none = {.patience = 1};
+    ok(add(&none, (double)NAN) && add(&none, (double)NAN) && !history_over(&none) &&
+           none.best_epoch == 2,
+       "without validation rows the last epoch is the best");
+    history_release(&none);
+    struct history late = {.metric = metric_find("rmse", TASK_REGRESSION)};
+    ok(!add(&late, (double)NAN) && add(&late, 3.0) && late.best_epoch == 2,
+       "a first NaN is not best either");
+    history_release(&late);
+}
+
+/* Whether a training with these losses is lost after its last epoch, or, were it not over there,
+ * after any of them; steps of an epoch. */
+static bool lost(const double *loss, int epochs, double untrained, int steps, bool over)
+{
+    struct history h = {
+        .metric = metric_find("rmse", TASK_REGRESSION), .untrained = untrained, .constant = 1};
+    bool any = false;
+    for (int i = 0; i < epochs; i++) {
+        history_add(&h, (struct history_row){.loss = loss[i], .metric = 1});
+        any = any || history_runaway(&h, steps, over && i == epochs - 1);
+    }
+    history_release(&h);
+    return any;
+}
+
+/* An epoch of this metric and loss, where a constant answer has 1 and 0.7. */
+static bool useless(const char *metric, int task, double value, double loss, double untrained)
+{
+    struct history h = {.metric = metric_find(metric, task), .untrained = untrained, .constant = 1,
+                        .constant_metric = 0.7, .rooted = task == TASK_REGRESSION};
+    history_add(&h, (struct history_row){.loss = loss, .metric = value});
+    bool is = history_useless(&h, 1);
+    history_release(&h);
+    return is;
+}
+
+static void nothing_to_go_back_to(void)
+{
+    ok(useless("logloss", TASK_BINARY, 20.1, 2.3, 0.9), "far worse than a constant answer");
+    ok(!useless("logloss", TASK_BINARY, 6.9, 2.3, 0.9), "worse, but not by far");
+    ok(!useless("rmse", TASK_REGRESSION, 300, 4e5, 1e6), "a training that comes from far");
+    ok(!useless("rmse", TASK_REGRESSION, 6900, 4e5, 1e6), "as much further as its root");
+    ok(useless("rmse", TASK_REGRESSION, 7100, 4e5, 1e6), "from not as far as that");
+    ok(!useless("auc", TASK_BINARY, 20, 2.3, 0.9), "a metric that ranks says nothing");
+    ok(useless("auc", TASK_BINARY, 20, 1001, 0.9), "but the loss does");
+}
+
+static void loss_runs_away(void)
+{
+    const double rises[] = {0.9, 2e3, 1e9, 999, 1001, 1e12, 1e13, 1e14, 1e300};
+    ok(!lost(rises, 8, 1, 100, false), "a loss far above a constant's: not lost yet");
+    ok(lost(rises, 9, 1, 100, false), "without a new low for more than three epochs: lost");
+    ok(!lost(rises, 9, 1, 25, false), "but not before a hundred steps");
+    ok(lost(rises, 7, 1, 14, true), "unless the three were the last");
+    ok(!lost(rises, 6, 1, 14, true), "not after two");
+    ok(!lost(rises, 9, 1.1, 100, false), "what the first step's loss was counts");
+    const double falls[] = {463141, 244771, 98938, 60000, 30000, 29999, 29998, 29997, 29996};
+    ok(!lost(falls, 9, 0, 1000, false), "a loss that falls is never lost, however slowly");
+    ok(!lost(falls, 9, 463141, 2, true), "nor what begins high, as data that are not scaled do");
+    ok(lost(falls, 9, 1, 2, true), "what began low and is high when all is over is lost");
+    const double waves[] = {9e4, 5e4, 6e4, 7e4, 4e4, 5e4, 6e4, 3e4};
+    ok(!lost(waves, 8, 1, 1000, false), "waves that sink are not lost");
+    const double back[] = {1, 2e3, 1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 3e3};
+    ok(!lost(back, 9, 1, 1000, false), "nor one that comes back");
+    const double level[] = {3e9, 9e8, 1e8, 7e8, 2e8, 4e8, 3e8, 7e8};
+    ok(lost(level, 8, 1, 100, false), "ruined, then level: lost");
+}
+
+/* rmse of `epochs` epochs whose steps are as long as the schedule says, and which goes from 1
+ * toward 0 with the way that they went: by exp(-way / reach). */
+static bool unfinished(int epochs, double reach, bool cosine, double last)
+{
+    struct history h = {.metric = metric_find("rmse", TASK_REGRESSION)};
+    double way = 0;
+    for (int i = 0; i < epochs; i++) {
+        double rate = cosine ? (1 + cos(3.14159265358979 * i / epochs)) / 2 : 0.5;
+        way += rate / epochs;
+        double metric = exp(-way / reach) + (i == epochs - 1 ? last : 0);
+        history_add(&h, (struct history_row){.learning_rate = rate, .metric = metric});
+    }
+    bool is = history_unfinished(&h);
+    history_release(&h);
+    return is;
+}
+
+static void ended_too_soon(void)
+{
+    ok(unfinished(200, 0.3, false, 0) && unfinished(200, 0.3, true, 0),
+       "still on the way when the epochs were over, whatever the schedule");
+    ok(!unfinished(200, 0.05, false, 0) && !unfinished(200, 0.05, true, 0), "there in time");
+    ok(!unfinished(19, 0.3, true, 0), "few epochs are a choice");
+    ok(unfinished(20, 0.3, true, 0), "twenty are not");
+    ok(!unfinished(200, 0.3, true, 0.1), "the last epoch was not the best");
+}
+
+static void journal(void)
+{
+    struct err e = {0};
+    struct journal j;
+    ok(journal_open(&j, NULL, &e) && journal_line(&j, "x", &e) && journal_sync(&j, &e),
+       "no journal is no work");
+    journal_close(&j);
+    scratch_put("m.jsonl", "old\nlines\n", 10);
+    ok(journal_open(&j, scratch("m.jsonl"), &e), "opened");
+    ok(scratch_holds("m.jsonl", "old\nlines\n", 10),
+       "what is inside stays until the training begins");
+    ok(journal_cut(&j, 0, &e) && journal_line(&j, "{\"a\":1}", &e) &&
+           journal_line(&j, "{\"b\":2}", &e),
+       "two lines");
+    ok(j.length == 16 && scratch_holds("m.jsonl", "{\"a\":1}\n{\"b\":2}\n", 16), "are there");
+    ok(journal_sync(&j, &e) && journal_cut(&j, 8, &e), "cut back");
+    ok(scratch_holds("m.jsonl", "{\"a\":1}\n", 8), "to the checkpoint's length");
+    log_setup(LOG_ERROR, false); /* its note is expected */
+    ok(journal_cut(&j, 4000, &e) && j.length == 8, "shorter than remembered: as it is");
+    journal_close(&j);
+    static const size_t torn[] = {1, 4087, 4088, 4089, 12000};
+    char line[12008] = "{\"a\":1}\n";
+    memset(line + 8, 'x', sizeof line - 8);
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        scratch_put("m.jsonl", line, 8 + torn[i]);
+        ok(journal_open(&j, scratch("m.jsonl"), &e) && journal_cut(&j, 20000, &e) && j.length == 8,
+           "with %zu bytes of a line without an end: cut to whole lines", torn[i]);
+        journal_close(&j);
+    }
+    ok(scratch_holds("m.jsonl", line, 8), "which stay");
+    scratch_put("m.jsonl", line + 8, 5000);
+    ok(journal_open(&j, scratch("m.jsonl"), &e) && journal_cut(&j, 20000, &e) && j.length == 0,
+       "without any line: empty");
+    journal_close(&j);
+    ok(journal_open(&j, scratch("new.jsonl"), &e), "a new one");
+    journal_close(&j);
+    ok(scratch_count() == 1, "is not left when the training never began");
+    struct journal other;
+    ok(journal_open(&j, scratch("new.jsonl"), &e) && journal_open(&other, scratch("new.jsonl"), &e),
+       "two trainings open it");
+    ok(journal_own(&j, &e) && !journal_own(&other, &e) && err_exit(&e) == 75, "one owns it");
+    journal_close(&other);
+    err_clear(&e);
+    ok(journal_open(&other, scratch("new.jsonl"), &e), "opened by one more");
+    journal_close(&j);
+    ok(journal_own(&other, &e) && journal_cut(&other, 0, &e) && journal_line(&other, "x", &e),
+       "who waited for a file that its owner removed owns");
+    journal_close(&other);
+    ok(scratch_holds("new.jsonl", "x\n", 2), "the one that stands there then");
+    remove(scratch("new.jsonl"));
+    ok(!journal_open(&j, scratch("no/m.jsonl"), &e) && err_exit(&e) == 73, "no folder: 73");
+    err_clear(&e);
+    ok(journal_open(&j, "/dev/null", &e) && journal_cut(&j, 0, &e) && journal_line(&j, "x", &e) &&
+           journal_sync(&j, &e),
+       "a device is only written");
+    journal_close(&j);
+}
+
+int main(void)
+{
+    scratch_make();
+    lower_is_better();
+    other_rules();
+    ended_too_soon();
+    nothing_to_go_back_to();
+    loss_runs_away();
+    journal();
+    return done();
+}
