@@ -49,9 +49,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     (void)e;
     const struct dense_spec *s = l->spec;
     l->out = (uint32_t)s->units;
-    l->w = plan_params(p, (uint64_t)l->in * l->out, PARAM_WEIGHT, l->in, l->out, true);
+    l->w = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
     if (s->bias)
-        l->b = plan_params(p, l->out, PARAM_BIAS, 0, 0, true);
+        l->b = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         l->z = plan_acts(p, l->out);

@@ -2,6 +2,7 @@
 #include "model/features.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "model/init.h"
@@ -23,12 +24,14 @@ static uint32_t place(struct model *m, const struct feature_category *c, uint32_
             (struct onehot_column){.id = id, .at = (uint32_t)at, .count = c->count};
         return c->count;
     }
+    char name[40];
+    snprintf(name, sizeof name, "embedding.%u.weight", id);
     m->embed[m->embed_count++] = (struct embed_column){
         .id = id,
         .at = (uint32_t)at,
         .dim = c->dim,
         .count = c->count,
-        .table = plan_params(p, (uint64_t)c->count * c->dim, PARAM_EMBEDDING, 0, 0, false)};
+        .table = plan_param_whole(p, name, SHAPE2(c->count, c->dim), PARAM_EMBEDDING)};
     return c->dim;
 }
 

@@ -164,8 +164,11 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
                      uint32_t *out, struct err *e)
 {
     struct layer *before = NULL;
+    size_t path = p->path.length;
     for (uint32_t i = 0; i < count; i++) {
         struct layer *l = layers[i];
+        p->path.length = path;
+        text_printf(&p->path, "layers.%u.", i);
         fuse(layers, count, i);
         l->in = l->out = in;
         l->position = p->position++;
@@ -182,6 +185,9 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             before->dy = plan_back(p, before->out);
         before = l;
     }
+    p->path.length = path;
+    if (p->path.data)
+        p->path.data[path] = '\0';
     *out = in;
     return true;
 }

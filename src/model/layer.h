@@ -11,6 +11,8 @@
 
 #include "backend/backend.h"
 #include "base/opt.h"
+#include "base/text.h"
+#include "model/param.h"
 
 #define LAYER_MOST 4096 /* layers of a model, nested ones included */
 #define LAYER_MOST_UNITS ((int64_t)1 << 24)
@@ -18,21 +20,14 @@
 
 struct layer;
 
-/* What a range of parameters is for: optimizer.groups names them. */
-enum param_kind { PARAM_WEIGHT, PARAM_BIAS, PARAM_NORM, PARAM_EMBEDDING, PARAM_KINDS };
-extern const char *const param_kind_names[]; /* NULL-terminated */
-
-struct span {
-    uint64_t begin, end;
-};
 /* Collects what layers need. Offsets are in elements and multiples of 16, so that rows of a matrix
  * begin at cache lines; what lies between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
-    struct span *gaps;        /* between parameters */
-    uint32_t gap_count, gap_room;
+    struct text path;         /* of the layer that is planned: "layers.2." */
+    struct param_list list;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
     uint64_t acts;     /* activations and their gradients, in elements of FORM_REAL */
@@ -48,10 +43,16 @@ struct planner {
 };
 /* The plan is refused: more than `format` says, the first limit that was hit. */
 __attribute__((format(printf, 2, 3))) void plan_refuse(struct planner *p, const char *format, ...);
-/* in and out: the shape of a dense weight, else 0. sharded: its gradient comes in shards. */
-uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
-                     uint32_t out, bool sharded); /* its offset */
-uint64_t plan_buffers(struct planner *p, uint64_t count);
+/* Declares a parameter of the layer that is planned; returns its offset. Its gradient comes in
+ * shards. PARAM_WEIGHT of rank 2 is a weight [in][out] of op_dense. */
+uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
+                    enum param_kind kind);
+/* The same for a gradient in one piece: of sums over the whole batch. */
+uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
+                          enum param_kind kind);
+/* Buffers of one shape, right behind one another; names ends with NULL. Returns the first
+ * offset. */
+uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape);
 /* Places of rows x width (act_at): as they are computed; activations kept for the way back, and
  * their gradients, which a training's machine may keep in 16 bits. */
 uint64_t plan_plain(struct planner *p, uint32_t width);

@@ -79,8 +79,8 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->flops = p.flops;
     m->groups = p.groups;
     m->kinds = p.kinds;
-    m->gaps = p.gaps;
-    m->gap_count = p.gap_count;
+    m->list = p.list;
+    text_free(&p.path);
     m->group_count = p.group_count;
     if (good)
         return m;
@@ -96,7 +96,7 @@ void model_free(struct model *m)
     features_release(m);
     mem_free(m->groups);
     mem_free(m->kinds);
-    mem_free(m->gaps);
+    param_list_free(&m->list);
     mem_free(m);
 }
 
@@ -111,10 +111,16 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
 
 uint64_t model_gap(const struct model *m, const real *params)
 {
-    for (uint32_t i = 0; i < m->gap_count; i++)
-        for (uint64_t k = m->gaps[i].begin; k < m->gaps[i].end; k++)
-            if (!(params[k] >= 0 && params[k] <= 0))
-                return k;
+    uint64_t at = 0;
+    for (uint32_t i = 0; i <= m->list.count; i++) {
+        const struct param *p = i < m->list.count ? &m->list.items[i] : NULL;
+        if (p && p->buffer)
+            continue;
+        for (uint64_t end = p ? p->at : m->params; at < end; at++)
+            if (!(params[at] >= 0 && params[at] <= 0))
+                return at;
+        at = p ? p->at + p->count : at;
+    }
     return UINT64_MAX;
 }
 

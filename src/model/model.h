@@ -35,8 +35,7 @@ struct model {
     uint64_t embed_params;    /* embedding tables stand first in the parameter arena */
     uint64_t params, buffers; /* sizes of the arenas */
     uint64_t trained;         /* parameters, without the gaps of the arena */
-    struct span *gaps;        /* where nothing but 0 stands */
-    uint32_t gap_count;
+    struct param_list list;   /* every parameter and buffer, by name */
     struct group *groups;     /* factors 1; optim_groups makes the optimiser's */
     uint8_t *kinds;           /* enum param_kind of each */
     uint32_t group_count;

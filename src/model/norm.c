@@ -59,12 +59,14 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 /* --- batch_norm. reals: mean, inv, then the two sums of the way back; buffers: running mean,
  * variance --- */
 
+static const char *const batch_buffers[] = {"running_mean", "running_var", NULL};
+
 static bool batch_plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
-    l->w = plan_params(p, l->in, PARAM_NORM, 0, 0, false);
-    l->b = plan_params(p, l->in, PARAM_NORM, 0, 0, false);
-    l->buffer = plan_buffers(p, 2 * (uint64_t)l->in);
+    l->w = plan_param_whole(p, "scale", SHAPE1(l->in), PARAM_NORM);
+    l->b = plan_param_whole(p, "shift", SHAPE1(l->in), PARAM_NORM);
+    l->buffer = plan_buffers(p, batch_buffers, SHAPE1(l->in));
     l->y = plan_acts(p, l->in);
     if (p->training)
         l->real_at = plan_reals(p, 4 * (uint64_t)l->in);
@@ -174,8 +176,8 @@ const struct layer_type layer_batch_norm = {
 static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
-    l->w = plan_params(p, l->in, PARAM_NORM, 0, 0, true);
-    l->b = plan_params(p, l->in, PARAM_NORM, 0, 0, true);
+    l->w = plan_param(p, "scale", SHAPE1(l->in), PARAM_NORM);
+    l->b = plan_param(p, "shift", SHAPE1(l->in), PARAM_NORM);
     l->y = plan_acts(p, l->in);
     if (p->training)
         l->real_at = plan_reals(p, 2 * (uint64_t)p->rows);

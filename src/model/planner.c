@@ -2,6 +2,7 @@
  * that cannot be meant is marked too large and refused by whoever asked for it. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/layer.h"
@@ -56,46 +57,103 @@ static struct group *add_group(struct planner *p, enum param_kind kind)
     return g;
 }
 
-/* From `begin` to the end of what is taken. */
-static void add_gap(struct planner *p, uint64_t begin)
+uint64_t param_shape_count(const struct param_shape *s)
 {
-    if (p->gap_count == p->gap_room) {
-        p->gap_room = p->gap_room ? 2 * p->gap_room : 16;
-        p->gaps = mem_grow(p->gaps, p->gap_room, sizeof *p->gaps);
-    }
-    p->gaps[p->gap_count++] = (struct span){begin, p->params};
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (__builtin_mul_overflow(count, s->dims[i], &count))
+            return UINT64_MAX;
+    return count;
 }
 
-uint64_t plan_params(struct planner *p, uint64_t count, enum param_kind kind, uint32_t in,
-                     uint32_t out, bool sharded)
+static void declare(struct planner *p, const char *name, const struct param_shape *shape,
+                    uint64_t at, enum param_kind kind, bool buffer)
 {
+    struct text full = {0};
+    if (p->list.count == p->list.room) {
+        p->list.room = p->list.room ? 2 * p->list.room : 16;
+        p->list.items = mem_grow(p->list.items, p->list.room, sizeof *p->list.items);
+    }
+    text_printf(&full, "%s%s", p->path.data ? p->path.data : "", name);
+    p->list.items[p->list.count++] = (struct param){.name = full.data,
+                                                    .shape = *shape,
+                                                    .at = at,
+                                                    .count = param_shape_count(shape),
+                                                    .kind = kind,
+                                                    .buffer = buffer};
+}
+
+/* A matrix is exactly its shape: the gap behind it is a group of its own. */
+static void add_groups(struct planner *p, const struct param_shape *shape, uint64_t at,
+                       enum param_kind kind, uint32_t shards)
+{
+    bool matrix = kind == PARAM_WEIGHT && shape->rank == 2;
+    struct group *g = add_group(p, kind);
+    g->begin = at;
+    g->end = matrix ? at + param_shape_count(shape) : p->params;
+    g->in = matrix ? (uint32_t)shape->dims[0] : 0;
+    g->out = matrix ? (uint32_t)shape->dims[1] : 0;
+    g->shards = shards;
+    if (g->end < p->params) {
+        uint64_t begin = g->end;
+        g = add_group(p, kind);
+        g->begin = begin;
+        g->end = p->params;
+    }
+}
+
+static uint64_t add_param(struct planner *p, const char *name, const struct param_shape *shape,
+                          enum param_kind kind, uint32_t shards)
+{
+    uint64_t count = param_shape_count(shape);
     if (count == 0)
         return p->params;
     uint64_t at = take(p, &p->params, count, LAYER_MOST_PARAMS, "parameters");
     if (p->too_large[0])
         return 0;
     p->trained += count;
-    if (at + count < p->params)
-        add_gap(p, at + count);
-    struct group *g = add_group(p, kind);
-    g->begin = at;
-    g->end = in ? at + count : p->params;
-    g->in = in;
-    g->out = out;
-    g->shards = sharded ? p->shards : 1;
-    if (g->end <
-        p->params) { /* a matrix is exactly its shape; the gap behind it is a range of its own */
-        uint64_t begin = g->end;
-        g = add_group(p, kind);
-        g->begin = begin;
-        g->end = p->params;
-    }
+    add_groups(p, shape, at, kind, shards);
+    declare(p, name, shape, at, kind, false);
     return at;
 }
 
-uint64_t plan_buffers(struct planner *p, uint64_t count)
+uint64_t plan_param(struct planner *p, const char *name, struct param_shape shape,
+                    enum param_kind kind)
 {
-    return take(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
+    return add_param(p, name, &shape, kind, p->shards);
+}
+
+uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
+                          enum param_kind kind)
+{
+    return add_param(p, name, &shape, kind, 1);
+}
+
+uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape)
+{
+    uint64_t each = param_shape_count(&shape), count = 0, at;
+    for (const char *const *name = names; *name; name++)
+        count = each < LAYER_MOST_PARAMS ? count + each : UINT64_MAX;
+    at = take(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
+    for (uint64_t i = 0; names[i] && each && !p->too_large[0]; i++)
+        declare(p, names[i], &shape, at + i * each, PARAM_KINDS, true);
+    return at;
+}
+
+void param_list_free(struct param_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        mem_free(list->items[i].name);
+    mem_free(list->items);
+    *list = (struct param_list){0};
+}
+
+const struct param *param_find(const struct param_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return &list->items[i];
+    return NULL;
 }
 
 /* Places are multiples of LINE, so that the form has room in their low bits. */

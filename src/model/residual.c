@@ -48,7 +48,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (!layer_list_plan(l->children, l->child_count, l->in, p, &l->out, e))
         return false;
     if (l->out != l->in) {
-        l->w = plan_params(p, (uint64_t)l->in * l->out, PARAM_WEIGHT, l->in, l->out, true);
+        l->w = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
         l->z = plan_acts(p, l->out); /* x w */
         p->flops += 2 * (uint64_t)l->in * l->out;
     }
