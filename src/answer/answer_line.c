@@ -301,7 +301,7 @@ static void add_cells(const struct answer_line *l, const struct csv_cells *cells
 }
 
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                     const float *probability, double value, struct text *out)
+                     const double *probability, double value, struct text *out)
 {
     add_cells(l, cells, record, out);
     if (l->outputs == 0) {
@@ -318,7 +318,7 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
     to += label->length;
     for (uint32_t i = 0; i < l->outputs; i++) {
         *to++ = l->delimiter;
-        to += answer_number(to, (double)probability[i]);
+        to += answer_number(to, probability[i]);
     }
     *to++ = '\n';
     out->length += (size_t)(to - from);

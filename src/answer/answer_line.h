@@ -35,7 +35,7 @@ bool answer_line_header(const struct answer_line *l, const struct binding *b, st
                         struct err *e);
 /* probability [classes], or value for regression; line end included. */
 void answer_line_add(const struct answer_line *l, const struct csv_cells *cells, size_t record,
-                     const float *probability, double value, struct text *out);
+                     const double *probability, double value, struct text *out);
 /* A row without an answer. cells NULL: nothing of it is readable. */
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
                       struct text *out);

@@ -18,9 +18,9 @@ struct measure {
     struct tally *tally;
     uint32_t classes; /* 0: regression */
     const struct stream_group *group;
-    float *probability, *weight;
+    float *weight;
     int32_t *label;
-    double *value, *target;
+    double *probability, *value, *target;
 };
 
 /* --- rows --- */

@@ -20,7 +20,7 @@ struct writer {
     struct stream *stream;
     struct answer_line line;
     struct outfile out;
-    float *probability; /* [group][classes] */
+    double *probability; /* [group][classes] */
     double center, scale;
     uint32_t classes; /* 0: regression */
     const struct stream_group *group;

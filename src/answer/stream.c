@@ -237,7 +237,7 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->dialect.trained = s->schema->dialect.delimiter;
     t->drift = drift_new(t->schema);
     uint64_t row_bytes =
-        t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(float));
+        t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(double));
     t->group = GROUP_MOST;
     while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
         t->group /= 2;

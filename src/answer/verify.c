@@ -17,11 +17,11 @@ static double difference(const struct serve *s, const real *got, const real *wan
     if (s->schema->task == TASK_REGRESSION) /* standardised: in units of the target's deviation */
         return fabs((double)got[0] - (double)want[0]);
     double most = 0;
-    float *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
+    double *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
     answer_probabilities(got, 1, outputs, p);
     answer_probabilities(want, 1, outputs, p + outputs);
     for (uint32_t o = 0; o < outputs; o++)
-        most = worst_of(most, fabs((double)p[o] - (double)p[outputs + o]));
+        most = worst_of(most, fabs(p[o] - p[outputs + o]));
     mem_free(p);
     return most;
 }

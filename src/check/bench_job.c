@@ -32,7 +32,8 @@ struct work_net {
     bool training;
     struct hyper *table;
     real *logits;
-    float *probability, *weights;
+    float *weights;
+    double *probability;
     int32_t *labels;
     double *values, *targets;
 };

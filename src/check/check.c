@@ -34,7 +34,8 @@ static uint64_t score_bytes(const struct training *t)
     block = block < most ? block : most;
     if (step_room(t->stepper)) /* in host memory that transfers like as well */
         block = 3 * block / 2;
-    return most * 8 + block * t->features->outputs * 8 + tally_bytes(t->classes, most);
+    uint64_t row = t->features->outputs * sizeof(real), tallied = 2 * SCORE_TALLIED;
+    return most * 8 + (block + tallied) * row + tally_bytes(t->classes, most);
 }
 
 /* Bytes of the model's state that are copied beside the network: the best weights; where the

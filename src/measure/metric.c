@@ -274,12 +274,9 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
     /* all scores are equal, so the areas are known without a walk and no row need be kept */
     struct tally *y =
         tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
-    float *share = mem_zero(classes ? classes : 1, sizeof *share);
-    for (uint32_t c = 0; c < classes; c++)
-        share[c] = (float)class_share[c];
     for (uint64_t r = 0; r < on->rows; r++) {
         struct scores one = {
-            .task = task, .rows = 1, .classes = classes, .probability = share, .value = &mean};
+            .task = task, .rows = 1, .classes = classes, .probability = class_share, .value = &mean};
         if (task == TASK_REGRESSION)
             one.target = on->target + r;
         else
@@ -298,6 +295,5 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
         else if (value == pr_auc)
             m->m[i].value = y->support[1] > 0 ? ratio(y->support[1], y->weight) : (double)NAN;
     }
-    mem_free(share);
     tally_free(y);
 }

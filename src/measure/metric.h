@@ -27,7 +27,7 @@ struct scores {
     int task;
     uint64_t rows;
     uint32_t classes;
-    const float *probability;
+    const double *probability;
     const int32_t *label;
     const double *value, *target;
     const float *weight;

@@ -6,21 +6,21 @@
 
 #include "base/text.h"
 
-void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, float *probability)
+void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability)
 {
     for (uint64_t r = 0; r < rows; r++) {
         const real *z = logits + r * classes;
-        float *p = probability + r * classes;
+        double *p = probability + r * classes;
         double top = (double)z[0], sum = 0;
         for (uint32_t c = 1; c < classes; c++)
             if ((double)z[c] > top)
                 top = (double)z[c];
-        /* the sum comes first and each term is made again: no room for the terms in double is
-         * needed */
+        for (uint32_t c = 0; c < classes; c++) {
+            p[c] = exp((double)z[c] - top);
+            sum += p[c];
+        }
         for (uint32_t c = 0; c < classes; c++)
-            sum += exp((double)z[c] - top);
-        for (uint32_t c = 0; c < classes; c++)
-            p[c] = (float)(exp((double)z[c] - top) / sum);
+            p[c] /= sum;
     }
 }
 
@@ -43,10 +43,10 @@ bool answer_coarse(double center, double scale, double *step, double *less)
     return 100 * *step > scale;
 }
 
-uint32_t answer_label(const float *probability, uint32_t classes)
+uint32_t answer_label(const double *probability, uint32_t classes)
 {
     if (classes == 2)
-        return probability[1] >= 0.5f ? 1 : 0;
+        return probability[1] >= 0.5 ? 1 : 0;
     uint32_t best = 0;
     for (uint32_t c = 1; c < classes; c++)
         if (probability[c] > probability[best])
@@ -103,7 +103,7 @@ static int digits_of(double size, char text[DIGITS])
     int exponent = (int)(bits >> 52) - 1075;
     uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     int top = exponent + 52, zeros = __builtin_ctzll(fraction);
-    fraction >>= zeros; /* short fractions (floats) keep every product small */
+    fraction >>= zeros; /* a short fraction keeps every product small */
     exponent += zeros;
 
     /* from an estimate that is exact or one too low */

@@ -1,5 +1,5 @@
-/* probability.h - from the network's numbers to what is said about a row, in one place for training,
- * evaluation and prediction. */
+/* probability.h - logits to probabilities, labels, values and text. Training, evaluation and
+ * prediction all use these functions. */
 #ifndef DNN_MEASURE_PROBABILITY_H
 #define DNN_MEASURE_PROBABILITY_H
 
@@ -9,23 +9,23 @@
 
 #include "base/real.h"
 
-/* Logits [rows][classes] to probabilities of the same shape: softmax in double, rounded to float. A
- * logit that is NaN or plus infinity makes the row NaN everywhere; minus infinity is probability 0,
- * unless all are. */
-void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, float *probability);
-/* A standardised answer in the target's own units. */
+/* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
+ * NaN or plus infinity makes its row NaN. Minus infinity gives 0, unless all logits of the row are
+ * minus infinity (NaN). As text of nine digits a row sums to 1 within 5e-9. */
+void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability);
+/* A standardised answer in the units of the target. */
 double answer_value(real logit, double center, double scale);
-/* The label that is answered: of two, the second when its probability reaches 0.5; of more, the
- * first of the largest. */
-uint32_t answer_label(const float *probability, uint32_t classes);
+/* The predicted label. Two classes: the second if its probability is at least 0.5. More classes:
+ * the most probable one, the first of equal ones. */
+uint32_t answer_label(const double *probability, uint32_t classes);
 
-/* Whether the nine digits that an answer is written with are coarser than a hundredth of the
- * target's deviation, as of milliseconds since 1970. *step: between two such numbers at the
- * target's size; *less: what to take off the target, a round number, so that they are not. */
+/* True: nine digits are too coarse for this target (steps above a hundredth of its deviation), such
+ * as milliseconds since 1970. *step: distance of two neighbouring numbers of nine digits. *less: a
+ * round number to subtract from the target as a remedy. */
 bool answer_coarse(double center, double scale, double *step, double *less);
 
-/* "%.9g" as text_number writes it, byte for byte, several times as fast. Returns the length;
- * room >= 32. */
+/* Writes value as "%.9g", with the bytes of text_number but several times as fast. Returns the
+ * length. out has room for 32 bytes. */
 size_t answer_number(char *out, double value);
 
 #endif

@@ -96,12 +96,10 @@ static uint32_t bin_of(float p, uint32_t bins)
     return p < 0.5f ? at : bins - 1 - at;
 }
 
-static void bin_add(struct tally *t, const float *p, int32_t label, double weight)
+static void bin_add(struct tally *t, uint32_t c, float p, int32_t label, double weight)
 {
-    for (uint32_t c = 0; c < t->classes; c++) {
-        double *bin = t->binned + 2 * ((size_t)c * t->bin_count + bin_of(p[c], t->bin_count));
-        bin[label == (int32_t)c] += weight;
-    }
+    double *bin = t->binned + 2 * ((size_t)c * t->bin_count + bin_of(p, t->bin_count));
+    bin[label == (int32_t)c] += weight;
 }
 
 /* A power of two. */
@@ -134,7 +132,9 @@ static void start_bins(struct tally *t)
     t->binned = mem_zero((size_t)t->classes * t->bin_count * 2, sizeof *t->binned);
     size_t width = (size_t)t->classes + 1;
     for (uint64_t r = 0; r < t->kept_rows; r++)
-        bin_add(t, t->kept + r * width, t->kept_label[r], (double)t->kept[r * width + t->classes]);
+        for (uint32_t c = 0; c < t->classes; c++)
+            bin_add(t, c, t->kept[r * width + c], t->kept_label[r],
+                    (double)t->kept[r * width + t->classes]);
     mem_free(t->kept);
     mem_free(t->kept_label);
     t->kept = NULL;
@@ -142,13 +142,14 @@ static void start_bins(struct tally *t)
     t->kept_rows = t->kept_room = 0;
 }
 
-static void keep_scores(struct tally *t, const float *p, int32_t label, float weight)
+static void keep_scores(struct tally *t, const double *p, int32_t label, float weight)
 {
     size_t width = (size_t)t->classes + 1;
     if (!t->binned && (t->kept_rows + 1) * t->classes > TALLY_EXACT)
         start_bins(t);
     if (t->binned) {
-        bin_add(t, p, label, (double)weight);
+        for (uint32_t c = 0; c < t->classes; c++)
+            bin_add(t, c, (float)p[c], label, (double)weight);
         return;
     }
     if (t->kept_rows == t->kept_room) {
@@ -159,8 +160,10 @@ static void keep_scores(struct tally *t, const float *p, int32_t label, float we
         t->kept = mem_grow(t->kept, t->kept_room * width, sizeof *t->kept);
         t->kept_label = mem_grow(t->kept_label, t->kept_room, sizeof *t->kept_label);
     }
-    memcpy(t->kept + t->kept_rows * width, p, t->classes * sizeof *p);
-    t->kept[t->kept_rows * width + t->classes] = weight;
+    float *kept = t->kept + t->kept_rows * width;
+    for (uint32_t c = 0; c < t->classes; c++)
+        kept[c] = (float)p[c];
+    kept[t->classes] = weight;
     t->kept_label[t->kept_rows++] = label;
 }
 
@@ -199,7 +202,7 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
 
 /* --- rows --- */
 
-static void add_class_row(struct tally *t, const float *p, int32_t label, float row_weight)
+static void add_class_row(struct tally *t, const double *p, int32_t label, float row_weight)
 {
     double w = (double)row_weight;
     size_t truth = (size_t)label;
@@ -217,16 +220,16 @@ static void add_class_row(struct tally *t, const float *p, int32_t label, float 
         t->confusion2[truth * t->classes + answer] += w * w;
     }
     if (t->needs & TALLY_LOSS) {
-        double of_truth = (double)p[truth];
+        double of_truth = p[truth];
         mean_add(&t->loss, w, -log(of_truth < LEAST_PROBABILITY ? LEAST_PROBABILITY : of_truth));
     }
     bool two = t->task == TASK_BINARY;
     if (two && t->needs & TALLY_BRIER) {
-        double off = (double)p[1] - (label == 1);
+        double off = p[1] - (label == 1);
         mean_add(&t->brier, w, off * off);
     }
     if (t->needs & TALLY_CALIBRATION) {
-        double said = (double)p[two ? 1 : answer];
+        double said = p[two ? 1 : answer];
         int b = said > 0 ? (int)(said * TALLY_BINS) : 0;
         struct tally_bin *bin = &t->bins[b < TALLY_BINS ? b : TALLY_BINS - 1];
         bin->rows += 1;
@@ -236,7 +239,7 @@ static void add_class_row(struct tally *t, const float *p, int32_t label, float 
     }
     if (t->needs & TALLY_RANKS) {
         if (t->classes == 2)
-            rank_add(&t->rank, p[1], label == 1, row_weight);
+            rank_add(&t->rank, (float)p[1], label == 1, row_weight);
         else
             keep_scores(t, p, label, row_weight);
     }

@@ -177,6 +177,27 @@ static bool ask(const struct score_job *j, const struct source *from, uint64_t a
 
 /* --- what the host measures --- */
 
+/* Adds answered rows to a tally, a few at a time. numbers: [SCORE_TALLIED][classes or 1]. */
+static void tally_block(const struct score_job *j, const real *logits, uint64_t rows,
+                        const struct truth *t, double *numbers, struct tally *y)
+{
+    uint32_t classes = score_classes(j);
+    for (uint64_t at = 0; at < rows; at += SCORE_TALLIED) {
+        uint64_t now = rows - at < SCORE_TALLIED ? rows - at : SCORE_TALLIED;
+        struct scores s = scores_of(j, now, t);
+        s.label = t->label ? t->label + at : NULL;
+        s.target = t->target ? t->target + at : NULL;
+        s.weight = t->weight ? t->weight + at : NULL;
+        s.probability = s.value = numbers;
+        if (classes)
+            answer_probabilities(logits + at * classes, now, classes, numbers);
+        for (uint64_t r = 0; !classes && r < now; r++)
+            numbers[r] = answer_value(logits[at + r], j->schema->target_center,
+                                      j->schema->target_scale);
+        tally_add(y, &s);
+    }
+}
+
 /* y NULL: the loss alone; loss NULL: not the loss; what NULL: the device measures nothing */
 static bool gather(const struct score_job *j, enum part part, struct tally *y,
                    struct score_loss *loss, const struct metric_type *followed,
@@ -190,8 +211,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
         most = count ? count : 1;
     struct truth t = truth_new(j, most);
     real *logits = mem_alloc(most * outputs, sizeof *logits);
-    float *probability = classes ? mem_alloc(most * outputs, sizeof *probability) : NULL;
-    double *value = classes ? NULL : mem_alloc(most, sizeof *value);
+    double *numbers = mem_alloc(SCORE_TALLIED * (uint64_t)(classes ? classes : 1), sizeof *numbers);
     bool good = true;
     for (uint64_t at = 0; good && at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
@@ -203,20 +223,11 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
         truth_read(j, part, at, rows, &t);
         if (loss)
             loss_add(j, rows, logits, &t, loss);
-        if (!y)
-            continue;
-        if (classes)
-            answer_probabilities(logits, rows, classes, probability);
-        for (uint64_t r = 0; !classes && r < rows; r++)
-            value[r] = answer_value(logits[r], j->schema->target_center, j->schema->target_scale);
-        struct scores s = scores_of(j, rows, &t);
-        s.probability = probability;
-        s.value = value;
-        tally_add(y, &s);
+        if (y)
+            tally_block(j, logits, rows, &t, numbers, y);
     }
     mem_free(logits);
-    mem_free(probability);
-    mem_free(value);
+    mem_free(numbers);
     truth_free(&t);
     if (what) {
         what->sum = sum.sum;

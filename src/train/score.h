@@ -9,7 +9,8 @@
 #include "model/step.h"
 #include "table/table.h"
 
-enum { SCORE_ROWS = 8192 }; /* the most that are answered at once */
+enum { SCORE_ROWS = 8192 };   /* the most that are answered at once */
+enum { SCORE_TALLIED = 256 }; /* rows whose probabilities are held at once */
 
 struct score_job {
     struct stepper *stepper;

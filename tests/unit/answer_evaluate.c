@@ -64,12 +64,12 @@ static double logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
-static void binary_sample(uint64_t from, size_t rows, float *p, int32_t *label)
+static void binary_sample(uint64_t from, size_t rows, double *p, int32_t *label)
 {
     for (size_t i = 0; i < rows; i++) {
         double q = logistic(4 * uniform(from + i, 0) - 2.4);
-        p[2 * i] = (float)(1 - q);
-        p[2 * i + 1] = (float)q;
+        p[2 * i] = 1 - q;
+        p[2 * i + 1] = q;
         label[i] = uniform(from + i, 1) < q;
     }
 }
@@ -82,7 +82,7 @@ static void value_sample(uint64_t from, size_t rows, double *value, double *targ
     }
 }
 
-static void multi_sample(uint64_t from, size_t rows, float *p, int32_t *label)
+static void multi_sample(uint64_t from, size_t rows, double *p, int32_t *label)
 {
     for (size_t i = 0; i < rows; i++) {
         double raw[3], sum = 0, draw = uniform(from + i, 7);
@@ -90,7 +90,7 @@ static void multi_sample(uint64_t from, size_t rows, float *p, int32_t *label)
             sum += raw[c] = exp(3 * uniform(from + i, 4 + c));
         label[i] = 2;
         for (uint32_t c = 0; c < 3; c++)
-            p[3 * i + c] = (float)(raw[c] / sum);
+            p[3 * i + c] = raw[c] / sum;
         if (draw < raw[0] / sum)
             label[i] = 0;
         else if (draw < (raw[0] + raw[1]) / sum)
@@ -104,7 +104,7 @@ static void coverage(int task, double least, double most)
     enum { ROWS = 400, TIMES = 250, LARGE = 400000 };
     uint32_t classes = task == TASK_BINARY ? 2 : task == TASK_MULTICLASS ? 3 : 0;
     size_t width = classes ? classes : 1;
-    float *p = mem_alloc(LARGE * width, sizeof *p);
+    double *p = mem_alloc(LARGE * width, sizeof *p);
     int32_t *label = mem_alloc(LARGE, sizeof *label);
     double *value = mem_alloc(LARGE, sizeof *value), *target = mem_alloc(LARGE, sizeof *target);
     struct scores s = {.task = task,
@@ -164,7 +164,7 @@ static void intervals(void)
     coverage(TASK_BINARY, 0.89, 0.99);
     coverage(TASK_MULTICLASS, 0.90, 1.0);
     coverage(TASK_REGRESSION, 0.90, 0.99);
-    const float p[] = {0.1f, 0.9f, 0.8f, 0.2f};
+    const double p[] = {0.1, 0.9, 0.8, 0.2};
     const int32_t label[] = {1, 0};
     struct scores s = {
         .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = p, .label = label};

@@ -10,12 +10,12 @@
 #include "tap.h"
 
 /* probabilities of two classes from those of the positive one */
-static float *both(const double *p, size_t rows)
+static double *both(const double *p, size_t rows)
 {
-    float *out = mem_alloc(2 * rows, sizeof *out);
+    double *out = mem_alloc(2 * rows, sizeof *out);
     for (size_t r = 0; r < rows; r++) {
-        out[2 * r] = (float)(1 - p[r]);
-        out[2 * r + 1] = (float)p[r];
+        out[2 * r] = 1 - p[r];
+        out[2 * r + 1] = p[r];
     }
     return out;
 }
@@ -30,7 +30,7 @@ static void binary_by_hand(void)
     /* scores .1 .4 .35 .8 of labels 0 0 1 1: one of four pairs is the wrong way round */
     const double p[] = {0.1, 0.4, 0.35, 0.8};
     const int32_t label[] = {0, 0, 1, 1};
-    float *both_p = both(p, 4);
+    double *both_p = both(p, 4);
     struct scores s = {
         .task = TASK_BINARY, .rows = 4, .classes = 2, .probability = both_p, .label = label};
     struct metrics m;
@@ -46,7 +46,7 @@ static void binary_by_hand(void)
             "brier by hand");
     is_near(metrics_get(&m, "logloss"), -(log(0.9) + log(0.6) + log(0.35) + log(0.8)) / 4, 1e-7,
             "logloss by hand");
-    /* bins of width 1/15: .1 in 1; .35 in 5; .4 in 6 (as a float it is just above); .8 in 12 */
+    /* bins of width 1/15: .1 in 1; .35 in 5; .4 in 6; .8 in 12 */
     is_near(metrics_get(&m, "ece"), (0.1 + 0.65 + 0.4 + 0.2) / 4, 1e-7, "ece by hand");
     for (uint32_t i = 0; i < m.count; i++)
         ok(metric_compute(&s, m.m[i].type) == m.m[i].value, "%s alone is the same",
@@ -58,7 +58,7 @@ static void undefined(void)
 {
     const double p[] = {0.2, 0.3};
     const int32_t label[] = {0, 0};
-    float *both_p = both(p, 2);
+    double *both_p = both(p, 2);
     struct scores s = {
         .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
     struct metrics m;
@@ -83,7 +83,7 @@ static void certain_and_wrong(void)
 {
     const double p[] = {1, 0};
     const int32_t label[] = {0, 1};
-    float *both_p = both(p, 2);
+    double *both_p = both(p, 2);
     struct scores s = {
         .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = both_p, .label = label};
     is_near(metric_compute(&s, metric_find("logloss", TASK_BINARY)), -log(1e-15), 1e-12,
@@ -93,7 +93,7 @@ static void certain_and_wrong(void)
 }
 
 /* every pair is looked at */
-static double slow_auc(const float *p, const int32_t *label, const float *w, size_t rows)
+static double slow_auc(const double *p, const int32_t *label, const float *w, size_t rows)
 {
     double over = 0, all = 0;
     for (size_t i = 0; i < rows; i++)
@@ -101,14 +101,13 @@ static double slow_auc(const float *p, const int32_t *label, const float *w, siz
             if (label[i] == 1 && label[j] == 0) {
                 double pair = (double)w[i] * (double)w[j];
                 all += pair;
-                over += p[2 * i + 1] > p[2 * j + 1]    ? pair
-                        : p[2 * i + 1] == p[2 * j + 1] ? pair / 2
-                                                       : 0;
+                float mine = (float)p[2 * i + 1], other = (float)p[2 * j + 1];
+                over += mine > other ? pair : mine == other ? pair / 2 : 0;
             }
     return over / all;
 }
 
-static double slow_average_precision(const float *p, const int32_t *label, const float *w,
+static double slow_average_precision(const double *p, const int32_t *label, const float *w,
                                      size_t rows)
 {
     double sum = 0, positive = 0;
@@ -117,7 +116,7 @@ static double slow_average_precision(const float *p, const int32_t *label, const
             continue;
         double hits = 0, all = 0;
         for (size_t j = 0; j < rows; j++)
-            if (p[2 * j + 1] >= p[2 * i + 1]) {
+            if ((float)p[2 * j + 1] >= (float)p[2 * i + 1]) {
                 all += (double)w[j];
                 hits += label[j] == 1 ? (double)w[j] : 0;
             }
@@ -127,7 +126,7 @@ static double slow_average_precision(const float *p, const int32_t *label, const
     return sum / positive;
 }
 
-static double slow_auc_error(const float *p, const int32_t *label, size_t rows)
+static double slow_auc_error(const double *p, const int32_t *label, size_t rows)
 {
     double sums[2] = {0}, squares[2] = {0}, counts[2] = {0};
     for (size_t i = 0; i < rows; i++)
@@ -136,7 +135,7 @@ static double slow_auc_error(const float *p, const int32_t *label, size_t rows)
         double right = 0;
         for (size_t j = 0; j < rows; j++)
             if (label[j] != label[i]) {
-                float mine = p[2 * i + 1], other = p[2 * j + 1];
+                float mine = (float)p[2 * i + 1], other = (float)p[2 * j + 1];
                 bool above = label[i] == 1 ? mine > other : mine < other;
                 right += above ? 1 : mine == other ? 0.5 : 0;
             }
@@ -169,7 +168,7 @@ static void against_pairs(void)
             one[i] = 1;
             weight[i] = (float)(0.1 + uniform(i, 200 + round));
         }
-        float *q = both(p, rows);
+        double *q = both(p, rows);
         struct scores s = {
             .task = TASK_BINARY, .rows = rows, .classes = 2, .probability = q, .label = label};
         struct metrics m;
@@ -262,7 +261,7 @@ static void weights_are_repeats(void)
             repeated_label[repeated] = label[i];
         }
     }
-    float *q = both(p, ROWS), *repeated_q = both(repeated_p, repeated);
+    double *q = both(p, ROWS), *repeated_q = both(repeated_p, repeated);
     struct scores s = {.task = TASK_BINARY,
                        .rows = ROWS,
                        .classes = 2,
@@ -285,8 +284,8 @@ static void weights_are_repeats(void)
 
 static void multiclass_by_hand(void)
 {
-    const float p[] = {0.7f, 0.2f,  0.1f,  0.1f, 0.8f, 0.1f, 0.5f, 0.4f, 0.1f,
-                       0.2f, 0.25f, 0.55f, 0.3f, 0.4f, 0.3f, 0.4f, 0.3f, 0.3f};
+    const double p[] = {0.7, 0.2,  0.1,  0.1, 0.8, 0.1, 0.5, 0.4, 0.1,
+                        0.2, 0.25, 0.55, 0.3, 0.4, 0.3, 0.4, 0.3, 0.3};
     const int32_t label[] = {0, 1, 1, 2, 2, 0};
     struct scores s = {
         .task = TASK_MULTICLASS, .rows = 6, .classes = 3, .probability = p, .label = label};
@@ -318,7 +317,7 @@ static void many_rows_of_classes(void)
     /* beyond TALLY_EXACT the areas come from bins */
     enum { CLASSES = 5 };
     uint64_t rows = TALLY_EXACT / CLASSES + 1000;
-    float *p = mem_alloc(rows * CLASSES, sizeof *p);
+    double *p = mem_alloc(rows * CLASSES, sizeof *p);
     int32_t *label = mem_alloc(rows, sizeof *label);
     for (uint64_t r = 0; r < rows; r++) {
         label[r] = (int32_t)(uniform(r, 400) * CLASSES);
@@ -329,7 +328,7 @@ static void many_rows_of_classes(void)
             sum += raw[c];
         }
         for (int c = 0; c < CLASSES; c++)
-            p[r * CLASSES + (unsigned)c] = (float)(raw[c] / sum);
+            p[r * CLASSES + (unsigned)c] = raw[c] / sum;
     }
     struct scores s = {.task = TASK_MULTICLASS,
                        .rows = rows,
@@ -343,7 +342,7 @@ static void many_rows_of_classes(void)
     for (uint32_t c = 0; c < CLASSES; c++) {
         struct rank exact = {0};
         for (uint64_t r = 0; r < rows; r++)
-            rank_add(&exact, p[r * CLASSES + c], label[r] == (int32_t)c, 1);
+            rank_add(&exact, (float)p[r * CLASSES + c], label[r] == (int32_t)c, 1);
         struct rank_areas e = rank_finish(&exact), b = tally_areas(binned, c);
         double d = fabs(e.auc - b.auc);
         worst = d > worst ? d : worst;
@@ -399,7 +398,7 @@ static void baseline(void)
         p[i] = 0.25;
         label[i] = i % 5 == 0;
     }
-    float *q = both(p, ROWS);
+    double *q = both(p, ROWS);
     struct scores s = {
         .task = TASK_BINARY, .rows = ROWS, .classes = 2, .probability = q, .label = label};
     struct metrics want, got;

@@ -1,23 +1,49 @@
 /* From logits to probabilities, labels and text. */
 #include "measure/probability.h"
 
+#include <stdlib.h>
+
 #include "base/rng.h"
 #include "tap.h"
 
 static void answers(void)
 {
     const real logits[] = {0, 0, (real)1000, (real)-1000, 1, 3};
-    float p[6];
+    double p[6];
     answer_probabilities(logits, 3, 2, p);
-    ok(p[0] == 0.5f && p[1] == 0.5f, "equal logits share evenly");
-    ok(p[2] == 1.0f && p[3] == 0.0f, "large logits do not overflow");
-    is_near((double)p[5], 1 / (1 + exp(-2)), 1e-7, "softmax of two");
+    ok(p[0] == 0.5 && p[1] == 0.5, "equal logits share evenly");
+    ok(p[2] == 1.0 && p[3] == 0.0, "large logits do not overflow");
+    is_near(p[5], 1 / (1 + exp(-2)), 1e-15, "softmax of two");
     ok(answer_label(p, 2) == 1, "a half is answered positive");
-    const float three[] = {0.4f, 0.4f, 0.2f};
+    const double three[] = {0.4, 0.4, 0.2};
     ok(answer_label(three, 3) == 0, "of equals the first label");
     const real bad[] = {(real)INFINITY, 0};
     answer_probabilities(bad, 1, 2, p);
     ok(isnan(p[0]), "an infinite logit gives no probability");
+}
+
+/* Rows of 2 to 1,000 classes, read back from their text. */
+static void sums(void)
+{
+    enum { MOST = 1000 };
+    static const double spreads[] = {0.01, 1, 5, 30};
+    static real logits[MOST];
+    static double p[MOST];
+    double worst = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        uint32_t classes = 2 + (i * 37) % (MOST - 1);
+        for (uint32_t c = 0; c < classes; c++)
+            logits[c] = (real)(spreads[i % 4] * (2 * rng_uniform(3, c, i, 0, RNG_TEST) - 1));
+        answer_probabilities(logits, 1, classes, p);
+        double sum = 0;
+        for (uint32_t c = 0; c < classes; c++) {
+            char text[64];
+            text[answer_number(text, p[c])] = '\0';
+            sum += strtod(text, NULL);
+        }
+        worst = fmax(worst, fabs(sum - 1));
+    }
+    ok(worst <= 5e-9, "printed probabilities sum to 1: at most %.2g off", worst);
 }
 
 static void coarse(double center, double scale, bool want, double left)
@@ -101,7 +127,7 @@ static void numbers(void)
         memcpy(&g, &r.v[1], sizeof g); /* any float */
         double d = ldexp((double)r.v[2] - 2147483648.0 + (double)r.v[3] / 4294967296.0,
                          (int)(r.v[1] % 70) - 60);
-        wrong += number_differs((double)f) + (isfinite(g) ? number_differs((double)g) : 0u) +
+        wrong += number_differs((double)f) + number_differs(ldexp(d, -9)) + (isfinite(g) ? number_differs((double)g) : 0u) +
                  number_differs(d);
         double half =
             (double)(100000000 + r.v[2] % 900000000) + 0.5; /* exact halves of the ninth digit */
@@ -115,6 +141,7 @@ static void numbers(void)
 int main(void)
 {
     answers();
+    sums();
     digits();
     numbers();
     return done();
