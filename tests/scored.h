@@ -15,9 +15,9 @@ static inline void metrics_compute(const struct scores *s, struct metrics *m)
 
 static inline double metric_compute(const struct scores *s, const struct metric_type *t)
 {
-    struct tally *y = tally_new(s->task, s->classes, metric_needs(t));
+    struct tally *y = tally_new(s->task, s->classes, t->needs);
     tally_add(y, s);
-    double value = metric_of(y, t);
+    double value = t->value(y);
     tally_free(y);
     return value;
 }

@@ -156,7 +156,7 @@ static bool compare(const struct evaluate_request *q, struct serve *other,
     bool good = measure_all(q, other, tally, true, &rows, e);
     if (good) {
         g->own = metrics_get(&r->metrics, g->metric->name);
-        g->other = metric_of(tally, g->metric);
+        g->other = g->metric->value(tally);
         g->value = g->metric->higher ? g->own - g->other : g->other - g->own;
         g->pass = q->by == 0 ? g->value > 0 : g->value >= q->by; /* false for NaN */
     }
@@ -210,7 +210,7 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
     for (uint32_t i = 0; i < r->metrics.count; i++)
-        r->intervals[i] = interval_of(r->tally, r->metrics.m[i].type, r->metrics.m[i].value);
+        r->intervals[i] = r->metrics.m[i].type->interval(r->tally, r->metrics.m[i].value);
     rank_free(&r->tally->rank); /* the other model's rows take its place */
     r->passed = true;
     for (size_t i = 0; i < r->gate_count; i++) {

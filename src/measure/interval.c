@@ -2,7 +2,6 @@
 #include "measure/interval.h"
 
 #include <math.h>
-#include <string.h>
 
 #define Z 1.959963984540054 /* 97.5 % of a normal */
 
@@ -58,13 +57,13 @@ static struct interval of_area(double value, double error, double rows)
     return logistic(value, error / (value * (1 - value)));
 }
 
-static struct interval of_auc(struct tally *t, double value)
+struct interval interval_auc(struct tally *t, double value)
 {
     struct rank_areas a = tally_areas(t, 1);
     return of_area(value, a.auc_error, fmin(a.positives, a.negatives));
 }
 
-static struct interval of_pr_auc(struct tally *t, double value)
+struct interval interval_pr_auc(struct tally *t, double value)
 {
     double rows = tally_areas(t, 1).positives;
     if (isnan(value) || value <= 0 || value >= 1)
@@ -72,7 +71,7 @@ static struct interval of_pr_auc(struct tally *t, double value)
     return logistic(value, 1 / sqrt(rows * value * (1 - value)));
 }
 
-static struct interval of_macro_auc(struct tally *t, double value)
+struct interval interval_macro_auc(struct tally *t, double value)
 {
     double error = 0, classes = 0, rows = INFINITY;
     for (uint32_t c = 0; c < t->classes; c++) {
@@ -88,17 +87,17 @@ static struct interval of_macro_auc(struct tally *t, double value)
     return of_area(value, error / classes, rows);
 }
 
-static struct interval of_accuracy(struct tally *t, double value)
+struct interval interval_accuracy(struct tally *t, double value)
 {
     return interval_wilson(value, effective(t->weight, t->weight2));
 }
 
-static struct interval of_precision(struct tally *t, double value)
+struct interval interval_precision(struct tally *t, double value)
 {
     return interval_wilson(value, effective(t->answered[1], t->confusion2[1] + t->confusion2[3]));
 }
 
-static struct interval of_recall(struct tally *t, double value)
+struct interval interval_recall(struct tally *t, double value)
 {
     return interval_wilson(value, effective(t->support[1], t->confusion2[2] + t->confusion2[3]));
 }
@@ -115,7 +114,7 @@ static struct interval f1_at_end(const struct tally *t, double value)
 
 /* F1 of the positive class is a ratio of sums: a row adds 2 [hit] above and [positive] + [answered]
  * below. */
-static struct interval of_f1(struct tally *t, double value)
+struct interval interval_f1(struct tally *t, double value)
 {
     double whole = t->support[1] + t->answered[1], sum = 0;
     if (isnan(value) || !(whole > 0))
@@ -128,7 +127,7 @@ static struct interval of_f1(struct tally *t, double value)
 }
 
 /* The same for the mean over classes: a row of label i answered j moves F1 of i and of j. */
-static struct interval of_macro_f1(struct tally *t, double value)
+struct interval interval_macro_f1(struct tally *t, double value)
 {
     double classes = 0, sum = 0;
     if (isnan(value) || !t->confusion2)
@@ -151,24 +150,22 @@ static struct interval of_macro_f1(struct tally *t, double value)
     return normal(value, sqrt(sum) / classes, 0, 1);
 }
 
-static struct interval of_logloss(struct tally *t, double value)
+struct interval interval_logloss(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->loss, t->weight), 0,
-                  (double)INFINITY);
+    return normal(value, tally_mean_error(&t->loss, t->weight), 0, (double)INFINITY);
 }
 
-static struct interval of_brier(struct tally *t, double value)
+struct interval interval_brier(struct tally *t, double value)
 {
     return normal(value, tally_mean_error(&t->brier, t->weight), 0, 1);
 }
 
-static struct interval of_mae(struct tally *t, double value)
+struct interval interval_mae(struct tally *t, double value)
 {
-    return normal(value, tally_mean_error(&t->absolute, t->weight), 0,
-                  (double)INFINITY);
+    return normal(value, tally_mean_error(&t->absolute, t->weight), 0, (double)INFINITY);
 }
 
-static struct interval of_rmse(struct tally *t, double value)
+struct interval interval_rmse(struct tally *t, double value)
 {
     if (isnan(value))
         return none;
@@ -186,7 +183,7 @@ static double share_variance(double share, double rows)
     return s * (1 - s) / rows;
 }
 
-static struct interval of_ece(struct tally *t, double value)
+struct interval interval_ece(struct tally *t, double value)
 {
     double variance = 0, n = effective(t->weight, t->weight2);
     for (int b = 0; b < TALLY_BINS; b++) {
@@ -201,7 +198,7 @@ static struct interval of_ece(struct tally *t, double value)
 
 /* 1 - r2 is the ratio of sum e^2 to sum d^2, d = target - mean: error of sum (e^2 - r d^2) / sum
  * d^2. The mean is known only at the end, so d = t - shift is expanded in the moments of t. */
-static struct interval of_r2(struct tally *t, double value)
+struct interval interval_r2(struct tally *t, double value)
 {
     double n = effective(t->weight, t->weight2);
     if (isnan(value) || n < 2)
@@ -214,31 +211,4 @@ static struct interval of_r2(struct tally *t, double value)
     double sum = m->e4 - 2 * r * e2_d2 + r * r * d4;
     return normal(value, sqrt((sum > 0 ? sum : 0) * n / (n - 1)) / t->target_square,
                   -(double)INFINITY, 1);
-}
-
-struct interval interval_of(struct tally *t, const struct metric_type *m, double value)
-{
-    static const struct {
-        const char *name;
-        struct interval (*of)(struct tally *t, double value);
-    } formulas[] = {
-        {"auc", of_auc},
-        {"pr_auc", of_pr_auc},
-        {"logloss", of_logloss},
-        {"accuracy", of_accuracy},
-        {"f1", of_f1},
-        {"precision", of_precision},
-        {"recall", of_recall},
-        {"brier", of_brier},
-        {"macro_f1", of_macro_f1},
-        {"macro_auc", of_macro_auc},
-        {"ece", of_ece},
-        {"rmse", of_rmse},
-        {"mae", of_mae},
-        {"r2", of_r2},
-    };
-    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
-        if (strcmp(formulas[i].name, m->name) == 0)
-            return formulas[i].of(t, value);
-    return none;
 }

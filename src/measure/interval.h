@@ -17,16 +17,29 @@
 #ifndef DNN_MEASURE_INTERVAL_H
 #define DNN_MEASURE_INTERVAL_H
 
-#include "measure/metric.h"
 #include "measure/tally.h"
 
-/* NaN where there is none: too few rows, a metric that is not defined. */
+/* NaN: none, of too few rows or of a metric without a value. */
 struct interval {
     double low, high;
 };
-/* value: the metric's own. t must hold what the metric needs, macro_f1 and precision also the
- * confusion matrix. */
-struct interval interval_of(struct tally *t, const struct metric_type *m, double value);
 struct interval interval_wilson(double share, double rows);
+
+/* value: that of the metric on the same tally. t holds the counters that the metric needs, and for
+ * macro_f1 and precision the confusion matrix. */
+struct interval interval_auc(struct tally *t, double value);
+struct interval interval_pr_auc(struct tally *t, double value);
+struct interval interval_macro_auc(struct tally *t, double value);
+struct interval interval_accuracy(struct tally *t, double value);
+struct interval interval_precision(struct tally *t, double value);
+struct interval interval_recall(struct tally *t, double value);
+struct interval interval_f1(struct tally *t, double value);
+struct interval interval_macro_f1(struct tally *t, double value);
+struct interval interval_logloss(struct tally *t, double value);
+struct interval interval_brier(struct tally *t, double value);
+struct interval interval_mae(struct tally *t, double value);
+struct interval interval_rmse(struct tally *t, double value);
+struct interval interval_ece(struct tally *t, double value);
+struct interval interval_r2(struct tally *t, double value);
 
 #endif

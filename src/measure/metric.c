@@ -1,39 +1,20 @@
-/* metric.c - the table of metrics; each is read off a tally. */
+/* metric.c - the table of metrics. Each is computed from a tally. */
 #include "measure/metric.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "backend/ops.h"
 #include "base/text.h"
+#include "measure/interval.h"
 #include "measure/tally.h"
 
 #define BINARY (1u << TASK_BINARY)
 #define MULTICLASS (1u << TASK_MULTICLASS)
 #define REGRESSION (1u << TASK_REGRESSION)
 
-const struct metric_type metric_types[] = {
-    {"auc", BINARY, true, "area under the ROC curve"},
-    {"pr_auc", BINARY, true, "average precision"},
-    {"logloss", BINARY | MULTICLASS, false, "mean of -ln of the probability given to the label"},
-    {"accuracy", BINARY | MULTICLASS, true, "share of rows answered with their label"},
-    {"f1", BINARY, true, "harmonic mean of precision and recall of the positive label"},
-    {"precision", BINARY, true, "share of positive answers that are right"},
-    {"recall", BINARY, true, "share of positive rows that are found"},
-    {"brier", BINARY, false, "mean squared difference of probability and outcome"},
-    {"macro_f1", MULTICLASS, true, "mean F1 over the labels"},
-    {"macro_auc", MULTICLASS, true, "mean area under the ROC curve of each label against the rest"},
-    {"ece", BINARY | MULTICLASS, false, "expected calibration error, 15 equal-width bins"},
-    {"rmse", REGRESSION, false, "root of the mean squared error"},
-    {"mae", REGRESSION, false, "mean absolute error"},
-    {"r2", REGRESSION, true, "share of the target's variance explained"},
-    {NULL, 0, false, NULL},
-};
-
-const struct metric_type metric_loss = {"loss", 0, false, "the loss that is trained"};
-
-/* --- one metric off a tally --- */
+/* --- values --- */
 
 static double ratio(double part, double whole)
 {
@@ -136,43 +117,141 @@ static double r2(struct tally *y)
     return y->target_square > 0 ? 1 - y->square.sum / y->target_square : (double)NAN;
 }
 
-static const struct how {
-    const char *name;
-    unsigned needs;
-    double (*value)(struct tally *y);
-} hows[] = {
-    {"auc", TALLY_RANKS, auc},
-    {"pr_auc", TALLY_RANKS, pr_auc},
-    {"logloss", TALLY_LOSS, logloss},
-    {"accuracy", TALLY_COUNTS, accuracy},
-    {"f1", TALLY_COUNTS, f1},
-    {"precision", TALLY_COUNTS, precision},
-    {"recall", TALLY_COUNTS, recall},
-    {"brier", TALLY_BRIER, brier},
-    {"macro_f1", TALLY_COUNTS, macro_f1},
-    {"macro_auc", TALLY_RANKS, macro_auc},
-    {"ece", TALLY_CALIBRATION, ece},
-    {"rmse", TALLY_VALUES, rmse},
-    {"mae", TALLY_VALUES, mae},
-    {"r2", TALLY_VALUES, r2},
+/* Of equal scores in all rows. */
+static double auc_of_equals(struct tally *y)
+{
+    uint32_t present = 0;
+    for (uint32_t c = 0; c < y->classes; c++)
+        present += y->support[c] > 0;
+    return present > 1 ? 0.5 : (double)NAN;
+}
+
+static double pr_auc_of_equals(struct tally *y)
+{
+    return y->support[1] > 0 ? ratio(y->support[1], y->weight) : (double)NAN;
+}
+
+/* --- the table --- */
+
+#define TWO_LABELS "rows of two labels"
+#define POSITIVES "rows of the positive label"
+
+const struct metric_type metric_types[] = {
+    {.name = "auc",
+     .tasks = BINARY,
+     .higher = true,
+     .help = "area under the ROC curve",
+     .needs = TALLY_RANKS,
+     .value = auc,
+     .interval = interval_auc,
+     .constant = auc_of_equals,
+     .rows_needed = TWO_LABELS},
+    {.name = "pr_auc",
+     .tasks = BINARY,
+     .higher = true,
+     .help = "average precision",
+     .needs = TALLY_RANKS,
+     .value = pr_auc,
+     .interval = interval_pr_auc,
+     .constant = pr_auc_of_equals,
+     .rows_needed = POSITIVES},
+    {.name = "logloss",
+     .tasks = BINARY | MULTICLASS,
+     .help = "mean of -ln of the probability given to the label",
+     .needs = TALLY_LOSS,
+     .value = logloss,
+     .interval = interval_logloss,
+     .sum = {MEASURE_CLASS, CLASS_CROSS_ENTROPY, TALLY_LOSS_MOST, false}},
+    {.name = "accuracy",
+     .tasks = BINARY | MULTICLASS,
+     .higher = true,
+     .help = "share of rows answered with their label",
+     .needs = TALLY_COUNTS,
+     .value = accuracy,
+     .interval = interval_accuracy,
+     .sum = {MEASURE_RIGHT, CLASS_CROSS_ENTROPY, (double)INFINITY, false}},
+    {.name = "f1",
+     .tasks = BINARY,
+     .higher = true,
+     .help = "harmonic mean of precision and recall of the positive label",
+     .needs = TALLY_COUNTS,
+     .value = f1,
+     .interval = interval_f1,
+     .rows_needed = POSITIVES,
+     .defined_by = "recall"},
+    {.name = "precision",
+     .tasks = BINARY,
+     .higher = true,
+     .help = "share of positive answers that are right",
+     .needs = TALLY_COUNTS,
+     .value = precision,
+     .interval = interval_precision,
+     .rows_needed = POSITIVES,
+     .defined_by = "recall"},
+    {.name = "recall",
+     .tasks = BINARY,
+     .higher = true,
+     .help = "share of positive rows that are found",
+     .needs = TALLY_COUNTS,
+     .value = recall,
+     .interval = interval_recall,
+     .rows_needed = POSITIVES},
+    {.name = "brier",
+     .tasks = BINARY,
+     .help = "mean squared difference of probability and outcome",
+     .needs = TALLY_BRIER,
+     .value = brier,
+     .interval = interval_brier},
+    {.name = "macro_f1",
+     .tasks = MULTICLASS,
+     .higher = true,
+     .help = "mean F1 over the labels",
+     .needs = TALLY_COUNTS,
+     .value = macro_f1,
+     .interval = interval_macro_f1},
+    {.name = "macro_auc",
+     .tasks = MULTICLASS,
+     .higher = true,
+     .help = "mean area under the ROC curve of each label against the rest",
+     .needs = TALLY_RANKS,
+     .value = macro_auc,
+     .interval = interval_macro_auc,
+     .constant = auc_of_equals,
+     .rows_needed = TWO_LABELS},
+    {.name = "ece",
+     .tasks = BINARY | MULTICLASS,
+     .help = "expected calibration error, 15 equal-width bins",
+     .needs = TALLY_CALIBRATION,
+     .value = ece,
+     .interval = interval_ece},
+    {.name = "rmse",
+     .tasks = REGRESSION,
+     .help = "root of the mean squared error",
+     .needs = TALLY_VALUES,
+     .value = rmse,
+     .interval = interval_rmse,
+     .sum = {MEASURE_VALUE, VALUE_MSE, (double)INFINITY, true}},
+    {.name = "mae",
+     .tasks = REGRESSION,
+     .help = "mean absolute error",
+     .needs = TALLY_VALUES,
+     .value = mae,
+     .interval = interval_mae,
+     .sum = {MEASURE_VALUE, VALUE_MAE, (double)INFINITY, false}},
+    {.name = "r2",
+     .tasks = REGRESSION,
+     .higher = true,
+     .help = "share of the target's variance explained",
+     .needs = TALLY_VALUES,
+     .value = r2,
+     .interval = interval_r2,
+     .rows_needed = "targets that differ"},
+    {.name = NULL},
 };
-_Static_assert(sizeof hows / sizeof *hows + 1 == sizeof metric_types / sizeof *metric_types,
-               "a metric has a row in both tables, in one order");
+_Static_assert(sizeof metric_types / sizeof *metric_types - 1 <= METRIC_MOST - 1,
+               "struct metrics has room for every metric and the loss");
 
-static const struct how *how_of(const struct metric_type *t)
-{
-    return &hows[t - metric_types];
-}
-
-unsigned metric_needs(const struct metric_type *t)
-{
-    return how_of(t)->needs;
-}
-
-double metric_of(struct tally *y, const struct metric_type *t)
-{
-    return how_of(t)->value(y);
-}
+const struct metric_type metric_loss = {.name = "loss", .help = "the loss that is trained"};
 
 static bool belongs(const struct metric_type *t, int task)
 {
@@ -181,23 +260,12 @@ static bool belongs(const struct metric_type *t, int task)
 
 void metrics_of(struct tally *y, struct metrics *m)
 {
-    /* both areas of a binary task come from one sorted walk */
-    struct rank_areas areas = {0};
-    bool two = y->task == TASK_BINARY;
-    if (two)
-        areas = tally_areas(y, 1);
     m->count = 0;
-    for (const struct metric_type *t = metric_types; t->name; t++) {
-        if (!belongs(t, y->task))
-            continue;
-        m->m[m->count].type = t;
-        if (how_of(t)->value == auc)
-            m->m[m->count++].value = areas.auc;
-        else if (how_of(t)->value == pr_auc)
-            m->m[m->count++].value = areas.average_precision;
-        else
-            m->m[m->count++].value = metric_of(y, t);
-    }
+    for (const struct metric_type *t = metric_types; t->name; t++)
+        if (belongs(t, y->task)) {
+            m->m[m->count].type = t;
+            m->m[m->count++].value = t->value(y);
+        }
 }
 
 /* --- names --- */
@@ -218,7 +286,7 @@ const struct metric_type *metric_default(int task)
 const struct metric_type *metric_ranking(int task)
 {
     for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, task) && (how_of(t)->value == auc || how_of(t)->value == macro_auc))
+        if (belongs(t, task) && t->needs == TALLY_RANKS)
             return t;
     return metric_default(task);
 }
@@ -275,8 +343,11 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
     struct tally *y =
         tally_new(task, classes, TALLY_ALL & ~(unsigned)(TALLY_CONFUSED | TALLY_RANKS));
     for (uint64_t r = 0; r < on->rows; r++) {
-        struct scores one = {
-            .task = task, .rows = 1, .classes = classes, .probability = class_share, .value = &mean};
+        struct scores one = {.task = task,
+                             .rows = 1,
+                             .classes = classes,
+                             .probability = class_share,
+                             .value = &mean};
         if (task == TASK_REGRESSION)
             one.target = on->target + r;
         else
@@ -285,15 +356,8 @@ void metrics_baseline(int task, uint32_t classes, const double *class_share, dou
         tally_add(y, &one);
     }
     metrics_of(y, m);
-    uint32_t present = 0;
-    for (uint32_t c = 0; c < classes; c++)
-        present += y->support[c] > 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        double (*value)(struct tally *) = how_of(m->m[i].type)->value;
-        if (value == auc || value == macro_auc)
-            m->m[i].value = present > 1 ? 0.5 : (double)NAN;
-        else if (value == pr_auc)
-            m->m[i].value = y->support[1] > 0 ? ratio(y->support[1], y->weight) : (double)NAN;
-    }
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->m[i].type->constant)
+            m->m[i].value = m->m[i].type->constant(y);
     tally_free(y);
 }

@@ -1,37 +1,38 @@
-/* metric.h - the metrics of the contract, each one row of a table: name, tasks, direction, how it
- * is computed. All in double, over weighted rows, in a fixed order. */
+/* metric.h - the table of metrics. Adding a metric is one row of metric_types (metric.c). All are
+ * computed in double over weighted rows, in a fixed order. */
 #ifndef DNN_MEASURE_METRIC_H
 #define DNN_MEASURE_METRIC_H
 
 #include "base/json.h"
-#include "base/real.h"
-#include "measure/probability.h"
-#include "table/options.h"
+#include "measure/interval.h"
 
 #define METRIC_MOST 16
+
+/* A metric that is a mean over rows: a machine can add it up without giving the logits back. */
+struct metric_sum {
+    uint32_t measure, kind; /* enum answer_measure (backend/ops.h) and its kind; 0: no such mean */
+    double most;            /* limit of one row's value */
+    bool root;              /* the metric is the root of the mean */
+};
+
 struct metric_type {
     const char *name;
     unsigned tasks; /* bit 1 << enum task */
     bool higher;    /* higher is better */
     const char *help;
+    unsigned needs; /* enum tally_need: counters that the tally must hold */
+    double (*value)(struct tally *y);
+    struct interval (*interval)(struct tally *y, double value);
+    struct metric_sum sum;
+    double (*constant)(struct tally *y); /* of equal scores in all rows; NULL: as `value` */
+    /* Without such rows the metric has no value, whatever the answers; NULL: it always has one. */
+    const char *rows_needed;
+    const char *defined_by; /* the metric whose constant value shows this; NULL: its own */
 };
 extern const struct metric_type metric_types[]; /* name NULL ends it */
-/* The loss that is trained, of no task and in no list: score.h alone can measure it. */
+/* The training loss as a metric. It belongs to no task; only score.h measures it. */
 extern const struct metric_type metric_loss;
-struct tally;
 
-/* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]; regression: value
- * and target in the target's units. weight NULL: 1. threshold of binary: 0.5 on the positive class
- * (the last). */
-struct scores {
-    int task;
-    uint64_t rows;
-    uint32_t classes;
-    const double *probability;
-    const int32_t *label;
-    const double *value, *target;
-    const float *weight;
-};
 struct metrics {
     uint32_t count;
     struct {
@@ -39,8 +40,8 @@ struct metrics {
         double value;
     } m[METRIC_MOST];
 };
-/* NaN where a metric is not defined (auc with one class, precision without a positive answer), null
- * in JSON.
+/* A metric without a value (auc with one class, precision without a positive answer) is NaN, and
+ * null in JSON.
  *
  *   auc, macro_auc  Mann-Whitney with ties counted half; macro: mean over the classes present, each
  *                   against the rest (tally.h says when it is exact)
@@ -54,22 +55,19 @@ struct metrics {
  *   rmse, mae, r2   of answers in the target's units; r2: 1 - squared error / squared deviation
  *                   from the rows' own mean
  */
-/* metric_needs says what a tally of rows must hold for one metric. */
-unsigned metric_needs(const struct metric_type *t);
-double metric_of(struct tally *y, const struct metric_type *t);
 void metrics_of(struct tally *y, struct metrics *m);
-/* NULL: unknown or of another task. */
+/* NULL: unknown, or of another task. */
 const struct metric_type *metric_find(const char *name, int task);
-/* The task's own, never NULL: logloss, logloss, rmse. */
+/* The default metric of a task, never NULL: logloss, logloss, rmse. */
 const struct metric_type *metric_default(int task);
-/* The one that class weights leave as it is: auc, macro_auc; of a regression its own. */
+/* The metric that class weights do not change: auc, macro_auc; of a regression its default. */
 const struct metric_type *metric_ranking(int task);
-/* A metric of the task that may be meant, or NULL. */
+/* The metric of the task with the most similar name, or NULL. */
 const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */
 double metrics_get(const struct metrics *m, const char *name); /* NaN when absent */
 void metrics_write(const struct metrics *m, const char *key, struct json_out *out);
-/* The metrics of always answering the class shares (or the mean) of the training rows. */
+/* The metrics of a constant answer: the class shares (or the mean) of the training rows. */
 void metrics_baseline(int task, uint32_t classes, const double *class_share, double mean,
                       const struct scores *on, struct metrics *m);
 

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "measure/metric.h"
 
 #define BIN_BYTES ((size_t)32 << 20)
 #define BINS_MOST 65536u
 #define BINS_LEAST 64u
 #define GROWS ((size_t)1 << 20) /* bytes: beyond, a copy costs more than room that is not used */
-#define LEAST_PROBABILITY 1e-15 /* a certain answer that is wrong costs 34.5, not infinity */
 
 struct tally *tally_new(int task, uint32_t classes, unsigned needs)
 {
@@ -169,8 +167,12 @@ static void keep_scores(struct tally *t, const double *p, int32_t label, float w
 
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
 {
-    if (t->classes == 2)
-        return rank_finish(&t->rank);
+    if (t->classes == 2) {
+        if (!t->has_areas)
+            t->areas = rank_finish(&t->rank);
+        t->has_areas = true;
+        return t->areas;
+    }
     if (t->binned) {
         double rest = 0, rest2 = 0; /* summed: a difference loses what is small beside the class */
         for (uint32_t c = 0; c < t->classes; c++)
@@ -220,8 +222,8 @@ static void add_class_row(struct tally *t, const double *p, int32_t label, float
         t->confusion2[truth * t->classes + answer] += w * w;
     }
     if (t->needs & TALLY_LOSS) {
-        double of_truth = p[truth];
-        mean_add(&t->loss, w, -log(of_truth < LEAST_PROBABILITY ? LEAST_PROBABILITY : of_truth));
+        double loss = -log(p[truth]);
+        mean_add(&t->loss, w, loss > TALLY_LOSS_MOST ? TALLY_LOSS_MOST : loss);
     }
     bool two = t->task == TASK_BINARY;
     if (two && t->needs & TALLY_BRIER) {
@@ -269,6 +271,7 @@ static void add_value_row(struct tally *t, double value, double target, double w
 void tally_add(struct tally *t, const struct scores *s)
 {
     assert(s->task == t->task && (s->task == TASK_REGRESSION || s->classes == t->classes));
+    t->has_areas = false;
     for (uint64_t r = 0; r < s->rows; r++) {
         float w = s->weight ? s->weight[r] : 1;
         t->rows++;

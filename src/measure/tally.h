@@ -1,21 +1,22 @@
-/* tally.h - what the metrics are made of, gathered row by row in the order given. Training hands
- * over a whole part at once, evaluate block after block: the same rows in the same order give the
- * same bits.
+/* tally.h - the sums and counters that metrics are computed from. Rows are added in order; the same
+ * rows in the same order give the same bits, however they are cut into blocks.
  *
  * Memory beyond the counters: binary 8 bytes a row (rank.h), regression none. Multiclass: macro_auc
- * is exact while rows times classes stay within TALLY_EXACT; beyond, scores are counted in up to
- * 65,536 bins a class, 32 MiB in all, finer towards 0 and 1, and rows of one bin count as ties: the
- * area is off by at most half the share of pairs that fall into one bin. */
+ * is exact while rows times classes is at most TALLY_EXACT. Beyond that, scores are counted in up
+ * to 65,536 bins a class, 32 MiB in all, finer towards 0 and 1. Rows in one bin count as ties, so
+ * the area is off by at most half the share of pairs in one bin. */
 #ifndef DNN_MEASURE_TALLY_H
 #define DNN_MEASURE_TALLY_H
 
+#include "measure/probability.h"
 #include "measure/rank.h"
+#include "table/options.h"
 
-struct scores;
 
 #define TALLY_BINS 15                   /* of calibration, equal in width */
 #define TALLY_EXACT ((uint64_t)1 << 22) /* scores kept for macro_auc */
 #define TALLY_CONFUSION 512             /* no confusion matrix for more classes */
+#define TALLY_LOSS_MOST 34.538776394910684 /* of one row: a probability counts as at least 1e-15 */
 
 enum tally_need {
     TALLY_LOSS = 1,
@@ -54,6 +55,8 @@ struct tally {
     double *confusion, *confusion2;   /* [label][answer]; NULL when not kept */
     struct tally_bin bins[TALLY_BINS];
     struct rank rank; /* binary */
+    struct rank_areas areas; /* of it, while `has_areas` */
+    bool has_areas;
     float *kept;      /* multiclass, exact: [rows][classes + 1], the last one the weight */
     int32_t *kept_label;
     uint64_t kept_rows, kept_room;
@@ -64,6 +67,18 @@ struct tally {
     struct tally_mean square, absolute;
     double target_mean, target_square; /* Welford */
     struct tally_moments moments;
+};
+
+/* Scores of labelled rows. Classes: probabilities [rows][classes], label [rows]. Regression: value
+ * and target [rows] in the units of the target. weight NULL: 1. */
+struct scores {
+    int task;
+    uint64_t rows;
+    uint32_t classes;
+    const double *probability;
+    const int32_t *label;
+    const double *value, *target;
+    const float *weight;
 };
 
 /* TALLY_CONFUSED is dropped beyond TALLY_CONFUSION classes. */

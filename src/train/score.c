@@ -112,8 +112,6 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
 
 /* --- what a device measures: sums over rows --- */
 
-#define LOGLOSS_MOST 34.538776394910684 /* of a row: p is at least 1e-15 */
-
 /* False: the metric is no such sum, or this machine measures nothing. */
 static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
 {
@@ -136,16 +134,10 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
         m->q = o->q;
         return true;
     }
-    unsigned needs = metric_needs(t);
-    if (needs == TALLY_LOSS)
-        m->most = LOGLOSS_MOST;
-    else if (strcmp(t->name, "accuracy") == 0)
-        m->measure = MEASURE_RIGHT;
-    else if (strcmp(t->name, "mae") == 0)
-        m->kind = VALUE_MAE;
-    else if (strcmp(t->name, "rmse") != 0)
-        return false;
-    return true;
+    m->measure = t->sum.measure;
+    m->kind = t->sum.kind;
+    m->most = t->sum.most;
+    return m->measure != MEASURE_NONE;
 }
 
 /* In the target's units. */
@@ -154,7 +146,7 @@ static double measured(const struct score_job *j, const struct metric_type *t,
 {
     double mean = m->weight > 0 ? m->sum / m->weight : (double)NAN;
     bool in_units = t != &metric_loss && m->measure == MEASURE_VALUE;
-    if (in_units && m->kind == VALUE_MSE)
+    if (t->sum.root)
         mean = sqrt(mean);
     return in_units ? mean * j->schema->target_scale : mean;
 }
@@ -253,10 +245,10 @@ bool score_metric(const struct score_job *j, enum part part, const struct metric
         *value = score_loss_mean(&loss);
         return done;
     }
-    struct tally *y = tally_new(j->schema->task, score_classes(j), metric_needs(t));
+    struct tally *y = tally_new(j->schema->task, score_classes(j), t->needs);
     bool good = gather(j, part, y, NULL, NULL, NULL, e);
     if (good)
-        *value = metric_of(y, t);
+        *value = t->value(y);
     tally_free(y);
     return good;
 }
@@ -420,16 +412,12 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         constant->m[0].value = constant_loss(j, part);
         return true;
     }
-    bool of_positives = strcmp(t->name, "precision") == 0 || strcmp(t->name, "f1") == 0;
     score_baseline(j, part, constant);
-    if (isfinite(metrics_get(constant, of_positives ? "recall" : t->name)))
+    if (isfinite(metrics_get(constant, t->defined_by ? t->defined_by : t->name)))
         return true;
-    bool pairs = strcmp(t->name, "auc") == 0 || strcmp(t->name, "macro_auc") == 0;
     err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",
             t->name, rows, part_names[part],
-            pairs                            ? "rows of two labels"
-            : j->schema->task == TASK_BINARY ? "rows of the positive label"
-                                             : "targets that differ");
+            t->rows_needed ? t->rows_needed : "answers and targets that are finite");
     return err_help(e, "choose another metric, or other %s rows (data.%s, "
                        "data.split)", part_names[part], part == PART_VALID ? "valid" : "test");
 }

@@ -132,7 +132,7 @@ static void coverage(int task, double least, double most)
         tally_add(t, &s);
         metrics_of(t, &m);
         for (uint32_t i = 0; i < m.count; i++) {
-            struct interval at = interval_of(t, m.m[i].type, m.m[i].value);
+            struct interval at = m.m[i].type->interval(t, m.m[i].value);
             if (strcmp(m.m[i].type->name, "ece") ==
                 0) /* biased upwards on few rows: must hold its own value */
                 held[i] += at.low <= m.m[i].value && m.m[i].value <= at.high;
@@ -170,27 +170,27 @@ static void intervals(void)
         .task = TASK_BINARY, .rows = 2, .classes = 2, .probability = p, .label = label};
     struct tally *t = tally_new(TASK_BINARY, 2, TALLY_ALL);
     tally_add(t, &s);
-    struct interval area = interval_of(t, metric_find("auc", TASK_BINARY), 1);
+    struct interval area = metric_find("auc", TASK_BINARY)->interval(t, 1);
     ok(area.low > 0 && area.low < 0.5 && area.high == 1,
        "a perfect area of two rows is not certain");
-    area = interval_of(t, metric_find("f1", TASK_BINARY), 1);
+    area = metric_find("f1", TASK_BINARY)->interval(t, 1);
     ok(area.low > 0 && area.low < 0.5 && area.high == 1, "nor is a perfect F1");
-    area = interval_of(t, metric_find("ece", TASK_BINARY), 0.15);
+    area = metric_find("ece", TASK_BINARY)->interval(t, 0.15);
     ok(area.low == 0 && area.high > 0.3, "nor an ece of bins that are all alike: %g", area.high);
-    area = interval_of(t, metric_find("ece", TASK_BINARY), 0.5);
+    area = metric_find("ece", TASK_BINARY)->interval(t, 0.5);
     ok(area.low == 0 && area.high == 1, "which is not above 1: %g", area.high);
     tally_free(t);
     const int32_t wrong[] = {0, 1};
     s.label = wrong;
     t = tally_new(TASK_BINARY, 2, TALLY_ALL);
     tally_add(t, &s);
-    area = interval_of(t, metric_find("f1", TASK_BINARY), 0);
+    area = metric_find("f1", TASK_BINARY)->interval(t, 0);
     ok(area.low == 0 && area.high > 0.7 && area.high < 1, "nor one of 0: %g", area.high);
     tally_free(t);
     s.task = TASK_MULTICLASS;
     t = tally_new(TASK_MULTICLASS, 2, TALLY_ALL);
     tally_add(t, &s);
-    area = interval_of(t, metric_find("macro_f1", TASK_MULTICLASS), 0);
+    area = metric_find("macro_f1", TASK_MULTICLASS)->interval(t, 0);
     ok(area.low == 0 && area.high > 0.5 && area.high < 1, "nor a mean of 0: %g", area.high);
     tally_free(t);
 }

@@ -127,8 +127,8 @@ static void numbers(void)
         memcpy(&g, &r.v[1], sizeof g); /* any float */
         double d = ldexp((double)r.v[2] - 2147483648.0 + (double)r.v[3] / 4294967296.0,
                          (int)(r.v[1] % 70) - 60);
-        wrong += number_differs((double)f) + number_differs(ldexp(d, -9)) + (isfinite(g) ? number_differs((double)g) : 0u) +
-                 number_differs(d);
+        wrong += number_differs((double)f) + (isfinite(g) ? number_differs((double)g) : 0u) +
+                 number_differs(d) + number_differs(ldexp(d, -9));
         double half =
             (double)(100000000 + r.v[2] % 900000000) + 0.5; /* exact halves of the ninth digit */
         wrong += number_differs(half) + number_differs(half / 1024);
