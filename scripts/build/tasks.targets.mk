@@ -15,17 +15,35 @@ sanitize:
 	$(MAKE) BUILD=build/asan SAN=address OPT='-O1 -g' all units
 	for t in build/asan/unit/*; do [ ! -x "$$t" ] || "$$t" || exit 1; done
 
+# The pages of `dnn help TOPIC`: src/cli/pages/NAME.txt becomes one C string each.
+PAGES := $(sort $(wildcard src/cli/pages/*.txt))
+$(BUILD)/gen/cli/pages.inc: $(PAGES) src/cli/pages
+	@mkdir -p $(@D)
+	$(Q)for f in $(PAGES); do sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' "$$f"; echo ,; done >$@
+flags_cli_help_topic := -I$(BUILD)/gen
+$(BUILD)/obj/cli/help_topic.o: $(BUILD)/gen/cli/pages.inc
+
+# The manual page, printed by a program of its own from the tables of the commands.
+$(BUILD)/man: $(BUILD)/obj/man.o $(call archives_of,cli)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group $(LIBS) -o $@
+units: $(BUILD)/dnn.1
+$(BUILD)/dnn.1: $(BUILD)/man
+	$(Q)$< >$@
+
 # A binary of one's own name, mode and folder; DESTDIR for packagers.
-install: all
+install: all $(BUILD)/dnn.1
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
-	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/doc/dnn'
+	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/doc/dnn' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(BUILD)/dnn '$(DESTDIR)$(PREFIX)/bin/dnn'
 	$(BUILD)/dnn completion bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn'
 	$(BUILD)/dnn completion zsh > '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn'
+	install -m 644 $(BUILD)/dnn.1 '$(DESTDIR)$(PREFIX)/share/man/man1/dnn.1'
 	install -m 644 README.md '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md'
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/dnn' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dnn' \
-	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn' '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md'
+	  '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dnn' '$(DESTDIR)$(PREFIX)/share/doc/dnn/README.md' \
+	  '$(DESTDIR)$(PREFIX)/share/man/man1/dnn.1'
 
 # Lines and branches that the unit and shell tests reach (gcov, no other tool).
 coverage:

@@ -1,5 +1,6 @@
 /* cli.c - from argv to a command's exit code: the table, start-up, how errors are told. */
 #include "cli/cli.h"
+#include "cli/help.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,28 +17,6 @@
 #include "base/stop.h"
 #include "choose/select.h"
 #include "config/variable.h"
-
-const struct command *const commands[] = {&command_init,
-                                          &command_check,
-                                          &command_train,
-                                          &command_predict,
-                                          &command_evaluate,
-                                          &command_inspect,
-                                          &command_verify,
-                                          &command_gpucheck,
-                                          &command_bench,
-                                          &command_schema,
-                                          &command_completion,
-                                          &command_help,
-                                          NULL};
-
-const struct command *command_find(const char *name)
-{
-    for (size_t i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
-}
 
 /* --- errors --- */
 

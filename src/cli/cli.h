@@ -6,12 +6,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/commands.h"
 #include "config/config.h"
 
 int cli_main(int argc, char **argv);
-
-extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
-const struct command *command_find(const char *name);
 
 /* Prints e as the contract says (or dnn.error/1 with --json, where the command's own object would
  * stand) and a last line on what is on disk. Returns the exit code. */
@@ -37,22 +35,6 @@ void cli_drop(const void *list);        /* frees a list of args_list */
  * device, or e says that it is in place. The next call overwrites it. */
 const char *cli_disk_note(const char *output, const struct err *e);
 
-void help_overview(struct text *out);
-void help_command(const struct command *c, struct text *out);
-void help_gpu(struct text *out); /* `dnn help gpu` */
-/* Words wrapped at 96 columns behind an indent; the line is at `column`. */
-void help_wrapped(struct text *out, const char *words, size_t indent, size_t column);
-/* What a signal does, or ("signals") all of them; false: dnn does nothing of its own with it. */
-bool help_signals(const char *word, struct text *out);
-bool help_is_option(const char *word); /* "--resume", "-o": of any command */
-/* The exit codes ("exit"), or the one with this number; false: there is none. */
-bool help_exit(const char *word, struct text *out);
-bool help_topic(const char *word, struct text *out, struct err *e); /* a command, key or error id */
-
-/* one file a command: cmd_NAME.c */
-extern const struct command command_init, command_check, command_train, command_predict,
-    command_evaluate, command_inspect, command_verify, command_gpucheck, command_bench,
-    command_schema, command_completion, command_help;
 int version_run(bool json);
 
 /* cmd_check.c: whether a setting is not at its default, and no job's backend that only follows

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "config/config_help.h"
 #include "measure/metric.h"
 #include "model/preset.h"
@@ -170,7 +171,8 @@ static void put_topics(struct text *out)
 {
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "%s ", commands[i]->name);
-    text_put(out, "keys layers environment errors exit signals gpu");
+    for (size_t i = 0; i < topic_count(); i++)
+        text_printf(out, "%s%s", i ? " " : "", topic_name(i));
     config_keys(key_word, out);
 }
 

@@ -1,15 +1,7 @@
 /* cmd_help.c - `dnn help`, `dnn schema`: pages made from the tables. */
-#include <string.h>
-
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "config/config_help.h"
-
-static void error_rows(struct text *out)
-{
-    const struct err_info *info;
-    for (size_t i = 0; (info = err_info_at(i)); i++)
-        text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
-}
 
 static int help_run(struct args *a)
 {
@@ -18,13 +10,7 @@ static int help_run(struct args *a)
     const char *word = a->positional_count ? a->positionals[0] : NULL;
     if (!word)
         help_overview(&out);
-    else if (strcmp(word, "keys") == 0)
-        config_reference(&out);
-    else if (strcmp(word, "errors") == 0)
-        error_rows(&out);
-    else if (strcmp(word, "gpu") == 0)
-        help_gpu(&out);
-    else if (!help_topic(word, &out, &e)) {
+    else if (!help_word(word, &out, &e)) {
         text_free(&out);
         return cli_fail(a, &e, NULL);
     }
@@ -35,10 +21,10 @@ static int help_run(struct args *a)
 
 const struct command command_help = {
     .name = "help",
-    .usage = "help [COMMAND|KEY|WORD|E1203|keys|layers|environment|errors|exit|signals|gpu]",
-    .summary = "Show the page of a command, a config key or an error.",
-    .examples = "  dnn help train\n  dnn help train.optimizer.learning_rate\n  dnn help E1203\n"
-                "  dnn help --resume\n",
+    .usage = "help [COMMAND|TOPIC|KEY|--OPTION|E1203]",
+    .summary = "Show the page of a command, a topic, a config key or an error.",
+    .examples = "  dnn help train\n  dnn help cron\n  dnn help train.optimizer.learning_rate\n"
+                "  dnn help --resume\n  dnn help E1203\n",
     .most = 1,
     .run = help_run,
 };

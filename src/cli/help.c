@@ -1,11 +1,12 @@
-/* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, config
- * keys, error ids. */
+/* help.c - the pages of `dnn help` and --help, made from the tables: commands, options, topics,
+ * config keys, error ids. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/help.h"
 #include "config/config_help.h"
 
 void help_overview(struct text *out)
@@ -19,9 +20,13 @@ void help_overview(struct text *out)
         "commands:\n");
     for (size_t i = 0; commands[i]; i++)
         text_printf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-    text_put(out, "\n`dnn help COMMAND`, `dnn help KEY` (a config key) and `dnn help E1203` (an "
-                  "error id) show a page; "
-                  "`dnn --version [--json]` what was found.\n");
+    text_put(out, "\ntopics:\n");
+    for (size_t i = 0; i < topic_count(); i++)
+        text_printf(out, "  %-12s %.*s\n", topic_name(i), (int)strcspn(topic_title(i), "\n"),
+                    topic_title(i));
+    text_put(out, "\n`dnn help WORD` shows a page. WORD is a command, a topic, a config key "
+                  "(data.split), an option\n(--resume), a layer, a metric, a variable or an error "
+                  "id (E1203).\n");
 }
 
 void help_wrapped(struct text *out, const char *words, size_t indent, size_t column)
@@ -94,7 +99,7 @@ static bool error_page(const char *word, struct text *out, struct err *e)
     return true;
 }
 
-/* "E12": the ids of a family. */
+/* "E12": the error ids of a family. */
 static bool error_family(const char *word, struct text *out, struct err *e)
 {
     const struct err_info *info;
@@ -121,14 +126,14 @@ static const struct arg_option *option_in(const struct arg_option *table, const 
     return NULL;
 }
 
-/* Options that many commands share. */
+/* The options that several commands share. */
 static const struct { const struct arg_option *options; const char *whose; } shared[] = {
     {config_options, "commands that read or write a config"},
     {compute_options, "commands that compute"},
     {json_options, "commands with a result"},
     {common_options, "every command"}};
 
-/* "resume", "--resume", "-o": what the commands say of that option. */
+/* "resume", "--resume", "-o": the row of every command that has the option. */
 static bool option_page(const char *word, struct text *out)
 {
     const struct arg_option *o;
@@ -157,42 +162,70 @@ bool help_is_option(const char *word)
     return is;
 }
 
-bool help_topic(const char *word, struct text *out, struct err *e)
+/* The nearest names of commands, topics and keys. keys: what config_key_help named, or "". */
+static void nearest(const char *word, const char *keys, struct err *e)
+{
+    char names[96][32];
+    const char *known[96];
+    size_t count = 0;
+    for (size_t i = 0; commands[i] && count < 32; i++)
+        known[count++] = commands[i]->name;
+    for (size_t i = 0; i < topic_count() && count < 96; i++) {
+        memcpy(names[count], topic_name(i), sizeof names[count]);
+        known[count] = names[count];
+        count++;
+    }
+    const char *near = text_nearest(word, known, count);
+    if (near && *keys && strcmp(near, keys) != 0)
+        err_help(e, "did you mean %s or %s?", near, keys);
+    else if (near || *keys)
+        err_help(e, "did you mean %s?", near ? near : keys);
+    else
+        err_help(e, "`dnn help` lists commands and topics, `dnn help keys` the config keys");
+}
+
+/* e1203, 1203, E12: the page of an error id or the list of a family. */
+static bool is_error(const char *word)
+{
+    size_t bare = word[0] == 'E' || word[0] == 'e';
+    size_t digits = strspn(word + bare, "0123456789");
+    return !word[bare + digits] && (digits == 2 || digits == 4 || (bare && digits));
+}
+
+static bool error_word(const char *word, struct text *out, struct err *e)
+{
+    struct text id = {0};
+    text_printf(&id, "E%s", word + !isdigit((unsigned char)word[0]));
+    bool found = id.length == 3 ? error_family(id.data, out, e) : error_page(id.data, out, e);
+    text_free(&id);
+    return found;
+}
+
+bool help_word(const char *word, struct text *out, struct err *e)
 {
     const struct command *c = command_find(word);
+    size_t topic = topic_find(word);
     if (c) {
         help_command(c, out);
+        return true;
+    }
+    if (topic < topic_count()) {
+        topic_page(topic, out);
         return true;
     }
     if (help_exit(word, out) || help_signals(word, out) ||
         (word[0] == '-' && option_page(word, out)))
         return true;
-    char id[8]; /* e1203, 1203 */
-    size_t bare = word[0] == 'e';
-    if (strlen(word) < sizeof id - 1 && isdigit((unsigned char)word[bare])) {
-        id[0] = 'E';
-        memcpy(id + 1, word + bare, strlen(word + bare) + 1);
-        word = id;
-    }
-    if (word[0] == 'E' && strlen(word) == 3 && strspn(word + 1, "0123456789") == 2)
-        return error_family(word, out, e);
-    if (word[0] == 'E' && isdigit((unsigned char)word[1]))
-        return error_page(word, out, e);
+    if (is_error(word))
+        return error_word(word, out, e);
     struct text page = {0};
-    if (config_key_help(word, &page)) {
+    bool found = config_key_help(word, &page);
+    if (found)
         text_add(out, page.data, page.length);
-        text_free(&page);
-        return true;
+    else if (!(found = option_page(word, out))) {
+        err_set(e, ERR_USAGE, "there is no page \"%s\"", text_quote_z(word));
+        nearest(word, page.length ? page.data : "", e);
     }
-    if (option_page(word, out)) {
-        text_free(&page);
-        return true;
-    }
-    err_set(e, ERR_USAGE, "there is no command, config key or error id \"%s\"", text_quote_z(word));
-    if (page.length)
-        err_help(e, "did you mean %s?", page.data);
-    else
-        err_help(e, "`dnn help` lists the commands, `dnn help keys` the config keys");
     text_free(&page);
-    return false;
+    return found;
 }

@@ -1,8 +1,8 @@
-/* help_exit.c - `dnn help exit`: the exit codes, which scripts depend on. */
+/* help_exit.c - the table of exit codes of `dnn help exit-codes`. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/help.h"
 
 static const struct {
     enum exit_code code;

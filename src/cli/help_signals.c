@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/stop.h"
-#include "cli/cli.h"
+#include "cli/help.h"
 
 static const struct { const char *names, *words; } signals[] = {
     {"SIGTERM SIGHUP SIGXCPU",

@@ -63,7 +63,7 @@ for word in version -V --verison; do
     refused "L02 $word" 'did you mean `dnn --version`?' "$word"
 done
 refused "L02 an option without a command, behind one" 'did you mean `dnn --version`?' train leads.json --verison
-refused "L02 a topic near a word that is none" '`dnn help` lists the commands' help nope
+refused "L02 a topic near a word that is none" '`dnn help` lists commands' help nope
 refused "L02 an entry of a list that is a word is not refused as a type" '"abc" is not an integer' train leads.json --set train.epochs=abc
 refused "L02 an option of a preset that takes none" 'set model.preset to "mlp" too' check leads.json --set 'model={"preset": "auto"}' --set 'model.hidden=[64]'
 refused "L02 inspect of a config" 'is a config' inspect leads.json
@@ -159,7 +159,7 @@ is "$(complete_at dnn train c.json --backend dnn)" "dnn_gpu dnn_cpu dnn" "L02 co
 is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: ids of errors"
 is "$(complete_at dnn help --re)" "--resolved --resume --rejects --require" "L02 completion: every option has a page"
 is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its own commands alone"
-is "$(complete_at dnn help exi)" "exit" "L02 completion: topics with an e"
+is "$(complete_at dnn help exi)" "exit-codes" "L02 completion: topics with an e"
 is "$(complete_at dnn train c.json --set data.columns.city.type = nu)" "numeric" "L02 completion: each type of a column"
 is "$(complete_at dnn train c.json --set data.columns.city.type = cat)" "categorical" "L02 completion: and not those of one table"
 mkdir spaced
@@ -182,7 +182,7 @@ else
 fi
 
 refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
-refused "L02 an empty topic" 'there is no command, config key or error id ""' help ''
+refused "L02 an empty topic" 'there is no page ""' help ''
 refused "L02 an unknown error id" 'E1299' help E1299
 refused "L03 a value that is missing" "--output needs a value" train leads.json -o
 refused "L03 at the end behind others" "--set needs a value" train leads.json --set

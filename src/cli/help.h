@@ -1,0 +1,39 @@
+/* help.h - the pages of `dnn help`, --help and the man page. */
+#ifndef DNN_CLI_HELP_H
+#define DNN_CLI_HELP_H
+
+#include "base/text.h"
+#include "cli/args.h"
+
+void help_overview(struct text *out);
+void help_command(const struct command *c, struct text *out);
+/* Appends words, wrapped at 96 columns. indent: of the following lines. column: where the first
+ * line has got to. */
+void help_wrapped(struct text *out, const char *words, size_t indent, size_t column);
+/* "--resume", "-o": true when a command has this option. */
+bool help_is_option(const char *word);
+/* The page of a command, topic, config key, option or error id. E10 with the nearest names. */
+bool help_word(const char *word, struct text *out, struct err *e);
+
+/* Topics: one page each, src/cli/pages/NAME.txt. */
+size_t topic_count(void);
+/* i < topic_count(). The next call overwrites the name. */
+const char *topic_name(size_t i);
+/* The title, ended by a newline. */
+const char *topic_title(size_t i);
+/* Appends the page with its tables, without name and title. */
+void topic_page(size_t i, struct text *out);
+/* The number of the topic with this name or alias, in upper or lower case; topic_count(): none. */
+size_t topic_find(const char *word);
+
+/* Tables of pages. */
+void help_toolkits(struct text *out); /* CUDA toolkits and their drivers */
+/* What a signal does, or (word "signals") all of them; false: dnn does nothing of its own. */
+bool help_signals(const char *word, struct text *out);
+/* The exit codes (word "exit"), or the one with this number; false: there is none. */
+bool help_exit(const char *word, struct text *out);
+
+/* The manual page dnn.1 in the man macros. */
+void help_man(struct text *out);
+
+#endif
