@@ -9,6 +9,9 @@ struct dense_spec {
     int64_t units;
     bool bias;
     int init; /* enum init_kind */
+    /* planned */
+    uint64_t weight, bias_at; /* offsets of parameters */
+    uint64_t z;               /* the value before the activation, where that needs it */
 };
 
 static const char *const type_words[] = {"dense", NULL};
@@ -47,16 +50,16 @@ static const char *const examples[] = {
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
-    const struct dense_spec *s = l->spec;
+    struct dense_spec *s = l->spec;
     l->out = (uint32_t)s->units;
-    l->w = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
+    s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
     if (s->bias)
-        l->b = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
+        s->bias_at = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
-        l->z = plan_acts(p, l->out);
+        s->z = plan_acts(p, l->out);
     /* of the one-hot inputs, one row of weights a column is looked up and added */
-    p->flops += 2 * (uint64_t)(l->in - l->hot_width + l->hot_columns) * l->out;
+    p->flops += 2 * (uint64_t)(l->in - l->hot.width + l->hot.count) * l->out;
     return true;
 }
 
@@ -66,36 +69,44 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     const struct dense_spec *s = l->spec;
     double limit = init_limit((enum init_kind)s->init, l->next_act, l->in, l->out);
     if (limit > 0)
-        init_uniform(params + l->w, (uint64_t)l->in * l->out, limit, seed, model, l->position, 0);
+        init_uniform(params + s->weight, (uint64_t)l->in * l->out, limit, seed, model, l->position,
+                     0);
+    /* Missing and unknown categories add nothing at first: rows may never train their slots. */
+    for (uint32_t i = 0; i < l->hot.count; i++) {
+        const struct onehot_column *c = &l->hot.columns[i];
+        init_constant(params + s->weight + (uint64_t)c->at * l->out,
+                      (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * l->out, 0);
+    }
 }
 
 static struct act *z_of(const struct layer *l, const struct pass *p)
 {
-    return p->training && ACT_NEEDS_Z(l->fused_act) ? pass_act(p, l->z) : NULL;
+    const struct dense_spec *s = l->spec;
+    return p->training && ACT_NEEDS_Z(l->fused_act) ? pass_act(p, s->z) : NULL;
 }
 
 /* The inputs that come as ids: the others stand in x, and have a gradient. */
 static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
 {
-    if (!l->hot_columns)
+    if (!l->hot.count)
         return (struct hot_inputs){0};
     return (struct hot_inputs){.ids = p->ids,
                                .columns = p->onehot,
                                .ids_ld = p->ids_ld,
-                               .column_count = l->hot_columns,
-                               .width = l->hot_width};
+                               .column_count = l->hot.count,
+                               .width = l->hot.width};
 }
 
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
     const struct dense_spec *s = l->spec;
-    uint32_t held = l->in - l->hot_width;
+    uint32_t held = l->in - l->hot.width;
     struct op_dense op = {.y = pass_act(p, l->y),
                           .z = z_of(l, p),
                           .x = x,
-                          .w = reals_at(p->params, l->w),
-                          .b = s->bias ? reals_at(p->params, l->b) : NULL,
-                          .shadow = pass_shadow(p, l->w),
+                          .w = reals_at(p->params, s->weight),
+                          .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
+                          .shadow = pass_shadow(p, s->weight),
                           .hot = hot_of(l, p),
                           .rows = p->rows,
                           .in = held,
@@ -110,20 +121,25 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
     return op.y;
 }
 
+static real *grads_of_bias(const struct dense_spec *s, const struct pass *p)
+{
+    return s->bias ? reals_at(p->grads, s->bias_at) : NULL;
+}
+
 static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
                      struct act *dx, bool add)
 {
     const struct dense_spec *s = l->spec;
-    uint32_t held = l->in - l->hot_width;
+    uint32_t held = l->in - l->hot.width;
     op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
-                                                .dw = reals_at(p->grads, l->w),
-                                                .db = s->bias ? reals_at(p->grads, l->b) : NULL,
+                                                .dw = reals_at(p->grads, s->weight),
+                                                .db = grads_of_bias(s, p),
                                                 .dy = dy,
                                                 .y = pass_act(p, l->y),
                                                 .z = z_of(l, p),
                                                 .x = x,
-                                                .w = reals_at(p->params, l->w),
-                                                .shadow = pass_shadow(p, l->w),
+                                                .w = reals_at(p->params, s->weight),
+                                                .shadow = pass_shadow(p, s->weight),
                                                 .now = p->now,
                                                 .hot = hot_of(l, p),
                                                 .shard_stride = p->shard_stride,
@@ -147,6 +163,8 @@ const struct layer_type layer_dense = {
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct dense_spec),
+    .takes_ids = true,
+    .takes_act = true,
     .plan = plan,
     .init = init,
     .forward = forward,

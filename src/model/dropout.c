@@ -7,6 +7,7 @@
 struct dropout_spec {
     int type;
     double p;
+    uint64_t kept, kept_at; /* planned: bytes that the machine keeps; 0: it draws again */
 };
 
 static const char *const type_words[] = {"dropout", NULL};
@@ -33,7 +34,7 @@ static const char *const examples[] = {
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
     (void)e;
-    const struct dropout_spec *s = l->spec;
+    struct dropout_spec *s = l->spec;
     l->skipped = !p->training || s->p <= 0;
     if (l->skipped)
         return true;
@@ -42,9 +43,9 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     if (p->machine)
         machine_need(p->machine, OP_dropout,
                      &(struct op_dropout){.rows = p->rows, .width = l->in}, &need);
-    l->kept = need.kept;
-    if (l->kept)
-        l->real_at = plan_kept(p, l->kept);
+    s->kept = need.kept;
+    if (s->kept)
+        s->kept_at = plan_kept(p, s->kept);
     return true;
 }
 
@@ -52,8 +53,8 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from,
                   bool back, bool add)
 {
-    void *kept = l->kept ? reals_at(p->reals, l->real_at) : NULL;
     const struct dropout_spec *s = l->spec;
+    void *kept = s->kept ? reals_at(p->reals, s->kept_at) : NULL;
     op_dropout(p->m, &(struct op_dropout){.y = to,
                                           .kept = kept,
                                           .x = from,

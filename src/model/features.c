@@ -8,7 +8,6 @@
 #include "model/init.h"
 
 #define MOST_WIDTH ((uint64_t)1 << 24)
-#define FIRST_VALUE 2u /* slots 0 and 1 of a category are missing and unknown */
 
 static void *copy(const void *from, size_t count, size_t size)
 {
@@ -63,12 +62,11 @@ bool features_plan(struct model *m, const struct features *f, struct planner *p,
         return err_set(e, ERR_CONFIG_SIZE, "the features make a row of more than %llu numbers",
                        (unsigned long long)MOST_WIDTH);
     struct layer *first = m->layers[0];
-    if (first->type == &layer_dense) {
-        first->hot_width = (uint32_t)(width - held);
-        first->hot_columns = m->onehot_count;
-    }
+    if (first->type->takes_ids)
+        first->hot = (struct layer_hot){
+            .columns = m->onehot, .count = m->onehot_count, .width = (uint32_t)(width - held)};
     m->width = (uint32_t)width;
-    m->held = m->width - first->hot_width;
+    m->held = m->width - first->hot.width;
     m->embed_params = p->params;
     m->x = plan_plain(p, m->held);
     if (p->training && m->embed_count)
@@ -92,13 +90,6 @@ void features_init(const struct model *m, uint64_t seed, uint32_t model_number, 
         init_uniform(params + c->table + skip, (uint64_t)c->count * c->dim - skip,
                      1 / sqrt((double)c->dim), seed, model_number, 0, c->table + skip);
     }
-    const struct layer *first = m->layers[0];
-    for (uint32_t i = 0; i < m->onehot_count && first->type == &layer_dense; i++)
-        init_constant(params + first->w + (uint64_t)m->onehot[i].at * first->out,
-                      (uint64_t)(m->onehot[i].count < FIRST_VALUE ? m->onehot[i].count
-                                                                  : FIRST_VALUE) *
-                          first->out,
-                      0);
 }
 
 void features_forward(const struct model *m, struct pass *p, const struct source *from,

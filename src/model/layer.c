@@ -1,5 +1,5 @@
 /* layer.c - the list of layer types, and lists of layers: read, planned, run forward and backward,
- * written. A dense layer takes in the activation behind it. */
+ * written. A layer whose type says so computes the activation behind it as well. */
 #include "model/layer.h"
 
 #include <string.h>
@@ -143,7 +143,7 @@ static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i
     for (i++; i < count; i++) {
         if (layers[i]->type->act != ACT_NONE)
             return layers[i]->type->act;
-        if (layers[i]->type == &layer_dense || layers[i]->type->nests)
+        if (layers[i]->type->takes_act || layers[i]->type->nests)
             break;
     }
     return ACT_NONE;
@@ -153,7 +153,7 @@ static void fuse(struct layer *const *layers, uint32_t count, uint32_t i)
 {
     struct layer *l = layers[i], *next = i + 1 < count ? layers[i + 1] : NULL;
     l->next_act = next_act(layers, count, i);
-    if (l->type != &layer_dense || !next || next->type->act == ACT_NONE)
+    if (!l->type->takes_act || !next || next->type->act == ACT_NONE)
         return;
     l->fused_act = next->type->act;
     l->fused_slope = act_slope(next);
@@ -164,11 +164,13 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
                      uint32_t *out, struct err *e)
 {
     struct layer *before = NULL;
+    const struct layer *outside = p->layer;
     size_t path = p->path.length;
     for (uint32_t i = 0; i < count; i++) {
         struct layer *l = layers[i];
         p->path.length = path;
         text_printf(&p->path, "layers.%u.", i);
+        p->layer = l;
         fuse(layers, count, i);
         l->in = l->out = in;
         l->position = p->position++;
@@ -185,6 +187,7 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
             before->dy = plan_back(p, before->out);
         before = l;
     }
+    p->layer = outside;
     p->path.length = path;
     if (p->path.data)
         p->path.data[path] = '\0';
@@ -225,9 +228,13 @@ struct act *layer_list_forward(struct layer *const *layers, uint32_t count, stru
         const struct act *in;
         struct act *out;
     } at = {.in = x}; /* an empty list gives back what it got */
-    for (uint32_t i = 0; i < count; i++)
-        if (!layers[i]->skipped)
-            at.out = layers[i]->type->forward(layers[i], p, at.in);
+    for (uint32_t i = 0; i < count; i++) {
+        if (layers[i]->skipped)
+            continue;
+        if (p->fitting)
+            layer_fit(layers[i], p, at.in);
+        at.out = layers[i]->type->forward(layers[i], p, at.in);
+    }
     return at.out;
 }
 

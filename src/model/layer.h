@@ -27,6 +27,7 @@ struct planner {
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
+    const struct layer *layer; /* that is planned; NULL: none */
     struct param_list list;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
@@ -82,6 +83,7 @@ struct pass {
     real *weight;
     const struct onehot_column *onehot; /* machine memory, as in struct model */
     const struct embed_column *embed;
+    struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };
 /* Places in an arena. They are reckoned as numbers: while only the needs of operations are asked
  * for, there is nothing yet to point into. */
@@ -103,13 +105,22 @@ static inline const void *pass_shadow(const struct pass *p, uint64_t at)
     return p->shadow ? machine_shadow_of(p->m, p->shadow, at) : NULL;
 }
 
+/* Some rows of a layer's input as training computes it, in host memory: [rows][width]. Inputs that
+ * come as ids are not among them. */
+struct fit_sample {
+    const real *x;
+    uint32_t rows, width;
+};
+
 struct layer_type {
     const char *name, *summary;
     const struct option *options; /* the first row is "type", a word with this name alone */
     const char *const *examples;  /* JSON objects, NULL-terminated: gradient tests run each */
-    size_t spec_size;             /* of the struct the options fill */
+    size_t spec_size; /* of the struct the options fill; plan may keep offsets in it too */
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
     bool nests;                   /* "layers" inside: read into children before check */
+    bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
+    bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     /* What one option alone cannot show. NULL: nothing. E13. */
     bool (*check)(const struct layer *l, const struct json_doc *doc, const struct json *at,
                   const char *path, struct err *e);
@@ -117,6 +128,10 @@ struct layer_type {
     bool (*plan)(struct layer *l, struct planner *p, struct err *e);
     /* Host arrays, cleared; draws from rng_* with l->position. NULL: nothing to do. */
     void (*init)(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers);
+    /* Sets parameters and buffers (host arrays) from a sample of the layer's input. Called once,
+     * before the first step, in the order of the layers: those before it are fitted already. NULL:
+     * nothing to do. */
+    void (*fit)(const struct layer *l, const struct fit_sample *x, real *params, real *buffers);
     /* Index of the first buffer that training cannot have left there (a negative variance), or
      * UINT64_MAX. NULL: any finite one will do. */
     uint64_t (*unsound)(const struct layer *l, const real *buffers);
@@ -128,20 +143,22 @@ struct layer_type {
                      struct act *dx, bool add);
 };
 
+/* The last `width` inputs of a layer where they are one-hot columns that come as ids. */
+struct layer_hot {
+    const struct onehot_column *columns; /* [count], host memory of the model */
+    uint32_t count, width;
+};
+enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
+
 struct layer {
     const struct layer_type *type;
     void *spec; /* type->spec_size bytes, owned */
     uint32_t in, out, position;
-    /* the first layer, dense: the last hot_width of its inputs are these one-hot (0/1) columns of
-     * the batch, and come as ids */
-    uint32_t hot_width, hot_columns;
+    struct layer_hot hot;     /* count 0: all inputs are numbers */
     uint64_t params;          /* how many, children included */
-    uint64_t w, b;            /* parameter offsets (meaning is the type's own) */
-    uint64_t buffer, real_at; /* offsets */
-    uint64_t kept;            /* dropout: bytes at real_at, the machine's; 0: it draws anew */
-    uint64_t y, z, dy;        /* places of activations; dy belongs to the list, but for the last */
-    bool logits;              /* the output layer, dense: y is read by the loss, and stays plain */
-    uint32_t fused_act;       /* dense: the activation that follows was taken in */
+    uint64_t y, dy;           /* places of activations; dy belongs to the list, but for the last */
+    bool logits;              /* the output layer: y is read by the loss, and stays plain */
+    uint32_t fused_act;       /* takes_act: the activation that follows, or ACT_NONE */
     double fused_slope;
     uint32_t next_act;       /* the activation that this layer's output meets first; for init */
     struct layer **children; /* residual */
@@ -167,6 +184,8 @@ void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed,
 uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers);
 struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
                                const struct act *x);
+/* Fits the layer to this input, if its type has a hook (netfit.c). */
+void layer_fit(const struct layer *l, struct pass *p, const struct act *x);
 /* width: of x, for a list that does nothing. */
 void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
                          const struct act *x, struct act *dy, struct act *dx, bool add,

@@ -69,6 +69,9 @@ bool network_view(const struct network *n, struct network_state *s);
 /* The rows to train on, in host memory that must live and stay as it is; the machine reads it in
  * place or copies it. Its features are not read: they are the network's. False: no room. */
 bool network_source(struct network *n, const struct source *from, struct err *e);
+/* Calls the fit hooks of the layers, in their order, with the rows that the first step takes.
+ * Before the first epoch, after network_source and network_put. */
+bool network_fit_layers(struct network *n, struct err *e);
 /* Begins an epoch at its first row: hyper-parameters for `count` >= 1 steps from step->tried on;
  * clears the epoch's sums. To go on inside an epoch, put the state once more after it. False when
  * the network was made for fewer steps. */

@@ -15,54 +15,30 @@ static bool all_finite(const real *values, uint64_t count)
     return true;
 }
 
-/* What the layers of a list and of the lists inside them are asked for, in their order. */
-struct search {
-    struct network *n;
-    const struct model *m;
-    uint64_t at; /* of a parameter */
-    const struct layer *found;
-    bool (*look)(struct search *s, const struct layer *l); /* true: this is the one */
-};
-
-static bool walk(struct search *s, struct layer *const *layers, uint32_t count)
+static bool bad_output(struct network *n, const struct layer *l)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const struct layer *l = layers[i];
-        /* what lies inside a layer comes before its own output */
-        if (walk(s, l->children, l->child_count))
-            return true;
-        if (!l->skipped && s->look(s, l)) {
-            s->found = l;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool walk_all(struct search *s)
-{
-    return walk(s, s->m->layers, s->m->layer_count);
-}
-
-static bool bad_output(struct search *s, const struct layer *l)
-{
-    struct machine *machine = s->n->m;
-    uint64_t count = (uint64_t)s->m->rows * l->out;
+    uint32_t rows = n->model->rows;
+    uint64_t count = (uint64_t)rows * l->out;
     real *y = mem_alloc(count ? count : 1, sizeof *y);
-    machine_act_download(machine, y, act_at(machine, s->n->train.acts, l->y), s->m->rows, l->out,
-                         l->out);
+    machine_act_download(n->m, y, act_at(n->m, n->train.acts, l->y), rows, l->out, l->out);
     bool bad = !all_finite(y, count);
     mem_free(y);
     return bad;
 }
 
-/* The parameters of a layer begin at its w; the last one that begins before is the owner. */
-static bool owns(struct search *s, const struct layer *l)
+/* The first layer whose output is not finite, NULL: none. What lies inside a layer comes before its
+ * own output. */
+static const struct layer *first_bad(struct network *n, struct layer *const *layers,
+                                     uint32_t count)
 {
-    bool has = l->params > 0 && (l->child_count == 0 || l->out != l->in);
-    if (has && l->w <= s->at && (!s->found || l->w >= s->found->w))
-        s->found = l;
-    return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *l = layers[i], *inside = first_bad(n, l->children, l->child_count);
+        if (inside)
+            return inside;
+        if (!l->skipped && bad_output(n, l))
+            return l;
+    }
+    return NULL;
 }
 
 static void name_layer(const struct model *m, const struct layer *l, const char *what, char *text,
@@ -78,10 +54,13 @@ static void name_layer(const struct model *m, const struct layer *l, const char 
 static void name_parameter(const struct model *m, uint64_t at, const char *what, char *text,
                            size_t room)
 {
-    struct search s = {.m = m, .at = at, .look = owns};
-    if (at >= m->embed_params)
-        walk_all(&s);
-    name_layer(m, s.found, what, text, room);
+    const struct param *found = NULL;
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        if (!p->buffer && p->at <= at)
+            found = p;
+    }
+    name_layer(m, found ? found->layer : NULL, what, text, room);
 }
 
 void model_name_weight(const struct model *m, uint64_t at, char *text, size_t room)
@@ -122,10 +101,10 @@ static bool look_at_micro(struct network *n, uint32_t micro, char *text, size_t 
 {
     const struct model *m = n->model;
     struct pass p = net_train_pass(n, n->m, micro);
-    struct search s = {.n = n, .m = m, .look = bad_output};
     const struct act *logits = model_forward(m, &p, n->train.target);
-    if (walk_all(&s)) {
-        name_layer(m, s.found, "the output", text, room);
+    const struct layer *bad = first_bad(n, m->layers, m->layer_count);
+    if (bad) {
+        name_layer(m, bad, "the output", text, room);
         return true;
     }
     net_issue_loss(n, &p, logits);

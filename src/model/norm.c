@@ -9,6 +9,8 @@
 struct norm_spec {
     int type;
     double momentum, epsilon; /* momentum: batch_norm */
+    /* planned: offsets of parameters, of buffers and of numbers kept of a batch */
+    uint64_t scale, shift, running, kept;
 };
 
 #define EPSILON_ROW                                                                                \
@@ -49,11 +51,9 @@ static const char *const layer_examples[] = {
 
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
-    (void)seed, (void)model;
-    init_constant(params + l->w, l->in, 1);
-    if (l->type == &layer_batch_norm)
-        init_constant(buffers + l->buffer + l->in, l->in,
-                      1); /* running variance; the mean starts at 0 */
+    const struct norm_spec *s = l->spec;
+    (void)seed, (void)model, (void)buffers;
+    init_constant(params + s->scale, l->in, 1);
 }
 
 /* --- batch_norm. reals: mean, inv, then the two sums of the way back; buffers: running mean,
@@ -61,15 +61,25 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 
 static const char *const batch_buffers[] = {"running_mean", "running_var", NULL};
 
+/* The running mean starts at 0, the variance at 1. */
+static void batch_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
+                       real *buffers)
+{
+    const struct norm_spec *s = l->spec;
+    init(l, seed, model, params, buffers);
+    init_constant(buffers + s->running + l->in, l->in, 1);
+}
+
 static bool batch_plan(struct layer *l, struct planner *p, struct err *e)
 {
+    struct norm_spec *s = l->spec;
     (void)e;
-    l->w = plan_param_whole(p, "scale", SHAPE1(l->in), PARAM_NORM);
-    l->b = plan_param_whole(p, "shift", SHAPE1(l->in), PARAM_NORM);
-    l->buffer = plan_buffers(p, batch_buffers, SHAPE1(l->in));
+    s->scale = plan_param_whole(p, "scale", SHAPE1(l->in), PARAM_NORM);
+    s->shift = plan_param_whole(p, "shift", SHAPE1(l->in), PARAM_NORM);
+    s->running = plan_buffers(p, batch_buffers, SHAPE1(l->in));
     l->y = plan_acts(p, l->in);
     if (p->training)
-        l->real_at = plan_reals(p, 4 * (uint64_t)l->in);
+        s->kept = plan_reals(p, 4 * (uint64_t)l->in);
     return true;
 }
 
@@ -78,12 +88,12 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
     const struct norm_spec *s = l->spec;
     real *mean = NULL, *inv = NULL;
     if (p->training) {
-        mean = reals_at(p->reals, l->real_at);
+        mean = reals_at(p->reals, s->kept);
         inv = reals_at(mean, l->in);
         op_bnorm_stats(p->m, &(struct op_bnorm_stats){.mean = mean,
                                                       .inv = inv,
-                                                      .moved = reals_at(p->moved, l->buffer),
-                                                      .running = reals_at(p->buffers, l->buffer),
+                                                      .moved = reals_at(p->moved, s->running),
+                                                      .running = reals_at(p->buffers, s->running),
                                                       .x = x,
                                                       .now = p->now,
                                                       .from = p->from,
@@ -98,9 +108,9 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
                           .x = x,
                           .mean = mean,
                           .inv = inv,
-                          .running = reals_at(p->buffers, l->buffer),
-                          .gamma = reals_at(p->params, l->w),
-                          .beta = reals_at(p->params, l->b),
+                          .running = reals_at(p->buffers, s->running),
+                          .gamma = reals_at(p->params, s->scale),
+                          .beta = reals_at(p->params, s->shift),
                           .rows = p->rows,
                           .width = l->in,
                           .ldx = l->in,
@@ -113,11 +123,12 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
 static void batch_backward(const struct layer *l, struct pass *p, const struct act *x,
                            struct act *dy, struct act *dx, bool add)
 {
-    real *mean = reals_at(p->reals, l->real_at), *inv = reals_at(mean, l->in),
+    const struct norm_spec *s = l->spec;
+    real *mean = reals_at(p->reals, s->kept), *inv = reals_at(mean, l->in),
          *sums = reals_at(inv, l->in);
     op_bnorm_sums(p->m, &(struct op_bnorm_sums){.sums = sums,
-                                                .dgamma = reals_at(p->grads, l->w),
-                                                .dbeta = reals_at(p->grads, l->b),
+                                                .dgamma = reals_at(p->grads, s->scale),
+                                                .dbeta = reals_at(p->grads, s->shift),
                                                 .dy = dy,
                                                 .x = x,
                                                 .mean = mean,
@@ -136,7 +147,7 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
                                                     .x = x,
                                                     .mean = mean,
                                                     .inv = inv,
-                                                    .gamma = reals_at(p->params, l->w),
+                                                    .gamma = reals_at(p->params, s->scale),
                                                     .sums = sums,
                                                     .now = p->now,
                                                     .from = p->from,
@@ -151,7 +162,8 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
 
 static uint64_t batch_unsound(const struct layer *l, const real *buffers)
 {
-    for (uint64_t i = l->buffer + l->in; i < l->buffer + 2 * (uint64_t)l->in; i++)
+    const struct norm_spec *s = l->spec;
+    for (uint64_t i = s->running + l->in; i < s->running + 2 * (uint64_t)l->in; i++)
         if (!(buffers[i] >= 0))
             return i;
     return UINT64_MAX;
@@ -165,7 +177,7 @@ const struct layer_type layer_batch_norm = {
     .examples = batch_examples,
     .spec_size = sizeof(struct norm_spec),
     .plan = batch_plan,
-    .init = init,
+    .init = batch_init,
     .unsound = batch_unsound,
     .forward = batch_forward,
     .backward = batch_backward,
@@ -175,12 +187,13 @@ const struct layer_type layer_batch_norm = {
 
 static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
 {
+    struct norm_spec *s = l->spec;
     (void)e;
-    l->w = plan_param(p, "scale", SHAPE1(l->in), PARAM_NORM);
-    l->b = plan_param(p, "shift", SHAPE1(l->in), PARAM_NORM);
+    s->scale = plan_param(p, "scale", SHAPE1(l->in), PARAM_NORM);
+    s->shift = plan_param(p, "shift", SHAPE1(l->in), PARAM_NORM);
     l->y = plan_acts(p, l->in);
     if (p->training)
-        l->real_at = plan_reals(p, 2 * (uint64_t)p->rows);
+        s->kept = plan_reals(p, 2 * (uint64_t)p->rows);
     return true;
 }
 
@@ -188,11 +201,11 @@ static struct act *layer_forward(const struct layer *l, struct pass *p, const st
 {
     const struct norm_spec *s = l->spec;
     struct op_lnorm op = {.y = pass_act(p, l->y),
-                          .mean = p->training ? reals_at(p->reals, l->real_at) : NULL,
-                          .inv = p->training ? reals_at(p->reals, l->real_at + p->rows) : NULL,
+                          .mean = p->training ? reals_at(p->reals, s->kept) : NULL,
+                          .inv = p->training ? reals_at(p->reals, s->kept + p->rows) : NULL,
                           .x = x,
-                          .gamma = reals_at(p->params, l->w),
-                          .beta = reals_at(p->params, l->b),
+                          .gamma = reals_at(p->params, s->scale),
+                          .beta = reals_at(p->params, s->shift),
                           .rows = p->rows,
                           .width = l->in,
                           .ldx = l->in,
@@ -205,14 +218,15 @@ static struct act *layer_forward(const struct layer *l, struct pass *p, const st
 static void layer_backward(const struct layer *l, struct pass *p, const struct act *x,
                            struct act *dy, struct act *dx, bool add)
 {
+    const struct norm_spec *s = l->spec;
     op_lnorm_back(p->m, &(struct op_lnorm_back){.dx = dx,
-                                                .dgamma = reals_at(p->grads, l->w),
-                                                .dbeta = reals_at(p->grads, l->b),
+                                                .dgamma = reals_at(p->grads, s->scale),
+                                                .dbeta = reals_at(p->grads, s->shift),
                                                 .dy = dy,
                                                 .x = x,
-                                                .mean = reals_at(p->reals, l->real_at),
-                                                .inv = reals_at(p->reals, l->real_at + p->rows),
-                                                .gamma = reals_at(p->params, l->w),
+                                                .mean = reals_at(p->reals, s->kept),
+                                                .inv = reals_at(p->reals, s->kept + p->rows),
+                                                .gamma = reals_at(p->params, s->scale),
                                                 .shard_stride = p->shard_stride,
                                                 .rows = p->rows,
                                                 .width = l->in,

@@ -22,6 +22,7 @@ struct param_shape {
 /* Numbers in it; UINT64_MAX: more than fit. */
 uint64_t param_shape_count(const struct param_shape *s);
 
+struct layer;
 struct param {
     /* "layers.2.weight": the path of its layer in the resolved config, and its name there.
      * The output layer has the number behind the last hidden one. "embedding.5.weight" belongs to
@@ -31,6 +32,7 @@ struct param {
     uint64_t at, count;   /* numbers [at, at + count) of the arena */
     enum param_kind kind; /* not of a buffer */
     bool buffer;          /* in the arena of buffers ("running_mean"), not of parameters */
+    const struct layer *layer; /* NULL: an embedding */
 };
 /* Those of one arena are sorted by `at`, with gaps of zeros between them. */
 struct param_list {

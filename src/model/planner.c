@@ -80,7 +80,8 @@ static void declare(struct planner *p, const char *name, const struct param_shap
                                                     .at = at,
                                                     .count = param_shape_count(shape),
                                                     .kind = kind,
-                                                    .buffer = buffer};
+                                                    .buffer = buffer,
+                                                    .layer = p->layer};
 }
 
 /* A matrix is exactly its shape: the gap behind it is a group of its own. */

@@ -8,6 +8,8 @@
 struct residual_spec {
     int type;
     const struct json *layers; /* read into children; not looked at afterwards */
+    /* planned, where the width changes */
+    uint64_t weight, projected; /* a parameter; x w */
 };
 
 static const char *const type_words[] = {"residual", NULL};
@@ -45,11 +47,12 @@ static bool check(const struct layer *l, const struct json_doc *doc, const struc
 
 static bool plan(struct layer *l, struct planner *p, struct err *e)
 {
+    struct residual_spec *s = l->spec;
     if (!layer_list_plan(l->children, l->child_count, l->in, p, &l->out, e))
         return false;
     if (l->out != l->in) {
-        l->w = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
-        l->z = plan_acts(p, l->out); /* x w */
+        s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
+        s->projected = plan_acts(p, l->out);
         p->flops += 2 * (uint64_t)l->in * l->out;
     }
     l->y = plan_acts(p, l->out);
@@ -58,21 +61,23 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 
 static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
 {
+    const struct residual_spec *s = l->spec;
     (void)buffers;
     if (l->out != l->in)
-        init_uniform(params + l->w, (uint64_t)l->in * l->out,
+        init_uniform(params + s->weight, (uint64_t)l->in * l->out,
                      init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), seed, model, l->position, 0);
 }
 
 static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
 {
+    const struct residual_spec *s = l->spec;
     const struct act *f = layer_list_forward(l->children, l->child_count, p, x), *straight = x;
     if (l->out != l->in) {
-        struct act *projected = pass_act(p, l->z);
+        struct act *projected = pass_act(p, s->projected);
         op_dense(p->m, &(struct op_dense){.y = projected,
                                           .x = x,
-                                          .w = reals_at(p->params, l->w),
-                                          .shadow = pass_shadow(p, l->w),
+                                          .w = reals_at(p->params, s->weight),
+                                          .shadow = pass_shadow(p, s->weight),
                                           .rows = p->rows,
                                           .in = l->in,
                                           .out = l->out,
@@ -97,14 +102,15 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
 static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
                      struct act *dx, bool add)
 {
+    const struct residual_spec *s = l->spec;
     if (l->out != l->in)
         op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
-                                                    .dw = reals_at(p->grads, l->w),
+                                                    .dw = reals_at(p->grads, s->weight),
                                                     .dy = dy,
-                                                    .y = pass_act(p, l->z),
+                                                    .y = pass_act(p, s->projected),
                                                     .x = x,
-                                                    .w = reals_at(p->params, l->w),
-                                                    .shadow = pass_shadow(p, l->w),
+                                                    .w = reals_at(p->params, s->weight),
+                                                    .shadow = pass_shadow(p, s->weight),
                                                     .now = p->now,
                                                     .shard_stride = p->shard_stride,
                                                     .rows = p->rows,

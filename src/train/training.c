@@ -290,7 +290,7 @@ static bool scales(const struct training *t)
 }
 
 /* The moments are 0, as the network was made. */
-static void start_afresh(struct training *t)
+static bool start_afresh(struct training *t, struct err *e)
 {
     const struct model *m = network_model(t->network);
     const struct step first = {.seed = t->config->train.seed,
@@ -305,6 +305,7 @@ static void start_afresh(struct training *t)
     s.now = first;
     network_put(t->network, &s);
     training_state_free(&s);
+    return network_fit_layers(t->network, e);
 }
 
 /* What a checkpoint says must be of this network: sizes, moments, counters. */
@@ -427,7 +428,7 @@ bool training_build(struct training *t, struct err *e)
     } else if (good) {
         if (t->resume)
             log_note("there is no checkpoint to resume from: the training starts afresh");
-        start_afresh(t);
+        good = start_afresh(t, e);
     }
     if (good)
         good = journal_cut(&t->journal, c ? c->journal : 0, e);

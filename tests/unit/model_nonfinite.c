@@ -50,19 +50,19 @@ static void named(uint64_t (*at)(const struct model *m), unsigned count, double 
 
 static uint64_t first(const struct model *m)
 {
-    return m->layers[0]->w;
+    return param_find(&m->list, "layers.0.weight")->at;
 }
 static uint64_t norm(const struct model *m)
 {
-    return m->layers[2]->w;
+    return param_find(&m->list, "layers.2.scale")->at;
 }
 static uint64_t inner(const struct model *m)
 {
-    return m->layers[3]->children[0]->w;
+    return param_find(&m->list, "layers.3.layers.0.weight")->at;
 }
 static uint64_t output(const struct model *m)
 {
-    return m->layers[m->layer_count - 1]->w;
+    return param_find(&m->list, "layers.5.weight")->at;
 }
 
 /* Finite layers, a target that no loss can take. */

@@ -31,12 +31,19 @@ static void make(struct netcase *c, const char *optim, double clip)
     ok(case_open(c), "%s: opened", optim);
 }
 
+/* Of a weight; of the bias behind them. */
+static uint64_t place(const struct model *m, int i)
+{
+    return i < NUMBERS ? param_find(&m->list, "layers.0.weight")->at + (uint64_t)i
+                       : param_find(&m->list, "layers.0.bias")->at;
+}
+
 static void reference_begin(const struct netcase *c, struct reference *r)
 {
-    const struct layer *l = network_model(c->network)->layers[0];
+    const struct model *m = network_model(c->network);
     *r = (struct reference){0};
     for (int i = 0; i <= NUMBERS; i++) {
-        r->p[i] = (double)c->state.params[i < NUMBERS ? l->w + (unsigned)i : l->b];
+        r->p[i] = (double)c->state.params[place(m, i)];
         r->lr_factor[i] = 1;
         r->wd_factor[i] = i < NUMBERS;
     }
@@ -106,11 +113,10 @@ static void update(const struct optim_options *o, struct reference *r, double *g
 static double distance(struct netcase *c, const struct reference *r)
 {
     const struct model *m = network_model(c->network);
-    const struct layer *l = m->layers[0];
     network_get(c->network, &c->state, &c->e);
     double worst = 0;
     for (int i = 0; i <= NUMBERS; i++) {
-        double p = (double)c->state.params[i < NUMBERS ? l->w + (unsigned)i : l->b];
+        double p = (double)c->state.params[place(m, i)];
         worst = fmax(worst, fabs(p - r->p[i]) / fmax(1, fabs(r->p[i])));
     }
     return worst;

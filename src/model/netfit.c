@@ -1,0 +1,62 @@
+/* netfit.c - the fit hooks of layers: one way forward over the first rows, on which each layer that
+ * has a hook is fitted to its input before it computes its output. */
+#include "base/mem.h"
+#include "model/netarena.h"
+
+struct fitting {
+    struct network *n;
+    uint32_t rows; /* of the batch, without those past its end */
+    bool good;
+    struct err *e;
+};
+
+static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sample *x)
+{
+    const struct model *m = f->n->model;
+    struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params),
+                              .buffers = mem_alloc(m->buffers + 1, sizeof *s.buffers)};
+    f->good = network_get(f->n, &s, f->e);
+    if (f->good) {
+        l->type->fit(l, x, s.params, s.buffers);
+        network_put(f->n, &s);
+    }
+    mem_free(s.params);
+    mem_free(s.buffers);
+}
+
+void layer_fit(const struct layer *l, struct pass *p, const struct act *x)
+{
+    struct fitting *f = p->fitting;
+    uint32_t width = l->in - l->hot.width;
+    if (!l->type->fit || !f->good)
+        return;
+    real *values = mem_alloc((size_t)f->rows * width + 1, sizeof *values);
+    machine_act_download(p->m, values, x, f->rows, width, width);
+    fit_on(f, l, &(struct fit_sample){.x = values, .rows = f->rows, .width = width});
+    mem_free(values);
+}
+
+static bool has_hook(struct layer *const *layers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (layers[i]->type->fit || has_hook(layers[i]->children, layers[i]->child_count))
+            return true;
+    return false;
+}
+
+bool network_fit_layers(struct network *n, struct err *e)
+{
+    const struct model *m = n->model;
+    struct fitting f = {.n = n, .rows = m->rows, .good = true, .e = e};
+    struct step now;
+    if (!has_hook(m->layers, m->layer_count))
+        return true;
+    if (n->train_from.count < f.rows)
+        f.rows = (uint32_t)n->train_from.count;
+    network_step(n, &now);
+    net_feed_again(n, &now);
+    struct pass p = net_train_pass(n, n->m, 0);
+    p.fitting = &f;
+    model_forward(m, &p, n->train.target);
+    return f.good && machine_wait(n->m, MACHINE_PATIENCE, e);
+}
