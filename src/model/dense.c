@@ -91,7 +91,7 @@ static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
     if (!l->hot.count)
         return (struct hot_inputs){0};
     return (struct hot_inputs){.ids = p->ids,
-                               .columns = p->onehot,
+                               .columns = pass_table(p, l->hot.table),
                                .ids_ld = p->ids_ld,
                                .column_count = l->hot.count,
                                .width = l->hot.width};

@@ -61,11 +61,21 @@ static void layer_free(struct layer *l)
 {
     if (!l)
         return;
+    if (l->spec && l->type->release)
+        l->type->release(l);
     if (l->spec)
         opt_release(l->type->options, l->spec);
     mem_free(l->spec);
     layer_list_free(l->children, l->child_count);
     mem_free(l);
+}
+
+struct layer *layer_new(const struct layer_type *type)
+{
+    struct layer *l = mem_zero(1, sizeof *l);
+    l->type = type;
+    l->spec = mem_zero(1, type->spec_size ? type->spec_size : 1);
+    return l;
 }
 
 static struct layer *layer_read(const struct json_doc *doc, const struct json *at, const char *path,
@@ -74,15 +84,12 @@ static struct layer *layer_read(const struct json_doc *doc, const struct json *a
     const struct layer_type *type = type_of(doc, at, path, e);
     if (!type)
         return NULL;
-    struct layer *l = mem_zero(1, sizeof *l);
-    l->type = type;
-    void *spec = mem_zero(1, type->spec_size);
-    if (!opt_read(type->options, doc, at, path, spec, e)) {
-        mem_free(spec);
-        layer_free(l);
+    struct layer *l = layer_new(type);
+    if (!opt_read(type->options, doc, at, path, l->spec, e)) {
+        mem_free(l->spec); /* opt_read has released its members */
+        mem_free(l);
         return NULL;
     }
-    l->spec = spec;
     if (type->nests) {
         struct text inside = {0};
         text_printf(&inside, "%s.layers", path);

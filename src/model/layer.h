@@ -27,7 +27,12 @@ struct planner {
     uint32_t shards;
     uint64_t params, buffers; /* so far, gaps included */
     struct text path;         /* of the layer that is planned: "layers.2." */
-    const struct layer *layer; /* that is planned; NULL: none */
+    const struct layer *layer; /* that is planned; NULL: one of the first stage */
+    struct text tables;        /* bytes that layers want in machine memory (plan_table) */
+    /* the first stage */
+    const struct features *features;
+    uint64_t columns; /* of x so far */
+    bool takes_ids;   /* the first hidden layer does */
     struct param_list list;
     uint64_t trained;         /* parameters without gaps */
     uint64_t flops;           /* of one row, forward: two for a multiplication and an addition */
@@ -60,6 +65,8 @@ uint64_t plan_plain(struct planner *p, uint32_t width);
 uint64_t plan_acts(struct planner *p, uint32_t width);
 uint64_t plan_back(struct planner *p, uint32_t width);
 uint64_t plan_reals(struct planner *p, uint64_t count);
+/* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
+uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
 /* Bytes that the machine keeps for the way back; their offset in the reals. */
 uint64_t plan_kept(struct planner *p, uint64_t bytes);
 
@@ -81,8 +88,7 @@ struct pass {
     int32_t *ids;
     uint32_t ids_ld;
     real *weight;
-    const struct onehot_column *onehot; /* machine memory, as in struct model */
-    const struct embed_column *embed;
+    const void *tables; /* machine memory: what plan_table copied */
     struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };
 /* Places in an arena. They are reckoned as numbers: while only the needs of operations are asked
@@ -98,6 +104,10 @@ static inline real *reals_at(real *arena, uint64_t at)
 static inline struct act *pass_act(const struct pass *p, uint64_t at)
 {
     return act_at(p->m, p->acts, at);
+}
+static inline const void *pass_table(const struct pass *p, uint64_t at)
+{
+    return bytes_at(p->tables, at);
 }
 /* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
 static inline const void *pass_shadow(const struct pass *p, uint64_t at)
@@ -141,11 +151,14 @@ struct layer_type {
      * to. */
     void (*backward)(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
                      struct act *dx, bool add);
+    /* Frees what plan allocated in the spec. NULL: nothing. */
+    void (*release)(struct layer *l);
 };
 
 /* The last `width` inputs of a layer where they are one-hot columns that come as ids. */
 struct layer_hot {
     const struct onehot_column *columns; /* [count], host memory of the model */
+    uint64_t table;                      /* the same in machine memory (pass_table) */
     uint32_t count, width;
 };
 enum { FIRST_VALUE = 2 }; /* slots 0 and 1 of a category are missing and unknown */
@@ -172,6 +185,8 @@ extern const struct layer_type layer_dense, layer_relu, layer_leaky_relu, layer_
     layer_layer_norm, layer_dropout, layer_residual;
 const struct layer_type *layer_find(const char *name);
 
+/* A layer of this type without options; layer_list_free. */
+struct layer *layer_new(const struct layer_type *type);
 /* A list of layers from "layers": [{...}, ...], which stands at `path` ("model.layers") for
  * messages. NULL after an error; an empty list is not NULL. Nothing of doc is kept. */
 struct layer **layer_list_read(const struct json_doc *doc, const struct json *list,

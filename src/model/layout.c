@@ -18,7 +18,9 @@ void model_layout(const struct model *m, struct text *json)
 {
     static const char of[] = "a weight of ";
     struct json_out out = {0};
-    uint32_t tables = 0;
+    uint32_t tables = 0, table = 0;
+    for (uint32_t i = 0; i < m->list.count; i++)
+        tables += m->list.items[i].kind == PARAM_EMBEDDING;
     json_open(&out, NULL, '[');
     for (uint32_t i = 0; i < m->list.count; i++) {
         const struct param *p = &m->list.items[i];
@@ -26,7 +28,7 @@ void model_layout(const struct model *m, struct text *json)
         if (p->buffer)
             continue;
         if (p->kind == PARAM_EMBEDDING)
-            snprintf(name, sizeof name, "%sembedding %u of %u", of, ++tables, m->embed_count);
+            snprintf(name, sizeof name, "%sembedding %u of %u", of, ++table, tables);
         else
             model_name_weight(m, p->at, name, sizeof name);
         json_open(&out, NULL, '{');

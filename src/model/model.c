@@ -2,8 +2,8 @@
 #include "model/model.h"
 
 #include "base/mem.h"
-#include "model/features.h"
 #include "model/init.h"
+#include "model/inputs.h"
 #include "model/modelread.h"
 
 /* The hidden layers of the options, and the output layer behind them. */
@@ -44,7 +44,7 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
 {
     uint32_t out;
     p->position = 1; /* the embedding tables are 0 */
-    if (!read_layers(m, o, f, e) || !features_plan(m, f, p, e) ||
+    if (!read_layers(m, o, f, e) || !inputs_plan(m, f, p, e) ||
         !layer_list_plan(m->layers, m->layer_count, m->width, p, &out, e))
         return false;
     m->logits = m->layers[m->layer_count - 1]->y;
@@ -80,6 +80,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->groups = p.groups;
     m->kinds = p.kinds;
     m->list = p.list;
+    m->tables = p.tables;
     text_free(&p.path);
     m->group_count = p.group_count;
     if (good)
@@ -93,9 +94,10 @@ void model_free(struct model *m)
     if (!m)
         return;
     layer_list_free(m->layers, m->layer_count);
-    features_release(m);
+    inputs_release(m);
     mem_free(m->groups);
     mem_free(m->kinds);
+    text_free(&m->tables);
     param_list_free(&m->list);
     mem_free(m);
 }
@@ -105,8 +107,8 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
 {
     init_constant(params, m->params, 0);
     init_constant(buffers, m->buffers, 0);
+    layer_list_init(m->inputs, m->input_count, seed, model_number, params, buffers);
     layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
-    features_init(m, seed, model_number, params);
 }
 
 uint64_t model_gap(const struct model *m, const real *params)
@@ -131,17 +133,17 @@ uint64_t model_unsound(const struct model *m, const real *buffers)
 
 struct act *model_forward(const struct model *m, struct pass *p, real *target)
 {
-    features_forward(m, p, p->from, target);
+    inputs_forward(m, p, p->from, target);
     return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->x));
 }
 
 void model_backward(const struct model *m, struct pass *p)
 {
-    struct act *dx = m->embed_count ? pass_act(p, m->dx) : NULL;
+    struct act *dx = m->front_params ? pass_act(p, m->dx) : NULL;
     layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->x), pass_act(p, m->dlogits),
                         dx, false, m->width);
     if (dx)
-        features_backward(m, p, dx);
+        inputs_backward(m, p, dx);
 }
 
 uint64_t model_flops(const struct model *m)
@@ -155,10 +157,13 @@ void model_describe(const struct model *m, struct json_out *out)
     json_put_int(out, "outputs", m->outputs);
     json_put_int(out, "parameters", (int64_t)m->trained);
     json_open(out, "embeddings", '[');
-    for (uint32_t i = 0; i < m->embed_count; i++) {
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        if (p->kind != PARAM_EMBEDDING)
+            continue;
         json_open(out, NULL, '{');
-        json_put_int(out, "values", m->embed[i].count);
-        json_put_int(out, "dim", m->embed[i].dim);
+        json_put_int(out, "values", (int64_t)p->shape.dims[0]);
+        json_put_int(out, "dim", (int64_t)p->shape.dims[1]);
         json_close(out, '}');
     }
     json_close(out, ']');

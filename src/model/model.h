@@ -25,14 +25,14 @@ bool model_resolved(const struct model_options *o, const struct features *f, str
 
 struct model {
     struct features features; /* copied */
+    struct layer **inputs;    /* the first stage, side by side (inputs.h) */
     struct layer **layers;    /* the output layer is the last */
-    uint32_t layer_count;
+    uint32_t input_count, layer_count;
     uint32_t width; /* what a row has: numbers, indicators, embeddings, one-hot columns */
     uint32_t held;  /* columns of x: all, or without the one-hot ones, which stay ids */
-    struct onehot_column *onehot;
-    struct embed_column *embed;
-    uint32_t onehot_count, embed_count;
-    uint64_t embed_params;    /* embedding tables stand first in the parameter arena */
+    struct text tables;       /* bytes that the layers want in machine memory */
+    uint64_t front_params;    /* those of the first stage stand in front; their gradients have no
+                               * shards */
     uint64_t params, buffers; /* sizes of the arenas */
     uint64_t trained;         /* parameters, without the gaps of the arena */
     struct param_list list;   /* every parameter and buffer, by name */

@@ -42,8 +42,7 @@ struct network {
     struct group *host_groups;
     /* machine memory */
     struct group *groups;
-    struct onehot_column *onehot;
-    struct embed_column *embed;
+    void *tables; /* of the model's layers */
     real *params, *buffers, *grads, *m1, *m2;
     real *moved;   /* the next running statistics: buffers once the optimiser's step is made */
     double *norms; /* [table_room]: gradient norms of the epoch's steps */
@@ -112,7 +111,7 @@ static inline void net_next_step(struct network *n, const struct step *now)
  * front. */
 static inline uint64_t net_shard_stride(const struct model *m)
 {
-    return m->params - m->embed_params;
+    return m->params - m->front_params;
 }
 static inline uint64_t net_grads(const struct model *m, uint32_t shards)
 {

@@ -18,8 +18,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .ids = b->ids,
         .ids_ld = m->features.format.categories,
         .weight = b->weight,
-        .onehot = n->onehot,
-        .embed = n->embed,
+        .tables = n->tables,
     };
 }
 

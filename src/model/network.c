@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/mem.h"
-#include "model/features.h"
 #include "model/netarena.h"
 
 #define COUNTED_FROM ((uint64_t)64) /* addresses of a network that is only counted: lines */
@@ -172,8 +171,7 @@ static bool take_weights(struct network *n, struct err *e)
     const struct model *m = network_model(n);
     uint64_t *kind = &n->bytes.weights;
     bool good = true;
-    n->onehot = sent(n, m->onehot, m->onehot_count, sizeof *n->onehot, &good, e);
-    n->embed = sent(n, m->embed, m->embed_count, sizeof *n->embed, &good, e);
+    n->tables = sent(n, m->tables.data, m->tables.length, 1, &good, e);
     n->params = take(n, kind, m->params, sizeof(real), &good, e);
     n->buffers = take(n, kind, m->buffers, sizeof(real), &good, e);
     n->answer_now = take(n, kind, 1, sizeof *n->answer_now, &good, e);
@@ -285,7 +283,7 @@ static void give_all(struct network *n)
     machine_host_release(n->m, n->host_kept);
     const struct netbatch *t = &n->train, *a = &n->answer;
     void *const blocks[] = {
-        n->groups,   n->onehot,     n->embed,    n->params,    n->buffers,   n->grads,
+        n->groups,   n->tables,     n->params,    n->buffers,   n->grads,
         n->m1,       n->m2,         n->shadow,   n->sums,      n->part_loss, n->part_weight,
         n->features, n->indicators, n->now,      n->answer_now, n->table,    n->first,
         n->moved,    n->norms,      t->acts,     t->reals,     t->target,    t->weight,

@@ -195,6 +195,15 @@ uint64_t plan_reals(struct planner *p, uint64_t count)
     return take(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
 }
 
+uint64_t plan_table(struct planner *p, const void *bytes, size_t size)
+{
+    while (p->tables.length % LINE)
+        text_char(&p->tables, '\0');
+    uint64_t at = p->tables.length;
+    text_add(&p->tables, bytes, size);
+    return at;
+}
+
 uint64_t plan_kept(struct planner *p, uint64_t bytes)
 {
     return plan_reals(p, (bytes + sizeof(real) - 1) / sizeof(real));

@@ -71,6 +71,29 @@ static void features(void)
     grad_check(c, "one column");
 }
 
+/* Each input layer by itself, in front of one that takes ids and of one that does not. */
+static void input_layers(void)
+{
+    static const char *const models[] = {
+        "{\"layers\": [{\"type\": \"dense\", \"units\": 4}, {\"type\": \"tanh\"}]}",
+        "{\"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 4}]}"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct netcase c = standard(models[i]);
+        c.indicators = 2;
+        grad_check(c, "input layer numbers");
+        c.numbers = c.indicators = 0;
+        c.categories = 2;
+        c.category[0] = (struct feature_category){.count = 3, .encode = CATEGORY_ONEHOT};
+        c.category[1] = (struct feature_category){.count = 4, .encode = CATEGORY_ONEHOT};
+        grad_check(c, "input layer one_hot");
+        c.category[0] =
+            (struct feature_category){.count = 3, .encode = CATEGORY_EMBEDDING, .dim = 2};
+        c.category[1] =
+            (struct feature_category){.count = 4, .encode = CATEGORY_EMBEDDING, .dim = 3};
+        grad_check(c, "input layer embedding");
+    }
+}
+
 static void batches(void)
 {
     struct netcase c = standard(
@@ -132,6 +155,7 @@ int main(void)
                "\"units\": 3}]}, {\"type\": \"elu\"}",
                "residual in residual, both with projections");
     features();
+    input_layers();
     batches();
     threads_stop();
     return done();

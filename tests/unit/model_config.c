@@ -192,7 +192,7 @@ static void offsets(void)
         struct model *a = plan(texts[i], 1, 1, false, &e), *b = plan(texts[i], 1000, 15, true, &e);
         bool same = a && b && a->params == b->params && a->buffers == b->buffers &&
                     a->group_count == b->group_count && a->trained == b->trained &&
-                    a->embed_params == b->embed_params && a->flops == b->flops;
+                    a->front_params == b->front_params && a->flops == b->flops;
         uint64_t at = 0, weights = 0;
         for (uint32_t g = 0; same && g < a->group_count; g++) {
             const struct group *x = &a->groups[g], *y = &b->groups[g];
@@ -205,7 +205,7 @@ static void offsets(void)
         }
         ok(same && at == a->params && weights > 0, "offsets of %s",
            texts[i] ? texts[i] : "the default");
-        ok(a->embed_params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
+        ok(a->front_params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
                b->groups[0].shards == 1,
            "  embeddings stand first, outside the shards");
         model_free(a);
@@ -244,14 +244,15 @@ static void first_weights(void)
     for (uint32_t j = 0; j < 64; j++)
         zero = zero && a[bias + j] == 0;
     ok(zero, "biases start at zero");
-    const struct onehot_column *c = &m->onehot[0];
+    const struct onehot_column *c = &l->hot.columns[0];
     for (uint32_t j = 0; j < 2 * 64; j++)
         zero = zero && a[weight + (uint64_t)c->at * 64 + j] == 0;
     ok(zero && a[weight + (uint64_t)(c->at + 2) * 64] != 0,
        "missing and unknown add nothing at first, values do");
-    for (uint32_t j = 0; j < 2 * m->embed[0].dim; j++)
-        zero = zero && a[m->embed[0].table + j] == 0;
-    ok(zero && a[m->embed[0].table + 2 * m->embed[0].dim] != 0, "nor do their embeddings");
+    const struct param *table = param_find(&m->list, "embedding.1.weight");
+    for (uint64_t j = 0; j < 2 * table->shape.dims[1]; j++)
+        zero = zero && a[table->at + j] == 0;
+    ok(zero && a[table->at + 2 * table->shape.dims[1]] != 0, "nor do their embeddings");
     const uint64_t last = param_find(&m->list, "layers.6.weight")->at;
     most = 0;
     for (uint64_t i = 0; i < 32u * m->outputs; i++)

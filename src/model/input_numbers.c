@@ -1,0 +1,27 @@
+/* input_numbers.c - numbers and "was missing" indicators: op_gather has put them into the first
+ * columns of x, as they are. */
+#include "model/inputs.h"
+
+static const struct option options[] = {{0}};
+
+static bool plan(struct layer *l, struct planner *p, struct err *e)
+{
+    uint32_t at;
+    (void)l, (void)e;
+    plan_columns(p, (uint64_t)p->features->format.numbers + p->features->indicator_count, &at);
+    return true;
+}
+
+static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+{
+    (void)x;
+    return pass_act(p, l->y);
+}
+
+const struct layer_type input_numbers = {
+    .name = "numbers",
+    .summary = "Numbers and indicators of missing ones, as they are.",
+    .options = options,
+    .plan = plan,
+    .forward = forward,
+};

@@ -1,0 +1,28 @@
+/* inputs.h - the first stage: from records to the row x that the first hidden layer reads.
+ * op_gather copies numbers and indicators into x and category ids beside it. Then the input layers
+ * run side by side: each fills columns of its own in x. One-hot columns come last; where the first
+ * hidden layer takes ids, they are never written and x ends before them. */
+#ifndef DNN_MODEL_INPUTS_H
+#define DNN_MODEL_INPUTS_H
+
+#include "model/model.h"
+
+/* The kinds of input layers, in the order of their columns. To add one: a file and a line here
+ * (inputs.c). Of struct layer_type they use name, summary, spec_size, plan, init, fit, forward,
+ * backward and release. plan reads planner.features and takes columns with plan_columns; l->in is
+ * the row's width, l->out its own columns, l->y the row x. forward gets x and returns it; backward
+ * gets the gradient of x as dy, and dx is NULL. Parameters are declared with plan_param_whole. */
+extern const struct layer_type *const input_types[]; /* NULL-terminated */
+extern const struct layer_type input_numbers, input_embedding, input_one_hot;
+
+/* The next `count` columns of x. False: the row is too wide, which inputs_plan reports. */
+bool plan_columns(struct planner *p, uint64_t count, uint32_t *at);
+
+/* Copies f into m, makes its input layers and plans x; false with E13 when there is nothing to
+ * learn from or too much. */
+bool inputs_plan(struct model *m, const struct features *f, struct planner *p, struct err *e);
+void inputs_release(struct model *m);
+void inputs_forward(const struct model *m, struct pass *p, const struct source *from, real *target);
+void inputs_backward(const struct model *m, struct pass *p, struct act *dx);
+
+#endif
