@@ -12,8 +12,8 @@ struct chunk {
 
 struct arena {
     size_t standard;      /* bytes of an ordinary chunk */
-    struct chunk *filling; /* the ordinary chunk in use, those that are full behind it */
-    struct chunk *large;   /* chunks of their own size */
+    struct chunk *filling; /* the chunk in use; full ones follow */
+    struct chunk *large;   /* chunks that hold one allocation */
 };
 
 struct arena *arena_new(size_t chunk_bytes)
@@ -27,7 +27,7 @@ static struct chunk *chunk_new(size_t room, struct chunk *next)
 {
     size_t whole;
     if (mem_add_overflows(room, HEAD, &whole))
-        whole = SIZE_MAX; /* mem_alloc reports it */
+        whole = SIZE_MAX; /* mem_alloc reports the failure */
     struct chunk *c = mem_alloc(whole, 1);
     *c = (struct chunk){.next = next, .room = room};
     return c;

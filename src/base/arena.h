@@ -1,4 +1,4 @@
-/* arena.h - bytes that live and die together. */
+/* arena.h - many small allocations that are freed together. */
 #ifndef DNN_BASE_ARENA_H
 #define DNN_BASE_ARENA_H
 
@@ -6,8 +6,9 @@
 
 struct arena;
 struct arena *arena_new(size_t chunk_bytes);
-/* Cleared, 16-byte aligned. */
+/* Zeroed, 16-byte aligned; freed by arena_free alone. Never NULL. */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
+/* A copy of length bytes, with a NUL behind it. */
 char *arena_string(struct arena *a, const char *text, size_t length);
 void arena_free(struct arena *a);
 

@@ -1,6 +1,6 @@
-/* cgroup.c - see cgroup.h. The files are those of the kernel's documentation: cpu.max, memory.max,
- * memory.current and memory.stat of the unified hierarchy; cpu.cfs_quota_us, cpu.cfs_period_us,
- * memory.limit_in_bytes, memory.usage_in_bytes and memory.stat of the older one. */
+/* cgroup.c - see cgroup.h. Version 2: cpu.max, memory.max, memory.current, memory.stat. Version
+ * 1: cpu.cfs_quota_us, cpu.cfs_period_us, memory.limit_in_bytes, memory.usage_in_bytes,
+ * memory.stat. */
 #include "base/cgroup.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ struct group {
     const char *path;  /* "/a/b", "" at the top */
 };
 
-/* The file's text, mem_free; NULL when it cannot be had. */
+/* The text of a file of the group, freed by mem_free; NULL: it cannot be read. */
 static char *small_file(const char *path)
 {
     struct err e = {0};
@@ -37,7 +37,7 @@ static char *group_file(const struct group *g, const char *name)
     return bytes;
 }
 
-/* "max" is no number. */
+/* False: the file is missing or says "max". */
 static bool group_number(const struct group *g, const char *name, long long *number)
 {
     char *bytes = group_file(g, name);
@@ -68,7 +68,7 @@ static double processors_of(const struct group *g, bool unified)
 
 /* --- memory --- */
 
-/* The number of a line "NAME number" of memory.stat, 0 without one. */
+/* The number behind "NAME " in memory.stat; 0: no such line. */
 static long long stat_number(const char *stat, const char *name)
 {
     size_t n = strlen(name);
@@ -81,8 +81,7 @@ static long long stat_number(const char *stat, const char *name)
     return 0;
 }
 
-/* Pages of files count as used and are given back when somebody needs them: a program that has read
- * a large file would else find no memory left. */
+/* The kernel counts cached pages of files as used, and frees them on demand: subtract them. */
 static uint64_t memory_of(const struct group *g, bool unified)
 {
     long long limit, used;
@@ -112,7 +111,7 @@ static void group_read(const struct group *g, bool unified, bool processors, boo
     }
 }
 
-/* Is the word among "cpu,cpuacct"? */
+/* True when word is in a list such as "cpu,cpuacct". */
 static bool listed(const char *list, const char *word)
 {
     size_t n = strlen(word);
@@ -124,9 +123,9 @@ static bool listed(const char *list, const char *word)
     return false;
 }
 
-/* One line of /proc/self/cgroup: "0::/a/b", "4:cpu,cpuacct:/a/b". A controller's folder is called
- * like all that are mounted together, or like itself. In a container the path may be the host's and
- * the files those of the top, which is looked at in any case. */
+/* Reads the limits for one line of /proc/self/cgroup: "0::/a/b" or "4:cpu,cpuacct:/a/b". The folder
+ * of a controller is named "cpu,cpuacct" or "cpu". In a container the path may be that of the host,
+ * so the top group is always read too. */
 static void line_read(const char *root, char *line, struct cgroup *c)
 {
     char *controllers = strchr(line, ':');

@@ -1,4 +1,4 @@
-/* clock.c - one call; it cannot fail on a system that dnn runs on. */
+/* clock.c - see clock.h. The call cannot fail on Linux. */
 #include "base/clock.h"
 
 #include <time.h>

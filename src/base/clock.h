@@ -1,4 +1,4 @@
-/* clock.h - CLOCK_MONOTONIC in seconds; nothing in dnn depends on the wall clock. */
+/* clock.h - CLOCK_MONOTONIC in seconds. dnn never reads the wall clock. */
 #ifndef DNN_BASE_CLOCK_H
 #define DNN_BASE_CLOCK_H
 

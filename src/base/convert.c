@@ -1,4 +1,4 @@
-/* convert.c - one-byte encodings to UTF-8 by iconv. Each byte stands for itself, so a piece may end
+/* convert.c - one-byte encodings to UTF-8 by iconv. Every byte is a character, so a piece may end
  * anywhere. */
 #include "base/utf8.h"
 
@@ -45,7 +45,7 @@ void convert_add(struct convert *c, const char *bytes, size_t length, struct tex
     char piece[4096];
     const char *at = bytes;
     while (length) {
-        char *from = (char *)(uintptr_t)at, *to = piece; /* iconv reads and does not write there */
+        char *from = (char *)(uintptr_t)at, *to = piece; /* iconv does not write here */
         size_t left = length, room = sizeof piece;
         size_t rc = iconv(c->to_utf8, &from, &left, &to, &room);
         int error = errno;

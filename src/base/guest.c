@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* What dlerror says, without what differs from machine to machine. */
+/* The text of dlerror without paths, which differ between machines. */
 static void cannot_open(struct guest *g, const char *file)
 {
     const char *text = dlerror();
@@ -18,7 +18,7 @@ static void cannot_open(struct guest *g, const char *file)
                  text ? text_quote_z(text) : "?");
 }
 
-/* A function is found as an address of data; C knows no cast between the two but through bytes. */
+/* dlsym returns a data pointer; C converts it to a function pointer only by copying bytes. */
 static bool bind_all(struct guest *g, const struct guest_library *l, void *functions)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -58,8 +58,8 @@ static bool open_one(struct guest *g, const struct guest_library *l, const char 
     return false;
 }
 
-/* The first name that serves. Why not is told of the first that is there and does not serve, else
- * of the newest. */
+/* Opens the first name that serves. `why` speaks of the first library that exists and does not
+ * serve, else of the newest name. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions)
 {
     *g = (struct guest){0};
@@ -88,7 +88,7 @@ bool guest_open_next(struct guest *g, const struct guest_library *l, void *funct
             *g = tried;
             return true;
         }
-    bind_all(g, l, functions); /* as it was */
+    bind_all(g, l, functions); /* restore the old pointers */
     return false;
 }
 

@@ -1,5 +1,5 @@
-/* hostmem.c - see hostmem.h. getrusage's ru_maxrss would count the process that called exec as
- * well; VmHWM does not. */
+/* hostmem.c - see hostmem.h. The peak is VmHWM: ru_maxrss of getrusage includes the program that
+ * called exec. */
 #include "base/hostmem.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { SMALL_FILE = 1 << 16 };
 
-/* The number behind `key` in a file of "key: number kB" lines, in bytes. */
+/* The number of a line "key: number kB", in bytes; 0: no such line. */
 static bool number_behind(const char *path, const char *key, uint64_t *bytes)
 {
     struct err e = {0};
@@ -59,7 +59,7 @@ uint64_t hostmem_resident(const void *memory, size_t bytes)
         size_t now = pages - at < AT_ONCE ? pages - at : AT_ONCE;
         void *from;
         first += at ? AT_ONCE * page : 0;
-        memcpy(&from, &first, sizeof from); /* only asked about */
+        memcpy(&from, &first, sizeof from); /* mincore only reads it */
         if (mincore(from, now * page, in) != 0)
             return bytes;
         for (size_t i = 0; i < now; i++)

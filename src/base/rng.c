@@ -1,11 +1,11 @@
-/* rng.c - what only the host draws. log and cos are our own: a library's differ in the last bit
- * between machines. */
+/* rng.c - random numbers that only the host draws. log and cos are our own: those of libm differ in
+ * the last bit between machines. */
 #include "base/rng.h"
 
 #include <math.h>
 #include <string.h>
 
-/* 53 random bits of an element: two elements share one block of Philox. */
+/* 53 random bits for one element. Two elements share a block of Philox. */
 static uint64_t bits53(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step,
                        uint32_t purpose, uint32_t half)
 {
@@ -68,8 +68,7 @@ double rng_normal(uint64_t seed, uint64_t element, uint32_t layer, uint32_t step
     return sqrt(-2 * log_own(1 - u)) * cos_turn(turn);
 }
 
-/* Both halves of a 128-bit product folded together: every bit of the input reaches every bit of the
- * output. */
+/* XOR of both halves of a 128-bit product: every input bit affects every output bit. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -77,7 +76,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The first byte lowest, on either byte order. */
+/* 8 bytes, little-endian on any machine. */
 static inline uint64_t load8(const unsigned char *at)
 {
     uint64_t word;
@@ -98,7 +97,7 @@ static inline uint64_t load4(const unsigned char *at)
     return word;
 }
 
-/* 1 to 7 bytes as load8 would put them. What overlaps is the same twice. */
+/* 1 to 7 bytes in the order of load8. Overlapping bytes are equal. */
 static inline uint64_t load_rest(const unsigned char *at, size_t count)
 {
     if (count >= 4)

@@ -1,6 +1,6 @@
-/* rng.h - counter-based random numbers: Philox4x32-10 (Salmon et al., SC'11), no state, the same on
- * every machine. key = seed; counter = (element / 4, layer | model << 16, step, purpose). inline:
- * kernels and the host share it. */
+/* rng.h - counter-based random numbers: Philox4x32-10 (Salmon et al., SC'11). No state; the same on
+ * every machine. key = seed; counter = (element / 4, layer | model << 16, step, purpose). Inline:
+ * host and kernels share the code. */
 #ifndef DNN_BASE_RNG_H
 #define DNN_BASE_RNG_H
 

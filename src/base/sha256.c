@@ -1,5 +1,4 @@
-/* sha256.c - FIPS 180-4, once in plain C and once with the x86 SHA instructions; which one is
- * decided at the first use. */
+/* sha256.c - FIPS 180-4 in plain C and with the x86 SHA instructions. The first use chooses. */
 #include "base/sha256.h"
 
 #include <stdatomic.h>
@@ -56,8 +55,8 @@ static void blocks_plain(uint32_t state[8], const uint8_t *bytes, size_t count)
 }
 
 #if defined(__x86_64__)
-/* The instructions keep the state as (A B E F) and (C D G H), highest lane first, and do two rounds
- * each. */
+/* The instructions hold the state as (A B E F) and (C D G H), highest lane first. Each does two
+ * rounds. */
 __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_x86(uint32_t state[8],
                                                                    const uint8_t *bytes,
                                                                    size_t count)
@@ -112,7 +111,7 @@ static blocks_function *_Atomic chosen;
 static void blocks(uint32_t state[8], const uint8_t *bytes, size_t count)
 {
     blocks_function *f = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (!f) { /* two threads choose the same */
+    if (!f) { /* a race is harmless: both choose the same */
         f = blocks_plain;
 #if defined(__x86_64__)
         if (has_sha())

@@ -1,4 +1,4 @@
-/* sha256.h - FIPS 180-4. Uses the processor's SHA instructions where it has them. */
+/* sha256.h - SHA-256 (FIPS 180-4), with the SHA instructions of the processor where it has them. */
 #ifndef DNN_BASE_SHA256_H
 #define DNN_BASE_SHA256_H
 
@@ -12,7 +12,7 @@ struct sha256 {
 };
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t length);
-void sha256_hex(struct sha256 *s, char hex[65]); /* ends s; lower case, NUL-terminated */
-void sha256_use_plain(void); /* from now on without those instructions: for tests */
+void sha256_hex(struct sha256 *s, char hex[65]); /* ends s; lower-case hex, NUL-terminated */
+void sha256_use_plain(void); /* for tests: stop using the instructions */
 
 #endif

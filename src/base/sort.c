@@ -30,7 +30,7 @@ static void merge(const char *a, size_t a_count, const char *b, size_t b_count, 
                   size_t size, comparison *compare, const void *context)
 {
     while (a_count && b_count) {
-        if (compare(a, b, context) <= 0) { /* of equals the left one comes first: stable */
+        if (compare(a, b, context) <= 0) { /* equal: the left one first (stable) */
             memcpy(out, a, size);
             a += size;
             a_count--;
@@ -74,8 +74,8 @@ void sort_stable(void *items, size_t count, size_t size,
 
 /* --- floats --- */
 
-/* Unsigned numbers in the order of the floats: the sign bit flipped for positive ones, all bits for
- * negative ones. */
+/* Maps floats to unsigned numbers of the same order: flips the sign bit of a positive float, all
+ * bits of a negative one. */
 static uint32_t key_of(float value)
 {
     uint32_t bits;
@@ -100,7 +100,7 @@ static size_t digit_of(uint32_t key, int pass)
     return key >> (DIGIT * pass) & (BUCKETS - 1);
 }
 
-/* Counts of all three digits in one reading, turned into first places. */
+/* Counts all three digits in one pass and turns the counts into start positions. */
 static size_t *places(const uint32_t *keys, size_t stride, size_t count)
 {
     size_t *place = mem_zero(PASSES * BUCKETS, sizeof *place);
@@ -163,7 +163,7 @@ void sort_order_floats(uint32_t *order, const float *keys, size_t count)
         return;
     struct keyed *from = mem_alloc(count, sizeof *from), *to = mem_alloc(count, sizeof *to);
     for (size_t i = 0; i < count; i++) {
-        float key = keys[i] == 0 ? 0 : keys[i]; /* -0 and 0 are equal: their order stays */
+        float key = keys[i] == 0 ? 0 : keys[i]; /* -0 and 0 are equal: keep their order */
         from[i] = (struct keyed){key_of(key), (uint32_t)i};
     }
     size_t *place = places(&from[0].key, 2, count);

@@ -1,16 +1,16 @@
-/* sort.h - stable sorts (qsort is banned: its order of equals differs between libraries). */
+/* sort.h - stable sorts. qsort is banned: libraries order equal items differently. */
 #ifndef DNN_BASE_SORT_H
 #define DNN_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Merge sort of count items of size bytes; compare as for qsort, with a context. */
+/* Merge sort. size: bytes of an item. compare: as for qsort, with a context. */
 void sort_stable(void *items, size_t count, size_t size,
                  int (*compare)(const void *, const void *, const void *), const void *context);
 void sort_floats(float *values, size_t count);    /* ascending; no NaN among them; radix */
 void sort_doubles(double *values, size_t count);  /* ascending; no NaN among them; merge */
-/* order[0..count) becomes the stable order of ascending keys. */
+/* Fills order[count] with the indices of keys in ascending order, stable. */
 void sort_order_floats(uint32_t *order, const float *keys, size_t count);
 
 #endif

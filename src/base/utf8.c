@@ -1,12 +1,11 @@
-/* utf8.c - the valid prefix, by table 3-7 of the Unicode standard: eight ASCII bytes at a time,
- * then character by character. */
+/* utf8.c - the valid prefix by table 3-7 of the Unicode standard: ASCII eight bytes at a time, the
+ * rest character by character. */
 #include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the character at c when it is well formed, 0 when it is not or is cut off. c[0] >=
- * 0x80. */
+/* The length of the character at c; 0: malformed or cut off. c[0] >= 0x80. */
 static size_t sequence(const unsigned char *c, size_t left)
 {
     unsigned char lead = c[0], low = 0x80, high = 0xBF;
@@ -16,9 +15,9 @@ static size_t sequence(const unsigned char *c, size_t left)
     } else if (lead >= 0xE0 && lead <= 0xEF) {
         size = 3;
         if (lead == 0xE0)
-            low = 0xA0; /* shorter forms exist below */
+            low = 0xA0; /* below: overlong */
         else if (lead == 0xED)
-            high = 0x9F; /* surrogates above */
+            high = 0x9F; /* above: surrogates */
     } else if (lead >= 0xF0 && lead <= 0xF4) {
         size = 4;
         if (lead == 0xF0)
