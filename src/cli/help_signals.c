@@ -1,4 +1,4 @@
-/* help_signals.c - `dnn help signals`: what dnn does when it is told to end, or asked. */
+/* help_signals.c - `dnn help signals`: what each signal does. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,14 +7,14 @@
 
 static const struct { const char *names, *words; } signals[] = {
     {"SIGTERM SIGHUP SIGXCPU",
-     "Stop: a training writes a checkpoint, from which --resume goes on; other commands leave no "
-     "part of an output. A GPU that does not answer is left after 5 seconds, or 20 where steps "
+     "Stop. A training writes a checkpoint, and --resume continues it; other commands leave no "
+     "part of an output. dnn waits 5 seconds for a GPU that does not answer, or 20 where steps "
      "would be lost. Exit 75."},
-    {"SIGINT", "The same, as Ctrl-C sends it. Exit 130."},
-    {"SIGUSR1", "A training writes a checkpoint now, and goes on."},
-    {"SIGUSR2", "A training says on standard error how far it is."},
-    {"SIGPIPE", "The reader of the output went away: exit 141, without a word."},
-    {"SIGXFSZ", "A file reaches its limit (ulimit -f): the write fails, exit 74."}};
+    {"SIGINT", "Ctrl-C: the same, exit 130."},
+    {"SIGUSR1", "A training writes a checkpoint and goes on."},
+    {"SIGUSR2", "A training prints its progress on standard error."},
+    {"SIGPIPE", "The reader of the output has closed it: exit 141, without a message."},
+    {"SIGXFSZ", "A file has reached the limit of ulimit -f: the write fails, exit 74."}};
 
 static bool listed(const char *names, const char *name)
 {
@@ -41,8 +41,8 @@ bool help_signals(const char *word, struct text *out)
     }
     if (found)
         text_printf(out,
-                    "\nA second signal that ends, %g seconds or more after the first, or a "
-                    "second Ctrl-C, ends at once\n(143, 130) and removes temporary files. What "
+                    "\nA second such signal, %g seconds or more after the first, or a second "
+                    "Ctrl-C, ends at once (143, 130)\nand removes temporary files. A signal that "
                     "is ignored at the start (nohup) stays ignored.\n",
                     STOP_TOGETHER_S);
     return found;

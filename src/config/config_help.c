@@ -223,11 +223,10 @@ static bool put_variable(struct text *out, const char *name)
 static bool put_environment(struct text *out)
 {
     wrap(out,
-         "Environment variables stand between the command line and the config: an option or "
-         "--set wins over them, they win over the config. An empty one counts as not set (of "
-         "CUDA_VISIBLE_DEVICES the driver says: no GPU); a value that is none of the words is exit "
-         "64. `dnn check` shows where each value "
-         "came from. Of those that name a backend the first one set wins, in this order.",
+         "An option or --set wins over a variable, a variable over the config. An empty variable "
+         "counts as not set, except CUDA_VISIBLE_DEVICES: empty, it hides every GPU. A word that "
+         "a variable does not have is exit 64. `dnn check` shows where each value came from. "
+         "Several variables may name a backend: the first one of this list wins.",
          "");
     for (const struct config_variable *v = config_variables; v->name; v++) {
         text_char(out, '\n');

@@ -21,99 +21,97 @@ static const struct option train_options_table[] = {
      .standard = "200",
      .low = 1,
      .high = 1000000,
-     .help = "The most passes over the training rows. Early stopping usually ends the training "
-             "before."},
+     .help = "The largest number of passes over the training rows. Early stopping usually ends "
+             "the training earlier."},
     {.key = "batch_size",
      .type = OPT_INT,
      .offset = AT(batch_size),
      .standard = "256",
      .low = 1,
      .high = TRAIN_BATCH_MOST,
-     .help = "Rows of one step. More rows make a step steadier and an epoch shorter in steps. "
-             "Where there are fewer training rows, a step has all of them."},
+     .help = "Rows of one step. More rows make steadier and fewer steps. With fewer training "
+             "rows a step has all of them."},
     {.key = "grad_accumulation",
      .type = OPT_INT,
      .offset = AT(grad_accumulation),
      .standard = "1",
      .low = 1,
      .high = 1024,
-     .help = "Batches whose gradients are added up before the weights change: the same as a batch "
-             "so many times as "
-             "large, in less memory. As many as the training rows fill, at most."},
+     .help = "The number of batches whose gradients are added before the weights change: the "
+             "same as a larger batch, in less memory. At most as many as the training rows fill."},
     {.key = "optimizer",
      .type = OPT_TABLE,
      .offset = AT(optimizer),
      .table = optim_options_table,
-     .help = "How weights follow gradients."},
+     .help = "The optimiser."},
     {.key = "schedule",
      .type = OPT_TABLE,
      .offset = AT(schedule),
      .table = schedule_options_table,
-     .help = "How the learning rate changes from step to step."},
+     .help = "The schedule of the learning rate."},
     {.key = "loss",
      .type = OPT_TABLE,
      .offset = AT(loss),
      .table = loss_options_table,
-     .help = "What training makes small."},
+     .help = "The loss that training minimises."},
     {.key = "early_stopping.metric",
      .type = OPT_STRING,
      .offset = AT(early.metric),
      .standard = "\"auto\"",
-     .help = "The metric of the validation rows that decides which epoch is best. auto: logloss "
-             "for classes, rmse for regression, and the loss itself where train.loss is another "
-             "one, or class_weights or label_smoothing are set; else any metric of the task."},
+     .help = "The metric on the validation rows that chooses the best epoch. auto: logloss for "
+             "classes, rmse for regression; the loss itself where train.loss names another one, "
+             "or class_weights or label_smoothing are set. Or the name of a metric of the task."},
     {.key = "early_stopping.patience",
      .type = OPT_INT,
      .offset = AT(early.patience),
      .standard = "16",
      .low = 0,
      .high = 1000000,
-     .help = "Epochs without a better metric after which training ends. 0: all epochs run, and the "
-             "best weights are "
-             "kept all the same."},
+     .help = "Training ends after this many epochs without a better metric. 0: all epochs run; "
+             "the best weights are still kept."},
     {.key = "early_stopping.min_delta",
      .type = OPT_NUMBER,
      .offset = AT(early.min_delta),
      .standard = "0.0",
      .low = 0,
      .high = INFINITY,
-     .help = "How much better the metric must be to count as better."},
+     .help = "The smallest gain of the metric that counts as better."},
     {.key = "clip_norm",
      .type = OPT_NUMBER,
      .offset = AT(clip_norm),
      .standard = "0.0",
      .low = 0,
      .high = INFINITY,
-     .help = "The largest norm of a step's gradient; a longer one is shortened to it. 0: none is."},
+     .help = "The largest norm of a step's gradient; a longer one is shortened to it. 0: no "
+             "limit."},
     {.key = "seed",
      .type = OPT_SEED,
      .offset = AT(seed),
      .standard = "0",
-     .help = "Everything random follows from it: split, first weights, order of rows, dropout. "
-             "Above 2^53 it is "
-             "written as a string of digits."},
+     .help = "The seed of everything random: split, initial weights, order of rows, dropout. "
+             "Above 2^53 it is written as a string of digits."},
     {.key = "time_limit_s",
      .type = OPT_NUMBER,
      .offset = AT(time_limit_s),
      .standard = "0",
      .low = 0,
      .high = INFINITY,
-     .help = "Seconds after which the best weights so far are written. 0: no limit. It counts over "
-             "resumes."},
+     .help = "Training ends after this many seconds and writes the best weights so far. 0: no "
+             "limit. Resumed runs count too."},
     {.key = "checkpoint.every_s",
      .type = OPT_NUMBER,
      .offset = AT(checkpoint.every_s),
      .standard = "300",
      .low = 0,
      .high = INFINITY,
-     .help = "Seconds between checkpoints; 0: one after every epoch."},
+     .help = "Seconds between checkpoints. 0: one after every epoch."},
     {.key = "checkpoint.keep",
      .type = OPT_INT,
      .offset = AT(checkpoint.keep),
      .standard = "2",
      .low = 1,
      .high = 1000,
-     .help = "How many checkpoints are kept while training runs."},
+     .help = "The number of checkpoints kept while training runs."},
     {.key = NULL}};
 
 #undef AT
@@ -126,9 +124,8 @@ const struct option backend_options_table[] = {
      .standard = "\"auto\"",
      .words = backend_names,
      .help =
-         "Where computing happens: dnn_cpu, dnn_gpu or auto, which takes the faster one that is "
-         "there. fallback says what becomes of dnn_gpu that is not. dnn is the old word for "
-         "dnn_cpu."},
+         "The machine that computes: dnn_cpu, dnn_gpu, or auto, the faster of those that are "
+         "there. fallback says what happens without a GPU. dnn is the old word for dnn_cpu."},
 #define JOB(id, name, variable, what)                                                              \
     {.key = #name,                                                                                 \
      .type = OPT_STRING,                                                                           \
@@ -149,30 +146,29 @@ const struct option backend_options_table[] = {
      .offset = AT(fallback),
      .standard = "\"cpu\"",
      .words = fallback_names,
-     .help = "What happens when the GPU asked for cannot serve: cpu goes on there with a warning, "
-             "none ends with an "
-             "error."},
+     .help = "What happens when the requested GPU cannot serve. cpu: a warning, and the CPU "
+             "computes. none: an error."},
     {.key = "precision",
      .type = OPT_STRING,
      .offset = AT(precision),
      .standard = "\"auto\"",
      .words = precision_names,
-     .help = "What a GPU rounds the inputs of a training's large products to; weights, sums and "
-             "answers are fp32. auto is bf16 on cards of compute capability 9.0 and later, tf32 "
-             "from 8.0 on, else fp32. fp16 scales the gradients as it goes and skips a step whose "
-             "gradients run over. Small layers, and the CPU, compute in fp32."},
+     .help = "The format of the inputs of large products in a training on a GPU. Weights, sums "
+             "and answers are fp32. auto is bf16 on compute capability 9.0 and later, tf32 from "
+             "8.0 on, else fp32. fp16 scales the loss dynamically and skips a step whose "
+             "gradients overflow. Small layers, and the CPU, compute in fp32."},
     {.key = "deterministic",
      .type = OPT_BOOL,
      .offset = AT(deterministic),
      .standard = "true",
-     .help = "On a GPU: the same bytes from the same seed, config and data, or (false) what "
-             "timings choose (autotune). The CPU always gives the same bytes."},
+     .help = "On a GPU, true: the same seed, config and data give the same bytes. false: "
+             "timings may choose among kernels (autotune). The CPU always gives the same bytes."},
     {.key = "autotune",
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help = "On a GPU, with \"deterministic\": false: timings on this run's shapes choose between "
-             "the program's kernels and NVIDIA's libraries (cuBLASLt, cuDNN), where those are."},
+     .help = "On a GPU, with \"deterministic\": false: timings on the shapes of this run choose "
+             "between dnn's kernels and NVIDIA's libraries (cuBLASLt, cuDNN)."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
@@ -180,8 +176,8 @@ const struct option backend_options_table[] = {
      .standard = "null",
      .low = 0,
      .high = 1000000,
-     .help = "The most GiB of GPU memory to use; null: what memory_fraction says. "
-             "The smaller of the two counts."},
+     .help = "The limit of GPU memory in GiB; null: none. The smaller of this and "
+             "memory_fraction counts."},
     {.key = "memory_fraction",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -189,14 +185,15 @@ const struct option backend_options_table[] = {
      .standard = MEMORY_FRACTION,
      .low = 0,
      .high = 1,
-     .help = "The most of a GPU's memory to use, as a share of all of it."},
+     .help = "The limit of GPU memory as a share of all of it."},
     {.key = "predict_batch_size",
      .type = OPT_INT,
      .offset = AT(predict_batch_size),
      .standard = "0",
      .low = 0,
      .high = PREDICT_BATCH_MOST,
-     .help = "Rows that are predicted at once; 0: chosen. The answers do not depend on it."},
+     .help = "The number of rows predicted at once. 0: dnn chooses. The answers do not depend "
+             "on it."},
     {.key = "threads",
      .type = OPT_INT,
      .offset = AT(threads),
@@ -204,7 +201,8 @@ const struct option backend_options_table[] = {
      .low = 0,
      .high = THREADS_MOST,
      .help =
-         "Threads of the CPU; 0: as many as this process may use. Results do not depend on it."},
+         "The number of CPU threads. 0: as many as this process may use. Results do not depend "
+         "on it."},
     {.key = NULL}};
 
 #undef AT
@@ -223,7 +221,8 @@ static const struct option output_options_table[] = {
      .flags = OPT_NULLABLE | OPT_PATH,
      .offset = AT(metrics),
      .standard = "null",
-     .help = "A file for one line of JSON an epoch: losses, metrics, rate, speed. null: none."},
+     .help = "A file that gets one line of JSON for each epoch: loss, metrics, learning rate, "
+             "speed. null: none."},
     {.key = NULL}};
 
 #undef AT
@@ -235,7 +234,7 @@ const struct option config_table[] = {
      .flags = OPT_REQUIRED,
      .offset = AT(task),
      .words = task_names,
-     .help = "What is predicted: binary (one of two labels), multiclass (one of several), "
+     .help = "What the model predicts: binary (one of two labels), multiclass (one of several), "
              "regression (a number)."},
     {.key = "data",
      .type = OPT_TABLE,
@@ -243,25 +242,25 @@ const struct option config_table[] = {
      .offset = AT(data),
      .table = data_options_table,
      .help =
-         "The files, their form, the columns, and how rows are set apart for validation and test."},
+         "The files, their format, the columns, and the split into training, validation and "
+         "test rows."},
     {.key = "model",
      .type = OPT_CUSTOM,
      .offset = AT(model.model),
      .standard = "{\"preset\":\"auto\"}",
      .schema = "{\"$ref\":\"#/$defs/model\"}",
-     .help = "The network: a preset with its own options beside it, or \"layers\" spelled out. A "
-             "preset resolves to "
-             "layers, which `dnn check --resolved` shows."},
+     .help = "The network: a preset with its options beside it, or a list of \"layers\". `dnn "
+             "check --resolved` shows the layers of a preset."},
     {.key = "train",
      .type = OPT_TABLE,
      .offset = AT(train),
      .table = train_options_table,
-     .help = "How the network is trained."},
+     .help = "The training."},
     {.key = "backend",
      .type = OPT_TABLE,
      .offset = AT(backend),
      .table = backend_options_table,
-     .help = "Where the work is done, and with how much of the machine."},
+     .help = "The machine that computes, and its limits."},
     {.key = "output",
      .type = OPT_TABLE,
      .offset = AT(output),

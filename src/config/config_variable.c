@@ -24,24 +24,24 @@ const struct config_variable config_variables[] = {
     {"ALL_GPU", "true or false",
      "The backend of every job: true is dnn_gpu, false is dnn_cpu. It wins over GPU_BACKEND."},
     {"GPU_BACKEND", "auto, cuda, rocm, mps or cpu",
-     "Which kind of GPU may serve; cpu is dnn_cpu for every job. A kind that this build does not "
-     "have is exit 69, or the CPU where backend.fallback says so."},
+     "The kind of GPU to use; cpu is dnn_cpu for every job. This build has no kernels for rocm and "
+     "mps: the CPU computes with a warning, or exit 69 with \"fallback\": \"none\"."},
     {"GPU_DEVICE_ID", "auto, a number such as 0, cuda:0, a UUID GPU-... or MIG-...",
      "Which GPU, as backend.device."},
     {"GPU_MEMORY_LIMIT_GB", "a number of GiB, more than 0",
-     "The most GPU memory to use, as backend.memory_limit_gb."},
+     "The limit of GPU memory, as backend.memory_limit_gb."},
     {"GPU_BATCH_SIZE", "a number of rows from 1 to " TEXT_DIGITS(PREDICT_BATCH_MOST),
-     "The rows that are predicted at once, as backend.predict_batch_size; of a training on a GPU, "
-     "the most of a micro-batch."},
+     "The rows predicted at once, as backend.predict_batch_size; in a training on a GPU the largest "
+     "micro-batch."},
     {"CUDA_VISIBLE_DEVICES", "as the driver reads it",
      "Which GPUs the driver shows; empty or -1: none."},
     {"LOG_LEVEL", "error, warning, info or debug",
-     "How much is told: as --verbosity 0 to 3. An option on the command line wins."},
+     "The verbosity: as --verbosity 0 to 3. An option on the command line wins."},
     {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
     {"DNN_CPU", "c, avx2 or avx512",
-     "The vector code to compute with on the CPU, to compare or to track down a fault; it is part "
-     "of what the bytes of a model depend on. Default: the best of this processor."},
-    {"NO_COLOR", "anything", "Nothing is coloured, with it or without."},
+     "The vector code of the CPU, to compare or to find a fault. The bytes of a model depend on it. "
+     "Default: the best of this processor."},
+    {"NO_COLOR", "anything", "dnn never colours its output."},
     {NULL, NULL, NULL}};
 
 const struct config_variable *config_variable_find(const char *name)

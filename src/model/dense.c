@@ -22,22 +22,21 @@ static const struct option options[] = {
      .offset = offsetof(struct dense_spec, units),
      .low = 1,
      .high = (double)LAYER_MOST_UNITS,
-     .help = "How many outputs the layer has."},
+     .help = "The number of outputs."},
     {.key = "bias",
      .type = OPT_BOOL,
      .offset = offsetof(struct dense_spec, bias),
      .standard = "true",
-     .help = "Whether a bias, which starts at zero, is added to every output."},
+     .help = "Adds a bias, which starts at zero, to every output."},
     {.key = "init",
      .type = OPT_WORD,
      .offset = offsetof(struct dense_spec, init),
      .standard = "\"auto\"",
      .words = init_names,
-     .help = "How wide the first weights are spread, uniformly on both sides of zero. he: sqrt(6 / "
-             "in), xavier: "
-             "sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: not at "
-             "all. auto takes he "
-             "before relu and its relatives, xavier before tanh and sigmoid, and lecun otherwise."},
+     .help = "The initial weights: uniform within plus and minus a limit. he: sqrt(6 / in), "
+             "xavier: sqrt(6 / (in + out)), lecun: sqrt(3 / in), small: a tenth of lecun, zero: "
+             "0. auto takes he before relu and similar activations, xavier before tanh and "
+             "sigmoid, and lecun otherwise."},
     {0},
 };
 

@@ -20,8 +20,8 @@ static const struct option options[] = {
      .standard = "0.1",
      .low = 0,
      .high = 1,
-     .help = "The probability with which a value is zeroed in training; the others are multiplied "
-             "by 1 / (1 - p)."},
+     .help = "The probability that a value is zeroed in training; the others are multiplied by "
+             "1 / (1 - p)."},
     {0},
 };
 static const char *const examples[] = {
@@ -88,8 +88,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
 
 const struct layer_type layer_dropout = {
     .name = "dropout",
-    .summary = "Zeroes values at random in training, so that the network does not lean on any one "
-               "of them.",
+    .summary = "Zeroes values at random in training, against overfitting.",
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct dropout_spec),

@@ -14,10 +14,9 @@ const struct option loss_options_table[] = {
      .offset = offsetof(struct loss_options, kind),
      .standard = "\"auto\"",
      .words = loss_names,
-     .help = "What training makes small. auto is cross_entropy for classes and mse for numbers; "
-             "focal turns to the rows "
-             "that are still wrong; mae and huber care less about outliers than mse; quantile "
-             "predicts a quantile."},
+     .help = "The loss. auto is cross_entropy for classes and mse for numbers. focal gives more "
+             "weight to rows that are still wrong. mae and huber are less sensitive to outliers "
+             "than mse. quantile predicts a quantile."},
     {.key = "label_smoothing",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_HIGH,
@@ -25,14 +24,14 @@ const struct option loss_options_table[] = {
      .standard = "0",
      .low = 0,
      .high = 1,
-     .help = "cross_entropy: this share of every label is spread over all classes."},
+     .help = "cross_entropy: spreads this share of every label over all classes."},
     {.key = "gamma",
      .type = OPT_NUMBER,
      .offset = offsetof(struct loss_options, gamma),
      .standard = "2",
      .low = 0,
      .high = 20,
-     .help = "focal: how strongly rows that are already right are discounted; 0 is cross_entropy."},
+     .help = "focal: how strongly rows that are already right lose weight; 0 is cross_entropy."},
     {.key = "delta",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -40,7 +39,7 @@ const struct option loss_options_table[] = {
      .standard = "1",
      .low = 0,
      .high = 1e6,
-     .help = "huber: errors beyond this many deviations of the target count linearly."},
+     .help = "huber: above this error, in standard deviations of the target, the loss is linear."},
     {.key = "q",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW | OPT_OPEN_HIGH,
@@ -48,7 +47,7 @@ const struct option loss_options_table[] = {
      .standard = "0.5",
      .low = 0,
      .high = 1,
-     .help = "quantile: which one; 0.5 is the median."},
+     .help = "quantile: the quantile to predict; 0.5 is the median."},
     {.key = "class_weights",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
@@ -56,9 +55,8 @@ const struct option loss_options_table[] = {
      .standard = "null",
      .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"balanced\"},{\"type\":\"object\","
                "\"additionalProperties\":{\"type\":\"number\",\"minimum\":0}}]}",
-     .help = "Weights of rows by label: null for none, \"balanced\" so that every class counts the "
-             "same, or a table "
-             "such as {\"yes\": 5}, where a label that is left out weighs 1."},
+     .help = "Weights of rows by label. null: none. \"balanced\": every class counts the same. "
+             "A table such as {\"yes\": 5}: a label that is not in it weighs 1."},
     {0},
 };
 

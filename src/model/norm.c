@@ -18,7 +18,7 @@ struct norm_spec {
         .key = "epsilon", .type = OPT_NUMBER,                                                      \
         .offset = offsetof(struct norm_spec, epsilon), .standard = "1e-05",                        \
         .low = 1e-20, .high = 1,                                                                   \
-        .help = "Added to the variance before its root is divided by."                             \
+        .help = "Added to the variance before the division by its root."                           \
     }
 
 static const char *const batch_words[] = {"batch_norm", NULL};
@@ -31,7 +31,7 @@ static const struct option batch_options[] = {
      .standard = "0.1",
      .low = 0,
      .high = 1,
-     .help = "The share of each batch in the running mean and variance, which prediction uses."},
+     .help = "The share of a batch in the running statistics, which prediction uses."},
     EPSILON_ROW,
     {0},
 };
@@ -171,8 +171,8 @@ static uint64_t batch_unsound(const struct layer *l, const real *buffers)
 
 const struct layer_type layer_batch_norm = {
     .name = "batch_norm",
-    .summary = "Brings every column of a batch to mean 0 and deviation 1, then to a learned mean "
-               "and deviation.",
+    .summary = "Scales every column of a batch to mean 0 and deviation 1, then by a learned "
+               "scale and shift.",
     .options = batch_options,
     .examples = batch_examples,
     .spec_size = sizeof(struct norm_spec),
@@ -239,8 +239,8 @@ static void layer_backward(const struct layer *l, struct pass *p, const struct a
 
 const struct layer_type layer_layer_norm = {
     .name = "layer_norm",
-    .summary = "Brings the values of every row to mean 0 and deviation 1, then to a learned mean "
-               "and deviation per column.",
+    .summary = "Scales the values of every row to mean 0 and deviation 1, then by a learned "
+               "scale and shift for each column.",
     .options = layer_options,
     .examples = layer_examples,
     .spec_size = sizeof(struct norm_spec),

@@ -20,9 +20,8 @@ const struct option optim_options_table[] = {
      .offset = offsetof(struct optim_options, kind),
      .standard = "\"adamw\"",
      .words = kinds,
-     .help = "How gradients move the weights. adamw is Adam with the weight decay taken apart from "
-             "the gradient; sgd "
-             "has momentum; rmsprop divides by a running root mean square."},
+     .help = "The optimiser. adamw is Adam with decoupled weight decay. sgd has momentum. "
+             "rmsprop divides by a running root mean square."},
     {.key = "learning_rate",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_LOW,
@@ -30,18 +29,16 @@ const struct option optim_options_table[] = {
      .standard = "0.001",
      .low = 0,
      .high = 1000,
-     .help = "The length of a step; the schedule multiplies it. Raise it until training becomes "
-             "unsteady, then halve "
-             "it. Preset linear has a default of its own, 0.01, but with sgd."},
+     .help = "The learning rate; the schedule multiplies it. Raise it until the loss becomes "
+             "unsteady, then halve it. The preset linear has the default 0.01, except with sgd."},
     {.key = "weight_decay",
      .type = OPT_NUMBER,
      .offset = offsetof(struct optim_options, weight_decay),
      .standard = "0.01",
      .low = 0,
      .high = 1000,
-     .help = "Pulls weights toward zero: times the learning rate in adamw, as part of the gradient "
-             "elsewhere. Biases "
-             "and norms are exempt unless groups say otherwise."},
+     .help = "Pulls weights toward zero. adamw multiplies it by the learning rate; the others "
+             "add it to the gradient. Biases and norm layers have none, unless groups give it."},
     {.key = "momentum",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_HIGH,
@@ -49,12 +46,12 @@ const struct option optim_options_table[] = {
      .standard = "0.9",
      .low = 0,
      .high = 1,
-     .help = "sgd: how much of the last step goes into the next one."},
+     .help = "sgd: momentum, the share of the last step in the next one."},
     {.key = "nesterov",
      .type = OPT_BOOL,
      .offset = offsetof(struct optim_options, nesterov),
      .standard = "false",
-     .help = "sgd: whether momentum looks one step ahead."},
+     .help = "sgd: Nesterov momentum."},
     {.key = "decay",
      .type = OPT_NUMBER,
      .flags = OPT_OPEN_HIGH,
@@ -62,7 +59,7 @@ const struct option optim_options_table[] = {
      .standard = "0.99",
      .low = 0,
      .high = 1,
-     .help = "rmsprop: how slowly the running mean square forgets."},
+     .help = "rmsprop: the decay of the running mean square."},
     {.key = "betas",
      .type = OPT_NUMBERS,
      .flags = OPT_OPEN_HIGH,
@@ -70,14 +67,14 @@ const struct option optim_options_table[] = {
      .standard = "[0.9, 0.999]",
      .low = 0,
      .high = 1,
-     .help = "adam, adamw: how slowly the running means of the gradient and of its square forget."},
+     .help = "adam, adamw: the decay of the running means of the gradient and of its square."},
     {.key = "epsilon",
      .type = OPT_NUMBER,
      .offset = offsetof(struct optim_options, epsilon),
      .standard = "1e-08",
      .low = 1e-20, /* gradients whose squares are 0 in a float32 are smaller, and stay short */
      .high = 1,
-     .help = "adam, adamw, rmsprop: added to the root that a step is divided by."},
+     .help = "adam, adamw, rmsprop: added to the root before a step is divided by it."},
     {.key = "groups",
      .type = OPT_CUSTOM,
      .flags = OPT_NULLABLE,
@@ -87,10 +84,8 @@ const struct option optim_options_table[] = {
          "{\"type\":[\"object\",\"null\"],\"properties\":{\"weight\":" FACTORS ",\"bias\":" FACTORS
          ",\"norm\":" FACTORS ",\"embedding\":" FACTORS "},\"additionalProperties\":false}",
      .help = "Factors on learning_rate and weight_decay for kinds of parameters (weight, bias, "
-             "norm, embedding), as in "
-             "{\"bias\": {\"learning_rate\": 2, \"weight_decay\": 0}}. Without an entry they are "
-             "1, but 0 on the "
-             "weight_decay of bias and norm."},
+             "norm, embedding), such as {\"bias\": {\"learning_rate\": 2, \"weight_decay\": "
+             "0}}. The default is 1, except for the weight_decay of bias and norm: 0."},
     {0},
 };
 

@@ -19,9 +19,8 @@ static const struct option options[] = {
      .type = OPT_CUSTOM,
      .offset = offsetof(struct residual_spec, layers),
      .schema = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/layer\"}}",
-     .help = "The layers whose output is added to the block's input. When they change the width, "
-             "the input is "
-             "brought to it by a matrix of its own."},
+     .help = "The layers whose output is added to the input of the block. If they change the "
+             "width, a matrix of weights brings the input to it."},
     {0},
 };
 static const char *const examples[] = {
@@ -136,7 +135,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
 
 const struct layer_type layer_residual = {
     .name = "residual",
-    .summary = "Adds the output of some layers to their input.",
+    .summary = "Adds the output of its layers to their input.",
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct residual_spec),

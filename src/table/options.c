@@ -28,70 +28,69 @@ const struct option data_options_table[] = {
     {.key = "valid", .type = OPT_STRINGS, .flags = OPT_NULLABLE | OPT_PATH, .offset = AT(valid),
      .standard = "null",
      .help = "Files with validation rows; null: they are split off the training files. Early "
-             "stopping and the best weights are decided on them."},
+             "stopping and the choice of the best weights use them."},
     {.key = "test", .type = OPT_STRINGS, .flags = OPT_NULLABLE | OPT_PATH, .offset = AT(test),
      .standard = "null",
-     .help = "Files with test rows; null: they are split off the training files. They are looked "
-             "at once, when training is over."},
+     .help = "Files with test rows; null: they are split off the training files. They are read "
+             "once, after the training."},
     {.key = "delimiter", .type = OPT_STRING, .offset = AT(delimiter), .standard = "\",\"",
-     .help = "What stands between two cells: \",\", \";\", \"\\t\" or \"|\". It is never guessed."},
+     .help = "The delimiter of the files: \",\", \";\", \"\\t\" or \"|\". It is never guessed."},
     {.key = "decimal", .type = OPT_WORD, .offset = AT(decimal), .standard = "\".\"",
      .words = decimal_names, .help = "The decimal point of numbers in the files."},
     {.key = "encoding", .type = OPT_WORD, .offset = AT(encoding), .standard = "\"utf-8\"",
-     .words = csv_encoding_names, .help = "How the bytes of the files become text; iso-8859-1 is "
-                                            "latin1, windows-1252 is cp1252."},
+     .words = csv_encoding_names, .help = "The encoding of the files; iso-8859-1 is latin1, "
+                                          "windows-1252 is cp1252."},
     {.key = "header", .type = OPT_BOOL, .offset = AT(header), .standard = "true",
-     .help = "Whether the first line names the columns. Without one they are c1, c2, ..."},
+     .help = "true: the first line names the columns. false: they are c1, c2, ..."},
     {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[\"\",\"NA\"]",
-     .help = "Cells that mean: no value. They are compared as a whole and by case."},
+     .help = "Cells without a value. The whole cell is compared, with upper and lower case."},
     {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
-     .help = "The column to be predicted."},
+     .help = "The column to predict."},
     {.key = "positive", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(positive),
      .standard = "null",
-     .help = "The label that counts as positive in a binary task, and whose probability is the "
-             "last column of an answer; null: the last one in order."},
+     .help = "The positive label of a binary task; null: the last one in order. Its probability "
+             "is the last column of an answer."},
     {.key = "columns", .type = OPT_CUSTOM, .flags = OPT_REQUIRED, .offset = AT(columns),
      .schema = "{\"$ref\":\"#/$defs/columns\"}",
-     .help = "The columns to use, each by name with its type: numeric, categorical, datetime, id, "
-             "weight, group, ignore. A column that is not listed is ignored; `dnn init` writes "
-             "the list."},
+     .help = "The columns to use: names with types numeric, categorical, datetime, id, weight, "
+             "group, ignore. A column that is not listed is ignored. `dnn init` writes the list."},
     {.key = "split.method", .type = OPT_WORD, .flags = OPT_NULLABLE, .offset = AT(split.method),
      .standard = "null", .words = split_method_names,
-     .help = "How rows are set apart for validation and test: random, stratified (every class in "
-             "its share), group (no group on both sides), time (the latest rows), hash (a row "
-             "keeps its side as the file grows), column (the file says train, valid or test). "
-             "null: stratified for classes, random for regression."},
+     .help = "How rows are split off for validation and test: random, stratified (every class "
+             "in its share), group (a group stays in one part), time (the latest rows), hash (a "
+             "row keeps its part as the file grows), column (the file says train, valid or "
+             "test). null: stratified for classes, random for regression."},
     {.key = "split.column", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(split.column),
      .standard = "null",
-     .help = "The column that the method reads; null: the one of type group, the only datetime, "
-             "the id columns (hash; else the whole row)."},
+     .help = "The column to split by. null: group takes the column of type group, time the only "
+             "datetime, hash the id columns or else the whole row."},
     {.key = "split.valid", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = AT(split.valid),
      .standard = "0.15", .low = 0, .high = 1,
-     .help = "The share of rows for validation; 0: none, and the last epoch's weights are kept."},
+     .help = "The share of validation rows. 0: none; the model has the weights of the last "
+             "epoch."},
     {.key = "split.test", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = AT(split.test),
-     .standard = "0.15", .low = 0, .high = 1, .help = "The share of rows for the final test."},
+     .standard = "0.15", .low = 0, .high = 1, .help = "The share of test rows."},
     {.key = NULL}};
 
 #undef AT
 #define AT(field) offsetof(struct column_options, field)
 #define TYPE_ROW(...) \
     {.key = "type", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(type), \
-     .words = (const char *const[]){__VA_ARGS__, NULL}, .help = "What the column is."}
+     .words = (const char *const[]){__VA_ARGS__, NULL}, .help = "The type of the column."}
 
 const struct option column_numeric_table[] = {
     TYPE_ROW("numeric"),
     {.key = "scale", .type = OPT_WORD, .offset = AT(scale), .standard = "\"auto\"",
      .words = column_scale_names,
-     .help = "How numbers are brought to one size: standard (mean 0, deviation 1), robust (median "
-             "and quartiles), minmax (0 to 1), quantile (by rank, to a normal shape), none. auto: "
-             "quantile; standard for a column of up to 50 values, one that a single value "
-             "dominates, or one without far values in less than 3000 training rows; minmax for "
-             "one of two values or nearly constant. auto also keeps later values near the training "
-             "range; standard, robust and minmax by name go on in a straight line."},
+     .help = "The scaling: standard (mean 0, deviation 1), robust (median 0, by quartiles), "
+             "minmax (0 to 1), quantile (ranks to a normal distribution), none. auto takes "
+             "quantile for most columns; minmax for two values or a nearly constant column; "
+             "standard for up to 50 values, for one dominating value, and below 3000 training "
+             "rows where no value is far out. auto also limits later values to near the "
+             "training range; standard, robust and minmax by name do not."},
     {.key = "impute", .type = OPT_WORD, .offset = AT(impute), .standard = "\"median\"",
      .words = column_impute_names,
-     .help = "What stands for a missing number: the median, mean or zero; error: the row is "
-             "refused."},
+     .help = "What replaces a missing number: median, mean or zero. error: the row is an error."},
     {.key = NULL}};
 
 const struct option column_categorical_table[] = {
@@ -101,21 +100,22 @@ const struct option column_categorical_table[] = {
      .offset = AT(unknown),
      .standard = "\"bucket\"",
      .words = column_unknown_names,
-     .help = "What becomes of a value that training rows did not have: bucket (a slot of its own), "
-             "missing (as if the cell were empty), error."},
+     .help = "How a value that training did not see is treated: bucket (as a category of its "
+             "own), missing (as an empty cell), error."},
     {.key = "encode",
      .type = OPT_WORD,
      .offset = AT(encode),
      .standard = "\"auto\"",
      .words = column_encode_names,
-     .help = "How a category reaches the network. auto: onehot up to 32 slots, else embedding."},
+     .help = "The encoding of a category. auto: onehot up to 32 slots (values, unknown, "
+             "missing), else embedding."},
     {.key = "min_count",
      .type = OPT_INT,
      .offset = AT(min_count),
      .standard = "1",
      .low = 1,
      .high = COLUMN_MIN_COUNT_MOST,
-     .help = "Values with fewer training rows than this are treated as unknown."},
+     .help = "A value with fewer training rows than this is treated as unknown."},
     {.key = "dim",
      .type = OPT_CUSTOM,
      .offset = AT(dim),
@@ -123,7 +123,8 @@ const struct option column_categorical_table[] = {
      .schema =
          "{\"oneOf\":[{\"const\":\"auto\"},"
          "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" TEXT_DIGITS(COLUMN_DIM_MOST) "}]}",
-     .help = "Width of an embedding: a number, or \"auto\", which grows with the values."},
+     .help = "The width of an embedding: a number, or \"auto\", which grows with the number of "
+             "values."},
     {.key = NULL}};
 
 const struct option column_plain_table[] = {
