@@ -57,8 +57,7 @@ static double answer_flops(const struct serve *s)
     return flops;
 }
 
-/* auto: an answer costs what its products do. Of a file only the first rows are
- * known, and how long it is: some seven bytes a cell. */
+/* Chooses the machine for `auto`. The rows of a file are estimated by its bytes, seven a cell. */
 static void decide(struct serve *s, uint64_t records, uint64_t bytes)
 {
     double rows = (double)records, fill = (double)bytes / (7.0 * (double)s->schema->column_count);
@@ -70,11 +69,13 @@ static void decide(struct serve *s, uint64_t records, uint64_t bytes)
     select_decide(&s->backend, &work);
 }
 
-void serve_threads(struct serve *s, uint64_t records, uint64_t bytes)
+void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped)
 {
     if (bytes >= THREADS_BYTES || answer_flops(s) * (double)records >= THREADS_FLOPS)
         threads_start((unsigned)s->options.threads);
     s->backend.threads = threads_count();
+    if (piped && s->backend.deterministic)
+        select_piped(&s->backend);
     if (!s->backend.machine)
         decide(s, records, bytes);
 }

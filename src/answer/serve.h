@@ -57,9 +57,9 @@ bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, in
 /* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
 bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
                 struct err *e);
-/* Starts the pool when `records` records or `bytes` bytes to come (0: not known) are worth it.
- * Before the first answer. */
-void serve_threads(struct serve *s, uint64_t records, uint64_t bytes);
+/* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth it,
+ * and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
+void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);
 /* Logits [count][outputs] of applied records that lie one after the other. A function of each
  * record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,

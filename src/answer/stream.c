@@ -289,7 +289,8 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
         records = (records ? records : 1) * (CSV_BLOCK_BYTES / bytes);
         bytes = CSV_BLOCK_BYTES;
     }
-    serve_threads(t->serve, records, size ? size : bytes);
+    serve_threads(t->serve, records, size ? size : bytes,
+                  csv_size(t->csv) == 0);
     size_t room = records < t->group ? records + 1 : t->group;
     if (size == 0 || size > block->size)
         room = t->group;

@@ -1,11 +1,12 @@
-/* card.c - see card.h. The words of a row stand all in the device's name, apart from each other;
- * the first row that fits is taken, so the narrower one stands in front. */
+/* card.c - see card.h. A row fits when all its words stand in the name of the device. The first row
+ * that fits is used, so a more specific row comes first. */
 #include "backend/card.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct row {
     const char *words;
@@ -55,8 +56,8 @@ static const struct row named[] = {
     {"RTX 2070", 12, 390, 6.5, 0, 28},
     {"RTX 2060", 12, 290, 5.5, 0, 24},
 };
-/* Where only the architecture is known: its slow cards. The last: nothing is known, and the card
- * counts as a good one, since it has only to be worth a look. */
+/* For cards known by their architecture alone: its slow cards. The last row is for a card that is not
+ * known yet; it counts as a good one, so that the program opens it and learns its name. */
 static const struct row built[] = {
     {"sm_75", 10, 200, 3, 0, 16},    {"sm_80", 20, 800, 9, 60, 120},
     {"sm_86", 10, 170, 3.8, 7, 14},  {"sm_89", 10, 220, 11, 12, 24},
@@ -132,4 +133,23 @@ double card_rate(const struct card_figures *f, const char *precision)
     bool half = strcmp(precision, "bf16") == 0 || strcmp(precision, "fp16") == 0;
     double rate = half ? f->half : strcmp(precision, "tf32") == 0 ? f->tf32 : 0;
     return rate > 0 ? rate : f->fp32;
+}
+
+/* The tests have cards without device files. */
+extern const bool card_emulated __attribute__((weak));
+
+bool card_present(void)
+{
+    /* the driver on Linux, under WSL, on a Jetson */
+    static const char *const files[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu",
+                                        "/dev/nvgpu/igpu0/ctrl"};
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible && (!*visible || strcmp(visible, "-1") == 0))
+        return false;
+    if (&card_emulated)
+        return true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (access(files[i], F_OK) == 0)
+            return true;
+    return false;
 }

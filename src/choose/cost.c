@@ -1,5 +1,4 @@
-/* cost.c - see cost.h. What matters is the order of two estimates: a job far from the place where
- * both are equal is decided as a measurement would. */
+/* cost.c - see cost.h. Only the order of two estimates matters, so rough constants are enough. */
 #include "choose/cost.h"
 
 #include <math.h>
@@ -8,7 +7,7 @@
 #include "backend/opcase.h"
 #include "base/clock.h"
 
-/* Of one thread with everything around it; the vector code is what makes the difference. */
+/* Operations a second of one thread, by vector code. */
 static const struct {
     const char *core;
     double product;
@@ -40,7 +39,7 @@ struct cost_rates cost_of_card(const struct card_figures *f, const char *precisi
                                .bytes = f->copy > 0 ? f->copy : 5e9};
 }
 
-/* How many times as long as with all threads at work: a small batch does not feed them all. */
+/* The slowdown of a batch that is too small for all threads. */
 static double idle(const struct cost_rates *r, const struct select_work *work)
 {
     double strips = work->steps > 0 && r->grain > 0 ? work->rows / work->steps / r->grain : 0;
@@ -67,7 +66,7 @@ static void issue(void *data, struct machine *m)
     machine_issue(m, d->of->op, &d->arguments);
 }
 
-/* Seconds of one replay, the best of three; *flops: what it computes. Negative: it failed. */
+/* Seconds of one replay, the best of three. *flops: its operations. Negative: it failed. */
 static double replay(struct machine *m, const struct opcase *of, uint32_t times, double *flops,
                      struct err *e)
 {
@@ -82,7 +81,7 @@ static double replay(struct machine *m, const struct opcase *of, uint32_t times,
         d->arguments.dense.exact = 0; /* as training does it */
     struct routine *r = machine_record(m, issue, d);
     double best = (double)INFINITY;
-    machine_play(m, r, 1); /* the first one builds what the others find */
+    machine_play(m, r, 1); /* the first replay also prepares the routine */
     bool good = machine_wait(m, MACHINE_PATIENCE, e);
     for (int i = 0; good && i < 3; i++) {
         double began = clock_now();

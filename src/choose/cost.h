@@ -1,43 +1,44 @@
-/* cost.h - how long a job will take, reckoned before it begins: start-up, transfer, what each step
- * costs whatever it does, and throughput. `auto` compares two of these. Where the constants of a
- * processor or a card are far from what a probe in this process finds, the probe counts; near
- * them, they stand, so that a busy moment does not change a decision. */
+/* cost.h - estimates the seconds of a job before it begins, from four parts: start-up, transfer, a
+ * constant cost of each step, throughput. `auto` compares the estimates of CPU and GPU. With
+ * "deterministic": true they are a function of tables and shapes. With false a probe replaces a
+ * constant that is wrong by more than a factor of two; a smaller difference may be a busy moment. */
 #ifndef DNN_CHOOSE_COST_H
 #define DNN_CHOOSE_COST_H
 
 #include "backend/backend.h"
 #include "backend/card.h"
 
-/* How much there is to do, as far as it is known. */
+/* The size of a job. */
 struct select_work {
-    double rows;         /* of all epochs; answers: of the input */
-    double flops;        /* a row, of a step or an answer */
-    double steps;        /* batches, of all epochs */
-    double bytes;        /* that a GPU must be given */
+    double rows;         /* of all epochs, or of the input to answer */
+    double flops;        /* per row, of a step or an answer */
+    double steps;        /* batches of all epochs */
+    double bytes;        /* to copy to a GPU */
 };
 struct cost_rates {
     double start_s;        /* until the first kernel */
-    double product, share; /* operations a second of a large product; a whole network's share */
-    double node_s, nodes;  /* of one operation, whatever it does; how many a step has */
-    double row_s;          /* a row, whatever the network */
-    double bytes;          /* a second to the machine; 0: nothing has to be moved */
-    double threads, grain; /* of a CPU: how many, and rows of a batch that one takes at least */
+    double product, share; /* operations a second of a large product; share that a network reaches */
+    double node_s, nodes;  /* constant cost of one operation; operations of a step */
+    double row_s;          /* constant cost of a row */
+    double bytes;          /* copied to the machine per second; 0: nothing has to be copied */
+    double threads, grain; /* of a CPU: threads; least rows of a batch per thread */
 };
-#define COST_SMALL 1.0 /* seconds: a CPU that needs less is not worth a look at the GPU */
+#define COST_SMALL 1.0  /* seconds: for less than this no GPU is opened */
+#define COST_THREADS 8u /* of the CPU in a deterministic estimate, whatever this machine has */
 
 struct cost_rates cost_of_cpu(const char *core, unsigned threads);
 struct cost_rates cost_of_card(const struct card_figures *f, const char *precision);
 double cost_seconds(const struct cost_rates *r, const struct select_work *work);
 bool cost_prefers_gpu(double cpu_s, double gpu_s);
 
-/* What one probe found; 0: not measured. */
+/* Result of a probe; 0: not measured. */
 struct cost_probe {
     double start_s, product, node_s, bytes;
 };
-/* A copy, and the first replays of a small operation and of products: some milliseconds, and 0.2 s
- * on a machine that is slow. False when the machine failed. */
+/* Times a copy, a small operation and products. It takes some milliseconds, 0.2 s on a slow machine.
+ * False: the machine failed, e says why. */
 bool cost_probe(struct machine *m, bool device, struct cost_probe *p, struct err *e);
-/* Each constant stands unless the probe found less than half or more than twice of it. */
+/* Replaces each constant for which the probe found less than half or more than twice of it. */
 void cost_refine(struct cost_rates *r, const struct cost_probe *p);
 
 #endif

@@ -37,7 +37,15 @@ static void why_not(char *out, size_t room)
         snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
 }
 
-/* Keys that a config may carry for the machines that have a GPU: here they change nothing. */
+/* auto on a machine without a GPU. */
+static void no_card(char *out, size_t room)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    snprintf(out, room, visible ? "no GPU is visible; CUDA_VISIBLE_DEVICES=\"%.200s\"" :
+             "no GPU is visible", visible ? text_quote_z(visible) : "");
+}
+
+/* A note about keys of the config that change nothing on a CPU. */
 static void say_unused(const struct backend_options *b)
 {
     double fraction = 0;
@@ -83,6 +91,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                             .machine = "cpu",
                             .device = "cpu",
                             .threads = threads_count(),
+                            .deterministic = b->deterministic,
                             .blas_core = "none",
                             .trains = job == JOB_TRAIN,
                             .precision = "fp32",
@@ -94,6 +103,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (word != BACKEND_CPU && select_fell_back(s)) {
         log_line("dnn_cpu: using CPU (%s)", s->reason);
+    } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {
+        no_card(s->reason, sizeof s->reason); /* nothing is estimated, nothing said */
     } else if (word != BACKEND_CPU && !other_kind && kernels) {
         s->machine = word == BACKEND_GPU ? "cuda" : NULL; /* opened, or decided, later */
         snprintf(s->reason, sizeof s->reason, "asked for by %s", text_quote_z(from));

@@ -1,7 +1,8 @@
-/* select.h - which machine serves a job, and why. In a build without kernels: auto is the CPU,
- * dnn_gpu warns and is the CPU, or fails with 69 when fallback is "none". With them, dnn_gpu opens
- * the GPU or does the same, and auto waits for estimates. dnn_cpu opens no GPU library, and neither
- * does auto for small work. */
+/* select.h - chooses the machine of a job and records the reason. dnn_cpu opens no GPU library.
+ * dnn_gpu opens the GPU; without one it warns and uses the CPU, or fails with 69 if fallback is
+ * "none". auto compares two estimates (cost.h) and opens no GPU library for small work. With
+ * "deterministic": true the choice depends on tables, shapes and the card's model alone; with false
+ * a short probe of both machines refines the estimates. */
 #ifndef DNN_CHOOSE_SELECT_H
 #define DNN_CHOOSE_SELECT_H
 
@@ -22,6 +23,7 @@ struct selection {
     char driver[32]; /* "" */
     unsigned threads;
     char blas_core[32];    /* "none": no BLAS serves */
+    bool deterministic;    /* auto measures nothing */
     bool trains;           /* answers are in fp32 on every machine */
     /* of the training's products: what was asked for, "auto", empty where none is trained; what
      * they are computed in, "fp32", "bf16" */
@@ -47,11 +49,13 @@ bool select_compared(const struct selection *s);
 /* What the job will take, as measured by its beginning: the estimate of its machine where none
  * was made. */
 void select_took(struct selection *s, double seconds);
-/* Where the machine is not decided: the faster one by estimate (cost.h). A CPU that needs under a
- * second is taken without a look at the GPU; a GPU is opened, probed, and may then be left. */
+/* Decides between CPU and GPU by estimate, unless the machine is decided. A CPU that needs less than
+ * COST_SMALL seconds is chosen without opening the GPU. */
 void select_decide(struct selection *s, const struct select_work *work);
-/* The second look, by select_open: this GPU, which took so many seconds to open, is what was
- * hoped for. */
+/* Decides for the CPU if the machine is not decided: input from a pipe, whose size is not known. */
+void select_piped(struct selection *s);
+/* Estimates again with the model of the GPU that was opened (opened_s: how long that took). False:
+ * the CPU is faster. */
 bool select_stays(struct selection *s, struct machine *m, double opened_s);
 /* Where it is not decided: what a checkpoint was computed on. */
 void select_by_plan(struct selection *s, const struct plan *plan);

@@ -1,5 +1,5 @@
-/* select_auto.c - auto: the estimates of both machines, and the choice. See select.h and cost.h. A
- * GPU that the estimates speak for is opened, probed, and asked once more. */
+/* select_auto.c - `auto`: estimates for CPU and GPU, and the choice. See select.h and cost.h. The GPU
+ * is opened if the estimates favour it; then the estimate is made again for its model. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void say(struct selection *s, bool gpu)
     log_line("auto: cpu %.1f s, gpu %.1f s; using %s", s->cpu_s, s->gpu_s, gpu ? "GPU" : "CPU");
 }
 
-/* Its own products, timed here: only where the answer may hang on it. */
+/* Times products of this CPU. */
 static void probe_cpu(struct cost_rates *cpu)
 {
     struct err e = {0};
@@ -41,12 +41,13 @@ void select_decide(struct selection *s, const struct select_work *work)
     if (s->machine)
         return;
     cpu_describe(&processor);
-    card_find("", "", &card); /* nobody has looked yet */
-    struct cost_rates cpu = cost_of_cpu(processor.core, s->threads);
+    card_find("", "", &card); /* not opened yet */
+    struct cost_rates cpu =
+        cost_of_cpu(processor.core, s->deterministic ? COST_THREADS : s->threads);
     struct cost_rates gpu = cost_of_card(&card, s->precision);
     s->work = *work;
     s->cpu_s = cost_seconds(&cpu, work);
-    if (s->cpu_s > COST_SMALL / 2) {
+    if (!s->deterministic && s->cpu_s > COST_SMALL / 2) {
         probe_cpu(&cpu);
         s->cpu_s = cost_seconds(&cpu, work);
     }
@@ -55,6 +56,15 @@ void select_decide(struct selection *s, const struct select_work *work)
     s->machine = s->estimated ? "cuda" : "cpu";
     if (!s->estimated)
         say(s, false);
+}
+
+void select_piped(struct selection *s)
+{
+    if (s->machine)
+        return;
+    s->machine = "cpu";
+    snprintf(s->reason, sizeof s->reason, "input from a pipe");
+    log_line("auto: input from a pipe; using CPU");
 }
 
 bool select_stays(struct selection *s, struct machine *m, double opened_s)
@@ -69,12 +79,14 @@ bool select_stays(struct selection *s, struct machine *m, double opened_s)
     s->estimated = false;
     machine_describe(m, &info);
     machine_plan(m, 256, 1, &plan);
-    machine_obey(m, &plan); /* the probe computes as the job will */
+    machine_obey(m, &plan); /* the probe uses the precision of the job */
     card_find(info.device, plan.core, &card);
     struct cost_rates gpu = cost_of_card(&card, plan.precision);
-    if (!cost_probe(m, true, &found, &e))
-        return true; /* it has failed, or is full: whoever uses it is told */
-    cost_refine(&gpu, &found);
+    if (!s->deterministic) {
+        if (!cost_probe(m, true, &found, &e))
+            return true; /* broken or full: the job reports it */
+        cost_refine(&gpu, &found);
+    }
     s->gpu_s = cost_seconds(&gpu, &s->work);
     bool stays = cost_prefers_gpu(s->cpu_s, s->gpu_s);
     say(s, stays);

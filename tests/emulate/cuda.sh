@@ -320,14 +320,23 @@ out=$(DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --backend aut
 ok $? "and makes no call" "$out"
 run dnn predict g.dnn d.csv --backend auto
 err_has "using CPU" "predict as well"
-run dnn check c.json --backend auto --set train.epochs=1000000 --json
+cat d.csv | dnn predict g.dnn --backend auto >x.out 2>err
+err_has "auto: input from a pipe; using CPU" "of a pipe nobody knows the length: the CPU"
+auto() { run dnn check c.json --backend auto --set train.epochs=1000000 "$@"; }
+auto --json --threads 1
+mv err one
+auto --json --threads 2
+said=$(grep -o 'auto: cpu .*' err)
+[ -n "$said" ] && [ "$said" = "$(grep -o 'auto: cpu .*' one)" ]
+ok $? "deterministic: the choice knows neither threads nor a clock" "$(cat one err)"
+auto --json --set backend.deterministic=false
 perl -ne '$good ||= /auto: cpu ([0-9.]+) s, gpu ([0-9.]+) s; using CPU/ && $1 > 1 && $2 > $1; END { exit !$good }' err
 ok $? "where the CPU has much to do, the GPU is opened and probed, and left where it is slower" "$(cat err)"
 out_has '"used":"dnn_cpu","reason":"estimates: cpu ' "with both estimates as the reason"
 perl -ne 'next unless /"reason":"estimates: cpu ([0-9.]+) s, gpu ([0-9.]+) s"/; my $said = "$1 $2";
     $good = /"estimates":\{"cpu_s":([-0-9.e+]+),"gpu_s":([-0-9.e+]+)\}/ && sprintf("%.1f %.1f", $1, $2) eq $said; END { exit !$good }' out
 ok $? "check --json: the estimates that decided" "$(cat out)"
-run dnn check c.json --backend auto --set train.epochs=1000000
+auto --set backend.deterministic=false
 perl -ne '$c = $1 if /requested auto: estimates: cpu ([0-9.]+) s, gpu/; $good ||= /^time .* s by steps timed here, ([0-9.]+) s as estimated \(/ && $1 eq $c;
     END { exit !$good }' out
 ok $? "as in its text, beside the time that was measured" "$(cat out)"

@@ -22,6 +22,12 @@ static struct planned { char call[40]; unsigned left; cudaError_t code; } planne
 static unsigned planned_count;
 static bool begun;
 
+/* Tells `auto` that there are cards (backend/card.c). */
+extern "C" {
+extern const bool card_emulated;
+const bool card_emulated = true;
+}
+
 /* --- errors --- */
 
 static const struct { cudaError_t code; const char *name; bool sticky; } errors[] = {

@@ -34,7 +34,6 @@ sub tidy {
     $text =~ s/\b\d+(?:\.\d+)?(?:e[-+]\d+)? s\b/T s/g;
     $text =~ s/\b\d+(?:\.\d+)? rows\/s/N rows\/s/g;
     my $why = qr/(?:this build has no GPU kernels|no CUDA driver|no GPU is visible)(?:; CUDA_VISIBLE_DEVICES=\\?"\\?"|)/;
-    $text =~ s/auto: (?:using CPU \($why\)|cpu \S+ s, gpu \S+ s; using CPU)/auto: using CPU (WHY)/g;
     $text =~ s/(unavailable|"reason":)( \(|")(?:$why|estimates: [^"]*)/$1$2WHY/g;
     $text =~ s/\Q$ENV{DATA}\E/DATA/g;
     return $text;

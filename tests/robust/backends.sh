@@ -8,8 +8,10 @@ make_data d.csv 200
 make_config c.json d.csv binary '"epochs": 1'
 run dnn train c.json -o m.dnn --json
 is_exit 0 "G01 auto: the CPU"
-grep -qE 'dnn: auto: (using CPU \(|cpu [0-9.]+ s, gpu [0-9.]+ s; using CPU)' err
-ok $? "with the reason" "$(cat err)"
+err_lacks auto "no GPU on the machine: nothing is estimated, nothing said"
+out_has '"cpu_s":' "the time is that of the training"
+out_has '"gpu_s":null' "of a GPU there is none"
+out_has '"reason":"no GPU is visible' "the reason is in the JSON"
 err_lacks warning
 out_has '"requested":"auto","used":"dnn_cpu"'
 run dnn train c.json -o m.dnn --backend dnn_cpu

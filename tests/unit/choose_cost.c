@@ -1,7 +1,9 @@
 /* choose_cost.c - which job goes where, on machines that are made up; and what a probe changes. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "backend/card.h"
 #include "backend/machine.h"
 #include "base/thread.h"
 #include "choose/cost.h"
@@ -20,6 +22,8 @@ static struct select_work wide_net(double rows, double epochs, double batch)
     return (struct select_work){.rows = rows * epochs, .flops = 3.2e6,
                                 .steps = rows * epochs / batch, .bytes = rows * 120};
 }
+
+const bool card_emulated = true; /* auto has a card to think of */
 
 static bool goes_to_gpu(const char *core, unsigned threads, const char *card, const char *arch,
                         struct select_work work)
@@ -137,6 +141,23 @@ int main(void)
     s.work = (struct select_work){.rows = 1e9, .flops = 1e9, .steps = 1e6};
     ok(!select_stays(&s, m, 0.1) && s.gpu_s > 1.5, "and is left where it is slower than hoped");
     ok(select_stays(&s, m, 0.1), "nobody asks a third time");
+
+    /* deterministic: neither threads nor a probe */
+    struct selection once = {.requested = "auto", .used = "dnn_cpu", .precision = "fp32",
+                             .threads = 1, .deterministic = true, .cpu_s = -1, .gpu_s = -1};
+    struct selection twice = once;
+    twice.threads = 64;
+    select_decide(&once, &higgs);
+    select_decide(&twice, &higgs);
+    ok(strcmp(once.machine, "cuda") == 0 && once.cpu_s == twice.cpu_s && once.gpu_s == twice.gpu_s,
+       "deterministic: the estimates know no threads and no clock");
+    bool first = select_stays(&once, m, 0.1), second = select_stays(&twice, m, 100);
+    ok(first == second && once.gpu_s == twice.gpu_s, "nor how long the GPU took to open");
+    once.machine = NULL;
+    select_piped(&once);
+    ok(strcmp(once.machine, "cpu") == 0, "input from a pipe is answered on the CPU");
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+    ok(!card_present(), "a card that is hidden is not there");
     machine_close(m);
     return done();
 }

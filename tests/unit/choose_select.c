@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/card.h"
 #include "base/log.h"
 #include "choose/select.h"
 #include "scratch.h"
@@ -93,7 +94,8 @@ int main(void)
     a = ask("auto", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "auto") == 0 && a.warnings == 0,
        "auto is the CPU without a warning");
-    is_string(a.said, "dnn: auto: using CPU (this build has no GPU kernels)\n", "with the reason");
+    is_string(a.said, card_present() ? "dnn: auto: using CPU (this build has no GPU kernels)\n" : "",
+              "which is said where the machine has a GPU");
     a = ask("dnn_gpu", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "dnn_gpu") == 0 && strcmp(a.used, "dnn_cpu") == 0,
        "dnn_gpu falls back to the CPU");
