@@ -146,6 +146,8 @@ static void say_late(const struct card *m, double waited, struct err *e)
                  ", and GPU %d (%s) has not answered for %.0f seconds%s", m->device.index,
                  text_quote_z(m->device.name), waited, last);
     cuda_late_help(e);
+    if (e->id == ERR_MACHINE_FAULT)
+        err_cause(e, FAULT_HANG);
 }
 
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds)

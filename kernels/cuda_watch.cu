@@ -53,6 +53,8 @@ static void give_up(double seconds, struct err *e)
         snprintf(e->what + begun, sizeof e->what - begun,
                  ", and %s has not come back for %.0f seconds", call, seconds);
     cuda_late_help(e);
+    if (e->id == ERR_MACHINE_FAULT)
+        err_cause(e, FAULT_HANG);
     cuda_end_calls(cudaErrorUnknown);
     machine_stuck(e);
 }

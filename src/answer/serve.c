@@ -207,8 +207,8 @@ static void answer_there(void *answering)
     a->good = answer(a->s, a->records, a->count, a->logits, &a->e);
 }
 
-/* The thread of a device is parked in its call for good: what it was given is left to it, and
- * nothing of it is read here any more. */
+/* The thread of the device never comes back from its call: its machine and network are left to it.
+ */
 static bool left_behind(struct serve *s)
 {
     s->stepper = NULL;
@@ -217,7 +217,7 @@ static bool left_behind(struct serve *s)
     return false;
 }
 
-/* On a device by the thread that can be left behind with it, and with all it was given. */
+/* Answers on a device, driven by a thread that can be left in a call that hangs. */
 static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                           struct err *e)
 {
@@ -228,12 +228,16 @@ static bool answer_beside(struct serve *s, unsigned char *records, uint64_t coun
     return a.good;
 }
 
-/* Where the device failed, the CPU answers, these records first. */
+/* After a fault of the device, or without room on it, the CPU answers, these records first. After a
+ * hang it does not: the driver may hold this process as well. */
 static bool answer_instead(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                            struct err *e)
 {
     if (!select_falls_back(&s->backend, &s->options, e))
         return false;
+    if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
+        return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be killed "
+                           "with -9");
     bool device = beside(s);
     select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
     err_clear(e);

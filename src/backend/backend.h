@@ -88,6 +88,7 @@ enum gpu_refusal {
     REFUSAL_SETUP,      /* a service or a fabric of cards is not ready */
     REFUSAL_CARD        /* the driver answers with an error of the card */
 };
+enum { FAULT_HANG = 1 }; /* the cause of ERR_MACHINE_FAULT: the device does not answer */
 struct machine *machine_open(const struct machine_options *o, struct err *e);
 void machine_close(struct machine *m);
 /* Fills the plan for this batch: what the machine chooses, or was told to obey. */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,21 +16,22 @@
 #include "base/sys.h"
 #include "base/text.h"
 
-static const char variable[] = "DNN_FALLBACK";
-static const char resuming[] = "resume: ", afresh[] = "afresh: ";
-static const char config_variable[] = "DNN_FALLBACK_CONFIG";
-enum { MOST_HANDED = 64 << 10 }; /* bytes; a variable may have 128 KiB */
+static const char marker[] = "dnn:anew:", label[] = "dnn-anew", magic[] = "dnn anew 1";
+enum { MOST_WARNED = 64 << 10, MOST_HEAD = 256 };
 
 struct anew {
     struct text line;
     char **words;
-    int config; /* descriptor; -1: none */
+    char name[32];
+    const char *config;
+    size_t config_length;
+    int fd; /* -1: none */
 };
 
-/* --- by the program that goes --- */
+/* --- the old program --- */
 
-/* The words of /proc/self/cmdline, NULL behind the last, in the memory of *line; NULL: it cannot be
- * read. */
+/* The words of /proc/self/cmdline, NULL behind the last, in the memory of *line. NULL: not
+ * readable. */
 static char **command_line(struct text *line)
 {
     char piece[4096];
@@ -52,71 +52,58 @@ static char **command_line(struct text *line)
     return words;
 }
 
-/* The file of the config may be a pipe, or another one by now. False: it cannot be handed over, and
- * not be read again. */
-static bool hand_config(const char *config, size_t length, const char *path, int *fd)
-{
-    char number[16];
-    size_t done;
-    *fd = -1;
-    if (!config || sys_memory("config", fd) != 0)
-        return file_lasts(path);
-    snprintf(number, sizeof number, "%d", *fd);
-    if (sys_write(*fd, config, length, SYS_HERE, &done) == 0 &&
-        setenv(config_variable, number, 1) == 0)
-        return true;
-    sys_close(*fd);
-    *fd = -1;
-    return file_lasts(path);
-}
-
 static void drop(struct anew *a)
 {
-    if (a->words) {
-        unsetenv(variable);
-        unsetenv(config_variable);
-    }
-    if (a->config >= 0)
-        sys_close(a->config);
+    if (a->fd >= 0)
+        sys_close(a->fd);
     mem_free(a->words);
     text_free(&a->line);
     mem_free(a);
 }
 
-struct anew *anew_ready(const char *config, size_t length, const char *path)
+struct anew *anew_ready(const char *config, size_t length)
 {
     struct anew *a = mem_zero(1, sizeof *a);
-    a->config = -1;
-    a->words = anew_is() ? NULL : command_line(&a->line); /* once */
-    if (a->words && hand_config(config, length, path, &a->config) && stop_hand_on())
+    a->fd = -1;
+    a->config = config;
+    a->config_length = length;
+    a->words = config && !anew_is() ? command_line(&a->line) : NULL;
+    if (a->words && sys_memory(label, &a->fd) == 0 && stop_hand_on())
         return a;
     drop(a);
     return NULL;
 }
 
-/* DNN_FALLBACK is "resume: 12.5 12.5: why", and the warnings so far below, one a line. */
-static bool hand_over(bool resume, const char *why, struct anew_spent spent,
+/* The warnings, whole lines, as many as there is room for. */
+static size_t warned_length(const struct text *warned)
+{
+    size_t length = warned->length < MOST_WARNED ? warned->length : MOST_WARNED;
+    while (length > 0 && warned->data[length - 1] != '\n')
+        length--;
+    return length;
+}
+
+static bool hand_over(const struct anew *a, bool resume, const char *why, struct anew_spent spent,
                       const struct text *warned)
 {
-    struct text word = {0};
-    text_printf(&word, "%s%.3f %.3f: %.280s\n", resume ? resuming : afresh, spent.here, spent.all,
-                why);
-    text_add(&word, warned->data ? warned->data : "", warned->length);
-    if (word.length > MOST_HANDED) { /* whole lines */
-        size_t most = MOST_HANDED;
-        while (most > 0 && word.data[most - 1] != '\n')
-            most--;
-        word.data[most] = '\0';
-    }
-    bool good = setenv(variable, word.data, 1) == 0;
-    text_free(&word);
+    struct text all = {0};
+    size_t done, reason = strlen(why), lines = warned_length(warned);
+    text_printf(&all, "%s %d %.3f %.3f %zu %zu %zu\n", magic, resume, spent.here, spent.all, reason,
+                lines, a->config_length);
+    text_add(&all, why, reason);
+    text_add(&all, warned->data ? warned->data : "", lines);
+    text_add(&all, a->config, a->config_length);
+    bool good = sys_write(a->fd, all.data, all.length, SYS_HERE, &done) == 0;
+    text_free(&all);
     return good;
 }
 
 void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spent spent,
                   const struct text *warned)
 {
-    if (hand_over(resume, why, spent, warned))
+    snprintf(a->name, sizeof a->name, "%s%d", marker, a->fd);
+    a->words[0] = a->name;
+    if (hand_over(a, resume, why, spent, warned))
         execv("/proc/self/exe", a->words);
     int error = errno;
     stop_hand_off();
@@ -124,80 +111,102 @@ void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spen
     drop(a);
 }
 
-/* --- by the one that comes --- */
+/* --- the new program --- */
 
-/* What the variable says: seconds spent, why in bytes *length, and what follows it; NULL: it does
- * not stand. */
-static const char *handed(struct anew_spent *spent, size_t *length)
+/* Written once, by anew_receive. */
+static struct {
+    bool is, resumes;
+    struct anew_spent spent;
+    char why[256], *warnings, *config;
+    size_t config_length;
+} received;
+
+/* The descriptor that name tells of; -1: none of ours. */
+static int descriptor_of(const char *name)
 {
-    const char *word = getenv(variable);
-    *spent = (struct anew_spent){0};
-    *length = 0;
-    if (!word || strlen(word) < strlen(resuming))
-        return NULL;
-    word += strlen(resuming);
-    char here[32], all[32];
-    int used = 0;
-    struct anew_spent told;
-    if (sscanf(word, "%31[0-9.] %31[0-9.]: %n", here, all, &used) == 2 && used &&
-        text_to_double(here, &told.here) && text_to_double(all, &told.all)) {
-        *spent = told;
-        word += used;
-    }
-    *length = strcspn(word, "\n");
-    return word;
+    char path[48], target[64];
+    int64_t fd;
+    if (!name || strncmp(name, marker, sizeof marker - 1) != 0 ||
+        !text_to_int(name + sizeof marker - 1, &fd) || fd <= STDERR_FILENO || fd > INT_MAX)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)fd);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return -1;
+    target[length] = '\0';
+    return strncmp(target, "/memfd:", 7) == 0 && strstr(target, label) ? (int)fd : -1;
+}
+
+/* Takes the parts out of bytes [length]. */
+static bool parse(char *bytes, size_t length)
+{
+    char head[MOST_HEAD], here[32], all[32];
+    size_t line = strcspn(bytes, "\n"), why, warned, config, at = line + 1;
+    int resume;
+    if (line >= sizeof head || strncmp(bytes, magic, sizeof magic - 1) != 0)
+        return false;
+    memcpy(head, bytes, line);
+    head[line] = '\0';
+    if (sscanf(head + sizeof magic - 1, " %d %31[0-9.] %31[0-9.] %zu %zu %zu", &resume, here, all,
+               &why, &warned, &config) != 6 ||
+        !text_to_double(here, &received.spent.here) || !text_to_double(all, &received.spent.all) ||
+        at > length || why > length - at || warned > length - at - why ||
+        config != length - at - why - warned)
+        return false;
+    snprintf(received.why, sizeof received.why, "%.250s", text_quote(bytes + at, why));
+    received.warnings = mem_string_n(bytes + at + why, warned);
+    received.config = mem_string_n(bytes + at + why + warned, config);
+    received.config_length = config;
+    received.resumes = resume != 0;
+    return true;
+}
+
+void anew_receive(const char *name)
+{
+    char path[48], *bytes = NULL;
+    size_t length;
+    struct err e = {0};
+    int fd = descriptor_of(name);
+    if (fd < 0)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (file_slurp(path, JSON_MOST_BYTES + 2 * MOST_WARNED, ERR_JSON_LIMIT, &bytes, &length, &e))
+        received.is = parse(bytes, length);
+    mem_free(bytes);
+    sys_close(fd);
 }
 
 bool anew_is(void)
 {
-    return getenv(variable) != NULL;
+    return received.is;
 }
 
 bool anew_resumes(void)
 {
-    const char *word = getenv(variable);
-    return word && strncmp(word, resuming, strlen(resuming)) == 0;
+    return received.resumes;
 }
 
 bool anew_why(char *to, size_t room)
 {
-    struct anew_spent spent;
-    size_t length;
-    const char *why = handed(&spent, &length);
-    if (why)
-        snprintf(to, room, "%.250s", text_quote(why, length));
-    return why != NULL;
+    if (received.is)
+        snprintf(to, room, "%s", received.why);
+    return received.is;
 }
 
 struct anew_spent anew_spent(void)
 {
-    struct anew_spent spent;
-    size_t length;
-    handed(&spent, &length);
-    return spent;
+    return received.spent;
 }
 
 const char *anew_warnings(void)
 {
-    struct anew_spent spent;
-    size_t length;
-    const char *why = handed(&spent, &length);
-    return why && why[length] ? why + length + 1 : "";
+    return received.warnings ? received.warnings : "";
 }
 
 char *anew_config(size_t *length)
 {
-    const char *word = anew_is() ? getenv(config_variable) : NULL;
-    char path[48], *bytes = NULL;
-    int64_t fd;
-    struct err e = {0};
-    if (!word || !text_to_int(word, &fd) || fd <= STDERR_FILENO || fd > INT_MAX)
-        return NULL;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)fd);
-    if (!file_slurp(path, JSON_MOST_BYTES, ERR_JSON_LIMIT, &bytes, length, &e))
-        bytes = NULL;
-    else
-        sys_close((int)fd);
-    unsetenv(config_variable);
-    return bytes;
+    char *text = received.config;
+    *length = received.config_length;
+    received.config = NULL;
+    return text;
 }

@@ -1,7 +1,9 @@
-/* anew.h - a command that is executed anew in the same process, with nothing of the GPU left, and
- * what the program before hands to the one that comes: why, whether to go on from a checkpoint,
- * what was spent and warned of (the environment variable DNN_FALLBACK), and the config as it was
- * read (DNN_FALLBACK_CONFIG: the descriptor of its text). Once for each command. */
+/* anew.h - executes the command anew in the same process, without the GPU that failed. A failed
+ * driver keeps memory and threads that only a new program gets rid of. Once for each command.
+ *
+ * The old program writes into a file without a name (memfd): why it ended, whether to resume, the
+ * seconds spent, its warnings, and the text of the config. The new program gets the descriptor in
+ * argv[0], "dnn:anew:7". No environment variable takes part, so none can be set by accident. */
 #ifndef DNN_BASE_ANEW_H
 #define DNN_BASE_ANEW_H
 
@@ -10,25 +12,27 @@
 
 struct text;
 struct anew;
-/* Seconds that a process which was left had used, and those of its training over all runs. */
+/* Seconds used by the program before (here), and by its training over all runs (all). */
 struct anew_spent { double here, all; };
 
-/* --- by the program that goes --- */
+/* --- the old program --- */
 
-/* Ready to be executed. config [length]: its text, or NULL: it is read again from path. NULL: it
- * cannot be, was already, or a signal has asked for the end (stop_wanted). */
-struct anew *anew_ready(const char *config, size_t length, const char *path);
-/* Returns only where that fails, with a note, and frees. warned: lines. */
+/* Prepares the execution; signals wait for the new program from here on. config [length]: the text
+ * of the config. NULL: not possible, already executed anew, or a signal asked to end. */
+struct anew *anew_ready(const char *config, size_t length);
+/* Executes the program anew. Returns only if that fails, with a note, and frees a. warned: lines. */
 void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spent spent,
                   const struct text *warned);
 
-/* --- by the one that comes. A user's own word in the variable may be anything --- */
+/* --- the new program --- */
 
-bool anew_is(void);
-bool anew_resumes(void);                 /* it is to go on from a checkpoint */
-bool anew_why(char *to, size_t room);    /* quoted; false: nothing was handed over */
-struct anew_spent anew_spent(void);      /* 0 where there was no program before */
-const char *anew_warnings(void);         /* of the one before, one a line; or "" */
-char *anew_config(size_t *length);       /* the text, once; mem_free; NULL: none */
+/* Reads the descriptor that name (argv[0]) tells of. main calls it once, before all others. */
+void anew_receive(const char *name);
+bool anew_is(void);                      /* this program was executed anew */
+bool anew_resumes(void);                 /* ... to resume from a checkpoint */
+bool anew_why(char *to, size_t room);    /* why the old program ended, quoted; false: there was none */
+struct anew_spent anew_spent(void);      /* 0: there was no old program */
+const char *anew_warnings(void);         /* those of the old program, one a line; or "" */
+char *anew_config(size_t *length);       /* the text, once; caller mem_frees; NULL: none */
 
 #endif

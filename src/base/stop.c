@@ -24,8 +24,6 @@ static const char *_Atomic phase = "start";
 static _Atomic bool phase_disposable = true; /* nothing is begun that could be lost */
 static _Atomic bool held; /* stop_hold */
 static _Atomic bool handing; /* stop_hand_on */
-static _Atomic double limit_at;
-static _Atomic bool at_stake;
 
 static const struct ending {
     int number;
@@ -110,7 +108,7 @@ static void handle(int number, bool key)
     }
 }
 
-/* For the program that comes: here it stays pending, as no thread takes it any more. */
+/* Keeps the signal pending for the new program: blocks it in this thread and sends it again. */
 static void hand_on(int number, ucontext_t *context)
 {
     sigaddset(&context->uc_sigmask, number);
@@ -177,6 +175,20 @@ static void install_one(int number)
     sigaction(number, &a, NULL);
 }
 
+static sigset_t unblocked; /* the mask before stop_block */
+static bool blocked;
+
+void stop_block(void)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    for (size_t i = 0; i < ENDINGS; i++)
+        sigaddset(&all, endings[i].number);
+    sigaddset(&all, SIGUSR1);
+    sigaddset(&all, SIGUSR2);
+    blocked = sigprocmask(SIG_BLOCK, &all, &unblocked) == 0;
+}
+
 void stop_install(void)
 {
     for (size_t i = 0; i < ENDINGS; i++)
@@ -187,6 +199,9 @@ void stop_install(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     install_crashes();
+    if (blocked)
+        pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+    blocked = false;
 }
 
 bool stop_wanted(void)
@@ -253,8 +268,6 @@ void stop_forget(void)
     atomic_store(&noticed_by_work, false);
     atomic_store(&checkpoint_asked, false);
     atomic_store(&status_asked, false);
-    atomic_store(&limit_at, 0);
-    atomic_store(&at_stake, false);
     alarm(0);
 }
 
@@ -263,34 +276,16 @@ void stop_hold(bool hold)
     atomic_store(&held, hold);
 }
 
-void stop_limit(double at)
-{
-    atomic_store(&limit_at, at);
-}
-
-void stop_at_stake(bool there)
-{
-    atomic_store(&at_stake, there);
-}
-
 bool stop_leaves(double waited, struct err *e)
 {
-    bool stake = atomic_load(&at_stake);
-    double now = clock_now(), grace = stake ? STOP_GRACE_WORK_S : STOP_GRACE_S;
-    double limit = atomic_load(&limit_at);
-    if (waited < grace)
-        return false;
-    double at = atomic_load(&first_at); /* 0: the handler is about to say when */
-    if (atomic_load(&first) && at > 0 && now - at >= grace)
-        return !err_set(e, stop_id(), "stopped by %s", stop_name());
-    return !stake && limit > 0 && waited >= STOP_GRACE_LIMIT_S &&
-           now - limit >= STOP_GRACE_LIMIT_S &&
-           !err_set(e, ERR_MACHINE_FAULT, "the time limit is over");
+    double at = atomic_load(&first_at); /* 0: the handler is about to set it */
+    return waited >= STOP_GRACE_S && atomic_load(&first) && at > 0 &&
+           clock_now() - at >= STOP_GRACE_S && !err_set(e, stop_id(), "stopped by %s", stop_name());
 }
 
-static sigset_t unhanded; /* what was blocked before */
+static sigset_t unhanded; /* the mask before stop_hand_on */
 
-/* An alarm would outlive this program, and what it meant does not. */
+/* The alarm is cancelled: it would survive the execution. */
 bool stop_hand_on(void)
 {
     sigset_t all;
@@ -310,7 +305,7 @@ void stop_hand_off(void)
     pthread_sigmask(SIG_SETMASK, &unhanded, NULL);
 }
 
-/* A program has the mask of the thread that executed it. */
+/* The program inherits the mask of the thread that executed it. */
 void stop_take_on(void)
 {
     sigset_t none;

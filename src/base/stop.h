@@ -1,14 +1,12 @@
-/* stop.h - why work ends early. Handlers only set flags; every loop polls. SIGTERM, SIGHUP,
- * SIGXCPU: stop with checkpoint (75); SIGINT: the same, 130; a second one: at once, temporary files
- * removed. SIGUSR1: checkpoint now; SIGUSR2: a status line. SIGPIPE: 141, quiet (ignored as a
- * signal; the failing write says so). SIGXFSZ: the write fails with EFBIG. A signal ignored at
- * start (nohup) stays ignored.
+/* stop.h - signals. Handlers only set flags; every loop polls them. SIGTERM, SIGHUP and SIGXCPU stop
+ * with a checkpoint (75), SIGINT the same (130). A second one ends at once; temporary files are
+ * removed. SIGUSR1 asks for a checkpoint, SIGUSR2 for a status line. SIGPIPE and SIGXFSZ are ignored:
+ * the write fails (141, or EFBIG). A signal that is ignored at the start (nohup) stays ignored.
  *
- * Which signal is the second one? timeout(1), schedulers and shells deliver one request twice, to
- * the process and to its group, and a press of Ctrl-C reaches dnn from the terminal and once more
- * from whoever started it: what follows the first within STOP_TOGETHER_S seconds is the same
- * request. Two presses never are, however fast: the terminal sends each once. SIGXCPU, which the
- * kernel repeats every second, is never a second one. */
+ * timeout(1), schedulers and shells deliver one request twice, to the process and to its group. So a
+ * signal within STOP_TOGETHER_S seconds of the first is the same request. Two presses of Ctrl-C are
+ * always two requests: the terminal sends each once. SIGXCPU is never a second request: the kernel
+ * repeats it every second. */
 #ifndef DNN_BASE_STOP_H
 #define DNN_BASE_STOP_H
 
@@ -18,6 +16,7 @@
 
 #define STOP_TOGETHER_S 0.1
 
+void stop_block(void);                /* signals wait until stop_install; any time in start-up */
 void stop_install(void);
 bool stop_wanted(void);               /* a signal asked to end */
 int stop_exit(void);                  /* 75 or 130; 0 when none */
@@ -32,30 +31,23 @@ void stop_request(int signal_number); /* for tests: as if that signal had come *
 void stop_key(void);                  /* for tests: as if Ctrl-C had been pressed */
 void stop_forget(void);               /* for tests: no signal has come */
 
-/* What the program is doing, a string that lives for ever: shown by the line of a crash.
- * `disposable`, as the program begins: nothing would be lost; a signal, of this phase or one
- * before, that nobody has noticed after STOP_PATIENCE_S (a read that waits for a pipe) then ends
- * the process by itself. In any other phase a line says that the work at hand is waited for. */
+/* Names the work of now, for the line of a crash; name is a literal. disposable: nothing would be
+ * lost by an end. If a signal is not polled within STOP_PATIENCE_S (a read waits for a pipe), a
+ * disposable phase ends by the handler itself; in any other phase a line says that the work is
+ * finished first. */
 #define STOP_PATIENCE_S 2
 void stop_phase(const char *name, bool disposable);
-/* Until it is let go, no phase is disposable: what is around them has to be tidied up. */
+/* While held no phase is disposable: the work around the phases has something to tidy up. */
 void stop_hold(bool hold);
-/* Whether what has not answered for so many seconds, a device, is to be left, though it may not
- * hang: a signal asked to end STOP_GRACE_S ago, or the time limit was over STOP_GRACE_LIMIT_S ago
- * (then ERR_MACHINE_FAULT, as a hang is: no sound card takes so long for a batch, though a driver
- * that compiles may take some of it); e begins the message. Where steps would be lost, a limit
- * waits on, and a signal for STOP_GRACE_WORK_S. From any thread. */
+/* True: stop waiting for a device that has been silent for `waited` seconds. A signal asked to end,
+ * and it has been silent for STOP_GRACE_S since; e has the beginning of the message. Any thread. */
 #define STOP_GRACE_S 5
-#define STOP_GRACE_LIMIT_S 60
-#define STOP_GRACE_WORK_S 20
 bool stop_leaves(double waited, struct err *e);
-void stop_limit(double at);    /* clock_now() when the time is up; 0: never */
-void stop_at_stake(bool there);
-/* The program is executed anew: signals from here on wait for the new one. False: one has asked to
- * end before, and all is as it was. */
+/* Before the program is executed anew: signals stay pending for the new program. False: a signal
+ * has asked to end, nothing is changed. */
 bool stop_hand_on(void);
-void stop_hand_off(void);      /* it could not be executed */
-void stop_take_on(void);       /* by the new one, behind stop_install */
+void stop_hand_off(void);      /* the execution failed: signals are handled here again */
+void stop_take_on(void);       /* in the new program, after stop_install: handles the pending ones */
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);
 

@@ -14,7 +14,7 @@
 #include "check/gpucheck_parts.h"
 
 /* What a process that was told to stop may take to tidy up, and one that has said all to end. */
-static const double GRACE_S = STOP_GRACE_WORK_S + 2;
+static const double GRACE_S = 4 * STOP_GRACE_S + 2;
 
 /* --- what it says --- */
 

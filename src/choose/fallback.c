@@ -190,7 +190,7 @@ void select_fall_back(struct selection *s, const struct err *e, const char *then
 void select_restart(struct selection *s, const struct config *c, const struct err *e, bool resume,
                     const char *then, struct anew_spent spent)
 {
-    struct anew *a = anew_ready(c->text, c->text_length, c->path);
+    struct anew *a = anew_ready(c->text, c->text_length);
     struct text warned = {0};
     if (!a)
         return;

@@ -342,6 +342,7 @@ int cli_main(int argc, char **argv)
     mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
     machine_on_wait(stop_leaves);
+    anew_receive(argc ? argv[0] : NULL);
     stop_install();
     if (anew_is())
         stop_take_on();

@@ -222,8 +222,6 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
             steps = (uint32_t)(now->tried - tried); /* those before the one that was left */
         done += steps;
         r->steps_here += steps;
-        if (r->steps_here > 1) /* and how long a step takes is known */
-            stop_at_stake(true);
         r->step_seconds += took;
         fit_stretch(r, steps, took);
         if (steps == 1)

@@ -13,32 +13,22 @@
 #include "choose/memory.h"
 #include "train/training.h"
 
-/* Of a GPU that does not answer before anything is trained. */
-static void limit(const struct training *t, const struct config *c)
-{
-    double most = c->train.time_limit_s;
-    stop_limit(most > 0 ? t->began + most - t->used : 0);
-}
-
 static bool story(struct training *t, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
     double began = t->began;
-    limit(t, q->config);
     if (!training_open(t, q, e) || (q->profile && !profile_begin(q->profile, e)) ||
         !training_load(t, e))
         return false;
     double loaded = clock_now();
     if (!training_build(t, e))
         return false;
-    limit(t, q->config); /* of all runs together, as the checkpoint says */
     double started = clock_now();
     profile_machine(t->backend.device);
     t->progress = progress_open((enum progress_style)q->progress, q->config->train.epochs,
                                 t->history.metric ? t->history.metric->name : NULL);
     if (!epochs_run(t, e))
         return false;
-    stop_limit(0);
     progress_close(t->progress);
     t->progress = NULL;
     double trained = clock_now();
@@ -94,8 +84,6 @@ bool train_run(const struct train_request *q, struct train_result *r, struct err
     r->says_kept = t.says_kept;
     r->said = t.said;
     running = NULL;
-    stop_limit(0);
-    stop_at_stake(false);
     over = good;
     training_close(&t);
     over = false;

@@ -10,7 +10,7 @@ if [ ! -e "$full" ]; then
     skip "2,000 rows of bank-marketing on the emulated GPU" "no $(basename "$full") in DNN_SHARED_DATA"
     done_testing
 fi
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 awk 'NR == 1 || (NR % 22 == 0 && n++ < 2000)' "$full" >bank.csv
 is "$(wc -l <bank.csv)" 2001 "2,000 rows of 45,211"
 run dnn init bank.csv --target y -o c.json

@@ -4,7 +4,7 @@
 # One line reproduces any fault: DNN_EMULATE=break:N:719, hang:N, or DNN_FAULT=cuda:N:CODE. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 gpu='"backend": {"name": "dnn_gpu", "fallback": "none"}'
 
 # close FILE FILE BOUND: two files of answers differ by so much at most

@@ -3,7 +3,7 @@
 # behind a driver that does not serve; and another kind of GPU. Ids: G02 G03 G04 G05 G13 G14 G15 G16. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_DEVICE_ID GPU_BACKEND
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_DEVICE_ID GPU_BACKEND
 warnings() { grep 'warning:' err | grep -vc 'less than 4 GiB'; }
 make_data d.csv 300
 make_config n.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_gpu", "fallback": "none"}'

@@ -5,7 +5,7 @@
 # any of them: DNN_EMULATE=any:N:CODE,report.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 train='"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}, "early_stopping": {"patience": 0}'
 make_data d.csv 300
 make_config f.json d.csv binary "$train" '"backend": {"name": "dnn_gpu"}'

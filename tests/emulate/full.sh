@@ -3,7 +3,7 @@
 # and all that was taken is given back. Ids: G06. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_WGMMA
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_WGMMA
 mkdir tmp
 export TMPDIR=$WORK/tmp
 make_data d.csv 400

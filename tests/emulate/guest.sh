@@ -4,7 +4,7 @@
 # DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_GUESTS
 stub() { # stub FOLDER lt|dnn|lt12|dnn8 FLAGS...
     local folder=$1 kind=$2 flags="-DCUBLASLT" file
     shift 2

@@ -3,7 +3,7 @@
 # allocated once the steps run, little room and small cards are warned of. Ids: G06 G07 G14. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
 number() { sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p" "$1" | tail -n 1; } # number FILE KEY: the last on the last line
 device_of() { grep -o "\"$2\":{[^}]*}" "$1" | tail -n 1 | sed -n "s/.*\"$3\":\([0-9]*\).*/\1/p"; }
 make_data d.csv 1200

@@ -3,7 +3,7 @@
 # measured there, the best weights stay there; how often the host waits, and what it calls, by the epoch. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
 gpu='"backend": {"name": "dnn_gpu", "fallback": "none"}'
 make_data d.csv 2000
 make_data more.csv 9000

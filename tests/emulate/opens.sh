@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 . "$ROOT/tests/opens.sh"
-unset DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 card=no
 [ "${1:-}" != --card ] || card=yes
 [ $card = yes ] || stand_ins

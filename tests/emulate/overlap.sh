@@ -3,7 +3,7 @@
 # rows do, where a fault goes on. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 500
 make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
 dnn train c.json -o m.dnn --progress none --quiet

@@ -3,7 +3,7 @@
 # second time, in every order of work and after a break; fp16's gradients run over and are scaled down; what a card lacks. Ids: N13.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 1000
 make_config c.json d.csv binary '"epochs": 6, "optimizer": {"type": "adamw", "learning_rate": 0.02}, "early_stopping": {"patience": 0},
   "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'

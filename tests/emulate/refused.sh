@@ -3,7 +3,7 @@
 # and by gpucheck (none, in the check that it belongs to). Ids: G02 G13 G20. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE KUBERNETES_SERVICE_HOST
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE KUBERNETES_SERVICE_HOST
 mkdir tmp
 export TMPDIR=$WORK/tmp
 make_data d.csv 200

@@ -3,7 +3,7 @@
 # forgotten. Ids: G09 G12. DNN is build/emulated/dnn; DNN_EMULATE=break:N, hang:N, stall:N.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 300
 make_config c.json d.csv binary '"epochs": 40, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' '"backend": {"name": "dnn_gpu"}'
 make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_gpu"}'
@@ -43,8 +43,4 @@ err_has "beginning anew with the CPU"
 limited "from a checkpoint" hang:300
 err_has "resuming at step"
 
-# a user's own word is no number
-run env DNN_FALLBACK='afresh: 1e999 x: because' "$DNN" train c.json -o a.dnn --json --progress none
-out_has '"reason":"1e999 x: because"' "a word in DNN_FALLBACK that dnn did not write"
-check "counts for nothing" between "$(seconds total)" 0 20
 done_testing

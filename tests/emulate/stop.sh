@@ -3,7 +3,7 @@
 # before took, then the host looks; never a whole epoch ahead. (Of many answers: tests/unit/model_step.c.) DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 60000 # 42,000 steps an epoch, of four kernels each
 make_config c.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 for order in 0 1; do # work is done when it is waited for, or at once

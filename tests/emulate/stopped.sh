@@ -4,7 +4,7 @@
 # Ids: G09 G12 S01. DNN is build/emulated/dnn; DNN_EMULATE=term:N, break:N, hang:N, stall:N.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 300
 make_config c.json d.csv binary '"epochs": 12, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}' '"backend": {"name": "dnn_gpu"}'
 make_config long.json d.csv binary '"epochs": 1000000, "checkpoint": {"every_s": 0}, "early_stopping": {"patience": 0}' '"backend": {"name": "dnn_gpu"}'
@@ -104,14 +104,14 @@ echo '{"no": "config"}' >moves.json
 wait $pid
 is $? 0 "the config is the one that the training began with" "$(cat moves.err)"
 
-# --- predict and evaluate go on in the same process ---
+# --- predict and evaluate go on in the same process after a fault ---
 run dnn predict want.dnn d.csv
 cp out want.csv
-for plan in break:40:700 stall:60; do
-    bash -c "DNN_PATIENCE=0.5 DNN_EMULATE=$plan '$DNN' predict want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
-    is $? 0 "G09 $plan: predict of rows that come through a pipe"
-    bash -c "DNN_PATIENCE=0.5 DNN_EMULATE=$plan '$DNN' evaluate want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
-    is $? 0 "and evaluate"
+for job in predict evaluate; do
+    bash -c "DNN_EMULATE=break:40:700 '$DNN' $job want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
+    is $? 0 "G09 $job of rows that come through a pipe, and the card breaks"
+    bash -c "DNN_PATIENCE=0.5 DNN_EMULATE=stall:60 '$DNN' $job want.dnn <(cat d.csv) --backend dnn_gpu" >out 2>err
+    is $? 81 "G12 $job, and the card hangs"
 done
 run env DNN_FAULT=thread:2 DNN_EMULATE=report "$DNN" predict want.dnn d.csv --backend dnn_gpu
 [ $STATUS -eq 0 ] && grep -q ' 0 findings' err && cmp -s out want.csv

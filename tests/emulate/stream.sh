@@ -3,7 +3,7 @@
 # model is the same bytes as where they lie there; the steps of the ladder before and behind. Ids: G06. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE GPU_MEMORY_LIMIT_GB
 make_data d.csv 9000
 make_config c.json d.csv binary '"epochs": 3, "checkpoint": {"every_s": 0, "keep": 3}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 sed 's/"none"/"cpu"/' c.json >f.json

@@ -8,7 +8,7 @@ print=no
 table=$ROOT/tests/traffic.table
 parity=${DNN%/emulated/dnn}/parity/emulated
 plain=${DNN%/emulated/dnn}/dnn
-unset DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES
+unset DNN_PATIENCE CUDA_VISIBLE_DEVICES
 
 # counted NET STEPS [EPOCHS]: calls and kernels of so many steps, and all that is beside them
 counted() {

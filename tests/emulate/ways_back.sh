@@ -3,7 +3,7 @@
 # tests/robust/build.sh. DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 200
 make_config c.json d.csv binary '"epochs": 1'
 used() { out_has "\"used\":\"$1\"" "$2"; }

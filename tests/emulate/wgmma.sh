@@ -3,7 +3,7 @@
 # sm_90, after they agreed with their twin; the twin's bytes, here where both add in one order; stored, and obeyed when resumed.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
-unset DNN_EMULATE DNN_FALLBACK DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_WGMMA
+unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE DNN_WGMMA
 make_data d.csv 8192
 make_config c.json d.csv binary '"epochs": 1, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 # two tiles a row of them and 64 rows: as many as they begin to pay with
