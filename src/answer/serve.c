@@ -236,8 +236,8 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
     if (!select_falls_back(&s->backend, &s->options, e))
         return false;
     if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
-        return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be killed "
-                           "with -9");
+        return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
+                           "killed with -9");
     bool device = beside(s);
     select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
     err_clear(e);

@@ -57,8 +57,8 @@ bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, in
 /* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
 bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
                 struct err *e);
-/* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth it,
- * and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
+/* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
+ * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);
 /* Logits [count][outputs] of applied records that lie one after the other. A function of each
  * record alone. */

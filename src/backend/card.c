@@ -56,8 +56,8 @@ static const struct row named[] = {
     {"RTX 2070", 12, 390, 6.5, 0, 28},
     {"RTX 2060", 12, 290, 5.5, 0, 24},
 };
-/* For cards known by their architecture alone: its slow cards. The last row is for a card that is not
- * known yet; it counts as a good one, so that the program opens it and learns its name. */
+/* For cards known by their architecture alone: its slow cards. The last row is for a card that is
+ * not known yet; it counts as a good one, so that the program opens it and learns its name. */
 static const struct row built[] = {
     {"sm_75", 10, 200, 3, 0, 16},    {"sm_80", 20, 800, 9, 60, 120},
     {"sm_86", 10, 170, 3.8, 7, 14},  {"sm_89", 10, 220, 11, 12, 24},

@@ -20,7 +20,8 @@ struct anew_spent { double here, all; };
 /* Prepares the execution; signals wait for the new program from here on. config [length]: the text
  * of the config. NULL: not possible, already executed anew, or a signal asked to end. */
 struct anew *anew_ready(const char *config, size_t length);
-/* Executes the program anew. Returns only if that fails, with a note, and frees a. warned: lines. */
+/* Executes the program anew. Returns only if that fails, with a note, and frees a. warned: lines.
+ */
 void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spent spent,
                   const struct text *warned);
 
@@ -30,7 +31,8 @@ void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spen
 void anew_receive(const char *name);
 bool anew_is(void);                      /* this program was executed anew */
 bool anew_resumes(void);                 /* ... to resume from a checkpoint */
-bool anew_why(char *to, size_t room);    /* why the old program ended, quoted; false: there was none */
+/* Why the old program ended, quoted. False: there was none. */
+bool anew_why(char *to, size_t room);
 struct anew_spent anew_spent(void);      /* 0: there was no old program */
 const char *anew_warnings(void);         /* those of the old program, one a line; or "" */
 char *anew_config(size_t *length);       /* the text, once; caller mem_frees; NULL: none */

@@ -1,12 +1,13 @@
-/* stop.h - signals. Handlers only set flags; every loop polls them. SIGTERM, SIGHUP and SIGXCPU stop
- * with a checkpoint (75), SIGINT the same (130). A second one ends at once; temporary files are
- * removed. SIGUSR1 asks for a checkpoint, SIGUSR2 for a status line. SIGPIPE and SIGXFSZ are ignored:
- * the write fails (141, or EFBIG). A signal that is ignored at the start (nohup) stays ignored.
+/* stop.h - signals. Handlers only set flags; every loop polls them. SIGTERM, SIGHUP and SIGXCPU
+ * stop with a checkpoint (75), SIGINT the same (130). A second one ends at once; temporary files
+ * are removed. SIGUSR1 asks for a checkpoint, SIGUSR2 for a status line. SIGPIPE and SIGXFSZ are
+ * ignored: the write fails (141, or EFBIG). A signal that is ignored at the start (nohup) stays
+ * ignored.
  *
- * timeout(1), schedulers and shells deliver one request twice, to the process and to its group. So a
- * signal within STOP_TOGETHER_S seconds of the first is the same request. Two presses of Ctrl-C are
- * always two requests: the terminal sends each once. SIGXCPU is never a second request: the kernel
- * repeats it every second. */
+ * timeout(1), schedulers and shells deliver one request twice, to the process and to its group. So
+ * a signal within STOP_TOGETHER_S seconds of the first is the same request. Two presses of Ctrl-C
+ * are always two requests: the terminal sends each once. SIGXCPU is never a second request: the
+ * kernel repeats it every second. */
 #ifndef DNN_BASE_STOP_H
 #define DNN_BASE_STOP_H
 
@@ -47,7 +48,8 @@ bool stop_leaves(double waited, struct err *e);
  * has asked to end, nothing is changed. */
 bool stop_hand_on(void);
 void stop_hand_off(void);      /* the execution failed: signals are handled here again */
-void stop_take_on(void);       /* in the new program, after stop_install: handles the pending ones */
+/* In the new program, after stop_install: handles the pending signals. */
+void stop_take_on(void);
 /* Removes temporary files and the lock. Async-signal-safe: for handlers that end the process. */
 void stop_cleanup(void);
 

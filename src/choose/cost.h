@@ -1,7 +1,8 @@
 /* cost.h - estimates the seconds of a job before it begins, from four parts: start-up, transfer, a
  * constant cost of each step, throughput. `auto` compares the estimates of CPU and GPU. With
  * "deterministic": true they are a function of tables and shapes. With false a probe replaces a
- * constant that is wrong by more than a factor of two; a smaller difference may be a busy moment. */
+ * constant that is wrong by more than a factor of two; a smaller difference may be a busy moment.
+ */
 #ifndef DNN_CHOOSE_COST_H
 #define DNN_CHOOSE_COST_H
 
@@ -17,7 +18,7 @@ struct select_work {
 };
 struct cost_rates {
     double start_s;        /* until the first kernel */
-    double product, share; /* operations a second of a large product; share that a network reaches */
+    double product, share; /* operations a second of a large product; share of a network */
     double node_s, nodes;  /* constant cost of one operation; operations of a step */
     double row_s;          /* constant cost of a row */
     double bytes;          /* copied to the machine per second; 0: nothing has to be copied */
@@ -35,8 +36,8 @@ bool cost_prefers_gpu(double cpu_s, double gpu_s);
 struct cost_probe {
     double start_s, product, node_s, bytes;
 };
-/* Times a copy, a small operation and products. It takes some milliseconds, 0.2 s on a slow machine.
- * False: the machine failed, e says why. */
+/* Times a copy, a small operation and products. It takes some milliseconds, 0.2 s on a slow
+ * machine. False: the machine failed, e says why. */
 bool cost_probe(struct machine *m, bool device, struct cost_probe *p, struct err *e);
 /* Replaces each constant for which the probe found less than half or more than twice of it. */
 void cost_refine(struct cost_rates *r, const struct cost_probe *p);

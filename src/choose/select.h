@@ -49,8 +49,8 @@ bool select_compared(const struct selection *s);
 /* What the job will take, as measured by its beginning: the estimate of its machine where none
  * was made. */
 void select_took(struct selection *s, double seconds);
-/* Decides between CPU and GPU by estimate, unless the machine is decided. A CPU that needs less than
- * COST_SMALL seconds is chosen without opening the GPU. */
+/* Decides between CPU and GPU by estimate, unless the machine is decided. A CPU that needs less
+ * than COST_SMALL seconds is chosen without opening the GPU. */
 void select_decide(struct selection *s, const struct select_work *work);
 /* Decides for the CPU if the machine is not decided: input from a pipe, whose size is not known. */
 void select_piped(struct selection *s);

@@ -1,5 +1,5 @@
-/* select_auto.c - `auto`: estimates for CPU and GPU, and the choice. See select.h and cost.h. The GPU
- * is opened if the estimates favour it; then the estimate is made again for its model. */
+/* select_auto.c - `auto`: estimates for CPU and GPU, and the choice. See select.h and cost.h. The
+ * GPU is opened if the estimates favour it; then the estimate is made again for its model. */
 #include <stdio.h>
 #include <string.h>
 

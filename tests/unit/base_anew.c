@@ -1,5 +1,5 @@
-/* base_anew.c - what a program hands to the one that it executes in its place, and that nothing else
- * is taken for it. */
+/* base_anew.c - what a program hands to the one that it executes in its place, and that nothing
+ * else is taken for it. */
 #include "base/anew.h"
 
 #include <fcntl.h>

@@ -94,8 +94,8 @@ int main(void)
     a = ask("auto", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "auto") == 0 && a.warnings == 0,
        "auto is the CPU without a warning");
-    is_string(a.said, card_present() ? "dnn: auto: using CPU (this build has no GPU kernels)\n" : "",
-              "which is said where the machine has a GPU");
+    static const char said[] = "dnn: auto: using CPU (this build has no GPU kernels)\n";
+    is_string(a.said, card_present() ? said : "", "which is said where the machine has a GPU");
     a = ask("dnn_gpu", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "dnn_gpu") == 0 && strcmp(a.used, "dnn_cpu") == 0,
        "dnn_gpu falls back to the CPU");
