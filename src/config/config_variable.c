@@ -24,15 +24,15 @@ const struct config_variable config_variables[] = {
     {"ALL_GPU", "true or false",
      "The backend of every job: true is dnn_gpu, false is dnn_cpu. It wins over GPU_BACKEND."},
     {"GPU_BACKEND", "auto, cuda, rocm, mps or cpu",
-     "The kind of GPU to use; cpu is dnn_cpu for every job. This build has no kernels for rocm and "
-     "mps: the CPU computes with a warning, or exit 69 with \"fallback\": \"none\"."},
+     "The kind of GPU to use; cpu is dnn_cpu for every job. This build has no kernels for rocm "
+     "and mps: the CPU computes with a warning, or exit 69 with \"fallback\": \"none\"."},
     {"GPU_DEVICE_ID", "auto, a number such as 0, cuda:0, a UUID GPU-... or MIG-...",
      "Which GPU, as backend.device."},
     {"GPU_MEMORY_LIMIT_GB", "a number of GiB, more than 0",
      "The limit of GPU memory, as backend.memory_limit_gb."},
     {"GPU_BATCH_SIZE", "a number of rows from 1 to " TEXT_DIGITS(PREDICT_BATCH_MOST),
-     "The rows predicted at once, as backend.predict_batch_size; in a training on a GPU the largest "
-     "micro-batch."},
+     "The rows predicted at once, as backend.predict_batch_size; in a training on a GPU the "
+     "largest micro-batch."},
     {"CUDA_VISIBLE_DEVICES", "as the driver reads it",
      "Which GPUs the driver shows; empty or -1: none."},
     {"LOG_LEVEL", "error, warning, info or debug",
