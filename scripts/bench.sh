@@ -1,10 +1,10 @@
 #!/bin/bash
-# bench.sh - the benchmark table, each row with its peers in the same run. Python peers are optional: `--peers` installs the
-# pinned versions of scripts/bench/requirements.txt into build/peers (several GB for PyTorch), or PEERS=/path/to/python names
-# an interpreter that has them; without either the peers' columns say "skipped".
+# bench.sh - the benchmark, each row with its peers in the same run. Python peers are optional: `--peers` installs the versions of
+# scripts/bench/requirements.txt into build/peers (several GB for PyTorch), or PEERS=/path/to/python names an interpreter that
+# has them. Without both the peers say "skipped".
 #   scripts/bench.sh [--peers] [ROW...]    rows: train job csv predict threads; default: all of them
 #   scripts/bench.sh --memory              peak memory: an 11M x 28 table, a 2 GB prediction, evaluate, what check foretold
-# Nothing else should run meanwhile. A dated report is written to build/bench/.
+# Run nothing else meanwhile. A dated report is written to build/bench/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OMP_NUM_THREADS OPENBLAS_NUM_THREADS 2>/dev/null || true

@@ -1,9 +1,8 @@
 #!/bin/sh
-# check_catalogue.sh - tests/CATALOGUE maps every id of the fault and bad-input catalogue to its test; this fails on a missing
-# id, on an id that is mapped to a file that does not exist, and on a test in which no check names the id. TAP.
-# A check names it: in a shell script a line that is no comment, with a check of tests/tap.sh or a quoted name; in C a string, or
-# a comment at most three lines above a check or a row of a table of cases; in a golden file a comment at most three
-# lines above a command.
+# check_catalogue.sh - tests/CATALOGUE maps every id of the fault catalogue to its test. Fails when an id is missing, its file does
+# not exist, or no check in the file names the id. TAP.
+# A check names an id: in a shell script by a line with a check of tests/tap.sh or a quoted name; in C by a string, or a comment at
+# most three lines above a check or a row of cases; in a golden file by a comment at most three lines above a command.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;

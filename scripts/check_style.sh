@@ -1,13 +1,13 @@
 #!/bin/sh
-# check_style.sh - what the house bans: unsafe or locale-bound functions, allocation and printing on the wrong floor, tabs,
-# long lines, long files without a stated reason (a line "long: why" in the file's first comment). TAP.
+# check_style.sh - finds banned code: unsafe or locale-bound functions, allocation and printing in the wrong room, tabs, long lines,
+# long files without a reason (a line "long: why" in the first comment of the file). TAP.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
 my ($n, $bad) = (0, 0);
 sub result { my ($name, @why) = @_; $n++; $bad++ if @why; print @why ? "not " : "", "ok $n - $name\n"; print "#   $_\n" for @why[0 .. ($#why > 19 ? 19 : $#why)] }
-# what may write to a standard stream or end the process below cli: the log and the line of progress, running out of memory, an
-# injected fault, a new process that cannot be executed, and the signal handlers, which can call nothing else
+# these files below cli may write to a standard stream or end the process: log, progress, out of memory, injected faults, a process
+# that cannot be executed, and signal handlers
 my $speaks = qr{^src/(base/(log|mem|fault|child|progress|stop))\.c$};
 my (%found); my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h tests/*.h tests/*/*.[ch] tests/*/*.cc"));
 for my $file (@files) {

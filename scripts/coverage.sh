@@ -1,6 +1,6 @@
 #!/bin/sh
-# coverage.sh BUILD - lines and branches of src that tests reach, by floor, from the .gcda files of a build made with
-# --coverage; then the files below 80 % of lines.
+# coverage.sh BUILD - the lines and branches of src that tests reach, by room, from a build made with --coverage; then the files
+# below 80 % of lines.
 set -eu
 cd "$(dirname "$0")/.."
 find "$1/obj" -name '*.gcda' | while read -r data; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# demo.sh - installs, builds and runs the main job on bundled data: init, check, train, evaluate, predict. Every command line
-# is shown before it runs. What it makes goes to build/demo; any step that fails ends it with that step's exit code.
+# demo.sh - installs, builds and runs the main job on bundled data: init, check, train, evaluate, predict. It shows every command
+# before it runs. Files go to build/demo. A step that fails ends the script with the exit code of that step.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh

@@ -1,9 +1,9 @@
 #!/bin/bash
-# quality.sh - preset mlp on real data, three seeds each, beside scikit-learn's default MLP on the same split (the figures of
-# the table below, the better of two protocols). Wanted: at most 0.002 worse (auc, accuracy), 1 % (rmse).
+# quality.sh - preset mlp on real data, three seeds each, beside scikit-learn's default MLP on the same split (PEER below: the
+# better of two protocols). The goal: at most 0.002 worse (auc, accuracy) or 1 % (rmse).
 #   scripts/quality.sh [--data DIR] [--preset NAME] [--seeds N] [--set K=V]... [SET...]
-# DIR holds the data sets (default ../shared/data); sets that are not there are skipped and said so. Row i (from 0) of
-# a set without files of its own is test if i mod 5 = 0, validation if i mod 5 = 1.
+# DIR holds the data sets (default ../shared/data); a set that is missing is skipped, with a line. In a set of one file, row i
+# (from 0) is test if i mod 5 = 0 and validation if i mod 5 = 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=../shared/data

@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh - installs what is missing (Debian and Ubuntu packages) and builds dnn. As root, or with sudo; as a user with
-# neither it prints the one line an administrator must run and ends with 69. With everything there it needs no network.
+# setup.sh - installs missing packages (Debian, Ubuntu) and builds dnn. It needs root or sudo; without both it prints the line that an
+# administrator must run and ends with 69. When nothing is missing it needs no network.
 #   scripts/setup.sh                 to build and use dnn
 #   scripts/setup.sh --tests         also what scripts/test.sh needs
 #   scripts/setup.sh --full          also what scripts/test.sh --full needs

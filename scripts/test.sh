@@ -4,7 +4,7 @@
 #                             4 minutes on 2 cores
 #   scripts/test.sh --full    also sanitizers, the whole program on the emulated GPU, fuzzing, faults and kills: under 25 minutes
 #   scripts/test.sh PATTERN   only the tests whose path holds PATTERN
-# BUILD=dir, of the environment or of make, is what is built in and tested, instead of build.
+# BUILD=dir (environment or make) is built and tested instead of build.
 set -eu
 cd "$(dirname "$0")/.."
 full=no

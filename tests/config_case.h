@@ -1,4 +1,4 @@
-/* config_case.h - a small config for the tests of the config, and one setting of it by name. */
+/* config_case.h - a small config for tests of the config, and one of its settings by name. */
 #ifndef DNN_CONFIG_CASE_H
 #define DNN_CONFIG_CASE_H
 

@@ -1,5 +1,5 @@
-/* csv_list.h - the records of a text as a list, however it is read, and one record walked through
- * as libcsv reads it: for the fuzz target and the unit test, which say what check(bool) does. */
+/* csv_list.h - reads the records of a text into a list, and one record by libcsv. The fuzz
+ * target and the unit test share it; they define check(bool). */
 #ifndef DNN_TESTS_CSV_LIST_H
 #define DNN_TESTS_CSV_LIST_H
 

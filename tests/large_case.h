@@ -1,7 +1,7 @@
-/* large_case.h - operations beyond 2^31 elements and bytes, without that much work: few rows that
- * lie far apart, shards, tables and records at far places, the same answer as where they lie close.
- * What is not touched takes no memory where addresses are no promise (tests/emulate/test_large.cc);
- * a card has to have it (tests/parity). */
+/* large_case.h - operations beyond 2^31 elements and bytes in little time: few rows, shards,
+ * tables and records at far addresses give the same result as near ones. On the emulated card
+ * (tests/emulate/test_large.cc) untouched memory costs nothing; a real card must have it
+ * (tests/parity). */
 #ifndef DNN_TESTS_LARGE_CASE_H
 #define DNN_TESTS_LARGE_CASE_H
 

@@ -1,4 +1,4 @@
-# leads.sh - a small labelled file with every kind of cell, and a model of it: . "$ROOT/tests/leads.sh" after tap.sh.
+# leads.sh - makes a small labelled file with every kind of cell. Use: . "$ROOT/tests/leads.sh" after tap.sh.
 # shellcheck shell=bash
 
 # make_leads FILE ROWS [SEED] [unlabelled]: lead_id, age, city, visits, signed_on, converted. Some ages are missing, some cities hold

@@ -1,6 +1,5 @@
-/* netcase.h - a small network on small data for tests of the model floor: features and records of
- * our own making, options from JSON text, a machine, and steps without schedules. A case points
- * into itself: it must not be copied once made. */
+/* netcase.h - a small network on small data for tests of src/model: features, records, options
+ * from JSON, a machine, steps without schedules. A case points into itself: never copy it. */
 #ifndef DNN_NETCASE_H
 #define DNN_NETCASE_H
 

@@ -1,5 +1,5 @@
-# opens.sh - which of its jobs open a library of a GPU: . "$ROOT/tests/opens.sh" after tap.sh and training.sh. A driver is there: for
-# each library a stand-in that leaves a mark when it is loaded. Where strace is, what is opened is looked at too.
+# opens.sh - finds which jobs open a GPU library. Use: . "$ROOT/tests/opens.sh" after tap.sh and training.sh. Each library is a
+# stand-in that leaves a mark when it is loaded. Where strace is installed, it lists the opened files too.
 # shellcheck shell=bash
 gpu_names='cuda|nvidia|cudnn|cublas|nvml|nccl|rocm|amdhip|libhip'
 driver="" # a folder of stand-ins, for LD_LIBRARY_PATH; empty: no compiler

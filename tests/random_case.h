@@ -1,6 +1,5 @@
-/* random_case.h - a case of an operation from a seed, ragged and mostly small: sizes are drawn so
- * that each power of two is as likely as the next, and every flag that the operation knows comes
- * and goes. The seed says which operation as well, so that one number brings a case back. */
+/* random_case.h - a random case of an operation from a seed. Sizes are drawn by powers of two,
+ * flags by chance, the operation too: one number reproduces a case. */
 #ifndef DNN_TESTS_RANDOM_CASE_H
 #define DNN_TESTS_RANDOM_CASE_H
 

@@ -1,6 +1,5 @@
-/* reference.h - every operation once more, naively and in double: the slow twin that gates the
- * machines. Each function reads and writes the same arguments as the operation (activations are
- * real on the machine it runs on). */
+/* reference.h - a plain reference of every operation in double, to compare machines with. Each
+ * function has the arguments of its operation; activations are real. */
 #ifndef DNN_TESTS_REFERENCE_H
 #define DNN_TESTS_REFERENCE_H
 

@@ -1,4 +1,4 @@
-/* reference_answer.h - what becomes of answers, and a copy of parameters, in double. */
+/* reference_answer.h - references in double for scores of answers and copies of parameters. */
 #ifndef DNN_TESTS_REFERENCE_ANSWER_H
 #define DNN_TESTS_REFERENCE_ANSWER_H
 

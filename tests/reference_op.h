@@ -1,5 +1,5 @@
-/* reference_op.h - any operation by its reference in double: see reference.h. The case must have
- * been made on a machine whose memory the host may write, with activations as real. */
+/* reference_op.h - runs the reference of any operation (reference.h). The case must be on a
+ * machine whose memory the host may write, with activations as real. */
 #ifndef DNN_TESTS_REFERENCE_OP_H
 #define DNN_TESTS_REFERENCE_OP_H
 

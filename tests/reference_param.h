@@ -1,5 +1,4 @@
-/* reference_param.h - the operations on parameters once more, naively and in double: see
- * reference.h. */
+/* reference_param.h - references in double for operations on parameters (reference.h). */
 #ifndef DNN_TESTS_REFERENCE_PARAM_H
 #define DNN_TESTS_REFERENCE_PARAM_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# resign.pl MODEL OUT [HEADER-EXPRESSION [DATA-EXPRESSION]] - a model file as somebody else might write it: the expressions change
-# $_ (the header's text without its padding; the bytes of the tensors), then the padding and the SHA-256 are made right again.
+# resign.pl MODEL OUT [HEADER-EXPRESSION [DATA-EXPRESSION]] - changes a model file. The expressions change $_ (the text of the header
+# without padding; the bytes of the tensors); padding and SHA-256 are then made valid again.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);

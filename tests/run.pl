@@ -1,9 +1,8 @@
 #!/usr/bin/perl
-# run.pl LIST [LOG] - runs every test program named in LIST (one a line, NAME=VALUE in front sets its environment; a DNN= may be
-# relative) through TAP::Harness, the engine of prove, two at a time, and closes with one line: N passed, N failed, N skipped. The
-# counts of the runs that LOG, the output of a make, tells of are added. A program that dies, exits with
-# anything but 0, runs out of its plan or prints no plan is a failure of its own, whatever it printed; so is a test marked
-# TODO. A skip is counted as a skip and never as a pass.
+# run.pl LIST [LOG] - runs the test programs of LIST by TAP::Harness, two at a time, and ends with one line: N passed, N failed, N
+# skipped. LIST: one program a line; NAME=VALUE before it sets its environment (DNN= may be relative). Counts of runs in LOG, the
+# output of make, are added. A program that dies, exits with another code than 0, or has no plan or a wrong one, is a failure; so is
+# a test marked TODO. A skip is never a pass.
 use strict;
 use warnings;
 use Cwd qw(getcwd);

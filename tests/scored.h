@@ -1,4 +1,4 @@
-/* scored.h - metrics of rows that are all there at once. */
+/* scored.h - the metrics of rows that are all in memory. */
 #ifndef DNN_SCORED_H
 #define DNN_SCORED_H
 

@@ -1,5 +1,5 @@
-/* scratch.h - a folder of its own for a test program, gone at the end. Plain C library: the code
- * under test stays out. */
+/* scratch.h - a temporary folder for a test program, removed at the end. It uses the C library
+ * alone, so that the code under test is not involved. */
 #ifndef DNN_SCRATCH_H
 #define DNN_SCRATCH_H
 

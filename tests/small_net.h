@@ -1,6 +1,6 @@
-/* small_net.h - a small network with every kind of operation, straight on a machine: records with
- * numbers and two categories, one one-hot and one embedded; dense, batch norm, relu, dropout, dense
- * with gelu, layer norm, dense; 3 classes. */
+/* small_net.h - a small network with every kind of operation, straight on a machine. Input:
+ * numbers, one one-hot and one embedded category. Layers: dense, batch norm, relu, dropout,
+ * dense with gelu, layer norm, dense; 3 classes. */
 #ifndef DNN_TESTS_SMALL_NET_H
 #define DNN_TESTS_SMALL_NET_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# talk.pl OUT COMMAND... -- (PIECE LINES)... - writes the pieces to a command one by one. Before the next one, and before the end,
-# it waits until as many lines as LINES came back: no fewer, and a moment later no more. OUT: all that came. Exits as the command.
+# talk.pl OUT COMMAND... -- (PIECE LINES)... - writes the pieces to a command one by one. After each it waits until exactly LINES
+# lines came back, and a moment for more. OUT gets all output. Exits with the code of the command.
 use strict;
 use warnings;
 use IPC::Open2;

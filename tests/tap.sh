@@ -1,5 +1,5 @@
-# tap.sh - for test scripts: . "$(dirname "$0")/../tap.sh" . A script runs in a fresh folder ($WORK) with DNN set; it ends
-# with `done_testing`. Every check prints one TAP line; a failed one says what was seen.
+# tap.sh - for test scripts: . "$(dirname "$0")/../tap.sh" . A script runs in an empty folder ($WORK) with DNN set, and ends with
+# `done_testing`. Every check prints one TAP line; a failed one prints what it saw.
 #
 #     run dnn check c.json           # status in $STATUS, output in out and err
 #     is_exit 78 "unknown key"

@@ -1,5 +1,4 @@
-/* tiny.h - a folder with a small data set and a model trained on it, for tests of what models are
- * used for. */
+/* tiny.h - a folder with a small data set and a model trained on it, for tests that use a model. */
 #ifndef DNN_TINY_H
 #define DNN_TINY_H
 

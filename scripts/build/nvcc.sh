@@ -1,6 +1,6 @@
 #!/bin/sh
-# nvcc.sh NVCC FILE - whether this nvcc makes programs here: prints what the Makefile asks for, one word each, or nothing and
-# says why on standard error. What was found is kept in FILE, and asked again when nvcc, CXX or FILE's own words change.
+# nvcc.sh NVCC FILE - tests whether nvcc can build programs here. Prints words for the Makefile, or nothing and the reason on standard
+# error. FILE keeps the result; the test runs again when nvcc, CXX or FILE changes.
 #   archs=75,80,...   what it knows (--list-gpu-arch), and 90a where it makes code for that
 #   release=13.0
 #   lib=FOLDER        where its static runtime is (libcudart_static.a)

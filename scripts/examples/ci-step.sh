@@ -1,10 +1,10 @@
 #!/bin/sh
-# ci-step.sh CONFIG TEST.csv - a step of a pipeline: train, measure, and pass only a model that is good enough and better than the
-# one in use. Ends with dnn's exit code: 65 a bad row, 78 a bad config, 80 diverged, 82 a gate that is not met; the same data again
-# give the same model, which is no better: 82. What does not pass is removed.
-#   MODEL=model.dnn       the model in use; it is replaced at the end, and only then
-#   GATE='auc>=0.75'      what the new one must reach
-#   DNN=/opt/dnn/dnn      where dnn is; not needed beside this script or on PATH
+# ci-step.sh CONFIG TEST.csv - a step of a pipeline: trains, measures, and passes only a model that is good enough and better than
+# the one in use. It ends with the exit code of dnn: 65 bad data, 78 a bad config, 80 diverged, 82 a gate that is not met. The same
+# data give the same model, which is not better: 82. A model that does not pass is removed.
+#   MODEL=model.dnn       the model in use; it is replaced at the end
+#   GATE='auc>=0.75'      the gate
+#   DNN=/opt/dnn/dnn      the program; not needed beside this script or on PATH
 set -eu
 [ $# -eq 2 ] || { echo "usage: ci-step.sh CONFIG TEST.csv" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short

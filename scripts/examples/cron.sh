@@ -1,8 +1,8 @@
 #!/bin/sh
-# cron.sh CONFIG NEW.csv ANSWERS.csv - a nightly job: train, or go on where the last night was stopped, then answer. In a crontab:
+# cron.sh CONFIG NEW.csv ANSWERS.csv - a nightly job: trains, or continues the training that was stopped, then answers. In a crontab:
 #   15 2 * * *  cd /srv/churn && scripts/examples/cron.sh churn.json new.csv answers.csv 2>>churn.log
-# 75 (stopped, or another training runs) is a matter for the next night and no failure; everything else is told by its code.
-# DNN=/opt/dnn/dnn in the crontab says where dnn is; not needed beside this script or in /usr/local/bin.
+# 75 (stopped, or another training runs) is no failure: the next night continues. Any other code of dnn ends the script with it.
+# DNN=/opt/dnn/dnn in the crontab names the program; not needed beside this script or in /usr/local/bin.
 set -eu
 [ $# -eq 3 ] || { echo "usage: cron.sh CONFIG NEW.csv ANSWERS.csv" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short

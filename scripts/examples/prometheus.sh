@@ -1,9 +1,9 @@
 #!/bin/sh
 # prometheus.sh FOLDER - the state of the GPU for the text-file collector of Prometheus' node exporter, replaced in one go:
 #   */10 * * * *  /opt/dnn/prometheus.sh /var/lib/prometheus/node-exporter
-# A machine without a GPU is a fact to be shown (dnn_gpucheck_exit 69) and not a failure of this job. A check that did not come to
-# an end is shown with its code (75 stopped, 127 no dnn, 64 a bad variable), which this job ends with: what stood there before
-# is not true any more. DNN=/opt/dnn/dnn says where dnn is; not needed beside this script or in /usr/local/bin.
+# A machine without a GPU is shown (dnn_gpucheck_exit 69) and is no failure of this job. A check that did not finish is shown with its
+# code (75 stopped, 127 no dnn, 64 a bad variable), and the job ends with that code: the old figures are no longer true.
+# DNN=/opt/dnn/dnn names the program; not needed beside this script or in /usr/local/bin.
 set -eu
 [ $# -eq 1 ] || { echo "usage: prometheus.sh FOLDER" >&2; exit 64; }
 dnn=${DNN:-dnn} PATH=$PATH:$(dirname "$0"):/usr/local/bin # cron's is short

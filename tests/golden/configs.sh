@@ -1,5 +1,5 @@
 #!/bin/bash
-# configs.sh - every config in configs/ is checked and trains for an epoch, and its model predicts its own file.
+# configs.sh - every config of configs/ passes check, trains for an epoch, and its model answers its own file.
 . "$(dirname "$0")/../tap.sh"
 for config in "$ROOT"/configs/*.json; do
     name=$(basename "$config" .json)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# examples.sh - the examples that open the page of every command are run as they stand, in one folder and in the order of the main
-# job, on a leads.csv, test.csv, new.csv and old.dnn made here: an untrue example fails.
+# examples.sh - the examples on the page of every command run as they stand, in one folder, in the order of the main job, on
+# files made here. A wrong example fails.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 awk 'BEGIN { split("Oslo Bergen Paris", city, " "); print "lead_id,age,city,visits,note,converted"; s = 3

@@ -1,5 +1,5 @@
 #!/bin/bash
-# backends.sh - dnn_gpu and auto where there is no GPU, and that the CPU opens nothing of a GPU. Ids: G01 G03 G08.
+# backends.sh - dnn_gpu and auto without a GPU; the CPU opens no GPU library. Ids: G01 G03 G08.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 . "$ROOT/tests/opens.sh"

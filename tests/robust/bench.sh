@@ -1,6 +1,6 @@
 #!/bin/bash
-# bench.sh - dnn bench where there is no GPU: rows of the CPU alone, and why; what chooses rows; a model of one's own.
-# Ids: G01 G08.
+# bench.sh - dnn bench without a GPU: rows of the CPU and the reason; options that choose rows; a model of the user. Ids: G01
+# G08.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 unset GPU_BACKEND CUDA_VISIBLE_DEVICES DNN_TRAIN_GPU

@@ -1,5 +1,5 @@
 #!/bin/bash
-# build.sh - what the program links, and what make does with the nvcc it finds: one that works, one that does not, none.
+# build.sh - the libraries that the program links; make with an nvcc that works, one that does not, and none.
 . "$(dirname "$0")/../tap.sh"
 if command -v readelf >/dev/null 2>&1; then
     readelf -d "$DNN" >needed

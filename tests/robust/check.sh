@@ -1,5 +1,5 @@
 #!/bin/bash
-# check.sh - what `dnn check` predicts and what the training then takes; where data may come from.
+# check.sh - the prediction of `dnn check` against the training; places that data may come from.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 field() { sed -n "s/.*\"$1\":\([-0-9.e+]*\).*/\1/p" "$2"; }

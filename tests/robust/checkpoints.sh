@@ -1,6 +1,6 @@
 #!/bin/bash
-# checkpoints.sh - a checkpoint that is whole and signed, and yet not one that dnn wrote: it is passed over with a reason, and the one
-# before it serves; whatever number stands where in it, nothing crashes.
+# checkpoints.sh - a whole, signed checkpoint that dnn did not write: it is skipped with a reason and the one before serves. No
+# number in it crashes dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600

@@ -1,6 +1,5 @@
 #!/bin/bash
-# command_line.sh - what can be wrong with a command line and with the surroundings of a process.
-# Ids: L01 L02 L03 L04 L05 L06 L07 L08 L09 L10 L11.
+# command_line.sh - wrong command lines and hostile surroundings of a process. Ids: L01 L02 L03 L04 L05 L06 L07 L08 L09 L10 L11.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 300

@@ -1,6 +1,6 @@
 #!/bin/bash
-# csv.sh - what is wrong inside a CSV file is an error (65) that names file, line, column and what to do; nothing is written.
-# Ids: C01 C02 C04 C05 C06 C09 C10 C12 C14 C15 C16 C17 C18 C19 C20 C21 C23 C24 C26.
+# csv.sh - bad content of a CSV file is an error (65) with file, line, column and a mend; nothing is written. Ids: C01 C02 C04
+# C05 C06 C09 C10 C12 C14 C15 C16 C17 C18 C19 C20 C21 C23 C24 C26.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 # one numeric column more than needed and no line ends in cells: line N of the file is record N

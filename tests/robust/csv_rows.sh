@@ -1,6 +1,6 @@
 #!/bin/bash
-# csv_rows.sh - files that are unusual and right: every row is read, counted and answered once, in its place; and files that
-# cannot be read a first or a second time. Ids: C02 C03 C07 C08 C11 C13 C22 C25 C27 C28.
+# csv_rows.sh - unusual but valid files: every row is read, counted and answered once, in its place. Files that cannot be read a
+# first or second time. Ids: C02 C03 C07 C08 C11 C13 C22 C25 C27 C28.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 400

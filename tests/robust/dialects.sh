@@ -1,6 +1,6 @@
 #!/bin/bash
-# dialects.sh - one table in many dialects is one table: delimiters, decimal comma, encodings, no header, lists of files, parts in
-# files of their own; and what init finds out about each. Ids: C07 C16 C17 C18 D03.
+# dialects.sh - one table in many dialects gives one result: delimiters, decimal comma, encodings, no header, lists of files, a
+# file for each part; what init finds in each. Ids: C07 C16 C17 C18 D03.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 500

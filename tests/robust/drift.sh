@@ -1,6 +1,6 @@
 #!/bin/bash
-# drift.sh - files that differ from the training file: matched by name, answered row by row, or refused as a whole.
-# Ids: D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 C12.
+# drift.sh - files that differ from the training file are matched by name and answered row by row, or refused as a whole. Ids:
+# D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 C12.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 600

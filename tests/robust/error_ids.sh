@@ -1,7 +1,7 @@
 #!/bin/bash
-# error_ids.sh - every id of src/base/errors.def is provoked by some test: the ones that need a machine in trouble here, and a count
-# over all tests. An id counts as provoked where a golden case has it in its output, a script outside its comments, a unit test by
-# its name. Ids: F01 F04 F08 F10 F17 C20 C27 S05.
+# error_ids.sh - some test provokes every id of src/base/errors.def: those that need a machine in trouble here; then a count
+# over all tests. An id counts in the output of a golden case, in a script outside comments, or by its name in a unit test. Ids:
+# F01 F04 F08 F10 F17 C20 C27 S05.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 200

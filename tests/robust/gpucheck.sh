@@ -1,6 +1,6 @@
 #!/bin/bash
-# gpucheck.sh - what `dnn gpucheck` says where no GPU can be used, and how to get one: on each distribution, in a container, with a
-# driver that is half there. Machines are folders (DNN_GPUCHECK_ROOT) and stand-ins for the driver's libraries. Ids: G20.
+# gpucheck.sh - `dnn gpucheck` without a usable GPU, and its mends: on each distribution, in a container, with half a driver.
+# Machines are folders (DNN_GPUCHECK_ROOT) and stand-ins for the libraries of the driver. Ids: G20.
 . "$(dirname "$0")/../tap.sh"
 unset CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID KUBERNETES_SERVICE_HOST DNN_TRAIN_GPU
 export TMPDIR=$WORK

@@ -1,5 +1,6 @@
 #!/bin/bash
-# init.sh - what `dnn init` writes, and what it says: paths seen from the config's folder, what --set fixes, columns set aside.
+# init.sh - the config of `dnn init` and its notes: paths relative to the config's folder, values fixed by --set, columns set
+# aside.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 200

@@ -1,7 +1,7 @@
 #!/bin/bash
-# metamorphic.sh - no row is lost, invented or moved: a file written in another way gives the same answers, byte by byte, and a
-# model does not depend on threads, locale, time zone, folder or umask. Generated files from a fixed seed; SEED=n for others.
-# Ids: C03 C07 C08 C11 C13 C29 D03 D10 N15.
+# metamorphic.sh - no row is lost, invented or moved: a file written in another way gives the same answers, byte for byte, and a
+# model does not depend on threads, locale, time zone, folder or umask. Files are generated from a fixed seed; SEED=n for
+# others. Ids: C03 C07 C08 C11 C13 C29 D03 D10 N15.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 SEED=${SEED:-20}

@@ -1,6 +1,6 @@
 #!/bin/bash
-# model_files.sh - damaged, truncated, foreign and hostile model files from outside: 76 with an id, nothing written, in no time and
-# little memory, by every command that reads a model. Ids: M01 M02 M03 M04 M05 M06 M07 M08 M09 M10 M12 M13 M14 M15 M16 M18 P2.
+# model_files.sh - damaged, truncated, foreign and hostile model files: 76 with an id, nothing written, in little time and
+# memory, by every command that reads a model. Ids: M01 M02 M03 M04 M05 M06 M07 M08 M09 M10 M12 M13 M14 M15 M16 M18 P2.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 make_leads leads.csv 120

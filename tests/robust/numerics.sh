@@ -1,6 +1,6 @@
 #!/bin/bash
-# numerics.sh - data and settings that make arithmetic go wrong: each has a defined answer.
-# Ids: N01 N02 N03 N04 N05 N06 N07 N08 N09 N10 N11 N12 N14.
+# numerics.sh - data and settings that break arithmetic: each has a defined result. Ids: N01 N02 N03 N04 N05 N06 N07 N08 N09 N10
+# N11 N12 N14.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600

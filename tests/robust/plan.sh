@@ -1,6 +1,6 @@
 #!/bin/bash
-# plan.sh - what a training was computed with is in its checkpoint, and --resume obeys it: where OpenBLAS did not serve it does not
-# serve after, and where it did and is not here any more, one warning says that the bytes will be others.
+# plan.sh - a checkpoint records the plan of its training, and --resume obeys it: it uses OpenBLAS only where the training did;
+# one warning where it did and OpenBLAS is missing.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600

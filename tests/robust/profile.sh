@@ -1,5 +1,5 @@
 #!/bin/bash
-# profile.sh - `train --profile`: a trace that Perfetto opens, with host and machine, and a model of the same bytes.
+# profile.sh - `train --profile`: a trace of host and machine that Perfetto opens, and a model with the same bytes.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 3000

@@ -1,6 +1,5 @@
 #!/bin/bash
-# rates.sh - a training that goes on with another learning rate: whose the checkpoints are, however often it is stopped.
-# Ids: N01 M17.
+# rates.sh - a training resumed with another learning rate: which checkpoints it keeps, over several stops. Ids: N01 M17.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data v.csv 600 value

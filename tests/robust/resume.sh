@@ -1,5 +1,5 @@
 #!/bin/bash
-# resume.sh - going on from a checkpoint: the newest whole one of this config and these data, and no other. Ids: M17.
+# resume.sh - --resume takes the newest valid checkpoint of the same config and data, and no other. Ids: M17.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 3000

@@ -1,6 +1,6 @@
 #!/bin/bash
-# same_bytes.sh - same seed, config and data: the same model, whatever the threads, the load of the machine and the surroundings.
-# Ids: N15 N16 C29 L10 L11 X11.
+# same_bytes.sh - the same seed, config and data give the same model with any threads, load and surroundings. Ids: N15 N16 C29
+# L10 L11 X11.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 3000

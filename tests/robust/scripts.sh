@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts.sh - scripts/examples do what they say: a step of a pipeline, a nightly job, Spark's discovery, Prometheus.
+# scripts.sh - scripts/examples work: a step of a pipeline, a nightly job, Spark's discovery, Prometheus.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 export CUDA_VISIBLE_DEVICES='' # with a card too

@@ -1,6 +1,6 @@
 #!/bin/bash
-# serving.sh - what those who use a model run into: rows that cannot be read, columns in another order, encodings, weights,
-# comparisons, outputs that a killed run left, a line of progress that does not fit.
+# serving.sh - use of a model: rows that cannot be read, columns in another order, encodings, weights, comparisons, outputs left
+# by a killed run, a progress line that does not fit.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 600

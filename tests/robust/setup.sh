@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh - scripts/setup.sh on machines that lack packages and network, with stand-ins for the package manager.
+# setup.sh - scripts/setup.sh without packages and network, with stand-ins for the package manager.
 . "$(dirname "$0")/../tap.sh"
 
 # a PATH of its own: what the script calls, and the packages' programs but those named

@@ -1,6 +1,6 @@
 #!/bin/bash
-# shared_data.sh - real files of many makes pass through init, train and predict with nothing told but the target's name. They are no
-# part of the project: DNN_SHARED_DATA names their folder, else ../shared/data beside the project; without it, one skip.
+# shared_data.sh - real files of many kinds pass through init, train and predict, given only the name of the target. They are
+# not part of the project: DNN_SHARED_DATA names their folder, else ../shared/data; without it, one skip.
 . "$(dirname "$0")/../tap.sh"
 SHARED=${DNN_SHARED_DATA:-$ROOT/../shared/data}
 if [ ! -d "$SHARED" ]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
-# startup.sh - the program starts in under 5 ms of processor time, and looks at no library of a GPU, whether a driver is installed or
-# not: a stand-in for each library leaves a mark when it is loaded. Processor time, and the best of many starts: a busy machine does
-# not change that much. Ids: G01, G08.
+# startup.sh - the program starts in under 5 ms of processor time and opens no GPU library, with or without a driver: a stand-in
+# for each library leaves a mark when it is loaded. The best of many starts counts, so a busy machine matters little. Ids: G01,
+# G08.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/opens.sh"
 stand_ins

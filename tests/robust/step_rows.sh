@@ -1,6 +1,6 @@
 #!/bin/bash
-# step_rows.sh - a step has no more rows than there are to train on: more rows asked for cost neither work nor memory, and are the
-# same training as all rows at once. Ids: N08.
+# step_rows.sh - a step has at most all training rows: a larger batch_size costs no more work or memory and is the same
+# training. Ids: N08.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 300 # 210 of them to train on

@@ -1,5 +1,6 @@
 #!/bin/bash
-# train_outputs.sh - where a training may write, and who else may not. Ids: F05 F06 F07 F11 F14 F15 F16 L06 S05 X01 X02 X06 F17.
+# train_outputs.sh - the places that a training may write to, and who else may not. Ids: F05 F06 F07 F11 F14 F15 F16 L06 S05 X01
+# X02 X06 F17.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 300
