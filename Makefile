@@ -43,9 +43,19 @@ $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@echo "  CC   $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(flags_$(subst /,_,$*)) -MMD -MP -c $< -o $@
 
-$(BUILD)/dnn: $(BUILD)/obj/main.o $(call archives_of,cli)
+# The test hooks of base/fault.h are in build/testing/dnn, in every test program, and in a sanitizer's build. build/dnn has none.
+HOOKS := $(BUILD)/hooks.o
+$(HOOKS): tests/hooks/hooks.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+PROGRAMS := $(BUILD)/dnn $(BUILD)/testing/dnn
+$(BUILD)/testing/dnn $(if $(SANFLAGS),$(BUILD)/dnn): $(HOOKS)
+$(PROGRAMS): $(BUILD)/obj/main.o $(call archives_of,cli)
+	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(filter $(HOOKS),$^) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group $(LIBS) -o $@
+testing: $(BUILD)/testing/dnn
 
 # flags are a file, so that a change of them rebuilds
 $(BUILD)/flags: FORCE
@@ -58,11 +68,12 @@ UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/
 # tests of answers train a model first, tests of training also check and inspect it
 unit_floor = $(patsubst answer,check,$(patsubst train,check,$(firstword $(subst _, ,$(notdir $(1))))))
 .SECONDEXPANSION:
-$(BUILD)/unit/%: tests/unit/%.c tests/tap.h $$(call archives_of,$$(call unit_floor,$$*))
+$(BUILD)/unit/%: tests/unit/%.c tests/tap.h $(HOOKS) $$(call archives_of,$$(call unit_floor,$$*))
 	@mkdir -p $(@D)
 	@echo "  TEST $@"
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< -Wl,--start-group $(call archives_of,$(call unit_floor,$*)) -Wl,--end-group $(LIBS) -o $@
-units: $(UNITS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(TESTFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(HOOKS) -Wl,--start-group $(call archives_of,$(call unit_floor,$*)) -Wl,--end-group $(LIBS) -o $@
+# what the unit and shell tests need
+units: $(UNITS) $(if $(SANFLAGS),,$(BUILD)/testing/dnn)
 
 include scripts/build/kernels.mk
 include $(wildcard scripts/build/*.targets.mk)
@@ -72,5 +83,5 @@ clean:
 help:
 	@sed -n '2,6p' Makefile
 
-.PHONY: all units clean help FORCE
+.PHONY: all units testing clean help FORCE
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

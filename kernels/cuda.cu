@@ -14,7 +14,7 @@ enum { CUDA_VERSION_OF_CODE = 3 };
 /* Seconds without an answer after which the device counts as hung; a test cannot wait so long. */
 static double patience(void)
 {
-    const char *word = getenv("DNN_PATIENCE");
+    const char *word = fault_setting("PATIENCE");
     double seconds;
     return word && text_to_double(word, &seconds) && seconds > 0 ? seconds : MACHINE_PATIENCE;
 }

@@ -19,7 +19,7 @@ extern "C" {
 
 /* --- calls: cuda_fault.cu --- */
 
-/* call_NAME is cudaNAME: counted, and failed where DNN_FAULT says so. After an error that stays
+/* call_NAME is cudaNAME: with a test hook that counts and fails it. After an error that stays
  * (and after cuda_end_calls) no call is made any more: each gives that error back. */
 #define CALL(name, parameters, arguments) cudaError_t call_##name parameters;
 #include "cudart.def"

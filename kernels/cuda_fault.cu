@@ -1,4 +1,4 @@
-/* cuda_fault.cu - every call of the CUDA runtime, in one place: counted and failed for DNN_FAULT,
+/* cuda_fault.cu - every call of the CUDA runtime, in one place: a test hook counts and fails it;
  * never made again after an error that stays; and the end of a machine that met one. */
 #include <stdio.h>
 #include <string.h>

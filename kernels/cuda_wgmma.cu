@@ -2,7 +2,7 @@
  * (gemm_wgmma.cu) or of their twins (gemm_wide.cu, gemm_half.cu), and the plan of it. They have
  * never run on a card: until a dated report says that they are right and pay (tests/bench/results),
  * precision `auto` does not take them, and where bf16 or fp16 was asked for they must first agree
- * with their twins. DNN_WGMMA=always takes them with auto too, none never. */
+ * with their twins. A test may always take them, or never. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,9 +123,9 @@ bool device_wgmma(const struct machine *m)
 
 void cuda_wgmma_begin(struct card *m, const char *wish)
 {
-    const char *asked = getenv("DNN_WGMMA");
+    const char *asked = fault_setting("WGMMA");
     bool wanted = REPORTED || (wish && strcmp(wish, "auto") != 0);
-    if (asked && *asked)
+    if (asked)
         wanted = strcmp(asked, "none") != 0;
     take(m, wanted);
 }

@@ -57,7 +57,7 @@ void guest_finish(struct machine *m, const struct gemm *g);
  * adds (of a product) or numbers (of activations) and more. Of what timings choose: timed. */
 struct guest_rule { uint32_t side; uint64_t work; bool timed; };
 /* The rule of a library on a kind of card ("sm_90") at a precision ("bf16"); false: it does not
- * serve there. DNN_GUESTS in the environment is obeyed in place of the table: none, always, or a
+ * serve there. A test puts a setting in place of the table: none, always, or a
  * list LIBRARY:PRECISION:SIDE:WORK,.. */
 bool guest_rule_find(enum guest_id id, const char *core, const char *precision,
                      struct guest_rule *r);

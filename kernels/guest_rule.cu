@@ -6,6 +6,10 @@
 
 #include "guest.cuh"
 
+extern "C" {
+#include "base/fault.h"
+}
+
 struct row { enum guest_id id; const char *core, *precision; struct guest_rule rule; };
 #define RULE(id, core, precision, side, work) {id, core, precision, {side, work, false}},
 static const struct row rows[] = {
@@ -15,8 +19,7 @@ static const struct row rows[] = {
 
 static const char *asked(void)
 {
-    const char *word = getenv("DNN_GUESTS");
-    return word && *word ? word : NULL;
+    return fault_setting("GUESTS");
 }
 
 bool guest_rule_always(void)

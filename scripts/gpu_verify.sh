@@ -79,8 +79,9 @@ gpu=""
 [ -n "$gpu" ] || gpu=$(timeout 60 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 [ -n "$gpu" ] || [ ! -e /dev/nvidiactl ] || gpu="a card that nvidia-smi does not tell of"
 dnn=$build/dnn
+hooked=$build/testing/dnn # with the test hooks: faults, patience, choice of kernels
 parity=$build/parity/gpu
-[ $emulated = yes ] && dnn=$build/emulated/dnn parity=$build/parity/emulated
+[ $emulated = yes ] && dnn=$build/emulated/dnn hooked=$build/emulated/dnn parity=$build/parity/emulated
 
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 why=""                                                    # why a part was skipped or what failed in it

@@ -11,6 +11,10 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DNN=${DNN:-$ROOT/build/dnn}
 export LC_ALL=C
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE MODEL_BACKEND ALL_GPU DNN_FAULT
+# The program with the test hooks (tests/hooks/hooks.c): DNN itself if it has them, as an emulated or sanitizer build, else the one
+# in testing/ beside it. Only lines that set DNN_FAULT, DNN_CPU, ... use it; all others test the released program.
+HOOKED=$DNN
+grep -qa DNN_FAULT "$DNN" 2>/dev/null || HOOKED=${DNN%/*}/testing/dnn
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/dnn-test.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1

@@ -7,21 +7,21 @@ whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive $(call archives_of,cli)
 
 # what nvcc made, if it is there; a build with other kernels, or none, is another program
 ifneq ($(KERNEL_LIB),)
-$(BUILD)/dnn: LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt
-$(BUILD)/dnn: $(KERNEL_LIB)
+$(PROGRAMS): LIBS += $(call whole,$(KERNEL_LIB)) -L$(CUDA_LIB) -lcudart_static -lrt
+$(PROGRAMS): $(KERNEL_LIB)
 all: $(BUILD)/kernels/table.txt
 endif
-$(BUILD)/dnn: $(BUILD)/kernels.used
+$(PROGRAMS): $(BUILD)/kernels.used
 $(BUILD)/kernels.used: FORCE
 	@mkdir -p $(@D)
 	@echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' | cmp -s - $@ || echo '$(KERNEL_LIB) $(if $(KERNEL_LIB),$(NVCC) $(NVCC_ARCHS))' > $@
 
 # what libraries loaded into the emulated program ask of its runtime
 FOR_GUESTS := -Wl,--export-dynamic-symbol=cudaLaunchHostFunc
-$(BUILD)/emulated/dnn: $(BUILD)/obj/main.o $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
+$(BUILD)/emulated/dnn: $(BUILD)/obj/main.o $(HOOKS) $(call archives_of,cli) $(BUILD)/emulate/plain/libemulate.a
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(FOR_GUESTS) $< -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
+	$(Q)$(CXX) $(filter-out -std=c11,$(CFLAGS)) $(LDFLAGS) $(FOR_GUESTS) $< $(HOOKS) -Wl,--start-group $(call archives_of,cli) -Wl,--end-group \
 	    $(call whole,$(BUILD)/emulate/plain/libemulate.a) $(LIBS) -o $@
 
 ifeq ($(shell command -v $(CXX) 2>/dev/null),)

@@ -114,7 +114,7 @@ $(EMULATE_DIR)/$(1)/obj/%.o: tests/emulate/%.cc $(EMULATE_DIR)/flags
 $(EMULATE_DIR)/$(1)/libemulate.a: $(patsubst tests/emulate/%.cc,$(EMULATE_DIR)/$(1)/obj/%.o,$(EMULATE_OWN)) $(patsubst %.cu,$(EMULATE_DIR)/$(1)/obj/%.o,$(KERNELS))
 	@rm -f $$@
 	$$(Q)$$(AR) rcsD $$@ $$^
-$(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/obj/harness.o $(EMULATE_DIR)/$(1)/libemulate.a
+$(EMULATE_DIR)/$(1)/test_%: $(EMULATE_DIR)/$(1)/obj/test_%.o $(EMULATE_DIR)/$(1)/obj/harness.o $(HOOKS) $(EMULATE_DIR)/$(1)/libemulate.a
 	@echo "  LINK $$@"
 	$$(Q)$$(CXX) $$(filter -fsanitize=address%,$$(own_$(1))) -Wl,--start-group $$^ -Wl,--end-group -lm -lpthread -ldl -o $$@
 # operations are compared with the CPU's

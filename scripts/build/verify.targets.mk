@@ -2,7 +2,7 @@
 #   make parity         build/parity/gpu: the device against the CPU (tests/parity), with nvcc's kernels
 #   make gpu-constants  build/gpu_constants: what this card's launches, barriers, copies and products cost
 #   make parity-emulated   build/parity/emulated: the same program on the emulated GPU
-PARITY_OBJECTS := $(patsubst tests/parity/%.c,$(BUILD)/parity/%.o,$(sort $(wildcard tests/parity/*.c)))
+PARITY_OBJECTS := $(patsubst tests/parity/%.c,$(BUILD)/parity/%.o,$(sort $(wildcard tests/parity/*.c))) $(HOOKS)
 $(BUILD)/parity/%.o: tests/parity/%.c tests/parity/parity.h tests/netcase.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/parity $(TESTFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@

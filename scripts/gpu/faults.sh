@@ -46,13 +46,13 @@ part_faults() {
     fault "hidden, the CPU asked for" 0 0 env "$hide" "$dnn" train c.json -o x.dnn --backend dnn_cpu
     for code in 719 214 999; do
         # shellcheck disable=SC2086
-        fault "error $code in the middle" 0 1 env DNN_FAULT=cuda.GraphLaunch:2:$code "$dnn" train c.json -o x.dnn $fall
+        fault "error $code in the middle" 0 1 env DNN_FAULT=cuda.GraphLaunch:2:$code "$hooked" train c.json -o x.dnn $fall
     done
     if command -v strace >/dev/null 2>&1 && [ $emulated = no ]; then
         try strace -f -e trace=open,openat -o trace "$dnn" train c.json -o x.dnn --backend auto -q || fail "auto under strace: exit $?"
         ! grep -q 'libcuda\|libnvidia' trace || fail "auto: small work opens $(grep -o 'lib[a-z-]*\.so[.0-9]*' trace | grep -m 1 'libcuda\|libnvidia')"
     fi
-    fault "error 719 while it begins, no fallback" 81 0 env DNN_FAULT=cuda:120:719 "$dnn" train c.json -o x.dnn
+    fault "error 719 while it begins, no fallback" 81 0 env DNN_FAULT=cuda:120:719 "$hooked" train c.json -o x.dnn
     if [ $emulated = no ]; then
         exec 8>&- 9<&-
         mkfifo "$work/hold.in" "$work/hold.out" 2>/dev/null
@@ -113,7 +113,7 @@ part_memory() {
     # the driver's start is within its patience: where nobody keeps the card awake, that takes seconds
     local patience=5 runs=3 stands=7 most=20
     [ $emulated = no ] || patience=1 runs=1 stands=2 most=4
-    DNN_PATIENCE=$patience "$dnn" train c.json -o w.dnn --set train.epochs=1000000 --set train.early_stopping.patience=0 \
+    DNN_PATIENCE=$patience "$hooked" train c.json -o w.dnn --set train.epochs=1000000 --set train.early_stopping.patience=0 \
         --set train.time_limit_s=$most >out 2>err &
     local stopped=$!
     sleep $runs

@@ -79,11 +79,11 @@ part_precision() {
         try "$dnn" train w.json -o w.$precision.dnn --json -q $set >w.out || { fail "$precision: training"; continue; }
         grep -q "\"precision\":\"$precision\"" w.out || fail "$precision: it computed in $(grep -o '"precision":"[^"]*"' w.out)"
         # shellcheck disable=SC2086
-        DNN_FAULT=count try "$dnn" train w.json -o w2.dnn -q $set 2>w.calls || fail "$precision: training again"
+        DNN_FAULT=count try "$hooked" train w.json -o w2.dnn -q $set 2>w.calls || fail "$precision: training again"
         calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' w.calls)
         cmp w.$precision.dnn w2.dnn || fail "$precision: two trainings, two models"
         # shellcheck disable=SC2086
-        DNN_FAULT=cuda:$((${calls:-300} * 7 / 10)):719 try "$dnn" train w.json -o w3.dnn -q $set
+        DNN_FAULT=cuda:$((${calls:-300} * 7 / 10)):719 try "$hooked" train w.json -o w3.dnn -q $set
         ls w3.dnn.ckpt-* >/dev/null 2>&1 || echo "it broke off before the first checkpoint, or not at all"
         # shellcheck disable=SC2086
         [ -e w3.dnn ] || try "$dnn" train w.json -o w3.dnn -q --resume $set || fail "$precision: going on"
@@ -110,7 +110,7 @@ part_wgmma() {
     local way width=512 batch=4096 precision
     [ "$emulated" = yes ] && width=48 batch=128
     for precision in bf16 fp16; do
-        DNN_WGMMA=always try "$dnn" check c.json -v --set backend.precision=$precision 2>wgmma.log || fail "$precision: check"
+        DNN_WGMMA=always try "$hooked" check c.json -v --set backend.precision=$precision 2>wgmma.log || fail "$precision: check"
         if ! grep -q 'products are those of warpgroups' wgmma.log; then
             ! grep -q 'they are not used' wgmma.log || { fail "$(grep -m 1 'they are not used' wgmma.log)"; continue; }
             skip "not a card of 9.0, or a toolkit without 90a"
@@ -125,11 +125,11 @@ part_wgmma() {
     sed -i "s/128/$width/g; s/\"batch_size\": [0-9]*/\"batch_size\": $batch/" g.json
     for precision in bf16 fp16; do
         for way in always none; do
-            DNN_WGMMA=$way try "$dnn" train g.json -o g.$way.dnn --json -q --set backend.precision=$precision >g.$way.out || fail "$precision, $way: training"
+            DNN_WGMMA=$way try "$hooked" train g.json -o g.$way.dnn --json -q --set backend.precision=$precision >g.$way.out || fail "$precision, $way: training"
             try "$dnn" predict g.$way.dnn "$(small).csv" -o g.$way.csv -q --backend dnn_cpu || fail "predict"
             echo "$precision, $way: $(grep -o '"train":[0-9.e-]*' g.$way.out | tail -n 1) seconds"
         done
-        DNN_WGMMA=always try "$dnn" train g.json -o g.again.dnn -q --set backend.precision=$precision || fail "$precision: training again"
+        DNN_WGMMA=always try "$hooked" train g.json -o g.again.dnn -q --set backend.precision=$precision || fail "$precision: training again"
         cmp g.always.dnn g.again.dnn || fail "$precision: two trainings, two models"
         within g.none.csv g.always.csv 0.05 "$precision: products of warpgroups and their twin's"
     done

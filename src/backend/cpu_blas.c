@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "backend/backend.h"
+#include "base/fault.h"
 #include "base/thread.h"
 
 static struct blas guest;
@@ -30,7 +31,7 @@ static bool tried, serves;
 /* Where our own vector code exists it is faster (cpu_blas.h). */
 static bool wanted(const struct vec *vec)
 {
-    const char *wish = getenv("DNN_BLAS");
+    const char *wish = fault_setting("BLAS");
     if (wish && strcmp(wish, "none") == 0)
         return false;
     if (wish && strcmp(wish, "always") == 0)

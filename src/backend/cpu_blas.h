@@ -4,7 +4,7 @@
  * Our own products stand within a few percent of the processor's peak at the sizes of tabular
  * networks and were faster than OpenBLAS 0.3.21 at all of them (64 to 1,024 rows, widths 14 to
  * 2,048; AVX-512), so the guest serves where our vector code does not exist: processors for which
- * only the plain C code runs. DNN_BLAS=always lets it serve anywhere, DNN_BLAS=none nowhere. */
+ * only the plain C code runs. */
 #ifndef DNN_BACKEND_CPU_BLAS_H
 #define DNN_BACKEND_CPU_BLAS_H
 

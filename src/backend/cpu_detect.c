@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cpu.h"
+#include "base/fault.h"
 
 static const struct vec *const tables[] = {
 #ifdef VEC_X86
@@ -36,11 +37,11 @@ const struct vec *vec_find(const char *name)
 
 const struct vec *vec_choose(void)
 {
-    const char *wanted = getenv("DNN_CPU");
+    const char *wanted = fault_setting("CPU");
 #ifdef DNN_DOUBLE
     wanted = NULL; /* the gradient build has one only */
 #endif
-    if (wanted && *wanted)
+    if (wanted)
         return vec_find(wanted);
     for (size_t i = 0;; i++)
         if (runs_here(tables[i]))

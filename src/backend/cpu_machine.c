@@ -17,9 +17,7 @@ static struct machine *cpu_open(const struct machine_options *o, struct err *e)
 {
     const struct vec *vec = vec_choose();
     if (!vec) {
-        err_set(e, ERR_CPU_CORE,
-                "the environment variable DNN_CPU names no vector code of this processor");
-        err_expected(e, "c, avx2 or avx512");
+        err_set(e, ERR_BACKEND_UNKNOWN, "this processor does not run that vector code");
         return NULL;
     }
     struct cpu *m = mem_zero(1, sizeof *m);

@@ -154,8 +154,7 @@ bool machine_leaves(double waited_s, struct err *why)
     return leaves_handler && leaves_handler(waited_s, why);
 }
 
-/* DNN_FAULT=play:N: the Nth piece of work that a machine is given fails, as a device's would;
- * fetch:N: the Nth time that it brings something back. */
+/* A test hook fails the machine, as the fault of a device would. */
 static bool struck(struct machine *m, enum fault_kind kind)
 {
     int error = fault_hit(kind);

@@ -165,7 +165,7 @@ extern const struct vec vec_c;
 extern const struct vec vec_avx2, vec_avx512;
 #endif
 
-/* The best one this processor runs, or the one DNN_CPU=c|avx2|avx512 names. */
+/* The best one that this processor runs. NULL: a test asked for one that does not run here. */
 const struct vec *vec_choose(void);
 /* By name; NULL when unknown or not for this processor. */
 const struct vec *vec_find(const char *name);

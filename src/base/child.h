@@ -14,7 +14,7 @@ struct child {
 };
 enum { CHILD_LOST = -1000 }; /* not even SIGKILL ends it: it stands in the kernel */
 
-/* words: argv, NULL at the end. 0 or an errno. Counted as `open` and `thread` for DNN_FAULT. */
+/* words: argv, NULL at the end. 0 or an errno. */
 int child_begin(struct child *c, const char *const *words);
 void child_tell(const struct child *c, int signal_number);
 /* Gives it so long to end by itself, then none. Its exit code, minus the number of the signal that

@@ -1,7 +1,6 @@
 /* file.h - every byte in and out. Reading: one descriptor, no mmap, short reads and EINTR handled.
  * Writing: aside, synced, renamed (outfile); nothing half-written is ever seen under the final
- * name. Each system call goes through one wrapper that counts for
- * DNN_FAULT=read|write|fsync|rename|open|close:N[:ERRNO]. */
+ * name. Each system call goes through one wrapper (sys.h). */
 #ifndef DNN_BASE_FILE_H
 #define DNN_BASE_FILE_H
 

@@ -1,7 +1,7 @@
 /* mem.h - the only place that calls malloc. Out of memory never returns: mem_alloc calls the
  * handler of mem_on_failure (src/cli removes temporary files, prints E1701 and exits with 71), so
  * callers need no branch. mem_try returns NULL instead, for sizes that come from a file or a user.
- * Every call counts for DNN_FAULT=alloc:N. All blocks are 64-byte aligned. */
+ * All blocks are 64-byte aligned. */
 #ifndef DNN_BASE_MEM_H
 #define DNN_BASE_MEM_H
 

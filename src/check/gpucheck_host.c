@@ -1,11 +1,12 @@
 /* gpucheck_host.c - what this machine shows without any driver: the PCI bus, device files, the
  * kernel's module, containers, and how a driver is had here. Files are read, none is opened for
- * writing, no device file at all. DNN_GPUCHECK_ROOT: a folder in the place of /, for tests. */
+ * writing, no device file at all. A test puts a folder in the place of /. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -14,7 +15,7 @@
 const char *gpucheck_rooted(const char *path)
 {
     static char room[1024];
-    const char *root = getenv("DNN_GPUCHECK_ROOT");
+    const char *root = fault_setting("GPUCHECK_ROOT");
     snprintf(room, sizeof room, "%s%s", root ? root : "", path);
     return room;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/cli.h"
@@ -51,11 +52,10 @@ static int list(const struct args *a, const struct gpu_cards *cards)
     return code;
 }
 
-/* Its own watch tells which call hangs, and is to come first. DNN_GPUCHECK_LIMIT: seconds, for
- * tests. */
+/* Its own watch tells which call hangs, and is to come first. */
 static double limit_of(const struct gpucheck_options *o)
 {
-    const char *word = getenv("DNN_GPUCHECK_LIMIT");
+    const char *word = fault_setting("GPUCHECK_LIMIT");
     double limit = o->level == GPU_QUICK ? 1.5 * MACHINE_PATIENCE : 3 * MACHINE_PATIENCE;
     if (word && text_to_double(word, &limit))
         return limit;

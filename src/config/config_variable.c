@@ -38,9 +38,6 @@ const struct config_variable config_variables[] = {
     {"LOG_LEVEL", "error, warning, info or debug",
      "The verbosity: as --verbosity 0 to 3. An option on the command line wins."},
     {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
-    {"DNN_CPU", "c, avx2 or avx512",
-     "The vector code of the CPU, to compare or find a fault. The bytes of a model depend on it. "
-     "Default: the best of this processor."},
     {"NO_COLOR", "anything", "dnn never colours its output."},
     {NULL, NULL, NULL}};
 

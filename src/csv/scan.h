@@ -17,7 +17,7 @@ struct scan_masks {
 typedef void scan_masks_fn(const unsigned char *bytes, size_t blocks, char delimiter,
                            struct scan_masks *out);
 scan_masks_fn scan_masks_plain, scan_masks_sse2, scan_masks_avx2, scan_masks_avx512;
-/* The best of this processor, or what DNN_CPU says (c, sse2, avx2, avx512). */
+/* The best one that this processor runs. */
 scan_masks_fn *scan_masks_choose(void);
 
 #define SCAN_WINDOW 64 /* blocks looked at together */

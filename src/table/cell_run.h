@@ -19,7 +19,7 @@ struct cell_run {
  * left as it was. No text of data.missing may look like a number. */
 typedef uint64_t cell_run_fn(const struct cell_run *r);
 cell_run_fn cell_run_plain, cell_run_avx512;
-/* The best of this processor, or what DNN_CPU says. */
+/* The best one that this processor runs. */
 cell_run_fn *cell_run_choose(void);
 #if defined(__x86_64__)
 /* Can this processor do what cell_run_avx512 does? */

@@ -20,7 +20,7 @@ struct quantile_room {
 typedef void quantile_fn(const struct number_slot *n, float *v, size_t count,
                          struct quantile_room *room);
 quantile_fn quantile_plain, quantile_avx512;
-/* The best of this processor, or what DNN_CPU says. */
+/* The best one that this processor runs. */
 quantile_fn *quantile_choose(void);
 #if defined(__x86_64__)
 /* Can this processor do what quantile_avx512 does? */

@@ -25,7 +25,7 @@ fail_some() {
     ls -A >files
     for (( ; n <= total; n += WORKERS * STEP)); do
         status=0
-        DNN_FAULT=alloc:$n "$DNN" "${@:3}" >out 2>err || status=$?
+        DNN_FAULT=alloc:$n "$HOOKED" "${@:3}" >out 2>err || status=$?
         [ $status -eq 71 ] || echo "alloc:$n: exit $status: $(tail -n 2 err)"
         case "$*" in # with --json an object, the last line of where the command's own would stand
         *--json*) tail -n 1 out | grep -q '^{"schema":"dnn.error/1","id":"E1701","exit":71,.*}$' || echo "alloc:$n: no object" ;;
@@ -40,7 +40,7 @@ fail_some() {
 each() { # NAME COMMAND...
     local name=$1 total w
     shift
-    total=$(DNN_FAULT=count "$DNN" "$@" 2>&1 >/dev/null | sed -n 's/.*fault counts.* alloc=\([0-9]*\).*/\1/p')
+    total=$(DNN_FAULT=count "$HOOKED" "$@" 2>&1 >/dev/null | sed -n 's/.*fault counts.* alloc=\([0-9]*\).*/\1/p')
     [ "${total:-0}" -gt 50 ]
     ok $? "$name: ${total:-0} allocations"
     for ((w = 1; w <= WORKERS; w++)); do (fail_some $w "${total:-0}" "$@") >"bad$w" 2>&1 & done

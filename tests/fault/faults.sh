@@ -18,7 +18,7 @@ is_exit 0 "a training with another seed"
 [ "$(digest m.dnn)" != "$want" ]
 ok $? "gives another model"
 cp m.dnn before.dnn
-DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
+DNN_FAULT=count "$HOOKED" train c.json -o m.dnn --progress none 2>&1 >/dev/null | grep 'fault counts' >counts
 count_of() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" counts; }
 
 # note_is_true FILE BEFORE: what err says of FILE, or of what there is to go on from, and it says so, but where
@@ -41,7 +41,7 @@ sweep() {
         cp before.dnn m.dnn
         local fault=$kind:$n${error:+:$error}
         STATUS=0
-        DNN_FAULT=$fault "$DNN" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
+        DNN_FAULT=$fault "$HOOKED" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
         if [ $STATUS -ne 0 ]; then
             hit=$((hit + 1))
             case " $codes " in *" $STATUS "*) ;; *) bad+="$fault: exit $STATUS: $(tail -n 3 err); " ;; esac
@@ -79,21 +79,21 @@ sweep thread EAGAIN "71" 1 0 # X08: fewer threads, the same bytes
 sweep alloc "" "71" $(($(count_of alloc) / POINTS + 1)) all
 
 # the folder is synced when the metrics' file is made
-fsyncs() { DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* fsync=\([0-9]*\).*/\1/p'; }
+fsyncs() { DNN_FAULT=count "$HOOKED" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* fsync=\([0-9]*\).*/\1/p'; }
 rm -f m.jsonl
 is "$(fsyncs)" $(($(fsyncs) + 1)) "F03 a file of metrics that is made is durable, and so is its name"
 # what is in place may be another file than the model
 for before in none before.dnn; do
     rm -f m.jsonl m.dnn
     [ $before = none ] || cp $before m.dnn
-    run env DNN_FAULT=fsync:1 "$DNN" train c.json -o m.dnn --progress none
+    run env DNN_FAULT=fsync:1 "$HOOKED" train c.json -o m.dnn --progress none
     is_exit 74 "F03 the folder of the metrics cannot be synced"
     err_has 'm.jsonl: the folder' "which is said"
     note_is_true m.dnn $before && grep -q 'note: m.dnn' err
     ok $? "F03 and what became of the model" "$(cat err)"
 done
 cp before.dnn m.dnn
-run env DNN_FAULT=fsync:"$(fsyncs)" "$DNN" train c.json -o m.dnn --progress none
+run env DNN_FAULT=fsync:"$(fsyncs)" "$HOOKED" train c.json -o m.dnn --progress none
 err_has 'm.dnn: the folder' "F03 the model's folder cannot be synced"
 kept=$(sed -n 's/.*the checkpoint "\(.*\)" stays beside it.*/\1/p' err)
 [ -e "${kept:-none}" ] && [ "$(digest m.dnn)" = "$want" ]
@@ -105,7 +105,7 @@ run dnn train c.json -o m.dnn --progress none
 awk -F, -v OFS=, 'NR == 3 { $1 = "x" } { print }' d.csv >bad.csv
 for n in 1 2; do
     rm -f a.out r.out
-    run env DNN_FAULT=fsync:$n "$DNN" predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
+    run env DNN_FAULT=fsync:$n "$HOOKED" predict m.dnn bad.csv -o a.out --on-bad-row skip --rejects r.out
     is_exit 74 "F03 predict: fsync $n fails"
     [ ! -e a.out ] && [ ! -e r.out ]
     ok $? "F03 neither answers nor rejects are there" "$(ls -A)"
@@ -119,7 +119,7 @@ for fault in fsync:{1,2,3} write:{1,2} rename:1 open:{1,2,3,4}; do
         set -- $what
         output=$1
         shift
-        run env DNN_FAULT=$fault:EIO "$DNN" "$@" -o "$output"
+        run env DNN_FAULT=$fault:EIO "$HOOKED" "$@" -o "$output"
         [ $STATUS -eq 0 ] || note_is_true "$output" none || bad+="$fault $1: $(cat err); "
     done
 done

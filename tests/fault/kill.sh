@@ -51,7 +51,7 @@ bad=0 calls=0
 for kind in write fsync rename open close; do
     for ((n = 1; ; n++)); do
         rm -f part.dnn*
-        DNN_FAULT=kill:$kind:$n "$DNN" train s.json -o part.dnn --progress none >/dev/null 2>&1 &
+        DNN_FAULT=kill:$kind:$n "$HOOKED" train s.json -o part.dnn --progress none >/dev/null 2>&1 &
         status=0
         wait $! 2>/dev/null || status=$?
         [ $status -eq 137 ] || break

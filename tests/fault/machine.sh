@@ -10,7 +10,7 @@ make_config c.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 300, "ke
 run dnn train c.json -o m.dnn --progress none
 is_exit 0 "a training without faults"
 want=$(digest m.dnn)
-total=$(DNN_FAULT=count "$DNN" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
+total=$(DNN_FAULT=count "$HOOKED" train c.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
 [ "${total:-0}" -gt 20 ]
 ok $? "work given to the machine is counted: $total"
 
@@ -20,7 +20,7 @@ bad=""
 for ((n = 1; n <= total; n += 1 + total / 25)); do
     rm -f m.dnn*
     STATUS=0
-    DNN_FAULT=count,play:$n "$DNN" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
+    DNN_FAULT=count,play:$n "$HOOKED" train c.json -o m.dnn --progress none >out 2>err || STATUS=$?
     ! fewer play $n || [ $n -lt 20 ] || continue
     [ $STATUS -eq 81 ] || bad+="play:$n: exit $STATUS; "
     grep -q 'error\[E1810\].*the machine "cpu" failed' err || bad+="play:$n: $(tail -n 2 err); "
@@ -37,7 +37,7 @@ done
 ok $? "G09 the machine fails: 81, nothing is lost, --resume ends in the same bytes" "$bad"
 
 rm -f m.dnn*
-run env DNN_FAULT=play:$((total - 1)) "$DNN" train c.json -o m.dnn --progress none
+run env DNN_FAULT=play:$((total - 1)) "$HOOKED" train c.json -o m.dnn --progress none
 is_exit 81 "after the last epoch, while the model is measured"
 err_has "no checkpoint had been written yet" "what is kept is said: the host has weights without moments, and those are no state to go on from"
 run dnn train c.json -o m.dnn --resume --progress none
@@ -51,7 +51,7 @@ run dnn train often.json -o m.dnn --progress none
 is_exit 0 "the first epoch is the best, all are checkpoints"
 want=$(digest m.dnn)
 for kind in fetch play; do
-    total=$(DNN_FAULT=count "$DNN" train often.json -o m.dnn --progress none 2>&1 >/dev/null |
+    total=$(DNN_FAULT=count "$HOOKED" train often.json -o m.dnn --progress none 2>&1 >/dev/null |
         sed -n "s/.* $kind=\([0-9]*\).*/\1/p")
     [ "${total:-0}" -gt 20 ]
     ok $? "$kind is counted: $total"
@@ -61,7 +61,7 @@ for kind in fetch play; do
     for ((n = 1; n <= total; n += 1 + total / 25)); do
         rm -f m.dnn*
         STATUS=0
-        DNN_FAULT=count,$kind:$n "$DNN" train often.json -o m.dnn --progress none >out 2>err || STATUS=$?
+        DNN_FAULT=count,$kind:$n "$HOOKED" train often.json -o m.dnn --progress none >out 2>err || STATUS=$?
         ! fewer $kind $n || continue
         hit=$((hit + 1))
         [ $STATUS -eq 81 ] || bad+="$kind:$n: exit $STATUS; "
@@ -86,7 +86,7 @@ awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 300; k++) f
 run dnn predict m.dnn big.csv
 is_exit 0 "answers without faults"
 cp out all.csv
-run env DNN_FAULT=play:60 "$DNN" predict m.dnn big.csv
+run env DNN_FAULT=play:60 "$HOOKED" predict m.dnn big.csv
 is_exit 81 "G09 the machine fails in the middle of a prediction"
 cp out part.csv
 written=$(($(wc -l <part.csv) - 1))
@@ -95,15 +95,15 @@ ok $? "answers were written before: $written"
 head -n $((written + 1)) all.csv | cmp -s - part.csv
 ok $? "they are whole lines and those of a run without faults"
 err_has "the answers to the first $written rows are written" "and the message counts them"
-run env DNN_FAULT=play:60 "$DNN" predict m.dnn big.csv -o answers.csv
+run env DNN_FAULT=play:60 "$HOOKED" predict m.dnn big.csv -o answers.csv
 is_exit 81 "into a file"
 err_has "are dropped" "they are not kept"
 [ ! -e answers.csv ]
 ok $? "and no half of a file is there"
-run env DNN_FAULT=play:2 "$DNN" evaluate m.dnn d.csv
+run env DNN_FAULT=play:2 "$HOOKED" evaluate m.dnn d.csv
 is_exit 81 "evaluate: 81"
-run env DNN_FAULT=play:1 "$DNN" verify m.dnn
+run env DNN_FAULT=play:1 "$HOOKED" verify m.dnn
 is_exit 81 "verify: 81"
-run env DNN_FAULT=play:3 "$DNN" check c.json
+run env DNN_FAULT=play:3 "$HOOKED" check c.json
 is_exit 81 "check: 81"
 done_testing

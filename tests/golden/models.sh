@@ -7,6 +7,7 @@
 . "$ROOT/tests/leads.sh"
 models=$ROOT/tests/golden/models
 export DNN_CPU=c
+DNN=$HOOKED
 if [ "${1:-}" = --make ]; then
     make_leads leads.csv 200
     make_leads "$models/$2.csv" 25 9 bare

@@ -9,6 +9,19 @@ else
     skip "the libraries it needs" "no readelf here"
 fi
 
+# the test hooks are in the testing program alone (a sanitizer's and the emulated program have them too)
+if [ "$HOOKED" = "$DNN" ]; then
+    skip "no test hook in the released program" "this build has them"
+else
+    # DNN_FALLBACK*: from the program before to the one executed in its place
+    ! grep -aoE 'DNN_[A-Z_]+' "$DNN" | grep -vE '^DNN_(TRAIN|PREDICT|EVALUATE|EXPLAIN|TUNE)_GPU$|^DNN_FALLBACK' >names
+    ok $? "the released program reads no variable that exists for tests" "$(sort -u names)"
+    run env DNN_FAULT=alloc:1+,open:1+ DNN_CPU=abacus "$DNN" --version
+    is_exit 0 "and obeys none"
+    run env DNN_FAULT=alloc:1+ "$HOOKED" --version
+    is_exit 71 "the testing program does"
+fi
+
 # make is asked what it would do, without what somebody wants of it in local.mk; nothing is built
 tree=$ROOT
 would() { make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all >out 2>err; STATUS=$?; }

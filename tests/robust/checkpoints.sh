@@ -8,7 +8,7 @@ make_config c.json d.csv binary '"epochs": 8, "early_stopping": {"patience": 0},
     '"backend": {"name": "dnn_cpu", "threads": 1}, "output": {"model": "m.dnn"}'
 run dnn train c.json -o whole.dnn --progress none
 want=$(digest whole.dnn)
-DNN_FAULT=kill:rename:6 "$DNN" train c.json --progress none >/dev/null 2>&1 &
+DNN_FAULT=kill:rename:6 "$HOOKED" train c.json --progress none >/dev/null 2>&1 &
 wait $! 2>/dev/null
 mkdir kept
 mv m.dnn.ckpt-* kept
@@ -62,7 +62,7 @@ err_lacks "goes on from there" "are not advised to be gone on from"
 bad="" told=0
 for n in $(seq 1 20); do
     rm -f m.dnn*
-    run env DNN_FAULT="fsync:$n" "$DNN" train c.json --progress none --set train.epochs=3
+    run env DNN_FAULT="fsync:$n" "$HOOKED" train c.json --progress none --set train.epochs=3
     case $(cat err) in
     *"m.dnn.ckpt-"*"is in place and whole"*) # the newest is what --resume goes on from
         told=$((told + 1))

@@ -265,7 +265,7 @@ err_has '"id":"E1003"' "L05 which is seen behind what is wrong"
 keys() { grep -o '{"schema":"dnn.error/1".*' "$1" | grep -oE '"[a-z]+":' | tr -d '\n'; }
 run dnn check none.json --json
 keys out >told.keys
-DNN_FAULT=alloc:30 run dnn check leads.json --json
+DNN_FAULT=alloc:30 run "$HOOKED" check leads.json --json
 out_has 'out of memory' "L05 the object of a process without memory"
 is "$(keys out)" "$(cat told.keys)" "L05   has the members of any other"
 printf 'a;b;id;y\n' >comma.csv

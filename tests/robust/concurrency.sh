@@ -75,7 +75,7 @@ is_exit 0 "X07 the model is whole"
 run bash -c "ulimit -u 1 2>/dev/null; exec '$DNN' train leads.json -o x.dnn --threads 64 --progress none"
 is_exit 0 "X08 fewer threads than asked for, or as many"
 same x.dnn m.dnn "X08 the same model"
-run env DNN_FAULT=thread:1+ "$DNN" train leads.json -o x.dnn --threads 8 --progress none
+run env DNN_FAULT=thread:1+ "$HOOKED" train leads.json -o x.dnn --threads 8 --progress none
 is_exit 0 "X08 no thread can be made"
 same x.dnn m.dnn "X08 the same model"
 

@@ -341,11 +341,11 @@ grep -q "$WORK" abs.dnn
 ok $? "J15 the model holds no path"
 
 # J16 memory that runs out inside the JSON library is no syntax error: every allocation of a check fails in turn
-DNN_FAULT=count "$DNN" check good.json >/dev/null 2>err
+DNN_FAULT=count "$HOOKED" check good.json >/dev/null 2>err
 total=$(sed -n 's/.* alloc=\([0-9]*\).*/\1/p' err)
 other=""
 for ((n = 1; n <= ${total:-0} && n <= 60; n++)); do
-    run env DNN_FAULT=alloc:$n "$DNN" check good.json
+    run env DNN_FAULT=alloc:$n "$HOOKED" check good.json
     [ $STATUS -eq 71 ] && grep -q E1701 err || other+="alloc:$n exit $STATUS; "
 done
 [ "${total:-0}" -gt 20 ] && [ -z "$other" ]

@@ -279,7 +279,7 @@ within() { # within FILE FILE BOUND: every number of the two differs by at most 
         if (d > bound) { print NR ": " $0; bad = 1 } } } END { exit bad }'
 }
 for core in c avx2; do
-    if DNN_CPU=$core "$DNN" predict m.dnn new.csv >x.out 2>err; then
+    if DNN_CPU=$core "$HOOKED" predict m.dnn new.csv >x.out 2>err; then
         check "D12 with vector code $core within 1e-5" within want.csv x.out 1e-5
     else
         skip "D12 with vector code $core" "not on this processor"

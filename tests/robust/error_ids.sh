@@ -44,9 +44,9 @@ run bash -c "ulimit -f 1; exec '$DNN' predict m.dnn leads.csv -o x.out"
 says 74 E1604 "F04 a limit on the size of files"
 [ ! -e x.out ] && [ -z "$(find . -name '*dnn-tmp*')" ]
 ok $? "F04 nothing is left"
-run env DNN_FAULT=rename:1:EXDEV "$DNN" predict m.dnn leads.csv -o x.out
+run env DNN_FAULT=rename:1:EXDEV "$HOOKED" predict m.dnn leads.csv -o x.out
 says 74 E1606 "F08 the rename fails"
-run env DNN_FAULT=write:1:ENOSPC "$DNN" predict m.dnn leads.csv -o x.out
+run env DNN_FAULT=write:1:ENOSPC "$HOOKED" predict m.dnn leads.csv -o x.out
 says 74 E1604 "F01 no space"
 run bash -c "ulimit -n 4; exec '$DNN' predict m.dnn leads.csv -o x.out"
 says 71 E1607 "F10 no descriptors"
@@ -64,7 +64,7 @@ if [ "$(id -u)" -eq 0 ] && tables=$(dirname "$(ls -d /usr/lib*/*/gconv/CP1252.so
 else
     skip "E1609 a system without conversions" "mounting is not permitted here"
 fi
-run env DNN_FAULT=alloc:5 "$DNN" predict m.dnn leads.csv
+run env DNN_FAULT=alloc:5 "$HOOKED" predict m.dnn leads.csv
 says 71 E1701 "no memory"
 run dnn predict m.dnn leads.csv --backend dnn_gpu --device 99
 [ $STATUS -eq 0 ] || [ $STATUS -eq 69 ]

@@ -2,6 +2,7 @@
 # gpucheck.sh - `dnn gpucheck` without a usable GPU, and its mends: on each distribution, in a container, with half a driver.
 # Machines are folders (DNN_GPUCHECK_ROOT) and stand-ins for the libraries of the driver. Ids: G20.
 . "$(dirname "$0")/../tap.sh"
+DNN=$HOOKED
 unset CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID KUBERNETES_SERVICE_HOST DNN_TRAIN_GPU
 export TMPDIR=$WORK
 if ldconfig -p 2>/dev/null | grep -q libcuda.so.1 || [ -e /usr/lib/wsl/lib/libcuda.so.1 ]; then

@@ -54,7 +54,7 @@ falls --set train.optimizer.learning_rate=0.01 --resume
 is_exit 0 "and back at a lower rate"
 want=$(digest m.dnn)
 rm -f m.*
-DNN_FAULT=kill:rename:$((lines - 1)) falls
+DNN_FAULT=kill:rename:$((lines - 1)) DNN=$HOOKED falls
 found=$(ls m.dnn.ckpt-*)
 [ -n "$found" ] && [[ "$found" != *"$kept"* ]]
 ok $? "N01 killed between the best epoch and the cliff" "$found, best $kept"
@@ -75,7 +75,7 @@ step=$(sed -n 's/.*, step \([0-9]*\),.*/\1/p' err)
 line --set train.optimizer.learning_rate=0.1 --resume
 is_exit 0 "N02 it goes on at a lower rate"
 rm -f m.dnn*
-DNN_FAULT=kill:rename:$((step / 7)) line --set train.checkpoint.every_s=0
+DNN_FAULT=kill:rename:$((step / 7)) DNN=$HOOKED line --set train.checkpoint.every_s=0
 line --resume
 err_has "resuming at step"
 is "$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)" "$said" "N02 a resumed run ends at the same step with the same norm"
@@ -103,7 +103,7 @@ stopped='train.optimizer={"type":"adam","learning_rate":0.001}' wild='train.opti
 leaves() { # NAME WORK EVERY_S ARGS...: stopped at its piece of work WORK, resumed at a wild rate, at the first one again
     local newest
     rm -f m.dnn*
-    DNN_FAULT=play:$2 ruin "$stopped" --set train.checkpoint.every_s=0 "${@:4}"
+    DNN_FAULT=play:$2 DNN=$HOOKED ruin "$stopped" --set train.checkpoint.every_s=0 "${@:4}"
     newest=$(ls m.dnn.ckpt-* | tail -n 1) before=$(digest "$newest")
     ruin "$wild" --resume --set train.checkpoint.every_s="$3" "${@:4}"
     is_exit 80 "$1: a resumed training that is ruined"

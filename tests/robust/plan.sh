@@ -5,9 +5,9 @@
 . "$ROOT/tests/training.sh"
 make_data d.csv 600
 make_config c.json d.csv binary '"epochs": 8, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_cpu", "threads": 2}'
-run env DNN_BLAS=none "$DNN" train c.json -o none.dnn --progress none
+run env DNN_BLAS=none "$HOOKED" train c.json -o none.dnn --progress none
 is_exit 0 "a training without OpenBLAS"
-run env DNN_BLAS=always "$DNN" train c.json -o always.dnn --progress none --json
+run env DNN_BLAS=always "$HOOKED" train c.json -o always.dnn --progress none --json
 is_exit 0 "and one with it, where it is installed"
 blas=$(sed -n 's/.*"blas_core":"\([^"]*\)".*/\1/p' out)
 "$DNN" inspect always.dnn --json >model
@@ -15,16 +15,16 @@ blas=$(sed -n 's/.*"blas_core":"\([^"]*\)".*/\1/p' out)
 grep -q '"blas":"none","blas_core":"none"' plain
 ok $? "the model says that none served"
 
-plays=$(DNN_FAULT=count DNN_BLAS=none "$DNN" train c.json -o x.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
+plays=$(DNN_FAULT=count DNN_BLAS=none "$HOOKED" train c.json -o x.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
 stopped() { # stopped BLAS: a checkpoint of m.dnn after some epochs
     rm -f m.dnn*
-    run env DNN_BLAS="$1" DNN_FAULT=play:$((plays * 2 / 3)) "$DNN" train c.json -o m.dnn --progress none
+    run env DNN_BLAS="$1" DNN_FAULT=play:$((plays * 2 / 3)) "$HOOKED" train c.json -o m.dnn --progress none
     is_exit 81 "stopped, DNN_BLAS=$1"
     ls m.dnn.ckpt-* >/dev/null 2>&1
     ok $? "with a checkpoint"
 }
 stopped none
-run env DNN_BLAS=always "$DNN" train c.json -o m.dnn --resume --progress none
+run env DNN_BLAS=always "$HOOKED" train c.json -o m.dnn --resume --progress none
 is_exit 0 "resumed where OpenBLAS could serve"
 is "$(digest m.dnn)" "$(digest none.dnn)" "it does not: the same bytes"
 err_lacks "another kind of machine" "nothing is said"
@@ -34,10 +34,10 @@ else
     grep -q '"blas":"OpenBLAS [0-9.]*","blas_core":"'"$blas"'"' model
     ok $? "the model says which version served" "$(cat model)"
     stopped always
-    run env DNN_BLAS=always "$DNN" train c.json -o m.dnn --resume --progress none
+    run env DNN_BLAS=always "$HOOKED" train c.json -o m.dnn --resume --progress none
     is "$(digest m.dnn)" "$(digest always.dnn)" "resumed with OpenBLAS: the same bytes"
     stopped always
-    run env DNN_BLAS=none "$DNN" train c.json -o m.dnn --resume --progress none
+    run env DNN_BLAS=none "$HOOKED" train c.json -o m.dnn --resume --progress none
     is_exit 0 "resumed without it"
     err_has "(blas differs)" "a warning names what differs"
 fi

@@ -6,7 +6,7 @@ make_data v.csv 600 value
 make_config v.json v.csv regression '"epochs": 30' '"backend": {"name": "dnn_cpu", "threads": 1}'
 train() { run dnn train v.json -o m.dnn --progress none --set train.checkpoint.every_s=0 "$@"; }
 killed() { # RENAMES ARGS...: at its RENAMES-th rename
-    run env "DNN_FAULT=kill:rename:$1" "$DNN" train v.json -o m.dnn --progress none --set train.checkpoint.every_s=0 "${@:2}"
+    run env "DNN_FAULT=kill:rename:$1" "$HOOKED" train v.json -o m.dnn --progress none --set train.checkpoint.every_s=0 "${@:2}"
 }
 checkpoints() { find . -maxdepth 1 -name 'm.dnn.ckpt-*' | sort; }
 afresh() { # a further --resume has nothing to go on from: NAME ARGS...
@@ -102,7 +102,7 @@ for loss in mse mae huber quantile; do
     other=(--set train.loss.type=$loss --set train.optimizer.momentum=0.9)
     [ $loss != mse ] || other=()
     rm -f off.dnn*
-    DNN_FAULT=kill:rename:9 "$DNN" train off.json --progress none --set train.checkpoint.every_s=0 "${other[@]}" >/dev/null 2>&1
+    DNN_FAULT=kill:rename:9 "$HOOKED" train off.json --progress none --set train.checkpoint.every_s=0 "${other[@]}" >/dev/null 2>&1
     before=$(ls off.dnn.ckpt-*)
     run dnn train off.json --progress none --resume "${other[@]}" --set train.optimizer.learning_rate=1000
     is_exit 80 "N01 validation rows of another level, $loss, and a rate that is too high: 80"

@@ -10,7 +10,7 @@ is_exit 0 "a training that nobody stops"
 want=$(digest whole.dnn)
 # three checkpoints, as a killed run leaves them
 dies_at() { # FAULT ARGS...: status of a training that is killed there
-    DNN_FAULT=kill:$1 "$DNN" train c.json --progress none "${@:2}" >/dev/null 2>&1 &
+    DNN_FAULT=kill:$1 "$HOOKED" train c.json --progress none "${@:2}" >/dev/null 2>&1 &
     wait $! 2>/dev/null
 }
 dies_at rename:9
@@ -25,12 +25,12 @@ is "$(ls m.dnn.ckpt-* | wc -l)" 3 "which is left"
 is "$(digest m.dnn)" "$want" "the same bytes"
 
 # a file of metrics that lost its end, in the middle of a line
-DNN_FAULT=kill:rename:9 "$DNN" train c.json -o torn.dnn --progress none --set output.metrics=torn.jsonl >/dev/null 2>&1
+DNN_FAULT=kill:rename:9 "$HOOKED" train c.json -o torn.dnn --progress none --set output.metrics=torn.jsonl >/dev/null 2>&1
 head -c 700 torn.jsonl >half && cat half >torn.jsonl
 mkdir found
 cp torn.dnn.ckpt-* found
 seen=0 bad=""
-DNN_FAULT=count "$DNN" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl 2>&1 >/dev/null | grep 'fault counts' >counts
+DNN_FAULT=count "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl 2>&1 >/dev/null | grep 'fault counts' >counts
 for kind in open read; do # before the metrics are cut, or after?
     low=1 high=$(sed -n "s/.* $kind=\([0-9]*\).*/\1/p" counts)
     while [ "$low" -le "$high" ]; do
@@ -38,7 +38,7 @@ for kind in open read; do # before the metrics are cut, or after?
         cp found/* .
         cat half >torn.jsonl
         STATUS=0
-        DNN_FAULT=$kind:$n+:EIO "$DNN" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl >out 2>err || STATUS=$?
+        DNN_FAULT=$kind:$n+:EIO "$HOOKED" train c.json -o torn.dnn --progress none --resume --set output.metrics=torn.jsonl >out 2>err || STATUS=$?
         if grep -q 'cannot be read, to cut it to whole lines' err; then
             seen=$((seen + 1))
             [ $STATUS -ne 0 ] && cmp -s half torn.jsonl || bad+="$kind $n: exit $STATUS, $(wc -c <torn.jsonl) bytes; "
@@ -115,14 +115,14 @@ for damage in cut flipped empty foreign; do
 done
 # one that could not be read is no damaged one: nothing starts afresh behind anybody's back
 cp kept/* .
-opens=$(DNN_FAULT=count "$DNN" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* open=\([0-9]*\).*/\1/p')
+opens=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* open=\([0-9]*\).*/\1/p')
 bad="" refused=0
 for error in EMFILE EACCES; do
     for ((n = 1; n <= opens; n++)); do
         rm -f m.dnn*
         cp kept/* .
         STATUS=0
-        DNN_FAULT=open:$n:$error "$DNN" train c.json --resume --progress none >out 2>err || STATUS=$?
+        DNN_FAULT=open:$n:$error "$HOOKED" train c.json --resume --progress none >out 2>err || STATUS=$?
         grep -q 'starts afresh' err && bad+="open:$n:$error: started afresh; "
         grep -q 'passed over' err && [ $STATUS -eq 0 ] && ! grep -q 'resuming at step' err && bad+="open:$n:$error: passed over; "
         grep -Eq 'searched for checkpoints|ckpt-.*cannot be opened|make the checkpoint readable' err && refused=$((refused + 1))
@@ -132,12 +132,12 @@ done
 ok $? "a folder or checkpoint that could not be opened: an error" "$opens opens, $refused refused; $bad"
 rm -f m.dnn*
 cp kept/* .
-reads=$(DNN_FAULT=count "$DNN" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* read=\([0-9]*\).*/\1/p')
+reads=$(DNN_FAULT=count "$HOOKED" train c.json --resume --progress none 2>&1 >/dev/null | sed -n 's/.*fault counts.* read=\([0-9]*\).*/\1/p')
 bad=""
 for ((n = 1; n <= reads; n++)); do
     rm -f m.dnn*
     cp kept/* .
-    DNN_FAULT=read:$n+:EIO "$DNN" train c.json --resume --progress none >out 2>err
+    DNN_FAULT=read:$n+:EIO "$HOOKED" train c.json --resume --progress none >out 2>err
     grep -q 'starts afresh' err && bad+="read:$n+:EIO; "
 done
 [ -z "$bad" ] && [ "${reads:-0}" -gt 0 ]

@@ -61,8 +61,8 @@ else
 fi
 # N16 another vector code gives the same bits; the model says which one it was
 for core in c avx2 avx512; do
-    DNN_BLAS=none DNN_CPU=$core "$DNN" train binary.json -o c1.dnn --threads 1 --progress none 2>err || { skip "DNN_CPU=$core" "not here"; continue; }
-    DNN_BLAS=none DNN_CPU=$core "$DNN" train binary.json -o c2.dnn --threads 2 --progress none 2>err
+    DNN_BLAS=none DNN_CPU=$core "$HOOKED" train binary.json -o c1.dnn --threads 1 --progress none 2>err || { skip "DNN_CPU=$core" "not here"; continue; }
+    DNN_BLAS=none DNN_CPU=$core "$HOOKED" train binary.json -o c2.dnn --threads 2 --progress none 2>err
     same c1.dnn c2.dnn "N16 DNN_CPU=$core with 1 and 2 threads"
     dnn predict c1.dnn d.csv -o "$core.csv" 2>err || ok 1 "DNN_CPU=$core predicts" "$(cat err)"
     [ "$core" = c ] || same c.csv "$core.csv" "N16 DNN_CPU=$core predicts the bytes of DNN_CPU=c"

@@ -31,7 +31,7 @@ is_exit 0 "cron.sh: a night"
 ok $? "answers every row" "$(wc -l <answers.csv)"
 cp answers.csv last.csv
 # a night that was stopped, and a file that has grown by the next
-DNN_FAULT=kill:rename:2 "$program" train c.json -o night.dnn --set train.checkpoint.every_s=0 --set train.epochs=4 >/dev/null 2>&1
+DNN_FAULT=kill:rename:2 "$HOOKED" train c.json -o night.dnn --set train.checkpoint.every_s=0 --set train.epochs=4 >/dev/null 2>&1
 ls night.dnn.ckpt-* >/dev/null 2>&1
 ok $? "a night that was broken off left a checkpoint"
 sed -n '2,5p' d.csv >>d.csv
@@ -40,7 +40,7 @@ is_exit 0 "cron.sh: the file has grown since: from the start"
 is "$(wc -l <answers.csv) $(ls night.dnn.ckpt-* 2>/dev/null | wc -l)" "205 0" "answers every row, and leaves no checkpoint"
 # another thing that ends with 76 is no stale checkpoint: it stays, as do those that were passed over
 sed 's/"epochs": 1/"epochs": 9/' c.json >nine.json
-DNN_FAULT=kill:rename:5 "$program" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
+DNN_FAULT=kill:rename:5 "$HOOKED" train nine.json -o night.dnn --set train.checkpoint.every_s=0 >/dev/null 2>&1
 newest=$(ls night.dnn.ckpt-* | tail -n 1)
 perl "$ROOT/tests/resign.pl" "$newest" spoilt 's/"best\.params":/"bost.params":/' && mv spoilt "$newest"
 perl "$ROOT/tests/resign.pl" "$newest" night.dnn.ckpt-000000000999 's/"format":"1"/"format":"9"/'
@@ -53,7 +53,7 @@ is "$STATUS $(ls night.dnn.ckpt-*)" "0 night.dnn.ckpt-000000000999" "of another 
 rm -f night.dnn.ckpt-*
 odd='a "quote" and a \n'
 mkdir "$odd"
-DNN_FAULT=kill:rename:5 "$program" train nine.json -o "$odd/n.dnn" --set train.checkpoint.every_s=0 >/dev/null 2>&1
+DNN_FAULT=kill:rename:5 "$HOOKED" train nine.json -o "$odd/n.dnn" --set train.checkpoint.every_s=0 >/dev/null 2>&1
 MODEL=$odd/n.dnn run sh "$examples/cron.sh" c.json d.csv answers.csv
 is "$STATUS $(ls "$odd")" "0 n.dnn" "cron.sh: whatever the folder's name"
 cp answers.csv last.csv

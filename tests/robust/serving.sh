@@ -195,7 +195,7 @@ run dnn predict none.dnn d.csv --json -o -
 told "no model" E1601
 run dnn predict m.dnn d.csv --json --null x
 told "options that contradict each other" E1005
-run env DNN_FAULT=alloc:300 "$DNN" predict m.dnn d.csv --json
+run env DNN_FAULT=alloc:300 "$HOOKED" predict m.dnn d.csv --json
 is_exit 71 "no memory"
 told "no memory" E1701
 run dnn predict m.dnn late.csv --json -o a.csv
@@ -408,12 +408,12 @@ is "$(ls -d .*dnn-tmp* | LC_ALL=C sort | tr '\n' ' ')" "$(printf '%s\n' "$living
 
 # a device that fails is not a disk that is full
 for fault in fsync:1:EIO write:1:EIO; do
-    DNN_FAULT=$fault run dnn predict m.dnn d.csv -o a.csv
+    DNN_FAULT=$fault run "$HOOKED" predict m.dnn d.csv -o a.csv
     is_exit 74 "$fault"
     err_has 'the device failed'
     err_lacks 'free some space' "room is not what it lacks"
 done
-DNN_FAULT=write:1:ENOSPC run dnn predict m.dnn d.csv -o a.csv
+DNN_FAULT=write:1:ENOSPC run "$HOOKED" predict m.dnn d.csv -o a.csv
 err_has 'free some space' "a full disk is told so"
 
 # a terminal of 80 columns: the bar gives way, no number does

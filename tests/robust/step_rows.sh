@@ -33,8 +33,8 @@ out_has "batch       64, 4 of them a step;" "and the batches that there are"
 # --- what a checkpoint says of a step holds for the one that is resumed ---
 big=(c.json --progress none --set train.batch_size=65536 --set train.grad_accumulation=9)
 dnn train "${big[@]}" -o whole.dnn --quiet
-plays=$(DNN_FAULT=count "$DNN" train "${big[@]}" -o y.dnn 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
-run env DNN_FAULT=play:$((plays * 2 / 3)) "$DNN" train "${big[@]}" -o r.dnn
+plays=$(DNN_FAULT=count "$HOOKED" train "${big[@]}" -o y.dnn 2>&1 >/dev/null | sed -n 's/.* play=\([0-9]*\).*/\1/p')
+run env DNN_FAULT=play:$((plays * 2 / 3)) "$HOOKED" train "${big[@]}" -o r.dnn
 is_exit 81 "stopped"
 run dnn train "${big[@]}" -o r.dnn --resume
 is_exit 0 "resumed"

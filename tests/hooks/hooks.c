@@ -1,4 +1,18 @@
-/* fault.c - counting the fallible calls, and failing the one that DNN_FAULT names. */
+/* hooks.c - the test hooks of base/fault.h, filled from the environment. It needs nothing but libc,
+ * so that every test program can link it.
+ *
+ * DNN_FAULT is a comma list of
+ *   KIND:N[:ERRNO]   the Nth call (from 1) of that kind fails with that errno (default: a fitting
+ *                    one)
+ *   KIND:N+[:ERRNO]  that call and all later ones
+ *   kill:KIND:N      the process gets SIGKILL in place of the Nth call of that kind
+ *   count            the counts of all kinds are printed on standard error at exit
+ * KINDs: alloc, open, read, write, fsync, rename, close, unlink, thread, play, fetch, cuda;
+ * cuda.Malloc: only calls of that name. The ERRNO of a CUDA call is CUDA's number.
+ *
+ * Settings: DNN_PATIENCE=SECONDS until a silent GPU counts as hung; DNN_CPU=c|avx2|avx512, the
+ * vector code; DNN_BLAS=none|always; DNN_WGMMA, DNN_GUESTS, DNN_GPUCHECK_ROOT (a folder in place of
+ * /), DNN_GPUCHECK_LIMIT (seconds for the check of one card). */
 #include "base/fault.h"
 
 #include <errno.h>
@@ -10,9 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/log.h"
-#include "base/text.h"
 
 #define RULES_MOST 32
 
@@ -54,6 +65,15 @@ static size_t rule_count;
 static _Atomic uint64_t counts[FAULT_KINDS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* A whole number from 1. */
+static bool number_read(const char *text, uint64_t *number)
+{
+    char *end = NULL;
+    errno = 0;
+    *number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    return *number > 0 && end && !*end && errno == 0;
+}
+
 static bool errno_named(const char *name, int *errnum)
 {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
@@ -61,8 +81,8 @@ static bool errno_named(const char *name, int *errnum)
             *errnum = errors[i].errnum;
             return true;
         }
-    int64_t number;
-    if (!text_to_int(name, &number) || number < 1 || number > 4095)
+    uint64_t number;
+    if (!number_read(name, &number) || number > 4095)
         return false;
     *errnum = (int)number;
     return true;
@@ -107,11 +127,7 @@ static bool rule_read(char *item, struct rule *r)
         r->onwards = true;
         number[length - 1] = '\0';
     }
-    int64_t from;
-    if (!text_to_int(number, &from) || from < 1)
-        return false;
-    r->from = (uint64_t)from;
-    return true;
+    return number_read(number, &r->from);
 }
 
 static void print_counts(void)
@@ -126,14 +142,19 @@ static void print_counts(void)
     (void)ignored;
 }
 
+static void note(const char *text)
+{
+    dprintf(STDERR_FILENO, "dnn: note: %s: ignored\n", text);
+}
+
 static void setup(void)
 {
     const char *text = getenv("DNN_FAULT");
+    char copy[1024], why[sizeof copy + 64];
     if (!text || !*text)
         return;
-    char copy[1024];
     if (strlen(text) >= sizeof copy) {
-        log_note("DNN_FAULT is longer than %zu bytes: ignored", sizeof copy - 1);
+        note("DNN_FAULT is too long");
         return;
     }
     memcpy(copy, text, strlen(text) + 1);
@@ -147,21 +168,15 @@ static void setup(void)
             atexit(print_counts);
             continue;
         }
-        char shown[128];
-        text_escape(shown, sizeof shown, item, strlen(item));
+        snprintf(why, sizeof why, "DNN_FAULT: \"%s\" is not [kill:]KIND:N[+][:ERRNO]", item);
         if (rule_count == RULES_MOST || !rule_read(item, &rules[rule_count]))
-            log_note("DNN_FAULT: \"%s\" is not [kill:]KIND:N[+][:ERRNO]: ignored", shown);
+            note(why);
         else
             rule_count++;
     }
 }
 
-int fault_hit(enum fault_kind kind)
-{
-    return fault_hit_call(kind, "");
-}
-
-/* all: which call of its kind it is; 0: none of those that are counted. */
+/* all: the number of the call among all of its kind; 0: it is not counted. */
 static int rules_hit(enum fault_kind kind, const char *call, uint64_t all)
 {
     for (size_t i = 0; i < rule_count; i++) {
@@ -179,15 +194,21 @@ static int rules_hit(enum fault_kind kind, const char *call, uint64_t all)
     return 0;
 }
 
-int fault_hit_call(enum fault_kind kind, const char *call)
+static int fail(enum fault_kind kind, const char *call, bool counted)
 {
     pthread_once(&once, setup);
-    return rules_hit(kind, call,
-                     atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1);
+    uint64_t all = 0;
+    if (counted)
+        all = atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed) + 1;
+    return rules_hit(kind, call, all);
 }
 
-int fault_hit_poll(enum fault_kind kind, const char *call)
+static const char *setting(const char *name)
 {
-    pthread_once(&once, setup);
-    return rules_hit(kind, call, 0);
+    char variable[64];
+    snprintf(variable, sizeof variable, "DNN_%s", name);
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
 }
+
+const struct fault_hooks fault_hooks = {fail, setting};
