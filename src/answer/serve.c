@@ -28,10 +28,6 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     s->file = modelfile_load(model, e);
     if (!s->file)
         return false;
-    if (!config_stored(s->file->config_text, model, e)) {
-        serve_close(s);
-        return false;
-    }
     s->schema = s->file->schema;
     s->load_s = clock_now() - began;
     s->has_options =

@@ -29,7 +29,8 @@ enum opt_flag {
     OPT_OPEN_LOW = 2,
     OPT_OPEN_HIGH = 4,
     OPT_REQUIRED = 8,
-    OPT_PATH = 16
+    OPT_PATH = 16,
+    OPT_TRAINING = 32 /* of a layer: answers do not depend on it, so no model file holds it */
 };
 /* What null leaves in a nullable field: NULL in a string, an empty list without items, -1 in a
  * word, NAN in a number, false, seed 0, and in an integer this. An empty list has items, so that it

@@ -277,11 +277,33 @@ const struct tensor *tensor_file_at(const struct tensor_file *f, size_t i)
     return i < f->head.count ? &f->head.tensors[i] : NULL;
 }
 
+/* The tensors are sorted by element size, largest first, then name. */
+static const struct tensor *find_sized(const struct tensor_head *h, size_t bytes, const char *name)
+{
+    size_t low = 0, high = h->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tensor *t = &h->tensors[middle];
+        size_t size = dtype_bytes(t->type);
+        int order = size != bytes ? (size > bytes ? -1 : 1) : strcmp(t->name, name);
+        if (order == 0)
+            return t;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 const struct tensor *tensor_find(const struct tensor_file *f, const char *name)
 {
-    for (size_t i = 0; i < f->head.count; i++)
-        if (strcmp(f->head.tensors[i].name, name) == 0)
-            return &f->head.tensors[i];
+    static const size_t sizes[] = {8, 4, 1};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct tensor *t = find_sized(&f->head, sizes[i], name);
+        if (t)
+            return t;
+    }
     return NULL;
 }
 

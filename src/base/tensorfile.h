@@ -26,6 +26,8 @@ void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsi
 /* Durable when true. sha256 (may be NULL) becomes the digest of the file, as sha256sum prints it;
  * the digits inside the file are another number. What a reader would refuse is not written. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
+/* Whether the header has room for what was added and `more` bytes. */
+bool tensor_fits(const struct tensor_writer *w, size_t more);
 /* The bytes that tensor_write would write, added to an empty text. */
 bool tensor_write_bytes(struct tensor_writer *w, const char *name, struct text *bytes,
                         struct err *e);

@@ -188,6 +188,15 @@ bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], st
     return good;
 }
 
+bool tensor_fits(const struct tensor_writer *w, size_t more)
+{
+    struct text head = {0};
+    head_make(w, &head);
+    bool fits = head.length + more <= TENSOR_HEADER_MOST && w->count < TENSOR_MOST - 100;
+    text_free(&head);
+    return fits;
+}
+
 bool tensor_write_bytes(struct tensor_writer *w, const char *name, struct text *bytes,
                         struct err *e)
 {

@@ -34,7 +34,7 @@ static bool looks_like_model(const char *path, bool *model, bool *config, struct
 static bool open_model(struct inspect *i, struct err *e)
 {
     i->model = modelfile_load(i->path, e);
-    if (!i->model || !config_stored(i->model->config_text, i->path, e))
+    if (!i->model)
         return false;
     i->features = schema_features(i->model->schema);
     struct model_options o = modelfile_model(i->model);
@@ -82,7 +82,7 @@ void inspect_close(struct inspect *i)
 static void write_model(const struct inspect *i, struct json_out *out)
 {
     const struct modelfile *f = i->model;
-    json_put_int(out, "format", MODELFILE_FORMAT);
+    json_put_int(out, "format", f->format);
     json_open(out, "data", '{');
     schema_write_json(f->schema, out);
     json_close(out, '}');
@@ -171,7 +171,8 @@ static void text_layers(struct layer *const *layers, uint32_t count, unsigned de
 /* What the config asks for; files of earlier programs do not tell. */
 static const char *precision_wish(const struct modelfile *f)
 {
-    const struct json *wish = json_path(json_root(f->config), "backend.precision");
+    const struct json *wish =
+        f->config ? json_path(json_root(f->config), "backend.precision") : NULL;
     return wish && json_kind(wish) == JSON_STRING ? json_string(wish) : "auto";
 }
 

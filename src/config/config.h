@@ -76,8 +76,5 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e);
  * (JSON_OWN_BYTES). */
 bool config_resolved(const struct config *c, const struct features *f, bool portable,
                      struct text *json, struct err *e);
-/* Whether the config inside the model file `path` is one that this build could have written: read
- * as strictly as a config file. E1530. */
-bool config_stored(const char *text, const char *path, struct err *e);
 
 #endif

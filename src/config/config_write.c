@@ -79,19 +79,3 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     json_free(doc);
     return true;
 }
-
-bool config_stored(const char *text, const char *path, struct err *e)
-{
-    struct err inner = {0};
-    struct config c = {0};
-    struct json_doc *doc = json_parse_own(text, strlen(text), "config", &inner);
-    /* the one key of those left out that has no default */
-    bool good = doc && (json_path(json_root(doc), "data.train") ||
-                        json_set(doc, "data.train", "\"-\"", &inner));
-    good = good && opt_read(config_table, doc, json_root(doc), "", &c, &inner);
-    if (good)
-        opt_release(config_table, &c);
-    json_free(doc);
-    return good ||
-           err_at(e, ERR_MODEL_CONFIG, path, 0, 0, "the config inside: %.900s", inner.what);
-}

@@ -30,6 +30,7 @@ static const struct option options[] = {
      .help = "Adds a bias, which starts at zero, to every output."},
     {.key = "init",
      .type = OPT_WORD,
+     .flags = OPT_TRAINING,
      .offset = offsetof(struct dense_spec, init),
      .standard = "\"auto\"",
      .words = init_names,

@@ -15,7 +15,7 @@ static const struct option options[] = {
     LAYER_TYPE_ROW(type_words),
     {.key = "p",
      .type = OPT_NUMBER,
-     .flags = OPT_OPEN_HIGH,
+     .flags = OPT_OPEN_HIGH | OPT_TRAINING,
      .offset = offsetof(struct dropout_spec, p),
      .standard = "0.1",
      .low = 0,

@@ -6,20 +6,21 @@
 #include "model/inputs.h"
 #include "model/modelread.h"
 
-/* The hidden layers of the options, and the output layer behind them. */
+/* The layers of the options; the output layer is the last. */
 static bool read_layers(struct model *m, const struct model_options *o, const struct features *f,
                         struct err *e)
 {
     struct modelread r;
     if (!modelread(o, f, &r, e))
         return false;
-    struct layer **output = modelread_output(f->outputs, e);
-    const bool good = output != NULL;
+    struct layer **output = o->stored ? NULL : modelread_output(f->outputs, e);
+    const bool good = o->stored || output;
     if (good) {
         m->layers = mem_grow(r.layers, (size_t)r.count + 1, sizeof(struct layer *));
-        m->layer_count = r.count + 1;
-        m->layers[r.count] = output[0];
-        m->layers[r.count]->logits = true;
+        m->layer_count = r.count + (output != NULL);
+        if (output)
+            m->layers[r.count] = output[0];
+        m->layers[m->layer_count - 1]->logits = true;
         layer_list_free(output, 0);
         r.layers = NULL;
         r.count = 0;
@@ -47,6 +48,9 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
     if (!read_layers(m, o, f, e) || !inputs_plan(m, f, p, e) ||
         !layer_list_plan(m->layers, m->layer_count, m->width, p, &out, e))
         return false;
+    if (out != m->outputs && !p->too_large[0])
+        return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
+                       m->outputs);
     m->logits = m->layers[m->layer_count - 1]->y;
     if (p->training)
         m->dlogits = plan_plain(p, m->outputs);

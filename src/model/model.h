@@ -14,7 +14,7 @@
 struct model_options {
     const struct json_doc *doc;
     const struct json *model; /* NULL: {"preset": "auto"} */
-    bool stored; /* from a model file: the layers count, the preset is a memory of them */
+    bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 /* Checks the object without data: keys, words, ranges. Used by config_load. */
 bool model_check(const struct model_options *o, struct err *e);
@@ -67,9 +67,6 @@ uint64_t model_unsound(const struct model *m, const real *buffers);
 struct act *model_forward(const struct model *m, struct pass *p, real *target);
 /* dlogits stand at m->dlogits of p's activations. */
 void model_backward(const struct model *m, struct pass *p);
-/* [{"name", "kind", "offset", "shape"}]: every range of the parameters in their order, offsets in
- * numbers; a dense weight is [in][out], an embedding [values][dim]. The caller frees the text. */
-void model_layout(const struct model *m, struct text *json);
 /* Multiply-adds x 2 of one row, forward; what is looked up in a table costs none. */
 uint64_t model_flops(const struct model *m);
 void model_describe(

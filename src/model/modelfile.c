@@ -1,6 +1,6 @@
 /* modelfile.c - writing a model. */
 #include "model/modelfile.h"
-#include "model/modelfile_tensors.h"
+#include "model/modelfile_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 
-#define META_MOST                                                                                  \
-    ((size_t)256 << 10) /* a longer config is a tensor: the header holds at most 1 MiB */
+/* A longer config is a tensor: the header of the file holds at most 1 MiB. */
+#define META_MOST ((size_t)64 << 10)
 
 void plan_write(const struct plan *p, struct json_out *out)
 {
@@ -70,32 +70,96 @@ bool plan_read(const struct json *object, struct plan *p)
            read_count(object, "version", &p->version);
 }
 
-/* The tensors are float32 whatever real is, and finite, or modelfile_load would refuse them;
- * mem_free. NULL when there are none, or where they lie as they are to be written. */
-static float *add_reals(struct tensor_writer *w, const char *name, const real *from, unsigned rank,
-                        const uint64_t *dims)
+/* --- parameters --- */
+
+/* float32 copies where real is another type, and the stacked embeddings. */
+struct copies {
+    float **items;
+    uint32_t count;
+};
+
+static const float *as_floats(struct copies *c, const real *from, uint64_t count)
 {
-    uint64_t count = rank > 1 ? dims[0] * dims[1] : dims[0];
-    if (!count)
-        return NULL;
     for (uint64_t i = 0; i < count; i++)
-        assert(isfinite(from[i]));
-    if (sizeof(real) == sizeof(float)) {
-        tensor_add(w, name, DTYPE_F32, rank, dims, from);
-        return NULL;
-    }
-    float *values = mem_alloc(count, sizeof *values);
+        assert(isfinite(from[i])); /* modelfile_load would refuse it */
+    if (sizeof(real) == sizeof(float))
+        return (const void *)from;
+    float *to = mem_alloc(count ? count : 1, sizeof *to);
     for (uint64_t i = 0; i < count; i++)
-        values[i] = (float)from[i];
-    tensor_add(w, name, DTYPE_F32, rank, dims, values);
-    return values;
+        to[i] = (float)from[i];
+    c->items = mem_grow(c->items, (size_t)c->count + 1, sizeof *c->items);
+    return c->items[c->count++] = to;
 }
 
-/* In the metadata, or a tensor when it is long. */
-static void add_text(struct tensor_writer *w, const char *name, const char *text)
+static void add_embeddings(const struct modelfile *f, const struct model *m,
+                           struct tensor_writer *w, struct copies *c)
+{
+    uint64_t count = 0, at = 0;
+    for (uint32_t i = 0; i < m->list.count; i++)
+        count += param_is_embedding(&m->list.items[i]) ? m->list.items[i].count : 0;
+    if (!count)
+        return;
+    float *all = mem_alloc(count, sizeof *all);
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        for (uint64_t k = 0; param_is_embedding(p) && k < p->count; k++)
+            all[at++] = (float)f->params[p->at + k];
+    }
+    c->items = mem_grow(c->items, (size_t)c->count + 1, sizeof *c->items);
+    c->items[c->count++] = all;
+    tensor_add(w, IN_EMBEDDINGS, DTYPE_F32, 1, &count, all);
+}
+
+/* f NULL: names and shapes alone, to see whether they fit. */
+static void add_params(const struct modelfile *f, const struct model *m, struct tensor_writer *w,
+                       struct copies *c)
+{
+    struct text name = {0};
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        if (param_is_embedding(p))
+            continue;
+        const real *from = !f ? NULL : p->buffer ? f->buffers + p->at : f->params + p->at;
+        text_clear(&name);
+        text_printf(&name, IN_MEMBER "%s", p->name);
+        tensor_add(w, name.data, DTYPE_F32, p->shape.rank, p->shape.dims,
+                   from ? (const void *)as_floats(c, from, p->count) : "");
+    }
+    text_free(&name);
+    if (f)
+        add_embeddings(f, m, w, c);
+}
+
+static void copies_free(struct copies *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        mem_free(c->items[i]);
+    mem_free(c->items);
+}
+
+/* --- layers and metadata --- */
+
+static void write_layers(struct layer *const *layers, uint32_t count, const char *key,
+                         struct json_out *out)
+{
+    json_open(out, key, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct layer *l = layers[i];
+        json_open(out, NULL, '{');
+        for (const struct option *row = l->type->options; row->key; row++)
+            if (row->type != OPT_CUSTOM && !(row->flags & OPT_TRAINING))
+                opt_write_value(row, l->spec, row->key, out);
+        if (l->type->nests)
+            write_layers(l->children, l->child_count, "layers", out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void add_text(struct tensor_writer *w, const char *name, const char *text, bool in_meta)
 {
     const uint64_t length = strlen(text);
-    if (length <= META_MOST)
+    if (in_meta && length <= META_MOST)
         tensor_meta(w, name, text);
     else
         tensor_add(w, name, DTYPE_U8, 1, &length, text);
@@ -104,51 +168,68 @@ static void add_text(struct tensor_writer *w, const char *name, const char *text
 static void add_meta(const struct modelfile *f, struct tensor_writer *w)
 {
     struct json_out plan = {0};
-    struct text format = {0};
-    text_printf(&format, "%d", MODELFILE_FORMAT);
     tensor_meta(w, "kind", "model");
-    tensor_meta(w, "format", format.data);
-    add_text(w, IN_CONFIG, f->config_text);
-    if (f->layout_text)
-        add_text(w, IN_LAYOUT, f->layout_text);
+    tensor_meta(w, "format", TEXT_DIGITS(MODELFILE_FORMAT));
+    if (f->config_text)
+        add_text(w, IN_CONFIG, f->config_text, true);
     json_open(&plan, NULL, '{');
     plan_write(&f->plan, &plan);
     json_close(&plan, '}');
     tensor_meta(w, "plan", plan.text.data);
     tensor_meta(w, "metrics", f->metrics_text ? f->metrics_text : "{}");
     text_free(&plan.text);
-    text_free(&format);
 }
 
-static uint32_t outputs_of(const struct schema *s)
+static void add_golden(const struct modelfile *f, const struct model *m, struct tensor_writer *w,
+                       struct copies *c)
 {
-    return s->labels ? vocab_count(s->labels) : 1;
+    const struct golden *g = &f->golden;
+    if (!g->count)
+        return;
+    const uint64_t offsets = (uint64_t)g->count * g->cells + 1, text = g->offsets[offsets - 1];
+    const uint64_t logits[2] = {g->count, m->outputs};
+    tensor_add(w, IN_GOLDEN_LOGITS, DTYPE_F32, 2, logits,
+               as_floats(c, g->logits, logits[0] * logits[1]));
+    tensor_add(w, IN_GOLDEN_OFFSETS, DTYPE_I64, 1, &offsets, g->offsets);
+    tensor_add(w, IN_GOLDEN_TEXT, DTYPE_U8, 1, &text, text ? g->text : "");
 }
 
-bool modelfile_save(const struct modelfile *f, const char *path, char digest[65], struct err *e)
+bool modelfile_save(const struct modelfile *f, const struct model *m, const char *path,
+                    char digest[65], struct err *e)
 {
     struct tensor_writer *w = tensor_writer_new();
-    const struct golden *g = &f->golden;
-    const uint64_t offsets = (uint64_t)g->count * g->cells + 1,
-                   text = g->count ? g->offsets[offsets - 1] : 0;
-    const uint64_t logits[2] = {g->count, outputs_of(f->schema)};
+    struct json_out layers = {0};
+    struct copies copies = {0};
     add_meta(f, w);
+    write_layers(m->layers, m->layer_count, NULL, &layers);
+    add_text(w, IN_LAYERS, layers.text.data, false);
     struct schema_saved *kept = schema_save(f->schema, w);
-    float *floats[3] = {
-        add_reals(w, IN_PARAMS, f->params, 1, &f->param_count),
-        add_reals(w, IN_BUFFERS, f->buffers, 1, &f->buffer_count),
-        add_reals(w, IN_GOLDEN_LOGITS, g->logits, 2, logits),
-    };
-    if (g->count) {
-        tensor_add(w, IN_GOLDEN_OFFSETS, DTYPE_I64, 1, &offsets, g->offsets);
-        tensor_add(w, IN_GOLDEN_TEXT, DTYPE_U8, 1, &text, text ? g->text : "");
-    }
+    add_params(f, m, w, &copies);
+    add_golden(f, m, w, &copies);
     bool good = tensor_write(w, path, digest, e);
-    for (int i = 0; i < 3; i++)
-        mem_free(floats[i]);
+    copies_free(&copies);
     schema_saved_free(kept);
+    text_free(&layers.text);
     tensor_writer_free(w);
     return good;
+}
+
+/* What stands in the header beside the parameters: metadata twice, for their quotes, and tensors of
+ * the schema. */
+#define OTHERS_MOST (2 * META_MOST + ((size_t)64 << 10))
+
+bool modelfile_holds(const struct model *m, struct err *e)
+{
+    struct tensor_writer *w = tensor_writer_new();
+    add_params(NULL, m, w, NULL);
+    bool fits = tensor_fits(w, OTHERS_MOST);
+    tensor_writer_free(w);
+    if (fits)
+        return true;
+    err_set(e, ERR_CONFIG_SIZE, "the model has more parameters with a name than a model file "
+                                "holds");
+    err_key(e, "model");
+    return err_help(e, "make the layers fewer");
 }
 
 void modelfile_free(struct modelfile *f)
@@ -156,6 +237,7 @@ void modelfile_free(struct modelfile *f)
     if (!f)
         return;
     schema_free(f->schema);
+    json_free(f->layers);
     json_free(f->config);
     mem_free(f->config_text);
     mem_free(f->metrics_text);
@@ -169,7 +251,6 @@ void modelfile_free(struct modelfile *f)
 
 struct model_options modelfile_model(const struct modelfile *f)
 {
-    return (struct model_options){.doc = f->config,
-                                  .model = json_get(json_root(f->config), "model"),
-                                  .stored = true};
+    return (struct model_options){
+        .doc = f->layers, .model = json_root(f->layers), .stored = true};
 }

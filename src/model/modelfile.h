@@ -1,26 +1,52 @@
-/* modelfile.h - what a .dnn file holds (README, "Model file"): schema with statistics, resolved
- * config, metrics, weights, golden rows. No paths, no time, host, thread count or measured speed:
- * the same training gives the same bytes.
+/* modelfile.h - the model file (.dnn), format 3: a safetensors file (base/tensorfile.h says how its
+ * bytes lie) that holds all that answers need. No paths, no time, host, thread count or measured
+ * speed: the same training gives the same bytes.
  *
- *   metadata          kind "model", format, config, layout, plan, metrics: the last four are JSON
- *   config, layout    U8: in place of the metadata when they are long
- *   schema.*          schema_save
- *   weights.params    F32 [parameters]: embedding tables, then layer by layer, each range from a
- *                     multiple of 16 on
- *   weights.buffers   F32 [buffers]: running statistics; absent when there are none
- *   golden.text       U8: cells of some rows, back to back; all three are absent without rows
- *   golden.offsets    I64 [rows][cells] + 1
- *   golden.logits     F32 [rows][outputs]
+ * Metadata (texts)
+ *   kind      "model"
+ *   format    "3"
+ *   plan      JSON: backend, kind of processor, precision that trained it
+ *   metrics   JSON: what it reached
+ *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
+ *             where it is long.
+ * Tensors
+ *   schema, schema.*, encoders.0.*   the columns, and what was learnt about them: schema_saved.h
+ *   members.0.layers                 U8: JSON, the list of layers as a config has it, the output
+ *                                    layer last. Options without use for answers are left out.
+ *   members.0.layers.N.NAME          F32: a parameter of layer N of the list (from 0), with its
+ *                                    true shape. dense: weight [in][out], bias [out]. batch_norm:
+ *                                    scale, shift, running_mean, running_var [in]. layer_norm:
+ *                                    scale, shift [in]. residual: weight [in][out] where its layers
+ *                                    change the width; theirs are members.0.layers.N.layers.M.NAME.
+ *   members.0.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
+ *                                    columns back to back, in the order of the columns. Absent
+ *                                    without any.
+ *   golden.text                      U8: cells of some training rows, back to back; all three are
+ *                                    absent without rows
+ *   golden.offsets                   I64 [rows * cells + 1]
+ *   golden.logits                    F32 [rows][outputs]: what the network answered
  *
- * The format's number says what the weights mean. 1: the inputs that come of categories stood in
- * the order of the schema, of either kind. 2: as features.h says. */
+ * From a record to an answer
+ *   1. Each cell becomes numbers or a category: 0 missing, 1 unknown, 2.. the values in order.
+ *   2. x: all numbers; 1 or 0 "was missing" for each number with an indicator; the row of its table
+ *      for each embedded column; then 2 + values columns of 0 and a 1 for each one-hot column. Each
+ *      group in the order of the schema.
+ *   3. The layers, one after the other. dense: x weight + bias. batch_norm: (x - running_mean) /
+ *      sqrt(running_var + epsilon) * scale + shift. layer_norm: the same with mean and variance of
+ *      the row. residual: x (or x weight) + what its layers make of x. dropout: x.
+ *   4. Classification: softmax. Regression: y * encoders.0.target[1] + encoders.0.target[0].
+ *
+ * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
+ * What answers need and this build does not know (a layer, an option of it, a code of a column) is
+ * MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all parameters in one tensor
+ * and took the layers from the config. */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
 #include "model/model.h"
 #include "table/schema.h"
 
-#define MODELFILE_FORMAT 2
+#define MODELFILE_FORMAT 3
 
 struct golden {
     uint32_t count;    /* rows */
@@ -30,26 +56,32 @@ struct golden {
     real *logits;      /* [count][outputs] */
 };
 struct modelfile {
+    int format;              /* of a loaded file */
     struct schema *schema;
-    struct json_doc *config;          /* resolved; only of a loaded file */
+    struct json_doc *layers; /* {"layers": [...]}, of a loaded file */
+    struct json_doc *config; /* of a loaded file; NULL: it holds none that can be read */
     char *config_text, *metrics_text; /* JSON objects */
-    const char *layout_text;          /* model_layout, to be saved; reading has no use for it */
-    struct plan plan;                 /* of the machine that trained it */
-    real *params, *buffers;           /* float32 in the file */
+    struct plan plan;                 /* of the machine that trained it; backend "": not known */
+    real *params, *buffers;           /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
     struct golden golden;
     char sha256[65]; /* what sha256sum prints */
 };
-/* Writes aside, syncs, renames. digest may be NULL. */
-bool modelfile_save(const struct modelfile *f, const char *path, char digest[65], struct err *e);
-/* Everything checked: shapes against the plan of its own config, ranges, finite numbers. E15, exit
- * 76; never a crash. */
+/* Writes aside, syncs, renames. m: the planned model that params and buffers are of. digest may be
+ * NULL. */
+bool modelfile_save(const struct modelfile *f, const struct model *m, const char *path,
+                    char digest[65], struct err *e);
+/* Whether a model file has room for the names of so many parameters; else E13, before a training of
+ * hours ends with a model that cannot be written. */
+bool modelfile_holds(const struct model *m, struct err *e);
+/* Everything checked: shapes against the plan of its layers, ranges, finite numbers. E15, exit 76;
+ * never a crash, and no memory that the file's own size does not justify. */
 struct modelfile *modelfile_load(const char *path, struct err *e);
 struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
                                        struct err *e);
 void modelfile_free(struct modelfile *f);
 struct model_options modelfile_model(const struct modelfile *f);
-/* The plan text of struct plan as JSON members and back (checkpoints use it too). */
+/* struct plan as JSON members and back (checkpoints use it too). */
 void plan_write(const struct plan *p, struct json_out *out);
 bool plan_read(const struct json *object, struct plan *p);
 

@@ -1,189 +1,234 @@
-/* modelfile_load.c - reading a model that anyone may have written: what the config says is planned
- * as if a user had written it, and every tensor must then be exactly what that plan needs. */
+/* modelfile_load.c - reading a model that anyone may have written: its layers are planned as if a
+ * user had written them, and every tensor must then be what that plan needs. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/modelfile.h"
-#include "model/modelfile_tensors.h"
+#include "model/modelfile_parts.h"
 
-struct loading {
-    const struct tensor_file *file;
-    struct modelfile *f;
-    struct err *e;
-};
+#define FORMAT_FIRST 2
 
-static bool refuse(const struct loading *l, enum err_id id, const char *what)
+bool modelfile_refuse(const struct model_loading *l, enum err_id id, const char *what)
 {
     return err_at(l->e, id, tensor_file_path(l->file), 0, 0, "%s", what);
 }
 
 /* --- metadata --- */
 
-static bool check_kind(const struct loading *l)
+static bool check_kind(const struct model_loading *l)
 {
     const char *kind = tensor_file_meta(l->file, "kind"),
                *format = tensor_file_meta(l->file, "format");
     int64_t number;
     if (kind && strcmp(kind, "checkpoint") == 0) {
-        refuse(l, ERR_MODEL_FOREIGN, "is a checkpoint, not a model");
+        modelfile_refuse(l, ERR_MODEL_FOREIGN, "is a checkpoint, not a model");
         return err_help(l->e, "`dnn train --resume` goes on from it and writes the model");
     }
     if (!kind || strcmp(kind, "model") != 0)
-        return refuse(l, ERR_MODEL_FOREIGN,
-                      "is not a dnn model: its metadata lack the kind \"model\"");
+        return modelfile_refuse(l, ERR_MODEL_FOREIGN,
+                                "is not a dnn model: its metadata lack the kind \"model\"");
     if (!format || !text_to_int(format, &number) || number < 1)
-        return refuse(l, ERR_MODEL_HEADER, "the metadata lack the format's number");
+        return modelfile_refuse(l, ERR_MODEL_HEADER, "the metadata lack the format's number");
     if (number > MODELFILE_FORMAT)
         return err_at(l->e, ERR_MODEL_NEWER, tensor_file_path(l->file), 0, 0,
-                      "the model has format %lld, this build reads %d", (long long)number,
-                      MODELFILE_FORMAT);
-    if (number < MODELFILE_FORMAT) {
+                      "the model has format %lld, this build reads %d to %d", (long long)number,
+                      FORMAT_FIRST, MODELFILE_FORMAT);
+    if (number < FORMAT_FIRST) {
         err_at(l->e, ERR_MODEL_OLDER, tensor_file_path(l->file), 0, 0,
-               "the model has format %lld, this build reads %d: its inputs stand in another order",
-               (long long)number, MODELFILE_FORMAT);
+               "the model has format %lld, this build reads %d to %d", (long long)number,
+               FORMAT_FIRST, MODELFILE_FORMAT);
         return err_help(l->e, "train it anew, or use the version of dnn that wrote it");
     }
+    l->f->format = (int)number;
     return true;
 }
 
-/* What stands in the metadata under key, or in a tensor of that name; mem_free. */
-static char *long_text(const struct loading *l, const char *key)
+/* What stands in the metadata under key, or in a tensor of that name; mem_free. NULL: neither. */
+static char *long_text(const struct model_loading *l, const char *key)
 {
     const char *text = tensor_file_meta(l->file, key);
     const struct tensor *t = tensor_find(l->file, key);
-    if (text && t) {
-        err_at(l->e, ERR_MODEL_TENSOR, tensor_file_path(l->file), 0, 0,
-               "tensor \"%s\": the metadata have it already", key);
-        return NULL;
-    }
     if (text)
         return mem_string(text);
-    t = tensor_need(l->file, key, DTYPE_U8, UINT64_MAX, l->e);
-    if (!t)
-        return NULL;
-    if (t->count && memchr(t->data, '\0', t->count)) {
-        refuse(l, ERR_MODEL_CONFIG, "the config inside has a NUL byte");
-        return NULL;
-    }
-    return mem_string_n(t->data, t->count);
+    return t && t->type == DTYPE_U8 ? mem_string_n(t->data, (size_t)t->count) : NULL;
 }
 
-/* The errors of a config have other ids and places in a text that nobody sees: only what they say
- * is passed on. */
-static bool bad_config(const struct loading *l, const struct err *inner)
+static struct json_doc *object_of(const char *text, const char *name)
 {
-    return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the config inside: %s",
+    struct err inner = {0};
+    struct json_doc *doc = text ? json_parse_own(text, strlen(text), name, &inner) : NULL;
+    if (doc && json_kind(json_root(doc)) == JSON_OBJECT)
+        return doc;
+    json_free(doc);
+    return NULL;
+}
+
+/* The record for people: where it cannot be read there is none. */
+static void load_records(const struct model_loading *l)
+{
+    struct modelfile *f = l->f;
+    const char *metrics = tensor_file_meta(l->file, "metrics");
+    f->config_text = long_text(l, IN_CONFIG);
+    f->config = object_of(f->config_text, "config");
+    if (!f->config) {
+        mem_free(f->config_text);
+        f->config_text = mem_string("{}");
+    }
+    struct json_doc *doc = object_of(metrics, "metrics");
+    f->metrics_text = mem_string(doc ? metrics : "{}");
+    json_free(doc);
+    doc = object_of(tensor_file_meta(l->file, "plan"), "plan");
+    if (!doc || !plan_read(json_root(doc), &f->plan))
+        f->plan = (struct plan){0};
+    json_free(doc);
+}
+
+/* --- layers --- */
+
+bool modelfile_layers(const struct model_loading *l, const char *text, size_t length,
+                      const char *more)
+{
+    struct text whole = {0};
+    struct err inner = {0};
+    text_put(&whole, "{\"layers\":");
+    text_add(&whole, text, length);
+    while (more && whole.length && whole.data[whole.length - 1] != ']')
+        whole.length--;
+    if (more) {
+        whole.length--;
+        text_printf(&whole, "%s%s]", length > 2 ? "," : "", more);
+    }
+    text_char(&whole, '}');
+    l->f->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
+    text_free(&whole);
+    if (!l->f->layers)
+        return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the layers: %s",
+                      inner.what);
+    return true;
+}
+
+static bool load_layers(const struct model_loading *l)
+{
+    if (l->f->format == FORMAT_FIRST)
+        return modelfile_old_layers(l);
+    const struct tensor *t = tensor_need(l->file, IN_LAYERS, DTYPE_U8, UINT64_MAX, l->e);
+    return t && modelfile_layers(l, t->data, (size_t)t->count, NULL);
+}
+
+/* The errors of a config have other ids, and places in a text that nobody sees. A layer, an option
+ * or a word that is not known was made by a later version. */
+static bool bad_layers(const struct model_loading *l, const struct err *inner)
+{
+    bool unknown = inner->id == ERR_CONFIG_WORD || inner->id == ERR_CONFIG_KEY;
+    return err_at(l->e, unknown ? ERR_MODEL_NEWER : ERR_MODEL_CONFIG, tensor_file_path(l->file), 0,
+                  0, unknown ? "made by a newer version of dnn: %s" : "the layers: %s",
                   inner->what);
 }
 
-static bool load_config(const struct loading *l)
+/* --- weights --- */
+
+bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint64_t first,
+                    uint64_t count, real *to)
+{
+    const float *from = t->data;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!isfinite(from[first + i]))
+            return err_at(l->e, ERR_MODEL_NONFINITE, tensor_file_path(l->file), 0, 0,
+                          "tensor \"%s\": number %llu is not finite", t->name,
+                          (unsigned long long)(first + i));
+        to[i] = (real)from[first + i];
+    }
+    return true;
+}
+
+static bool other_shape(const struct model_loading *l, const struct tensor *t)
+{
+    return err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
+                  "tensor \"%s\" has another shape than the layers and the columns need", t->name);
+}
+
+/* The tensor of a parameter; NULL and an error where its shape is another one. */
+static const struct tensor *find_param(const struct model_loading *l, const struct param *p)
+{
+    struct text name = {0};
+    text_printf(&name, IN_MEMBER "%s", p->name);
+    const struct tensor *t = tensor_need(l->file, name.data, DTYPE_F32, UINT64_MAX, l->e);
+    text_free(&name);
+    if (t && (t->rank != p->shape.rank ||
+              memcmp(t->dims, p->shape.dims, t->rank * sizeof *t->dims) != 0)) {
+        other_shape(l, t);
+        return NULL;
+    }
+    return t;
+}
+
+/* All of them there, before memory is taken. */
+static bool find_params(const struct model_loading *l, const struct model *m,
+                        const struct tensor **tensors)
+{
+    uint64_t embedded = 0;
+    for (uint32_t i = 0; i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        if (param_is_embedding(p))
+            embedded += p->count;
+        else if (!(tensors[i] = find_param(l, p)))
+            return false;
+    }
+    if (!embedded)
+        return true;
+    const struct tensor *t = tensor_need(l->file, IN_EMBEDDINGS, DTYPE_F32, UINT64_MAX, l->e);
+    if (t && (t->rank != 1 || t->count != embedded))
+        return other_shape(l, t);
+    for (uint32_t i = 0; t && i < m->list.count; i++)
+        if (param_is_embedding(&m->list.items[i]))
+            tensors[i] = t;
+    return t != NULL;
+}
+
+static bool load_params(const struct model_loading *l, const struct model *m)
 {
     struct modelfile *f = l->f;
-    struct err inner = {0};
-    const char *metrics = tensor_file_meta(l->file, "metrics"),
-               *plan = tensor_file_meta(l->file, "plan");
-    f->config_text = long_text(l, IN_CONFIG);
-    if (!f->config_text)
-        return false;
-    f->config = json_parse_own(f->config_text, strlen(f->config_text), "config", &inner);
-    if (!f->config)
-        return bad_config(l, &inner);
-    if (json_kind(json_root(f->config)) != JSON_OBJECT)
-        return refuse(l, ERR_MODEL_CONFIG, "the config inside is not an object");
-    const struct json *task = json_get(json_root(f->config), "task");
-    if (!task || strcmp(json_string(task), task_names[f->schema->task]) != 0)
-        return refuse(l, ERR_MODEL_CONFIG, "the config inside has another task than the schema");
-    if (!metrics || !json_valid(metrics, strlen(metrics), "metrics", &inner))
-        return refuse(l, ERR_MODEL_CONFIG, "the metrics inside are missing or not JSON");
-    f->metrics_text = mem_string(metrics);
-    struct json_doc *doc = plan ? json_parse(plan, strlen(plan), "plan", &inner) : NULL;
-    bool good = doc && plan_read(json_root(doc), &f->plan);
-    json_free(doc);
-    return good || refuse(l, ERR_MODEL_CONFIG, "the plan inside is missing or not as it must be");
-}
-
-/* --- tensors --- */
-
-static bool belongs(const char *name)
-{
-    static const char *const names[] = {MODELFILE_TENSORS};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return schema_tensor(name);
-}
-
-static bool check_names(const struct loading *l)
-{
-    for (size_t i = 0; i < tensor_file_count(l->file); i++) {
-        const char *name = tensor_file_at(l->file, i)->name;
-        if (!belongs(name))
-            return err_at(l->e, ERR_MODEL_TENSOR, tensor_file_path(l->file), 0, 0,
-                          "tensor \"%s\" does not belong in a model", text_quote_z(name));
+    const struct tensor **tensors = mem_zero((size_t)m->list.count + 1, sizeof(void *));
+    bool good = find_params(l, m, tensors);
+    uint64_t embedded = 0;
+    if (good) {
+        f->params = mem_zero(m->params + 1, sizeof *f->params);
+        f->buffers = mem_zero(m->buffers + 1, sizeof *f->buffers);
     }
-    return true;
-}
-
-/* Exactly `count` finite numbers, or no tensor when count is 0. */
-static bool load_reals(const struct loading *l, const char *name, uint64_t count, real **to)
-{
-    if (!count)
-        return !tensor_find(l->file, name) ||
-               err_at(l->e, ERR_MODEL_TENSOR, tensor_file_path(l->file), 0, 0,
-                      "tensor \"%s\" has no use", name);
-    const struct tensor *t = tensor_need(l->file, name, DTYPE_F32, UINT64_MAX, l->e);
-    if (!t)
-        return false;
-    if (t->count != count)
-        return err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
-                      "tensor \"%s\" has %llu numbers, the config and the columns need %llu", name,
-                      (unsigned long long)t->count, (unsigned long long)count);
-    const float *from = t->data;
-    *to = mem_alloc(count, sizeof **to);
-    for (uint64_t i = 0; i < count; i++) {
-        if (!isfinite(from[i]))
-            return err_at(l->e, ERR_MODEL_NONFINITE, tensor_file_path(l->file), 0, 0,
-                          "tensor \"%s\": number %llu is not finite", name, (unsigned long long)i);
-        (*to)[i] = (real)from[i];
+    for (uint32_t i = 0; good && i < m->list.count; i++) {
+        const struct param *p = &m->list.items[i];
+        uint64_t first = param_is_embedding(p) ? embedded : 0;
+        good = modelfile_copy(l, tensors[i], first, p->count,
+                              (p->buffer ? f->buffers : f->params) + p->at);
+        embedded += param_is_embedding(p) ? p->count : 0;
     }
-    return true;
+    mem_free(tensors);
+    return good;
 }
 
-static bool load_weights(const struct loading *l, uint32_t *outputs)
+static bool load_weights(const struct model_loading *l, uint32_t *outputs)
 {
     struct modelfile *f = l->f;
     struct err inner = {0};
     struct model_options o = modelfile_model(f);
-    if (!o.model)
-        return refuse(l, ERR_MODEL_CONFIG, "the config inside lacks \"model\"");
     struct features *features = schema_features(f->schema);
     struct model *m = model_plan(&o, features, 1, 1, false, &inner);
     features_free(features);
     if (!m)
-        return bad_config(l, &inner);
+        return bad_layers(l, &inner);
     *outputs = m->outputs;
     f->param_count = m->params;
     f->buffer_count = m->buffers;
-    bool good = load_reals(l, IN_PARAMS, m->params, &f->params) &&
-                load_reals(l, IN_BUFFERS, m->buffers, &f->buffers);
-    uint64_t wrong = good ? model_gap(m, f->params) : UINT64_MAX;
-    if (wrong != UINT64_MAX)
-        good = err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
-                      "tensor \"" IN_PARAMS "\": number %llu belongs to no parameter of this "
-                      "network and is not 0", (unsigned long long)wrong);
-    wrong = good ? model_unsound(m, f->buffers) : UINT64_MAX;
-    if (wrong != UINT64_MAX)
-        good = err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
-                      "tensor \"weights.buffers\": number %llu is a negative variance",
-                      (unsigned long long)wrong);
+    bool good = f->format == FORMAT_FIRST ? modelfile_old_weights(l, m) : load_params(l, m);
+    if (good && model_unsound(m, f->buffers) != UINT64_MAX)
+        good = modelfile_refuse(l, ERR_MODEL_WEIGHTS, "a running variance is negative");
     model_free(m);
     return good;
 }
 
 /* --- golden rows --- */
 
-static bool load_golden(const struct loading *l, uint32_t outputs)
+static bool load_golden(const struct model_loading *l, uint32_t outputs)
 {
     struct golden *g = &l->f->golden;
     const struct tensor *logits = tensor_find(l->file, IN_GOLDEN_LOGITS);
@@ -194,23 +239,26 @@ static bool load_golden(const struct loading *l, uint32_t outputs)
     if (!logits || !offsets || !text || logits->type != DTYPE_F32 || offsets->type != DTYPE_I64 ||
         text->type != DTYPE_U8 || logits->rank != 2 || logits->dims[1] != outputs ||
         !logits->dims[0] || logits->dims[0] > UINT32_MAX || offsets->count < 2)
-        return refuse(l, ERR_MODEL_GOLDEN,
-                      "the golden rows are incomplete or of another shape than the model");
+        return modelfile_refuse(l, ERR_MODEL_GOLDEN,
+                                "the golden rows are incomplete or of another shape than the "
+                                "model");
     uint64_t rows = logits->dims[0], cells = (offsets->count - 1) / rows;
     if (cells * rows != offsets->count - 1 || cells < 1 || cells > l->f->schema->column_count)
-        return refuse(l, ERR_MODEL_GOLDEN, "the golden rows do not have a cell for every column");
+        return modelfile_refuse(l, ERR_MODEL_GOLDEN,
+                                "the golden rows do not have a cell for every column");
     const int64_t *at = offsets->data;
     bool rising = at[0] == 0;
     for (uint64_t i = 0; i + 1 < offsets->count && rising; i++)
         rising = at[i] <= at[i + 1];
     if (!rising || (uint64_t)at[offsets->count - 1] != text->count)
-        return refuse(l, ERR_MODEL_GOLDEN,
-                      "the cells of the golden rows do not follow one another");
+        return modelfile_refuse(l, ERR_MODEL_GOLDEN,
+                                "the cells of the golden rows do not follow one another");
     g->count = (uint32_t)rows;
     g->cells = (uint32_t)cells;
     g->text = mem_string_n(text->data, text->count);
     g->offsets = mem_copy(offsets->data, offsets->count * sizeof *g->offsets);
-    return load_reals(l, IN_GOLDEN_LOGITS, logits->count, &g->logits);
+    g->logits = mem_alloc(logits->count, sizeof *g->logits);
+    return modelfile_copy(l, logits, 0, logits->count, g->logits);
 }
 
 /* --- the file --- */
@@ -219,12 +267,13 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
 {
     if (!file)
         return NULL;
-    struct loading l = {file, mem_zero(1, sizeof(struct modelfile)), e};
+    struct model_loading l = {file, mem_zero(1, sizeof(struct modelfile)), e};
     uint32_t outputs;
-    bool good = check_kind(&l) && check_names(&l);
+    bool good = check_kind(&l);
     if (good) {
+        load_records(&l);
         l.f->schema = schema_load(file, e);
-        good = l.f->schema && load_config(&l) && load_weights(&l, &outputs) &&
+        good = l.f->schema && load_layers(&l) && load_weights(&l, &outputs) &&
                load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);

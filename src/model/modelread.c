@@ -120,8 +120,7 @@ static bool same_layers(const struct modelread *a, struct layer *const *layers, 
     return same;
 }
 
-/* Layers beside a preset. Of a stored model they are what it was trained with, whatever the preset
- * gives today. */
+/* Layers beside a preset must be those that the preset gives. */
 static bool read_beside(struct modelread *r, const struct model_options *o, const struct json *list,
                         struct err *e)
 {
@@ -129,15 +128,7 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
     struct layer **layers = layer_list_read(o->doc, list, "model.layers", &count, e);
     if (!layers)
         return false;
-    bool good = o->stored || same_layers(r, layers, count);
-    if (o->stored) {
-        struct layer **given = layers;
-        uint32_t given_count = count;
-        layers = r->layers;
-        count = r->count;
-        r->layers = given;
-        r->count = given_count;
-    }
+    bool good = same_layers(r, layers, count);
     layer_list_free(layers, count);
     if (good)
         return true;
@@ -179,11 +170,27 @@ static bool says_more(const struct json *model)
     return false;
 }
 
+/* Of a model file: all layers, the output layer last; nothing but the layers counts. */
+static bool read_stored(struct modelread *r, const struct model_options *o, struct err *e)
+{
+    const struct json *list = json_get(o->model, "layers");
+    if (!list)
+        return err_set(e, ERR_MODEL_CONFIG, "the layers are missing");
+    r->layers = layer_list_read(o->doc, list, "layers", &r->count, e);
+    if (r->layers && (!r->count || r->layers[r->count - 1]->type != &layer_dense)) {
+        modelread_release(r);
+        return err_set(e, ERR_MODEL_CONFIG, "the last layer is not dense");
+    }
+    return r->layers != NULL;
+}
+
 bool modelread(const struct model_options *o, const struct features *f, struct modelread *r,
                struct err *e)
 {
     *r = (struct modelread){0};
     const struct json *model = o->model;
+    if (o->stored)
+        return read_stored(r, o, e);
     bool spelled =
         model && json_kind(model) == JSON_OBJECT && !json_get(model, "preset") && says_more(model);
     bool good;

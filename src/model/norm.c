@@ -26,7 +26,7 @@ static const struct option batch_options[] = {
     LAYER_TYPE_ROW(batch_words),
     {.key = "momentum",
      .type = OPT_NUMBER,
-     .flags = OPT_OPEN_LOW,
+     .flags = OPT_OPEN_LOW | OPT_TRAINING,
      .offset = offsetof(struct norm_spec, momentum),
      .standard = "0.1",
      .low = 0,

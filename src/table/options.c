@@ -11,7 +11,7 @@ const char *const split_method_names[] = {"random", "stratified", "group", "time
                                           "hash",   "column",     NULL};
 #define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore"
 const char *const column_type_names[] = {TYPES, NULL};
-const char *const column_role_names[COLUMN_TYPES] = {TYPES, "target", "split"};
+const char *const column_role_names[COLUMN_TYPES + 1] = {TYPES, "target", "split", NULL};
 static const char *const decimal_names[] = {".", ",", NULL};
 const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
                                           "minmax", "quantile", NULL};

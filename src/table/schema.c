@@ -69,7 +69,7 @@ static uint32_t auto_dim(uint32_t count)
     return dim > 100 ? 100 : dim < 1 ? 1 : (uint32_t)dim;
 }
 
-static struct feature_category category_of(const struct column *c)
+struct feature_category column_category(const struct column *c)
 {
     struct feature_category f = {.count = 2 + vocab_count(c->vocab)};
     bool onehot = c->encode == ENCODE_ONEHOT ||
@@ -91,7 +91,7 @@ struct features *schema_features(const struct schema *s)
     f->categories = mem_zero(s->category_count ? s->category_count : 1, sizeof *f->categories);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
-            f->categories[s->columns[i].category] = category_of(&s->columns[i]);
+            f->categories[s->columns[i].category] = column_category(&s->columns[i]);
     f->outputs = s->labels ? vocab_count(s->labels) : 1;
     return f;
 }
@@ -127,7 +127,7 @@ static void write_number(const struct schema *s, const struct column *c, struct 
 
 static void write_category(const struct column *c, struct json_out *out)
 {
-    struct feature_category f = category_of(c);
+    struct feature_category f = column_category(c);
     json_put_int(out, "values", vocab_count(c->vocab));
     json_put_string(out, "unknown", column_unknown_names[c->unknown]);
     json_put_string(out, "encode",

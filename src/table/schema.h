@@ -124,19 +124,20 @@ void schema_bind_sample(const struct schema *s, struct binding *b);
 void binding_free(struct binding *b);
 /* What the network sees of it; owned by the caller (features_free). Fitted schemas only. */
 struct features *schema_features(const struct schema *s);
+/* How a fitted categorical column is encoded: "auto" is decided, and so is the width. */
+struct feature_category column_category(const struct column *c);
 void features_free(struct features *f);
 
-/* In and out of a model file: tensors "schema.*". The writer borrows memory of s and of *keep
- * until it writes. */
+/* In and out of a model file: tensors "schema.*" and "encoders.0.*". The writer borrows memory of s
+ * and of the result until it writes. */
 struct schema_saved;
 struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w);
 void schema_saved_free(struct schema_saved *k);
-/* Hostile input: every index is checked, E15. */
+/* Of format 2 or 3. Hostile input: every index is checked, E15. */
 struct schema *schema_load(const struct tensor_file *f, struct err *e);
 /* Whether schema_load takes what schema_save writes; else CSV_LIMIT, before a training of hours
  * ends with a model that nothing reads. */
 bool schema_holds(const struct schema *s, struct err *e);
-bool schema_tensor(const char *name); /* whether schema_save writes tensors of that name */
 /* For inspect; members without braces. */
 void schema_write_json(const struct schema *s, struct json_out *out);
 

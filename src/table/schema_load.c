@@ -2,382 +2,322 @@
  * word and number is checked before it is used. */
 #include "table/schema.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "csv/date.h"
 #include "table/schema_saved.h"
 
-struct loading {
-    const struct tensor_file *file;
-    struct schema *schema;
-    struct err *e;
-    int64_t layout; /* SAVED_LAYOUT_FIRST .. SAVED_LAYOUT_NOW */
+/* --- the head: settings, and what the codes mean --- */
+
+/* By code of the file: the value of our enum. */
+struct codes {
+    uint8_t ours[256];
+    unsigned count;
+};
+enum { UNKNOWN_WORD = 255 };
+struct head {
+    struct codes types, scales, imputes, unknowns, encodes;
 };
 
-static bool damaged(const struct loading *l, const char *tensor, const char *what)
+static bool newer(const struct loading *l, const char *what, const char *word)
 {
-    return err_at(l->e, ERR_MODEL_SCHEMA, tensor_file_path(l->file), 0, 0, "tensor %s: %s", tensor,
-                  what);
+    return err_at(l->e, ERR_MODEL_NEWER, tensor_file_path(l->file), 0, 0,
+                  "made by a newer version of dnn: it has %s \"%s\"", what, text_quote_z(word));
 }
 
-/* --- texts --- */
-
-struct texts {
-    const int64_t *offsets;
-    const char *bytes;
-    uint64_t count;
-};
-
-static bool texts_open(const struct loading *l, const char *in_offsets, const char *in_bytes,
-                       uint64_t most, struct texts *t)
+/* The place of `word` in a NULL-terminated list, -1: none. */
+static int place_of(const char *word, const char *const *words)
 {
-    const struct tensor *offsets = tensor_need(l->file, in_offsets, DTYPE_I64, UINT64_MAX, l->e);
-    if (!offsets)
-        return false;
-    t->offsets = offsets->data;
-    t->count = offsets->count - 1;
-    if (offsets->count < 1 || t->count > most || t->offsets[0] != 0)
-        return damaged(l, in_offsets, "has a wrong count or beginning");
-    for (uint64_t i = 0; i < t->count; i++)
-        if (t->offsets[i + 1] < t->offsets[i])
-            return damaged(l, in_offsets, "goes backwards");
-    const struct tensor *bytes = tensor_need(l->file, in_bytes, DTYPE_U8, UINT64_MAX, l->e);
-    if (!bytes)
-        return false;
-    t->bytes = bytes->data;
-    if (bytes->count != (uint64_t)t->offsets[t->count] + 1 || t->bytes[bytes->count - 1] != '\0')
-        return damaged(l, in_bytes, "is not as long as its offsets say");
-    if (memchr(t->bytes, '\0', bytes->count) != t->bytes + bytes->count - 1)
-        return damaged(l, in_bytes, "has a NUL byte inside");
-    return true;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
 }
 
-/* Text i, which is at most `most` bytes of UTF-8. */
-static bool texts_at(const struct loading *l, const struct texts *t, uint64_t i, size_t most,
-                     const char **text, size_t *length)
+/* A word that we do not know is an error only where a column uses it. */
+static bool read_codes(const struct loading *l, const struct json *head, const char *key,
+                       const char *const *words, struct codes *codes)
 {
-    *text = t->bytes + t->offsets[i];
-    *length = (size_t)(t->offsets[i + 1] - t->offsets[i]);
-    if (*length > most)
-        return damaged(l, "schema", "a text is too long");
-    if (utf8_valid_prefix(*text, *length) != *length)
-        return damaged(l, "schema", "a text is not UTF-8");
-    return true;
-}
-
-static struct vocab *vocab_load(const struct loading *l, const struct texts *t, uint64_t first,
-                                uint64_t count)
-{
-    struct vocab *v = vocab_new();
-    for (uint64_t i = 0; i < count; i++) {
-        const char *text;
-        size_t length;
-        bool good = texts_at(l, t, first + i, CSV_MOST_FIELD, &text, &length);
-        if (good && vocab_add(v, text, length) != i)
-            good = damaged(l, "schema", "a value stands twice in one vocabulary");
-        if (!good) {
-            vocab_free(v);
-            return NULL;
-        }
+    const struct json *list = json_get(head, key);
+    if (!list || json_kind(list) != JSON_LIST || json_count(list) >= UNKNOWN_WORD)
+        return saved_damaged(l, IN_HEAD, "a list of words is missing");
+    for (const struct json *v = json_at(list, 0); v; v = json_next(v)) {
+        int place = place_of(json_string(v), words);
+        codes->ours[codes->count++] = (uint8_t)(place < 0 ? UNKNOWN_WORD : place);
     }
-    return v;
+    return true;
 }
 
-/* --- settings and columns --- */
-
-static bool within(int64_t value, int64_t low, int64_t high)
+static const char *word_at(const struct json *head, const char *key)
 {
-    return value >= low && value <= high;
+    const struct json *v = json_get(head, key);
+    return v && json_kind(v) == JSON_STRING ? json_string(v) : "";
 }
 
-static bool load_settings(struct loading *l)
+static bool read_count(const struct json *head, const char *key, int64_t low, int64_t high,
+                       uint32_t *to)
 {
-    static const char name[] = SAVED_IN_SETTINGS;
+    const struct json *v = json_get(head, key);
+    int64_t value;
+    if (!v || json_kind(v) != JSON_NUMBER || !json_integer(v, &value) ||
+        !saved_within(value, low, high))
+        return false;
+    *to = (uint32_t)value;
+    return true;
+}
+
+static bool read_settings(const struct loading *l, const struct json *head)
+{
     struct schema *s = l->schema;
-    const struct tensor *t = tensor_need(l->file, name, DTYPE_I64, SAVED_SETTINGS, l->e);
+    const char *task = word_at(head, "task"), *delimiter = word_at(head, "delimiter"),
+               *decimal = word_at(head, "decimal"), *encoding = word_at(head, "encoding");
+    const struct json *header = json_get(head, "header"), *tsv = json_get(head, "tsv");
+    s->task = place_of(task, task_names);
+    if (s->task < 0 && *task)
+        return newer(l, "the task", task);
+    s->dialect.encoding = place_of(encoding, csv_encoding_names);
+    if (s->dialect.encoding < 0 && *encoding)
+        return newer(l, "the encoding", encoding);
+    if (s->task < 0 || s->dialect.encoding < 0 || strlen(delimiter) != 1 ||
+        !strchr(",;\t|", *delimiter) || strlen(decimal) != 1 || !strchr(".,", *decimal) ||
+        !read_count(head, "target", 0, CSV_MOST_COLUMNS - 1, &s->target) ||
+        !read_count(head, "cells", 1, CSV_MOST_COLUMNS, &s->file_columns))
+        return saved_damaged(l, IN_HEAD, "holds a value that does not exist");
+    s->dialect.delimiter = *delimiter;
+    s->decimal = *decimal;
+    s->dialect.header = header && json_true(header);
+    s->dialect.tsv = tsv && json_true(tsv);
+    return true;
+}
+
+static bool load_head(const struct loading *l, struct head *h)
+{
+    const struct tensor *t = tensor_need(l->file, IN_HEAD, DTYPE_U8, UINT64_MAX, l->e);
+    struct err inner = {0};
     if (!t)
         return false;
-    const int64_t *v = t->data;
-    if (!within(v[SAVED_LAYOUT], SAVED_LAYOUT_FIRST, SAVED_LAYOUT_NOW))
-        return damaged(l, name, "has a layout that this build does not know");
-    l->layout = v[SAVED_LAYOUT];
-    int64_t delimiter = v[SAVED_DELIMITER];
-    if (!within(v[SAVED_TASK], TASK_BINARY, TASK_REGRESSION) ||
-        !within(v[SAVED_HEADER], 0, 1) || !within(v[SAVED_TSV], 0, 1) ||
-        !within(v[SAVED_ENCODING], ENCODING_UTF8, ENCODING_CP1252) ||
-        (v[SAVED_DECIMAL] != '.' && v[SAVED_DECIMAL] != ',') ||
-        (delimiter != ',' && delimiter != ';' && delimiter != '\t' && delimiter != '|') ||
-        !within(v[SAVED_FILE_COLUMNS], 1, CSV_MOST_COLUMNS) ||
-        !within(v[SAVED_TARGET], 0, CSV_MOST_COLUMNS - 1))
-        return damaged(l, name, "holds a value that does not exist");
-    s->task = (int)v[SAVED_TASK];
-    s->dialect.delimiter = (char)delimiter;
-    s->dialect.header = v[SAVED_HEADER];
-    s->dialect.tsv = v[SAVED_TSV];
-    s->dialect.encoding = (int)v[SAVED_ENCODING];
-    s->decimal = (char)v[SAVED_DECIMAL];
-    s->target = (uint32_t)v[SAVED_TARGET];
-    s->file_columns = (uint32_t)v[SAVED_FILE_COLUMNS];
-    return true;
-}
-
-static bool column_valid(const int64_t *v)
-{
-    return within(v[SAVED_TYPE], COLUMN_NUMERIC, COLUMN_SPLIT) &&
-           within(v[SAVED_SCALE], SCALE_AUTO, SCALE_QUANTILE) &&
-           within(v[SAVED_IMPUTE], IMPUTE_MEDIAN, IMPUTE_ERROR) &&
-           within(v[SAVED_UNKNOWN], UNKNOWN_BUCKET, UNKNOWN_ERROR) &&
-           within(v[SAVED_ENCODE], ENCODE_AUTO, ENCODE_EMBEDDING) &&
-           within(v[SAVED_MIN_COUNT], 1, COLUMN_MIN_COUNT_MOST) &&
-           within(v[SAVED_DIM], 0, COLUMN_DIM_MOST) &&
-           v[SAVED_MISSING] >= 0 &&
-           within(v[SAVED_VALUES], 0, v[SAVED_TYPE] == COLUMN_CATEGORICAL ? VOCAB_MOST : 0);
-}
-
-/* The names, which must differ. */
-static bool load_names(const struct loading *l, uint64_t count)
-{
-    struct texts names;
-    if (!texts_open(l, SAVED_IN_NAMES, CSV_MOST_COLUMNS, &names))
-        return false;
-    if (names.count != count)
-        return damaged(l, "schema.names_offsets", "does not have one name a column");
-    struct vocab *known = vocab_new();
-    bool good = true;
-    for (uint64_t i = 0; i < count && good; i++) {
-        const char *text;
-        size_t length;
-        good = texts_at(l, &names, i, CSV_MOST_NAME, &text, &length);
-        if (good && (!length || vocab_add(known, text, length) != i))
-            good = damaged(l, "schema.names_bytes", "a name is empty or stands twice");
-        if (good)
-            l->schema->columns[i].name = mem_string_n(text, length);
+    struct json_doc *doc = json_parse_own(t->data, (size_t)t->count, IN_HEAD, &inner);
+    if (!doc || json_kind(json_root(doc)) != JSON_OBJECT) {
+        json_free(doc);
+        return saved_damaged(l, IN_HEAD, "is not a JSON object");
     }
-    vocab_free(known);
+    const struct json *head = json_root(doc);
+    bool good = read_settings(l, head) &&
+                read_codes(l, head, "types", column_role_names, &h->types) &&
+                read_codes(l, head, "scales", column_scale_names, &h->scales) &&
+                read_codes(l, head, "imputes", column_impute_names, &h->imputes) &&
+                read_codes(l, head, "unknowns", column_unknown_names, &h->unknowns) &&
+                read_codes(l, head, "encodes", column_encode_names, &h->encodes);
+    json_free(doc);
     return good;
 }
 
-static bool check_roles(const struct loading *l)
+/* *to: our value of a code, of a column or number that uses it. */
+static bool decode(const struct loading *l, const struct codes *c, uint8_t code, const char *tensor,
+                   int *to)
 {
-    const struct schema *s = l->schema;
-    size_t targets = 0, weights = 0, features = 0;
+    if (code >= c->count)
+        return saved_damaged(l, tensor, "holds a code that has no word");
+    if (c->ours[code] == UNKNOWN_WORD)
+        return newer(l, "something unknown in", tensor);
+    *to = c->ours[code];
+    return true;
+}
+
+/* --- columns --- */
+
+struct columns {
+    const uint8_t *types, *impute, *unknown, *encode;
+    const int64_t *dim, *min_count, *missing, *first;
+};
+
+/* A tensor of so many entries: its data in *to. */
+static bool find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
+                 void *to)
+{
+    const struct tensor *t = tensor_need(l->file, name, type, count, l->e);
+    if (t)
+        memcpy(to, &t->data, sizeof t->data);
+    return t != NULL;
+}
+
+static bool find_columns(const struct loading *l, uint64_t count, struct columns *c)
+{
+    return find(l, IN_TYPES, DTYPE_U8, count, &c->types) &&
+           find(l, IN_ENCODER "impute", DTYPE_U8, count, &c->impute) &&
+           find(l, IN_ENCODER "unknown", DTYPE_U8, count, &c->unknown) &&
+           find(l, IN_ENCODER "encode", DTYPE_U8, count, &c->encode) &&
+           find(l, IN_ENCODER "dim", DTYPE_I64, count, &c->dim) &&
+           find(l, IN_ENCODER "min_count", DTYPE_I64, count, &c->min_count) &&
+           find(l, IN_ENCODER "missing", DTYPE_I64, count, &c->missing) &&
+           find(l, IN_FIRST, DTYPE_I64, count + 1, &c->first);
+}
+
+static bool load_column(const struct loading *l, const struct head *h, const struct columns *from,
+                        size_t i)
+{
+    struct column *c = &l->schema->columns[i];
+    if (!decode(l, &h->types, from->types[i], IN_TYPES, &c->type))
+        return false;
+    c->min_count = saved_within(from->min_count[i], 1, COLUMN_MIN_COUNT_MOST) ? from->min_count[i]
+                                                                              : 1;
+    c->missing = from->missing[i] > 0 ? (uint64_t)from->missing[i] : 0;
+    if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
+        !decode(l, &h->imputes, from->impute[i], IN_ENCODER "impute", &c->impute))
+        return false;
+    if (c->type != COLUMN_CATEGORICAL)
+        return from->first[i + 1] == from->first[i] ||
+               saved_damaged(l, IN_FIRST, "gives values to a column without any");
+    if (!decode(l, &h->unknowns, from->unknown[i], IN_ENCODER "unknown", &c->unknown) ||
+        !decode(l, &h->encodes, from->encode[i], IN_ENCODER "encode", &c->encode))
+        return false;
+    c->dim = from->dim[i];
+    return saved_within(c->dim, c->encode == ENCODE_EMBEDDING,
+                        c->encode == ENCODE_EMBEDDING ? COLUMN_DIM_MOST : 0) ||
+           saved_damaged(l, IN_ENCODER "dim", "holds a width that cannot be");
+}
+
+static bool load_values(const struct loading *l, const int64_t *first)
+{
+    struct schema *s = l->schema;
+    struct saved_texts values;
+    if (!saved_texts(l, OFFSETS_OF(IN_VALUES), IN_VALUES, false, UINT64_MAX, &values))
+        return false;
+    bool good = first[0] == 0 && (uint64_t)first[s->column_count] == values.count;
+    for (size_t i = 0; good && i < s->column_count; i++)
+        good = first[i + 1] >= first[i] && first[i + 1] - first[i] <= (int64_t)VOCAB_MOST &&
+               (uint64_t)first[i + 1] <= values.count;
+    if (!good)
+        return saved_damaged(l, IN_FIRST, "does not divide the values among the columns");
     for (size_t i = 0; i < s->column_count; i++) {
-        int type = s->columns[i].type;
-        targets += type == COLUMN_TARGET;
-        weights += type == COLUMN_WEIGHT;
-        features += type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
-    }
-    if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
-        s->columns[s->target].type == COLUMN_TARGET)
-        return true;
-    return damaged(l, SAVED_IN_COLUMNS,
-                   "does not have one target, features, and at most one weight");
-}
-
-static bool load_columns(const struct loading *l)
-{
-    static const char name[] = SAVED_IN_COLUMNS;
-    struct schema *s = l->schema;
-    const struct tensor *t = tensor_need(l->file, name, DTYPE_I64, UINT64_MAX, l->e);
-    if (!t)
-        return false;
-    uint64_t count = t->count / SAVED_COLUMN, values = 0, first = 0;
-    if (t->count % SAVED_COLUMN || count < 1 || count > CSV_MOST_COLUMNS)
-        return damaged(l, name, "has a wrong count");
-    s->columns = mem_zero(count, sizeof *s->columns);
-    s->column_count = count;
-    const int64_t *v = t->data;
-    for (uint64_t i = 0; i < count; i++, v += SAVED_COLUMN) {
-        if (!column_valid(v))
-            return damaged(l, name, "holds a value that does not exist");
-        s->columns[i] = (struct column){.type = (int)v[SAVED_TYPE],
-                                        .scale = (int)v[SAVED_SCALE],
-                                        .impute = (int)v[SAVED_IMPUTE],
-                                        .unknown = (int)v[SAVED_UNKNOWN],
-                                        .encode = (int)v[SAVED_ENCODE],
-                                        .min_count = v[SAVED_MIN_COUNT],
-                                        .dim = v[SAVED_DIM],
-                                        .missing = (uint64_t)v[SAVED_MISSING]};
-        values += (uint64_t)v[SAVED_VALUES];
-    }
-    struct texts categories;
-    if (!check_roles(l) || !load_names(l, count) ||
-        !texts_open(l, SAVED_IN_CATEGORIES, UINT64_MAX, &categories))
-        return false;
-    if (categories.count != values)
-        return damaged(l, "schema.categories_offsets", "has another count than the columns say");
-    v = t->data;
-    for (uint64_t i = 0; i < count; i++, v += SAVED_COLUMN) {
-        if (s->columns[i].type != COLUMN_CATEGORICAL)
+        struct column *c = &s->columns[i];
+        if (c->type != COLUMN_CATEGORICAL)
             continue;
-        s->columns[i].vocab = vocab_load(l, &categories, first, (uint64_t)v[SAVED_VALUES]);
-        if (!s->columns[i].vocab)
+        c->vocab = saved_vocab(l, &values, (uint64_t)first[i],
+                               (uint64_t)(first[i + 1] - first[i]));
+        if (!c->vocab)
             return false;
-        first += (uint64_t)v[SAVED_VALUES];
     }
     return true;
 }
 
-static bool load_labels(const struct loading *l)
+static bool load_columns(const struct loading *l, const struct head *h)
 {
     struct schema *s = l->schema;
-    struct texts labels, missing;
-    if (!texts_open(l, SAVED_IN_LABELS, VOCAB_MOST, &labels))
+    struct saved_texts names;
+    struct columns from;
+    if (!saved_texts(l, OFFSETS_OF(IN_NAMES), IN_NAMES, false, CSV_MOST_COLUMNS, &names))
         return false;
-    uint64_t least = s->task == TASK_REGRESSION ? 0 : 2;
-    uint64_t most = s->task == TASK_MULTICLASS ? VOCAB_MOST : least;
-    if (labels.count < least || labels.count > most)
-        return damaged(l, "schema.labels_offsets", "has a count that does not fit the task");
-    if (least) {
-        s->labels = vocab_load(l, &labels, 0, labels.count);
-        if (!s->labels)
-            return false;
-        s->columns[s->target].vocab = s->labels;
-    }
-    if (s->task == TASK_BINARY)
-        s->positive = mem_string(vocab_text(s->labels, 1, NULL));
-    if (!texts_open(l, SAVED_IN_MISSING, SAVED_MISSING_MOST, &missing))
+    if (!names.count)
+        return saved_damaged(l, IN_NAMES, "there are no columns");
+    if (!find_columns(l, names.count, &from))
         return false;
-    s->missing.items = mem_zero(missing.count + 1, sizeof *s->missing.items);
-    for (uint64_t i = 0; i < missing.count; i++) {
-        const char *text;
-        size_t length;
-        if (!texts_at(l, &missing, i, CSV_MOST_FIELD, &text, &length))
+    s->column_count = (size_t)names.count;
+    s->columns = mem_zero(s->column_count, sizeof *s->columns);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (!load_column(l, h, &from, i))
             return false;
-        s->missing.items[s->missing.count++] = mem_string_n(text, length);
-    }
-    return true;
+    return saved_roles(l) && saved_names(l, &names) && load_values(l, from.first);
 }
 
 /* --- numbers --- */
 
-/* A double that is a float32, and finite. */
-static bool is_float(double v)
+const char *const saved_number_names[SAVED_NUMBERS] = {
+#define X(name) IN_ENCODER #name,
+    SAVED_STATISTICS(X)
+#undef X
+};
+
+static uint64_t count_numbers(const struct schema *s)
 {
-    return fabs(v) <= (double)FLT_MAX && (double)(float)v == v;
+    uint64_t count = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        count += s->columns[i].type == COLUMN_NUMERIC    ? 1
+                 : s->columns[i].type == COLUMN_DATETIME ? DATE_PARTS
+                                                         : 0;
+    return count;
 }
 
-static int number_width(const struct loading *l)
-{
-    return l->layout == SAVED_LAYOUT_FIRST ? SAVED_NUMBER_FIRST : SAVED_NUMBER;
-}
+/* Where the tensors of the numbers lie; all sizes are checked before memory is taken. */
+struct numbers {
+    const double *statistics[SAVED_NUMBERS];
+    const uint8_t *scale, *indicator;
+    const int64_t *knots; /* [count + 1] */
+    const float *quantiles;
+};
 
-/* A saved row as it is now: numbers of layout 1 had no limits of their own. */
-static void number_row(const struct loading *l, const double *from, double *row)
+static bool find_numbers(const struct loading *l, uint64_t count, struct numbers *n)
 {
-    row[SAVED_LEAST] = -SCHEMA_SCALED_MOST;
-    row[SAVED_MOST] = SCHEMA_SCALED_MOST;
-    memcpy(row, from, (size_t)number_width(l) * sizeof *row);
-}
-
-static bool number_valid(const double *v)
-{
-    double knots = v[SAVED_KNOTS];
-    int scale = 0;
-    for (int k = SCALE_NONE; k <= SCALE_QUANTILE; k++)
-        if (v[SAVED_NUMBER_SCALE] == k)
-            scale = k;
-    return scale && isfinite(v[SAVED_OFFSET]) && isfinite(v[SAVED_CENTER]) &&
-           isfinite(v[SAVED_FACTOR]) && v[SAVED_FACTOR] >= 0 && is_float(v[SAVED_FILL]) &&
-           (v[SAVED_INDICATOR] == 0 || v[SAVED_INDICATOR] == 1) && is_float(v[SAVED_LOW]) &&
-           is_float(v[SAVED_HIGH]) && v[SAVED_LOW] <= v[SAVED_HIGH] &&
-           v[SAVED_LEAST] >= -SCHEMA_SCALED_MOST && v[SAVED_LEAST] <= v[SAVED_MOST] &&
-           v[SAVED_MOST] <= SCHEMA_SCALED_MOST &&
-           (scale == SCALE_QUANTILE ? knots >= 1 && knots <= 1e6 && knots == floor(knots)
-                                    : knots == 0);
-}
-
-static bool load_quantiles(const struct loading *l, uint64_t knots)
-{
-    static const char name[] = SAVED_IN_QUANTILES;
-    if (!knots)
-        return !tensor_find(l->file, name) || damaged(l, name, "belongs to no column");
-    const struct tensor *t = tensor_need(l->file, name, DTYPE_F32, knots, l->e);
-    if (!t)
+    for (int k = 0; k < SAVED_NUMBERS; k++)
+        if (!find(l, saved_number_names[k], DTYPE_F64, count, &n->statistics[k]))
+            return false;
+    if (!find(l, IN_ENCODER "scale", DTYPE_U8, count, &n->scale) ||
+        !find(l, IN_ENCODER "indicator", DTYPE_U8, count, &n->indicator) ||
+        !find(l, IN_KNOTS, DTYPE_I64, count + 1, &n->knots))
         return false;
-    const float *v = t->data;
-    for (uint32_t i = 0; i < l->schema->number_count; i++) {
-        struct number_slot *n = &l->schema->numbers[i];
-        for (uint32_t q = 0; q < n->quantile_count; q++)
-            if (!isfinite(v[q]) || (q && v[q] < v[q - 1]))
-                return damaged(l, name, "is not finite and ascending");
-        if (n->quantile_count)
-            n->quantiles = mem_copy(v, n->quantile_count * sizeof *v);
-        v += n->quantile_count;
-    }
-    return true;
+    for (uint64_t i = 0; i < count; i++)
+        if (n->knots[i + 1] < n->knots[i])
+            return saved_damaged(l, IN_KNOTS, "goes backwards");
+    if (n->knots[0] != 0)
+        return saved_damaged(l, IN_KNOTS, "does not begin at 0");
+    return find(l, IN_QUANTILES, DTYPE_F32, (uint64_t)n->knots[count], &n->quantiles);
 }
 
-static bool load_numbers(const struct loading *l)
+static bool load_number(const struct loading *l, const struct head *h, const struct numbers *from,
+                        uint32_t i)
 {
-    static const char name[] = SAVED_IN_NUMBERS;
-    struct schema *s = l->schema;
-    uint64_t knots = 0;
-    if (!s->number_count)
-        return (!tensor_find(l->file, name) || damaged(l, name, "belongs to no column")) &&
-               load_quantiles(l, 0);
-    const struct tensor *t = tensor_need(l->file, name, DTYPE_F64,
-                                         s->number_count * (uint64_t)number_width(l), l->e);
-    if (!t)
-        return false;
-    const double *at = t->data;
-    for (uint32_t i = 0; i < s->number_count; i++, at += number_width(l)) {
-        double v[SAVED_NUMBER];
-        number_row(l, at, v);
-        if (!number_valid(v))
-            return damaged(l, name, "holds a value that cannot be");
-        s->numbers[i] = (struct number_slot){.offset = v[SAVED_OFFSET],
-                                             .scale = (int)v[SAVED_NUMBER_SCALE],
-                                             .center = v[SAVED_CENTER],
-                                             .factor = v[SAVED_FACTOR],
-                                             .impute = (float)v[SAVED_FILL],
-                                             .indicator = v[SAVED_INDICATOR] > 0,
-                                             .quantile_count = (uint32_t)v[SAVED_KNOTS],
-                                             .low = (float)v[SAVED_LOW],
-                                             .high = (float)v[SAVED_HIGH],
-                                             .least = v[SAVED_LEAST],
-                                             .most = v[SAVED_MOST]};
-        knots += s->numbers[i].quantile_count;
-    }
-    return load_quantiles(l, knots);
+    struct number_slot *n = &l->schema->numbers[i];
+    double v[SAVED_NUMBERS];
+    int scale;
+    for (int k = 0; k < SAVED_NUMBERS; k++)
+        v[k] = from->statistics[k][i];
+    return decode(l, &h->scales, from->scale[i], IN_ENCODER "scale", &scale) &&
+           ((from->indicator[i] <= 1 &&
+             saved_number(n, scale, from->indicator[i], v,
+                          (uint64_t)(from->knots[i + 1] - from->knots[i]))) ||
+            saved_damaged(l, IN_ENCODER "*", "a statistic of a number cannot be")) &&
+           saved_knots(l, IN_QUANTILES, from->quantiles + from->knots[i], n);
 }
 
 static bool load_target(const struct loading *l)
 {
-    const struct tensor *t = tensor_need(l->file, SAVED_IN_TARGET, DTYPE_F64, 2, l->e);
-    if (!t)
+    const double *v;
+    if (!find(l, IN_TARGET, DTYPE_F64, 2, &v))
         return false;
-    const double *v = t->data;
     if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
-        return damaged(l, SAVED_IN_TARGET, "is not a finite center and a positive scale");
+        return saved_damaged(l, IN_TARGET, "is not a finite center and a positive scale");
     l->schema->target_center = v[0];
     l->schema->target_scale = v[1];
     return true;
 }
 
+static bool load(const struct loading *l)
+{
+    struct head h = {0};
+    struct numbers numbers;
+    struct saved_texts labels, missing;
+    if (!load_head(l, &h) || !load_columns(l, &h) ||
+        !saved_texts(l, OFFSETS_OF(IN_LABELS), IN_LABELS, false, VOCAB_MOST, &labels) ||
+        !saved_labels(l, &labels) ||
+        !saved_texts(l, OFFSETS_OF(IN_MISSING), IN_MISSING, false, SAVED_MISSING_MOST, &missing) ||
+        !saved_missing(l, &missing) || !find_numbers(l, count_numbers(l->schema), &numbers))
+        return false;
+    schema_layout(l->schema);
+    for (uint32_t i = 0; i < l->schema->number_count; i++)
+        if (!load_number(l, &h, &numbers, i))
+            return false;
+    return load_target(l);
+}
+
 struct schema *schema_load(const struct tensor_file *f, struct err *e)
 {
     struct loading l = {.file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e};
-    if (load_settings(&l) && load_columns(&l) && load_labels(&l)) {
-        schema_layout(l.schema);
-        if (load_numbers(&l) && load_target(&l)) {
-            l.schema->fitted = true;
-            return l.schema;
-        }
-    }
+    bool good = tensor_find(f, "schema.settings") ? schema_load_old(&l) : load(&l);
+    l.schema->fitted = good;
+    if (good)
+        return l.schema;
     schema_free(l.schema);
     return NULL;
-}
-
-bool schema_tensor(const char *name)
-{
-    static const char *const names[] = {SAVED_TENSORS};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
 }

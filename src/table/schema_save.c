@@ -1,5 +1,5 @@
 /* schema_save.c - a fitted schema as tensors. Everything that grows is a tensor, nothing stands
- * in the JSON header. */
+ * in the JSON header of the file. */
 #include "table/schema.h"
 
 #include <assert.h>
@@ -15,12 +15,17 @@ struct texts {
 };
 
 struct schema_saved {
-    int64_t settings[SAVED_SETTINGS];
-    int64_t *columns;
-    double *numbers, target[2];
+    struct json_out head;
+    struct texts names, missing, labels, values;
+    uint8_t *types, *impute, *unknown, *encode;         /* [columns] */
+    int64_t *dim, *min_count, *missing_cells, *first;   /* [columns], first [columns + 1] */
+    uint8_t *scale, *indicator;                         /* [numbers] */
+    double *statistics[SAVED_NUMBERS], target[2];
+    int64_t *knots;                                     /* [numbers + 1] */
     float *quantiles;
-    struct texts names, missing, labels, categories;
 };
+
+/* --- texts --- */
 
 static void texts_add(struct texts *t, const char *bytes, size_t length)
 {
@@ -43,105 +48,151 @@ static void texts_of_vocab(struct texts *t, const struct vocab *v)
     }
 }
 
+static void add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
+                const void *data)
+{
+    tensor_add(w, name, type, 1, &count, count ? data : "");
+}
+
 static void texts_save(struct texts *t, const char *in_offsets, const char *in_bytes,
                        struct tensor_writer *w)
 {
     if (!t->offsets)
         t->offsets = mem_zero(1, sizeof *t->offsets);
-    text_char(&t->bytes, '\0');
-    const uint64_t offsets = t->count + 1, bytes = t->bytes.length;
-    tensor_add(w, in_offsets, DTYPE_I64, 1, &offsets, t->offsets);
-    tensor_add(w, in_bytes, DTYPE_U8, 1, &bytes, t->bytes.data);
+    add(w, in_offsets, DTYPE_I64, t->count + 1, t->offsets);
+    add(w, in_bytes, DTYPE_U8, t->bytes.length, t->bytes.data);
 }
 
-static void save_settings(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
+/* --- the head --- */
+
+static void put_words(struct json_out *out, const char *key, const char *const *words)
 {
-    k->settings[SAVED_LAYOUT] = SAVED_LAYOUT_NOW;
-    k->settings[SAVED_TASK] = s->task;
-    k->settings[SAVED_DELIMITER] = s->dialect.delimiter;
-    k->settings[SAVED_HEADER] = s->dialect.header;
-    k->settings[SAVED_TSV] = s->dialect.tsv;
-    k->settings[SAVED_ENCODING] = s->dialect.encoding;
-    k->settings[SAVED_DECIMAL] = s->decimal;
-    k->settings[SAVED_TARGET] = s->target;
-    k->settings[SAVED_FILE_COLUMNS] = s->file_columns;
-    const uint64_t settings = SAVED_SETTINGS, two = 2;
-    tensor_add(w, SAVED_IN_SETTINGS, DTYPE_I64, 1, &settings, k->settings);
-    k->target[0] = s->target_center;
-    k->target[1] = s->target_scale;
-    tensor_add(w, SAVED_IN_TARGET, DTYPE_F64, 1, &two, k->target);
+    json_open(out, key, '[');
+    for (; *words; words++)
+        json_put_string(out, NULL, *words);
+    json_close(out, ']');
+}
+
+static void save_head(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
+{
+    const char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
+    struct json_out *out = &k->head;
+    json_open(out, NULL, '{');
+    json_put_string(out, "task", task_names[s->task]);
+    json_put_string(out, "delimiter", delimiter);
+    json_put_string(out, "decimal", decimal);
+    json_put_string(out, "encoding", csv_encoding_names[s->dialect.encoding]);
+    json_put_bool(out, "header", s->dialect.header);
+    json_put_bool(out, "tsv", s->dialect.tsv);
+    json_put_int(out, "target", s->target);
+    json_put_int(out, "cells", s->file_columns);
+    put_words(out, "types", column_role_names);
+    put_words(out, "scales", column_scale_names);
+    put_words(out, "imputes", column_impute_names);
+    put_words(out, "unknowns", column_unknown_names);
+    put_words(out, "encodes", column_encode_names);
+    json_close(out, '}');
+    add(w, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
+}
+
+/* --- columns --- */
+
+static void save_column(const struct schema *s, size_t i, struct schema_saved *k)
+{
+    const struct column *c = &s->columns[i];
+    texts_add(&k->names, c->name, strlen(c->name));
+    k->types[i] = (uint8_t)c->type;
+    k->impute[i] = (uint8_t)c->impute;
+    k->unknown[i] = (uint8_t)c->unknown;
+    k->min_count[i] = c->min_count;
+    k->missing_cells[i] = (int64_t)c->missing;
+    if (c->category != UINT32_MAX) {
+        struct feature_category f = column_category(c);
+        k->encode[i] = f.encode == CATEGORY_ONEHOT ? ENCODE_ONEHOT : ENCODE_EMBEDDING;
+        k->dim[i] = f.dim;
+        texts_of_vocab(&k->values, c->vocab);
+    }
+    k->first[i + 1] = (int64_t)k->values.count;
 }
 
 static void save_columns(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
 {
-    k->columns = mem_zero(s->column_count, SAVED_COLUMN * sizeof *k->columns);
-    for (size_t i = 0; i < s->column_count; i++) {
-        const struct column *c = &s->columns[i];
-        int64_t *to = k->columns + i * SAVED_COLUMN;
-        to[SAVED_TYPE] = c->type;
-        to[SAVED_SCALE] = c->scale;
-        to[SAVED_IMPUTE] = c->impute;
-        to[SAVED_UNKNOWN] = c->unknown;
-        to[SAVED_ENCODE] = c->encode;
-        to[SAVED_MIN_COUNT] = c->min_count;
-        to[SAVED_DIM] = c->dim;
-        to[SAVED_MISSING] = (int64_t)c->missing;
-        texts_add(&k->names, c->name, strlen(c->name));
-        if (c->category == UINT32_MAX)
-            continue;
-        to[SAVED_VALUES] = vocab_count(c->vocab);
-        texts_of_vocab(&k->categories, c->vocab);
+    size_t count = s->column_count;
+    uint8_t **codes[] = {&k->types, &k->impute, &k->unknown, &k->encode};
+    int64_t **counts[] = {&k->dim, &k->min_count, &k->missing_cells, &k->first};
+    for (size_t i = 0; i < 4; i++) {
+        *codes[i] = mem_zero(count + 1, sizeof **codes[i]);
+        *counts[i] = mem_zero(count + 1, sizeof **counts[i]);
     }
-    const uint64_t dims[2] = {s->column_count, SAVED_COLUMN};
-    tensor_add(w, SAVED_IN_COLUMNS, DTYPE_I64, 2, dims, k->columns);
+    for (size_t i = 0; i < count; i++)
+        save_column(s, i, k);
+    add(w, IN_TYPES, DTYPE_U8, count, k->types);
+    add(w, IN_ENCODER "impute", DTYPE_U8, count, k->impute);
+    add(w, IN_ENCODER "unknown", DTYPE_U8, count, k->unknown);
+    add(w, IN_ENCODER "encode", DTYPE_U8, count, k->encode);
+    add(w, IN_ENCODER "dim", DTYPE_I64, count, k->dim);
+    add(w, IN_ENCODER "min_count", DTYPE_I64, count, k->min_count);
+    add(w, IN_ENCODER "missing", DTYPE_I64, count, k->missing_cells);
+    add(w, IN_FIRST, DTYPE_I64, count + 1, k->first);
+}
+
+/* --- numbers --- */
+
+static void save_number(const struct number_slot *n, uint32_t i, struct schema_saved *k)
+{
+    double v[SAVED_NUMBERS] = {[SAVED_offset] = n->offset,      [SAVED_center] = n->center,
+                               [SAVED_factor] = n->factor,      [SAVED_least] = n->least,
+                               [SAVED_most] = n->most,          [SAVED_fill] = (double)n->impute,
+                               [SAVED_low] = (double)n->low,    [SAVED_high] = (double)n->high};
+    for (int s = 0; s < SAVED_NUMBERS; s++)
+        k->statistics[s][i] = v[s];
+    k->scale[i] = (uint8_t)n->scale;
+    k->indicator[i] = n->indicator;
+    k->knots[i + 1] = k->knots[i] + n->quantile_count;
+    if (n->quantile_count)
+        memcpy(k->quantiles + k->knots[i], n->quantiles, n->quantile_count * sizeof(float));
 }
 
 static void save_numbers(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
 {
-    uint64_t knots = 0, at = 0;
-    for (uint32_t i = 0; i < s->number_count; i++)
+    uint32_t count = s->number_count;
+    uint64_t knots = 0;
+    for (uint32_t i = 0; i < count; i++)
         knots += s->numbers[i].quantile_count;
-    k->numbers = mem_zero(s->number_count ? s->number_count : 1, SAVED_NUMBER * sizeof *k->numbers);
-    k->quantiles = mem_alloc(knots ? knots : 1, sizeof *k->quantiles);
-    for (uint32_t i = 0; i < s->number_count; i++) {
-        const struct number_slot *n = &s->numbers[i];
-        double *to = k->numbers + (size_t)i * SAVED_NUMBER;
-        to[SAVED_OFFSET] = n->offset;
-        to[SAVED_NUMBER_SCALE] = n->scale;
-        to[SAVED_CENTER] = n->center;
-        to[SAVED_FACTOR] = n->factor;
-        to[SAVED_FILL] = (double)n->impute;
-        to[SAVED_INDICATOR] = n->indicator;
-        to[SAVED_KNOTS] = n->quantile_count;
-        to[SAVED_LOW] = (double)n->low;
-        to[SAVED_HIGH] = (double)n->high;
-        to[SAVED_LEAST] = n->least;
-        to[SAVED_MOST] = n->most;
-        for (uint32_t q = 0; q < n->quantile_count; q++)
-            k->quantiles[at++] = n->quantiles[q];
-    }
-    const uint64_t dims[2] = {s->number_count, SAVED_NUMBER};
-    if (s->number_count)
-        tensor_add(w, SAVED_IN_NUMBERS, DTYPE_F64, 2, dims, k->numbers);
-    if (knots)
-        tensor_add(w, SAVED_IN_QUANTILES, DTYPE_F32, 1, &knots, k->quantiles);
+    for (int i = 0; i < SAVED_NUMBERS; i++)
+        k->statistics[i] = mem_zero((size_t)count + 1, sizeof *k->statistics[i]);
+    k->scale = mem_zero((size_t)count + 1, sizeof *k->scale);
+    k->indicator = mem_zero((size_t)count + 1, sizeof *k->indicator);
+    k->knots = mem_zero((size_t)count + 1, sizeof *k->knots);
+    k->quantiles = mem_zero((size_t)knots + 1, sizeof *k->quantiles);
+    for (uint32_t i = 0; i < count; i++)
+        save_number(&s->numbers[i], i, k);
+    for (int i = 0; i < SAVED_NUMBERS; i++)
+        add(w, saved_number_names[i], DTYPE_F64, count, k->statistics[i]);
+    add(w, IN_ENCODER "scale", DTYPE_U8, count, k->scale);
+    add(w, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
+    add(w, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
+    add(w, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
+    k->target[0] = s->target_center;
+    k->target[1] = s->target_scale;
+    add(w, IN_TARGET, DTYPE_F64, 2, k->target);
 }
 
 struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w)
 {
     assert(s->fitted);
     struct schema_saved *k = mem_zero(1, sizeof *k);
-    save_settings(s, k, w);
+    save_head(s, k, w);
     save_columns(s, k, w);
     save_numbers(s, k, w);
     for (size_t i = 0; i < s->missing.count; i++)
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
         texts_of_vocab(&k->labels, s->labels);
-    texts_save(&k->names, SAVED_IN_NAMES, w);
-    texts_save(&k->missing, SAVED_IN_MISSING, w);
-    texts_save(&k->labels, SAVED_IN_LABELS, w);
-    texts_save(&k->categories, SAVED_IN_CATEGORIES, w);
+    texts_save(&k->names, OFFSETS_OF(IN_NAMES), IN_NAMES, w);
+    texts_save(&k->missing, OFFSETS_OF(IN_MISSING), IN_MISSING, w);
+    texts_save(&k->labels, OFFSETS_OF(IN_LABELS), IN_LABELS, w);
+    texts_save(&k->values, OFFSETS_OF(IN_VALUES), IN_VALUES, w);
     return k;
 }
 
@@ -173,13 +224,18 @@ void schema_saved_free(struct schema_saved *k)
 {
     if (!k)
         return;
-    struct texts *const all[] = {&k->names, &k->missing, &k->labels, &k->categories};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        text_free(&all[i]->bytes);
-        mem_free(all[i]->offsets);
+    struct texts *const texts[] = {&k->names, &k->missing, &k->labels, &k->values};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        text_free(&texts[i]->bytes);
+        mem_free(texts[i]->offsets);
     }
-    mem_free(k->columns);
-    mem_free(k->numbers);
-    mem_free(k->quantiles);
+    void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
+                            k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
+                            k->quantiles};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        mem_free(blocks[i]);
+    for (int i = 0; i < SAVED_NUMBERS; i++)
+        mem_free(k->statistics[i]);
+    text_free(&k->head.text);
     mem_free(k);
 }

@@ -1,55 +1,104 @@
-/* schema_saved.h - how a fitted schema lies in a model file. Private to schema_save.c
- * and schema_load.c.
+/* schema_saved.h - how a fitted schema lies in a model file. Private to schema_save.c,
+ * schema_load.c, schema_old.c and schema_check.c.
  *
- *   schema.settings   I64 [SAVED_SETTINGS]          enum saved_setting
- *   schema.columns    I64 [columns][SAVED_COLUMN]   enum saved_column
- *   schema.numbers    F64 [numbers][SAVED_NUMBER]   enum saved_number; absent without numbers
- *   schema.quantiles  F32 [knots]                   of all quantile scales; absent without one
- *   schema.target     F64 [2]                       center and scale of a regression target
- *   schema.T_offsets  I64 [n + 1]                   n texts: text i is bytes offsets[i] ..
- *   schema.T_bytes    U8  [total + 1]               offsets[i + 1]; a 0 byte ends them all
+ * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts back to back, and NAME.offsets
+ * I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry a column of
+ * the schema. [numbers]: one entry a number that the network sees: a numeric column has 1, a
+ * datetime DATE_PARTS, in the order of the columns. A code is an index into a list of words that
+ * stands in the head.
  *
- * T: names (of the columns), missing, labels, and categories (column by column, in the order of
- * their slots). */
+ *   schema                U8, a JSON object, "the head": task, delimiter, decimal, encoding,
+ *                         header, tsv, target (index of the column), cells (of a training record),
+ *                         and the lists of words "types", "scales", "imputes", "unknowns",
+ *                         "encodes"
+ *   schema.names          texts [columns]
+ *   schema.types          U8 [columns]: code
+ *   schema.missing        texts: what means missing
+ *   schema.labels         texts: classes in order; a positive one last; none for a regression
+ *   encoders.0.impute, .unknown, .encode   U8 [columns]: codes; encode is never "auto"
+ *   encoders.0.dim        I64 [columns]: of an embedding, else 0
+ *   encoders.0.min_count, .missing         I64 [columns]: a record for people
+ *   encoders.0.values     texts: the categories, column by column
+ *   encoders.0.values.first   I64 [columns + 1]: which of them are a column's
+ *   encoders.0.scale      U8 [numbers]: code; .indicator U8 [numbers]: 1 adds "was missing"
+ *   encoders.0.offset, .center, .factor, .least, .most, .fill, .low, .high   F64 [numbers]
+ *   encoders.0.quantiles  F32 [knots]; .quantiles.offsets I64 [numbers + 1]: those of a number
+ *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
+ *
+ * A number v becomes x = float32(v - offset), fill where it is missing, and then
+ *   scale none       x - center
+ *   scale quantile   the normal quantile of its rank among the knots, within least and most
+ *   any other        (x - center) * factor, within least and most
+ *
+ * Format 2 had schema.settings, .columns, .numbers and others: schema_old.c. */
 #ifndef DNN_TABLE_SCHEMA_SAVED_H
 #define DNN_TABLE_SCHEMA_SAVED_H
 
 #include "base/json.h"
+#include "table/schema.h"
 
 /* Of data.missing: as many texts as a config has room for, each with its quotes and a comma. */
 #define SAVED_MISSING_MOST (JSON_MOST_BYTES / 3)
 
-/* The names, for the writer, the reader and schema_tensor. */
-#define SAVED_IN_SETTINGS "schema.settings"
-#define SAVED_IN_COLUMNS "schema.columns"
-#define SAVED_IN_NUMBERS "schema.numbers"
-#define SAVED_IN_QUANTILES "schema.quantiles"
-#define SAVED_IN_TARGET "schema.target"
-#define SAVED_TEXTS(T) "schema." T "_offsets", "schema." T "_bytes"
-#define SAVED_IN_NAMES SAVED_TEXTS("names")
-#define SAVED_IN_MISSING SAVED_TEXTS("missing")
-#define SAVED_IN_LABELS SAVED_TEXTS("labels")
-#define SAVED_IN_CATEGORIES SAVED_TEXTS("categories")
-#define SAVED_TENSORS                                                                       \
-    SAVED_IN_SETTINGS, SAVED_IN_COLUMNS, SAVED_IN_NUMBERS, SAVED_IN_QUANTILES, SAVED_IN_TARGET, \
-        SAVED_IN_NAMES, SAVED_IN_MISSING, SAVED_IN_LABELS, SAVED_IN_CATEGORIES
+#define IN_HEAD "schema"
+#define IN_NAMES "schema.names"
+#define IN_TYPES "schema.types"
+#define IN_MISSING "schema.missing"
+#define IN_LABELS "schema.labels"
+#define IN_ENCODER "encoders.0."
+#define IN_VALUES IN_ENCODER "values"
+#define IN_FIRST IN_ENCODER "values.first"
+#define IN_QUANTILES IN_ENCODER "quantiles"
+#define IN_KNOTS IN_ENCODER "quantiles.offsets"
+#define IN_TARGET IN_ENCODER "target"
+#define OFFSETS_OF(name) name ".offsets"
 
-enum saved_setting {
-    SAVED_LAYOUT, /* SAVED_LAYOUT_NOW */
-    SAVED_TASK, SAVED_DELIMITER, SAVED_HEADER, SAVED_TSV, SAVED_ENCODING, SAVED_DECIMAL,
-    SAVED_TARGET, SAVED_FILE_COLUMNS, SAVED_SETTINGS
+/* The statistics of a number, a tensor each. */
+#define SAVED_STATISTICS(X) \
+    X(offset) X(center) X(factor) X(least) X(most) X(fill) X(low) X(high)
+enum saved_statistic {
+#define X(name) SAVED_##name,
+    SAVED_STATISTICS(X)
+#undef X
+        SAVED_NUMBERS
 };
-enum { SAVED_LAYOUT_FIRST = 1, SAVED_LAYOUT_NOW = 2 };
+extern const char *const saved_number_names[SAVED_NUMBERS];
 
-enum saved_column {
-    SAVED_TYPE, SAVED_SCALE, SAVED_IMPUTE, SAVED_UNKNOWN, SAVED_ENCODE, SAVED_MIN_COUNT, SAVED_DIM,
-    SAVED_MISSING, SAVED_VALUES, SAVED_COLUMN
-};
+/* --- schema_check.c: what both formats check --- */
 
-enum saved_number {
-    SAVED_OFFSET, SAVED_NUMBER_SCALE, SAVED_CENTER, SAVED_FACTOR, SAVED_FILL, SAVED_INDICATOR,
-    SAVED_KNOTS, SAVED_LOW, SAVED_HIGH, SAVED_NUMBER_FIRST, /* all that layout 1 has */
-    SAVED_LEAST = SAVED_NUMBER_FIRST, SAVED_MOST, SAVED_NUMBER
+struct loading {
+    const struct tensor_file *file;
+    struct schema *schema;
+    struct err *e;
 };
+bool saved_damaged(const struct loading *l, const char *tensor, const char *what); /* false, E15 */
+bool saved_within(int64_t value, int64_t low, int64_t high);
+
+struct saved_texts {
+    const int64_t *offsets;
+    const char *bytes;
+    uint64_t count;
+};
+/* Offsets checked: ascending from 0 to the end of the bytes; no NUL byte, but for one behind them
+ * all where `ended`. At most `most` texts. */
+bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
+                 uint64_t most, struct saved_texts *t);
+/* Texts first .. first + count - 1; NULL and an error where one is too long, no UTF-8, or there
+ * twice. */
+struct vocab *saved_vocab(const struct loading *l, const struct saved_texts *t, uint64_t first,
+                          uint64_t count);
+bool saved_names(const struct loading *l, const struct saved_texts *names);
+bool saved_missing(const struct loading *l, const struct saved_texts *missing);
+bool saved_labels(const struct loading *l, const struct saved_texts *labels);
+bool saved_roles(const struct loading *l); /* one target, features, at most one weight */
+/* What is written of a number; low is the least value. */
+bool saved_number(struct number_slot *n, int scale, bool indicator, const double *v,
+                  uint64_t knots);
+/* Knots ascending and finite: a copy of them for n. */
+bool saved_knots(const struct loading *l, const char *tensor, const float *v,
+                 struct number_slot *n);
+
+/* --- schema_old.c: models of format 2 --- */
+bool schema_load_old(struct loading *l);
 
 #endif

@@ -57,7 +57,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
 {
     const struct model *m = network_model(t->network);
     struct network_state s;
-    struct text metrics = {0}, layout = {0};
+    struct text metrics = {0};
     bool good = training_look(t, false, &s, e) && training_finite(t, &s, e);
     struct modelfile f = {.schema = t->schema,
                           .config_text = t->config_text,
@@ -69,14 +69,11 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     good = good && make_golden(t, &f.golden, e);
     write_metrics(r, &metrics);
     f.metrics_text = metrics.data;
-    model_layout(m, &layout);
-    f.layout_text = layout.data;
     stop_phase("writing the model", false);
     if (good)
-        good = modelfile_save(&f, t->output, r->sha256, e);
+        good = modelfile_save(&f, m, t->output, r->sha256, e);
     golden_free(&f.golden);
     text_free(&metrics);
-    text_free(&layout);
     training_look_end(t, &s);
     return good;
 }

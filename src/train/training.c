@@ -242,6 +242,15 @@ static bool decide_machine(struct training *t, struct err *e)
     return training_open_machine(t, e);
 }
 
+/* Known before the training, not behind it. */
+static bool can_be_saved(const struct training *t, struct err *e)
+{
+    struct model *m = model_plan(&t->config->model, t->features, 1, 1, false, e);
+    bool fits = m && modelfile_holds(m, e);
+    model_free(m);
+    return fits;
+}
+
 static bool load(struct training *t, struct err *e)
 {
     const struct config *c = t->config;
@@ -269,11 +278,11 @@ static bool load(struct training *t, struct err *e)
     if (!have_weights(t, e) || !find_metric(t, e))
         return false;
     struct text text = {0};
-    if (!config_resolved(c, t->features, true, &text, e) || !config_stored(text.data, c->path, e))
+    if (!config_resolved(c, t->features, true, &text, e))
         return false;
     t->config_text = mem_string_n(text.data, text.length);
     text_free(&text);
-    return t->machine || decide_machine(t, e);
+    return can_be_saved(t, e) && (t->machine || decide_machine(t, e));
 }
 
 bool training_load(struct training *t, struct err *e)

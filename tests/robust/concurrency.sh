@@ -144,7 +144,7 @@ err_has "fp32" "N13 a note says what is computed in"
 dnn predict x.dnn new.csv --quiet >x.csv
 same want.csv x.csv "N13 the answers of fp32"
 # N18: a NaN is found by our own look at the inputs, whatever a library makes of it
-perl "$ROOT/tests/resign.pl" m.dnn nan.dnn '/"weights.params".*?\[(\d+),\d+\]\}/ and $main::at = $1' \
+perl "$ROOT/tests/resign.pl" m.dnn nan.dnn '/"members.0.layers.0.weight".*?\[(\d+),\d+\]\}/ and $main::at = $1' \
     'substr($_, $main::at, 4) = pack("f<", "NaN")'
 run dnn predict nan.dnn new.csv
 is_exit 76 "N18 a NaN among the weights is found before anything is computed"

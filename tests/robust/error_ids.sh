@@ -21,7 +21,8 @@ run dnn check many.json
 says 65 E1233 "1,048,577 categories"
 rm many.csv
 # E1421: the weights are as large as float32 allows (what is 0 may be none)
-perl "$ROOT/tests/resign.pl" m.dnn huge.dnn '/"weights.params".*?\[(\d+),(\d+)\]\}/ and ($main::at, $main::end) = ($1, $2)' \
+perl "$ROOT/tests/resign.pl" m.dnn huge.dnn '/"members.0.layers.0.weight".*?\[(\d+),\d+\]\}/ and $main::at = $1;
+    /.*"members.0.layers.\d+.weight":.*?\[\d+,(\d+)\]\}/s and $main::end = $1' \
     'substr($_, $main::at, $main::end - $main::at) =~ s/(.{4})/$1 eq "\0\0\0\0" ? $1 : pack("f<", 3e38)/gse'
 run dnn predict huge.dnn leads.csv -o x.out
 says 65 E1421 "an answer that is not a number"

@@ -9,13 +9,11 @@ run dnn train c.json -o m.dnn --progress none
 is_exit 0 "a model"
 run dnn train c.json -o other.dnn --progress none --set train.seed=3
 
-# the parts of the weights are listed: they follow one another, and their shapes fill weights.params
-head -c 20000 m.dnn | grep -ao 'layout":"\[[^]]*\(\][^]]*\)*\]",' | head -n 1 | sed 's/\\//g' >layout
-tr '{' '\n' <layout | sed -n 's/.*"name":"\([^"]*\)","kind":"\([a-z]*\)","offset":\([0-9]*\),"shape":\[\([0-9,]*\)\].*/\1;\2;\3;\4/p' >parts
-awk -F';' '{ n = split($4, s, ","); size = s[1] * (n > 1 ? s[2] : 1); if ($3 < end) exit 1; end = $3 + size; sum += size }
-    END { if (NR < 6) exit 1; print sum }' parts >sum
-is "$(cat sum)" "$(dnn inspect m.dnn --json | grep -o '"parameters":[0-9]*' | head -n 1 | cut -d: -f2)" "the layout of the weights is in the model"
-grep -q '^layer 1 of [0-9]* (dense);weight;[0-9]*;[0-9]*,16$' parts
+# every parameter is a tensor of its own with its true shape
+perl -ne 'BEGIN { $/ = undef } while (/"members\.0\.(embeddings|layers[^"]*)":\{"dtype":"F32","shape":\[([\d,]*)\]/g) { print "$1;$2\n" }' m.dnn >parts
+awk -F';' '{ n = split($2, s, ","); sum += s[1] * (n > 1 ? s[2] : 1) } END { print sum }' parts >sum
+is "$(cat sum)" "$(dnn inspect m.dnn --json | grep -o '"parameters":[0-9]*' | head -n 1 | cut -d: -f2)" "the model holds all parameters"
+grep -q '^layers.0.weight;[0-9]*,16$' parts
 ok $? "with names and shapes" "$(cat parts)"
 
 # rows that cannot be read: no advice on a training that is over, but on what goes on

@@ -166,7 +166,8 @@ static void errors(void)
 static void stored(void)
 {
     static const char text[] =
-        "{\"preset\": \"mlp\", \"hidden\": [3], \"layers\": [{\"type\": \"dense\", \"units\": 7}]}";
+        "{\"preset\": \"mlp\", \"hidden\": [3], \"layers\": [{\"type\": \"dense\", \"units\": 7}, "
+        "{\"type\": \"dense\", \"units\": 3}]}";
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "model.json", &e);
     struct model *m =

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""read_model.py MODEL DATA.csv - answers the rows of DATA.csv with a dnn model of format 3.
+
+A second reader of the format, with numpy alone: `dnn help model-file` describes the format, and this
+program shows it. It prints one line of CSV a row, as `dnn predict` does without ids: `prediction`,
+then for classification `probability_<label>`. Answers agree with `dnn predict` within 1e-5.
+"""
+import csv
+import json
+import math
+import re
+import statistics
+import struct
+import sys
+
+import numpy as np
+
+DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1"}
+
+
+# --- the file: a safetensors file -----------------------------------------------------------------
+
+def read_file(path):
+    """The metadata, and the tensors by name."""
+    with open(path, "rb") as f:
+        data = f.read()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    meta = header.pop("__metadata__")
+    tensors = {}
+    for name, t in header.items():
+        begin, end = (8 + length + at for at in t["data_offsets"])
+        tensors[name] = np.frombuffer(data[begin:end], DTYPES[t["dtype"]]).reshape(t["shape"])
+    return meta, tensors
+
+
+def texts(tensors, name):
+    """Texts are stored as bytes and offsets."""
+    data, at = tensors[name].tobytes(), tensors[name + ".offsets"]
+    return [data[at[i]:at[i + 1]].decode() for i in range(len(at) - 1)]
+
+
+class Model:
+    def __init__(self, path):
+        self.meta, t = read_file(path)
+        if self.meta["kind"] != "model" or self.meta["format"] != "3":
+            raise SystemExit(f"{path}: not a model of format 3")
+        self.tensors = t
+        self.head = json.loads(t["schema"].tobytes())
+        self.names = texts(t, "schema.names")
+        self.types = [self.head["types"][i] for i in t["schema.types"]]
+        self.missing = set(texts(t, "schema.missing"))
+        self.labels = texts(t, "schema.labels")
+        self.layers = json.loads(t["members.0.layers"].tobytes())
+        values, first = texts(t, "encoders.0.values"), t["encoders.0.values.first"]
+        self.values = [{v: i for i, v in enumerate(values[first[c]:first[c + 1]])}
+                       for c in range(len(self.names))]
+
+    def word(self, name, column):
+        """The word of a column's code, of tensor encoders.0.NAME."""
+        return self.head[name + "s"][self.encoder(name)[column]]
+
+    def encoder(self, name):
+        return self.tensors["encoders.0." + name]
+
+    def param(self, path, name):
+        return self.tensors[f"members.0.layers.{path}.{name}"].astype(np.float64)
+
+
+# --- cells to numbers and categories ----------------------------------------------------------------
+
+DATE = re.compile(r"(\d{4})(?:([-/])(\d\d)(?:\2(\d\d))?|(\d\d)(\d\d))(?:[Tt ](.+))?$")
+TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?$")
+
+
+def seconds_of_time(text):
+    hour, minute, second, zone = TIME.match(text).groups()
+    seconds = int(hour) * 3600 + int(minute) * 60 + float(second or 0)
+    if zone and zone not in "Zz":
+        digits = zone[1:].replace(":", "") + "00"
+        offset = int(digits[:2]) * 3600 + int(digits[2:4]) * 60
+        seconds -= offset if zone[0] == "+" else -offset
+    return seconds
+
+
+def day_number(year, month, day):
+    """Days since 1970-01-01."""
+    y, m = (year, month - 3) if month > 2 else (year - 1, month + 9)
+    return y * 365 + y // 4 - y // 100 + y // 400 + (153 * m + 2) // 5 + day - 1 - 719468
+
+
+def date_numbers(text):
+    """The 7 numbers of a datetime: seconds since 1970, then sine and cosine of the time of day, of
+    the day of the week from Monday, of the day of the year."""
+    date = DATE.match(text)
+    if date:
+        month, day = int(date[3] or date[5]), int(date[4] or date[6] or 1)
+        seconds = day_number(int(date[1]), month, day) * 86400.0
+        seconds += seconds_of_time(date[7]) if date[7] else 0
+    else:
+        seconds = seconds_of_time(text.lstrip("Tt"))
+    days = math.floor(seconds / 86400)
+    turns = [(seconds - days * 86400) / 86400, (days + 3) % 7 / 7]
+    year = next(y for y in range(int(1970 + days / 365.2425) + 1, 0, -1)
+                if day_number(y, 1, 1) <= days)
+    start, end = day_number(year, 1, 1), day_number(year + 1, 1, 1)
+    turns.append((days - start) / (end - start))
+    return [seconds] + [f(2 * math.pi * turn) for turn in turns for f in (math.sin, math.cos)]
+
+
+def read_cells(model, rows):
+    """rows: dicts by column name. Numbers [rows][numbers], NaN where missing, and categories
+    [rows][columns]: 0 missing, 1 unknown, 2.. the values."""
+    numbers, categories = [], np.zeros((len(rows), len(model.names)), int)
+    for r, row in enumerate(rows):
+        line = []
+        for c, (name, kind) in enumerate(zip(model.names, model.types)):
+            cell = row.get(name)
+            missing = cell is None or cell in model.missing
+            if kind == "numeric":
+                line.append(math.nan if missing
+                            else float(cell.replace(model.head["decimal"], ".")))
+            elif kind == "datetime":
+                line += [math.nan] * 7 if missing else date_numbers(cell)
+            elif kind == "categorical" and not missing:
+                unknown = 1 if model.word("unknown", c) == "bucket" else 0
+                categories[r, c] = model.values[c].get(cell, unknown - 2) + 2
+        numbers.append(line)
+    return np.array(numbers, np.float64).reshape(len(rows), -1), categories
+
+
+# --- scales -----------------------------------------------------------------------------------------
+
+def normal_quantile(rank):
+    """Of the normal distribution; far tails end at 5.2."""
+    if rank <= 1e-8 or rank >= 1 - 1e-8:
+        return -5.2 if rank < 0.5 else 5.2
+    return max(-5.2, min(5.2, statistics.NormalDist().inv_cdf(rank)))
+
+
+def rank_of(v, knots):
+    """Where v stands among ascending knots, 0 to 1; in the middle of those that equal it."""
+    last = max(len(knots) - 1, 1)
+    below, end = np.searchsorted(knots, v, "left"), np.searchsorted(knots, v, "right")
+    if end > below:
+        return 0.5 if len(knots) == 1 else (below + end - 1) / 2 / last
+    if below == 0 or below == len(knots):
+        return 0.0 if below == 0 else 1.0
+    low, high = float(knots[below - 1]), float(knots[below])
+    return (below - 1 + (float(v) - low) / (high - low)) / last
+
+
+def scale(model, numbers):
+    """Stored numbers to what the network sees, and 1 for each that was missing."""
+    was_missing = np.isnan(numbers).astype(np.float64)
+    out = np.empty_like(numbers)
+    at = model.encoder("quantiles.offsets")
+    for i in range(numbers.shape[1]):
+        get = lambda name: float(model.encoder(name)[i])
+        v = (numbers[:, i] - get("offset")).astype(np.float32)
+        v[np.isnan(v)] = np.float32(get("fill"))
+        kind = model.word("scale", i)
+        if kind == "none":
+            out[:, i] = v.astype(np.float64) - get("center")
+            continue
+        if kind == "quantile":
+            knots = model.encoder("quantiles")[at[i]:at[i + 1]]
+            x = np.array([normal_quantile(rank_of(a, knots)) for a in v], np.float64)
+        else:
+            x = (v.astype(np.float64) - get("center")) * get("factor")
+        out[:, i] = np.clip(x, get("least"), get("most"))
+    return out, was_missing
+
+
+def first_stage(model, numbers, categories):
+    """x: numbers, "was missing" of some, rows of embedding tables, one-hot columns."""
+    x, was_missing = scale(model, numbers)
+    embedded, onehot, at = [], [], 0
+    for c, kind in enumerate(model.types):
+        if kind != "categorical":
+            continue
+        count = 2 + len(model.values[c])
+        if model.word("encode", c) == "embedding":
+            dim = int(model.encoder("dim")[c])
+            table = model.tensors["members.0.embeddings"][at:at + count * dim]
+            embedded.append(table.reshape(count, dim)[categories[:, c]])
+            at += count * dim
+        else:
+            onehot.append(np.eye(count)[categories[:, c]])
+    indicators = was_missing[:, model.encoder("indicator").astype(bool)]
+    return np.concatenate([x, indicators] + embedded + onehot, axis=1)
+
+
+# --- layers -----------------------------------------------------------------------------------------
+
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+ACTIVATIONS = {
+    "relu": lambda x, o: np.maximum(x, 0),
+    "leaky_relu": lambda x, o: np.where(x > 0, x, o["slope"] * x),
+    "gelu": lambda x, o: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
+    "silu": lambda x, o: x * np.exp(-softplus(-x)),
+    "elu": lambda x, o: np.where(x > 0, x, o["alpha"] * np.expm1(np.minimum(x, 0))),
+    "selu": lambda x, o: 1.0507009873554805 * np.where(
+        x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
+    "tanh": lambda x, o: np.tanh(x),
+    "sigmoid": lambda x, o: np.exp(-softplus(-x)),
+    "mish": lambda x, o: x * np.tanh(softplus(x)),
+    "dropout": lambda x, o: x,
+}
+
+
+def run_layers(model, layers, path, x):
+    """path: the number of the list's layer in the names of its parameters, before its own."""
+    for i, layer in enumerate(layers):
+        kind, at = layer["type"], f"{path}{i}"
+        if kind == "dense":
+            x = x @ model.param(at, "weight") + (model.param(at, "bias") if layer["bias"] else 0)
+        elif kind in ("batch_norm", "layer_norm"):
+            batch = kind == "batch_norm"
+            mean = model.param(at, "running_mean") if batch else x.mean(1, keepdims=True)
+            var = model.param(at, "running_var") if batch else x.var(1, keepdims=True)
+            x = (x - mean) / np.sqrt(var + layer["epsilon"])
+            x = x * model.param(at, "scale") + model.param(at, "shift")
+        elif kind == "residual":
+            inside = run_layers(model, layer["layers"], f"{at}.layers.", x)
+            x = inside + (x if inside.shape == x.shape else x @ model.param(at, "weight"))
+        elif kind in ACTIVATIONS:
+            x = ACTIVATIONS[kind](x, layer)
+        else:
+            raise SystemExit(f"the layer \"{kind}\" is not known here")
+    return x
+
+
+def answer(model, rows):
+    """Logits or values [rows][outputs]."""
+    return run_layers(model, model.layers, "", first_stage(model, *read_cells(model, rows)))
+
+
+def main(path, data):
+    model = Model(path)
+    head = model.head
+    with open(data, newline="", encoding={"utf-8": "utf-8-sig"}.get(head["encoding"],
+                                                                   head["encoding"])) as f:
+        rows = list(csv.DictReader(f, delimiter=head["delimiter"], strict=True))
+    y = answer(model, rows)
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    if head["task"] == "regression":
+        center, width = model.encoder("target")
+        out.writerow(["prediction"])
+        out.writerows([[f"{v * width + center:.9g}"] for v in y[:, 0]])
+        return
+    p = np.exp(y - y.max(1, keepdims=True))
+    p /= p.sum(1, keepdims=True)
+    out.writerow(["prediction"] + ["probability_" + label for label in model.labels])
+    out.writerows([[model.labels[row.argmax()]] + [f"{v:.9g}" for v in row] for row in p])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    main(sys.argv[1], sys.argv[2])

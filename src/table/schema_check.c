@@ -1,0 +1,190 @@
+/* schema_check.c - what a schema from a model file is checked for, whatever its format: anyone may
+ * have written the file. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "table/schema_saved.h"
+
+bool saved_damaged(const struct loading *l, const char *tensor, const char *what)
+{
+    return err_at(l->e, ERR_MODEL_SCHEMA, tensor_file_path(l->file), 0, 0, "tensor %s: %s", tensor,
+                  what);
+}
+
+bool saved_within(int64_t value, int64_t low, int64_t high)
+{
+    return value >= low && value <= high;
+}
+
+/* --- texts --- */
+
+bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
+                 uint64_t most, struct saved_texts *t)
+{
+    const struct tensor *offsets = tensor_need(l->file, in_offsets, DTYPE_I64, UINT64_MAX, l->e);
+    if (!offsets)
+        return false;
+    t->offsets = offsets->data;
+    t->count = offsets->count - 1;
+    if (offsets->count < 1 || t->count > most || t->offsets[0] != 0)
+        return saved_damaged(l, in_offsets, "has a wrong count or beginning");
+    for (uint64_t i = 0; i < t->count; i++)
+        if (t->offsets[i + 1] < t->offsets[i])
+            return saved_damaged(l, in_offsets, "goes backwards");
+    const struct tensor *bytes = tensor_need(l->file, in_bytes, DTYPE_U8, UINT64_MAX, l->e);
+    if (!bytes)
+        return false;
+    uint64_t length = (uint64_t)t->offsets[t->count];
+    t->bytes = bytes->data;
+    if (bytes->count != length + ended || (ended && t->bytes[length] != '\0'))
+        return saved_damaged(l, in_bytes, "is not as long as its offsets say");
+    if (length && memchr(t->bytes, '\0', length))
+        return saved_damaged(l, in_bytes, "has a NUL byte inside");
+    return true;
+}
+
+/* Text i, which is at most `most` bytes of UTF-8. */
+static bool text_at(const struct loading *l, const struct saved_texts *t, uint64_t i, size_t most,
+                    const char **text, size_t *length)
+{
+    *text = t->bytes + t->offsets[i];
+    *length = (size_t)(t->offsets[i + 1] - t->offsets[i]);
+    if (*length > most)
+        return saved_damaged(l, "schema", "a text is too long");
+    if (utf8_valid_prefix(*text, *length) != *length)
+        return saved_damaged(l, "schema", "a text is not UTF-8");
+    return true;
+}
+
+struct vocab *saved_vocab(const struct loading *l, const struct saved_texts *t, uint64_t first,
+                          uint64_t count)
+{
+    struct vocab *v = vocab_new();
+    for (uint64_t i = 0; i < count; i++) {
+        const char *text;
+        size_t length;
+        bool good = text_at(l, t, first + i, CSV_MOST_FIELD, &text, &length);
+        if (good && vocab_add(v, text, length) != i)
+            good = saved_damaged(l, "schema", "a value stands twice in one vocabulary");
+        if (!good) {
+            vocab_free(v);
+            return NULL;
+        }
+    }
+    return v;
+}
+
+/* --- columns --- */
+
+bool saved_names(const struct loading *l, const struct saved_texts *names)
+{
+    struct schema *s = l->schema;
+    if (names->count != s->column_count)
+        return saved_damaged(l, "schema names", "there is not one name a column");
+    struct vocab *known = vocab_new();
+    bool good = true;
+    for (uint64_t i = 0; i < names->count && good; i++) {
+        const char *text;
+        size_t length;
+        good = text_at(l, names, i, CSV_MOST_NAME, &text, &length);
+        if (good && (!length || vocab_add(known, text, length) != i))
+            good = saved_damaged(l, "schema names", "a name is empty or stands twice");
+        if (good)
+            s->columns[i].name = mem_string_n(text, length);
+    }
+    vocab_free(known);
+    return good;
+}
+
+bool saved_roles(const struct loading *l)
+{
+    const struct schema *s = l->schema;
+    size_t targets = 0, weights = 0, features = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        int type = s->columns[i].type;
+        targets += type == COLUMN_TARGET;
+        weights += type == COLUMN_WEIGHT;
+        features += type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
+    }
+    if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
+        s->columns[s->target].type == COLUMN_TARGET)
+        return true;
+    return saved_damaged(l, "schema columns",
+                         "there is not one target, features, and at most one weight");
+}
+
+bool saved_missing(const struct loading *l, const struct saved_texts *missing)
+{
+    struct schema *s = l->schema;
+    s->missing.items = mem_zero(missing->count + 1, sizeof *s->missing.items);
+    for (uint64_t i = 0; i < missing->count; i++) {
+        const char *text;
+        size_t length;
+        if (!text_at(l, missing, i, CSV_MOST_FIELD, &text, &length))
+            return false;
+        s->missing.items[s->missing.count++] = mem_string_n(text, length);
+    }
+    return true;
+}
+
+bool saved_labels(const struct loading *l, const struct saved_texts *labels)
+{
+    struct schema *s = l->schema;
+    uint64_t least = s->task == TASK_REGRESSION ? 0 : 2;
+    uint64_t most = s->task == TASK_MULTICLASS ? VOCAB_MOST : least;
+    if (labels->count < least || labels->count > most)
+        return saved_damaged(l, "schema labels", "their count does not fit the task");
+    if (!least)
+        return true;
+    s->labels = saved_vocab(l, labels, 0, labels->count);
+    if (!s->labels)
+        return false;
+    s->columns[s->target].vocab = s->labels;
+    if (s->task == TASK_BINARY)
+        s->positive = mem_string(vocab_text(s->labels, 1, NULL));
+    return true;
+}
+
+/* --- numbers --- */
+
+/* A double that is a float32, and finite. */
+static bool is_float(double v)
+{
+    return fabs(v) <= (double)FLT_MAX && (double)(float)v == v;
+}
+
+bool saved_number(struct number_slot *n, int scale, bool indicator, const double *v, uint64_t knots)
+{
+    if (!saved_within(scale, SCALE_NONE, SCALE_QUANTILE) || !isfinite(v[SAVED_offset]) ||
+        !isfinite(v[SAVED_center]) || !isfinite(v[SAVED_factor]) || v[SAVED_factor] < 0 ||
+        !is_float(v[SAVED_fill]) || !is_float(v[SAVED_low]) || !is_float(v[SAVED_high]) ||
+        v[SAVED_low] > v[SAVED_high] || !(v[SAVED_least] >= -SCHEMA_SCALED_MOST) ||
+        !(v[SAVED_least] <= v[SAVED_most]) || !(v[SAVED_most] <= SCHEMA_SCALED_MOST) ||
+        (scale == SCALE_QUANTILE ? knots < 1 || knots > 1000000 : knots != 0))
+        return false;
+    *n = (struct number_slot){.offset = v[SAVED_offset],
+                              .scale = scale,
+                              .center = v[SAVED_center],
+                              .factor = v[SAVED_factor],
+                              .impute = (float)v[SAVED_fill],
+                              .indicator = indicator,
+                              .quantile_count = (uint32_t)knots,
+                              .low = (float)v[SAVED_low],
+                              .high = (float)v[SAVED_high],
+                              .least = v[SAVED_least],
+                              .most = v[SAVED_most]};
+    return true;
+}
+
+bool saved_knots(const struct loading *l, const char *tensor, const float *v, struct number_slot *n)
+{
+    for (uint32_t q = 0; q < n->quantile_count; q++)
+        if (!isfinite(v[q]) || (q && v[q] < v[q - 1]))
+            return saved_damaged(l, tensor, "is not finite and ascending");
+    if (n->quantile_count)
+        n->quantiles = mem_copy(v, n->quantile_count * sizeof *v);
+    return true;
+}

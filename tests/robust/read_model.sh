@@ -1,0 +1,100 @@
+#!/bin/bash
+# read_model.sh - scripts/read_model.py, the second reader of the model file, answers like `dnn predict` within 1e-5: models of every
+# preset, layer, scale and encoding. PYTHON names a Python with numpy; without one all of it is a skip.
+. "$(dirname "$0")/../tap.sh"
+python=${PYTHON:-python3}
+if ! "$python" -c 'import numpy' 2>/dev/null; then
+    skip "the second reader of the model file" "no $python with numpy"
+    done_testing
+fi
+# rows of KIND: a label of two, of three, or a number; numbers with blanks, ties and far values, dates of many forms, categories
+make_rows() { # FILE ROWS SEED [unlabelled]
+    awk -v rows="$2" -v seed="$3" -v bare="${4:-}" '
+        function next_of(n) { seed = (seed * 16807) % 2147483647; return int(seed / 2147483647 * n) }
+        BEGIN {
+            split("2024-03-01|1999/12/31|20200229|2024-02-29T23:59:59Z|2021-07-04 12:30|2022-01-01T00:00:30.25+02:00|1969-07|0044-03-15|2000-12-31T24:00|", date, "|")
+            split("Köln|a b|\"x, y\"|\"the \"\"it\"\"\"|NA||z9", word, "|")
+            print "id,n,m,tied,when,few,many" (bare ? "" : ",two,three,value")
+            for (i = 1; i <= rows; i++) {
+                n = next_of(4001) / 1000 - 2; m = next_of(20) ? next_of(1000000) / 7 : ""; t = next_of(3) ? 0 : next_of(9)
+                if (next_of(50) == 0) m = "1e9"
+                d = 1 + next_of(10); w = 1 + next_of(7 + (bare && next_of(9) == 0)); k = next_of(bare ? 60 : 50)
+                two = "no"; three = k % 3 ? "b" : "c"; few = word[w]
+                if (n + w % 2 > 0.5) two = "yes"
+                if (n > 0.7) three = "a"
+                if (w > 7) few = "new"
+                printf "%d,%s,%s,%s,%s,%s,k%d", i, n, m, t, date[d], few, k
+                print bare ? "" : "," two "," three "," 1000 + 300 * n + 10 * t
+            }
+        }' >"$1"
+}
+make_rows train.csv 600 3
+make_rows ask.csv 200 11 bare
+config() { # FILE TASK TARGET MODEL [COLUMNS]
+    cat >"$1" <<JSON
+{"task": "$2", "data": {"train": "train.csv", "target": "$3", "missing": ["", "NA"], "columns": {${5:-"\"n\": \"numeric\", \"m\": \"numeric\",
+  \"tied\": {\"type\": \"numeric\", \"scale\": \"quantile\"}, \"when\": \"datetime\", \"few\": \"categorical\", \"many\": \"categorical\""}}},
+ "model": $4, "train": {"epochs": 3, "batch_size": 64}, "backend": {"name": "dnn_cpu"}}
+JSON
+}
+# every number of the second within 1e-5 of the first, relative to its size where that is above 1; words are equal, but for answers
+# whose two classes are as likely
+near() {
+    paste -d '\n' "$1" "$2" | perl -ne 'chomp; push @l, [split /,/]; next if @l < 2; my ($a, $b) = splice @l; $rows++;
+        $bad ||= "$.: @$a; @$b" if @$a != @$b;
+        for my $i (0 .. $#$a) {
+            next if $a->[$i] eq $b->[$i];
+            if ("$a->[$i]$b->[$i]" !~ /^[-+.0-9e]+$/) { $words++; next }
+            my $size = abs $a->[$i]; my $off = abs($a->[$i] - $b->[$i]) / ($size > 1 ? $size : 1); $most = $off if $off > $most; }
+        END { $bad ||= "$words words" if $words > 1; $bad ||= "off by $most" if $most > 1e-5; print "$rows rows, $most; $bad\n"; exit !!$bad || $rows < 3 }'
+}
+compare() { # NAME CONFIG
+    local name=$1
+    rm -f m.dnn
+    run dnn train "$2" -o m.dnn --progress none
+    is_exit 0 "$name: trained"
+    dnn predict m.dnn ask.csv --quiet >want.csv
+    "$python" "$ROOT/scripts/read_model.py" m.dnn ask.csv >got.csv 2>py.err
+    is $? 0 "$name: read_model.py reads it"
+    [ ! -s py.err ] || sed 's/^/#   /' py.err | tail -n 5
+    near want.csv got.csv >far
+    ok $? "$name: the same answers" "$(cat far; head -n 3 want.csv got.csv)"
+}
+for preset in auto linear mlp; do
+    config c.json binary two "{\"preset\": \"$preset\"}"
+    compare "$preset, two classes" c.json
+done
+config c.json multiclass three '{"preset": "mlp", "hidden": [12, 8], "norm": "batch", "dropout": 0.2}'
+compare "three classes, batch_norm" c.json
+config c.json regression value '{"preset": "mlp", "hidden": [16], "norm": "layer"}'
+compare "a regression, layer_norm" c.json
+for scale in none standard robust minmax quantile; do
+    column="{\"type\": \"numeric\", \"scale\": \"$scale\", \"impute\": \"mean\"}"
+    [ $scale = none ] && column='{"type": "numeric", "scale": "robust", "impute": "zero"}'
+    config c.json binary two '{"preset": "linear"}' "\"n\": {\"type\": \"numeric\", \"scale\": \"$scale\"}, \"m\": $column, \"tied\": {\"type\": \"numeric\", \"scale\": \"$scale\"}"
+    compare "scale $scale" c.json
+done
+config c.json binary two '{"preset": "mlp", "hidden": [8]}' '"few": {"type": "categorical", "encode": "embedding", "dim": 3, "unknown": "missing"},
+    "many": {"type": "categorical", "encode": "onehot", "min_count": 9}, "n": "numeric", "when": "datetime"'
+compare "embeddings before one-hot columns" c.json
+list=""
+for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "alpha": 0.7' '"selu"' '"tanh"' '"sigmoid"' '"mish"'; do
+    list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "
+done
+config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
+    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"dropout\", \"p\": 0.2}]}"
+compare "every layer" c.json
+run "$python" "$ROOT/scripts/read_model.py" "$ROOT/tests/golden/models/format-3.dnn" "$ROOT/tests/golden/models/format-3.csv"
+if [ -e "$ROOT/tests/golden/models/format-3.dnn" ]; then
+    is_exit 0 "the golden model of format 3"
+    cut -d, -f2- "$ROOT/tests/golden/models/format-3.answers.csv" >want.csv
+    near want.csv out >far
+    ok $? "its answers" "$(cat far)"
+fi
+if "$python" -c 'import safetensors' 2>/dev/null; then
+    run "$python" -c 'import safetensors; f = safetensors.safe_open("m.dnn", "np"); print(len([f.get_tensor(k) for k in f.keys()]))'
+    is_exit 0 "any safetensors reader reads it: $(cat out) tensors"
+else
+    skip "any safetensors reader reads it" "no safetensors"
+fi
+done_testing
