@@ -34,6 +34,8 @@ TESTFLAGS := -Wno-missing-prototypes
 
 # hot files
 flags_csv_scan          := -O3
+flags_table_encoder_number := -O3
+flags_table_digest      := -O3
 flags_csv_number        := -O3
 flags_csv_scan_masks    := -O3
 flags_table_cell_run      := -O3

@@ -4,6 +4,7 @@
 
 #include "model/modelfile.h"
 #include "table/table.h"
+#include "table/cell.h"
 
 /* The rows of the sample whose answers are finite, for a model file holds no others; logits
  * [sample rows][outputs]. golden_free. */

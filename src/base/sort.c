@@ -153,6 +153,43 @@ void sort_floats(float *values, size_t count)
     mem_free(to);
 }
 
+/* By the counts of the keys' upper bits: only the values of one bucket, or of two neighbours, are
+ * sorted. */
+#define SELECT_BITS 12
+#define SELECT_BUCKETS ((size_t)1 << SELECT_BITS)
+void select_floats(const float *values, size_t count, size_t rank, float pair[2])
+{
+    uint32_t *counts = mem_zero(2 * SELECT_BUCKETS, sizeof *counts);
+    uint32_t *other = counts + SELECT_BUCKETS; /* two neighbours of one bucket need not wait */
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        counts[key_of(values[i]) >> (32 - SELECT_BITS)]++;
+        other[key_of(values[i + 1]) >> (32 - SELECT_BITS)]++;
+    }
+    if (count % 2)
+        counts[key_of(values[count - 1]) >> (32 - SELECT_BITS)]++;
+    size_t below = 0, first = 0, found = 0;
+    while (below + counts[first] + other[first] <= rank) {
+        below += counts[first] + other[first];
+        first++;
+    }
+    size_t last = first, inside = counts[first] + other[first];
+    while (below + inside <= rank + 1) {
+        last++;
+        inside += counts[last] + other[last];
+    }
+    float *subset = mem_alloc(inside + 1, sizeof *subset);
+    for (size_t i = 0; i < count; i++) {
+        size_t bucket = key_of(values[i]) >> (32 - SELECT_BITS);
+        subset[found] = values[i];
+        found += bucket >= first && bucket <= last;
+    }
+    sort_floats(subset, inside);
+    pair[0] = subset[rank - below];
+    pair[1] = subset[rank - below + 1];
+    mem_free(subset);
+    mem_free(counts);
+}
+
 struct keyed {
     uint32_t key, index;
 };

@@ -10,6 +10,9 @@ void sort_stable(void *items, size_t count, size_t size,
                  int (*compare)(const void *, const void *, const void *), const void *context);
 void sort_floats(float *values, size_t count);    /* ascending; no NaN among them; radix */
 void sort_doubles(double *values, size_t count);  /* ascending; no NaN among them; merge */
+/* pair[0] and pair[1]: the values at `rank` and rank + 1 (< count) in the order of sort_floats. The
+ * values stay where they are; no NaN among them. */
+void select_floats(const float *values, size_t count, size_t rank, float pair[2]);
 /* Fills order[count] with the indices of keys in ascending order, stable. */
 void sort_order_floats(uint32_t *order, const float *keys, size_t count);
 

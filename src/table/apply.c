@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "table/quantile.h"
-#include "table/stats.h"
 
 #define BLOCK QUANTILE_BLOCK
 

@@ -25,11 +25,14 @@ double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t
 /* Above this a column is warned of. */
 bool leak_suspect(const struct leak_target *t, double explained);
 
-struct schema;
-struct table;
-/* Warns of features that give the target away (N10), rows that are in training and
- * validation (N11), numbers that look like identifiers (C25). After stats_fit and before
- * column_apply. */
-void leak_check(const struct schema *s, struct table *t);
+struct dataset;
+struct encoder;
+struct remarks;
+struct split;
+/* Remarks about features that give the target away (N10), rows that are in training and another
+ * part (N11), numbers that look like identifiers (C25). hash: rows_hash of d, whose rows are raw.
+ * */
+void leak_check(const struct encoder *c, const struct dataset *d, const struct split *split,
+                const uint64_t *hash, struct remarks *remarks);
 
 #endif

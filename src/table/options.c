@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "table/schema.h"
 
 const char *const task_names[] = {"binary", "multiclass", "regression", NULL};
 const char *const split_method_names[] = {"random", "stratified", "group", "time",
@@ -70,6 +69,9 @@ const struct option data_options_table[] = {
              "epoch."},
     {.key = "split.test", .type = OPT_NUMBER, .flags = OPT_OPEN_HIGH, .offset = AT(split.test),
      .standard = "0.15", .low = 0, .high = 1, .help = "The share of test rows."},
+    {.key = "split.seed", .type = OPT_SEED, .offset = AT(split.seed), .standard = "0",
+     .help = "Another number draws other rows. The split depends on this number and the data "
+             "alone, so models of several train.seed can be compared."},
     {.key = NULL}};
 
 #undef AT

@@ -11,12 +11,24 @@ enum split_method {
     SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
 };
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
+enum column_type {
+    COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
+    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* only read by split.method column */
+};
+#define COLUMN_TYPES (COLUMN_SPLIT + 1)
+enum column_scale {
+    SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE
+};
+enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
+enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
+enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
 
 struct split_options {
     int method;           /* enum split_method; -1 (absent) until data_options_settle */
     bool method_given;
     char *column;         /* NULL: see INTERFACE.md, split.column */
     double valid, test;   /* fractions */
+    int64_t seed;
 };
 
 struct data_options {
@@ -51,7 +63,7 @@ extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
 void columns_schema(struct json_out *out); /* "columns" of the schema's $defs, from those tables */
 extern const char *const split_method_names[], *const task_names[];
-/* Words of the columns' members, in the order of the enums of schema.h. What a config may say of a
+/* Words of the columns' members, in the order of their enums. What a config may say of a
  * type ends before COLUMN_TARGET, the roles have every one. */
 extern const char *const column_type_names[], *const column_role_names[];
 extern const char *const column_scale_names[];

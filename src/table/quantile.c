@@ -19,7 +19,7 @@ static void quantile_search(const float *knots, uint32_t count, const float *v, 
 
 #include "table/quantile_loop.h"
 
-double stats_normal_quantile(double p)
+double quantile_normal(double p)
 {
     return in_middle(p) ? quantile_middle(p) : quantile_tail(p);
 }

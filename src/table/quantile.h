@@ -1,9 +1,14 @@
 /* quantile.h - a column by rank: where a number stands among the knots of training, and which
- * number stands there in a normal distribution. Private to src/csv and src/table. */
+ * number stands there in a normal distribution. */
 #ifndef DNN_TABLE_QUANTILE_H
 #define DNN_TABLE_QUANTILE_H
 
 #include "table/schema.h"
+
+/* The normal quantile of p in [0, 1], clipped to +-QUANTILE_MOST; seven digits, the same bits on
+ * every machine. */
+#define QUANTILE_MOST 5.2
+double quantile_normal(double p);
 
 #define QUANTILE_BLOCK 256u
 
@@ -16,7 +21,7 @@ struct quantile_room {
 
 /* v[count] in place, at most QUANTILE_BLOCK of them, no NaN: the normal quantile of the
  * interpolated rank among n->quantiles (ascending, at least one), clipped to n->least and n->most
- * and to +-STATS_QUANTILE_MOST. The same bits on every processor. */
+ * and to +-QUANTILE_MOST. The same bits on every processor. */
 typedef void quantile_fn(const struct number_slot *n, float *v, size_t count,
                          struct quantile_room *room);
 quantile_fn quantile_plain, quantile_avx512;

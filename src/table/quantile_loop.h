@@ -1,10 +1,11 @@
 /* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file
- * defines: the same code for every kind of processor, compiled for each. Loops that the compiler is
- * to turn into vectors have no branches; what is rare is listed, and done afterwards. */
+ * defines: the same code, compiled for each kind of processor. Private to quantile.c and
+ * quantile_avx512.c. Loops that become vectors have no branches: rare values are listed and done
+ * afterwards. */
 #include <math.h>
 #include <string.h>
 
-#include "table/stats.h"
+#include "table/quantile.h"
 
 /* --- the inverse of the normal distribution --- */
 
@@ -50,8 +51,8 @@ static inline double quantile_tail(double p)
     double r = sqrt(-log_of(near ? tail : 0.25)) - 1.6;
     double z = (((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) /
                ((0.12021132975 * r + 0.73700164250) * r + 1);
-    z = z > STATS_QUANTILE_MOST ? STATS_QUANTILE_MOST : z;
-    z = near ? z : STATS_QUANTILE_MOST;
+    z = z > QUANTILE_MOST ? QUANTILE_MOST : z;
+    z = near ? z : QUANTILE_MOST;
     return p - 0.5 < 0 ? -z : z;
 }
 

@@ -33,6 +33,35 @@ void schema_layout(struct schema *s)
     s->format = rowfmt_make(s->number_count, s->category_count);
 }
 
+static char *copy_name(const char *name)
+{
+    return name ? mem_string(name) : NULL;
+}
+
+struct schema *schema_copy(const struct schema *s)
+{
+    struct schema *copy = mem_copy(s, sizeof *s);
+    copy->columns = mem_copy(s->columns, s->column_count * sizeof *s->columns);
+    copy->missing.items = mem_zero(s->missing.count + 1, sizeof *s->missing.items);
+    for (size_t i = 0; i < s->missing.count; i++)
+        copy->missing.items[i] = mem_string(s->missing.items[i]);
+    copy->positive = copy_name(s->positive);
+    copy->split_columns =
+        s->split_columns
+            ? mem_copy(s->split_columns, s->split_column_count * sizeof *s->split_columns)
+            : NULL;
+    copy->labels = NULL;
+    copy->fitted = false;
+    for (size_t i = 0; i < s->column_count; i++) {
+        copy->columns[i].name = copy_name(s->columns[i].name);
+        copy->columns[i].vocab = NULL;
+    }
+    schema_layout(copy);
+    for (uint32_t i = 0; i < s->number_count; i++)
+        copy->numbers[i].offset = s->numbers[i].offset;
+    return copy;
+}
+
 void schema_free(struct schema *s)
 {
     if (!s)

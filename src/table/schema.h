@@ -11,18 +11,6 @@
 #include "table/options.h"
 #include "table/vocab.h"
 
-enum column_type {
-    COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
-    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* only read by split.method column */
-};
-#define COLUMN_TYPES (COLUMN_SPLIT + 1)
-enum column_scale {
-    SCALE_AUTO, SCALE_NONE, SCALE_STANDARD, SCALE_ROBUST, SCALE_MINMAX, SCALE_QUANTILE
-};
-enum column_impute { IMPUTE_MEDIAN, IMPUTE_MEAN, IMPUTE_ZERO, IMPUTE_ERROR };
-enum column_unknown { UNKNOWN_BUCKET, UNKNOWN_MISSING, UNKNOWN_ERROR };
-enum column_encode { ENCODE_AUTO, ENCODE_ONEHOT, ENCODE_EMBEDDING };
-
 /* One number slot of a record: value -> (value - offset) in float32 when parsed; scaled when
  * applied. */
 struct number_slot {
@@ -85,6 +73,8 @@ struct schema {
  * column of the split; of a target that is listed it takes the name alone. E13. */
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,
                               struct err *e);
+/* A copy as it was declared, with the offsets of s and empty vocabularies. */
+struct schema *schema_copy(const struct schema *s);
 void schema_free(struct schema *s);
 /* Gives every column its slots, and room for numbers, vocabularies and labels that are not there
  * yet. For schema_declare and schema_load; s->columns, s->task and s->target are filled. */

@@ -1,27 +1,16 @@
-/* split.c - which part a row belongs to: a pure function of seed and data, whatever the threads. */
+/* split.c - the six methods of a split. What a dataset gives them: split_make.c. */
+#include "table/split.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "table/split.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-
-/* The permutations of a split share no stream with those of the epochs. */
-#define SPLIT_STREAM (0x5EED0000u + RNG_SPLIT)
-
-/* The rows that are to be split, in file order, and how many of them each part wants. */
-struct shares {
-    const struct split_input *in;
-    uint64_t seed;
-    uint8_t *part;
-    uint32_t *rows;
-    uint32_t count;
-    double valid, test;      /* fractions; 0 for a part with its own file */
-    uint32_t *want;          /* [PARTS] rows; 0: no such part */
-    uint32_t moments;        /* time: how many there are */
-};
+#include "base/thread.h"
+#include "table/shares.h"
+#include "table/vocab.h"
 
 /* At least one row for a part that is asked for, and at least one row left to train on. */
 static void sizes(struct shares *s)
@@ -38,14 +27,6 @@ static void sizes(struct shares *s)
     s->want[PART_TRAIN] = s->count ? left + 1 : 0;
 }
 
-static uint32_t parts_wanted(const struct shares *s)
-{
-    uint32_t parts = 0;
-    for (int p = PART_TRAIN; p < PARTS; p++)
-        parts += s->want[p] > 0;
-    return parts;
-}
-
 /* --- random and stratified --- */
 
 static uint8_t part_of(uint32_t place, uint32_t valid, uint32_t test)
@@ -53,11 +34,31 @@ static uint8_t part_of(uint32_t place, uint32_t valid, uint32_t test)
     return place < valid ? PART_VALID : place < valid + test ? PART_TEST : PART_TRAIN;
 }
 
-static void split_random(const struct shares *s)
+#define TILE_ROWS 16384u
+
+static unsigned tiles_of(const struct shares *s)
 {
-    for (uint32_t i = 0; i < s->count; i++)
+    return (s->count + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+static uint32_t tile_end(const struct shares *s, unsigned tile)
+{
+    uint32_t from = tile * TILE_ROWS;
+    return s->count - from < TILE_ROWS ? s->count : from + TILE_ROWS;
+}
+
+static void random_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct shares *s = context;
+    (void)thread;
+    for (uint32_t i = tile * TILE_ROWS, end = tile_end(s, tile); i < end; i++)
         s->part[s->rows[i]] = part_of(rng_permute(s->seed, SPLIT_STREAM, 0, s->count, i),
                                       s->want[PART_VALID], s->want[PART_TEST]);
+}
+
+static void split_random(struct shares *s)
+{
+    threads_run(tiles_of(s), random_tile, s);
 }
 
 struct claim {
@@ -114,184 +115,85 @@ static uint32_t class_of(const struct shares *s, uint32_t i)
     return label < 0 ? 0 : (uint32_t)label + 1;
 }
 
-static void split_stratified(const struct shares *s)
+struct strata {
+    const struct shares *shares;
+    uint32_t classes;
+    uint32_t *met;   /* [tiles][classes]: rows of the class before the tile; counts at first */
+    uint32_t *rows, *valid, *test; /* [classes] */
+};
+
+static void count_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct strata *a = context;
+    uint32_t *met = a->met + (size_t)tile * a->classes;
+    (void)thread;
+    for (uint32_t i = tile * TILE_ROWS, end = tile_end(a->shares, tile); i < end; i++)
+        met[class_of(a->shares, i)]++;
+}
+
+static void deal_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct strata *a = context;
+    const struct shares *s = a->shares;
+    uint32_t *met = a->met + (size_t)tile * a->classes;
+    (void)thread;
+    for (uint32_t i = tile * TILE_ROWS, end = tile_end(s, tile); i < end; i++) {
+        uint32_t c = class_of(s, i);
+        uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, a->rows[c], met[c]++);
+        s->part[s->rows[i]] = part_of(place, a->valid[c], a->test[c]);
+    }
+}
+
+static uint32_t class_end(const struct shares *s)
 {
     uint32_t classes = 1;
     for (uint32_t i = 0; i < s->count; i++)
         classes = class_of(s, i) >= classes ? class_of(s, i) + 1 : classes;
-    uint32_t *rows = mem_zero(classes, sizeof *rows), *left = mem_zero(classes, sizeof *left);
-    uint32_t *valid = mem_zero(classes, sizeof *valid), *test = mem_zero(classes, sizeof *test);
-    uint32_t *met = mem_zero(classes, sizeof *met);
-    for (uint32_t i = 0; i < s->count; i++)
-        rows[class_of(s, i)]++;
-    share_out(rows, classes, s->want[PART_VALID], valid);
+    return classes;
+}
+
+/* Many classes: one tile after the other with one array of counts, which many tiles would each
+ * need. */
+#define STRATA_MOST 1024u
+
+static void split_stratified(struct shares *s)
+{
+    uint32_t classes = class_end(s), tiles = tiles_of(s), *total;
+    bool alone = classes > STRATA_MOST;
+    struct strata a = {.shares = s, .classes = classes};
+    a.met = mem_zero((size_t)(alone ? 1 : tiles + 1) * classes, sizeof *a.met);
+    a.rows = total = mem_zero(classes, sizeof *a.rows);
+    a.valid = mem_zero(classes, sizeof *a.valid);
+    a.test = mem_zero(classes, sizeof *a.test);
+    if (alone)
+        for (uint32_t i = 0; i < s->count; i++)
+            total[class_of(s, i)]++;
+    else
+        threads_run(tiles, count_tile, &a);
+    for (uint32_t t = 0; t < tiles && !alone; t++)
+        for (uint32_t c = 0; c < classes; c++) {
+            uint32_t *met = &a.met[(size_t)t * classes + c], here = *met;
+            *met = total[c];
+            total[c] += here;
+        }
+    share_out(a.rows, classes, s->want[PART_VALID], a.valid);
+    uint32_t *left = mem_zero(classes, sizeof *left);
     for (uint32_t c = 0; c < classes; c++)
-        left[c] = rows[c] - valid[c];
-    share_out(left, classes, s->want[PART_TEST], test);
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t c = class_of(s, i);
-        uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, rows[c], met[c]++);
-        s->part[s->rows[i]] = part_of(place, valid[c], test[c]);
-    }
-    mem_free(rows);
+        left[c] = a.rows[c] - a.valid[c];
+    share_out(left, classes, s->want[PART_TEST], a.test);
+    if (alone)
+        for (uint32_t i = 0; i < s->count; i++) {
+            uint32_t c = class_of(s, i);
+            uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, a.rows[c], a.met[c]++);
+            s->part[s->rows[i]] = part_of(place, a.valid[c], a.test[c]);
+        }
+    else
+        threads_run(tiles, deal_tile, &a);
     mem_free(left);
-    mem_free(valid);
-    mem_free(test);
-    mem_free(met);
-}
-
-/* --- group --- */
-
-struct group {
-    uint64_t order; /* a hash of key and seed */
-    uint32_t id, rows;
-};
-
-static int by_order(const void *one, const void *other, const void *context)
-{
-    (void)context;
-    const struct group *a = one, *b = other;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Groups in random order: one goes to validation, then to test, when it brings that part nearer
- * to its size. The ways to deal write part[id]. */
-static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
-                       uint8_t *part)
-{
-    uint64_t have[PARTS] = {0};
-    for (uint32_t g = 0; g < count; g++) {
-        uint8_t to = PART_TRAIN;
-        for (uint8_t p = PART_VALID; p <= PART_TEST && to == PART_TRAIN; p++)
-            if (2 * have[p] + groups[g].rows <= 2 * (uint64_t)s->want[p] && s->want[p])
-                to = p;
-        part[groups[g].id] = to;
-        have[to] += groups[g].rows;
-    }
-    /* All groups too large for a part that is wanted: it takes the smallest one. */
-    for (uint8_t p = PART_VALID; p <= PART_TEST; p++) {
-        uint32_t smallest = UINT32_MAX, training = 0;
-        for (uint32_t g = 0; g < count; g++)
-            if (part[groups[g].id] == PART_TRAIN) {
-                training++;
-                if (smallest == UINT32_MAX || groups[g].rows < groups[smallest].rows)
-                    smallest = g;
-            }
-        if (s->want[p] && !have[p] && training > 1) {
-            part[groups[smallest].id] = p;
-            have[p] = groups[smallest].rows;
-        }
-    }
-}
-
-static int by_size(const void *one, const void *other, const void *context)
-{
-    (void)context;
-    const struct group *a = one, *b = other;
-    return a->rows > b->rows ? -1 : a->rows < b->rows;
-}
-
-static double lacking_rows(uint32_t want, uint64_t have)
-{
-    return (double)want - (double)have;
-}
-
-/* The quotients of d'Hondt: who has the least of its share comes first. */
-static double lacking_share(uint32_t want, uint64_t have)
-{
-    return (double)want / (double)(have + 1);
-}
-
-/* From the largest group on, each goes to the part with the highest claim; the last ones go where
- * there are none. The groups are sorted by size. */
-static void deal_groups(const struct shares *s, const struct group *groups, uint32_t count,
-                        double (*claim)(uint32_t want, uint64_t have), uint8_t *part)
-{
-    uint64_t have[PARTS] = {0};
-    uint32_t without = parts_wanted(s);
-    for (uint32_t g = 0; g < count; g++) {
-        int to = -1;
-        for (int p = PART_TRAIN; p < PARTS; p++)
-            if (s->want[p] && !(have[p] && count - g <= without) &&
-                (to < 0 || claim(s->want[p], have[p]) > claim(s->want[to], have[to])))
-                to = p;
-        part[groups[g].id] = (uint8_t)to;
-        without -= !have[to];
-        have[to] += groups[g].rows;
-    }
-}
-
-/* Of what the parts have of the rows they want, the least: 1 is exact. */
-static double least_share(const struct shares *s, const struct group *groups, uint32_t count,
-                          const uint8_t *part)
-{
-    uint64_t have[PARTS] = {0};
-    double least = 1;
-    for (uint32_t g = 0; g < count; g++)
-        have[part[groups[g].id]] += groups[g].rows;
-    for (int p = PART_TRAIN; p < PARTS; p++)
-        if (s->want[p] && (double)have[p] / s->want[p] < least)
-            least = (double)have[p] / s->want[p];
-    return least;
-}
-
-/* Chance deals, unless that leaves a part without half of its rows, as a few large groups may:
- * then sizes do. Among ways that all do, the one that starves no part so much is taken. */
-static void deal(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
-{
-    double (*const claims[])(uint32_t want, uint64_t have) = {lacking_rows, lacking_share};
-    sort_stable(groups, count, sizeof *groups, by_order, NULL);
-    fill_parts(s, groups, count, part);
-    double best = least_share(s, groups, count, part);
-    if (best >= SPLIT_SHORT || count < parts_wanted(s))
-        return;
-    uint8_t *other = mem_alloc((size_t)count + 1, 1);
-    sort_stable(groups, count, sizeof *groups, by_size, NULL);
-    for (size_t i = 0; i < sizeof claims / sizeof *claims && best < SPLIT_SHORT; i++) {
-        deal_groups(s, groups, count, claims[i], other);
-        double least = least_share(s, groups, count, other);
-        if (least > best) {
-            best = least;
-            memcpy(part, other, count);
-        }
-    }
-    mem_free(other);
-}
-
-static void split_group(const struct shares *s)
-{
-    struct vocab *keys = vocab_new();
-    uint32_t *id = mem_alloc((size_t)s->count + 1, sizeof *id);
-    for (uint32_t i = 0; i < s->count; i++)
-        id[i] = vocab_add(keys, (const char *)&s->in->key[s->rows[i]], sizeof *s->in->key);
-    uint32_t count = vocab_count(keys);
-    struct group *groups = mem_zero((size_t)count + 1, sizeof *groups);
-    uint8_t *part = mem_zero((size_t)count + 1, 1);
-    for (uint32_t g = 0; g < count; g++)
-        groups[g] = (struct group){
-            rng_hash(vocab_text(keys, g, NULL), sizeof *s->in->key, s->seed ^ SPLIT_STREAM), g, 0};
-    for (uint32_t i = 0; i < s->count; i++)
-        groups[id[i]].rows++;
-    deal(s, groups, count, part);
-    for (uint32_t i = 0; i < s->count; i++)
-        s->part[s->rows[i]] = part[id[i]];
-    mem_free(id);
-    mem_free(groups);
-    mem_free(part);
-    vocab_free(keys);
-}
-
-void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS])
-{
-    struct vocab *trained = vocab_new();
-    for (uint64_t i = 0; i < in->rows; i++)
-        if (part[i] == PART_TRAIN)
-            vocab_add(trained, (const char *)&in->key[i], sizeof *in->key);
-    for (uint64_t i = 0; i < in->rows; i++)
-        if (in->fixed && in->fixed[i] && in->key[i])
-            shared[part[i]] += vocab_find(trained, (const char *)&in->key[i], sizeof *in->key) !=
-                               UINT32_MAX;
-    vocab_free(trained);
+    mem_free(a.met);
+    mem_free(a.rows);
+    mem_free(a.valid);
+    mem_free(a.test);
 }
 
 /* --- time --- */
@@ -440,11 +342,11 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
     return true;
 }
 
-bool split_rows(const struct split_options *o, uint64_t seed, const struct split_input *in,
-                uint8_t *part, uint32_t want[PARTS], struct err *e)
+bool split_rows(const struct split_options *o, const struct split_input *in, uint8_t *part,
+                uint32_t want[PARTS], struct err *e)
 {
     assert(in->rows < UINT32_MAX);
-    struct shares s = {.in = in, .seed = seed, .part = part, .want = want,
+    struct shares s = {.in = in, .seed = (uint64_t)o->seed, .part = part, .want = want,
                        .valid = o->valid, .test = o->test};
     s.rows = mem_alloc(in->rows + 1, sizeof *s.rows);
     for (uint64_t i = 0; i < in->rows; i++) {

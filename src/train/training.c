@@ -69,8 +69,8 @@ bool training_open(struct training *t, const struct train_request *q, struct err
 
 static void say_notes(const struct table *table)
 {
-    for (size_t i = 0; i < table->warning_count; i++)
-        log_warning("%s", table->warnings[i].text);
+    for (size_t i = 0; i < table->remarks.count; i++)
+        log_warning("%s", table->remarks.items[i].text);
     if (table->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
                  (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");

@@ -35,7 +35,7 @@ static void *read_data(void *reading)
     const struct config *c = t->config;
     t->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (t->schema)
-        t->table = table_load(t->schema, &c->data, c->train.seed, stop_reading, &r->e);
+        t->table = table_load(t->schema, &c->data, stop_reading, &r->e);
     r->ended = clock_now();
     return NULL;
 }

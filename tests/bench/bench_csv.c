@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "csv/number.h"
-#include "table/table_read.h"
+#include "table/table.h"
 
 static _Noreturn void fail(const struct err *e)
 {
@@ -79,21 +79,19 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
     struct schema *s = schema_declare(o, task, doc, &e);
     if (!s)
         fail(&e);
-    double began = clock_now();
-    struct table_raw raw = {0};
-    if (whole) {
-        raw.table = table_load(s, o, 1, NULL, &e);
-        if (!raw.table)
-            fail(&e);
-    } else {
-        raw.table = mem_zero(1, sizeof *raw.table);
-        if (!table_read(&raw, s, o, NULL, &e))
-            fail(&e);
-    }
-    double seconds = clock_now() - began;
-    *rows = raw.table->rows.count;
-    table_free(raw.table);
-    spill_free(&raw.target);
+    double began = clock_now(), seconds;
+    struct table *t = NULL;
+    struct dataset *d = NULL;
+    if (whole)
+        t = table_load(s, o, NULL, &e);
+    else
+        d = dataset_load(s, o, NULL, &e);
+    if (!t && !d)
+        fail(&e);
+    seconds = clock_now() - began;
+    *rows = whole ? t->rows.count : d->rows.count;
+    table_free(t);
+    dataset_free(d);
     schema_free(s);
     return seconds;
 }

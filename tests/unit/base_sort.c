@@ -61,8 +61,31 @@ static void check_floats(size_t count)
     mem_free(order);
 }
 
+static void check_select(size_t count, uint32_t spread)
+{
+    float *v = mem_alloc(count, sizeof *v), *sorted, pair[2];
+    bool same = true;
+    for (size_t i = 0; i < count; i++)
+        v[i] = (float)(rng_bits(3, i, 0, 0, RNG_TEST) % spread) * 0.37f - 5;
+    v[0] = -0.0f;
+    sorted = mem_copy(v, count * sizeof *v);
+    sort_floats(sorted, count);
+    for (size_t rank = 0; rank + 1 < count; rank += 1 + count / 37) {
+        select_floats(v, count, rank, pair);
+        same &= memcmp(pair, sorted + rank, sizeof pair) == 0;
+    }
+    ok(same, "%u values of %u: selected as sorted", (unsigned)count, spread);
+    mem_free(v);
+    mem_free(sorted);
+}
+
 int main(void)
 {
+    static const size_t selected[] = {2, 3, 100, 5001};
+    for (size_t i = 0; i < 4; i++) {
+        check_select(selected[i], 3);
+        check_select(selected[i], 1000000);
+    }
     static const size_t counts[] = {0, 1, 2, 3, 11, 12, 13, 24, 25, 100, 1000, 12345};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         check_items(counts[i], 5, 1);

@@ -4,8 +4,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "table/schema.h"
-#include "table/stats.h"
+#include "table/cell.h"
+#include "table/digest.h"
+#include "table/leak.h"
+#include "table/parts_check.h"
+#include "table/quantile.h"
 #include "table/table.h"
 #include "tap.h"
 
@@ -81,7 +84,7 @@ static inline void table_drop(struct table *t)
     mem_free(chunk);
     mem_free(t->part);
     mem_free(t->target);
-    mem_free(t->warnings);
+    remarks_free(&t->remarks);
     for (int p = 0; p < PARTS; p++)
         mem_free(t->index[p]);
     mem_free(t);
@@ -122,8 +125,8 @@ static inline int32_t get_int(const struct table *t, uint64_t row, uint32_t at)
 static inline size_t warnings_with(const struct table *t, const char *a, const char *b)
 {
     size_t found = 0;
-    for (size_t i = 0; i < t->warning_count; i++)
-        found += strstr(t->warnings[i].text, a) && strstr(t->warnings[i].text, b);
+    for (size_t i = 0; i < t->remarks.count; i++)
+        found += strstr(t->remarks.items[i].text, a) && strstr(t->remarks.items[i].text, b);
     return found;
 }
 
@@ -139,6 +142,53 @@ static inline void put_category(struct table *t, uint64_t row, struct schema *s,
 static inline void put_label(struct table *t, uint64_t row, struct schema *s, const char *text)
 {
     put_int(t, row, s->format.at_target, (int32_t)vocab_add(s->labels, text, strlen(text)));
+}
+
+/* The encoder's ids and the standardised target in place of the raw ones; numbers stay raw. */
+static inline void table_map(struct table *t, const struct encoder *c)
+{
+    const struct schema *s = c->schema;
+    for (uint64_t i = 0; i < t->rows.count; i++) {
+        for (uint32_t k = 0; k < s->category_count; k++) {
+            uint32_t at = s->format.at_category + 4 * k;
+            put_int(t, i, at, c->slot_of[k][get_int(t, i, at)]);
+        }
+        int32_t id = get_int(t, i, s->format.at_target);
+        if (t->target) {
+            float y = (float)((t->target[i] - s->target_center) / s->target_scale);
+            memcpy(rows_at(&t->rows, i) + s->format.at_target, &y, sizeof y);
+        } else {
+            put_int(t, i, s->format.at_target, id < 0 ? id : c->class_of[id]);
+        }
+    }
+}
+
+/* Fits and checks as table_load does. s becomes the fitted schema, t->remarks has all remarks, ids
+ * and targets of t become final. */
+static inline bool table_fit(struct schema *s, struct table *t, struct err *e)
+{
+    struct dataset d = {.schema = s, .rows = t->rows, .target = t->target};
+    struct split split = {.part = t->part};
+    uint64_t row = 0;
+    d.samples.count = t->rows.count;
+    memcpy(split.index, t->index, sizeof split.index);
+    memcpy(split.count, t->count, sizeof split.count);
+    struct encoder *c = encoder_fit(&d, t->index[PART_TRAIN], t->count[PART_TRAIN], e);
+    bool good = c && encoder_covers(c, &d, e);
+    if (c)
+        remarks_move(&t->remarks, &c->remarks);
+    good &= e->id == ERR_CSV_UNKNOWN_CATEGORY || labels_check(c, &d, &split, &t->remarks, &row, e);
+    if (good) {
+        uint64_t *hash = rows_hash(&d);
+        leak_check(c, &d, &split, hash, &t->remarks);
+        mem_free(hash);
+        table_map(t, c);
+        const struct schema raw = *s;
+        *s = *c->schema;
+        *c->schema = raw;
+    }
+    encoder_free(c);
+    return good;
 }
 
 #endif

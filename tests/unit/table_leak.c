@@ -30,8 +30,7 @@ static void test_classes(uint32_t classes)
         put_label(t, i, s, labels[label]);
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "%u classes: fitted: %s", classes, e.what);
-    leak_check(s, t);
+    ok(table_fit(s, t, &e), "%u classes: fitted: %s", classes, e.what);
     is_int(warnings_with(t, "\"same\"", "the target away"), 1, "the label as a number");
     is_int(warnings_with(t, "\"kind\"", "the target away"), 1, "the label as a category");
     ok(warnings_with(t, "beforehand: \"same\", \"kind\"", "") == 1, "nothing else is suspected");
@@ -60,8 +59,7 @@ static void test_regression(void)
         t->target[i] = y;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    leak_check(s, t);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(warnings_with(t, "\"half\"", "the target away"), 1, "a multiple of the target");
     is_int(warnings_with(t, "\"code\"", "the target away"), 1, "the target as a code");
     ok(warnings_with(t, "beforehand: \"half\", \"code\"", "") == 1, "a good column is no leak");
@@ -81,8 +79,7 @@ static void test_duplicates(void)
         t->part[i] = i >= 90 ? PART_TEST : i >= 70 ? PART_VALID : PART_TRAIN;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    leak_check(s, t);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(warnings_with(t, "10 of 20 validation rows", "training"), 1, "rows of validation");
     is_int(warnings_with(t, "10 of 10 test rows", "training"), 1, "rows of test");
     table_drop(t);
@@ -112,8 +109,7 @@ static void test_identifiers(void)
         t->target[i] = rng_normal(3, i, 0, 0, RNG_TEST);
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
-    leak_check(s, t);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(warnings_with(t, "\"merged\" goes to 16777276, where", "nearer than 2 to each other"), 1,
            "whole numbers above 2^24");
     is_int(warnings_with(t, "\"merged\"", "and equal ones are met"), 1, "that became equal");

@@ -7,7 +7,6 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "table/quantile.h"
-#include "table/stats.h"
 #include "tap.h"
 
 static uint64_t drawn;
@@ -36,7 +35,7 @@ static float slow(const struct number_slot *n, float v)
         double left = (double)n->quantiles[below - 1], right = (double)n->quantiles[below];
         rank = ((double)(below - 1) + ((double)v - left) / (right - left)) / last;
     }
-    return (float)fmax(n->least, fmin(stats_normal_quantile(rank), n->most));
+    return (float)fmax(n->least, fmin(quantile_normal(rank), n->most));
 }
 
 /* Knots on a grid of `steps`, so that some are equal; values at them, between and beyond. */

@@ -14,11 +14,12 @@ static uint32_t want[PARTS];
 static bool split(int method, double valid, double test, uint64_t seed,
                   const struct split_input *in, struct err *e)
 {
-    struct split_options o = {.method = method, .valid = valid, .test = test};
+    struct split_options o = {
+        .method = method, .valid = valid, .test = test, .seed = (int64_t)seed};
     memset(part, 77, sizeof part);
     memset(counts, 0, sizeof counts);
     err_clear(e);
-    if (!split_rows(&o, seed, in, part, want, e))
+    if (!split_rows(&o, in, part, want, e))
         return false;
     for (uint64_t i = 0; i < in->rows; i++)
         counts[part[i]]++;
@@ -314,7 +315,7 @@ static void test_many_classes(void)
     for (int i = 0; i < ROWS; i++)
         label[i] = i % CLASSES;
     struct split_input in = {.rows = ROWS, .label = label};
-    ok(split_rows(&o, 7, &in, parts, want, &e), "two rows of each of 200000 classes: %s", e.what);
+    ok(split_rows(&o, &in, parts, want, &e), "two rows of each of 200000 classes: %s", e.what);
     for (int i = 0; i < ROWS; i++) {
         count[parts[i]]++;
         train[label[i]] |= parts[i] == PART_TRAIN;

@@ -53,8 +53,9 @@ static struct loaded load(const char *members, int task, unsigned threads, bool 
         opt_read(data_options_table, doc, json_path(json_root(doc), "data"), "data", &o, &l.e)) {
         if (data_options_settle(&o, task, doc, &l.e))
             l.s = schema_declare(&o, task, doc, &l.e);
+        o.split.seed = 3;
         if (l.s)
-            l.t = table_load(l.s, &o, 3, stop, &l.e);
+            l.t = table_load(l.s, &o, stop, &l.e);
         opt_release(data_options_table, &o);
     }
     json_free(doc);
@@ -405,13 +406,14 @@ static void test_shared_groups(void)
                 "\"group\"}, \"split\": {\"method\": \"group\", \"valid\": 0}",
                 path_of("e.csv"));
     struct loaded l = load(members.data, TASK_BINARY, 1, NULL);
-    ok(l.t && l.t->warning_count == 1 &&
-           strstr(l.t->warnings[0].text, "5 of 6 test rows are of a group"),
-       "rows whose group training has are counted: %s", l.t ? l.t->warnings[0].text : l.e.what);
+    ok(l.t && l.t->remarks.count == 1 &&
+           strstr(l.t->remarks.items[0].text, "5 of 6 test rows are of a group"),
+       "rows whose group training has are counted: %s",
+       l.t ? l.t->remarks.items[0].text : l.e.what);
     drop(&l);
     write_string("e.csv", "a,b\n91,x\n92,y\n");
     l = load(members.data, TASK_BINARY, 1, NULL);
-    ok(l.t && !l.t->warning_count, "a file without groups is read: %s", l.e.what);
+    ok(l.t && !l.t->remarks.count, "a file without groups is read: %s", l.e.what);
     drop(&l);
     text_free(&members);
 }
@@ -438,9 +440,9 @@ static void test_idle_groups(void)
                     "\"target\": \"b\", \"columns\": {\"a\": \"numeric\", \"g\": \"group\"}, "
                     "\"split\": {%s}", splits[i].split);
         struct loaded l = load(members.data, TASK_REGRESSION, 1, NULL);
-        bool told = l.t && l.t->warning_count == 1 &&
-                    strstr(l.t->warnings[0].text, "\"g\" of type group has no effect");
-        ok(l.t && told == splits[i].told && (told || !l.t->warning_count),
+        bool told = l.t && l.t->remarks.count == 1 &&
+                    strstr(l.t->remarks.items[0].text, "\"g\" of type group has no effect");
+        ok(l.t && told == splits[i].told && (told || !l.t->remarks.count),
            "a group column with %s: %s", splits[i].split, l.e.what);
         drop(&l);
     }

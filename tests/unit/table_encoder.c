@@ -1,4 +1,4 @@
-/* table_stats.c - the target, offsets, and the same statistics whatever the order of rows and the
+/* table_encoder.c - the target, offsets, and the same statistics whatever the order of rows and the
  * number of threads. */
 #include "base/rng.h"
 #include "base/thread.h"
@@ -18,7 +18,7 @@ static void test_target(void)
         t->part[i] = i == 3 ? PART_TEST : PART_TRAIN;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_near(s->target_center, 1e9 + 2, 1e-6, "center");
     is_near(s->target_scale, sqrt(2.0 / 3), 1e-9, "scale");
     float first, last;
@@ -38,7 +38,7 @@ static void test_target(void)
             t->target[i] = i == 7 || i == 70 ? marks[k] : (double)(i % 10);
         }
         table_index(t);
-        bool good = stats_fit(s, t, &e);
+        bool good = table_fit(s, t, &e);
         bool said = warnings_with(t, "far from all others", "training values");
         bool named =
             warnings_with(t, "2 of 300 training values", k ? "as 250 does" : "as 999999 does");
@@ -57,7 +57,7 @@ static void test_target(void)
         t->target[i] = i < 98000 ? (double)(i % 10) : 5000;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e) && !warnings_with(t, "far from all others", "target"),
+    ok(table_fit(s, t, &e) && !warnings_with(t, "far from all others", "target"),
        "rows are chosen from all of the file");
     table_drop(t);
     schema_free(s);
@@ -69,7 +69,7 @@ static void test_target(void)
         t->target[i] = 0.1;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e) && warnings_with(t, "target", "same value"),
+    ok(table_fit(s, t, &e) && warnings_with(t, "target", "same value"),
        "a constant target is warned of");
     ok(s->target_scale >= 1 && s->target_scale <= 1, "and not divided by 0");
     table_drop(t);
@@ -81,7 +81,7 @@ static void test_target(void)
     t->part[1] = PART_VALID;
     put_number(t, 0, 0, 1);
     table_index(t);
-    ok(!stats_fit(s, t, &e) && e.id == ERR_WEIGHT_SUM, "no weight at all: %s", e.what);
+    ok(!table_fit(s, t, &e) && e.id == ERR_WEIGHT_SUM, "no weight at all: %s", e.what);
     table_drop(t);
     schema_free(s);
 }
@@ -157,7 +157,7 @@ static struct schema *large(bool backwards, struct table **table)
         t->part[row] = i % 5 == 0 ? PART_VALID : PART_TRAIN;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     *table = t;
     return s;
 }

@@ -1,5 +1,5 @@
-/* table_stats_number.c - what training rows teach of numbers: scales, medians, the rule of "auto",
- * constants and columns that nearly are; and how records are applied. */
+/* table_encoder_number.c - what training rows teach of numbers: scales, medians, the rule of
+ * "auto", constants and columns that nearly are; and how records are applied. */
 #include "csv/date.h"
 #include "table_help.h"
 
@@ -25,7 +25,7 @@ static void check_scale(const char *options, int scale, double center, double fa
     }
     t->part[6] = PART_VALID;
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted with %s: %s", options, e.what);
+    ok(table_fit(s, t, &e), "fitted with %s: %s", options, e.what);
     const struct number_slot *n = &s->numbers[0];
     is_int(n->scale, scale, "scale");
     is_near(n->center, center, 1e-12 * fabs(center), "center");
@@ -64,7 +64,7 @@ static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
         t->target[i] = (double)i;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     return t;
 }
 
@@ -79,7 +79,7 @@ static int chosen(uint32_t rows, uint32_t values, uint32_t same)
         t->target[i] = i;
     }
     table_index(t);
-    if (!stats_fit(s, t, &e))
+    if (!table_fit(s, t, &e))
         ok(false, "fitted: %s", e.what);
     int scale = s->numbers[0].scale;
     table_drop(t);
@@ -201,7 +201,7 @@ static void test_large(void)
     struct table *t = one_column(s, v, ROWS);
     const struct number_slot *n = &s->numbers[0];
     is_int(n->scale, SCALE_QUANTILE, "northings of a map go by rank");
-    is_near(n->most, stats_normal_quantile(1 - 0.5 / ROWS), 1e-12, "and end where ranks do");
+    is_near(n->most, quantile_normal(1 - 0.5 / ROWS), 1e-12, "and end where ranks do");
     is_near(n->least, -n->most, 1e-6, "on both sides");
     table_drop(t);
     schema_free(s);
@@ -233,7 +233,7 @@ static void test_rounding(void)
         t->target[i] = (double)i;
     }
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_near(s->numbers[0].factor, 0, 0, "1,700,000,000 and a millionth more are a constant");
     table_drop(t);
     schema_free(s);
@@ -294,7 +294,7 @@ static void test_quantile(void)
             rising &= v[i] <= v[k] || x >= (double)get_number(t, k, 0);
     }
     ok(rising, "order is kept");
-    const double most = stats_normal_quantile(1 - 0.5 / ROWS);
+    const double most = quantile_normal(1 - 0.5 / ROWS);
     ok(low > -0.1 && low < 0.1 && high > most - 1e-6 && high < most + 1e-6,
        "from the middle to the end: %g %g", low, high);
     put_number(t, 0, 0, -1e30f);
@@ -322,12 +322,12 @@ static void test_quantile(void)
     put_number(t, 1, 0, -1);
     apply_all(s, t);
     is_int(s->numbers[0].scale, SCALE_QUANTILE, "a cap");
-    is_near(get_number(t, ROWS - 1, 0), stats_normal_quantile(0.9), 0.03,
+    is_near(get_number(t, ROWS - 1, 0), quantile_normal(0.9), 0.03,
             "in the middle of its ranks");
     ok(get_number(t, 0, 0) >= get_number(t, ROWS - 1, 0) &&
            get_number(t, 0, 0) <= get_number(t, ROWS - 1, 0),
        "and so what is beyond it: %g", (double)get_number(t, 0, 0));
-    is_near(get_number(t, 1, 0), stats_normal_quantile(0.5 / ROWS), 1e-6, "the other end has none");
+    is_near(get_number(t, 1, 0), quantile_normal(0.5 / ROWS), 1e-6, "the other end has none");
     table_drop(t);
     schema_free(s);
 }
@@ -342,14 +342,14 @@ static void test_normal_quantile(void)
 {
     double worst = 0;
     for (double p = 1e-7; p < 1; p += 1e-4)
-        worst = fmax(worst, fabs(normal(stats_normal_quantile(p)) - p) / fmin(p, 1 - p));
+        worst = fmax(worst, fabs(normal(quantile_normal(p)) - p) / fmin(p, 1 - p));
     ok(worst < 2e-6, "seven digits: %g", worst);
-    is_near(stats_normal_quantile(0.5), 0, 0, "the middle");
-    is_near(stats_normal_quantile(0.975), 1.959964, 1e-6, "a known value");
-    is_near(stats_normal_quantile(1e-7), -5.199338, 1e-5, "the tail");
-    ok(stats_normal_quantile(0) <= -5.2 && stats_normal_quantile(1) >= 5.2, "the ends are clipped");
-    ok(stats_normal_quantile(0.3) <= -stats_normal_quantile(0.7) + 1e-15 &&
-           stats_normal_quantile(0.3) >= -stats_normal_quantile(0.7) - 1e-15,
+    is_near(quantile_normal(0.5), 0, 0, "the middle");
+    is_near(quantile_normal(0.975), 1.959964, 1e-6, "a known value");
+    is_near(quantile_normal(1e-7), -5.199338, 1e-5, "the tail");
+    ok(quantile_normal(0) <= -5.2 && quantile_normal(1) >= 5.2, "the ends are clipped");
+    ok(quantile_normal(0.3) <= -quantile_normal(0.7) + 1e-15 &&
+           quantile_normal(0.3) >= -quantile_normal(0.7) - 1e-15,
        "symmetric");
 }
 
@@ -364,9 +364,9 @@ static void test_datetime(void)
             put_number(t, i, k, i == 3 ? NAN : k ? 0.5f : (float)i * 86400);
     t->target[1] = 1;
     table_index(t);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     ok(s->numbers[0].indicator && !s->numbers[1].indicator, "one indicator, not seven");
-    ok(t->warning_count == 0, "constant parts are no news");
+    ok(t->remarks.count == 0, "constant parts are no news");
     apply_all(s, t);
     is_near(get_number(t, 0, 0), -sqrt(1.5), 1e-6, "seconds");
     is_near(get_number(t, 0, 1), 0.5, 0, "a sine");
@@ -385,7 +385,7 @@ static void test_empty_column(void)
         put_number(t, i, 1, i == 2 ? 1.f : NAN);
     t->part[2] = PART_TEST;
     table_index(t);
-    ok(!stats_fit(s, t, &e) && e.id == ERR_COLUMN_EMPTY && strstr(e.what, "\"b\""),
+    ok(!table_fit(s, t, &e) && e.id == ERR_COLUMN_EMPTY && strstr(e.what, "\"b\""),
        "no value in any training row: %s", e.what);
     is_int(err_exit(&e), EXIT_DATA, "exit 65");
     table_drop(t);

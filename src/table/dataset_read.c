@@ -1,5 +1,5 @@
-/* table_read.c - blocks side by side, and their rows one behind the other. */
-#include "table/table_read.h"
+/* dataset_read.c - blocks parsed in parallel, their rows appended in order. */
+#include "table/dataset_read.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "csv/scan.h"
-#include "table/stats.h"
+#include "table/encoder.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20) /* at least: base/mem gives them huge pages */
 #define BLOCKS_A_HAND 16
@@ -62,15 +62,15 @@ void spill_free(struct spill *s)
 /* --- one list of files --- */
 
 struct load {
-    struct table_raw *raw;
+    struct reading *raw;
     struct schema *schema;
     bool (*stop)(void);
     struct csv *csv;
     struct csv_block ahead; /* read to decide offsets, not parsed yet */
     bool has_ahead;
-    struct table_request request;
+    struct block_request request;
     struct csv_cells *cells; /* one for each of threads_hands() */
-    struct table_block *blocks;
+    struct block_rows *blocks;
     unsigned room, used;
     pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
     bool ended, stopped;
@@ -82,7 +82,7 @@ struct load {
 };
 
 /* The next block and the place of its rows; NULL when there is none. */
-static struct table_block *take_block(struct load *l, struct csv_block *block)
+static struct block_rows *take_block(struct load *l, struct csv_block *block)
 {
     if (l->ended)
         return NULL;
@@ -108,20 +108,20 @@ static void parse_tile(void *context, unsigned tile, unsigned hand)
     struct csv_block block;
     (void)tile; /* blocks are handed out in the order of the file, to whoever comes */
     pthread_mutex_lock(&l->lock);
-    struct table_block *b = take_block(l, &block);
+    struct block_rows *b = take_block(l, &block);
     pthread_mutex_unlock(&l->lock);
     if (!b)
         return;
-    table_block_parse(b, &l->request, &block, &l->cells[hand]);
+    block_parse(b, &l->request, &block, &l->cells[hand]);
     pthread_mutex_lock(&l->lock);
     csv_release(l->csv, &block);
     l->ended |= b->failed;
     pthread_mutex_unlock(&l->lock);
 }
 
-static bool add_chunks(struct table_raw *raw, uint64_t rows, struct err *e)
+static bool add_chunks(struct reading *raw, uint64_t rows, struct err *e)
 {
-    struct table *t = raw->table;
+    struct dataset *t = raw->data;
     if (t->rows.count + rows >= UINT32_MAX)
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
     uint64_t in_chunk = UINT64_C(1) << t->rows.shift;
@@ -134,7 +134,7 @@ static bool add_chunks(struct table_raw *raw, uint64_t rows, struct err *e)
     return true;
 }
 
-static void add_sample(struct table *t, const struct table_block *b, size_t cells)
+static void add_sample(struct dataset *t, const struct block_rows *b, size_t cells)
 {
     struct table_sample *to = &t->sample;
     uint32_t rows = TABLE_SAMPLE_ROWS - to->rows;
@@ -156,7 +156,7 @@ static void add_sample(struct table *t, const struct table_block *b, size_t cell
     to->rows += rows;
 }
 
-static void add_unlabelled(struct load *l, const struct table_block *b)
+static void add_unlabelled(struct load *l, const struct block_rows *b)
 {
     if (b->unlabelled && !l->unlabelled)
         l->unlabelled_path = b->path;
@@ -169,10 +169,10 @@ static void add_unlabelled(struct load *l, const struct table_block *b)
 static void copy_tile(void *context, unsigned tile, unsigned thread)
 {
     struct load *l = context;
-    struct table_block *b = l->blocks + tile;
-    const struct rows *rows = &l->raw->table->rows;
+    struct block_rows *b = l->blocks + tile;
+    const struct rows *rows = &l->raw->data->rows;
     (void)thread;
-    table_block_renumber(b);
+    block_renumber(b);
     uint64_t in_chunk = UINT64_C(1) << rows->shift, stride = rows->format.stride;
     for (uint64_t done = 0; done < b->rows;) {
         uint64_t to = l->first_row[tile] + done, room = in_chunk - (to & (in_chunk - 1));
@@ -185,12 +185,12 @@ static void copy_tile(void *context, unsigned tile, unsigned thread)
 /* Appends what a batch of blocks gave. False at the first bad record. */
 static bool append(struct load *l, struct err *e)
 {
-    struct table_raw *raw = l->raw;
-    struct table *t = raw->table;
+    struct reading *raw = l->raw;
+    struct dataset *t = raw->data;
     for (unsigned i = 0; i < l->used; i++) {
-        struct table_block *b = l->blocks + i;
+        struct block_rows *b = l->blocks + i;
         t->blank_lines += b->blank_lines;
-        raw->left_out += b->left_out;
+        raw->data->left_out += b->left_out;
         t->vanished += b->drift.vanished;
         add_unlabelled(l, b);
         if (b->failed) {
@@ -205,7 +205,7 @@ static bool append(struct load *l, struct err *e)
         spill_add(&raw->time, b->time, b->rows);
         spill_add(&raw->said, b->said, b->rows);
         spill_add(&raw->target, b->target, b->rows);
-        table_block_merge(b, l->schema);
+        block_merge(b, l->schema);
         if (t->sample.rows < TABLE_SAMPLE_ROWS)
             add_sample(t, b, l->schema->column_count - 1);
     }
@@ -218,11 +218,11 @@ static bool read_blocks(struct load *l, struct err *e)
     bool good = true;
     while (good && !l->ended) {
         l->used = 0;
-        l->request.sample = l->raw->table->sample.rows < TABLE_SAMPLE_ROWS;
+        l->request.sample = l->raw->data->sample.rows < TABLE_SAMPLE_ROWS;
         threads_run_few(l->room, parse_tile, l);
         good = append(l, e);
         for (unsigned i = 0; i < l->used; i++)
-            table_block_clear(l->blocks + i);
+            block_clear(l->blocks + i);
     }
     if (good && l->error.id != ERR_NONE) {
         *e = l->error;
@@ -256,7 +256,7 @@ static void prepare_blocks(struct load *l)
     l->first_row = mem_zero(l->room, sizeof *l->first_row);
     l->cells = mem_zero(threads_hands(), sizeof *l->cells);
     for (unsigned i = 0; i < l->room; i++) {
-        struct table_block *b = l->blocks + i;
+        struct block_rows *b = l->blocks + i;
         b->key = l->raw->key.size ? mem_alloc(1, sizeof *b->key) : NULL;
         b->time = l->raw->time.size ? mem_alloc(1, sizeof *b->time) : NULL;
         b->said = l->raw->said.size ? mem_alloc(1, sizeof *b->said) : NULL;
@@ -267,7 +267,7 @@ static void prepare_blocks(struct load *l)
 static void release(struct load *l)
 {
     for (unsigned i = 0; i < l->room; i++)
-        table_block_free(l->blocks + i);
+        block_free(l->blocks + i);
     for (unsigned i = 0; l->cells && i < threads_hands(); i++)
         csv_cells_free(l->cells + i);
     mem_free(l->blocks);
@@ -308,7 +308,7 @@ static bool in_file(const struct opt_strings *files, struct err *e)
     return false;
 }
 
-unsigned table_own_parts(const struct data_options *o)
+unsigned dataset_own_parts(const struct data_options *o)
 {
     unsigned own = (unsigned)(o->valid.count > 0) << PART_VALID |
                    (unsigned)(o->test.count > 0) << PART_TEST;
@@ -316,7 +316,7 @@ unsigned table_own_parts(const struct data_options *o)
 }
 
 /* The files of one part. Only those of data.train are split. */
-static bool read_files(struct table_raw *raw, struct schema *s, const struct data_options *o,
+static bool read_files(struct reading *raw, struct schema *s, const struct data_options *o,
                        int part, bool (*stop)(void), struct err *e)
 {
     const struct opt_strings *files = part == PART_TRAIN   ? &o->train
@@ -327,18 +327,18 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct dat
     struct binding binding = {0};
     const char *const *names;
     size_t count;
-    uint64_t before = raw->table->rows.count;
+    uint64_t before = raw->data->rows.count;
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     if (l.csv && stop)
         csv_ask(l.csv, stop);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (good) {
-        l.request = (struct table_request){
+        l.request = (struct block_request){
             .schema = s, .dialect = &s->dialect, .binding = &binding, .method = -1};
         if (part == PART_TRAIN) {
             l.request.method = o->split.method;
-            l.request.own_parts = table_own_parts(o);
+            l.request.own_parts = dataset_own_parts(o);
         } else if (o->split.method == SPLIT_GROUP) {
             l.request.groups = binding.cell_of[s->split_columns[0]] >= 0;
         }
@@ -347,17 +347,17 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct dat
             struct csv_notes notes = csv_notes(l.csv);
             char note[200];
             if (csv_notes_text(&notes, note, sizeof note))
-                stats_warn(raw->table, "%s", note);
-            raw->table->extra_columns = binding.extra;
+                remark_add(&raw->data->remarks, "%s", note);
+            raw->data->extra_columns = binding.extra;
             s->file_columns = (uint32_t)count;
             good = decide_offsets(&l, e);
         }
         good = good && read_blocks(&l, e);
     }
-    raw->rows_of[part] = raw->table->rows.count - before;
+    raw->data->rows_of[part] = raw->data->rows.count - before;
     if (good && l.unlabelled)
         good = say_unlabelled(&l, e);
-    else if (good && !raw->rows_of[part] && !(part == PART_TRAIN && raw->left_out))
+    else if (good && !raw->data->rows_of[part] && !(part == PART_TRAIN && raw->data->left_out))
         good = err_at(e, ERR_CSV_NO_ROWS, files->items[0], 0, 0, "0 data rows");
     release(&l);
     csv_close(l.csv);
@@ -365,10 +365,11 @@ static bool read_files(struct table_raw *raw, struct schema *s, const struct dat
     return good;
 }
 
-bool table_read(struct table_raw *raw, struct schema *s, const struct data_options *o,
-                bool (*stop)(void), struct err *e)
+bool dataset_read(struct reading *raw, const struct data_options *o, bool (*stop)(void),
+                  struct err *e)
 {
-    struct table *t = raw->table;
+    struct dataset *t = raw->data;
+    struct schema *s = t->schema;
     const bool given[PARTS] = {true, o->valid.count > 0, o->test.count > 0};
     int method = o->split.method;
     t->rows.format = s->format;

@@ -1,4 +1,4 @@
-/* table_block.c - one block of text to raw records, with vocabularies of its own. */
+/* dataset_block.c - one block of text to raw records, with vocabularies of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "csv/date.h"
 #include "csv/number.h"
 #include "table/cell_error.h"
-#include "table/table_read.h"
+#include "table/dataset_read.h"
 
 /* --- what the split needs --- */
 
@@ -41,7 +41,7 @@ static bool read_part(const struct cell_where *w, uint32_t column, uint8_t *said
     return *said < PARTS || cell_say_part(w, column, cell);
 }
 
-bool table_leaves_out(unsigned own_parts, const struct cell_where *w)
+bool dataset_leaves_out(unsigned own_parts, const struct cell_where *w)
 {
     if (!own_parts || w->cells->records[w->record].cells != w->b->cells)
         return false;
@@ -66,7 +66,7 @@ static uint64_t read_key(const struct cell_where *w)
     return key;
 }
 
-static bool read_split(struct table_block *b, const struct table_request *q,
+static bool read_split(struct block_rows *b, const struct block_request *q,
                        const struct cell_where *w, uint64_t row)
 {
     if (b->key)
@@ -93,7 +93,7 @@ static bool read_split(struct table_block *b, const struct table_request *q,
 
 /* --- one block --- */
 
-static void make_room(struct table_block *b, const struct table_request *q, size_t rows)
+static void make_room(struct block_rows *b, const struct block_request *q, size_t rows)
 {
     const struct schema *s = q->schema;
     size_t bytes = rows * s->format.stride;
@@ -117,7 +117,7 @@ static void make_room(struct table_block *b, const struct table_request *q, size
 
 /* The copy of the schema: provisional ids of a block come from vocabularies that no other thread
  * knows. */
-static void own_schema(struct table_block *b, const struct schema *s)
+static void own_schema(struct block_rows *b, const struct schema *s)
 {
     b->schema = *s;
     b->schema.columns = mem_copy(s->columns, s->column_count * sizeof *s->columns);
@@ -132,7 +132,7 @@ static bool in_network(int type)
     return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
 }
 
-static void take_sample(struct table_block *b, const struct cell_where *w)
+static void take_sample(struct block_rows *b, const struct cell_where *w)
 {
     const struct schema *s = w->s;
     size_t cells = s->column_count - 1, at = cells * b->sample_rows;
@@ -149,11 +149,11 @@ static void take_sample(struct table_block *b, const struct cell_where *w)
     b->sample_rows++;
 }
 
-static bool parse_record(struct table_block *b, const struct table_request *q, struct cell_where *w)
+static bool parse_record(struct block_rows *b, const struct block_request *q, struct cell_where *w)
 {
     const struct schema *s = &b->schema;
     unsigned char *out = b->records + b->rows * s->format.stride;
-    if (table_leaves_out(q->own_parts, w)) {
+    if (dataset_leaves_out(q->own_parts, w)) {
         b->left_out++;
         return true;
     }
@@ -178,7 +178,7 @@ static bool parse_record(struct table_block *b, const struct table_request *q, s
     return true;
 }
 
-void table_block_parse(struct table_block *b, const struct table_request *q,
+void block_parse(struct block_rows *b, const struct block_request *q,
                        const struct csv_block *block, struct csv_cells *cells)
 {
     struct err syntax = {0};
@@ -211,7 +211,7 @@ static uint32_t *merge_vocab(const struct vocab *from, struct vocab *into)
     return map;
 }
 
-void table_block_merge(struct table_block *b, struct schema *s)
+void block_merge(struct block_rows *b, struct schema *s)
 {
     b->map = mem_zero(s->category_count + 1, sizeof *b->map);
     for (size_t i = 0; i < s->column_count; i++)
@@ -222,7 +222,7 @@ void table_block_merge(struct table_block *b, struct schema *s)
         b->map[s->category_count] = merge_vocab(b->schema.labels, s->labels);
 }
 
-static void renumber(struct table_block *b, uint32_t at, const uint32_t *map, int32_t first)
+static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int32_t first)
 {
     unsigned char *id_at = b->records + at;
     for (uint64_t row = 0; row < b->rows; row++, id_at += b->schema.format.stride) {
@@ -233,7 +233,7 @@ static void renumber(struct table_block *b, uint32_t at, const uint32_t *map, in
     }
 }
 
-void table_block_renumber(struct table_block *b)
+void block_renumber(struct block_rows *b)
 {
     const struct schema *s = &b->schema;
     for (uint32_t i = 0; i < s->category_count; i++)
@@ -242,7 +242,7 @@ void table_block_renumber(struct table_block *b)
         renumber(b, s->format.at_target, b->map[s->category_count], 0);
 }
 
-void table_block_clear(struct table_block *b)
+void block_clear(struct block_rows *b)
 {
     for (uint32_t i = 0; b->map && i <= b->schema.category_count; i++)
         mem_free(b->map[i]);
@@ -264,9 +264,9 @@ void table_block_clear(struct table_block *b)
     err_clear(&b->error);
 }
 
-void table_block_free(struct table_block *b)
+void block_free(struct block_rows *b)
 {
-    table_block_clear(b);
+    block_clear(b);
     mem_free(b->records);
     mem_free(b->key);
     mem_free(b->time);

@@ -1,5 +1,5 @@
-/* table_stats_category.c - vocabularies and labels of training rows, and what becomes of the rest.
- */
+/* table_encoder_category.c - vocabularies and labels of training rows, and what becomes of the
+ * rest. */
 #include "table_help.h"
 
 /* --- categories --- */
@@ -23,7 +23,7 @@ static void test_categories(void)
     struct schema *s = schema_need(COLUMNS("\"c\": \"categorical\""), TASK_REGRESSION);
     struct table *t = category_table(s);
     uint32_t at = s->format.at_category;
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(vocab_count(s->columns[0].vocab), 3, "the values of training rows");
     is_int(get_int(t, 1, at), 2, "\"10\" is the first by bytes");
     is_int(get_int(t, 0, at), 3, "then \"b\"");
@@ -39,7 +39,7 @@ static void test_categories(void)
         COLUMNS("\"c\": {\"type\": \"categorical\", \"min_count\": 2, \"unknown\": \"missing\"}"),
         TASK_REGRESSION);
     t = category_table(s);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(vocab_count(s->columns[0].vocab), 2, "a rare value is left out");
     is_int(get_int(t, 4, at), 0, "and is as good as missing");
     table_drop(t);
@@ -48,7 +48,7 @@ static void test_categories(void)
     s = schema_need(COLUMNS("\"c\": {\"type\": \"categorical\", \"min_count\": 2}"),
                     TASK_REGRESSION);
     t = category_table(s);
-    ok(stats_fit(s, t, &e), "fitted: %s", e.what);
+    ok(table_fit(s, t, &e), "fitted: %s", e.what);
     is_int(get_int(t, 4, at), 1, "or unknown");
     table_drop(t);
     schema_free(s);
@@ -56,7 +56,7 @@ static void test_categories(void)
     s = schema_need(COLUMNS("\"c\": {\"type\": \"categorical\", \"unknown\": \"error\"}"),
                     TASK_REGRESSION);
     t = category_table(s);
-    ok(!stats_fit(s, t, &e) && e.id == ERR_CSV_UNKNOWN_CATEGORY && strstr(e.what, "\"c\""),
+    ok(!table_fit(s, t, &e) && e.id == ERR_CSV_UNKNOWN_CATEGORY && strstr(e.what, "\"c\""),
        "or an error: %s", e.what);
     table_drop(t);
     schema_free(s);
@@ -89,7 +89,7 @@ static void check_labels(const char *name, int task, const char *positive,
     text_put(&config, "\"columns\": {\"a\": \"numeric\"}}}");
     struct schema *s = schema_need(config.data, task);
     struct table *t = label_table(s, labels, rows, train);
-    bool good = stats_fit(s, t, &e);
+    bool good = table_fit(s, t, &e);
     if (want && ok(good, "%s: %s", name, e.what)) {
         char list[100] = "";
         size_t at = 0;
@@ -135,14 +135,14 @@ static void test_labels(void)
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_BINARY);
     const char *const lacking[] = {"a", "b", "a", "a"};
     struct table *t = label_table(s, lacking, 4, 2);
-    ok(stats_fit(s, t, &e) && warnings_with(t, "validation", "\"b\""),
+    ok(table_fit(s, t, &e) && warnings_with(t, "validation", "\"b\""),
        "a class that validation lacks");
     table_drop(t);
     schema_free(s);
     s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_BINARY);
     const char *const alike[] = {"1", "1.0", "1", "1.0"};
     t = label_table(s, alike, 4, 4);
-    ok(stats_fit(s, t, &e) && warnings_with(t, "\"1\" and \"1.0\"", "two classes") == 1,
+    ok(table_fit(s, t, &e) && warnings_with(t, "\"1\" and \"1.0\"", "two classes") == 1,
        "labels that are one number are warned of");
     table_drop(t);
     schema_free(s);

@@ -1,16 +1,15 @@
-/* table_place.c - the file and line of a row of the table, for a message: the files are counted
- * through once more. */
+/* dataset_place.c - the file and line of a row, for a message: the files are read once more. */
 #include <string.h>
 
 #include "table/cell_error.h"
-#include "table/table_read.h"
+#include "table/dataset_read.h"
 
 /* The record of a block that is the row looked for; *row counts down to it. Their number: it comes
  * later. */
 static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row)
 {
     for (; w.record < w.cells->record_count; w.record++)
-        if (!table_leaves_out(own_parts, &w) && --*row == 0)
+        if (!dataset_leaves_out(own_parts, &w) && --*row == 0)
             break;
     return w.record;
 }
@@ -56,10 +55,12 @@ static bool last(const struct opt_strings *files)
     return i == files->count;
 }
 
-void table_place(const struct schema *s, const struct data_options *o, uint64_t row, struct err *e)
+void dataset_place(const struct dataset *d, const struct data_options *o, uint64_t row,
+                   struct err *e)
 {
+    const struct schema *s = d->schema;
     const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
-    unsigned own_parts = table_own_parts(o);
+    unsigned own_parts = dataset_own_parts(o);
     bool found = row == 0;
     for (int part = PART_TRAIN; part < PARTS && !found && last(lists[part]); part++)
         found = lists[part]->count && find_in(s, lists[part], part == PART_TRAIN ? own_parts : 0,

@@ -1,10 +1,11 @@
-/* stats_offset.c - what is taken off a number in double before it is rounded to float32. */
-#include "table/stats.h"
+/* offset.c - the number that is subtracted from a column in double, before rounding to float32. */
+#include "table/encoder.h"
 
 #include <math.h>
 
 #include "csv/date.h"
 #include "csv/number.h"
+#include "table/cell.h"
 
 /* Rows that are looked at: the first ones say whether values are large, and reading them twice
  * must cost nothing. */

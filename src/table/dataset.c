@@ -1,0 +1,70 @@
+/* dataset.c - a dataset's beginning and end; its rows: dataset_read.c. */
+#include "table/dataset.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "table/dataset_read.h"
+
+static bool load(struct reading *r, const struct data_options *o, bool (*stop)(void),
+                 struct err *e)
+{
+    struct dataset *d = r->data;
+    if (!dataset_read(r, o, stop, e))
+        return false;
+    mem_trim();
+    if (d->vanished)
+        log_note("%llu number%s too small for float32 and read as 0: scale the column if they "
+                 "matter", (unsigned long long)d->vanished, d->vanished == 1 ? " is" : "s are");
+    d->samples = (struct samples){.count = d->rows.count};
+    d->target = spill_flat(&r->target);
+    d->key = spill_flat(&r->key);
+    d->time = spill_flat(&r->time);
+    d->said = spill_flat(&r->said);
+    return true;
+}
+
+struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
+                             bool (*stop)(void), struct err *e)
+{
+    struct reading r = {.data = mem_zero(1, sizeof *r.data)};
+    r.data->schema = schema_copy(declared);
+    bool good = load(&r, o, stop, e);
+    spill_free(&r.key);
+    spill_free(&r.time);
+    spill_free(&r.said);
+    spill_free(&r.target);
+    if (good)
+        return r.data;
+    dataset_free(r.data);
+    return NULL;
+}
+
+void rows_release(struct rows *rows)
+{
+    uint64_t in_chunk = UINT64_C(1) << rows->shift;
+    uint64_t chunks = (rows->count + in_chunk - 1) >> rows->shift;
+    unsigned char **own;
+    memcpy(&own, &rows->chunks, sizeof own); /* readers see them as const */
+    for (uint64_t i = 0; own && i < chunks; i++)
+        mem_free(own[i]);
+    mem_free(own);
+    rows->chunks = NULL;
+}
+
+void dataset_free(struct dataset *d)
+{
+    if (!d)
+        return;
+    rows_release(&d->rows);
+    mem_free(d->target);
+    mem_free(d->key);
+    mem_free(d->time);
+    mem_free(d->said);
+    mem_free(d->sample.text);
+    mem_free(d->sample.offsets);
+    remarks_free(&d->remarks);
+    schema_free(d->schema);
+    mem_free(d);
+}

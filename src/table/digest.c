@@ -1,0 +1,174 @@
+/* digest.c - the hash of schema, split and rows. */
+#include "table/digest.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "base/thread.h"
+
+#define TILE_ROWS UINT64_C(16384)
+
+/* --- the rows --- */
+
+static inline uint64_t load64(const unsigned char *at)
+{
+    uint64_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Two chains that do not wait for each other, of 16 bytes a step; records are multiples of 4. */
+static uint64_t hash_bytes(const unsigned char *at, size_t length)
+{
+    static const uint64_t k[4] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD6E8FEB86659FD93),
+                                  UINT64_C(0xA0761D6478BD642F), UINT64_C(0xE7037ED1A0B428DB)};
+    uint64_t one = k[0] ^ length, two = k[1];
+    unsigned char tail[16] = {0};
+    for (; length >= 32; at += 32, length -= 32) {
+        one = fold(load64(at) ^ one, load64(at + 8) ^ k[2]);
+        two = fold(load64(at + 16) ^ two, load64(at + 24) ^ k[3]);
+    }
+    if (length >= 16) {
+        one = fold(load64(at) ^ one, load64(at + 8) ^ k[2]);
+        at += 16;
+        length -= 16;
+    }
+    if (length)
+        memcpy(tail, at, length);
+    two = fold(load64(tail) ^ two, load64(tail + 8) ^ k[3]);
+    return fold(one ^ k[1], two ^ k[2]);
+}
+
+struct hashing {
+    const struct dataset *data;
+    uint64_t *hash;
+};
+
+static void hash_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct hashing *h = context;
+    const struct rows *rows = &h->data->rows;
+    uint64_t end = (tile + UINT64_C(1)) * TILE_ROWS;
+    end = end < rows->count ? end : rows->count;
+    (void)thread;
+    for (uint64_t i = tile * TILE_ROWS; i < end; i++) {
+        const unsigned char *record = rows_at(rows, i);
+        h->hash[i] = hash_bytes(record, rows->format.at_weight);
+    }
+}
+
+uint64_t *rows_hash(const struct dataset *d)
+{
+    struct hashing h = {d, mem_alloc(d->rows.count + 1, sizeof *h.hash)};
+    threads_run((unsigned)((d->rows.count + TILE_ROWS - 1) / TILE_ROWS), hash_tile, &h);
+    return h.hash;
+}
+
+/* --- the schema --- */
+
+static void add_text(struct sha256 *h, const char *text)
+{
+    if (text)
+        sha256_add(h, text, strlen(text));
+    sha256_add(h, "", 1);
+}
+
+static void add_vocab(struct sha256 *h, const struct vocab *v)
+{
+    uint32_t count = v ? vocab_count(v) : 0;
+    sha256_add(h, &count, sizeof count);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        const char *text = vocab_text(v, i, &length);
+        sha256_add(h, text, length + 1);
+    }
+}
+
+/* Everything that turns a row into the input of the network. */
+static void add_schema(struct sha256 *h, const struct schema *s)
+{
+    const int32_t whole[] = {s->task,
+                             s->dialect.delimiter,
+                             s->dialect.header,
+                             s->dialect.encoding,
+                             s->decimal,
+                             (int32_t)s->target,
+                             (int32_t)s->column_count,
+                             (int32_t)s->number_count,
+                             (int32_t)s->category_count};
+    const double target[] = {s->target_center, s->target_scale};
+    sha256_add(h, whole, sizeof whole);
+    sha256_add(h, target, sizeof target);
+    add_text(h, s->positive);
+    for (size_t i = 0; i < s->missing.count; i++)
+        add_text(h, s->missing.items[i]);
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = s->columns + i;
+        const int64_t plain[] = {c->type,      c->scale, c->impute, c->unknown, c->encode,
+                                 c->min_count, c->dim,   c->number, c->category};
+        add_text(h, c->name);
+        sha256_add(h, plain, sizeof plain);
+        add_vocab(h, c->vocab);
+    }
+    for (uint32_t i = 0; i < s->number_count; i++) {
+        const struct number_slot *n = s->numbers + i;
+        const double plain[] = {n->offset, n->center, n->factor,
+                                n->least,  n->most,   (double)n->impute};
+        const int32_t kind[] = {n->scale, n->indicator, (int32_t)n->quantile_count};
+        sha256_add(h, plain, sizeof plain);
+        sha256_add(h, kind, sizeof kind);
+        if (n->quantile_count)
+            sha256_add(h, n->quantiles, n->quantile_count * sizeof *n->quantiles);
+    }
+}
+
+
+/* --- all of it --- */
+
+static void add_weights(struct sha256 *h, const struct dataset *d)
+{
+    const struct rows *rows = &d->rows;
+    float piece[1024];
+    for (uint64_t i = 0; i < rows->count;) {
+        size_t n = 0;
+        for (; n < 1024 && i < rows->count; n++, i++)
+            memcpy(&piece[n], rows_at(rows, i) + rows->format.at_weight, sizeof *piece);
+        sha256_add(h, piece, n * sizeof *piece);
+    }
+}
+
+static bool is_weighted(const struct schema *s)
+{
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_WEIGHT)
+            return true;
+    return false;
+}
+
+void data_digest(const struct dataset *d, const struct schema *fitted, const struct split *split,
+                 const uint64_t *hash, char hex[65])
+{
+    struct sha256 h;
+    sha256_init(&h);
+    add_schema(&h, fitted);
+    sha256_add(&h, split->part, d->samples.count);
+    sha256_add(&h, hash, d->rows.count * sizeof *hash);
+    for (size_t i = 0; i < d->schema->column_count; i++)
+        if (d->schema->columns[i].category != UINT32_MAX)
+            add_vocab(&h, d->schema->columns[i].vocab);
+    add_vocab(&h, d->schema->labels);
+    if (d->target)
+        sha256_add(&h, d->target, d->rows.count * sizeof *d->target);
+    if (is_weighted(d->schema))
+        add_weights(&h, d);
+    sha256_hex(&h, hex);
+}

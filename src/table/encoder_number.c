@@ -1,0 +1,427 @@
+/* encoder_number.c - the numbers of an encoder. The values of a column are copied side by side, and
+ * only what its scale and imputation need is computed: the range always, a median by selection, all
+ * else from the sorted values. So every figure is exact, and the same whatever the order of rows or
+ * the number of threads. */
+#include "table/encoder_fit.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "csv/date.h"
+#include "table/quantile.h"
+
+/* The values of a column, none missing. */
+struct values {
+    float *v;
+    uint32_t count;
+    bool sorted;       /* v is ascending */
+    double low, high;
+    double mean, deviation; /* once values_spread was called */
+};
+
+/* The value at a rank, interpolated between neighbours. */
+static double at_rank(const struct values *s, double rank)
+{
+    uint32_t i = (uint32_t)rank;
+    float pair[2];
+    if (i + 1 >= s->count)
+        return s->high;
+    if (s->sorted) {
+        pair[0] = s->v[i];
+        pair[1] = s->v[i + 1];
+    } else {
+        select_floats(s->v, s->count, i, pair);
+    }
+    double part = rank - (double)i;
+    return (double)pair[0] * (1 - part) + (double)pair[1] * part;
+}
+
+static double at_share(const struct values *s, double share)
+{
+    return at_rank(s, share * (double)(s->count - 1));
+}
+
+/* Mean and deviation of sorted values. Two passes in double: the second sums the small deviations
+ * and not the large values. */
+static void values_spread(struct values *s)
+{
+    double sum = 0, second = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        sum += (double)s->v[i] - s->low;
+    s->mean = s->low + sum / (double)s->count;
+    for (uint32_t i = 0; i < s->count; i++) {
+        double d = (double)s->v[i] - s->mean;
+        second += d * d;
+    }
+    if (s->low < s->high)
+        s->deviation = sqrt(second / (double)s->count);
+    else
+        s->mean = s->low; /* a sum may have rounded */
+}
+
+/* The first place from `from` on with a value above `value`. */
+static uint32_t first_above(const struct values *s, uint32_t from, float value)
+{
+    uint32_t end = s->count;
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (s->v[middle] > value)
+            end = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+/* Different values, counted up to `most`. */
+static uint32_t count_distinct(const struct values *s, uint32_t most)
+{
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < s->count && distinct < most; distinct++)
+        i = first_above(s, i, s->v[i]);
+    return distinct;
+}
+
+/* Rows that share the most frequent value. Exact when it holds more than a quarter of the rows,
+ * else some number of rows up to a quarter. */
+static uint32_t count_often(const struct values *s)
+{
+    uint32_t step = s->count < 8 ? 1 : s->count / 8, often = 0, begin = 0;
+    for (uint32_t i = 0; i < s->count; i += step) {
+        uint32_t end = first_above(s, i, s->v[i]);
+        uint32_t first = begin;
+        for (uint32_t stop = i; first < stop;) {
+            uint32_t middle = first + (stop - first) / 2;
+            if (s->v[middle] < s->v[i])
+                first = middle + 1;
+            else
+                stop = middle;
+        }
+        often = end - first > often ? end - first : often;
+        begin = first;
+    }
+    return often;
+}
+
+/* The rule behind "auto". A number with many values goes by rank: with a long tail nearly all rows
+ * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
+ * (Gorishniy et al., 2021, use them for every column), and in large tables they are as good on
+ * columns without a tail, or better. In small ones such a column keeps its own distances: its few
+ * knots would bend what is straight. Where one value holds more than a quarter of the rows, ranks
+ * would press the others together, and the distance from that value is what counts (capital-gain
+ * of the adult data, counts of otto). Few values leave nothing to spread. Of two values the rare
+ * one would stand ten deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of
+ * covertype). So do 0..1 where less than a tenth of the rows, and less than RARE_ROWS, differ from
+ * the others: they do not say what a deviation is. */
+#define FEW_VALUES 50
+#define RARE_ROWS 10
+#define SMALL_ROWS 3000
+#define TAIL_DEVIATIONS 4
+static int scale_choose(struct values *s)
+{
+    uint32_t distinct = count_distinct(s, FEW_VALUES + 1), often = count_often(s);
+    uint64_t others = s->count - often;
+    if (distinct == 2 || (others < RARE_ROWS && 10 * others < s->count))
+        return SCALE_MINMAX;
+    if (distinct <= FEW_VALUES || 4 * (uint64_t)often > s->count)
+        return SCALE_STANDARD;
+    if (s->count >= SMALL_ROWS)
+        return SCALE_QUANTILE;
+    values_spread(s);
+    bool tail = fmax(s->high - s->mean, s->mean - s->low) > TAIL_DEVIATIONS * s->deviation;
+    return tail ? SCALE_QUANTILE : SCALE_STANDARD;
+}
+
+/* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would
+ * copy noise). */
+static void fit_quantiles(struct number_slot *n, const struct values *s)
+{
+    const uint32_t count = s->count;
+    uint32_t knots = count / 30;
+    knots = knots < 10 ? 10 : knots > 1000 ? 1000 : knots;
+    n->quantile_count = knots;
+    n->quantiles = mem_alloc(knots, sizeof *n->quantiles);
+    for (uint32_t i = 0; i < knots; i++)
+        n->quantiles[i] =
+            (float)at_rank(s, (double)i * (double)(count - 1) / (double)(knots - 1));
+    /* The outermost value stands at the middle of the last of `count` equal shares, not at the end
+     * of the last one, which would be a leap from its neighbours; one that many rows share, a cap
+     * perhaps, in the middle of their ranks, and what lies beyond it there too. */
+    float ends[2] = {n->quantiles[0], n->quantiles[knots - 1]};
+    struct quantile_room room;
+    quantile_choose()(n, ends, 2, &room);
+    double share = 0.5 / (double)count;
+    n->least = fmax(quantile_normal(share), (double)ends[0]);
+    n->most = fmin(quantile_normal(1 - share), (double)ends[1]);
+}
+
+/* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
+ * else; and a width that the rounding of values of this size to double explains is none. */
+static double factor_of(double width, double size)
+{
+    return width > 4 * DBL_EPSILON * size && isfinite(1 / width) ? 1 / width : 0;
+}
+
+/* Where "auto" chose the scale, and of a datetime, values end as far beyond the training range as
+ * it is wide (or where a missing one is filled in): a column that was nearly constant in training
+ * has a tiny spread, and a later value divided by it would drown all others. A scale that the
+ * config names goes on in a straight line. */
+static void fit_limits(struct number_slot *n, const struct values *s)
+{
+    if (n->scale == SCALE_QUANTILE)
+        return; /* fit_quantiles has set them */
+    double low = (s->low - n->center) * n->factor, high = (s->high - n->center) * n->factor;
+    double filled = n->indicator ? ((double)n->impute - n->center) * n->factor : low;
+    n->least = fmax(fmin(low - (high - low), filled), -SCHEMA_SCALED_MOST);
+    n->most = fmin(fmax(high + (high - low), filled), SCHEMA_SCALED_MOST);
+}
+
+static void fit_scale(struct number_slot *n, int scale, struct values *s)
+{
+    double size = fabs(n->offset) + fmax(fabs(s->low), fabs(s->high));
+    n->scale = scale == SCALE_AUTO ? scale_choose(s) : scale;
+    if (n->scale == SCALE_QUANTILE && !(s->low < s->high))
+        n->scale = SCALE_STANDARD; /* a constant has no ranks */
+    n->center = 0;
+    n->factor = 1;
+    n->least = -SCHEMA_SCALED_MOST;
+    n->most = SCHEMA_SCALED_MOST;
+    switch ((enum column_scale)n->scale) {
+    case SCALE_AUTO:
+    case SCALE_NONE:
+        n->center = -n->offset;
+        return;
+    case SCALE_STANDARD:
+        values_spread(s);
+        n->center = s->mean;
+        n->factor = factor_of(s->deviation, size);
+        return;
+    case SCALE_ROBUST:
+        n->center = at_share(s, 0.5);
+        double width = at_share(s, 0.75) - at_share(s, 0.25);
+        n->factor = factor_of(width > 0 ? width : (s->high - s->low) / 2, size);
+        return;
+    case SCALE_MINMAX:
+        n->center = s->low;
+        n->factor = factor_of(s->high - s->low, size);
+        return;
+    case SCALE_QUANTILE:
+        fit_quantiles(n, s);
+        return;
+    }
+}
+
+static void fit_impute(struct number_slot *n, int impute, struct values *s)
+{
+    switch ((enum column_impute)impute) {
+    case IMPUTE_MEDIAN:
+    case IMPUTE_ERROR: /* never used: such a row is refused */
+        n->impute = (float)at_share(s, 0.5);
+        return;
+    case IMPUTE_MEAN:
+        values_spread(s);
+        n->impute = (float)s->mean;
+        return;
+    case IMPUTE_ZERO:
+        n->impute = (float)-n->offset;
+        return;
+    }
+}
+
+/* --- the columns --- */
+
+struct number_task {
+    const struct fit *fit;
+    const uint32_t *column_of; /* by number slot: its column */
+    uint32_t first, count;     /* slots of this round */
+    float **copies;            /* by slot of the round: the rows' values, NaN = missing */
+    uint32_t *present;         /* by number slot, all rounds */
+    uint8_t *constant;
+};
+
+enum { GATHER_ROWS = 16384 };
+
+static void gather_tile(void *context, unsigned tile, unsigned thread)
+{
+    (void)thread;
+    struct number_task *t = context;
+    const uint32_t *rows = t->fit->rows;
+    uint64_t end = t->fit->count, from = (uint64_t)tile * GATHER_ROWS;
+    end = end - from < GATHER_ROWS ? end : from + GATHER_ROWS;
+    for (uint64_t i = from; i < end; i++) {
+        const unsigned char *record = rows_at(&t->fit->data->rows, rows[i]);
+        for (uint32_t k = 0; k < t->count; k++)
+            t->copies[k][i] = record_number(record, t->first + k);
+    }
+}
+
+/* Of zeros -0 is the lower one, as in the order of sort_floats. */
+static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
+{
+    bool minus = false, plus = false;
+    for (uint64_t i = 0; i < rows; i++) {
+        minus |= v[i] == 0 && signbit(v[i]);
+        plus |= v[i] == 0 && !signbit(v[i]);
+    }
+    *low = *low == 0 ? (minus ? -0.0f : 0.0f) : *low;
+    *high = *high == 0 ? (plus ? 0.0f : -0.0f) : *high;
+}
+
+#define LANES 16
+/* Drops missing values; returns how many are left. The loops over lanes become vectors. */
+static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
+{
+    float least[LANES], most[LANES];
+    uint32_t lacking[LANES] = {0}, count = 0, whole = (uint32_t)(rows / LANES * LANES);
+    for (int k = 0; k < LANES; k++) {
+        least[k] = INFINITY;
+        most[k] = -INFINITY;
+    }
+    for (uint32_t i = 0; i < whole; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            float x = v[i + (uint32_t)k];
+            least[k] = x < least[k] ? x : least[k];
+            most[k] = x > most[k] ? x : most[k];
+            lacking[k] += x != x;
+        }
+    for (uint64_t i = whole; i < rows; i++) {
+        least[0] = v[i] < least[0] ? v[i] : least[0];
+        most[0] = v[i] > most[0] ? v[i] : most[0];
+        lacking[0] += v[i] != v[i];
+    }
+    for (int k = 1; k < LANES; k++) {
+        least[0] = least[k] < least[0] ? least[k] : least[0];
+        most[0] = most[k] > most[0] ? most[k] : most[0];
+        lacking[0] += lacking[k];
+    }
+    *low = least[0];
+    *high = most[0];
+    if (*low == 0 || *high == 0)
+        sign_zeros(v, rows, low, high);
+    if (!lacking[0])
+        return (uint32_t)rows;
+    for (uint64_t i = 0; i < rows; i++)
+        if (v[i] == v[i])
+            v[count++] = v[i];
+    return count;
+}
+
+/* The sines and cosines of a datetime column lie in -1..1 as they are; missing, they are 0: no
+ * direction. */
+static void fit_cyclic(struct number_slot *n)
+{
+    n->scale = SCALE_NONE;
+    n->center = -n->offset;
+    n->factor = 1;
+    n->impute = 0;
+    n->indicator = false;
+}
+
+/* What the rules of a column read beyond its range and its median. */
+static bool needs_order(int scale, int impute)
+{
+    return impute == IMPUTE_MEAN || scale == SCALE_AUTO || scale == SCALE_STANDARD ||
+           scale == SCALE_QUANTILE;
+}
+
+static void fit_tile(void *context, unsigned tile, unsigned hand)
+{
+    (void)hand;
+    struct number_task *t = context;
+    uint32_t slot = t->first + tile;
+    struct schema *schema = t->fit->encoder->schema;
+    struct number_slot *n = &schema->numbers[slot];
+    const struct column *c = &schema->columns[t->column_of[slot]];
+    struct values s = {.v = t->copies[tile]};
+    t->present[slot] = s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
+    if (!s.count)
+        return;
+    s.low = (double)n->low;
+    s.high = (double)n->high;
+    n->indicator = s.count < t->fit->count;
+    t->constant[slot] = !(s.low < s.high);
+    if (slot > c->number) {
+        fit_cyclic(n);
+        return;
+    }
+    int scale = c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
+    s.sorted = needs_order(scale, c->impute);
+    if (s.sorted)
+        sort_floats(s.v, s.count);
+    fit_impute(n, c->impute, &s);
+    fit_scale(n, scale, &s);
+    if (scale == SCALE_AUTO)
+        fit_limits(n, &s);
+    t->constant[slot] |= !(n->factor > 0);
+}
+
+/* Columns that are copied at the same time: the copies and what sorting them takes must stay
+ * small beside the table. */
+static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
+{
+    const struct rows *rows = &f->data->rows;
+    uint64_t table = rows->count * rows->format.stride, column = 4 * f->count + 1;
+    uint64_t most = (table / 16 + ((uint64_t)8 << 20)) / column;
+    return most < 1 ? 1 : most > numbers ? numbers : (uint32_t)most;
+}
+
+static bool report(const struct number_task *t, struct err *e)
+{
+    struct schema *s = t->fit->encoder->schema;
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column *c = &s->columns[i];
+        if (c->number == UINT32_MAX)
+            continue;
+        uint32_t present = t->present[c->number];
+        c->missing = t->fit->count - present;
+        if (!present) {
+            err_set(e, ERR_COLUMN_EMPTY,
+                    "column \"%s\" has no value in any of the %llu training rows",
+                    text_quote_z(c->name), (unsigned long long)t->fit->count);
+            err_subject(e, c->name);
+            return err_help(e, "give it the type \"ignore\" in data.columns");
+        }
+        c->constant = t->constant[c->number] && !c->missing;
+    }
+    return true;
+}
+
+bool fit_numbers(struct fit *f, struct err *e)
+{
+    const struct schema *s = f->encoder->schema;
+    uint32_t numbers = s->number_count, most = columns_a_round(f, numbers);
+    uint64_t rows = f->count;
+    if (!numbers)
+        return true;
+    struct number_task task = {.fit = f};
+    uint32_t *column_of = mem_alloc(numbers, sizeof *column_of);
+    for (uint32_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        uint32_t parts = c->type == COLUMN_DATETIME ? DATE_PARTS : 1;
+        for (uint32_t k = 0; c->number != UINT32_MAX && k < parts; k++)
+            column_of[c->number + k] = i;
+    }
+    task.column_of = column_of;
+    task.present = mem_zero(numbers, sizeof *task.present);
+    task.constant = mem_zero(numbers, sizeof *task.constant);
+    task.copies = mem_alloc(most, sizeof *task.copies);
+    for (uint32_t k = 0; k < most; k++)
+        task.copies[k] = mem_alloc(rows ? rows : 1, sizeof **task.copies);
+    for (task.first = 0; task.first < numbers; task.first += most) {
+        task.count = numbers - task.first < most ? numbers - task.first : most;
+        threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
+        threads_run_few(task.count, fit_tile, &task);
+    }
+    bool good = report(&task, e);
+    for (uint32_t k = 0; k < most; k++)
+        mem_free(task.copies[k]);
+    mem_free(task.copies);
+    mem_free(task.present);
+    mem_free(task.constant);
+    mem_free(column_of);
+    return good;
+}

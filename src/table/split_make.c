@@ -1,0 +1,224 @@
+/* split_make.c - the split of a dataset: what its method reads, the lists of each part, and
+ * warnings about parts that are short. */
+#include "table/split.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "table/record.h"
+
+const char *const part_names[PARTS] = {"training", "validation", "test"};
+const char *const part_words[PARTS] = {"train", "valid", "test"};
+
+#define TILE_ROWS UINT64_C(16384)
+
+static uint64_t tile_end(uint64_t count, unsigned tile)
+{
+    uint64_t end = (tile + UINT64_C(1)) * TILE_ROWS;
+    return end < count ? end : count;
+}
+
+static unsigned tiles_of(uint64_t count)
+{
+    return (unsigned)((count + TILE_ROWS - 1) / TILE_ROWS);
+}
+
+/* --- what the methods read --- */
+
+/* The part of each row that has a file of its own; NULL: there are no such files. */
+static uint8_t *own_parts(const struct dataset *d)
+{
+    if (d->rows_of[PART_TRAIN] == d->rows.count)
+        return NULL;
+    uint8_t *fixed = mem_zero(d->rows.count, 1), *at = fixed + d->rows_of[PART_TRAIN];
+    for (int part = PART_VALID; part < PARTS; part++) {
+        memset(at, part + 1, d->rows_of[part]);
+        at += d->rows_of[part];
+    }
+    return fixed;
+}
+
+struct labels {
+    const struct dataset *data;
+    int32_t *label;
+};
+
+/* A sample's label is that of its last record. */
+static void label_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct labels *l = context;
+    const struct rows *rows = &l->data->rows;
+    const struct samples *samples = &l->data->samples;
+    (void)thread;
+    for (uint64_t i = tile * TILE_ROWS, end = tile_end(samples->count, tile); i < end; i++) {
+        uint64_t last = sample_first(samples, i) + sample_records(samples, i) - 1;
+        l->label[i] = record_int(rows_at(rows, last), rows->format.at_target);
+    }
+}
+
+static int32_t *own_labels(const struct dataset *d, const struct split_options *o)
+{
+    if (o->method != SPLIT_STRATIFIED || d->schema->task == TASK_REGRESSION)
+        return NULL;
+    struct labels l = {d, mem_alloc(d->samples.count + 1, sizeof *l.label)};
+    threads_run(tiles_of(d->samples.count), label_tile, &l);
+    return l.label;
+}
+
+/* --- the lists of the parts --- */
+
+struct listing {
+    struct split *split;
+    uint64_t count;
+    uint64_t (*first)[PARTS]; /* by tile: samples of each part before it; their counts at first */
+};
+
+static void count_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct listing *l = context;
+    uint64_t found[PARTS] = {0};
+    (void)thread;
+    for (uint64_t i = tile * TILE_ROWS, end = tile_end(l->count, tile); i < end; i++)
+        found[l->split->part[i]]++;
+    memcpy(l->first[tile], found, sizeof found);
+}
+
+static void list_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct listing *l = context;
+    uint64_t next[PARTS];
+    (void)thread;
+    memcpy(next, l->first[tile], sizeof next);
+    for (uint64_t i = tile * TILE_ROWS, end = tile_end(l->count, tile); i < end; i++) {
+        uint8_t part = l->split->part[i];
+        l->split->index[part][next[part]++] = (uint32_t)i;
+    }
+}
+
+static void list_parts(struct split *s, uint64_t count)
+{
+    unsigned tiles = tiles_of(count);
+    struct listing l = {s, count, mem_alloc(tiles + 1, sizeof *l.first)};
+    threads_run(tiles, count_tile, &l);
+    for (int part = PART_TRAIN; part < PARTS; part++) {
+        for (unsigned tile = 0; tile < tiles; tile++) {
+            uint64_t here = l.first[tile][part];
+            l.first[tile][part] = s->count[part];
+            s->count[part] += here;
+        }
+        s->index[part] = mem_alloc(s->count[part] ? s->count[part] : 1, sizeof *s->index[part]);
+    }
+    threads_run(tiles, list_tile, &l);
+    mem_free(l.first);
+}
+
+/* --- remarks --- */
+
+/* Notes about a column that says the part. */
+static void note_said(const struct split *split, const struct dataset *d,
+                      const struct split_options *o)
+{
+    const struct schema *s = d->schema;
+    char column[128];
+    if (o->method != SPLIT_COLUMN)
+        return;
+    snprintf(column, sizeof column, "%s", text_quote_z(s->columns[s->split_columns[0]].name));
+    if (d->left_out)
+        log_note("%llu row%s of data.train left out: column \"%s\" says a part that has its own "
+                 "file", (unsigned long long)d->left_out, d->left_out == 1 ? "" : "s", column);
+    if (!split->count[PART_VALID])
+        log_note("no row says \"valid\" in column \"%s\": there is nothing to choose the best "
+                 "weights by, and the last epoch's are kept", column);
+}
+
+/* Rows of a file of its own, which no split keeps apart from the training rows. */
+static void warn_shared(const struct split *s, const struct split_input *in, struct remarks *r)
+{
+    uint64_t shared[PARTS] = {0};
+    if (!in->fixed)
+        return;
+    split_shared(in, s->part, shared);
+    for (int part = PART_VALID; part < PARTS; part++)
+        if (shared[part])
+            remark_add(r,
+                       "%llu of %llu %s rows are of a group that training rows have too: the "
+                       "metrics are not those of new groups", (unsigned long long)shared[part],
+                       (unsigned long long)s->count[part], part_names[part]);
+}
+
+/* A part with much less than its share, because the method keeps rows together. */
+static void warn_short(const struct split *s, const struct split_options *o,
+                       const uint32_t want[PARTS], struct remarks *r)
+{
+    static const char *const reasons[] = {
+        [SPLIT_RANDOM] = "there are few rows",
+        [SPLIT_STRATIFIED] = "each label keeps a row to train on",
+        [SPLIT_GROUP] = "a group stays together, and these are few or large",
+        [SPLIT_TIME] = "rows of one time stay together, and the times are few",
+        [SPLIT_HASH] = "chance deals, and there are few rows or few keys"};
+    uint64_t all = (uint64_t)want[PART_TRAIN] + want[PART_VALID] + want[PART_TEST];
+    for (int part = PART_TRAIN; part < PARTS && o->method != SPLIT_COLUMN; part++)
+        if ((double)s->count[part] < SPLIT_SHORT * want[part])
+            remark_add(r,
+                       "data.split (method %s) leaves %llu of %llu rows for %s, whose share is %u: "
+                       "%s; other fractions may fit", split_method_names[o->method],
+                       (unsigned long long)s->count[part], (unsigned long long)all,
+                       part_names[part], want[part], reasons[o->method]);
+}
+
+/* Columns of type group that the split does not read: nothing else reads them. */
+static void warn_groups(const struct split *split, const struct schema *s,
+                        const struct split_options *o, struct remarks *r)
+{
+    bool parted = split->count[PART_VALID] || split->count[PART_TEST];
+    for (size_t i = 0; parted && i < s->column_count; i++) {
+        bool read = s->columns[i].type != COLUMN_GROUP;
+        for (size_t k = 0; k < s->split_column_count; k++)
+            read |= s->split_columns[k] == i;
+        if (!read)
+            remark_add(r,
+                       "column \"%s\" of type group has no effect, as data.split.method is %s: "
+                       "rows of a group may be in several parts; set the method to \"group\" to "
+                       "keep them together", text_quote_z(s->columns[i].name),
+                       split_method_names[o->method]);
+    }
+}
+
+bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
+                struct remarks *remarks, struct err *e)
+{
+    uint8_t *fixed = own_parts(d);
+    int32_t *label = own_labels(d, o);
+    const struct split_input in = {.rows = d->samples.count,
+                                   .fixed = fixed,
+                                   .label = label,
+                                   .key = d->key,
+                                   .time = d->time,
+                                   .said = d->said};
+    *s = (struct split){.part = mem_zero(in.rows + 1, sizeof *s->part)};
+    uint32_t want[PARTS];
+    bool good = split_rows(o, &in, s->part, want, e);
+    if (good) {
+        list_parts(s, in.rows);
+        note_said(s, d, o);
+        warn_short(s, o, want, remarks);
+        warn_groups(s, d->schema, o, remarks);
+        if (o->method == SPLIT_GROUP)
+            warn_shared(s, &in, remarks);
+    }
+    mem_free(fixed);
+    mem_free(label);
+    return good;
+}
+
+void split_free(struct split *s)
+{
+    for (int part = PART_TRAIN; part < PARTS; part++)
+        mem_free(s->index[part]);
+    mem_free(s->part);
+    *s = (struct split){0};
+}

@@ -1,0 +1,119 @@
+/* view.c - raw records become what a network sees: ids become slots and classes, a target is
+ * standardised, numbers are imputed and scaled (column_apply). Each record by itself. */
+#include "table/view.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "table/cell.h"
+#include "table/record.h"
+
+#define TILE_ROWS 8192 /* a power of two, so that no tile lies in two chunks */
+
+struct encoding {
+    const struct dataset *data;
+    const struct encoder *encoder;
+    struct rows *to;
+    uint64_t tile_rows;
+    bool *same_slots; /* by category slot: every id is its slot already */
+    bool same_classes;
+};
+
+static void map_ids(unsigned char *at, size_t stride, uint64_t count, const int32_t *map)
+{
+    for (uint64_t i = 0; i < count; i++, at += stride) {
+        int32_t id;
+        memcpy(&id, at, sizeof id);
+        id = id < 0 ? id : map[id];
+        memcpy(at, &id, sizeof id);
+    }
+}
+
+static void put_targets(const struct encoding *p, unsigned char *at, uint64_t first, uint64_t count)
+{
+    const struct schema *s = p->encoder->schema;
+    const double *target = p->data->target + first;
+    for (uint64_t i = 0; i < count; i++, at += s->format.stride) {
+        float y = (float)((target[i] - s->target_center) / s->target_scale);
+        memcpy(at, &y, sizeof y);
+    }
+}
+
+static void encode_tile(void *context, unsigned tile, unsigned thread)
+{
+    const struct encoding *p = context;
+    const struct schema *s = p->encoder->schema;
+    size_t stride = s->format.stride;
+    uint64_t first = tile * p->tile_rows, count = p->to->count - first;
+    (void)thread;
+    count = count < p->tile_rows ? count : p->tile_rows;
+    unsigned char *records = rows_at(p->to, first);
+    if (p->to->chunks != p->data->rows.chunks)
+        memcpy(records, rows_at(&p->data->rows, first), count * stride);
+    for (uint32_t k = 0; k < s->category_count; k++)
+        if (!p->same_slots[k])
+            map_ids(records + s->format.at_category + 4 * (size_t)k, stride, count,
+                    p->encoder->slot_of[k]);
+    if (s->task == TASK_REGRESSION)
+        put_targets(p, records + s->format.at_target, first, count);
+    else if (!p->same_classes)
+        map_ids(records + s->format.at_target, stride, count, p->encoder->class_of);
+    column_apply(s, records, count);
+}
+
+static bool is_identity(const int32_t *map, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && map[i] == (int32_t)i)
+        i++;
+    return i == count;
+}
+
+static void look_for_identities(struct encoding *p)
+{
+    const struct schema *raw = p->data->schema;
+    p->same_slots = mem_zero(raw->category_count + 1, sizeof *p->same_slots);
+    for (size_t i = 0; i < raw->column_count; i++) {
+        uint32_t slot = raw->columns[i].category;
+        if (slot != UINT32_MAX)
+            p->same_slots[slot] =
+                is_identity(p->encoder->slot_of[slot], vocab_count(raw->columns[i].vocab) + 2);
+    }
+    p->same_classes = p->encoder->class_of &&
+                      is_identity(p->encoder->class_of, vocab_count(raw->labels));
+}
+
+static unsigned char *const *new_chunks(const struct rows *like)
+{
+    uint64_t in_chunk = UINT64_C(1) << like->shift;
+    uint64_t count = (like->count + in_chunk - 1) >> like->shift;
+    unsigned char **chunks = mem_zero(count + 1, sizeof *chunks);
+    for (uint64_t i = 0; i < count; i++)
+        chunks[i] = mem_alloc(in_chunk, like->format.stride);
+    return chunks;
+}
+
+struct view *view_make(struct dataset *d, const struct encoder *c, bool give)
+{
+    struct view *v = mem_zero(1, sizeof *v);
+    v->rows = d->rows;
+    if (!give)
+        v->rows.chunks = new_chunks(&d->rows);
+    struct encoding p = {.data = d, .encoder = c, .to = &v->rows, .tile_rows = TILE_ROWS};
+    if (p.tile_rows >> v->rows.shift)
+        p.tile_rows = UINT64_C(1) << v->rows.shift;
+    look_for_identities(&p);
+    threads_run((unsigned)((v->rows.count + p.tile_rows - 1) / p.tile_rows), encode_tile, &p);
+    mem_free(p.same_slots);
+    if (give)
+        d->rows.chunks = NULL;
+    return v;
+}
+
+void view_free(struct view *v)
+{
+    if (v)
+        rows_release(&v->rows);
+    mem_free(v);
+}
