@@ -88,8 +88,8 @@ static const struct option train_options_table[] = {
      .type = OPT_SEED,
      .offset = AT(seed),
      .standard = "0",
-     .help = "The seed of everything random: split, initial weights, order of rows, dropout. "
-             "Above 2^53 it is written as a string of digits."},
+     .help = "The seed of everything random but the split: initial weights, order of rows, "
+             "dropout. Above 2^53 it is written as a string of digits."},
     {.key = "time_limit_s",
      .type = OPT_NUMBER,
      .offset = AT(time_limit_s),

@@ -28,7 +28,7 @@ struct split_options {
     bool method_given;
     char *column;         /* NULL: see INTERFACE.md, split.column */
     double valid, test;   /* fractions */
-    int64_t seed;
+    uint64_t seed;
 };
 
 struct data_options {

@@ -346,7 +346,7 @@ bool split_rows(const struct split_options *o, const struct split_input *in, uin
                 uint32_t want[PARTS], struct err *e)
 {
     assert(in->rows < UINT32_MAX);
-    struct shares s = {.in = in, .seed = (uint64_t)o->seed, .part = part, .want = want,
+    struct shares s = {.in = in, .seed = o->seed, .part = part, .want = want,
                        .valid = o->valid, .test = o->test};
     s.rows = mem_alloc(in->rows + 1, sizeof *s.rows);
     for (uint64_t i = 0; i < in->rows; i++) {

@@ -14,8 +14,7 @@ static uint32_t want[PARTS];
 static bool split(int method, double valid, double test, uint64_t seed,
                   const struct split_input *in, struct err *e)
 {
-    struct split_options o = {
-        .method = method, .valid = valid, .test = test, .seed = (int64_t)seed};
+    struct split_options o = {.method = method, .valid = valid, .test = test, .seed = seed};
     memset(part, 77, sizeof part);
     memset(counts, 0, sizeof counts);
     err_clear(e);
