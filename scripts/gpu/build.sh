@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
-# build.sh - parts of gpu_verify.sh: build, tests, opens.
+# build.sh - parts of gpu_verify.sh: build, opens.
 
 # --- build ---
 have_packages() { printf '#include <cjson/cJSON.h>\n#include <stddef.h>\n#include <csv.h>\nint main(void) { return 0; }\n' |
@@ -15,8 +15,8 @@ use_packages() { # else those that were carried here
 part_build() {
     [ $emulated = yes ] || [ -n "$nvcc" ] || skip "no CUDA toolkit: nvcc is not found" || return
     use_packages || { fail "cJSON and libcsv are not here: carry build/third-party, made by scripts/gpu_verify.sh --pack"; return 1; }
-    local targets="all parity gpu-constants units"
-    [ $emulated = yes ] && targets="emulated parity-emulated units"
+    local targets="all testing parity gpu-constants"
+    [ $emulated = yes ] && targets="emulated parity-emulated"
     local nvcc_here="NVCC=$nvcc"
     [ $emulated = yes ] && nvcc_here="NVCC="
     # shellcheck disable=SC2086 # words
@@ -28,27 +28,10 @@ part_build() {
     passed
 }
 
-# --- tests: those of every floor, with this compiler ---
-part_tests() {
-    need_program || return
-    local good=0 bad=""
-    find "$build/unit" -type f -perm -u+x 2>/dev/null | sort >"$work/units"
-    [ -s "$work/units" ] || { fail "no unit tests were built"; return 1; }
-    # shellcheck disable=SC2016 # the inner shell's
-    xargs -P "$jobs" -n 1 sh -c 'timeout 100 "$1" >"$0.$(basename "$1").out" 2>&1 || echo "$1"' "$work/units" <"$work/units" >"$work/units.bad"
-    bad=$(tr '\n' ' ' <"$work/units.bad")
-    good=$(($(wc -l <"$work/units") - $(wc -l <"$work/units.bad")))
-    echo "$good of $(wc -l <"$work/units") programs passed; not: ${bad:-none}"
-    for test in $bad; do echo "--- $test"; tail -n 20 "$work/units.$(basename "$test").out"; done
-    [ -z "$bad" ] || fail "unit tests: $bad"
-    passed
-}
-
-# --- opens: what does not want the card opens none of its libraries, and how fast the program starts; with stand-ins for the libraries,
-# and with this machine's own driver and card ---
+# --- opens: a command that does not use the card opens none of its libraries; with stand-ins for them, and with this machine's driver ---
 part_opens() {
     need_gpu && need_program || return
-    strace -o /dev/null true 2>/dev/null || skip "no strace, or it may not trace here: what is opened was not looked at" || return
+    strace -o /dev/null true 2>/dev/null || skip "no strace, or it may not trace here" || return
     local test unseen=""
     for test in robust/backends.sh robust/startup.sh "emulate/opens.sh --card"; do
         echo "--- $test"

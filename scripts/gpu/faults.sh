@@ -109,9 +109,9 @@ part_memory() {
     perl -MJSON::PP -e 'local $/; open my $f, "<", "trace.json" or die; my %us;
         $us{"$_->{pid}/$_->{tid}"} += $_->{dur} // 0 for @{decode_json(<$f>)->{traceEvents}}; print "profile, us: host $us{\"1/1\"}, steps $us{\"2/1\"}, operations $us{\"2/2\"}\n";
         exit !($us{"2/1"} > 0 && $us{"2/2"} > 0 && $us{"2/1"} < $us{"1/1"})' || fail "the profile lacks the card's times"
-    cp trace.json "$results/profile.json"
+    cp trace.json "$work/profile.json"
     # the driver's start is within its patience: where nobody keeps the card awake, that takes seconds
-    local patience=5 runs=3 stands=7 most=20
+    local patience=15 runs=3 stands=17 most=30
     [ $emulated = no ] || patience=1 runs=1 stands=2 most=4
     DNN_PATIENCE=$patience "$hooked" train c.json -o w.dnn --set train.epochs=1000000 --set train.early_stopping.patience=0 \
         --set train.time_limit_s=$most >out 2>err &

@@ -62,6 +62,6 @@ part_guests() {
     done; done
     cat v.times
     [ -s v.times ] || fail "nothing was timed"
-    { echo "{\"program\": \"gpu_verify guests\", \"emulated\": $([ $emulated = yes ] && echo true || echo false), \"rows\": ["; sed '$!s/$/,/' v.times; echo ']}'; } >"$results/guests.json"
+    { echo "{\"program\": \"gpu_verify guests\", \"emulated\": $([ $emulated = yes ] && echo true || echo false), \"rows\": ["; sed '$!s/$/,/' v.times; echo ']}'; } >"$work/guests.json"
     passed
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # what is used here is set by scripts/gpu_verify.sh
-# train.sh - parts of gpu_verify.sh: repeat, learning, precision: trainings by the program, and what the other parts share of them.
+# train.sh - parts of gpu_verify.sh: first, warpgroups, repeat, learning, precision, wgmma: trainings by the program.
 
 # --- trainings by the program ---
 config() { # FILE DATA EPOCHS BATCH: 14 numbers, 128-128-2
@@ -27,6 +27,29 @@ within() { # FILE FILE BOUND WHAT
     far=$(furthest "$1" "$2" 2>&1)
     echo "$4: $far, at most $3"
     awk -v a="$far" -v b="$3" 'BEGIN { exit !(a + 0 == a && a <= b) }' || fail "$4: $far"
+}
+
+# --- first: one training of a config, its answers on the GPU and on the CPU ---
+part_first() {
+    prepare || return
+    try "$dnn" train c.json -o f.dnn --json >f.out || { fail "a training"; return; }
+    cat f.out
+    grep -q '"used":"dnn_gpu"' f.out || fail "it did not use the GPU"
+    for where in gpu cpu; do try "$dnn" predict f.dnn "$(small).csv" -o f.$where.csv -q --backend dnn_$where || fail "predict on $where"; done
+    within f.gpu.csv f.cpu.csv 1e-4 "answers of both"
+    passed
+}
+# --- warpgroups: the trial that lets the Hopper products in, in each precision ---
+part_warpgroups() {
+    prepare 2 || return
+    local precision
+    for precision in bf16 fp16; do
+        DNN_WGMMA=always try "$hooked" check c.json -v --set backend.precision=$precision 2>wgmma.err || fail "$precision: check"
+        cat wgmma.err
+        ! grep -q 'they are not used' wgmma.err || fail "$(grep -m 1 'they are not used' wgmma.err)"
+        grep -q 'products are those of warpgroups\|they are not used' wgmma.err || skip "not a card of 9.0, or a toolkit without 90a" || return
+    done
+    passed
 }
 
 part_repeat() {
@@ -109,14 +132,8 @@ part_wgmma() {
     prepare 2 || return
     local way width=512 batch=4096 precision
     [ "$emulated" = yes ] && width=48 batch=128
-    for precision in bf16 fp16; do
-        DNN_WGMMA=always try "$hooked" check c.json -v --set backend.precision=$precision 2>wgmma.log || fail "$precision: check"
-        if ! grep -q 'products are those of warpgroups' wgmma.log; then
-            ! grep -q 'they are not used' wgmma.log || { fail "$(grep -m 1 'they are not used' wgmma.log)"; continue; }
-            skip "not a card of 9.0, or a toolkit without 90a"
-            return
-        fi
-    done
+    DNN_WGMMA=always "$hooked" check c.json -v --set backend.precision=bf16 2>&1 | grep -q 'products are those of warpgroups' ||
+        skip "warpgroups do not serve here" || return
     for way in always none; do
         DNN_WGMMA=$way "$parity" --precision "$work/wgmma.$way" 2>"$work/wgmma.err" || fail "$way: a product: $(grep 'not ok' "$work/wgmma.err" | head -n 3)"
         cat "$work/wgmma.err"

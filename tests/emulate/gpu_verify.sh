@@ -8,8 +8,8 @@ build=$(cd "$(dirname "$DNN")/.." && pwd)
 export BUILD=$WORK/build OUT=$WORK/report
 export real_make made=$WORK/made broken=no
 real_make=$(command -v make)
-unset MAKEFLAGS MFLAGS MAKELEVEL PEERS COMMIT CUDA_ARCHS GPU_VERIFY_SECONDS
-mkdir -p bin "$BUILD/emulated" "$BUILD/parity" "$BUILD/unit"
+unset MAKEFLAGS MFLAGS MAKELEVEL PEERS COMMIT CUDA_ARCHS GPU_VERIFY_SECONDS GPU_VERIFY_PART_SECONDS
+mkdir -p bin "$BUILD/emulated" "$BUILD/parity"
 cat >bin/make <<'SH'
 #!/bin/sh
 echo "$*" >"$made"
@@ -17,9 +17,7 @@ echo "$*" >"$made"
 "$real_make" -n "$@" >/dev/null
 SH
 ln -s "$DNN" "$BUILD/emulated/dnn"
-printf '#!/bin/sh\necho 1..1\n' >"$BUILD/unit/good"
-printf '#!/bin/sh\necho "not ok 1 - bad to the bone"\nexit 1\n' >"$BUILD/unit/bad"
-chmod +x bin/make "$BUILD"/unit/*
+chmod +x bin/make
 ln -s "$build/parity/emulated" "$BUILD/parity/emulated"
 PATH=$WORK/bin:$PATH
 verify() { run "$ROOT/scripts/gpu_verify.sh" "$@"; }
@@ -35,14 +33,24 @@ is_json() { perl -MJSON::PP -e 'local $/; open my $in, "<", $ARGV[0] or die; dec
 # --- what is asked for ---
 verify --part nonsense
 is_exit 64 "a part that is none: 64"
-err_has "no part nonsense; there are: build tests" "and which there are"
+err_has "no part nonsense; there are: build first" "and which there are"
+verify --stage nonsense
+is_exit 64 "a stage that is none: 64"
+err_has "there are: right fast trust rare" "and which there are"
+verify --list
+is_exit 0 "--list"
+for stage in right fast trust rare; do
+    seconds=$(awk -v s=$stage '$1 == s { n += $3 + 0 } END { print n + 0 }' out)
+    [ "$seconds" -ge 200 ] && [ "$seconds" -le 620 ]
+    ok $? "stage $stage: its parts have limits" "$seconds s"
+done
 verify --part
 is_exit 64 "a part without a name: 64"
 verify --emulated=yes
 is_exit 64 "an unknown option: 64"
 verify --help
 is_exit 0 "--help"
-out_has "a skipped part is not a pass" "says what counts"
+out_has "a part was skipped, which is no pass" "says what counts"
 [ ! -e "$OUT" ]
 ok $? "none of these writes a report"
 
@@ -62,10 +70,10 @@ ok $? "and its label" "$(cat row.json)"
 
 # --- parts that pass ---
 mkdir -p "$OUT"
-echo stale >"$OUT/bench.json"
-parts="opens repeat learning faults memory gpucheck"
+echo stale >"$OUT/logs.tar.gz"
+parts="first opens repeat learning faults memory gpucheck"
 # shellcheck disable=SC2046,SC2086 # words
-verify --emulated $(printf -- '--part %s ' $parts sanitizer constants)
+verify --emulated $(printf -- '--part %s ' $parts sanitizer constants kernels)
 is_exit 69 "an emulated card is never green"
 for part in build $parts; do state $part passed "$part passes"; done
 for part in sanitizer constants; do
@@ -73,22 +81,24 @@ for part in sanitizer constants; do
     is "$(told parts $part why)" "not on an emulated device" "and why"
 done
 is "$(grep -c "^$(date -u +%Y-%m-%d)\|^gpu_verify, 20[0-9-]* [0-9:]* UTC, commit" "$OUT/report.txt")" 1 "the report is dated, and names the commit"
-tail -n 1 "$OUT/report.txt" | grep -q '^7 passed; failed: none; skipped, which is not a pass: sanitizer constants; [0-9]* s; exit 69$'
+tail -n 1 "$OUT/report.txt" | grep -q '^8 passed; failed: none; skipped, which is not a pass: sanitizer constants; an optional tool is missing: kernels; [0-9]* s; exit 69$'
 ok $? "and closes with what passed and what did not" "$(tail -n 1 "$OUT/report.txt")"
 same out "$OUT/report.txt" "it is what was shown"
-is "$(ls "$OUT" | tr '\n' ' ')" "log.txt profile.json report.txt verify.json " "all in one folder, and nothing of an earlier run"
-is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit date emulated exit gpu parts program seconds " "verify.json: what it tells"
+is "$(ls "$OUT" | tr '\n' ' ')" "logs.tar.gz report.txt verify.json " "three files, and nothing of an earlier run"
+mkdir logs && tar -xzf "$OUT/logs.tar.gz" -C logs
+ok $? "the logs unpack"
+is "$(told | tr ' ' '\n' | sort | tr '\n' ' ')" "commit constants date emulated exit gpu guests musts parts program rows seconds " "verify.json: its keys"
 is "$(told emulated) $(told exit) $(told gpu)" "yes 69 the emulated device" "that the card is emulated, and the verdict"
 told date | grep -qE '^20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]$'
 ok $? "when it was" "$(told date)"
 for part in build $parts sanitizer; do
     is "$(told parts "$part")" "exit part seconds state why" "$part: state, exit, seconds and why"
-    is_json "$BUILD/verify/$part.json" "$part: what it leaves"
+    is_json "$BUILD/verify/$part.state" "$part: its state"
 done
-is_json "$OUT/profile.json" "the profile"
+is_json logs/profile.json "the profile"
 is_json "$BUILD/verify/gpucheck.result" "what gpucheck measured"
-is "$(grep -c '^===== ' "$OUT/log.txt")" 9 "the log has each part"
-for name in emulated parity-emulated units NVCC= BUILD=; do
+is "$(ls logs/*.log | wc -l)" 11 "each part has its log"
+for name in emulated parity-emulated NVCC= BUILD=; do
     grep -q -- "$name" "$made"
     ok $? "make is asked for $name" "$(cat "$made")"
 done
@@ -109,7 +119,7 @@ echo '{"program": "parity", "passed": 1}' >"$result"
 echo "dnn: note: dnn_gpu: no CUDA graphs (cudaErrorNotSupported from cudaStreamBeginCapture)" >&2
 SH
 chmod +x "$BUILD/parity/emulated"
-verify --emulated --part tests --part parity --part repeat --part constants
+verify --emulated --part parity --part repeat --part constants
 is_exit 1 "a part that fails: 1, whatever was skipped"
 state repeat failed "a card that is wrong in one command: repeat"
 told parts repeat why | grep -q "answers in batches of 7 have other bytes"
@@ -117,12 +127,7 @@ ok $? "and in what" "$(told parts repeat why)"
 state parity failed "a card that makes no graphs: parity, whose recorded half was none"
 told parts parity why | grep -q "nothing was recorded: .*no CUDA graphs"
 ok $? "and that is said" "$(told parts parity why)"
-state tests failed "a unit test that fails: tests"
-told parts tests why | grep -q "unit/bad "
-ok $? "and which" "$(told parts tests why)"
-grep -q "not ok 1 - bad to the bone" "$OUT/log.txt"
-ok $? "what it said stands in the log"
-grep -q '^1 passed; failed: tests parity repeat; skipped, which is not a pass: constants; .* exit 1$' "$OUT/report.txt"
+grep -q '^1 passed; failed: parity repeat; skipped, which is not a pass: constants; .* exit 1$' "$OUT/report.txt"
 ok $? "the closing verdict names them" "$(cat "$OUT/report.txt")"
 is "$(told exit)" 1 "as verify.json does"
 mv sound "$BUILD/emulated/dnn"
@@ -130,6 +135,16 @@ broken=yes verify --emulated --part constants
 is_exit 1 "what does not build: 1"
 told parts build why | grep -q "it does not build"
 ok $? "and that is said" "$(told parts build why)"
+
+# --- a part that hangs is ended, and the next one has its turn ---
+printf '#!/bin/sh\nsleep 1000\n' >"$BUILD/parity/emulated"
+GPU_VERIFY_PART_SECONDS=10 verify --emulated --part parity --part first
+state parity failed "a part that hangs fails"
+told parts parity why | grep -q "ended after its limit"
+ok $? "and that is said" "$(told parts parity why)"
+state first passed "the part behind it has its turn"
+rm "$BUILD/parity/emulated"
+ln -s "$build/parity/emulated" "$BUILD/parity/emulated"
 
 # --- parts that are skipped: the time is up, the program is missing, there is no card ---
 GPU_VERIFY_SECONDS=0 verify --emulated --part repeat
