@@ -221,18 +221,6 @@ bool config_set(struct json_doc *doc, const char *set, struct err *e)
     return good;
 }
 
-/* --- defaults of the preset --- */
-
-bool config_of_preset(struct config *c, const struct json_doc *doc)
-{
-    const struct preset *p = preset_of(doc);
-    if (!p || p->learning_rate <= 0 || c->train.optimizer.kind == OPTIM_SGD ||
-        json_path(json_root(doc), "train.optimizer.learning_rate"))
-        return false;
-    c->train.optimizer.learning_rate = p->learning_rate;
-    return true;
-}
-
 /* --- files --- */
 
 static void join(char **path, const char *config)
@@ -292,6 +280,14 @@ static bool apply(struct config *c, const struct overrides *o, struct setting_li
     return true;
 }
 
+/* Where each value came from; preset: the keys that it gave. */
+static void collect(struct setting_list *l, const struct config *c, const struct text *preset)
+{
+    settings_collect(l, config_table, "", c, c->doc, "config");
+    for (size_t at = 0; at < preset->length; at += strlen(preset->data + at) + 1)
+        settings_from(l, preset->data + at, "preset");
+}
+
 static bool load(struct config *c, const struct overrides *o, struct err *e)
 {
     static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
@@ -303,17 +299,19 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     if (json_kind(json_root(c->doc)) == JSON_OBJECT)
         drop_absent(c->doc);
     c->model.doc = c->doc;
-    if (!opt_read(config_table, c->doc, json_root(c->doc), "", c, e))
-        return config_blame(c, e);
+    struct text of_preset = {0};
     struct setting_list l = {0};
-    bool of_preset = config_of_preset(c, c->doc);
-    settings_collect(&l, config_table, "", c, c->doc, "config");
-    if (of_preset)
-        settings_from(&l, "train.optimizer.learning_rate", "preset");
+    bool good = config_add_preset(c->doc, &of_preset, e) &&
+                opt_read(config_table, c->doc, json_root(c->doc), "", c, e);
+    if (good)
+        collect(&l, c, &of_preset);
+    text_free(&of_preset);
+    if (!good)
+        return config_blame(c, e);
     opt_each(config_table, "", c, join_row, c);
     if (isnan(c->backend.memory_limit_gb))
         c->backend.memory_limit_gb = 0;
-    bool good = (config_environment(&c->backend, o, false, &l, e) ||
+    good = (config_environment(&c->backend, o, false, &l, e) ||
                  config_placed(c, "backend.device", e)) &&
                 apply(c, o, &l, e);
     c->settings = l.items;

@@ -25,9 +25,9 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
                      const char *from);
 void settings_from(struct setting_list *l, const char *key, const char *from);
 
-/* Defaults that the preset in doc has of its own take the place of the tables', where doc names no
- * value. True: one did, train.optimizer.learning_rate. */
-bool config_of_preset(struct config *c, const struct json_doc *doc);
+/* Puts the defaults of the preset that doc names into doc, where it has no value of its own. keys:
+ * those that were put there, with a NUL behind each. */
+bool config_add_preset(struct json_doc *doc, struct text *keys, struct err *e);
 
 /* The environment and the command line put over the backend section; then every job's own word is
  * set. batch: the key that --batch-size means is predict_batch_size. */

@@ -39,11 +39,10 @@ static void write_members(const struct config *c, const struct config *raw, bool
     json_close(out, '}');
 }
 
-static bool put_model(struct json_doc *doc, const struct config *c, const struct features *f,
-                      struct err *e)
+static bool put_model(struct json_doc *doc, const struct config *c, struct err *e)
 {
     struct text model = {0};
-    bool good = model_resolved(&c->model, f, &model, e) && json_set(doc, "model", model.data, e);
+    bool good = model_resolved(&c->model, &model, e) && json_set(doc, "model", model.data, e);
     text_free(&model);
     return good;
 }
@@ -54,13 +53,12 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     struct config raw = {0};
     if (!opt_read(config_table, c->doc, json_root(c->doc), "", &raw, e))
         return false;
-    config_of_preset(&raw, c->doc);
     struct json_out out = {0};
     write_members(c, &raw, f || portable, &out);
     opt_release(config_table, &raw);
     struct json_doc *doc = json_parse_own(out.text.data, out.text.length, "resolved", e);
     text_free(&out.text);
-    if (!doc || (f && !put_model(doc, c, f, e))) {
+    if (!doc || (f && !put_model(doc, c, e))) {
         json_free(doc);
         return false;
     }

@@ -11,7 +11,7 @@ static bool read_layers(struct model *m, const struct model_options *o, const st
                         struct err *e)
 {
     struct modelread r;
-    if (!modelread(o, f, &r, e))
+    if (!modelread(o, &r, e))
         return false;
     struct layer **output = o->stored ? NULL : modelread_output(f->outputs, e);
     const bool good = o->stored || output;

@@ -20,8 +20,7 @@ struct model_options {
 bool model_check(const struct model_options *o, struct err *e);
 /* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved,
  * model file). Can be read back, and then gives the same model. */
-bool model_resolved(const struct model_options *o, const struct features *f, struct text *json,
-                    struct err *e);
+bool model_resolved(const struct model_options *o, struct text *json, struct err *e);
 
 struct model {
     struct features features; /* copied */

@@ -63,12 +63,11 @@ struct layer **modelread_output(uint32_t outputs, struct err *e)
 }
 
 /* r->preset's layers with r->spec. */
-static struct layer **preset_layers(const struct modelread *r, const struct features *f,
-                                    uint32_t *count, struct err *e)
+static struct layer **layers_of(const struct modelread *r, uint32_t *count, struct err *e)
 {
     struct json_out out = {0};
     struct layer **layers = NULL;
-    if (r->preset->layers(r->spec, f, &out, e))
+    if (preset_layers(r->preset, r->spec, &out, e))
         layers = read_text(out.text.data, out.text.length, count, e);
     text_free(&out.text);
     return layers;
@@ -82,7 +81,7 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
         return true;
     mem_free(r->spec); /* opt_read has released its members */
     r->spec = NULL;
-    if (e && e->id == ERR_CONFIG_KEY && r->preset->becomes && !e->help[0])
+    if (e && e->id == ERR_CONFIG_KEY && r->preset->same_as && !e->help[0])
         err_help(e, "preset \"%s\" chooses by itself; a preset that is named takes options: set "
                     "model.preset to \"mlp\" too",
                  r->preset->name);
@@ -90,12 +89,12 @@ static bool read_spec(struct modelread *r, const struct json_doc *doc, const str
 }
 
 /* "auto" becomes a preset with its defaults. */
-static bool decide(struct modelread *r, const struct features *f, struct err *e)
+static bool follow(struct modelread *r, struct err *e)
 {
     struct text text = {0};
-    if (!r->preset->becomes)
+    if (!r->preset->same_as)
         return true;
-    const struct preset *chosen = r->preset->becomes(f);
+    const struct preset *chosen = preset_find(r->preset->same_as);
     opt_release(r->preset->options, r->spec);
     mem_free(r->spec);
     r->spec = NULL;
@@ -145,8 +144,7 @@ static bool read_beside(struct modelread *r, const struct model_options *o, cons
                        "the layers");
 }
 
-static bool read_preset(struct modelread *r, const struct model_options *o,
-                        const struct features *f, struct err *e)
+static bool read_preset(struct modelread *r, const struct model_options *o, struct err *e)
 {
     const struct json *word = o->model ? json_get(o->model, "preset") : NULL;
     const struct json *list = o->model ? json_get(o->model, "layers") : NULL;
@@ -155,9 +153,9 @@ static bool read_preset(struct modelread *r, const struct model_options *o,
         return false;
     if (word && !read_spec(r, o->doc, o->model, e))
         return false;
-    if (!decide(r, f, e))
+    if (!follow(r, e))
         return false;
-    r->layers = preset_layers(r, f, &r->count, e);
+    r->layers = layers_of(r, &r->count, e);
     return r->layers && (!list || json_kind(list) == JSON_NULL || read_beside(r, o, list, e));
 }
 
@@ -184,8 +182,7 @@ static bool read_stored(struct modelread *r, const struct model_options *o, stru
     return r->layers != NULL;
 }
 
-bool modelread(const struct model_options *o, const struct features *f, struct modelread *r,
-               struct err *e)
+bool modelread(const struct model_options *o, struct modelread *r, struct err *e)
 {
     *r = (struct modelread){0};
     const struct json *model = o->model;
@@ -210,7 +207,7 @@ bool modelread(const struct model_options *o, const struct features *f, struct m
     } else if (model && json_kind(model) != JSON_OBJECT) {
         good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
     } else {
-        good = read_preset(r, o, f, e);
+        good = read_preset(r, o, e);
     }
     if (!good)
         modelread_release(r);
@@ -231,17 +228,16 @@ void modelread_release(struct modelread *r)
 bool model_check(const struct model_options *o, struct err *e)
 {
     struct modelread r;
-    if (!modelread(o, NULL, &r, e))
+    if (!modelread(o, &r, e))
         return false;
     modelread_release(&r);
     return true;
 }
 
-bool model_resolved(const struct model_options *o, const struct features *f, struct text *json,
-                    struct err *e)
+bool model_resolved(const struct model_options *o, struct text *json, struct err *e)
 {
     struct modelread r;
-    if (!modelread(o, f, &r, e))
+    if (!modelread(o, &r, e))
         return false;
     struct json_out out = {0};
     json_open(&out, NULL, '{');

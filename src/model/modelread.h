@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/* What the object comes to: the preset after "auto" was decided (NULL: the layers were spelled
+/* What the object comes to: the preset, "auto" as the one it stands for (NULL: the layers were spelled
  * out), its options (free with modelread_release) and the hidden layers. */
 struct modelread {
     const struct preset *preset;
@@ -12,9 +12,7 @@ struct modelread {
     struct layer **layers;
     uint32_t count;
 };
-/* f NULL: features are not known yet. */
-bool modelread(const struct model_options *o, const struct features *f, struct modelread *r,
-               struct err *e);
+bool modelread(const struct model_options *o, struct modelread *r, struct err *e);
 void modelread_release(struct modelread *r);
 /* The dense layer to `outputs`; NULL after an error. Freed as a list of one. */
 struct layer **modelread_output(uint32_t outputs, struct err *e);

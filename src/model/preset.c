@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
-
 #define LAYERS_ROW(spec)                                                                           \
     {                                                                                              \
         .key = "layers", .type = OPT_CUSTOM, .flags = OPT_NULLABLE,                                \
@@ -19,10 +17,9 @@
         .help = "The name of a ready list of layers."                                              \
     }
 
-/* --- auto and linear have no options. A linear model has nothing that a long step could upset,
- * and far to go: at a rate of 0.001, 200 epochs of a few hundred rows end on the way. 0.01 was
- * compared with others on eleven tables of 30 to 60,000 rows: small ones gain, large ones lose
- * nothing to speak of --- */
+/* --- auto and linear have no options. A linear model bears long steps, and needs them: at a rate
+ * of 0.001, 200 epochs of a few hundred rows are too few. 0.01 was compared with others on eleven
+ * tables of 30 to 60,000 rows: small ones gain, large ones lose next to nothing --- */
 
 struct plain_spec {
     int preset;
@@ -38,20 +35,10 @@ static const struct option linear_options[] = {PRESET_ROW(linear_words),
                                                LAYERS_ROW(struct plain_spec),
                                                {0}};
 
-static bool linear_layers(const void *spec, const struct features *f, struct json_out *out,
-                          struct err *e)
-{
-    (void)spec, (void)f, (void)e;
-    json_open(out, NULL, '[');
-    json_close(out, ']');
-    return true;
-}
-
 /* --- mlp. Its defaults were compared with others on nine public tabular sets of 1,000 to 60,000
  * rows: a smooth activation gains most on mixed columns, more dropout costs most where the target
  * is a smooth function of few numbers --- */
 
-enum mlp_norm { MLP_NONE, MLP_BATCH, MLP_LAYER };
 struct mlp_spec {
     int preset;
     struct opt_ints hidden;
@@ -99,63 +86,30 @@ static const struct option mlp_options[] = {
     {0},
 };
 
-static void put_layer(struct json_out *out, const char *type)
-{
-    json_open(out, NULL, '{');
-    json_put_string(out, "type", type);
-}
-
-static bool mlp_layers(const void *spec, const struct features *f, struct json_out *out,
-                       struct err *e)
-{
-    (void)f, (void)e;
-    const struct mlp_spec *s = spec;
-    json_open(out, NULL, '[');
-    for (size_t i = 0; i < s->hidden.count; i++) {
-        put_layer(out, "dense");
-        json_put_int(out, "units", s->hidden.items[i]);
-        json_close(out, '}');
-        if (s->norm != MLP_NONE) {
-            put_layer(out, s->norm == MLP_BATCH ? "batch_norm" : "layer_norm");
-            json_close(out, '}');
-        }
-        put_layer(out, activation_words[s->activation]);
-        json_close(out, '}');
-        if (s->dropout > 0) {
-            put_layer(out, "dropout");
-            json_put_number(out, "p", s->dropout);
-            json_close(out, '}');
-        }
-    }
-    json_close(out, ']');
-    return true;
-}
-
 /* --- the list --- */
-
-static const struct preset *auto_becomes(const struct features *f)
-{
-    (void)f;
-    return preset_find("mlp");
-}
 
 const struct preset presets[] = {
     {.name = "auto",
      .summary = "The default preset: mlp.",
      .options = auto_options,
      .spec_size = sizeof(struct plain_spec),
-     .becomes = auto_becomes},
+     .same_as = "mlp"},
     {.name = "linear",
      .summary = "No hidden layer: logistic, softmax or linear regression.",
      .options = linear_options,
      .spec_size = sizeof(struct plain_spec),
-     .learning_rate = 0.01,
-     .layers = linear_layers},
+     .layers = "[]",
+     .config = "{\"train\": {\"optimizer\": {\"learning_rate\": 0.01}}}",
+     .unless = "train.optimizer.type=sgd"}, /* its steps are as long as the gradient */
     {.name = "mlp",
      .summary = "Dense layers, each with an activation.",
      .options = mlp_options,
      .spec_size = sizeof(struct mlp_spec),
-     .layers = mlp_layers},
+     .layers = "[{\"each\": \"hidden\", \"layers\": ["
+               "{\"type\": \"dense\", \"units\": \"{hidden}\"}, "
+               "{\"if\": \"{norm}\", \"type\": \"{norm}_norm\"}, "
+               "{\"type\": \"{activation}\"}, "
+               "{\"if\": \"{dropout}\", \"type\": \"dropout\", \"p\": \"{dropout}\"}]}]"},
 };
 
 size_t preset_count(void)

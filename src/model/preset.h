@@ -1,26 +1,30 @@
-/* preset.h - a preset is a name for a list of layers; its options stand beside the name. */
+/* preset.h - a preset is a fragment of config: defaults for any key, and a list of layers. Its
+ * options stand beside its name in "model". To add one: a row in preset.c. */
 #ifndef DNN_MODEL_PRESET_H
 #define DNN_MODEL_PRESET_H
 
 #include "base/opt.h"
-#include "base/rowfmt.h"
 
 struct preset {
     const char *name, *summary;
-    const struct option
-        *options; /* first "preset", a word with this name alone; last "layers", see model.h */
+    /* Into a struct of spec_size bytes. The first is "preset", a word with this name alone; the
+     * last is "layers", see model.h. */
+    const struct option *options;
     size_t spec_size;
-    /* Appends the JSON list text of the hidden layers for these features (NULL: not known yet, for
-     * a check of the options). The dense layer to features.outputs is not among them. */
-    bool (*layers)(const void *spec, const struct features *f, struct json_out *out, struct err *e);
-    /* What train.optimizer.learning_rate is where the config names none and the optimiser is not
-     * sgd, whose steps are as long as the gradient; 0: as for every preset. */
-    double learning_rate;
-    const struct preset *(*becomes)(
-        const struct features *f); /* auto: which preset it is for these features; else NULL */
+    /* The hidden layers, a JSON list. "{hidden}" stands for the value of the option `hidden`, also
+     * inside a longer string. Two members of an entry are for the list alone: "if": the entry is
+     * left out where the value is "none", null, false, 0 or empty; "each": NAME, with "layers":
+     * these stand there once for each item of the option NAME, which is that item in them. */
+    const char *layers;
+    /* Defaults of the config that differ from the tables', a JSON object; NULL: none. They count
+     * where the config names no value. unless: "key=word", not where the config says so. */
+    const char *config, *unless;
+    const char *same_as; /* the preset that this one stands for; NULL: itself */
 };
 extern const struct preset presets[];
 size_t preset_count(void);
 const struct preset *preset_find(const char *name); /* NULL when unknown */
+/* Appends the JSON list of hidden layers for these options (spec, as opt_read filled it). */
+bool preset_layers(const struct preset *p, const void *spec, struct json_out *out, struct err *e);
 
 #endif

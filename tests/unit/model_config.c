@@ -41,11 +41,11 @@ static void round_trip(const char *text, const char *want)
     struct text once = {0}, twice = {0};
     struct json_doc *doc = text ? json_parse(text, strlen(text), "model.json", &e) : NULL;
     ok(model_resolved(&(struct model_options){.doc = doc, .model = doc ? json_root(doc) : NULL},
-                      &features, &once, &e),
+                      &once, &e),
        "%s resolves %s", text ? text : "nothing", e.what);
     struct json_doc *back = json_parse(once.data, once.length, "back", &e);
     ok(back && model_resolved(&(struct model_options){.doc = back, .model = json_root(back)},
-                              &features, &twice, &e),
+                              &twice, &e),
        "  and so does the answer %s", e.what);
     is_string(twice.data, once.data, "  to itself");
     if (want)

@@ -1,0 +1,88 @@
+/* config_preset.c - the defaults that a preset brings: its fragment of config, laid under the
+ * document. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config_table.h"
+#include "model/preset.h"
+
+struct laying {
+    struct json_doc *doc;
+    struct text *keys;
+    struct err *e;
+};
+
+/* The preset of the config, "auto" as the one it stands for; NULL: none, or an unknown one. */
+static const struct preset *preset_of(const struct json_doc *doc)
+{
+    const struct json *word = json_path(json_root(doc), "model.preset");
+    const struct json *layers = json_path(json_root(doc), "model.layers");
+    if (!word && layers && json_kind(layers) != JSON_NULL)
+        return NULL;
+    const struct preset *p = preset_find(word ? json_string(word) : "auto");
+    return p && p->same_as ? preset_find(p->same_as) : p;
+}
+
+/* Whether the document says "key=word". */
+static bool says(const struct json_doc *doc, const char *condition)
+{
+    char key[80];
+    const char *equals = strchr(condition, '=');
+    snprintf(key, sizeof key, "%.*s", (int)(equals - condition), condition);
+    const struct json *v = json_path(json_root(doc), key);
+    return v && strcmp(json_string(v), equals + 1) == 0;
+}
+
+/* False: a value stands at the key or in the way to it, right or wrong. */
+static bool is_free(const struct json_doc *doc, const char *key)
+{
+    char way[120];
+    for (const char *dot = strchr(key, '.'); dot; dot = strchr(dot + 1, '.')) {
+        snprintf(way, sizeof way, "%.*s", (int)(dot - key), key);
+        const struct json *v = json_path(json_root(doc), way);
+        if (v && json_kind(v) != JSON_OBJECT)
+            return false;
+    }
+    return !json_path(json_root(doc), key);
+}
+
+static bool lay_value(const struct laying *l, const char *key, const struct json *value)
+{
+    struct text text = {0};
+    if (!is_free(l->doc, key))
+        return true;
+    json_write(&text, value, 0);
+    bool good = json_set(l->doc, key, text.data, l->e);
+    text_add(l->keys, key, strlen(key) + 1);
+    text_free(&text);
+    return good;
+}
+
+/* Objects are walked down to the keys that the config's table has. */
+static bool lay(const struct laying *l, const char *path, const struct json *from)
+{
+    bool good = true;
+    for (const struct json *c = json_at(from, 0); c && good; c = json_next(c)) {
+        struct text key = {0};
+        text_printf(&key, "%s%s%s", path, *path ? "." : "", json_key(c));
+        const struct option *row = opt_find(config_table, key.data);
+        bool inside = json_kind(c) == JSON_OBJECT && (!row || row->type == OPT_TABLE);
+        good = inside ? lay(l, key.data, c) : lay_value(l, key.data, c);
+        text_free(&key);
+    }
+    return good;
+}
+
+bool config_add_preset(struct json_doc *doc, struct text *keys, struct err *e)
+{
+    if (json_kind(json_root(doc)) != JSON_OBJECT)
+        return true;
+    const struct preset *p = preset_of(doc);
+    if (!p || !p->config || (p->unless && says(doc, p->unless)))
+        return true;
+    struct json_doc *fragment = json_parse_own(p->config, strlen(p->config), p->name, e);
+    bool good =
+        fragment && lay(&(struct laying){.doc = doc, .keys = keys, .e = e}, "", json_root(fragment));
+    json_free(fragment);
+    return good;
+}
