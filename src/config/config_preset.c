@@ -81,8 +81,8 @@ bool config_add_preset(struct json_doc *doc, struct text *keys, struct err *e)
     if (!p || !p->config || (p->unless && says(doc, p->unless)))
         return true;
     struct json_doc *fragment = json_parse_own(p->config, strlen(p->config), p->name, e);
-    bool good =
-        fragment && lay(&(struct laying){.doc = doc, .keys = keys, .e = e}, "", json_root(fragment));
+    struct laying l = {.doc = doc, .keys = keys, .e = e};
+    bool good = fragment && lay(&l, "", json_root(fragment));
     json_free(fragment);
     return good;
 }

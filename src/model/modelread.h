@@ -4,8 +4,8 @@
 
 #include "model/model.h"
 
-/* What the object comes to: the preset, "auto" as the one it stands for (NULL: the layers were spelled
- * out), its options (free with modelread_release) and the hidden layers. */
+/* What the object comes to: the preset, "auto" as the one it stands for (NULL: the layers are
+ * spelled out), its options and the hidden layers. Free it with modelread_release. */
 struct modelread {
     const struct preset *preset;
     void *spec;
