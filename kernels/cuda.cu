@@ -252,5 +252,5 @@ extern "C" const struct machine_type machine_cuda = {
     cuda_refresh,    cuda_shadow_of, cuda_act_form, cuda_rounds,  cuda_describe,
     cuda_expect,
     NULL,            NULL,          cuda_reserve_bytes, cuda_mark,    cuda_marked,
-    cuda_join,
+    cuda_join,       false,         cuda_path,
 };

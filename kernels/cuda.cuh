@@ -253,5 +253,6 @@ void cuda_record(struct machine *m);
 struct routine *cuda_stop(struct machine *m);
 void cuda_play(struct machine *m, struct routine *r, uint32_t times);
 void cuda_drop(struct machine *m, struct routine *r);
+bool cuda_path(const struct routine *r, struct machine_path *path);
 
 #endif

@@ -20,6 +20,7 @@ struct cuda_routine {
     bool played;
     bool refused; /* a capture of it was */
     bool heavy;   /* one of its graphs found no room: it is issued */
+    struct machine_path path; /* of the last round that was issued */
     uint32_t asked, whole; /* rounds: of the last play; of WHOLE, 0: not chosen, or NO_WHOLE */
     cudaGraphExec_t graphs[SIZES];
 };
@@ -95,15 +96,27 @@ static bool capture_is_lost(const struct card *m)
 }
 
 /* Those that belong together go together (kernels_issue_front). */
-static void issue_all(struct card *m, const struct cuda_routine *r)
+static void issue_all(struct card *m, struct cuda_routine *r)
 {
+    r->path = {"plain", r->count, 0, 0};
     for (uint32_t i = 0; i < r->count && !cuda_lost(m) && !capture_is_lost(m);) {
         struct kernel_op front[KERNEL_FRONT];
         uint32_t n = 0;
         for (; n < KERNEL_FRONT && i + n < r->count; n++)
             front[n] = {(uint32_t)r->ops[i + n].op, r->bytes + r->ops[i + n].at};
-        i += cuda_run_front(m, front, n);
+        n = cuda_run_front(m, front, n);
+        i += n;
+        r->path.pieces++;
+        r->path.longest = n > r->path.longest ? n : r->path.longest;
     }
+    if (r->path.longest > 1)
+        r->path.name = "fused";
+}
+
+bool cuda_path(const struct routine *r, struct machine_path *path)
+{
+    *path = ((const struct cuda_routine *)r)->path;
+    return path->pieces > 0;
 }
 
 /* Why there are no graphs: said once, and the work goes on without them. */

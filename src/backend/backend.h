@@ -197,6 +197,15 @@ typedef void machine_issuer(void *context, struct machine *m);
 struct routine *machine_record(struct machine *m, machine_issuer *issuer, void *context);
 void machine_play(struct machine *m, struct routine *r, uint32_t times);
 void routine_drop(struct machine *m, struct routine *r); /* NULL does nothing */
+/* How a machine plays a routine: its operations in so many pieces, rounds of strips on a CPU and
+ * launches on a device. name: "strips" or "fused" where a piece has several, else "plain". */
+struct machine_path {
+    const char *name;
+    uint32_t operations, pieces;
+    uint32_t longest; /* operations of the longest piece */
+};
+/* Behind a play of it. False: this kind of machine does not tell. */
+bool machine_path_of(const struct routine *r, struct machine_path *path);
 /* All issued work is done. False with the machine's first failure, which may be that it took longer
  * than so many seconds. */
 #define MACHINE_PATIENCE 600.0 /* without an end for so long: it hangs */

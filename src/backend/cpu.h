@@ -71,6 +71,7 @@ void cpu_record(struct machine *m);
 struct routine *cpu_stop(struct machine *m);
 void cpu_play(struct machine *m, struct routine *r, uint32_t times);
 void cpu_drop(struct machine *m, struct routine *r);
+bool cpu_path(const struct routine *r, struct machine_path *path);
 void cpu_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
 /* Scratch for as many threads as there are now, and shared scratch of so many bytes. */
 void cpu_reserve(struct cpu *m, uint64_t shared);

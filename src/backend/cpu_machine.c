@@ -218,4 +218,5 @@ const struct machine_type machine_cpu = {
     .ask = cpu_ask,
     .broken_off = cpu_broken_off,
     .in_place = true,
+    .path = cpu_path,
 };

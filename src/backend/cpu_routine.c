@@ -286,6 +286,19 @@ void cpu_routine_free(struct cpu_routine *r)
     mem_free(r);
 }
 
+bool cpu_path(const struct routine *routine, struct machine_path *path)
+{
+    const struct cpu_routine *r = (const struct cpu_routine *)routine;
+    path->operations = r->op_count;
+    for (uint32_t i = 0; i < r->round_count; i++) {
+        const struct round *round = &r->rounds[i];
+        path->pieces += !round->end;
+        path->longest = round->count > path->longest ? round->count : path->longest;
+    }
+    path->name = path->longest > 1 ? "strips" : "plain";
+    return true;
+}
+
 void cpu_drop(struct machine *m, struct routine *r)
 {
     (void)m;

@@ -457,6 +457,12 @@ void machine_play(struct machine *m, struct routine *r, uint32_t times)
     m->type->play(m, r, times);
 }
 
+bool machine_path_of(const struct routine *r, struct machine_path *path)
+{
+    *path = (struct machine_path){.name = "plain"};
+    return r->machine->type->path && r->machine->type->path(r, path);
+}
+
 void routine_drop(struct machine *m, struct routine *r)
 {
     if (r)

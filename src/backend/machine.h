@@ -72,6 +72,7 @@ struct machine_type {
     double (*marked)(struct machine *m, uint32_t i);
     void (*join)(struct machine *m, uint32_t slot); /* see backend.h; NULL: its fence waits */
     bool in_place; /* its memory is the host's */
+    bool (*path)(const struct routine *r, struct machine_path *path); /* NULL: it does not tell */
 };
 
 struct machine {

@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/thread.h"
 #include "check/bench_parts.h"
+#include "model/preset.h"
 
 const char *const bench_size_names[] = {"small", "medium", "large", NULL};
 
@@ -241,6 +242,27 @@ static bool all_rows(struct bench_task *t, struct err *e)
     return true;
 }
 
+/* Which path serves each preset, on each side. */
+static bool all_paths(struct bench_task *t, struct err *e)
+{
+    struct bench *b = t->b;
+    bool good = true;
+    if (t->q->operation_count || t->q->model)
+        return true;
+    for (size_t i = 0; i < preset_count() && b->preset_count < BENCH_PRESETS && good; i++) {
+        struct bench_preset *p = &b->presets[b->preset_count];
+        if (presets[i].same_as)
+            continue;
+        p->name = presets[i].name;
+        b->preset_count++;
+        for (int side = 0; side < BENCH_SIDES && good; side++)
+            good = !t->machines[side] ||
+                   (bench_path(t, p->name, false, (enum bench_side)side, &p->train[side], e) &&
+                    bench_path(t, p->name, true, (enum bench_side)side, &p->predict[side], e));
+    }
+    return good;
+}
+
 static bool run(struct bench_task *t, const struct backend_options *o, struct err *e)
 {
     if (t->q->model && !(t->file = modelfile_load(t->q->model, e)))
@@ -251,7 +273,7 @@ static bool run(struct bench_task *t, const struct backend_options *o, struct er
         if (t->machines[side])
             bench_measure_limits(t, (enum bench_side)side);
     t->until = clock_now() + ALL_S;
-    return all_rows(t, e);
+    return all_paths(t, e) && all_rows(t, e);
 }
 
 bool bench_run(const struct bench_request *q, struct bench *b, struct err *e)

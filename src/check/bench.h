@@ -28,6 +28,16 @@ struct bench_figure {
     double success;    /* 1: where an iteration does not come to its end, there is no row */
     double percent;    /* of the limit; negative: none was measured */
 };
+/* How a machine plays a job of a preset. */
+struct bench_path {
+    bool made, stacks; /* stacks: its layers say that they may be one piece (model_stacks) */
+    struct machine_path path;
+};
+enum { BENCH_PRESETS = 16 };
+struct bench_preset {
+    const char *name;
+    struct bench_path train[BENCH_SIDES], predict[BENCH_SIDES];
+};
 struct bench_row {
     const char *name;  /* of an operation or a job */
     struct bench_figure figures[BENCH_SIZES][BENCH_SIDES];
@@ -46,6 +56,8 @@ struct bench {
     struct bench_limits limits[BENCH_SIDES];
     struct bench_row rows[BENCH_ROWS];
     unsigned count;
+    struct bench_preset presets[BENCH_PRESETS]; /* where all rows were wanted */
+    unsigned preset_count;
     unsigned left_out;             /* figures that there was no time for */
     double seconds;
 };

@@ -17,6 +17,7 @@ enum { NUMBERS = 28, CLASSES = 2, RECORDS = 45056 };
 
 struct work_net {
     struct machine *machine;
+    const char *preset; /* NULL: a network for the size */
     struct json_doc *doc;
     struct model_options model;
     struct loss_options loss;
@@ -84,9 +85,12 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
         w->features = *w->own;
         w->model = modelfile_model(t->file);
     } else {
-        int length = snprintf(text, sizeof text,
-                              "{\"preset\": \"mlp\", \"hidden\": [%u, %u%s%.0u], \"dropout\": 0}",
-                              width, width, width > 128 ? ", " : "", width > 128 ? width : 0);
+        int length =
+            w->preset
+                ? snprintf(text, sizeof text, "{\"preset\": \"%s\"}", w->preset)
+                : snprintf(text, sizeof text,
+                           "{\"preset\": \"mlp\", \"hidden\": [%u, %u%s%.0u], \"dropout\": 0}",
+                           width, width, width > 128 ? ", " : "", width > 128 ? width : 0);
         w->doc = json_parse(text, (size_t)length, "bench", e);
         if (!w->doc)
             return false;
@@ -155,6 +159,36 @@ static bool open_net(struct bench_task *t, struct work_net *w, enum bench_size s
              (unsigned long long)step_room(w->stepper));
     set_weights(t, w);
     return !training || network_source(w->network, &w->source, e);
+}
+
+/* Room for answers, and what they are measured against. */
+static void make_answers(struct work_net *w)
+{
+    uint64_t count = w->source.count;
+    uint32_t outputs = w->features.outputs;
+    w->logits = mem_zero(count * outputs, sizeof *w->logits);
+    w->probability = mem_zero(count * outputs, sizeof *w->probability);
+    w->weights = mem_zero(count, sizeof *w->weights);
+    w->labels = mem_zero(count, sizeof *w->labels);
+    w->values = mem_zero(count, sizeof *w->values);
+    w->targets = mem_zero(count, sizeof *w->targets);
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *at = rows_at(&w->source.rows, i);
+        float target;
+        memcpy(&w->labels[i], at + w->features.format.at_target, sizeof *w->labels);
+        memcpy(&target, at + w->features.format.at_target, sizeof target);
+        w->targets[i] = outputs > 1 ? 0 : (double)target;
+        w->weights[i] = 1;
+    }
+}
+
+/* The table of learning rates, and room for answers. */
+static void make_rooms(struct work_net *w)
+{
+    w->table = mem_zero(w->steps, sizeof *w->table);
+    for (uint32_t i = 0; i < w->steps; i++)
+        w->table[i] = (struct hyper){1e-3, 1e-2};
+    make_answers(w);
 }
 
 static void close_net(struct work_net *w)
@@ -236,27 +270,6 @@ static bool evaluate(void *context, uint32_t times, struct err *e)
     return good;
 }
 
-/* Room for answers, and what they are measured against. */
-static void make_answers(struct work_net *w)
-{
-    uint64_t count = w->source.count;
-    uint32_t outputs = w->features.outputs;
-    w->logits = mem_zero(count * outputs, sizeof *w->logits);
-    w->probability = mem_zero(count * outputs, sizeof *w->probability);
-    w->weights = mem_zero(count, sizeof *w->weights);
-    w->labels = mem_zero(count, sizeof *w->labels);
-    w->values = mem_zero(count, sizeof *w->values);
-    w->targets = mem_zero(count, sizeof *w->targets);
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *at = rows_at(&w->source.rows, i);
-        float target;
-        memcpy(&w->labels[i], at + w->features.format.at_target, sizeof *w->labels);
-        memcpy(&target, at + w->features.format.at_target, sizeof target);
-        w->targets[i] = outputs > 1 ? 0 : (double)target;
-        w->weights[i] = 1;
-    }
-}
-
 /* Operations and bytes of one batch: the way back takes twice the way forward, but for the dx of
  * the first layer; an optimiser reads and writes parameters and two states, and reads gradients. */
 static struct bench_size_of size_of(const struct work_net *w)
@@ -290,12 +303,26 @@ bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum be
     struct work_net w = {.machine = t->machines[side]};
     bool good = open_net(t, &w, size, job == JOB_TRAIN, e);
     if (good) {
-        w.table = mem_zero(w.steps, sizeof *w.table);
-        for (uint32_t i = 0; i < w.steps; i++)
-            w.table[i] = (struct hyper){1e-3, 1e-2};
-        make_answers(&w);
+        make_rooms(&w);
         struct bench_size_of of = size_of(&w);
         good = bench_time(t, side, works[job], &w, &of, precision_of(&w), f, e);
+    }
+    close_net(&w);
+    return good;
+}
+
+bool bench_path(struct bench_task *t, const char *preset, bool answers, enum bench_side side,
+                struct bench_path *p, struct err *e)
+{
+    enum { PLAYS = 3 }; /* the first is plain, the second recorded */
+    struct work_net w = {.machine = t->machines[side], .preset = preset};
+    bool good = open_net(t, &w, BENCH_SMALL, !answers, e);
+    if (good) {
+        make_rooms(&w);
+        for (int i = 0; i < PLAYS && good; i++)
+            good = answers ? predict(&w, 1, e) : train(&w, 1, e);
+        p->stacks = model_stacks(network_model(w.network));
+        p->made = good && step_path(w.stepper, answers, &p->path);
     }
     close_net(&w);
     return good;

@@ -94,6 +94,37 @@ static void write_results(const struct bench *b, struct json_out *out)
     json_close(out, '}');
 }
 
+static void write_path(const struct bench_path *p, const char *key, struct json_out *out)
+{
+    if (!p->made)
+        return;
+    json_open(out, key, '{');
+    json_put_string(out, "path", p->path.name);
+    json_put_int(out, "operations", p->path.operations);
+    json_put_int(out, "pieces", p->path.pieces);
+    json_put_bool(out, "stacks", p->stacks);
+    json_close(out, '}');
+}
+
+static void write_paths(const struct bench *b, struct json_out *out)
+{
+    json_open(out, "paths", '{');
+    for (unsigned i = 0; i < b->preset_count; i++) {
+        const struct bench_preset *p = &b->presets[i];
+        json_open(out, p->name, '{');
+        json_open(out, "train", '{');
+        for (int side = BENCH_SIDES - 1; side >= 0; side--)
+            write_path(&p->train[side], side_keys[side], out);
+        json_close(out, '}');
+        json_open(out, "predict", '{');
+        for (int side = BENCH_SIDES - 1; side >= 0; side--)
+            write_path(&p->predict[side], side_keys[side], out);
+        json_close(out, '}');
+        json_close(out, '}');
+    }
+    json_close(out, '}');
+}
+
 static void write_gain(const struct bench_row *r, int size, struct json_out *out)
 {
     const struct bench_figure *cpu = &r->figures[size][BENCH_CPU],
@@ -138,6 +169,7 @@ void bench_json(const struct bench *b, struct json_out *out)
     write_limits(b, out);
     write_results(b, out);
     write_gains(b, out);
+    write_paths(b, out);
     json_put_int(out, "left_out", b->left_out);
     json_put_number(out, "seconds", b->seconds);
     json_close(out, '}');
@@ -173,6 +205,23 @@ static void text_figure(const struct bench_figure *f, struct text *out)
         text_printf(out, " %10.4g %6s", f->seconds * 1e3, "");
 }
 
+static void text_path(const struct bench_preset *preset, const char *job,
+                      const struct bench_path *sides, struct text *out)
+{
+    static const char *const names[BENCH_SIDES] = {"CPU", "GPU"};
+    for (int side = 0; side < BENCH_SIDES; side++) {
+        const struct bench_path *p = &sides[side];
+        if (!p->made)
+            continue;
+        text_printf(out, "path of %-8s %-7s on the %s: %s, %u operations in %u piece%s%s\n",
+                    preset->name, job, names[side], p->path.name, p->path.operations,
+                    p->path.pieces, p->path.pieces == 1 ? "" : "s",
+                    side == BENCH_GPU && p->stacks && p->path.pieces == p->path.operations
+                        ? "; its layers may be fused, and are not"
+                        : "");
+    }
+}
+
 void bench_text(const struct bench *b, struct text *out)
 {
     for (int side = 0; side < BENCH_SIDES; side++)
@@ -194,6 +243,11 @@ void bench_text(const struct bench *b, struct text *out)
                 text_printf(out, "  %.3gx, %s", gain(r, size), recommendation(gain(r, size)));
             text_char(out, '\n');
         }
+    text_put(out, b->preset_count ? "\n" : "");
+    for (unsigned i = 0; i < b->preset_count; i++) {
+        text_path(&b->presets[i], "train", b->presets[i].train, out);
+        text_path(&b->presets[i], "predict", b->presets[i].predict, out);
+    }
     if (b->emulated)
         text_put(out, "\nthe device is emulated: its figures are those of the emulator\n");
     text_printf(out, "\n%.1f s\n", b->seconds);

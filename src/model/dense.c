@@ -165,6 +165,7 @@ const struct layer_type layer_dense = {
     .spec_size = sizeof(struct dense_spec),
     .takes_ids = true,
     .takes_act = true,
+    .stacks = true,
     .plan = plan,
     .init = init,
     .forward = forward,

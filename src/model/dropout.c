@@ -92,6 +92,7 @@ const struct layer_type layer_dropout = {
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct dropout_spec),
+    .stacks = true,
     .plan = plan,
     .forward = forward,
     .backward = backward,

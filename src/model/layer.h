@@ -131,6 +131,8 @@ struct layer_type {
     bool nests;                   /* "layers" inside: read into children before check */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
+    bool stacks;                  /* a machine may compute it in one piece with its neighbours that
+                                   * do so too, with the same bits: kernels/mlp.cu */
     /* What one option alone cannot show. NULL: nothing. E13. */
     bool (*check)(const struct layer *l, const struct json_doc *doc, const struct json *at,
                   const char *path, struct err *e);

@@ -155,6 +155,14 @@ uint64_t model_flops(const struct model *m)
     return m->flops;
 }
 
+bool model_stacks(const struct model *m)
+{
+    for (uint32_t i = 0; i < m->layer_count; i++)
+        if (!m->layers[i]->type->stacks)
+            return false;
+    return true;
+}
+
 void model_describe(const struct model *m, struct json_out *out)
 {
     json_put_int(out, "inputs", m->width);

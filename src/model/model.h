@@ -68,6 +68,8 @@ struct act *model_forward(const struct model *m, struct pass *p, real *target);
 void model_backward(const struct model *m, struct pass *p);
 /* Multiply-adds x 2 of one row, forward; what is looked up in a table costs none. */
 uint64_t model_flops(const struct model *m);
+/* Whether all layers say that a machine may compute them in one piece (layer_type.stacks). */
+bool model_stacks(const struct model *m);
 void model_describe(
     const struct model *m,
     struct json_out *out); /* layers with shapes and parameters, for inspect and check */

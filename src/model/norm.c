@@ -244,6 +244,7 @@ const struct layer_type layer_layer_norm = {
     .options = layer_options,
     .examples = layer_examples,
     .spec_size = sizeof(struct norm_spec),
+    .stacks = true,
     .plan = layer_plan,
     .init = init,
     .forward = layer_forward,

@@ -43,6 +43,15 @@ void step_ask(struct stepper *s, bool (*stop)(void))
     s->stop = stop;
 }
 
+bool step_path(const struct stepper *s, bool answers, struct machine_path *path)
+{
+    machine_issuer *issuer = answers ? network_issue_answer : network_issue_step;
+    for (unsigned i = 0; i < ROUTINES_MOST; i++)
+        if (s->entries[i].routine && s->entries[i].issuer == issuer)
+            return machine_path_of(s->entries[i].routine, path);
+    return false;
+}
+
 void step_close(struct stepper *s)
 {
     if (!s)

@@ -9,6 +9,9 @@
 struct stepper;
 /* Borrows both until step_close. */
 struct stepper *step_open(struct network *n, struct machine *m);
+/* How the machine plays a training step, or a batch of answers. False: it was not played yet, or
+ * the machine does not tell. */
+bool step_path(const struct stepper *s, bool answers, struct machine_path *path);
 void step_close(struct stepper *s); /* before the network's end; NULL does nothing */
 
 /* Whether to stop is asked within steps that are long, and between the parts of many answers, which

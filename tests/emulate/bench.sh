@@ -4,7 +4,7 @@
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BACKEND GPU_DEVICE_ID GPU_BATCH_SIZE DNN_TRAIN_GPU
 run dnn bench --iterations 1 --size small --json
 is_exit 0 "every row"
-is "$(grep -o '"gpu_true":{"mean_time_ms"' out | wc -l)" "$(grep -cE '^(ROW|ALL|ONE|JOB)\([a-zA-Z]' "$ROOT/src/backend/ops.def" "$ROOT/src/run/jobs.def" | awk -F: '{ n += $2 } END { print n }')" "on the device too"
+is "$(grep -o '"gpu_true":{"mean_time_ms"' out | wc -l)" "$(grep -cE '^(ROW|ALL|ONE|JOB)\([a-zA-Z]' "$ROOT/src/backend/ops.def" "$ROOT/src/config/jobs.def" | awk -F: '{ n += $2 } END { print n }')" "on the device too"
 out_has '"device":"emulated"' "its name"
 out_has '"emulated":true' "marked"
 out_has '"performance_gains":{}' "no gain is claimed"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/leads.sh"
 unset GPU_BACKEND CUDA_VISIBLE_DEVICES DNN_TRAIN_GPU
-names=$(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+),.*/\2/p' "$ROOT/src/backend/ops.def"; sed -nE 's/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/run/jobs.def")
+names=$(sed -nE 's/^(ROW|ALL|ONE)\(([a-z0-9_]+),.*/\2/p' "$ROOT/src/backend/ops.def"; sed -nE 's/^JOB\([A-Z]+, *([a-z]+),.*/\1/p' "$ROOT/src/config/jobs.def")
 run dnn bench --size small --iterations 1 --json
 is_exit 0 "every row, small"
 missing=""
@@ -12,6 +12,11 @@ for name in $names; do grep -q "\"$name\":{\"small\":{\"gpu_false\":{\"mean_time
 is "$missing" "" "each operation and each job"
 ! grep -q '"gpu_true"' out
 ok $? "no rows of a GPU"
+for preset in linear mlp; do
+    out_has "\"$preset\":{\"train\":{\"gpu_false\":{\"path\":\"strips\"," "the path of $preset, when it trains"
+done
+[ "$(grep -o '"predict":{"gpu_false":{"path":"strips"' out | wc -l)" -eq 2 ]
+ok $? "and when it answers"
 out_has '"performance_gains":{}' "and no gains"
 if grep -q '"used":"dnn_cpu"' out; then
     out_has '"no_gpu":"' "the reason in the answer"
@@ -20,6 +25,7 @@ perl -ne 'BEGIN { $bad = 1 } $bad = 0 if /"fma":([0-9.e+]+),"fma_one":([0-9.e+]+
 ok $? "the limit is measured in the same run"
 run dnn bench --backend dnn_cpu --operation add --size small --iterations 7 --json
 out_has '"benchmark_results":{"add":{"small":{"gpu_false":' "one row"
+out_has '"paths":{}' "and no path of a preset"
 [ "$(grep -o mean_time_ms out | wc -l)" -eq 1 ]
 ok $? "and no other"
 out_has '"no_gpu":null' "nobody asked for a GPU"
