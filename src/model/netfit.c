@@ -12,7 +12,7 @@ struct fitting {
 
 static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sample *x)
 {
-    const struct model *m = f->n->model;
+    const struct model *m = f->n->step.model;
     struct network_state s = {.params = mem_alloc(m->params, sizeof *s.params),
                               .buffers = mem_alloc(m->buffers + 1, sizeof *s.buffers)};
     f->good = network_get(f->n, &s, f->e);
@@ -46,17 +46,17 @@ static bool has_hook(struct layer *const *layers, uint32_t count)
 
 bool network_fit_layers(struct network *n, struct err *e)
 {
-    const struct model *m = n->model;
+    const struct model *m = n->step.model;
     struct fitting f = {.n = n, .rows = m->rows, .good = true, .e = e};
     struct step now;
     if (!has_hook(m->layers, m->layer_count))
         return true;
-    if (n->train_from.count < f.rows)
-        f.rows = (uint32_t)n->train_from.count;
+    if (n->rows.train.from.count < f.rows)
+        f.rows = (uint32_t)n->rows.train.from.count;
     network_step(n, &now);
     net_feed_again(n, &now);
     struct pass p = net_train_pass(n, n->m, 0);
     p.fitting = &f;
-    model_forward(m, &p, n->train.target);
+    model_forward(m, &p, n->step.batch.target);
     return f.good && machine_wait(n->m, MACHINE_PATIENCE, e);
 }

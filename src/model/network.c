@@ -29,14 +29,14 @@ static bool plan_shapes(struct network *n, struct err *e)
 {
     uint32_t rows = answer_rows(&n->o);
     do {
-        struct netshape *s = &n->shapes[n->shape_count];
+        struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;
         s->model = model_plan_on(n->m, n->o.model, n->o.features, rows, 1, false, e);
         if (!s->model)
             return false;
-        n->shape_count++;
+        n->answers.shape_count++;
         rows /= 8;
-    } while (n->shape_count < NET_SHAPES && rows >= 8);
+    } while (n->answers.shape_count < NET_SHAPES && rows >= 8);
     return true;
 }
 
@@ -45,16 +45,17 @@ static bool plan_all(struct network *n, struct err *e)
     if (!plan_shapes(n, e))
         return false;
     if (n->o.training)
-        n->model = model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, n->shards, true, e);
-    n->table_room = n->o.steps ? n->o.steps : 1;
-    return n->model || !n->o.training;
+        n->step.model =
+            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, n->shards, true, e);
+    n->step.table_room = n->o.steps ? n->o.steps : 1;
+    return n->step.model || !n->o.training;
 }
 
 static void drop_plans(struct network *n)
 {
-    for (unsigned i = 0; i < n->shape_count; i++)
-        model_free(n->shapes[i].model);
-    model_free(n->model);
+    for (unsigned i = 0; i < n->answers.shape_count; i++)
+        model_free(n->answers.shapes[i].model);
+    model_free(n->step.model);
 }
 
 /* --- allocation --- */
@@ -76,8 +77,8 @@ static enum memory_kind kind_of(const struct network *n, const uint64_t *kind)
 
 /* count elements of size bytes, at least one, which are added to *kind of the network's bytes; NULL
  * and an error when the machine has no more. */
-static void *take(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
-                  struct err *e)
+static void *alloc(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
+                   struct err *e)
 {
     uint64_t bytes;
     if (!*good)
@@ -96,8 +97,8 @@ static void *take(struct network *n, uint64_t *kind, uint64_t count, size_t size
 }
 
 /* The same of host memory that transfers like, which is the machine's where that is the host. */
-static void *take_host(struct network *n, uint64_t *kind, uint64_t count, size_t size, bool *good,
-                       struct err *e)
+static void *alloc_host(struct network *n, uint64_t *kind, uint64_t count, size_t size,
+                        bool *good, struct err *e)
 {
     if (!*good)
         return NULL;
@@ -110,124 +111,131 @@ static void *take_host(struct network *n, uint64_t *kind, uint64_t count, size_t
     return memory;
 }
 
-static bool take_batch(struct network *n, const struct model *m, struct netbatch *b, struct err *e)
+static bool alloc_batch(struct network *n, const struct model *m, struct netbatch *b, struct err *e)
 {
     uint64_t *kind = &n->bytes.activations, ids = m->features.format.categories;
     bool good = true;
-    b->acts = take(n, kind, m->acts, machine_act_bytes(n->m), &good, e);
-    b->reals = take(n, kind, m->reals, sizeof(real), &good, e);
-    b->target = take(n, kind, m->rows, sizeof(real), &good, e);
-    b->weight = take(n, kind, m->rows, sizeof(real), &good, e);
-    b->ids = take(n, kind, m->rows * ids, sizeof(int32_t), &good, e);
+    b->acts = alloc(n, kind, m->acts, machine_act_bytes(n->m), &good, e);
+    b->reals = alloc(n, kind, m->reals, sizeof(real), &good, e);
+    b->target = alloc(n, kind, m->rows, sizeof(real), &good, e);
+    b->weight = alloc(n, kind, m->rows, sizeof(real), &good, e);
+    b->ids = alloc(n, kind, m->rows * ids, sizeof(int32_t), &good, e);
     return good;
 }
 
 /* Tables that describe the model count as weights. */
-static void *sent(struct network *n, const void *from, size_t count, size_t size, bool *good,
-                  struct err *e)
+static void *alloc_copy(struct network *n, const void *from, size_t count, size_t size,
+                        bool *good, struct err *e)
 {
-    void *memory = take(n, &n->bytes.weights, count, size, good, e);
+    void *memory = alloc(n, &n->bytes.weights, count, size, good, e);
     if (*good && count && !n->counted)
         machine_upload(n->m, memory, from, count * size);
     return memory;
 }
 
 /* Answers that stay on the machine, and the best weights. */
-static bool take_kept(struct network *n, struct err *e)
+static bool alloc_kept(struct network *n, struct err *e)
 {
     const struct model *m = network_model(n);
     uint64_t *kind = &n->bytes.activations, most = KEPT_MOST / m->outputs, host = 0;
+    struct netanswers *a = &n->answers;
     bool good = true;
-    n->host = take_host(n, &n->bytes.weights, 1, sizeof *n->host, &good, e);
+    n->host = alloc_host(n, &n->bytes.weights, 1, sizeof *n->host, &good, e);
     if (n->o.answers) {
-        n->kept_rows = n->o.answers < most ? n->o.answers : most ? most : 1;
-        n->ask = take(n, kind, 1, sizeof *n->ask, &good, e);
-        n->kept = take(n, kind, n->kept_rows * m->outputs, sizeof(real), &good, e);
-        n->host_kept = take_host(n, &host, n->kept_rows * m->outputs, sizeof(real), &good, e);
-        n->bad = take(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->bad, &good, e);
+        a->kept_rows = n->o.answers < most ? n->o.answers : most ? most : 1;
+        a->request = alloc(n, kind, 1, sizeof *a->request, &good, e);
+        a->kept = alloc(n, kind, a->kept_rows * m->outputs, sizeof(real), &good, e);
+        a->host_kept = alloc_host(n, &host, a->kept_rows * m->outputs, sizeof(real), &good, e);
+        n->best.bad = alloc(n, kind, (uint64_t)2 * KEEP_PARTS, sizeof *n->best.bad, &good, e);
     }
     if (n->o.keeps_best) {
-        n->best = take(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
-        n->best_buffers = take(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+        n->best.params = alloc(n, &n->bytes.weights, m->params, sizeof(real), &good, e);
+        n->best.buffers = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
     }
     return good;
 }
 
-static bool take_features(struct network *n, struct err *e)
+static bool alloc_features(struct network *n, struct err *e)
 {
     const struct features *f = &network_model(n)->features;
     struct features as_read = *f;
+    struct netweights *w = &n->weights;
     bool good = true;
-    n->indicators = sent(n, f->indicators, f->indicator_count, sizeof *f->indicators, &good, e);
-    as_read.indicators = n->indicators;
+    w->indicators =
+        alloc_copy(n, f->indicators, f->indicator_count, sizeof *f->indicators, &good, e);
+    as_read.indicators = w->indicators;
     as_read.categories = NULL;
-    n->features = sent(n, &as_read, 1, sizeof as_read, &good, e);
-    n->answer_source.at = take(n, &n->bytes.weights, 1, sizeof *n->answer_source.at, &good, e);
+    w->features = alloc_copy(n, &as_read, 1, sizeof as_read, &good, e);
+    n->rows.answer.there.at = alloc(n, &n->bytes.weights, 1, sizeof(struct source), &good, e);
     return good;
 }
 
-static bool take_weights(struct network *n, struct err *e)
+static bool alloc_weights(struct network *n, struct err *e)
 {
     const struct model *m = network_model(n);
     uint64_t *kind = &n->bytes.weights;
+    struct netweights *w = &n->weights;
     bool good = true;
-    n->tables = sent(n, m->tables.data, m->tables.length, 1, &good, e);
-    n->params = take(n, kind, m->params, sizeof(real), &good, e);
-    n->buffers = take(n, kind, m->buffers, sizeof(real), &good, e);
-    n->answer_now = take(n, kind, 1, sizeof *n->answer_now, &good, e);
-    return good && take_features(n, e) && take_kept(n, e) &&
-           take_batch(n, n->shapes[0].model, &n->answer, e);
+    w->tables = alloc_copy(n, m->tables.data, m->tables.length, 1, &good, e);
+    w->params = alloc(n, kind, m->params, sizeof(real), &good, e);
+    w->buffers = alloc(n, kind, m->buffers, sizeof(real), &good, e);
+    n->answers.now = alloc(n, kind, 1, sizeof *n->answers.now, &good, e);
+    return good && alloc_features(n, e) && alloc_kept(n, e) &&
+           alloc_batch(n, n->answers.shapes[0].model, &n->answers.batch, e);
 }
 
-static bool take_gradients(struct network *n, struct err *e)
+static bool alloc_gradients(struct network *n, struct err *e)
 {
-    const struct model *m = n->model;
+    struct netstep *t = &n->step;
+    const struct model *m = t->model;
     uint64_t *kind = &n->bytes.gradients;
     bool good = true;
-    n->grads = take(n, kind, net_grads(m, n->shards), sizeof(real), &good, e);
-    n->sums = take(n, kind, net_sums(n->m, m), 1, &good, e);
-    n->part_loss = take(n, kind, n->shards, sizeof(double), &good, e);
-    n->part_weight = take(n, kind, n->shards, sizeof(double), &good, e);
+    t->grads = alloc(n, kind, net_grads(m, n->shards), sizeof(real), &good, e);
+    t->sums = alloc(n, kind, net_sums(n->m, m), 1, &good, e);
+    t->part_loss = alloc(n, kind, n->shards, sizeof(double), &good, e);
+    t->part_weight = alloc(n, kind, n->shards, sizeof(double), &good, e);
     return good;
 }
 
-static bool take_state(struct network *n, struct err *e)
+static bool alloc_state(struct network *n, struct err *e)
 {
-    const struct model *m = n->model;
+    struct netstep *t = &n->step;
+    const struct model *m = t->model;
     uint64_t *kind = &n->bytes.state;
     unsigned states = optim_states(n->o.optim);
     bool good = true;
-    n->m1 = states > 0 ? take(n, kind, m->params, sizeof(real), &good, e) : NULL;
-    n->m2 = states > 1 ? take(n, kind, m->params, sizeof(real), &good, e) : NULL;
-    n->now = take(n, kind, 1, sizeof *n->now, &good, e);
-    n->first = take(n, kind, 1, sizeof *n->first, &good, e);
-    n->table = take(n, kind, n->table_room, sizeof *n->table, &good, e);
-    n->norms = take(n, kind, n->table_room, sizeof *n->norms, &good, e);
-    n->host_table = take_host(n, kind, n->table_room, sizeof *n->host_table, &good, e);
-    n->source.at = take(n, kind, 1, sizeof *n->source.at, &good, e);
+    t->m1 = states > 0 ? alloc(n, kind, m->params, sizeof(real), &good, e) : NULL;
+    t->m2 = states > 1 ? alloc(n, kind, m->params, sizeof(real), &good, e) : NULL;
+    t->now = alloc(n, kind, 1, sizeof *t->now, &good, e);
+    t->first = alloc(n, kind, 1, sizeof *t->first, &good, e);
+    t->table = alloc(n, kind, t->table_room, sizeof *t->table, &good, e);
+    t->norms = alloc(n, kind, t->table_room, sizeof *t->norms, &good, e);
+    t->host_table = alloc_host(n, kind, t->table_room, sizeof *t->host_table, &good, e);
+    n->rows.train.there.at = alloc(n, kind, 1, sizeof(struct source), &good, e);
     return good;
 }
 
-static bool take_training(struct network *n, struct err *e)
+static bool alloc_training(struct network *n, struct err *e)
 {
-    const struct model *m = n->model;
+    struct netstep *t = &n->step;
+    const struct model *m = t->model;
     bool good = true;
-    n->host_groups = optim_groups(n->o.optim, m);
-    n->groups = sent(n, n->host_groups, m->group_count, sizeof *n->groups, &good, e);
-    size_t shadow = machine_shadow_bytes(n->m, n->host_groups, m->group_count, m->params);
+    t->host_groups = optim_groups(n->o.optim, m);
+    t->groups = alloc_copy(n, t->host_groups, m->group_count, sizeof *t->groups, &good, e);
+    size_t shadow = machine_shadow_bytes(n->m, t->host_groups, m->group_count, m->params);
     if (shadow)
-        n->shadow = take(n, &n->bytes.weights, shadow, 1, &good, e);
-    n->moved = take(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
-    return good && take_gradients(n, e) && take_state(n, e) && take_batch(n, m, &n->train, e);
+        n->weights.shadow = alloc(n, &n->bytes.weights, shadow, 1, &good, e);
+    t->moved = alloc(n, &n->bytes.weights, m->buffers, sizeof(real), &good, e);
+    return good && alloc_gradients(n, e) && alloc_state(n, e) && alloc_batch(n, m, &t->batch, e);
 }
 
 /* The most that a step or a batch of answers asks for, whatever their order. */
 static uint64_t scratch_of(struct network *n)
 {
     struct need step = {0}, answer;
-    if (n->model)
+    if (n->step.model)
         machine_measure(n->m, network_issue_step, n, &step);
-    machine_measure(n->m, network_issue_answer, &n->shapes[0], &answer);
+    machine_measure(n->m, network_issue_answer, &n->answers.shapes[0], &answer);
     return step.scratch > answer.scratch ? step.scratch : answer.scratch;
 }
 
@@ -241,7 +249,7 @@ static struct network *make(const struct network_options *o, struct machine *m, 
     n->counted = counted ? COUNTED_FROM : 0;
     n->shards = o->training ? plan_shards(o->rows) : 1;
     bool good = plan_all(n, e);
-    good = good && take_weights(n, e) && (!o->training || take_training(n, e)) &&
+    good = good && alloc_weights(n, e) && (!o->training || alloc_training(n, e)) &&
            (counted || machine_reserve(m, scratch_of(n), e));
     if (good)
         return n;
@@ -273,22 +281,31 @@ bool network_need(const struct network_options *o, struct machine *m, struct net
     return true;
 }
 
-static void give_all(struct network *n)
+static void release_batch(struct machine *m, const struct netbatch *b)
 {
-    netstream_close(&n->stream, n->m);
-    netsource_close(&n->source, n->m);
-    netsource_close(&n->answer_source, n->m);
-    machine_host_release(n->m, n->host_table);
+    void *const blocks[] = {b->acts, b->reals, b->target, b->weight, b->ids};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        machine_release(m, blocks[i]);
+}
+
+static void release_all(struct network *n)
+{
+    netstream_close(&n->rows.stream, n->m);
+    netsource_close(&n->rows.train.there, n->m);
+    netsource_close(&n->rows.answer.there, n->m);
+    machine_host_release(n->m, n->step.host_table);
     machine_host_release(n->m, n->host);
-    machine_host_release(n->m, n->host_kept);
-    const struct netbatch *t = &n->train, *a = &n->answer;
+    machine_host_release(n->m, n->answers.host_kept);
+    const struct netweights *w = &n->weights;
+    const struct netstep *t = &n->step;
+    const struct netanswers *a = &n->answers;
+    release_batch(n->m, &t->batch);
+    release_batch(n->m, &a->batch);
     void *const blocks[] = {
-        n->groups,   n->tables,     n->params,    n->buffers,   n->grads,
-        n->m1,       n->m2,         n->shadow,   n->sums,      n->part_loss, n->part_weight,
-        n->features, n->indicators, n->now,      n->answer_now, n->table,    n->first,
-        n->moved,    n->norms,      t->acts,     t->reals,     t->target,    t->weight,
-        t->ids,      a->acts,       a->reals,    a->target,    a->weight,    a->ids,
-        n->ask,      n->kept,       n->bad,      n->best,      n->best_buffers,
+        w->tables, w->params,     w->buffers,   w->shadow,     w->features,     w->indicators,
+        t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
+        t->norms,  t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
+        a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         machine_release(n->m, blocks[i]);
@@ -299,22 +316,21 @@ void network_free(struct network *n)
     if (!n)
         return;
     if (!n->counted)
-        give_all(n);
-    mem_free(n->host_groups);
+        release_all(n);
+    mem_free(n->step.host_groups);
     drop_plans(n);
     mem_free(n);
 }
 
 const struct model *network_model(const struct network *n)
 {
-    return n->model ? n->model : n->shapes[0].model;
+    return n->step.model ? n->step.model : n->answers.shapes[0].model;
 }
 
 bool network_rounds(const struct network *n)
 {
-    if (!n->o.training)
-        return false;
-    return n->model->narrow || machine_rounds(n->m, n->host_groups, n->model->group_count);
+    const struct model *m = n->step.model;
+    return m && (m->narrow || machine_rounds(n->m, n->step.host_groups, m->group_count));
 }
 
 /* --- state --- */
@@ -331,30 +347,36 @@ static void get(struct network *n, void *to, const void *from, uint64_t count, s
         machine_fetch(n->m, 0, to, from, (size_t)count * size);
 }
 
+void net_refresh(struct network *n)
+{
+    machine_refresh(n->m, n->weights.shadow, n->weights.params, n->step.host_groups,
+                    network_model(n)->group_count);
+}
+
 void network_put(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
-    put(n, n->params, s->params, m->params, sizeof(real));
-    put(n, n->buffers, s->buffers, m->buffers, sizeof(real));
-    put(n, n->m1, s->m1, m->params, sizeof(real));
-    put(n, n->m2, s->m2, m->params, sizeof(real));
-    put(n, n->now, &s->now, 1, sizeof s->now);
+    put(n, n->weights.params, s->params, m->params, sizeof(real));
+    put(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
+    put(n, n->step.m1, s->m1, m->params, sizeof(real));
+    put(n, n->step.m2, s->m2, m->params, sizeof(real));
+    put(n, n->step.now, &s->now, 1, sizeof s->now);
     net_next_step(n, &s->now);
     machine_fence(n->m, 0);
     n->host->now = s->now;
-    n->now_known = n->ask && n->now;
-    if (n->shadow && s->params)
-        machine_refresh(n->m, n->shadow, n->params, n->host_groups, m->group_count);
+    n->step.now_known = n->answers.request && n->step.now;
+    if (n->weights.shadow && s->params)
+        net_refresh(n);
 }
 
 bool network_get(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
-    get(n, s->params, n->params, m->params, sizeof(real));
-    get(n, s->buffers, n->buffers, m->buffers, sizeof(real));
-    get(n, s->m1, n->m1, m->params, sizeof(real));
-    get(n, s->m2, n->m2, m->params, sizeof(real));
-    get(n, &s->now, n->now, 1, sizeof s->now);
+    get(n, s->params, n->weights.params, m->params, sizeof(real));
+    get(n, s->buffers, n->weights.buffers, m->buffers, sizeof(real));
+    get(n, s->m1, n->step.m1, m->params, sizeof(real));
+    get(n, s->m2, n->step.m2, m->params, sizeof(real));
+    get(n, &s->now, n->step.now, 1, sizeof s->now);
     machine_fence(n->m, 0);
     return machine_wait(n->m, MACHINE_PATIENCE, e);
 }
@@ -363,10 +385,12 @@ bool network_view(const struct network *n, struct network_state *s)
 {
     if (!machine_in_place(n->m))
         return false;
-    assert(!n->shadow); /* what is written in place refreshes none */
-    *s = (struct network_state){
-        .params = n->params, .buffers = n->buffers, .m1 = n->m1, .m2 = n->m2};
-    if (n->now)
-        s->now = *n->now;
+    assert(!n->weights.shadow); /* what is written in place refreshes none */
+    *s = (struct network_state){.params = n->weights.params,
+                                .buffers = n->weights.buffers,
+                                .m1 = n->step.m1,
+                                .m2 = n->step.m2};
+    if (n->step.now)
+        s->now = *n->step.now;
     return true;
 }

@@ -17,10 +17,10 @@ static bool all_finite(const real *values, uint64_t count)
 
 static bool bad_output(struct network *n, const struct layer *l)
 {
-    uint32_t rows = n->model->rows;
+    uint32_t rows = n->step.model->rows;
     uint64_t count = (uint64_t)rows * l->out;
     real *y = mem_alloc(count ? count : 1, sizeof *y);
-    machine_act_download(n->m, y, act_at(n->m, n->train.acts, l->y), rows, l->out, l->out);
+    machine_act_download(n->m, y, act_at(n->m, n->step.batch.acts, l->y), rows, l->out, l->out);
     bool bad = !all_finite(y, count);
     mem_free(y);
     return bad;
@@ -72,10 +72,10 @@ void model_name_weight(const struct model *m, uint64_t at, char *text, size_t ro
  * finite stands where it began. UINT64_MAX: there is none. */
 static uint64_t bad_gradient(struct network *n)
 {
-    const struct model *m = n->model;
+    const struct model *m = n->step.model;
     uint64_t count = net_grads(m, n->shards), stride = net_shard_stride(m), worst = UINT64_MAX;
     real *g = mem_alloc(count, sizeof *g);
-    machine_download(n->m, g, n->grads, (size_t)count * sizeof *g);
+    machine_download(n->m, g, n->step.grads, (size_t)count * sizeof *g);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = i < m->params ? i : m->front_params + (i - m->params) % stride;
         if (!isfinite(g[i]) && (worst == UINT64_MAX || at > worst))
@@ -89,7 +89,7 @@ static bool bad_loss(struct network *n)
 {
     bool bad = false;
     double *loss = mem_alloc(n->shards, sizeof *loss);
-    machine_download(n->m, loss, n->part_loss, n->shards * sizeof *loss);
+    machine_download(n->m, loss, n->step.part_loss, n->shards * sizeof *loss);
     for (uint32_t i = 0; i < n->shards; i++)
         bad = bad || !isfinite(loss[i]);
     mem_free(loss);
@@ -99,9 +99,9 @@ static bool bad_loss(struct network *n)
 /* True when this micro-batch is where it began. */
 static bool look_at_micro(struct network *n, uint32_t micro, char *text, size_t room)
 {
-    const struct model *m = n->model;
+    const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, n->m, micro);
-    const struct act *logits = model_forward(m, &p, n->train.target);
+    const struct act *logits = model_forward(m, &p, n->step.batch.target);
     const struct layer *bad = first_bad(n, m->layers, m->layer_count);
     if (bad) {
         name_layer(m, bad, "the output", text, room);
@@ -123,7 +123,7 @@ static bool look_at_micro(struct network *n, uint32_t micro, char *text, size_t 
 /* A step may leave a weight that is not finite behind finite gradients. */
 static bool look_at_weights(struct network *n, char *text, size_t room)
 {
-    const struct model *m = n->model;
+    const struct model *m = n->step.model;
     uint64_t at = 0;
     struct network_state s;
     struct err e = {0};
@@ -151,10 +151,10 @@ void network_nonfinite(struct network *n, char *text, size_t room)
     again = now;
     again.tried -= now.bad_steps;
     again.row0 -= (uint64_t)now.bad_steps * net_step_rows(n);
-    machine_upload(n->m, n->now, &again, sizeof again);
+    machine_upload(n->m, n->step.now, &again, sizeof again);
     net_feed_again(n, &again);
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
         if (look_at_micro(n, micro, text, room))
             break;
-    machine_upload(n->m, n->now, &now, sizeof now);
+    machine_upload(n->m, n->step.now, &now, sizeof now);
 }

@@ -1,0 +1,78 @@
+/* netbest.c - the best weights, which stay on the machine, and whether weights are finite. */
+#include "model/netarena.h"
+
+void net_fetch_bad(struct network *n)
+{
+    if (n->best.checked)
+        machine_fetch(n->m, 0, n->host->bad, n->best.bad, sizeof n->host->bad);
+    n->best.checked = false;
+}
+
+static void keep(struct network *n, real *to, const real *from, uint64_t count, uint32_t flags)
+{
+    int32_t *bad = n->best.bad + flags * KEEP_PARTS;
+    if (count)
+        op_keep(n->m, &(struct op_keep){.to = to, .bad = bad, .from = from, .n = count});
+}
+
+void network_look(struct network *n)
+{
+    const struct model *m = network_model(n);
+    keep(n, NULL, n->weights.params, m->params, 0);
+    keep(n, NULL, n->weights.buffers, m->buffers, 1);
+    n->best.checked = true;
+}
+
+bool network_looked(struct network *n, bool *finite, struct err *e)
+{
+    bool fetched = !n->best.checked;
+    int32_t bad = 0;
+    net_fetch_bad(n);
+    if (!fetched)
+        machine_fence(n->m, 0);
+    if (!machine_wait(n->m, MACHINE_PATIENCE, e))
+        return false;
+    for (uint32_t i = 0; i < 2 * KEEP_PARTS; i++)
+        bad |= n->host->bad[i];
+    *finite = !bad;
+    return true;
+}
+
+bool network_keeps_best(const struct network *n)
+{
+    return n->best.params != NULL;
+}
+
+void network_keep_best(struct network *n)
+{
+    const struct model *m = network_model(n);
+    keep(n, n->best.params, n->weights.params, m->params, 0);
+    keep(n, n->best.buffers, n->weights.buffers, m->buffers, 1);
+}
+
+void network_take_best(struct network *n)
+{
+    const struct model *m = network_model(n);
+    keep(n, n->weights.params, n->best.params, m->params, 0);
+    keep(n, n->weights.buffers, n->best.buffers, m->buffers, 1);
+    net_refresh(n);
+}
+
+void network_set_best(struct network *n, const struct network_state *s)
+{
+    const struct model *m = network_model(n);
+    machine_send(n->m, 0, n->best.params, s->params, (size_t)m->params * sizeof *s->params);
+    if (m->buffers)
+        machine_send(n->m, 0, n->best.buffers, s->buffers, (size_t)m->buffers * sizeof(real));
+    machine_fence(n->m, 0);
+}
+
+bool network_get_best(struct network *n, struct network_state *s, struct err *e)
+{
+    const struct model *m = network_model(n);
+    machine_fetch(n->m, 0, s->params, n->best.params, (size_t)m->params * sizeof *s->params);
+    if (m->buffers)
+        machine_fetch(n->m, 0, s->buffers, n->best.buffers, (size_t)m->buffers * sizeof(real));
+    machine_fence(n->m, 0);
+    return machine_wait(n->m, MACHINE_PATIENCE, e);
+}

@@ -1,0 +1,150 @@
+/* netrows.c - the rows of a network: they lie on the machine, or pass through the stream where it
+ * has no room. */
+#include "model/netarena.h"
+
+/* The lists of positions of all parts together have as many entries as there are rows; a list of
+ * chunks is there for the rows to train on and for those to answer. */
+uint64_t network_source_bytes(const struct network_options *o, const struct source *from)
+{
+    const struct rows *r = &from->rows;
+    uint32_t part = o->whole ? o->whole : o->micro * o->rows, shift = 0;
+    while (o->streams && (uint64_t)1 << shift < part)
+        shift++;
+    uint64_t count = o->streams ? from->count : r->count;
+    uint64_t chunks = count ? ((count - 1) >> (o->streams ? shift : r->shift)) + 1 : 0;
+    uint64_t lists = 2 * chunks * sizeof(void *) + from->classes * sizeof *from->class_weight;
+    return lists + (o->streams ? 0 : r->count * (r->format.stride + sizeof(uint32_t)));
+}
+
+static bool has_room(const struct network *n, const struct source *from)
+{
+    struct network_options there = n->o;
+    uint64_t left = machine_bytes_free(n->m);
+    there.streams = false;
+    return !left || network_source_bytes(&there, from) <= left;
+}
+
+uint32_t net_part_rows(const struct network *n)
+{
+    uint32_t rows = n->answers.shapes[0].model->rows;
+    return n->step.model && net_step_rows(n) > rows ? net_step_rows(n) : rows;
+}
+
+/* Through the stream, which takes the memory that is left. */
+static bool stream_rows(struct network *n, struct netsource *to, const struct source *from,
+                        struct err *e)
+{
+    struct netstream *s = &n->rows.stream;
+    if (!netstream_is_open(s) &&
+        !netstream_open(s, n->m, net_part_rows(n), from->count, from->rows.format.stride, e))
+        return false;
+    n->rows.carries = STREAM_NONE;
+    return netsource_put_ring(to, n->m, from, n->weights.features, s->ring, STREAM_RING, s->shift,
+                              e);
+}
+
+/* On the machine; where it has no room and may stream, through the stream. */
+static bool set_rows(struct network *n, struct netrows_of *to, const struct source *from,
+                     struct err *e)
+{
+    if (!to->streams && netsource_put(&to->there, n->m, from, n->weights.features, e))
+        return true;
+    if (!to->streams && (!n->o.own_memory || e->id != ERR_GPU_MEMORY))
+        return false;
+    err_clear(e);
+    netsource_end(&to->there, n->m);
+    to->streams = true;
+    return stream_rows(n, &to->there, from, e);
+}
+
+/* --- rows to train on --- */
+
+bool network_source(struct network *n, const struct source *from, struct err *e)
+{
+    struct netrows_of *train = &n->rows.train;
+    bool room = !n->o.own_memory || has_room(n, from);
+    train->from = *from;
+    train->streams = n->o.own_memory && !n->o.stays && (n->o.streams || !room);
+    if (!n->o.stays)
+        return set_rows(n, train, from, e);
+    if (!room)
+        return err_set(e, ERR_GPU_MEMORY, "the GPU has no room for all rows beside the network");
+    return netsource_put(&train->there, n->m, from, n->weights.features, e);
+}
+
+uint64_t network_streams(const struct network *n)
+{
+    return n->rows.train.streams ? netstream_bytes(&n->rows.stream) : 0;
+}
+
+uint32_t network_feed(struct network *n, uint32_t steps)
+{
+    struct netrows *r = &n->rows;
+    uint64_t each = net_step_rows(n), row = r->next.row0;
+    n->step.now_known = false;
+    if (!r->train.streams || row >= r->train.from.count)
+        return steps;
+    if (r->carries != STREAM_TRAIN)
+        netstream_begin(&r->stream, n->m, &r->train.from, &r->next);
+    r->carries = STREAM_TRAIN;
+    uint64_t end = ((row >> r->stream.shift) + 1) << r->stream.shift; /* of the part */
+    uint64_t now = (end - row + each - 1) / each;
+    if (now > steps)
+        now = steps;
+    uint64_t left = r->train.from.count - row, wanted = now * each;
+    netstream_have(&r->stream, n->m, row, wanted < left ? wanted : left);
+    r->next.row0 += wanted;
+    return (uint32_t)now;
+}
+
+void net_feed_again(struct network *n, const struct step *again)
+{
+    struct step next = n->rows.next;
+    net_next_step(n, again);
+    network_feed(n, 1);
+    net_next_step(n, &next);
+}
+
+/* --- rows to answer for --- */
+
+bool network_answer_source(struct network *n, const struct source *from, struct err *e)
+{
+    struct netrows_of *answer = &n->rows.answer;
+    answer->from = *from;
+    answer->from.shuffle = 0;
+    answer->streams = n->o.own_memory && (n->o.streams || n->rows.train.streams);
+    n->rows.held = false;
+    n->rows.carries = STREAM_NONE;
+    return set_rows(n, answer, &answer->from, e);
+}
+
+bool network_answer_hold(struct network *n, const struct source *from, struct err *e)
+{
+    const struct source *is = &n->rows.answer.from;
+    if (n->rows.held && is->index == from->index && is->count == from->count &&
+        is->class_weight == from->class_weight && is->rows.chunks == from->rows.chunks &&
+        is->rows.count == from->rows.count)
+        return true;
+    bool good = network_answer_source(n, from, e);
+    n->rows.held = good && !n->rows.answer.streams;
+    return good;
+}
+
+void network_answer_end(struct network *n)
+{
+    n->rows.held = false;
+    netsource_end(&n->rows.answer.there, n->m);
+}
+
+void net_feed_answers(struct network *n, uint64_t row0)
+{
+    struct netrows *r = &n->rows;
+    struct step now = {.row0 = row0};
+    uint64_t left = r->answer.from.count - row0, rows = n->answers.shapes[0].model->rows;
+    if (!r->answer.streams)
+        return;
+    if (r->carries != STREAM_ANSWER)
+        netstream_begin(&r->stream, n->m, &r->answer.from, &now);
+    r->carries = STREAM_ANSWER;
+    netstream_have(&r->stream, n->m, row0, rows < left ? rows : left);
+}
