@@ -183,7 +183,7 @@ static inline bool case_open(struct netcase *c)
     c->state.m2 = mem_zero(m->params + 1, sizeof(real));
     c->state.now = (struct step){.seed = c->seed};
     model_init(m, c->seed, 0, c->state.params, c->state.buffers);
-    network_put(c->network, &c->state);
+    network_set(c->network, &c->state);
     return network_source(c->network, &c->source, &c->e);
 }
 
@@ -229,7 +229,7 @@ static inline bool case_answer(struct netcase *c, struct network *n, const struc
         rows = count - done < most ? count - done : most;
         network_logits(shape, (uint32_t)rows, logits + done * c->outputs);
     }
-    network_answer_end(n);
+    network_answer_release(n);
     return good;
 }
 

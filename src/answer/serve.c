@@ -172,7 +172,7 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
         return false;
     s->stepper = step_open(s->network, s->machine);
     struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
-    network_put(s->network, &state);
+    network_set(s->network, &state);
     if (!select_is_gpu(&s->backend)) { /* the network has its own */
         mem_free(s->file->params);
         s->file->params = NULL;

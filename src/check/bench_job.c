@@ -114,7 +114,7 @@ static void set_weights(struct bench_task *t, struct work_net *w)
     } else {
         model_init(m, 1, 0, params, buffers);
     }
-    network_put(w->network, &state);
+    network_set(w->network, &state);
     mem_free(params);
     mem_free(buffers);
 }

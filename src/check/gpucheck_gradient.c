@@ -83,7 +83,7 @@ static bool loss_at(const struct trial *t, struct network *n, struct stepper *s,
                     double *loss, struct err *e)
 {
     real logits[ROWS * CLASSES];
-    network_put(n, &(struct network_state){.params = params});
+    network_set(n, &(struct network_state){.params = params});
     if (!step_answer(s, &t->source, 0, ROWS, logits, e))
         return false;
     *loss = 0;
@@ -144,7 +144,7 @@ static real *gradient(struct trial *t, struct machine *m, uint64_t *count, doubl
          *buffers = mem_zero(model->buffers + 1, sizeof *buffers);
     struct network_state state = {.params = params, .buffers = buffers, .now = {.seed = 3}};
     model_init(model, 3, 0, params, buffers);
-    network_put(n, &state);
+    network_set(n, &state);
     struct network_state after = {.params = g};
     bool good = network_source(n, &t->source, e) &&
                 network_epoch(n, 0, &(struct hyper){1, 0}, 1, e) && step_train(s, 1, e) &&

@@ -58,11 +58,11 @@ uint64_t network_room(const struct network *n)
     return n->answers.request ? n->answers.kept_rows : 0;
 }
 
-void network_ask(struct network *n, uint64_t row0, uint64_t count, const struct answers *what,
-                 bool kept)
+void network_answers_begin(struct network *n, uint64_t row0, uint64_t count,
+                           const struct answers *what, bool kept)
 {
     struct nethost *host = n->host;
-    machine_fence(n->m, 0); /* what was told before has been read */
+    machine_fence(n->m, 0); /* the answers before have been read */
     host->answer_now = (struct step){.row0 = row0};
     host->request = what ? *what : (struct answers){.measure = MEASURE_NONE};
     host->request.first = row0;
@@ -74,13 +74,13 @@ void network_ask(struct network *n, uint64_t row0, uint64_t count, const struct 
     machine_join(n->m, 0);
 }
 
-uint32_t network_ask_feed(struct network *n, uint64_t row0, uint64_t times)
+uint32_t network_answers_feed(struct network *n, uint64_t row0, uint64_t times)
 {
     net_feed_answers(n, row0);
     return n->rows.answer.streams ? 1 : times < UINT32_MAX ? (uint32_t)times : UINT32_MAX;
 }
 
-bool network_told(struct network *n, struct answers *told, real *logits, struct err *e)
+bool network_answers_wait(struct network *n, struct answers *measured, real *logits, struct err *e)
 {
     struct nethost *host = n->host;
     size_t count = (size_t)(host->request.end - host->request.first) * network_model(n)->outputs;
@@ -93,7 +93,7 @@ bool network_told(struct network *n, struct answers *told, real *logits, struct 
         return false;
     if (logits)
         memcpy(logits, n->answers.host_kept, count * sizeof *logits);
-    if (told)
-        *told = host->request;
+    if (measured)
+        *measured = host->request;
     return true;
 }

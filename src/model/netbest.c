@@ -15,7 +15,7 @@ static void keep(struct network *n, real *to, const real *from, uint64_t count, 
         op_keep(n->m, &(struct op_keep){.to = to, .bad = bad, .from = from, .n = count});
 }
 
-void network_look(struct network *n)
+void network_check_finite(struct network *n)
 {
     const struct model *m = network_model(n);
     keep(n, NULL, n->weights.params, m->params, 0);
@@ -23,7 +23,7 @@ void network_look(struct network *n)
     n->best.checked = true;
 }
 
-bool network_looked(struct network *n, bool *finite, struct err *e)
+bool network_is_finite(struct network *n, bool *finite, struct err *e)
 {
     bool fetched = !n->best.checked;
     int32_t bad = 0;
@@ -50,7 +50,7 @@ void network_keep_best(struct network *n)
     keep(n, n->best.buffers, n->weights.buffers, m->buffers, 1);
 }
 
-void network_take_best(struct network *n)
+void network_restore_best(struct network *n)
 {
     const struct model *m = network_model(n);
     keep(n, n->weights.params, n->best.params, m->params, 0);

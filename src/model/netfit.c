@@ -18,7 +18,7 @@ static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sa
     f->good = network_get(f->n, &s, f->e);
     if (f->good) {
         l->type->fit(l, x, s.params, s.buffers);
-        network_put(f->n, &s);
+        network_set(f->n, &s);
     }
     mem_free(s.params);
     mem_free(s.buffers);

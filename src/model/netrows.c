@@ -130,7 +130,7 @@ bool network_answer_hold(struct network *n, const struct source *from, struct er
     return good;
 }
 
-void network_answer_end(struct network *n)
+void network_answer_release(struct network *n)
 {
     n->rows.held = false;
     netsource_end(&n->rows.answer.there, n->m);

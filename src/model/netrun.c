@@ -145,7 +145,7 @@ void network_step(struct network *n, struct step *now)
         *now = n->host->now;
 }
 
-void network_tell(struct network *n)
+void network_fetch_step(struct network *n)
 {
     if (!n->answers.request)
         return;

@@ -353,7 +353,7 @@ void net_refresh(struct network *n)
                     network_model(n)->group_count);
 }
 
-void network_put(struct network *n, const struct network_state *s)
+void network_set(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
     put(n, n->weights.params, s->params, m->params, sizeof(real));

@@ -176,7 +176,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     if (marks)
         machine_mark(s->machine, 1);
     machine_expect(s->machine, patience(entry, steps));
-    network_tell(s->network);
+    network_fetch_step(s->network);
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
     machine_ask(s->machine, NULL);
     if (good) /* else fewer were done */
@@ -220,11 +220,11 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
     double began = clock_now(), most_s = 0;
     struct entry *used[ROUTINES_MOST];
     uint32_t used_count = 0, most = 0, times = 0, plays = 0;
-    network_ask(s->network, row0, count, what, logits != NULL);
+    network_answers_begin(s->network, row0, count, what, logits != NULL);
     for (uint64_t done = 0, left; done < count; done += (uint64_t)times * most) {
         left = count - done;
         struct netshape *shape = network_shape(s->network, left, &most);
-        times = network_ask_feed(s->network, row0 + done, left < most ? 1 : left / most);
+        times = network_answers_feed(s->network, row0 + done, left < most ? 1 : left / most);
         struct entry *entry = run(s, network_issue_answer, shape, times);
         most_s += longest(entry, times);
         plays += times;
@@ -233,7 +233,7 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
     }
     most_s = most_s > HANGS_LEAST ? most_s : HANGS_LEAST;
     machine_expect(s->machine, most_s < MACHINE_PATIENCE ? most_s : MACHINE_PATIENCE);
-    if (!network_told(s->network, what, logits, e))
+    if (!network_answers_wait(s->network, what, logits, e))
         return false;
     for (uint32_t i = 0; i < used_count; i++)
         took(used[i], clock_now() - began, plays);
@@ -284,6 +284,6 @@ bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, ui
     bool good = network_answer_source(s->network, from, e) &&
                 (network_room(s->network) ? ask_all(s, row0, count, NULL, logits, e)
                                           : answer(s, row0, count, logits, e));
-    network_answer_end(s->network);
+    network_answer_release(s->network);
     return good;
 }

@@ -73,7 +73,7 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
         return false;
     /* inside an epoch, after a resume: its sums and its place in the order are put back */
     if (done > 0)
-        network_put(t->network, &s);
+        network_set(t->network, &s);
     r->epoch_began = clock_now();
     r->step_seconds = 0;
     r->steps_here = 0;

@@ -110,7 +110,7 @@ static bool put_best(struct training *t, struct network_state *last, struct err 
         swap_best(t);
         return true;
     }
-    network_take_best(t->network);
+    network_restore_best(t->network);
     return true;
 }
 
@@ -120,7 +120,7 @@ static void put_last(struct training *t, const struct network_state *last)
     if (last->params && machine_in_place(t->machine))
         swap_best(t);
     else if (last->params)
-        network_put(t->network, last);
+        network_set(t->network, last);
 }
 
 bool train_save(struct training *t, struct train_result *r, struct err *e)

@@ -312,7 +312,7 @@ static bool start_afresh(struct training *t, struct err *e)
     if (in_place)
         s = (struct network_state){0};
     s.now = first;
-    network_put(t->network, &s);
+    network_set(t->network, &s);
     training_state_free(&s);
     return network_fit_layers(t->network, e);
 }
@@ -359,7 +359,7 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
         s.now.scale = 0;
     else if (s.now.scale <= 0)
         s.now.scale = SCALE_FIRST; /* begun in another precision */
-    network_put(t->network, &s);
+    network_set(t->network, &s);
     history_replay(&t->history, c->rows, c->epochs);
     t->history.untrained = c->untrained;
     if (t->history.metric && t->history.best_epoch) {

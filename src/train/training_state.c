@@ -153,14 +153,14 @@ bool training_answered(struct training *t, struct err *e)
 void training_sound_ask(struct training *t)
 {
     if (!machine_in_place(t->machine))
-        network_look(t->network);
+        network_check_finite(t->network);
 }
 
 bool training_sound(struct training *t, const struct step *now, struct err *e)
 {
     struct network_state s;
     bool finite = false;
-    if (!machine_in_place(t->machine) && !network_looked(t->network, &finite, e))
+    if (!machine_in_place(t->machine) && !network_is_finite(t->network, &finite, e))
         return false;
     if (finite)
         return true;

@@ -166,7 +166,7 @@ static void answers(void)
                                     .features = &c.features,
                                     .rows = batches[i]};
         struct network *n = network_new(&o, c.machine, NULL, &c.e);
-        network_put(n, &c.state);
+        network_set(n, &c.state);
         memset(some, 0, count * outputs * sizeof *some);
         ok(case_answer(&c, n, &c.source, 0, count, some) &&
                memcmp(some, all, count * outputs * sizeof *some) == 0,
@@ -206,9 +206,9 @@ static void resumed(void)
     ok(case_steps(&b, 2), "two steps");
     network_get(b.network, &b.state, &b.e);
     struct network_state kept = c.state;
-    network_put(c.network, &b.state);
+    network_set(c.network, &b.state);
     network_epoch(c.network, 0, table + 2, 2, &c.e);
-    network_put(c.network, &b.state);
+    network_set(c.network, &b.state);
     ok(case_steps(&c, 2), "two more in another network");
     c.state = kept;
     ok(same_state(&a, &c), "the same bytes");
@@ -244,7 +244,7 @@ static void memory(void)
     c.state.buffers = mem_zero(m->buffers, sizeof(real));
     c.state.now.seed = 1;
     model_init(m, 1, 0, c.state.params, c.state.buffers);
-    network_put(c.network, &c.state);
+    network_set(c.network, &c.state);
     ok(network_source(c.network, &c.source, &c.e), "the rows");
     network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
     ok(case_steps(&c, 1), "the first step");
@@ -338,7 +338,7 @@ static void other_rows(void)
     ok(case_train(&a, 1, 0.01, 0), "all rows");
     a.source.count = 300;
     ok(network_source(a.network, &a.source, &a.e), "the rows");
-    network_put(a.network, &b.state);
+    network_set(a.network, &b.state);
     b.source.count = 300;
     ok(network_source(b.network, &b.source, &b.e), "the rows");
     for (int i = 0; i < 2; i++) {

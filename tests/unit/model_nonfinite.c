@@ -39,7 +39,7 @@ static void named(uint64_t (*at)(const struct model *m), unsigned count, double 
     network_get(c.network, &c.state, &c.e);
     for (unsigned i = 0; i < count; i++)
         c.state.params[at(m) + i] = (real)value;
-    network_put(c.network, &c.state);
+    network_set(c.network, &c.state);
     train(&c, 1);
     network_nonfinite(c.network, text, sizeof text);
     is_string(text, expected, "N01 the layer is named");

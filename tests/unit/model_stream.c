@@ -74,9 +74,9 @@ static void resumed(void)
     ok(case_steps(&there, 5) && case_steps(&parts, 5), "five steps");
     ok(same_answers(&there, &parts, &there.source, 100, 900), "answers in between");
     network_get(parts.network, &parts.state, &parts.e);
-    network_put(later.network, &parts.state);
+    network_set(later.network, &parts.state);
     network_epoch(later.network, 0, table + 5, 3, &later.e);
-    network_put(later.network, &parts.state);
+    network_set(later.network, &parts.state);
     ok(case_steps(&there, 3) && case_steps(&parts, 3) && case_steps(&later, 3), "three more");
     ok(same_weights(&there, &parts), "the same bits");
     ok(same_weights(&there, &later), "and in another network that went on");
