@@ -277,7 +277,7 @@ static struct bench_size_of size_of(const struct work_net *w)
     const struct model *m = network_model(w->network);
     const struct layer *first = m->layers[0];
     double forward = (double)model_flops(m), params = (double)m->trained * sizeof(real);
-    double spared = strcmp(first->type->name, "dense") == 0 ? 2.0 * first->in * first->out : 0;
+    double spared = first->type->takes_ids ? 2.0 * first->in * first->out : 0;
     double rows = w->rows, records = rows * w->features.format.stride;
     if (w->training)
         return (struct bench_size_of){rows, rows * (3 * forward - spared), records + 7 * params};

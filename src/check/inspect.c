@@ -231,7 +231,7 @@ static void text_model(const struct inspect *i, struct text *out)
         put_name(out, s->columns[c].name, width + 2);
         text_printf(out, "%s\n", column_role_names[s->columns[c].type]);
     }
-    text_printf(out, "layers\n  %-12s %u\n", "inputs", i->plan->width);
+    text_printf(out, "layers\n  %-12s %u\n", "inputs", i->plan->inputs.width);
     text_layers(i->plan->layers, i->plan->layer_count, 0, out);
     text_metrics(f->metrics_text, out);
 }

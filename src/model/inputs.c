@@ -25,12 +25,12 @@ bool plan_columns(struct planner *p, uint64_t count, uint32_t *at)
     return p->columns <= MOST_WIDTH;
 }
 
-static bool plan_layers(struct model *m, struct planner *p, struct err *e)
+static bool plan_layers(struct inputs *in, struct planner *p, struct err *e)
 {
     for (const struct layer_type *const *type = input_types; *type; type++) {
         struct layer *l = layer_new(*type);
-        m->inputs = mem_grow(m->inputs, (size_t)m->input_count + 1, sizeof(struct layer *));
-        m->inputs[m->input_count++] = l;
+        in->layers = mem_grow(in->layers, (size_t)in->count + 1, sizeof(struct layer *));
+        in->layers[in->count++] = l;
         p->path.length = 0;
         text_printf(&p->path, "%s.", l->type->name);
         uint64_t columns = p->columns, trained = p->trained;
@@ -53,65 +53,65 @@ static bool refuse(uint64_t width, struct err *e)
 }
 
 /* Columns that stay ids are the last ones, and the first hidden layer's business. */
-static void hand_over_ids(struct model *m)
+static void hand_over_ids(struct inputs *in, struct layer *first)
 {
-    for (uint32_t i = 0; i < m->input_count; i++)
-        if (m->inputs[i]->hot.count)
-            m->layers[0]->hot = m->inputs[i]->hot;
-    m->held = m->width - m->layers[0]->hot.width;
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->layers[i]->hot.count)
+            first->hot = in->layers[i]->hot;
+    in->held = in->width - first->hot.width;
 }
 
-bool inputs_plan(struct model *m, const struct features *f, struct planner *p, struct err *e)
+bool inputs_plan(struct inputs *in, const struct features *f, struct layer *first,
+                 struct planner *p, struct err *e)
 {
-    m->features = *f;
-    m->features.indicators = copy(f->indicators, f->indicator_count, sizeof *f->indicators);
-    m->features.categories = copy(f->categories, f->format.categories, sizeof *f->categories);
-    m->outputs = f->outputs;
-    p->features = &m->features;
-    p->takes_ids = m->layers[0]->type->takes_ids;
-    if (!plan_layers(m, p, e))
+    in->features = *f;
+    in->features.indicators = copy(f->indicators, f->indicator_count, sizeof *f->indicators);
+    in->features.categories = copy(f->categories, f->format.categories, sizeof *f->categories);
+    p->features = &in->features;
+    p->takes_ids = first->type->takes_ids;
+    if (!plan_layers(in, p, e))
         return false;
     if (p->columns == 0 || p->columns > MOST_WIDTH)
         return refuse(p->columns, e);
-    m->width = (uint32_t)p->columns;
-    hand_over_ids(m);
-    m->front_params = p->params;
-    m->x = plan_plain(p, m->held);
-    if (p->training && m->front_params)
-        m->dx = plan_plain(p, m->held);
-    for (uint32_t i = 0; i < m->input_count; i++) {
-        m->inputs[i]->in = m->held;
-        m->inputs[i]->y = m->x;
+    in->width = (uint32_t)p->columns;
+    hand_over_ids(in, first);
+    in->params = p->params;
+    in->x = plan_plain(p, in->held);
+    if (p->training && in->params)
+        in->dx = plan_plain(p, in->held);
+    for (uint32_t i = 0; i < in->count; i++) {
+        in->layers[i]->in = in->held;
+        in->layers[i]->y = in->x;
     }
     return true;
 }
 
-void inputs_release(struct model *m)
+void inputs_release(struct inputs *in)
 {
-    layer_list_free(m->inputs, m->input_count);
-    mem_free(m->features.indicators);
-    mem_free(m->features.categories);
+    layer_list_free(in->layers, in->count);
+    mem_free(in->features.indicators);
+    mem_free(in->features.categories);
 }
 
-void inputs_forward(const struct model *m, struct pass *p, const struct source *from, real *target)
+void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
-    struct act *x = pass_act(p, m->x);
+    struct act *x = pass_act(p, in->x);
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
                                         .weight = p->weight,
-                                        .from = from,
+                                        .from = p->from,
                                         .now = p->now,
                                         .rows = p->rows,
-                                        .ld = m->held,
+                                        .ld = in->held,
                                         .micro = p->micro,
                                         .whole = p->whole});
-    layer_list_forward(m->inputs, m->input_count, p, x);
+    layer_list_forward(in->layers, in->count, p, x);
 }
 
-void inputs_backward(const struct model *m, struct pass *p, struct act *dx)
+void inputs_backward(const struct inputs *in, struct pass *p, struct act *dx)
 {
-    for (uint32_t i = 0; i < m->input_count; i++)
-        if (m->inputs[i]->type->backward)
-            m->inputs[i]->type->backward(m->inputs[i], p, NULL, dx, NULL, false);
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->layers[i]->type->backward)
+            in->layers[i]->type->backward(in->layers[i], p, NULL, dx, NULL, false);
 }

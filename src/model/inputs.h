@@ -5,7 +5,8 @@
 #ifndef DNN_MODEL_INPUTS_H
 #define DNN_MODEL_INPUTS_H
 
-#include "model/model.h"
+#include "base/rowfmt.h"
+#include "model/layer.h"
 
 /* The kinds of input layers, in the order of their columns. To add one: a file and a line here
  * (inputs.c). Of struct layer_type they use name, summary, spec_size, plan, init, fit, forward,
@@ -18,11 +19,22 @@ extern const struct layer_type input_numbers, input_embedding, input_one_hot;
 /* The next `count` columns of x. False: the row is too wide, which inputs_plan reports. */
 bool plan_columns(struct planner *p, uint64_t count, uint32_t *at);
 
-/* Copies f into m, makes its input layers and plans x; false with E13 when there is nothing to
- * learn from or too much. */
-bool inputs_plan(struct model *m, const struct features *f, struct planner *p, struct err *e);
-void inputs_release(struct model *m);
-void inputs_forward(const struct model *m, struct pass *p, const struct source *from, real *target);
-void inputs_backward(const struct model *m, struct pass *p, struct act *dx);
+struct inputs {
+    struct features features; /* copied */
+    struct layer **layers;    /* side by side */
+    uint32_t count;
+    uint32_t width;  /* of a row: numbers, indicators, embeddings, one-hot columns */
+    uint32_t held;   /* columns of x: without those that stay ids */
+    uint64_t params; /* they stand in front of all others; their gradients have no shards */
+    uint64_t x, dx;  /* places in the activations; dx: where there are parameters to train */
+};
+/* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False
+ * with E13 when there is nothing to learn from or too much. */
+bool inputs_plan(struct inputs *in, const struct features *f, struct layer *first,
+                 struct planner *p, struct err *e);
+void inputs_release(struct inputs *in);
+/* Fills x from the records. */
+void inputs_forward(const struct inputs *in, struct pass *p, real *target);
+void inputs_backward(const struct inputs *in, struct pass *p, struct act *dx);
 
 #endif

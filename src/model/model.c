@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 #include "model/init.h"
-#include "model/inputs.h"
-#include "model/modelread.h"
 
 /* The layers of the options; the output layer is the last. */
 static bool read_layers(struct model *m, const struct model_options *o, const struct features *f,
@@ -44,9 +42,10 @@ static bool plan(struct model *m, const struct model_options *o, const struct fe
                  struct planner *p, struct err *e)
 {
     uint32_t out;
+    m->outputs = f->outputs;
     p->position = 1; /* the embedding tables are 0 */
-    if (!read_layers(m, o, f, e) || !inputs_plan(m, f, p, e) ||
-        !layer_list_plan(m->layers, m->layer_count, m->width, p, &out, e))
+    if (!read_layers(m, o, f, e) || !inputs_plan(&m->inputs, f, m->layers[0], p, e) ||
+        !layer_list_plan(m->layers, m->layer_count, m->inputs.width, p, &out, e))
         return false;
     if (out != m->outputs && !p->too_large[0])
         return err_set(e, ERR_MODEL_CONFIG, "the last layer has %u outputs, the task needs %u", out,
@@ -98,7 +97,7 @@ void model_free(struct model *m)
     if (!m)
         return;
     layer_list_free(m->layers, m->layer_count);
-    inputs_release(m);
+    inputs_release(&m->inputs);
     mem_free(m->groups);
     mem_free(m->kinds);
     text_free(&m->tables);
@@ -111,7 +110,7 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
 {
     init_constant(params, m->params, 0);
     init_constant(buffers, m->buffers, 0);
-    layer_list_init(m->inputs, m->input_count, seed, model_number, params, buffers);
+    layer_list_init(m->inputs.layers, m->inputs.count, seed, model_number, params, buffers);
     layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
 }
 
@@ -137,17 +136,17 @@ uint64_t model_unsound(const struct model *m, const real *buffers)
 
 struct act *model_forward(const struct model *m, struct pass *p, real *target)
 {
-    inputs_forward(m, p, p->from, target);
-    return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->x));
+    inputs_forward(&m->inputs, p, target);
+    return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->inputs.x));
 }
 
 void model_backward(const struct model *m, struct pass *p)
 {
-    struct act *dx = m->front_params ? pass_act(p, m->dx) : NULL;
-    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->x), pass_act(p, m->dlogits),
-                        dx, false, m->width);
+    struct act *dx = m->inputs.params ? pass_act(p, m->inputs.dx) : NULL;
+    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->inputs.x), pass_act(p, m->dlogits),
+                        dx, false, m->inputs.width);
     if (dx)
-        inputs_backward(m, p, dx);
+        inputs_backward(&m->inputs, p, dx);
 }
 
 uint64_t model_flops(const struct model *m)
@@ -165,7 +164,7 @@ bool model_stacks(const struct model *m)
 
 void model_describe(const struct model *m, struct json_out *out)
 {
-    json_put_int(out, "inputs", m->width);
+    json_put_int(out, "inputs", m->inputs.width);
     json_put_int(out, "outputs", m->outputs);
     json_put_int(out, "parameters", (int64_t)m->trained);
     json_open(out, "embeddings", '[');

@@ -4,34 +4,15 @@
 #define DNN_MODEL_MODEL_H
 
 #include "base/rowfmt.h"
+#include "model/inputs.h"
 #include "model/layer.h"
-#include "model/preset.h"
-
-/* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers":
- * [...]}. The layers are the hidden part: the dense layer to the task's outputs always follows them
- * and is not written. Preset and layers together, as model_resolved writes them, are accepted when
- * the layers are what the preset gives. */
-struct model_options {
-    const struct json_doc *doc;
-    const struct json *model; /* NULL: {"preset": "auto"} */
-    bool stored; /* from a model file: "layers" are all layers, the output layer included */
-};
-/* Checks the object without data: keys, words, ranges. Used by config_load. */
-bool model_check(const struct model_options *o, struct err *e);
-/* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved,
- * model file). Can be read back, and then gives the same model. */
-bool model_resolved(const struct model_options *o, struct text *json, struct err *e);
+#include "model/modelread.h"
 
 struct model {
-    struct features features; /* copied */
-    struct layer **inputs;    /* the first stage, side by side (inputs.h) */
+    struct inputs inputs;     /* the first stage */
     struct layer **layers;    /* the output layer is the last */
-    uint32_t input_count, layer_count;
-    uint32_t width; /* what a row has: numbers, indicators, embeddings, one-hot columns */
-    uint32_t held;  /* columns of x: all, or without the one-hot ones, which stay ids */
+    uint32_t layer_count;
     struct text tables;       /* bytes that the layers want in machine memory */
-    uint64_t front_params;    /* those of the first stage stand in front; their gradients have no
-                               * shards */
     uint64_t params, buffers; /* sizes of the arenas */
     uint64_t trained;         /* parameters, without the gaps of the arena */
     struct param_list list;   /* every parameter and buffer, by name */
@@ -44,7 +25,7 @@ struct model {
     uint32_t rows, shards;
     bool training;
     bool narrow; /* some activations or their gradients are in 16 bits */
-    uint64_t acts, reals, x, dx, logits, dlogits; /* sizes and offsets in elements */
+    uint64_t acts, reals, logits, dlogits; /* sizes and offsets in elements */
 };
 /* Plans for micro-batches of `rows` and this many gradient shards. The same options and features
  * always give the same parameter offsets, whatever rows, shards and training are. */
@@ -73,8 +54,4 @@ bool model_stacks(const struct model *m);
 void model_describe(
     const struct model *m,
     struct json_out *out); /* layers with shapes and parameters, for inspect and check */
-/* The members of the schema of "model" (no braces); nested layers refer to layer_schema's
- * "#/$defs/layer". */
-void model_schema(struct json_out *out);
-
 #endif

@@ -2,7 +2,26 @@
 #ifndef DNN_MODEL_MODELREAD_H
 #define DNN_MODEL_MODELREAD_H
 
-#include "model/model.h"
+#include "model/layer.h"
+#include "model/preset.h"
+
+/* The "model" object of the config: {"preset": ...} with the preset's own options, or {"layers":
+ * [...]}. The layers are the hidden part: the dense layer to the task's outputs always follows them
+ * and is not written. Preset and layers together, as model_resolved writes them, are accepted when
+ * the layers are what the preset gives. */
+struct model_options {
+    const struct json_doc *doc;
+    const struct json *model; /* NULL: {"preset": "auto"} */
+    bool stored; /* from a model file: "layers" are all layers, the output layer included */
+};
+/* Checks the object without data: keys, words, ranges. Used by config_load. */
+bool model_check(const struct model_options *o, struct err *e);
+/* {"preset": "mlp", ..., "layers": [...]}: the preset resolved to its layers (check --resolved,
+ * model file). Can be read back, and then gives the same model. */
+bool model_resolved(const struct model_options *o, struct text *json, struct err *e);
+/* The members of the schema of "model" (no braces); nested layers refer to layer_schema's
+ * "#/$defs/layer". */
+void model_schema(struct json_out *out);
 
 /* What the object comes to: the preset, "auto" as the one it stands for (NULL: the layers are
  * spelled out), its options and the hidden layers. Free it with modelread_release. */

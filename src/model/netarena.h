@@ -142,7 +142,7 @@ static inline void net_next_step(struct network *n, const struct step *now)
  * stage, which stand in front. */
 static inline uint64_t net_shard_stride(const struct model *m)
 {
-    return m->params - m->front_params;
+    return m->params - m->inputs.params;
 }
 static inline uint64_t net_grads(const struct model *m, uint32_t shards)
 {

@@ -16,7 +16,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .shards = m->shards,
         .training = m->training,
         .ids = b->ids,
-        .ids_ld = m->features.format.categories,
+        .ids_ld = m->inputs.features.format.categories,
         .weight = b->weight,
         .tables = n->weights.tables,
     };

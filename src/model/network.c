@@ -113,7 +113,7 @@ static void *alloc_host(struct network *n, uint64_t *kind, uint64_t count, size_
 
 static bool alloc_batch(struct network *n, const struct model *m, struct netbatch *b, struct err *e)
 {
-    uint64_t *kind = &n->bytes.activations, ids = m->features.format.categories;
+    uint64_t *kind = &n->bytes.activations, ids = m->inputs.features.format.categories;
     bool good = true;
     b->acts = alloc(n, kind, m->acts, machine_act_bytes(n->m), &good, e);
     b->reals = alloc(n, kind, m->reals, sizeof(real), &good, e);
@@ -157,7 +157,7 @@ static bool alloc_kept(struct network *n, struct err *e)
 
 static bool alloc_features(struct network *n, struct err *e)
 {
-    const struct features *f = &network_model(n)->features;
+    const struct features *f = &network_model(n)->inputs.features;
     struct features as_read = *f;
     struct netweights *w = &n->weights;
     bool good = true;

@@ -77,7 +77,7 @@ static uint64_t bad_gradient(struct network *n)
     real *g = mem_alloc(count, sizeof *g);
     machine_download(n->m, g, n->step.grads, (size_t)count * sizeof *g);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = i < m->params ? i : m->front_params + (i - m->params) % stride;
+        uint64_t at = i < m->params ? i : m->inputs.params + (i - m->params) % stride;
         if (!isfinite(g[i]) && (worst == UINT64_MAX || at > worst))
             worst = at;
     }

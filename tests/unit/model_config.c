@@ -193,7 +193,7 @@ static void offsets(void)
         struct model *a = plan(texts[i], 1, 1, false, &e), *b = plan(texts[i], 1000, 15, true, &e);
         bool same = a && b && a->params == b->params && a->buffers == b->buffers &&
                     a->group_count == b->group_count && a->trained == b->trained &&
-                    a->front_params == b->front_params && a->flops == b->flops;
+                    a->inputs.params == b->inputs.params && a->flops == b->flops;
         uint64_t at = 0, weights = 0;
         for (uint32_t g = 0; same && g < a->group_count; g++) {
             const struct group *x = &a->groups[g], *y = &b->groups[g];
@@ -206,7 +206,7 @@ static void offsets(void)
         }
         ok(same && at == a->params && weights > 0, "offsets of %s",
            texts[i] ? texts[i] : "the default");
-        ok(a->front_params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
+        ok(a->inputs.params >= 27 && a->groups[0].begin == 0 && a->kinds[0] == PARAM_EMBEDDING &&
                b->groups[0].shards == 1,
            "  embeddings stand first, outside the shards");
         model_free(a);
