@@ -142,11 +142,12 @@ struct act *model_forward(const struct model *m, struct pass *p, real *target)
 
 void model_backward(const struct model *m, struct pass *p)
 {
-    struct act *dx = m->inputs.params ? pass_act(p, m->inputs.dx) : NULL;
-    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, m->inputs.x), pass_act(p, m->dlogits),
-                        dx, false, m->inputs.width);
+    const struct inputs *in = &m->inputs;
+    struct act *dx = in->params ? pass_act(p, in->dx) : NULL;
+    layer_list_backward(m->layers, m->layer_count, p, pass_act(p, in->x), pass_act(p, m->dlogits),
+                        dx, false, in->width);
     if (dx)
-        inputs_backward(&m->inputs, p, dx);
+        inputs_backward(in, p, dx);
 }
 
 uint64_t model_flops(const struct model *m)
