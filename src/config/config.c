@@ -301,7 +301,7 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
     c->model.doc = c->doc;
     struct text of_preset = {0};
     struct setting_list l = {0};
-    bool good = config_add_preset(c->doc, &of_preset, e) &&
+    bool good = config_add_preset(c->doc, config_preset(c->doc), &of_preset, e) &&
                 opt_read(config_table, c->doc, json_root(c->doc), "", c, e);
     if (good)
         collect(&l, c, &of_preset);

@@ -12,8 +12,7 @@ struct laying {
     struct err *e;
 };
 
-/* The preset of the config, "auto" as the one it stands for; NULL: none, or an unknown one. */
-static const struct preset *preset_of(const struct json_doc *doc)
+const struct preset *config_preset(const struct json_doc *doc)
 {
     const struct json *word = json_path(json_root(doc), "model.preset");
     const struct json *layers = json_path(json_root(doc), "model.layers");
@@ -73,11 +72,11 @@ static bool lay(const struct laying *l, const char *path, const struct json *fro
     return good;
 }
 
-bool config_add_preset(struct json_doc *doc, struct text *keys, struct err *e)
+bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text *keys,
+                       struct err *e)
 {
     if (json_kind(json_root(doc)) != JSON_OBJECT)
         return true;
-    const struct preset *p = preset_of(doc);
     if (!p || !p->config || (p->unless && says(doc, p->unless)))
         return true;
     struct json_doc *fragment = json_parse_own(p->config, strlen(p->config), p->name, e);

@@ -25,9 +25,12 @@ void settings_change(struct setting_list *l, const char *key, const char *value_
                      const char *from);
 void settings_from(struct setting_list *l, const char *key, const char *from);
 
-/* Puts the defaults of the preset that doc names into doc, where it has no value of its own. keys:
+/* The preset that doc names, "auto" as the one it stands for. NULL: none, or an unknown one. */
+const struct preset *config_preset(const struct json_doc *doc);
+/* Puts the defaults of a preset (NULL: none) into doc, where doc has no value of its own. keys:
  * those that were put there, with a NUL behind each. */
-bool config_add_preset(struct json_doc *doc, struct text *keys, struct err *e);
+bool config_add_preset(struct json_doc *doc, const struct preset *p, struct text *keys,
+                       struct err *e);
 
 /* The environment and the command line put over the backend section; then every job's own word is
  * set. batch: the key that --batch-size means is predict_batch_size. */
