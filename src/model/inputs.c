@@ -6,9 +6,8 @@
 #define MOST_WIDTH ((uint64_t)1 << 24)
 
 const struct layer_type *const input_types[] = {
-    &input_numbers,
-    &input_embedding,
-    &input_one_hot,
+#define INPUT(name) &input_##name,
+#include "model/layers.def"
     NULL,
 };
 

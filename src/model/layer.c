@@ -7,9 +7,9 @@
 #include "base/mem.h"
 
 const struct layer_type *const layer_types[] = {
-    &layer_dense,      &layer_relu,       &layer_leaky_relu, &layer_gelu,     &layer_silu,
-    &layer_elu,        &layer_selu,       &layer_tanh,       &layer_sigmoid,  &layer_mish,
-    &layer_batch_norm, &layer_layer_norm, &layer_dropout,    &layer_residual, NULL,
+#define LAYER(name) &layer_##name,
+#include "model/layers.def"
+    NULL,
 };
 
 const struct layer_type *layer_find(const char *name)

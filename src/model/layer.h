@@ -1,11 +1,10 @@
-/* layer.h - a layer is one file and one line in the list (layer_types in layer.c). Its options
- * appear in help, docs and schema, its examples in the gradient and learning tests, with no other
- * edit.
+/* layer.h - a layer is one file and one line in layers.def. Its options appear in help, docs and
+ * schema, its examples in the gradient and learning tests, with no other edit.
  *
- * Parameters, gradients, buffers (saved, not trained) and kept activations are one arena each; a
- * layer owns offsets in them. plan states shapes and offsets once; forward and backward only issue
- * operations. Activations are [rows][width] with ld = width, and every buffer keeps one shape, so
- * that a machine may play any op strip by strip. */
+ * Parameters, gradients, buffers (stored, not trained) and activations are one arena each. plan
+ * declares parameters by name and states shapes and offsets once; forward and backward only issue
+ * operations. Activations are [rows][width] with ld = width. A buffer has one shape, so that a
+ * machine may play any operation strip by strip. */
 #ifndef DNN_MODEL_LAYER_H
 #define DNN_MODEL_LAYER_H
 
@@ -182,9 +181,8 @@ struct layer {
 };
 
 extern const struct layer_type *const layer_types[]; /* NULL-terminated */
-extern const struct layer_type layer_dense, layer_relu, layer_leaky_relu, layer_gelu, layer_silu,
-    layer_elu, layer_selu, layer_tanh, layer_sigmoid, layer_mish, layer_batch_norm,
-    layer_layer_norm, layer_dropout, layer_residual;
+#define LAYER(name) extern const struct layer_type layer_##name;
+#include "model/layers.def"
 const struct layer_type *layer_find(const char *name);
 
 /* A layer of this type without options; layer_list_free. */

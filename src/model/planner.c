@@ -1,5 +1,5 @@
-/* planner.c - hands out offsets in the arenas. Nothing is allocated for the network here; a plan
- * that cannot be meant is marked too large and refused by whoever asked for it. */
+/* planner.c - offsets in the arenas. It allocates no memory of the network; a plan beyond a limit is
+ * marked, and model_plan refuses it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static unsigned log2_of(uint64_t n)
 }
 
 /* most: a power of 2; what: so many of them are allowed */
-static uint64_t take(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most,
+static uint64_t reserve(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most,
                      const char *what)
 {
     uint64_t at = *arena;
@@ -109,7 +109,7 @@ static uint64_t add_param(struct planner *p, const char *name, const struct para
     uint64_t count = param_shape_count(shape);
     if (count == 0)
         return p->params;
-    uint64_t at = take(p, &p->params, count, LAYER_MOST_PARAMS, "parameters");
+    uint64_t at = reserve(p, &p->params, count, LAYER_MOST_PARAMS, "parameters");
     if (p->too_large[0])
         return 0;
     p->trained += count;
@@ -135,7 +135,7 @@ uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_
     uint64_t each = param_shape_count(&shape), count = 0, at;
     for (const char *const *name = names; *name; name++)
         count = each < LAYER_MOST_PARAMS ? count + each : UINT64_MAX;
-    at = take(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
+    at = reserve(p, &p->buffers, count, LAYER_MOST_PARAMS, "running statistics");
     for (uint64_t i = 0; names[i] && each && !p->too_large[0]; i++)
         declare(p, names[i], &shape, at + i * each, PARAM_KINDS, true);
     return at;
@@ -158,7 +158,7 @@ const struct param *param_find(const struct param_list *list, const char *name)
 }
 
 /* Places are multiples of LINE, so that the form has room in their low bits. */
-static uint64_t take_acts(struct planner *p, uint32_t width, uint32_t form)
+static uint64_t reserve_acts(struct planner *p, uint32_t width, uint32_t form)
 {
     uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
     if (form != FORM_REAL) {
@@ -166,7 +166,7 @@ static uint64_t take_acts(struct planner *p, uint32_t width, uint32_t form)
         uint64_t each = machine_act_bytes(p->machine) / sizeof(uint16_t);
         count = (count + each - 1) / each;
     }
-    return take(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch") | form;
+    return reserve(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch") | form;
 }
 
 static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
@@ -177,22 +177,22 @@ static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
 
 uint64_t plan_plain(struct planner *p, uint32_t width)
 {
-    return take_acts(p, width, FORM_REAL);
+    return reserve_acts(p, width, FORM_REAL);
 }
 
 uint64_t plan_acts(struct planner *p, uint32_t width)
 {
-    return take_acts(p, width, form_of(p, width, false));
+    return reserve_acts(p, width, form_of(p, width, false));
 }
 
 uint64_t plan_back(struct planner *p, uint32_t width)
 {
-    return take_acts(p, width, form_of(p, width, true));
+    return reserve_acts(p, width, form_of(p, width, true));
 }
 
 uint64_t plan_reals(struct planner *p, uint64_t count)
 {
-    return take(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
+    return reserve(p, &p->reals, count, MOST_ELEMENTS, "numbers kept of a batch");
 }
 
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size)
