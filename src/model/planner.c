@@ -1,5 +1,5 @@
-/* planner.c - offsets in the arenas. It allocates no memory of the network; a plan beyond a limit is
- * marked, and model_plan refuses it. */
+/* planner.c - offsets in the arenas. It allocates no memory of the network; a plan beyond a limit
+ * is marked, and model_plan refuses it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
