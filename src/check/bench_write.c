@@ -108,8 +108,6 @@ static void write_path(const struct bench_path *p, const char *key, struct json_
 
 static void write_paths(const struct bench *b, struct json_out *out)
 {
-    if (!b->preset_count)
-        return;
     json_open(out, "paths", '{');
     for (unsigned i = 0; i < b->preset_count; i++) {
         const struct bench_preset *p = &b->presets[i];
