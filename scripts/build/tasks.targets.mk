@@ -20,7 +20,7 @@ PAGES := $(sort $(wildcard src/cli/pages/*.txt))
 $(BUILD)/gen/cli/pages.inc: $(PAGES) src/cli/pages
 	@mkdir -p $(@D)
 	$(Q)for f in $(PAGES); do sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' "$$f"; echo ,; done >$@
-flags_cli_help_topic := -I$(BUILD)/gen
+flags_cli_help_topic := -I$(BUILD)/gen -Wno-overlength-strings
 $(BUILD)/obj/cli/help_topic.o: $(BUILD)/gen/cli/pages.inc
 
 # The manual page, printed by a program of its own from the tables of the commands.
