@@ -24,7 +24,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
                 struct err *e)
 {
     double began = clock_now();
-    *s = (struct serve){0};
+    *s = (struct serve){.job = job};
     s->file = modelfile_load(model, e);
     if (!s->file)
         return false;
@@ -179,6 +179,9 @@ static bool begin(struct serve *s, uint64_t count, struct err *e)
     }
     memory_note(s->machine);
     select_say_loaded(&s->backend, s->machine);
+    if (s->job == JOB_PREDICT && select_is_gpu(&s->backend))
+        log_note("a GPU answers: processes that share it need memory for each, and workers of a "
+                 "cluster need a compatible GPU of their own (`dnn gpucheck`)");
     return true;
 }
 

@@ -29,8 +29,9 @@ struct serve {
     double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
-    /* Should a device hang in a call that never comes back, the CPU goes on with these rows
-     * (aside.h). Set before the first answer, by who drives no device itself. */
+    enum job job;
+    /* A thread of its own drives the device, so that a call which hangs ends in an error (aside.h).
+     * Set before the first answer. */
     bool beside;
     uint64_t expected; /* rows of the first answer, where they may be more than those in it */
     struct setting *settings;

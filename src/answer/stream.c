@@ -18,7 +18,6 @@
 #define GROUP_LEAST 64u
 #define TILES 32u                       /* of a full group */
 #define GROUP_BYTES ((uint64_t)8 << 20) /* records, logits and probabilities of a group */
-#define NAMED_MOST 5                    /* ignored columns in a note */
 
 /* --- opening --- */
 
@@ -50,11 +49,10 @@ static void note_ignored(const struct stream *t)
     if (t->binding.extra == 0)
         return;
     struct text names = {0};
-    uint32_t told = 0;
-    for (size_t i = 0; i < t->binding.cells && told < NAMED_MOST; i++)
-        if (t->binding.column_of[i] == UINT32_MAX)
-            text_printf(&names, "%s\"%s\"", told++ ? ", " : "", text_quote_z(t->names[i]));
-    if (t->binding.extra > told)
+    for (uint32_t i = 0; i < t->binding.extra && i < BINDING_EXTRA; i++)
+        text_printf(&names, "%s\"%s\"", i ? ", " : "",
+                    text_quote_z(t->names[t->binding.extra_cells[i]]));
+    if (t->binding.extra > BINDING_EXTRA)
         text_put(&names, ", ...");
     log_note("%u column%s of the input that the model does not know %s ignored: %s",
              t->binding.extra, t->binding.extra == 1 ? "" : "s",

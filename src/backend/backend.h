@@ -280,10 +280,13 @@ struct cpu_info {
     char blas_reason[128]; /* why it does not serve, "" when it does */
 };
 void cpu_describe(struct cpu_info *info);
-/* Opens OpenBLAS for so many callers at once, where it is to serve: where our own products do, this
- * does nothing. It reads the environment, and changes it, as a whole: before the pool starts. Once
- * in a process; cpu_describe tells what came of it, and machines opened later may use it. */
-void blas_prepare(unsigned threads);
+/* Which products train on a CPU; auto: by a table (cpu_blas.c). */
+enum blas_choice { BLAS_AUTO, BLAS_OWN, BLAS_OPENBLAS };
+extern const char *const blas_choices[]; /* their names, NULL-terminated */
+/* Opens OpenBLAS for `threads` callers at once, if it is chosen. Call it before the thread pool
+ * starts, as it reads and changes the environment; once in a process. cpu_describe tells the
+ * result. Machines opened later can use it. */
+void blas_prepare(unsigned threads, enum blas_choice choice);
 
 #ifdef __cplusplus
 }

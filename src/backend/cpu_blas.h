@@ -1,10 +1,8 @@
-/* cpu_blas.h - OpenBLAS as a guest: opened while the program runs, never linked, never required,
- * and only for training.
+/* cpu_blas.h - OpenBLAS, opened at run time: never linked, never required, only for training.
  *
- * Our own products stand within a few percent of the processor's peak at the sizes of tabular
- * networks and were faster than OpenBLAS 0.3.21 at all of them (64 to 1,024 rows, widths 14 to
- * 2,048; AVX-512), so the guest serves where our vector code does not exist: processors for which
- * only the plain C code runs. */
+ * Our own products reach nearly the processor's peak at the sizes of tabular networks, and were
+ * faster than OpenBLAS 0.3.21 at all of them (64 to 1,024 rows, widths 14 to 2,048; AVX-512). So
+ * backend.blas "auto" is OpenBLAS only on processors without our vector code. */
 #ifndef DNN_BACKEND_CPU_BLAS_H
 #define DNN_BACKEND_CPU_BLAS_H
 

@@ -167,6 +167,14 @@ void log_line(const char *format, ...)
     va_end(args);
 }
 
+void log_asked(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    speak(LOG_ERROR, "info", "dnn: ", format, args);
+    va_end(args);
+}
+
 void log_info(const char *format, ...)
 {
     va_list args;

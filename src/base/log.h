@@ -21,6 +21,8 @@ void log_loud(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Level 1 without "note:". */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line that a person asked for with a signal: --quiet does not hide it. */
+void log_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finished line without prefix or newline, as src/cli and progress print it; always shown. */

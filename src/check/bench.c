@@ -289,7 +289,7 @@ bool bench_run(const struct bench_request *q, struct bench *b, struct err *e)
         return false;
     bool good = select_backend(&o, JOB_TRAIN, settings, count, &b->backend, e);
     if (good) {
-        blas_prepare(o.threads ? (unsigned)o.threads : threads_available());
+        blas_prepare(o.threads ? (unsigned)o.threads : threads_available(), BLAS_AUTO);
         threads_start((unsigned)o.threads);
         b->backend.threads = threads_count();
         good = run(&t, &o, e);

@@ -23,7 +23,7 @@ struct found {
 
 static void look(struct found *f)
 {
-    blas_prepare(threads_available());
+    blas_prepare(threads_available(), BLAS_AUTO);
     cpu_describe(&f->cpu);
     snprintf(f->csv, sizeof f->csv, "%d.%d.%d", CSV_MAJOR, CSV_MINOR, CSV_RELEASE);
     f->kernels = machine_known("cuda");

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "backend/backend.h"
+
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const precision_names[] = {"auto", "fp32", "tf32", "bf16", "fp16", NULL};
 const char *const backend_job_names[JOBS] = {
@@ -203,6 +205,15 @@ const struct option backend_options_table[] = {
      .help =
          "The number of CPU threads. 0: as many as this process may use. Results do not depend "
          "on it."},
+    {.key = "blas",
+     .type = OPT_WORD,
+     .offset = AT(blas),
+     .standard = "\"auto\"",
+     .words = blas_choices,
+     .help = "Which products train on a CPU: own, openblas (the library, where it is installed), "
+             "or auto: the faster one by a table. Today that is own where the processor has AVX2, "
+             "else openblas; `dnn bench` measures both. The model says which one trained it. "
+             "Answers are always computed by own."},
     {.key = NULL}};
 
 #undef AT

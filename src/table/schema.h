@@ -94,11 +94,13 @@ struct number_run {
     uint32_t column, count; /* numeric columns with a cell, side by side, at most NUMBER_RUN_MOST */
     bool together;          /* in the file too, in this order */
 };
+#define BINDING_EXTRA 5
 struct binding {
     int32_t *cell_of;      /* by schema column: cell, or -1 */
     uint32_t *column_of;   /* by cell: schema column, or UINT32_MAX when ignored */
     size_t cells;          /* in a record */
-    uint32_t extra;        /* columns not in the schema */
+    uint32_t extra;        /* columns not in the schema; the first of their cells */
+    uint32_t extra_cells[BINDING_EXTRA];
     struct number_run *runs; /* none when a text that means missing may look like a number */
     size_t run_count;
     const char *const *names; /* of the cells, borrowed */

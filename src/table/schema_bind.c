@@ -228,6 +228,9 @@ static size_t place_columns(const struct schema *s, enum bind_need need, struct 
             missing[missing_count++] = i;
     }
     vocab_free(known);
+    for (uint32_t i = 0, extra = 0; i < count && extra < BINDING_EXTRA; i++)
+        if (!listed[i])
+            b->extra_cells[extra++] = i;
     return missing_count;
 }
 

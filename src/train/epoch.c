@@ -84,10 +84,11 @@ static void say_status(const struct run *r, const struct step *now)
 {
     const struct training *t = r->t;
     double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN;
-    log_line("epoch %lld/%lld, step %lld, loss %.4f, best epoch %lld, %.0f rows/s, %.0f s used",
-             (long long)t->history.epochs + 1, (long long)t->config->train.epochs,
-             (long long)now->tried, loss, (long long)t->history.best_epoch, rows_per_second(r),
-             training_seconds(t));
+    log_asked("epoch %lld/%lld, step %lld, loss %.4f, best epoch %lld, %.0f rows/s, %.0f s "
+              "used",
+              (long long)t->history.epochs + 1, (long long)t->config->train.epochs,
+              (long long)now->tried, loss, (long long)t->history.best_epoch, rows_per_second(r),
+              training_seconds(t));
 }
 
 static double seconds_left(const struct run *r, double fraction)

@@ -251,13 +251,24 @@ static bool can_be_saved(const struct training *t, struct err *e)
     return fits;
 }
 
+/* OpenBLAS was asked for by name and cannot be used. */
+static void warn_blas(const struct training *t)
+{
+    struct cpu_info cpu;
+    cpu_describe(&cpu);
+    if (t->config->backend.blas == BLAS_OPENBLAS && cpu.blas_reason[0] &&
+        !select_wants_gpu(&t->backend))
+        log_warning("backend.blas \"openblas\": %s; our own products serve", cpu.blas_reason);
+}
+
 static bool load(struct training *t, struct err *e)
 {
     const struct config *c = t->config;
     if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &t->backend, e))
         return false;
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
-    blas_prepare(threads); /* finds the process alone, and must */
+    blas_prepare(threads, (enum blas_choice)c->backend.blas); /* before any thread starts */
+    warn_blas(t);
     threads_start((unsigned)c->backend.threads);
     t->backend.threads = threads_count();
     stop_phase("reading the data", true);

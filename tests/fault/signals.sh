@@ -129,6 +129,15 @@ kill -USR2 $PID
 for _ in $(seq 200); do grep -q 'step .*best epoch' err && break; sleep 0.01; done
 grep -q 'step .*best epoch' err
 ok $? "S04 SIGUSR2: a status line" "$(tail -n 3 err)"
+"$DNN" train c.json -o quiet.dnn --quiet --set train.epochs=1000000 --set train.early_stopping.patience=0 2>quiet.err &
+quiet=$!
+for _ in $(seq 200); do sleep 0.05 && kill -USR2 $quiet && grep -q 'step .*best epoch' quiet.err && break; done
+grep -q 'step .*best epoch' quiet.err
+ok $? "S04 with --quiet as well" "$(cat quiet.err)"
+kill -TERM $quiet
+wait $quiet
+is $? 75 "which ends as any other"
+rm -f quiet.dnn*
 kill -STOP $PID
 sleep 0.3
 kill -CONT $PID

@@ -41,4 +41,26 @@ else
     is_exit 0 "resumed without it"
     err_has "(blas differs)" "a warning names what differs"
 fi
+
+# backend.blas: the key says which products train
+run dnn train c.json -o own.dnn --progress none --set backend.blas=own
+is_exit 0 "backend.blas own"
+run dnn inspect own.dnn --json
+out_has '"blas":"none","blas_core":"none"' "our own products"
+run dnn train c.json -o open.dnn --progress none --set backend.blas=openblas --json
+is_exit 0 "backend.blas openblas"
+if grep -q '"blas_core":"none"' out; then
+    err_has 'warning: backend.blas "openblas": ' "is not here, which is said"
+    err_has "; our own products serve" "and what serves"
+    is "$(digest open.dnn)" "$(digest own.dnn)" "as if they were asked for"
+else
+    run dnn inspect open.dnn --json
+    grep -q '"blas":"OpenBLAS [0-9.]*","blas_core":"[A-Za-z]' out
+    ok $? "backend.blas openblas: the model says that it served" "$(cat out)"
+    run dnn train c.json -o again.dnn --progress none --set backend.blas=openblas
+    err_lacks warning
+    is "$(digest again.dnn)" "$(digest open.dnn)" "the same bytes twice"
+fi
+run dnn train c.json -o x.dnn --set backend.blas=mkl
+is_exit 64 "a word that is none"
 done_testing

@@ -341,6 +341,10 @@ run dnn predict m.dnn d.csv turned.csv -o turned.out --passthrough a,y
 is_exit 0 "a second file with its columns in another order"
 same twice.csv turned.out "has the same answers"
 err_has '1 column of the input that the model does not know is ignored: "more"'
+sed 's/"b": "numeric"/"b": "ignore"/' c.json >ignores.json
+dnn train ignores.json -o ignores.dnn -q
+run dnn predict ignores.dnn turned.csv -o ignores.csv
+err_has 'the model does not know is ignored: "more"' "a column of type ignore is known to the model"
 run dnn predict m.dnn turned.csv d.csv -o all.csv --passthrough all
 is_exit 65 "--passthrough all: a later file lacks a column of the first"
 err_has 'd.csv: a later input lacks the column "more"'

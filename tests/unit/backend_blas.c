@@ -36,7 +36,7 @@ static int with_little_space(void)
     setrlimit(RLIMIT_AS, &limit);
     setenv("DNN_BLAS", "always", 1);
     struct cpu_info info;
-    blas_prepare(2);
+    blas_prepare(2, BLAS_AUTO);
     cpu_describe(&info);
     return strcmp(info.blas, "none") == 0 && strstr(info.blas_reason, "address-space") ? 0 : 1;
 }
@@ -47,7 +47,7 @@ static int with_an_old_core(void)
     setenv("OPENBLAS_CORETYPE", "Nehalem", 1);
     setenv("OPENBLAS_NUM_THREADS", "9999", 1);
     struct cpu_info info;
-    blas_prepare(1);
+    blas_prepare(1, BLAS_AUTO);
     cpu_describe(&info);
     if (strcmp(info.blas, "none") == 0)
         return 2;
@@ -58,7 +58,7 @@ static int not_wanted(void)
 {
     setenv("DNN_BLAS", "none", 1);
     struct cpu_info info;
-    blas_prepare(1);
+    blas_prepare(1, BLAS_AUTO);
     cpu_describe(&info);
     return strcmp(info.blas, "none") == 0 && info.blas_reason[0] ? 0 : 1;
 }
@@ -68,7 +68,7 @@ static int products(void)
 {
     enum { M = 37, N = 21, K = 29 };
     setenv("DNN_BLAS", "always", 1);
-    blas_prepare(1);
+    blas_prepare(1, BLAS_AUTO);
     const struct blas *blas = blas_guest();
     if (!blas)
         return 2;

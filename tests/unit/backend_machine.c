@@ -16,7 +16,7 @@ static struct machine *open_with(const char *core, const char *blas)
     setenv("DNN_BLAS", blas, 1);
     struct machine_options o = {.backend = "cpu", .blas = strcmp(blas, "always") == 0};
     if (o.blas)
-        blas_prepare(1);
+        blas_prepare(1, BLAS_AUTO);
     return machine_open(&o, &e);
 }
 
