@@ -71,7 +71,7 @@ static bool write_group(void *context, const struct stream_group *g, struct err 
     return true;
 }
 
-static bool turn_input(void *context, struct err *e)
+static bool next_input(void *context, struct err *e)
 {
     struct writer *w = context;
     return answer_line_turn(&w->line, &w->stream->binding, e);
@@ -173,7 +173,7 @@ static bool answer_all(struct writer *w, struct err *e)
         sweep(q);
     if (good && !q->no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
-    good = good && stream_run(w->stream, &(struct stream_sink){write_group, turn_input, w}, e);
+    good = good && stream_run(w->stream, &(struct stream_sink){write_group, next_input, w}, e);
     if (!good && (e->id == ERR_MACHINE_FAULT || (e->id == ERR_GPU_MEMORY && w->stream->rows)))
         keep_answered(w, e);
     if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)

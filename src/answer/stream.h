@@ -1,6 +1,10 @@
-/* stream.h - rows of CSV files through a model, group after group, in order: flat memory whatever
- * comes. What a group's rows mean (answer lines, metrics) is the sink's business; what happens to a
- * row that cannot be read is decided here. */
+/* stream.h - answers the rows of CSV files, group by group, in order and in bounded memory. The
+ * sink decides what becomes of the answers (lines of text, metrics). The stream decides what
+ * becomes of rows that cannot be read.
+ *
+ *   record   one row of a CSV file                                    struct csv_record
+ *   sample   the records that get one answer; of a table one record   struct part, stream_work.h
+ *   line     one row of output, made of a sample's answer             struct answer_line */
 #ifndef DNN_ANSWER_STREAM_H
 #define DNN_ANSWER_STREAM_H
 
@@ -16,13 +20,12 @@ struct stream_request {
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
     bool no_header, tsv, csv;
     bool labelled; /* every row must have its target */
-    bool again;    /* these rows were read before: what there is to note about them was said */
+    bool again;    /* read before: the notes about these rows were given */
     bool passthrough; /* the input's columns are named before the first answer */
     enum bad_row on_bad_row;
     const char *rejects;
     int64_t max_bad_rows; /* -1: no limit */
-    /* Not NULL: rows that come through a pipe are answered as they come, and this is called before
-     * more are waited for. */
+    /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
     bool (*idle)(void *context, struct err *e);
     void *idle_context;
 };
@@ -32,15 +35,15 @@ struct stream_group {
     const struct csv_cells *cells; /* NULL: one record that is not CSV; it has no cells */
     size_t first;                  /* its records are first .. first + rows - 1 of cells->records */
     uint64_t rows;
-    const bool *bad; /* [rows]: there is no answer */
-    const unsigned char *records; /* applied; those of bad rows mean nothing */
+    const bool *bad; /* [rows]: true: no answer */
+    const unsigned char *records; /* applied; undefined for bad rows */
     const real *logits;           /* [rows][outputs] */
 };
-/* take returning false ends the stream with its error, and so does turn. */
+/* A function that returns false ends the stream with its error. */
 struct stream_sink {
-    bool (*take)(void *context, const struct stream_group *g, struct err *e);
-    /* NULL, or told that another input begins, whose cells stand as binding says */
-    bool (*turn)(void *context, struct err *e);
+    bool (*group)(void *context, const struct stream_group *g, struct err *e);
+    /* Called before the first group of a further input, with its binding in the stream; NULL. */
+    bool (*input)(void *context, struct err *e);
     void *context;
 };
 
@@ -53,34 +56,36 @@ struct stream {
     char **given; /* --columns, owned */
     const char *const *names;
     size_t name_count;
-    size_t least; /* not 0: rows may have so many cells or name_count, as the first one says */
-    size_t at; /* of the input that is read; each has columns of its own, matched by name */
+    size_t least; /* not 0: rows have `least` or name_count cells; the first good row decides */
+    size_t at; /* index of the current input */
     struct binding binding;
     bool bound;
-    uint32_t extra; /* columns that the model does not know, of the last input */
-    bool in_utf8;   /* csv_looks_utf8 of an input */
-    bool empty; /* no header was expected and there is no row */
+    uint32_t extra; /* unknown columns of the last input */
+    bool in_utf8;   /* an input csv_looks_utf8 */
+    bool empty; /* an empty file without header */
     struct reject *reject;
     struct drift *drift;
     uint64_t rows, bad_rows, blank_lines; /* rows: records read, bad ones included */
-    struct err first_bad;                 /* why the first bad row has no answer; ERR_NONE: none */
-    struct err other_form;                /* .. and that rows are not of the model's form */
-    bool alike;                           /* every bad row: with the same id */
+    struct err first_bad;                 /* of the first bad row; ERR_NONE: none */
+    struct err other_form;                /* the file has another form than the model's */
+    bool alike;                           /* all bad rows have the same error id */
     uint32_t group;                       /* most rows of a group, a multiple of its tiles */
-    size_t room;   /* rows of a group that there is memory for: fewer when the input is small */
-    uint32_t tile; /* rows of a tile: who parses or writes them is invisible in the result */
+    size_t room;   /* rows of a group that memory is allocated for */
+    uint32_t tile; /* rows that one thread parses or writes at a time */
 };
 
-/* Opens the inputs, reads the header, matches the columns; notes what is ignored. Borrows serve and
- * the request's strings. */
+/* Opens the first input, reads its header and matches its columns; notes the ignored ones. Borrows
+ * serve and the strings of the request. */
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e);
-/* A signal asks to end before the input does: e says so. */
+/* True: a signal asks to end; e is set. */
 bool stream_stopped(struct err *e);
 /* All rows, once. Polls stop_wanted. */
 bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e);
-/* After success: all of the rejects file is on the disk, and then it is given its name. */
+/* After success: writes the rejects file to the disk (prepare), then renames it (commit). */
 bool stream_prepare(struct stream *t, struct err *e);
 bool stream_commit(struct stream *t, struct err *e);
 void stream_close(struct stream *t);
+/* The notes about all rows, at the end: drift, blank lines, bad rows, encoding. */
+void stream_notes(const struct stream *t);
 
 #endif

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/stream_input.h"
 #include "base/thread.h"
 
 /* --- rows that cannot be read --- */
 
-/* The name of the column that an error points into, "" when it is none. */
+/* The name of the column of an error, or "". */
 static const char *column_named(const struct stream *t, const struct csv_block *b,
                                 const struct csv_cells *cells, const struct csv_record *r,
                                 const struct err *why)
@@ -24,9 +25,9 @@ static const char *column_named(const struct stream *t, const struct csv_block *
     return "";
 }
 
-/* One bad row is counted and written down; false when it ends the stream. */
-static bool take_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
-                     size_t length, struct err *e)
+/* Counts a bad row and adds it to the rejects. False: it ends the stream. */
+static bool add_bad(struct stream *t, const struct err *why, const char *column, const char *raw,
+                    size_t length, struct err *e)
 {
     t->bad_rows++;
     if (t->bad_rows == 1) {
@@ -57,9 +58,9 @@ static bool take_bad(struct stream *t, const struct err *why, const char *column
     return true;
 }
 
-/* The first row that cannot be read has not as many cells as rows have to have. Should all be such,
- * the form of the file is wrong, and not one row among others. */
-static void look_at_form(struct work *w, const struct csv_record *r)
+/* The first bad row has a wrong number of cells. Prepares the error for a file in which every row
+ * has. */
+static void check_form(struct work *w, const struct csv_record *r)
 {
     struct stream *t = w->t;
     const struct csv_cell *first = w->cells->cells + r->first_cell;
@@ -81,7 +82,7 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
         w->now.bad[i] = !cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
                                     w->t->request.labelled, record, w->drift[thread],
                                     &w->error[thread]);
-        if (w->now.bad[i]) { /* the network passes over something harmless */
+        if (w->now.bad[i]) { /* zeros go through the network */
             memset(record, 0, stride);
             err_clear(&w->error[thread]);
         }
@@ -97,8 +98,7 @@ static bool finite_answer(const real *logits, uint32_t outputs)
     return true;
 }
 
-/* Why record i of the part has no answer: read once more, for the error and for what was counted
- * of it. */
+/* Why record i of the part has no answer. Parses it again, for the error and to undo its counts. */
 static void reason(struct work *w, const struct part *p, size_t i, struct err *why)
 {
     const struct schema *s = w->t->schema;
@@ -110,13 +110,12 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
                "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");
     }
-    /* who counted it is not known: what is below 0 in one thread's counts is not in their sum */
+    /* another thread may have counted it; the sum over the threads is right */
     drift_undo(w->drift[0], w->undone, s->column_count);
 }
 
-/* What is answered goes on, row by row and then as a group. */
-static bool hand_over(struct work *w, struct part *p, const struct stream_sink *sink,
-                      struct err *e)
+/* Gives the answers of a part to the sink; rows without one are counted first. */
+static bool deliver(struct work *w, struct part *p, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
     uint32_t outputs = t->serve->outputs;
@@ -128,8 +127,8 @@ static bool hand_over(struct work *w, struct part *p, const struct stream_sink *
         p->bad[i] = true;
         reason(w, p, i, &why);
         if (!t->bad_rows && why.id == ERR_CSV_RAGGED)
-            look_at_form(w, r);
-        if (!take_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
+            check_form(w, r);
+        if (!add_bad(t, &why, column_named(t, w->block, w->cells, r, &why),
                       w->block->bytes + r->offset, r->bytes, e))
             return false;
     }
@@ -140,18 +139,18 @@ static bool hand_over(struct work *w, struct part *p, const struct stream_sink *
                              .bad = p->bad,
                              .records = p->records,
                              .logits = p->logits};
-    return sink->take(sink->context, &g, e);
+    return sink->group(sink->context, &g, e);
 }
 
 bool work_finish(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     bool computed = w->computes;
     w->computes = false;
-    return !computed || (serve_end(w->t->serve, e) && hand_over(w, &w->before, sink, e));
+    return !computed || (serve_end(w->t->serve, e) && deliver(w, &w->before, sink, e));
 }
 
-/* While a device computes this part, the one before is written and the next one read: two parts
- * take turns. They go on in their order, and where one cannot, none behind it does. */
+/* Lets the device answer w->now, and delivers the part before. The two parts swap. After a failure
+ * no later part is delivered. */
 static bool compute(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     struct serve *s = w->t->serve;
@@ -166,9 +165,9 @@ static bool compute(struct work *w, const struct stream_sink *sink, struct err *
     w->now = before;
     w->computes = true;
     struct err unused = {0};
-    if (!other || hand_over(w, &w->now, sink, e))
+    if (!other || deliver(w, &w->now, sink, e))
         return true;
-    serve_end(s, &unused); /* nobody gives its memory away */
+    serve_end(s, &unused); /* the device still writes into its memory */
     w->computes = false;
     return false;
 }
@@ -181,10 +180,9 @@ bool work_group(struct work *w, const struct stream_sink *sink, struct err *e)
     if (w->before.records)
         return compute(w, sink, e);
     return serve_answer(t->serve, p->records, p->rows, p->logits, e) &&
-           hand_over(w, p, sink, e);
+           deliver(w, p, sink, e);
 }
 
-/* A record that is no CSV: up to its first line end. */
 bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e)
 {
     static const bool bad = true;
@@ -196,5 +194,5 @@ bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e)
     w->t->rows++;
     struct stream_group g = {.rows = 1, .bad = &bad, .records = w->now.records,
                              .logits = w->now.logits};
-    return take_bad(w->t, &cells->error, "", raw, length, e) && sink->take(sink->context, &g, e);
+    return add_bad(w->t, &cells->error, "", raw, length, e) && sink->group(sink->context, &g, e);
 }

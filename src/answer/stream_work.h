@@ -1,11 +1,11 @@
-/* stream_work.h - a group of rows on its way through the model: parsed, answered, handed to the
- * sink. Private to stream.c and stream_work.c. */
+/* stream_work.h - parses a group of rows, answers it and delivers it to the sink. Private to
+ * stream.c and stream_work.c. */
 #ifndef DNN_ANSWER_STREAM_WORK_H
 #define DNN_ANSWER_STREAM_WORK_H
 
 #include "answer/stream.h"
 
-/* Records of a block, and what becomes of them. */
+/* Samples of a block: parsed records [rows] and their logits. Of a table a sample is one record. */
 struct part {
     size_t first, rows;
     unsigned char *records;
@@ -17,23 +17,18 @@ struct work {
     struct stream *t;
     const struct csv_block *block;
     const struct csv_cells *cells;
-    struct part now, before; /* the one that is read; the one that a device computes meanwhile */
-    bool computes;           /* it does */
+    struct part now, before; /* being parsed; being answered by a device meanwhile */
+    bool computes;           /* a device answers `before` */
     struct drift **drift; /* by thread */
-    struct drift *undone; /* of a row without an answer */
+    struct drift *undone; /* of rows without an answer */
     struct err *error;    /* by thread */
 };
 
-/* stream.c: the first row has `count` cells, which those of the model or --columns are not. False;
- * without an error where a header says how many there are. */
-bool stream_width(const struct stream *t, const char *path, int64_t line, size_t count,
-                  struct err *e);
-/* w->now is parsed and answered, and goes on; where a device computes, it does so beside us, and
- * the part before goes on. */
+/* Parses w->now, answers and delivers it. A device answers w->now while w->before is delivered. */
 bool work_group(struct work *w, const struct stream_sink *sink, struct err *e);
-/* The part that a device computes has its answers, and goes on. */
+/* Waits for the device and delivers w->before. */
 bool work_finish(struct work *w, const struct stream_sink *sink, struct err *e);
-/* The record at which w->cells end, which is no CSV. */
+/* Delivers the record at which w->cells end, which is not CSV, as a bad row. */
 bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e);
 
 #endif

@@ -1,0 +1,21 @@
+/* stream_input.h - the inputs of a stream: opens one after the other and matches its columns with
+ * those of the model. Private to src/answer/stream*.c. */
+#ifndef DNN_ANSWER_STREAM_INPUT_H
+#define DNN_ANSWER_STREAM_INPUT_H
+
+#include "answer/stream.h"
+
+/* Splits the names of --columns into t->given; E10. */
+bool input_columns(struct stream *t, const char *columns, struct err *e);
+/* Opens input t->at, reads its header and binds its columns. */
+bool input_open(struct stream *t, struct err *e);
+void input_close(struct stream *t);
+const char *input_name(const struct stream *t); /* its path, or "standard input" */
+/* Puts the file's name in front of an error. False. */
+bool input_blame(struct err *e, const char *path);
+/* The error that the first row has `count` cells, other than the model or --columns. False; without
+ * an error if the width is known from a header. */
+bool stream_width(const struct stream *t, const char *path, int64_t line, size_t count,
+                  struct err *e);
+
+#endif

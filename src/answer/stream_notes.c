@@ -1,0 +1,40 @@
+/* stream_notes.c - the notes and warnings at the end of a stream. */
+#include "answer/drift_note.h"
+#include "answer/stream.h"
+#include "base/log.h"
+#include "base/text.h"
+
+/* If no row can be read, the reason of the first one is told, with --quiet as well. */
+static void note_bad_rows(const struct stream *t)
+{
+    const char *fate = t->request.on_bad_row == BAD_ROW_SKIP ? "left out" : "no answer";
+    unsigned long long bad = t->bad_rows, rows = t->rows;
+    const struct err *why = t->alike && t->other_form.id ? &t->other_form : &t->first_bad;
+    if (bad < rows) {
+        log_note("%llu of %llu rows cannot be read: %s", bad, rows, fate);
+        return;
+    }
+    struct text place = {0};
+    if (why->file[0])
+        text_printf(&place, "%s:%lld: ", text_quote_z(why->file), (long long)why->line);
+    log_loud("%llu of %llu rows cannot be read: %s; %s: %s%s (E%d)%s%s", bad, rows, fate,
+             t->alike && bad > 1 ? "all for one reason, as the first" : "the first one",
+             place.data ? place.data : "", why->what, (int)why->id, *why->help ? "; " : "",
+             why->help);
+    text_free(&place);
+}
+
+void stream_notes(const struct stream *t)
+{
+    drift_note(t->drift, t->schema, t->rows);
+    if (t->blank_lines)
+        log_note("%llu blank line%s left out", (unsigned long long)t->blank_lines,
+                 t->blank_lines == 1 ? "" : "s");
+    if (t->bad_rows)
+        note_bad_rows(t);
+    const char *encoding = csv_encoding_names[t->dialect.encoding];
+    if (t->in_utf8)
+        log_warning("all text beyond ASCII in the input is valid UTF-8, and the model reads it as "
+                    "%s: its categories will not be found; convert the input: iconv -f UTF-8 -t %s",
+                    encoding, encoding);
+}
