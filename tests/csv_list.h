@@ -68,37 +68,4 @@ static inline bool list_file(struct text *out, const struct csv_dialect *d, stru
     return e->id == ERR_NONE;
 }
 
-/* The first record, in pieces of `piece` bytes: it ends where libcsv reads a whole one, and is bad
- * where libcsv finds a quote that is. */
-static inline void walk_as_libcsv(const struct csv_dialect *d, bool cr, const char *text, size_t n,
-                                  size_t piece)
-{
-    struct record_walk w = {0};
-    struct csv_cells cells = {0};
-    struct err e = {0};
-    enum record_end how = RECORD_GOES_ON;
-    size_t at = 0;
-    while (how == RECORD_GOES_ON && at < n) {
-        size_t used, now = n - at < piece ? n - at : piece;
-        how = record_walk(&w, d, cr, text + at, now, &used);
-        check(used <= now && (used == now || how != RECORD_GOES_ON));
-        at += used;
-    }
-    if (how == RECORD_GOES_ON)
-        how = record_last(&w);
-    struct csv_block b = {.bytes = text, .size = how == RECORD_ENDS ? at : n, .path = "walk",
-                          .first_line = 1, .cr = cr};
-    if (n && !memchr(text, '\0', n)) {
-        bool good = libcsv_parse(d, &b, 1, &cells, &e);
-        bool quote = e.id == ERR_CSV_QUOTE || e.id == ERR_CSV_UNTERMINATED;
-        if (how == RECORD_ENDS)
-            check(good ? cells.record_count == 1 : !quote);
-        else
-            check(!good && (cells.error_offset > 0 || quote || e.id == ERR_CSV_CR));
-        size_t cut = cut_find(d, cr, text, n, 1, true);
-        check(how == RECORD_BAD || cut == at);
-    }
-    csv_cells_free(&cells);
-}
-
 #endif

@@ -189,7 +189,7 @@ bool work_broken(struct work *w, const struct stream_sink *sink, struct err *e)
     const struct csv_cells *cells = w->cells;
     const char *raw = w->block->bytes + cells->error_offset;
     size_t length = (size_t)(cells->resume_offset - cells->error_offset);
-    while (!w->block->too_long && length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
+    while (length && (raw[length - 1] == '\n' || raw[length - 1] == '\r'))
         length--;
     w->t->rows++;
     struct stream_group g = {.rows = 1, .bad = &bad, .records = w->now.records,

@@ -155,6 +155,16 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
     return n->numbers || n->unnamed || n->first != n->second || n->unseen;
 }
 
+/* The next record does not end within the limit. */
+static bool say_too_long(const struct csv *c, struct err *e)
+{
+    bool lines = memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used);
+    err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "%s is longer than 16 MiB",
+           lines ? "a record, with the lines in its quotes," : "a line");
+    return err_help(e, lines ? "is a quote wrong? a cell has at most 1 MiB"
+                             : "is this a text file with line ends? a cell has at most 1 MiB");
+}
+
 /* The pending bytes with at least one whole record in front; *size: where the block ends. */
 static bool next_cut(struct csv *c, size_t *size, struct err *e)
 {
@@ -170,7 +180,7 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
         if (used >= c->longest) {
             if (csv_is_live(c))
                 *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false);
-            return *size || csv_long_cut(c, size, e);
+            return *size || say_too_long(c, e);
         }
         if (used >= room)
             room = csv_larger(c, room);
@@ -185,12 +195,6 @@ static struct csv_buffer *take_pending(struct csv *c, size_t size)
     struct csv_buffer *given = c->pending, *other;
     size_t rest = c->pending_used - size;
     c->pending_used = rest;
-    if (c->in_long) { /* a small part: what is left is dropped where it stands */
-        other = new_buffer(c, size);
-        memcpy(other->bytes, given->bytes, size);
-        memmove(given->bytes, given->bytes + size, rest);
-        return other;
-    }
     c->pending = other = new_buffer(c, rest);
     memcpy(other->bytes, given->bytes + size, rest);
     return given;
@@ -202,7 +206,7 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
     for (;;) {
         if (!c->open && (c->at == c->path_count || !open_file(c, e)))
             return false;
-        if (!csv_long_skip(c, e) || !next_cut(c, &size, e))
+        if (!next_cut(c, &size, e))
             return false;
         if (size)
             break;
@@ -217,9 +221,7 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
                             .first_line = c->line,
                             .file_offset = c->offset,
                             .owner = given,
-                            .cr = c->cr,
-                            .too_long = c->in_long != CSV_LONG_NOT,
-                            .of_lines = c->in_long == CSV_LONG_RECORD};
+                            .cr = c->cr};
     c->line += scan_lines(b->bytes, size, c->cr ? '\r' : '\n');
     c->offset += size;
     return true;

@@ -17,12 +17,10 @@
  * they are before scanning. Lines end with LF or CRLF; in a file whose first block has neither,
  * with CR.
  *
- * A bad record (a NUL, invalid UTF-8, a stray CR, beyond a limit) ends where its quotes say; with a
- * stray quote, or one that never closes, its first line is the bad record and what follows is read
- * afresh. csv_rest() gives what follows a bad record in its block; blocks are cut by the same rule,
- * which holds for a record of any length (csv_long.c), but that a pipe cannot be read ahead: where
- * this would be needed, csv_next fails.
- * */
+ * A bad record (a NUL, invalid UTF-8, a stray CR) ends where its quotes say. With a stray quote, or
+ * one that never closes, its first line is the bad record, and the next line is read afresh.
+ * csv_rest() gives the bytes of a block behind a bad record. A record above 16 MiB ends the reading.
+ */
 #ifndef DNN_CSV_CSV_H
 #define DNN_CSV_CSV_H
 
@@ -37,7 +35,6 @@
 #define CSV_BLOCK_BYTES ((size_t)256 << 10)
 #define CSV_MOST_FIELD ((size_t)1 << 20)
 #define CSV_MOST_LINE ((size_t)16 << 20)
-#define CSV_MOST_PART (CSV_MOST_FIELD + 1) /* given of a record that is longer than that */
 #define CSV_MOST_COLUMNS 65536
 #define CSV_MOST_NAME 4096
 
@@ -83,8 +80,6 @@ struct csv_block {
     uint64_t file_offset; /* of its first byte, after decoding */
     void *owner;          /* csv_release */
     bool cr;              /* lines end with a bare CR */
-    bool too_long;        /* the first part of a record beyond 16 MiB, and nothing else */
-    bool of_lines;        /* which has line ends in quotes, and is no line */
     size_t valid;         /* that many bytes are known to be text: no NUL, UTF-8 */
 };
 

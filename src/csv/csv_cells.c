@@ -114,32 +114,9 @@ static size_t broken_record(const struct csv_block *b, size_t size, size_t colum
     return line ? (size_t)(line - b->bytes) + 1 : 0;
 }
 
-/* One record that is none; what follows begins behind its line end. */
-static bool say_too_long(const struct csv_dialect *d, const struct csv_block *b,
-                         struct csv_cells *out, struct err *e)
-{
-    out->record_count = out->cell_count = 0;
-    out->blank_lines = 0;
-    out->valid = 0;
-    out->dialect = *d;
-    out->has_error = true;
-    out->error_offset = 0;
-    out->resume_offset = b->size;
-    err_clear(&out->error);
-    err_at(&out->error, ERR_CSV_LIMIT, b->path, b->first_line, 0, "%s is longer than 16 MiB",
-           b->of_lines ? "a record, with the lines in its quotes," : "a line");
-    err_help(&out->error, b->of_lines ? "is a quote wrong? a cell has at most 1 MiB"
-                                      : "is this a text file with line ends? a cell has at most "
-                                        "1 MiB");
-    *e = out->error;
-    return false;
-}
-
 bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
                      struct csv_cells *out, struct err *e)
 {
-    if (b->too_long)
-        return say_too_long(d, b, out, e);
     size_t foreign = first_foreign(b);
     struct csv_block before = *b;
     before.size = foreign;

@@ -1,6 +1,6 @@
-/* csv_room.h - a reader's inside, shared by csv.c (files to blocks), csv_bytes.c, csv_long.c
- * (records beyond the limit), csv_header.c (names) and csv_sniff.c (what is no CSV). Private to
- * src/csv and src/table. */
+/* csv_room.h - the inside of a reader, shared by csv.c (files to blocks), csv_bytes.c,
+ * csv_header.c (names) and csv_sniff.c (files that are no CSV). Private to src/csv and src/table.
+ */
 #ifndef DNN_CSV_CSV_ROOM_H
 #define DNN_CSV_CSV_ROOM_H
 
@@ -10,14 +10,6 @@
 #include "csv/scan.h"
 
 #define CSV_HEAD_BYTES 4096
-
-/* A record that is too long, of which a part was given. */
-enum csv_long {
-    CSV_LONG_NOT,
-    CSV_LONG_LINE,   /* it ends with its first line */
-    CSV_LONG_RECORD, /* where its quotes say */
-    CSV_LONG_UNKNOWN /* a pipe's: with its first line, unless that ends inside quotes */
-};
 
 /* Memory of a block. */
 struct csv_buffer {
@@ -54,8 +46,6 @@ struct csv {
     size_t pending_used;
     struct csv_buffer *spare;
     size_t block, longest; /* CSV_BLOCK_BYTES, CSV_MOST_LINE; less in tests */
-    enum csv_long in_long; /* what is read next belongs to it */
-    struct record_walk walk; /* of it, up to there */
     bool cr;
     int64_t line;          /* of the first pending byte */
     uint64_t offset, index, bytes, size;
@@ -87,13 +77,6 @@ static inline size_t csv_larger(const struct csv *c, size_t room)
 }
 /* Takes `count` bytes, and the lines they hold, off the front of the pending ones. */
 void csv_drop(struct csv *c, size_t count);
-
-/* csv_long.c: what is pending begins with a record that does not end within the longest. Tells
- * where its first part ends (c->in_long), or its bad first line and what is read afresh behind it.
- */
-bool csv_long_cut(struct csv *c, size_t *size, struct err *e);
-/* Drops what is left of it. */
-bool csv_long_skip(struct csv *c, struct err *e);
 
 /* Counts characters of several bytes, and places where there is none. A file in UTF-8 can be
  * read as any one-byte encoding, and says other words then. */

@@ -165,53 +165,6 @@ size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size
     return find(d, cr, bytes, size, most, last, true);
 }
 
-enum { CELL_BEGINS, CELL_PLAIN, CELL_QUOTED, CELL_CLOSING, CELL_CLOSED };
-
-/* Passes over what stands in quotes; whether there is a quote behind it. */
-static bool pass_quoted(struct record_walk *w, char end, const char *bytes, size_t size, size_t *at)
-{
-    const char *from = bytes + *at, *quote = memchr(from, '"', size - *at);
-    size_t stop = quote ? (size_t)(quote - bytes) : size;
-    w->lines = w->lines || memchr(from, end, stop - *at);
-    *at = stop;
-    return quote != NULL;
-}
-
-enum record_end record_walk(struct record_walk *w, const struct csv_dialect *d, bool cr,
-                            const char *bytes, size_t size, size_t *used)
-{
-    char end = cr ? '\r' : '\n';
-    size_t at = 0;
-    enum record_end how = RECORD_GOES_ON;
-    for (; at < size && how == RECORD_GOES_ON; at++) {
-        if (w->state == CELL_QUOTED && !pass_quoted(w, end, bytes, size, &at))
-            break;
-        char c = bytes[at];
-        if (w->state == CELL_QUOTED) {
-            w->state = CELL_CLOSING;
-        } else if (c == end) {
-            how = RECORD_ENDS;
-        } else if (ends_cell(d, c)) {
-            w->state = CELL_BEGINS;
-        } else if (c == '"' && !d->tsv) { /* it opens a cell, or is the second of a pair */
-            how = w->state == CELL_PLAIN || w->state == CELL_CLOSED ? RECORD_BAD : how;
-            w->state = CELL_QUOTED;
-        } else if (is_blank(d, c)) {
-            w->state = w->state == CELL_CLOSING ? CELL_CLOSED : w->state;
-        } else {
-            how = w->state == CELL_CLOSING || w->state == CELL_CLOSED ? RECORD_BAD : how;
-            w->state = CELL_PLAIN;
-        }
-    }
-    *used = how == RECORD_BAD ? at - 1 : at;
-    return how;
-}
-
-enum record_end record_last(const struct record_walk *w)
-{
-    return w->state == CELL_QUOTED ? RECORD_BAD : RECORD_ENDS;
-}
-
 static bool all_blank(const struct csv_dialect *d, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)

@@ -74,19 +74,6 @@ size_t cut_find(const struct csv_dialect *d, bool cr, const char *bytes, size_t 
  * never between its first line and the quote, lines later, that shows what is wrong. */
 size_t cut_reasons(const struct csv_dialect *d, bool cr, const char *bytes, size_t size,
                    size_t most, bool last);
-/* One record from its first byte on, whatever its length: its bytes are given piece by piece.
- * Zero-initialised. */
-struct record_walk {
-    uint8_t state;
-    bool lines; /* a line end stands in it, inside quotes */
-};
-enum record_end { RECORD_GOES_ON, RECORD_ENDS, RECORD_BAD };
-/* *used: bytes up to behind its line end, or to where a quote stands wrong. */
-enum record_end record_walk(struct record_walk *w, const struct csv_dialect *d, bool cr,
-                            const char *bytes, size_t size, size_t *used);
-/* What the end of the file makes of a record that goes on: bad, when a quote is open. */
-enum record_end record_last(const struct record_walk *w);
-
 /* Behind the line end of the first record that is not blank; 0 when it is not among these bytes.
  * Behind a bad record's line there is the quote that shows what is wrong. */
 size_t cut_first(const struct csv_dialect *d, bool cr, const char *bytes, size_t size);
