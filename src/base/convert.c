@@ -1,6 +1,6 @@
 /* convert.c - one-byte encodings to UTF-8 by iconv. Every byte is a character, so a piece may end
  * anywhere. */
-#include "base/utf8.h"
+#include "base/convert.h"
 
 #include <errno.h>
 #include <iconv.h>

@@ -11,7 +11,7 @@
 
 #define MESSAGE_MOST 4096
 
-static _Atomic int level_now = LOG_WARNING;
+static _Atomic int level_now = LOG_NOTE;
 static _Atomic bool as_json;
 static _Atomic unsigned warnings;
 static void (*_Atomic clear_bar)(void);
@@ -113,10 +113,8 @@ static void speak(int least, const char *level, const char *prefix, const char *
 static void speak(int least, const char *level, const char *prefix, const char *format,
                   va_list args)
 {
-    void (*told)(const char *) = NULL;
-    if (strcmp(level, "warning") == 0)
-        told = atomic_load(&told_warning);
-    if (atomic_load(&level_now) < least && !told)
+    void (*told)(const char *) = least == LOG_WARNING ? atomic_load(&told_warning) : NULL;
+    if (atomic_load(&level_now) < least)
         return;
     char message[MESSAGE_MOST];
     int length = vsnprintf(message, sizeof message, format, args);
@@ -127,8 +125,7 @@ static void speak(int least, const char *level, const char *prefix, const char *
     for (char *c = message; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' '; /* one message, one line */
-    if (atomic_load(&level_now) >= least)
-        emit(level, prefix, message);
+    emit(level, prefix, message);
     if (told)
         told(message);
 }
@@ -139,15 +136,6 @@ void log_warning(const char *format, ...)
     va_list args;
     va_start(args, format);
     speak(LOG_WARNING, "warning", "dnn: warning: ", format, args);
-    va_end(args);
-}
-
-void log_loud(const char *format, ...)
-{
-    atomic_fetch_add(&warnings, 1);
-    va_list args;
-    va_start(args, format);
-    speak(LOG_ERROR, "warning", "dnn: warning: ", format, args);
     va_end(args);
 }
 

@@ -1,5 +1,5 @@
-/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors only
- * (--quiet), 1 default (warnings, notes, the main lines), 2 verbose, 3 debug. src/cli sets level
+/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors and
+ * warnings (--quiet), 1 default (notes and the main lines too), 2 verbose, 3 debug. src/cli sets level
  * and format once. Every line is `dnn: ...` or one JSON object {"level","message"}; user text must
  * come quoted. */
 #ifndef DNN_BASE_LOG_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum log_level { LOG_ERROR = 0, LOG_WARNING = 1, LOG_NOTE = 1, LOG_INFO = 2, LOG_DEBUG = 3 };
+enum log_level { LOG_ERROR = 0, LOG_WARNING = 0, LOG_NOTE = 1, LOG_INFO = 2, LOG_DEBUG = 3 };
 
 void log_setup(int level, bool json);
 int log_level(void);
@@ -16,8 +16,6 @@ bool log_json(void);
 /* How many warnings were given so far (a test makes each one a failure). */
 unsigned log_warnings(void);
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A warning that --quiet does not hide: what was asked for is not what is done. */
-void log_loud(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Level 1 without "note:". */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -410,6 +411,11 @@ bool text_to_double(const char *string, double *value)
         return false;
     *value = v;
     return true;
+}
+
+bool text_same(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
 }
 
 bool text_ends(const char *string, const char *ending)

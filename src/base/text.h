@@ -41,6 +41,8 @@ const char *text_bytes(uint64_t bytes);
  * one or does not fit. */
 bool text_to_int(const char *string, int64_t *value);
 bool text_to_double(const char *string, double *value);
+/* Whether the two are the same word, in any case of ASCII letters. */
+bool text_same(const char *a, const char *b);
 bool text_ends(const char *string, const char *ending);
 
 #endif

@@ -167,14 +167,13 @@ const struct gpucheck *gpucheck_stuck(const struct err *why)
 /* Which machine, and whether it may be looked for at all. */
 static bool wishes(struct gpu_job *j, struct setting **settings, size_t *count, struct err *e)
 {
-    const char *kind = variable("GPU_BACKEND"), *from = NULL;
+    const char *from = NULL;
     if (!backend_settings(NULL, JOB_TRAIN, &j->o->command, &j->backend, settings, count, e))
         return false;
     if (config_backend(&j->backend, JOB_TRAIN, *settings, *count, &from) == BACKEND_CPU)
         j->disabled = from;
-    if (kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 &&
-        strcmp(kind, "cuda") != 0)
-        j->other_kind = kind;
+    if (j->backend.kind && strcmp(j->backend.kind, "cuda") != 0)
+        j->other_kind = j->backend.kind;
     return true;
 }
 

@@ -304,11 +304,11 @@ static bool look_wishes(struct gpu_job *j)
     struct gpu_check *c = gpucheck_add(j->g, "driver");
     gpucheck_fail(c, GPU_NONE);
     if (j->other_kind) {
-        gpucheck_reason(c, "GPU_BACKEND=\"%s\" is not supported: %s%s%s%s",
-                        text_quote_z(j->other_kind), select_other_kind(j->other_kind),
+        gpucheck_reason(c, "%s \"%s\" is not supported: %s%s%s%s",
+                        j->backend.kind_from, j->other_kind, select_other_kind(j->other_kind),
                         j->host.amd[0] ? "; an AMD GPU is here (" : "", j->host.amd,
                         j->host.amd[0] ? ")" : "");
-        gpucheck_fix(c, "this program has kernels for CUDA alone: unset GPU_BACKEND");
+        gpucheck_fix(c, "this program has kernels for CUDA alone: unset %s", j->backend.kind_from);
     } else {
         gpucheck_reason(c, "the GPU is switched off by %s; nothing of it was opened",
                         text_quote_z(j->disabled));

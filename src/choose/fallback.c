@@ -86,7 +86,7 @@ static struct machine *unavailable(struct selection *s, const struct backend_opt
     if (nobody_asked)
         log_note("auto: GPU unavailable (%s%s); using CPU", why, there);
     else
-        log_loud("dnn_gpu: requested but unavailable (%s%s); using CPU", why, there);
+        log_warning("dnn_gpu: requested but unavailable (%s%s); using CPU", why, there);
     return open_cpu(s, blas, e);
 }
 
@@ -174,7 +174,7 @@ static void say(struct selection *s, const struct err *e, const char *then)
 {
     s->fell_back = true;
     snprintf(s->reason, sizeof s->reason, "%.250s", e->what);
-    log_loud("dnn_gpu: %s; %s", e->what, then);
+    log_warning("dnn_gpu: %s; %s", e->what, then);
     if (e->id == ERR_MACHINE_FAULT && *e->help) /* of a hang: that the process may not end */
         log_line("dnn_gpu: %s", e->help);
 }

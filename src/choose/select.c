@@ -10,14 +10,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "config/variable.h"
-
-/* The kind of GPU that the environment allows, NULL when any. */
-static const char *kind_wanted(void)
-{
-    const char *kind = variable("GPU_BACKEND");
-    return kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cpu") != 0 ? kind : NULL;
-}
 
 const char *select_other_kind(const char *kind)
 {
@@ -26,13 +18,13 @@ const char *select_other_kind(const char *kind)
 }
 
 /* Why there is no GPU: the build, and what of the environment bears on it. */
-static void why_not(char *out, size_t room)
+static void why_not(const struct backend_options *b, char *out, size_t room)
 {
-    const char *kind = kind_wanted(), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *kind = b->kind, *visible = getenv("CUDA_VISIBLE_DEVICES");
     bool cuda = !kind || strcmp(kind, "cuda") == 0;
     int n = cuda ? snprintf(out, room, "this build has no GPU kernels")
-                 : snprintf(out, room, "GPU_BACKEND=\"%s\" is not supported: %s",
-                            text_quote_z(kind), select_other_kind(kind));
+                 : snprintf(out, room, "%s \"%s\" is not supported: %s", b->kind_from, kind,
+                            select_other_kind(kind));
     if (cuda && visible && n > 0 && (size_t)n < room)
         snprintf(out + n, room - (size_t)n, "; CUDA_VISIBLE_DEVICES=\"%s\"", text_quote_z(visible));
 }
@@ -82,7 +74,7 @@ static const char *device_from(const struct setting *settings, size_t count)
 bool select_backend(const struct backend_options *b, enum job job, const struct setting *settings,
                     size_t count, struct selection *s, struct err *e)
 {
-    const char *from = "default", *kind = kind_wanted();
+    const char *from = "default", *kind = b->kind;
     enum backend_word word = config_backend(b, job, settings, count, &from);
     *s = (struct selection){.requested = backend_names[word],
                             .from = from,
@@ -113,19 +105,19 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         snprintf(s->reason, sizeof s->reason, "GPU disabled");
         log_line("dnn_cpu: using CPU (%s)", s->reason);
     } else if (word == BACKEND_GPU || other_kind) {
-        why_not(s->reason, sizeof s->reason);
+        why_not(b, s->reason, sizeof s->reason);
         if (b->fallback) {
             err_set(e, ERR_NO_GPU, "dnn_gpu: requested (%s) but unavailable (%s)",
-                    text_quote_z(word == BACKEND_GPU ? from : "GPU_BACKEND"), s->reason);
+                    text_quote_z(word == BACKEND_GPU ? from : b->kind_from), s->reason);
             return err_help(e, job == JOB_TRAIN
                                    ? "set \"fallback\": \"cpu\" in the section backend to go on on "
                                      "the CPU, or ask for dnn_cpu"
                                    : "the model's config says \"fallback\": \"none\"; ask for the "
                                      "CPU with --backend dnn_cpu");
         }
-        log_loud("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
+        log_warning("dnn_gpu: requested but unavailable (%s); using CPU", s->reason);
     } else {
-        why_not(s->reason, sizeof s->reason);
+        why_not(b, s->reason, sizeof s->reason);
         log_line("auto: using CPU (%s)", s->reason);
     }
     if (job == JOB_TRAIN) /* later it is the model's config, and nobody's wish any more */

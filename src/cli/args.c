@@ -14,7 +14,7 @@ static const char *const progress_words[] = {"auto", "bar", "plain", "none", NUL
 const struct arg_option common_options[] = {
     {"help", 'h', NULL, NULL, 0, 0, 0, "Show this page."},
     {"verbosity", 0, "N", NULL, ARG_INT, 0, 3,
-     "0 errors, and that a GPU was asked for in vain; 1 default, 2 verbose, 3 debug."},
+     "0 errors and warnings; 1 default: notes and progress too; 2 verbose; 3 debug."},
     {"quiet", 'q', NULL, NULL, 0, 0, 0, "As --verbosity 0."},
     {"verbose", 'v', NULL, NULL, 0, 0, 0, "As --verbosity 2."},
     {"log-format", 0, "FORMAT", format_words, 0, 0, 0,
@@ -140,12 +140,13 @@ static bool check_value(const struct command *c, const struct arg_option *o, con
     return true;
 }
 
-static bool take(struct args *a, const struct arg_option *o, const char *text, struct err *e)
+/* text NULL: an option that may have a value has none. */
+static bool option_add(struct args *a, const struct arg_option *o, const char *text, struct err *e)
 {
-    if (o->value && !check_value(a->command, o, text, e))
+    if (o->value && text && !check_value(a->command, o, text, e))
         return false;
     a->values[a->value_count].option = o;
-    a->values[a->value_count++].text = text;
+    a->values[a->value_count++].text = text ? text : "";
     if (strcmp(o->name, "json") == 0)
         a->json = true;
     if (strcmp(o->name, "help") == 0)
@@ -173,21 +174,23 @@ static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
             return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
         if (equals)
             text = equals + 1;
+        else if (o->flags & ARG_MAYBE)
+            return option_add(a, o, NULL, e);
         else if (o->value && *i + 1 >= argc)
             return needs_value(o, e);
         else if (o->value)
             text = argv[++*i];
-        return take(a, o, text, e);
+        return option_add(a, o, text, e);
     }
     for (char *letter = word + 1; *letter; letter++) {
         o = find(a->command, NULL, 0, *letter);
         if (!o)
             return unknown(a->command, word, e);
         if (o->value && letter[1])
-            return take(a, o, letter + 1, e);
+            return option_add(a, o, letter + 1, e);
         if (o->value && *i + 1 >= argc)
             return needs_value(o, e);
-        if (!take(a, o, o->value ? argv[++*i] : "", e))
+        if (!option_add(a, o, o->value ? argv[++*i] : "", e))
             return false;
     }
     return true;
@@ -217,10 +220,10 @@ const char *args_ahead(const struct command *c, int argc, char **argv, const cha
     const char *found = NULL, *text;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const struct arg_option *o = named(c, argv[i], &text);
-        if (o && o->value && !text)
+        if (o && o->value && !text && !(o->flags & ARG_MAYBE))
             text = i + 1 < argc ? argv[++i] : NULL;
         if (o && strcmp(o->name, name) == 0)
-            found = o->value ? text : "";
+            found = o->value && text ? text : "";
     }
     return found;
 }

@@ -213,7 +213,7 @@ static bool set_log(const struct args *a, struct err *e)
     if (name) {
         level = -1;
         for (int i = 0; i < 4; i++)
-            if (strcmp(name, words[i]) == 0)
+            if (text_same(name, words[i]))
                 level = i;
         if (level < 0) {
             err_set(e, ERR_ENVIRONMENT, "LOG_LEVEL is \"%s\"", text_quote_z(name));
@@ -223,11 +223,11 @@ static bool set_log(const struct args *a, struct err *e)
         }
     }
     const char *debug = variable("DEBUG");
-    if (debug && strcmp(debug, "true") != 0 && strcmp(debug, "false") != 0) {
+    if (debug && !text_same(debug, "true") && !text_same(debug, "false")) {
         err_set(e, ERR_ENVIRONMENT, "DEBUG is \"%s\"", text_quote_z(debug));
         return err_expected(e, "true or false");
     }
-    if (debug && strcmp(debug, "true") == 0)
+    if (debug && text_same(debug, "true"))
         level = 3;
     if (args_value(a, "quiet"))
         level = 0;
@@ -237,6 +237,26 @@ static bool set_log(const struct args *a, struct err *e)
     const char *format = args_value(a, "log-format");
     log_setup((int)level, format && strcmp(format, "json") == 0);
     return true;
+}
+
+/* One warning for all variables of the form NAME_GPU that no job of dnn reads: they are settings of
+ * other programs, or misspelt. */
+static void warn_foreign_switches(void)
+{
+    struct text names = {0};
+    for (char **at = environ; *at; at++) {
+        char name[64];
+        size_t length = strcspn(*at, "=");
+        if (length >= sizeof name || !(*at)[length] || !(*at)[length + 1])
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, *at);
+        if (text_ends(name, "_GPU") && !config_switch_known(name))
+            text_printf(&names, "%s%s", names.length ? ", " : "", text_quote_z(name));
+    }
+    if (names.length)
+        log_warning("no job of dnn reads %s: `dnn help environment` lists the variables",
+                    names.data);
+    text_free(&names);
 }
 
 /* How errors are told is known before the command line is: of one that is wrong, too. */
@@ -320,7 +340,10 @@ static int run_command(const struct command *c, int argc, char **argv)
     }
     bool parsed = args_parse(&a, c, argc, argv, &e);
     bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
-    if (!parsed || (!set_log(&a, &e) && !told)) /* a page needs no variable to be right */
+    bool logs = parsed && set_log(&a, &e);
+    if (logs && c->computes && !anew_is())
+        warn_foreign_switches();
+    if (!parsed || (!logs && !told)) /* a page needs no variable to be right */
         code = cli_fail(&a, &e, NULL);
     else if (a.help) {
         struct text page = {0};

@@ -15,7 +15,23 @@ static const struct arg_option bench_options_table[] = {
      "not given."},
     {"iterations", 0, "N", NULL, ARG_INT, 1, 1000000,
      "How often each row is timed; if not given, as often as there is time for."},
+    {"gpu", 0, NULL, NULL, 0, 0, 0, "The GPU alone: as --backend dnn_gpu."},
+    {"no-gpu", 0, NULL, NULL, 0, 0, 0, "The CPU alone: as --backend dnn_cpu."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+/* --gpu and --no-gpu in place of --backend. */
+static bool sides(const struct args *a, struct overrides *o, struct err *e)
+{
+    bool gpu = args_value(a, "gpu") != NULL, cpu = args_value(a, "no-gpu") != NULL;
+    if (gpu && cpu)
+        return err_set(e, ERR_OPTION_CONFLICT, "--gpu and --no-gpu contradict each other");
+    if ((gpu || cpu) && o->backend)
+        return err_set(e, ERR_OPTION_CONFLICT, "--backend and --%s both name the machine",
+                       gpu ? "gpu" : "no-gpu");
+    if (gpu || cpu)
+        o->backend = gpu ? "dnn_gpu" : "dnn_cpu";
+    return true;
+}
 
 static bool known(const char *name, struct err *e)
 {
@@ -57,7 +73,7 @@ static int bench_command(struct args *a)
                               .command = cli_overrides(a)};
     const char *size = args_value(a, "size");
     const char **operations = args_list(a, "operation", &q.operation_count);
-    bool good = true;
+    bool good = sides(a, &q.command, &e);
     q.operations = operations;
     for (int i = 0; size && bench_size_names[i]; i++)
         if (strcmp(size, bench_size_names[i]) == 0)
@@ -75,7 +91,7 @@ static int bench_command(struct args *a)
 const struct command command_bench = {
     .name = "bench",
     .usage = "bench [MODEL] [--operation NAME]... [--size small|medium|large] [--batch-size N] "
-             "[--iterations N] [--json]",
+             "[--iterations N] [--gpu|--no-gpu] [--json]",
     .summary = "Time every operation, training and answers on the CPU and the GPU.",
     .examples = "  dnn bench --size small\n"
                 "  dnn bench --operation dense --operation train --size medium --json\n"

@@ -183,7 +183,7 @@ static void bash_values(const struct command *c, struct text *out)
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++) {
-            if (!o->value)
+            if (!o->value || o->flags & ARG_MAYBE)
                 continue;
             text_printf(out, "    %s:--%s", c->name, o->name);
             if (o->letter)
@@ -272,7 +272,7 @@ static void zsh_text(const char *words, struct text *out)
 /* Both spellings of an option in one, which shuts the other out. */
 static void zsh_option(const struct arg_option *o, bool page, struct text *out)
 {
-    bool value = o->value && !page;
+    bool value = o->value && !(o->flags & ARG_MAYBE) && !page;
     const char *equals = value ? "=" : "";
     if (o->letter)
         text_printf(out, " '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,

@@ -11,7 +11,7 @@
 #include "base/outfile.h"
 #include "base/stop.h"
 #include "cli/cli.h"
-#include "cli/init_forecast.h"
+#include "cli/init_columns.h"
 #include "cli/init_set.h"
 #include "config/output.h"
 #include "table/infer.h"
@@ -22,6 +22,7 @@ static const struct arg_option init_options_table[] = {
      "A column that names a row: repeated in predictions, never learned from."},
     {"ignore", 0, "COL", NULL, ARG_MANY, 0, 0, "A column to leave out."},
     {"output", 'o', "CONFIG", NULL, ARG_FILE, 0, 0, "The config file; default: standard output."},
+    {"force", 0, NULL, NULL, 0, 0, 0, "Replace a config that is there."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
 
 /* A task that the user names decides what else is written: the split, the positive label. */
@@ -203,6 +204,25 @@ static bool write_config(const char *output, const struct text *json, struct err
     return outfile_commit(&o, e);
 }
 
+/* A --set that is wrong by itself is refused. What else training would refuse needs the whole data:
+ * `dnn check` tells it. */
+static bool check_sets(const struct config *c, struct err *e)
+{
+    struct err wrong = {0};
+    struct schema *s = schema_declare(&c->data, c->task, c->doc, &wrong);
+    if (!s)
+        config_blame(c, &wrong);
+    schema_free(s);
+    if (wrong.id == ERR_SET_VALUE) {
+        *e = wrong;
+        return false;
+    }
+    if (!init_has_feature(c))
+        log_warning("no column is left to learn from, and `dnn train` will refuse this config "
+                    "(E1312): give one a type, as in --set data.columns.NAME=categorical");
+    return true;
+}
+
 /* A place in the draft, which nobody can open: what is wrong there came with a --set, as the
  * message says, or as is said here of the only one. */
 static void forget_place(const struct overrides *sets, struct err *e)
@@ -234,7 +254,7 @@ static bool make_config(const struct args *a, const char *target, struct infer *
                              .time_limit_s = -1};
     struct config *config =
         config_parse(draft.text.data, draft.text.length, output ? output : "config", &sets, e);
-    bool good = config && init_forecast(config, found, e);
+    bool good = config && check_sets(config, e);
     bool large = !config && e->id == ERR_JSON_LIMIT;
     if (good) {
         init_unused(config, found);
@@ -309,7 +329,7 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
     *note = cli_disk_note(output, e);
-    return !output || output_takes_config(output, e);
+    return !output || output_takes_config(output, args_value(a, "force") != NULL, e);
 }
 
 /* What --set says of the reading is not looked for. */
@@ -375,6 +395,9 @@ static int init_command(struct args *a)
         code = cli_fail(a, &e, cli_disk_note(output, &e));
     else
         tell(found, q.target, &o);
+    if (code == EXIT_DONE)
+        log_note("`dnn check %s` reads the data with this config, and tells what training would "
+                 "refuse", output && strcmp(output, "-") != 0 ? text_quote_z(output) : "CONFIG");
     infer_free(found);
     mem_free(bare);
     init_drop_missing(&missing);
@@ -388,7 +411,8 @@ static int init_command(struct args *a)
 const struct command command_init = {
     .name = "init",
     .usage =
-        "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG]",
+        "init DATA.csv --target COL [--id COL]... [--ignore COL]... [--set K=V]... [-o CONFIG] "
+        "[--force]",
     .summary = "Look at the data once and write an explicit config.",
     .examples = "  dnn init leads.csv --target converted -o leads.json\n"
                 "  dnn init leads.csv --target converted --id lead_id --ignore note -o leads.json\n"

@@ -10,11 +10,16 @@
 #include "config/output.h"
 #include "train/train.h"
 
+static const char *const resume_words[] = {"or-restart", NULL};
+
 static const struct arg_option train_options_table[] = {
     {"output", 'o', "MODEL", NULL, ARG_FILE, 0, 0,
      "The model file; default: output.model of the config."},
-    {"resume", 0, NULL, NULL, 0, 0, 0,
-     "Go on from the newest valid checkpoint; the result is the same bytes."},
+    {"resume", 0, "or-restart", resume_words, ARG_MAYBE, 0, 0,
+     "Go on from the newest valid checkpoint; the result is the same bytes. or-restart: where the "
+     "config or the data have changed, remove the checkpoints and start afresh."},
+    {"force", 0, NULL, NULL, 0, 0, 0,
+     "Replace a model even by one that is no better than a constant answer."},
     {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
      "Stop after S seconds of training and keep the best weights so far; exit 0."},
     {"profile", 0, "FILE", NULL, ARG_FILE, 0, 0,
@@ -131,9 +136,12 @@ static int train_command(struct args *a)
         warnings_drop();
         return cli_fail(a, &e, "nothing was written");
     }
+    const char *resume = args_value(a, "resume");
     struct train_request q = {.config = config,
                               .output = config->output.model,
-                              .resume = args_value(a, "resume") != NULL,
+                              .resume = resume != NULL,
+                              .restart = resume && *resume,
+                              .force = args_value(a, "force") != NULL,
                               .profile = args_value(a, "profile"),
                               .progress = cli_progress(a)};
     struct train_result r = {0};
@@ -157,7 +165,8 @@ static int train_command(struct args *a)
 
 const struct command command_train = {
     .name = "train",
-    .usage = "train CONFIG [-o MODEL] [--resume] [--time-limit S] [--profile FILE] [--json]",
+    .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] [--force] "
+             "[--profile FILE] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"

@@ -63,7 +63,9 @@ static void option_row(const struct arg_option *o, struct text *out)
     struct text name = {0};
     if (o->letter)
         text_printf(&name, "-%c, ", o->letter);
-    text_printf(&name, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    text_printf(&name, "--%s", o->name);
+    if (o->value)
+        text_printf(&name, o->flags & ARG_MAYBE ? "[=%s]" : " %s", o->value);
     text_printf(out, "  %-26s ", name.data);
     if (name.length > 26)
         text_printf(out, "\n%29s", "");

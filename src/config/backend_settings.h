@@ -17,9 +17,12 @@ enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU };
  * "dnn_cpu"; NULL behind the last. --backend has short forms beside them, of which "cuda:N" is none
  * of the list. */
 extern const char *const backend_names[], *const backend_option_words[];
-#define BACKEND_OPTION_HELP "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms."
+#define BACKEND_OPTION_HELP \
+    "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms; mps, rocm: as GPU_BACKEND."
 /* The one of the three that a word stands for; NULL: it is none. option: as --backend may say. */
 const char *backend_word(const char *text, bool option);
+/* A word of GPU_BACKEND (auto, cuda, rocm, mps, cpu) as it is listed; NULL: it is none. */
+const char *backend_kind(const char *text);
 enum job {
 #define JOB(id, name, variable, what) JOB_##id,
 #include "config/jobs.def"
@@ -39,6 +42,9 @@ struct backend_options {
     bool deterministic, autotune;
     double memory_limit_gb, memory_fraction; /* limit 0: null */
     int64_t predict_batch_size, threads;
+    /* no keys: the kind of GPU that may serve (cuda, rocm, mps; NULL: any) and whose word that is:
+     * "GPU_BACKEND" or "--backend"; static strings */
+    const char *kind, *kind_from;
 };
 
 /* Where a value came from: "default", "config", "model", "--set", "--backend", "MODEL_BACKEND", ...

@@ -1,6 +1,8 @@
-/* backend_word.c - the words for where computing happens: of configs, variables and --backend. */
+/* backend_word.c - the words for where computing happens: of configs, variables and --backend, in
+ * any case of letters. */
 #include <string.h>
 
+#include "base/text.h"
 #include "config/backend_settings.h"
 
 /* Those of a config first, the three of enum backend_word in its order before them. */
@@ -8,15 +10,25 @@ static const enum backend_word meanings[] = {BACKEND_AUTO, BACKEND_GPU, BACKEND_
                                              BACKEND_CPU,  BACKEND_CPU, BACKEND_GPU};
 #define OF_CONFIG "auto", "dnn_gpu", "dnn_cpu", "dnn"
 const char *const backend_names[] = {OF_CONFIG, NULL};
-const char *const backend_option_words[] = {OF_CONFIG, "cpu", "cuda", NULL};
+const char *const backend_option_words[] = {OF_CONFIG, "cpu", "cuda", "mps", "rocm", NULL};
+enum { OPTION_MEANINGS = 6 }; /* mps and rocm are kinds of GPU: backend_kind */
 
 const char *backend_word(const char *text, bool option)
 {
     const char *const *words = option ? backend_option_words : backend_names;
-    for (size_t i = 0; words[i]; i++)
-        if (strcmp(text, words[i]) == 0)
+    for (size_t i = 0; words[i] && i < OPTION_MEANINGS; i++)
+        if (text_same(text, words[i]))
             return backend_names[meanings[i]];
     bool card = option && card_named(text) && *card_number(text) &&
                 !card_number(text)[strspn(card_number(text), "0123456789")];
     return card ? backend_names[BACKEND_GPU] : NULL;
+}
+
+const char *backend_kind(const char *text)
+{
+    static const char *const kinds[] = {"auto", "cuda", "rocm", "mps", "cpu"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (text_same(text, kinds[i]))
+            return kinds[i];
+    return NULL;
 }

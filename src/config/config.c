@@ -17,15 +17,15 @@
 /* Keys of capabilities that are not part of this build: null is what every config may say of them,
  * anything else is an unknown key. */
 const char *const config_absent[] = {
-    "ensemble",   "calibrate",    "threshold",      "tune",         "data.sequence",
-    "data.cache", "data.workers", "train.sampling", "backend.tune", "backend.explain",
-    NULL};
+    "encoders", "ensemble", "calibrate", "threshold", "tune", "target_transform", "data.thousands",
+    "data.quote", "data.reader", "data.sequence", "data.cache", "data.workers", "data.split.seed",
+    "train.sampling", "backend.tune", "backend.explain", "backend.blas", NULL};
 
 static void drop_absent(struct json_doc *doc)
 {
     for (size_t i = 0; config_absent[i]; i++) {
         const struct json *v = json_path(json_root(doc), config_absent[i]);
-        if (v && json_kind(v) == JSON_NULL)
+        if (v && json_kind(v) == JSON_NULL && !opt_find(config_table, config_absent[i]))
             json_remove(doc, config_absent[i]);
     }
 }

@@ -107,34 +107,44 @@ static bool bad_variable(const char *name, const char *value, const char *expect
     return err_expected(e, "%s", expected);
 }
 
-/* true or false, in any case of letters as programs write them. *word NULL when the variable is not
- * set. */
+/* true or false, in any case of letters. *word NULL when the variable is not set. */
 static bool read_switch(const char *name, const char **word, struct err *e)
 {
     const char *value = variable(name);
     *word = NULL;
     if (!value)
         return true;
-    if (strcmp(value, "true") != 0 && strcmp(value, "True") != 0 && strcmp(value, "false") != 0 &&
-        strcmp(value, "False") != 0)
-        return bad_variable(name, value, "true or false", e);
-    *word = value[0] == 't' || value[0] == 'T' ? "dnn_gpu" : "dnn_cpu";
-    return true;
+    *word = text_same(value, "true") ? "dnn_gpu" : text_same(value, "false") ? "dnn_cpu" : NULL;
+    return *word || bad_variable(name, value, "true or false", e);
+}
+
+static const char *const switches[JOBS] = {
+#define JOB(id, name, variable, what) variable,
+#include "config/jobs.def"
+#undef JOB
+};
+/* Of commands that this build does not have; their values are checked all the same. */
+static const char *const later_switches[] = {"DNN_EXPLAIN_GPU", "DNN_TUNE_GPU", NULL};
+
+bool config_switch_known(const char *name)
+{
+    bool known = strcmp(name, "ALL_GPU") == 0;
+    for (int job = 0; job < JOBS; job++)
+        known |= strcmp(name, switches[job]) == 0;
+    for (size_t i = 0; later_switches[i]; i++)
+        known |= strcmp(name, later_switches[i]) == 0;
+    return known;
 }
 
 /* What the environment says of backends: one word a job and whose it is, NULL where it says
  * nothing. */
 struct wishes {
     const char *word[JOBS], *from[JOBS];
+    const char *kind; /* GPU_BACKEND */
 };
 
 static bool read_wishes(struct wishes *w, struct err *e)
 {
-    static const char *const own[JOBS] = {
-#define JOB(id, name, variable, what) variable,
-#include "config/jobs.def"
-#undef JOB
-    };
     const char *words[4] = {NULL}, *all, *kind = variable("GPU_BACKEND"),
                *model = variable("MODEL_BACKEND");
     if (model && !(words[1] = backend_word(model, false)))
@@ -142,18 +152,16 @@ static bool read_wishes(struct wishes *w, struct err *e)
     if (!read_switch("ALL_GPU", &all, e))
         return false;
     words[2] = all;
-    if (kind && strcmp(kind, "auto") != 0 && strcmp(kind, "cuda") != 0 &&
-        strcmp(kind, "rocm") != 0 && strcmp(kind, "mps") != 0 && strcmp(kind, "cpu") != 0)
+    if (kind && !(w->kind = backend_kind(kind)))
         return bad_variable("GPU_BACKEND", kind, "auto, cuda, rocm, mps or cpu", e);
-    words[3] = kind && strcmp(kind, "cpu") == 0 ? "dnn_cpu" : NULL;
-    static const char *const others[] = {"DNN_EXPLAIN_GPU", "DNN_TUNE_GPU"};
-    const char *unused; /* no command of this build reads them, but a slip is told all the same */
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!read_switch(others[i], &unused, e))
+    words[3] = kind && strcmp(w->kind, "cpu") == 0 ? "dnn_cpu" : NULL;
+    const char *unused;
+    for (size_t i = 0; later_switches[i]; i++)
+        if (!read_switch(later_switches[i], &unused, e))
             return false;
     for (int job = 0; job < JOBS; job++) {
-        const char *const names[4] = {own[job], "MODEL_BACKEND", "ALL_GPU", "GPU_BACKEND"};
-        if (!read_switch(own[job], &words[0], e))
+        const char *const names[4] = {switches[job], "MODEL_BACKEND", "ALL_GPU", "GPU_BACKEND"};
+        if (!read_switch(switches[job], &words[0], e))
             return false;
         for (int i = 3; i >= 0; i--)
             if (words[i]) {
@@ -184,18 +192,27 @@ static bool from_set(const struct setting_list *l, const char *key)
     return s && strcmp(s->from, "--set") == 0;
 }
 
+static void kind_decide(struct backend_options *b, const char *given, const char *variable_kind)
+{
+    b->kind = given ? given : variable_kind;
+    b->kind_from = given ? "--backend" : "GPU_BACKEND";
+    if (b->kind && (strcmp(b->kind, "auto") == 0 || strcmp(b->kind, "cpu") == 0))
+        b->kind = NULL;
+}
+
 /* Command line, then environment, then config: a job's own key before the name in each. */
-static bool decide(struct backend_options *b, const char *given, struct setting_list *l,
-                   struct err *e)
+static bool decide(struct backend_options *b, const char *given, const char *given_kind,
+                   struct setting_list *l, struct err *e)
 {
     char **const fields[JOBS] = {
 #define JOB(id, name, variable, what) &b->name,
 #include "config/jobs.def"
 #undef JOB
     };
-    struct wishes w = {{NULL}, {NULL}};
+    struct wishes w = {.kind = NULL};
     if (!read_wishes(&w, e))
         return false;
+    kind_decide(b, given_kind, w.kind);
     bool name_set = from_set(l, "backend.name");
     const struct setting *name_setting = settings_find(l->items, l->count, "backend.name");
     char *name_from = mem_string(name_setting ? name_setting->from : "default");
@@ -311,7 +328,8 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
                         struct setting_list *l, struct err *e)
 {
     const char *given = o->backend ? backend_word(o->backend, true) : NULL;
-    if (o->backend && !given) {
+    const char *kind = o->backend && !given ? backend_kind(o->backend) : NULL; /* mps, rocm */
+    if (o->backend && !given && !kind) {
         err_set(e, ERR_OPTION_VALUE, "--backend \"%s\" is no backend", text_quote_z(o->backend));
         struct text list = {0};
         for (size_t i = 0; backend_option_words[i]; i++)
@@ -320,7 +338,7 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
         text_free(&list);
         return false;
     }
-    if (!decide(b, given, l, e) || !devices(b, o, l, e) || !memory(b, l, e) ||
+    if (!decide(b, given, kind, l, e) || !devices(b, o, l, e) || !memory(b, l, e) ||
         !batches(b, o, batch, l, e))
         return false;
     if (o->threads >= 0) {

@@ -42,6 +42,8 @@ static bool put_absent(struct json_doc *doc, struct err *e)
     bool good = true;
     for (size_t i = 0; config_absent[i]; i++) {
         struct text path = {0};
+        if (opt_find(config_table, config_absent[i]))
+            continue;
         for (const char *key = config_absent[i]; *key;) {
             size_t length = strcspn(key, ".");
             text_put(&path, path.length ? ".properties." : "properties.");

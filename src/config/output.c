@@ -110,15 +110,21 @@ static bool is_config(const char *path)
     return all;
 }
 
-bool output_takes_config(const char *path, struct err *e)
+bool output_takes_config(const char *path, bool force, struct err *e)
 {
     char words[64];
     if (file_descriptor(path) >= 0)
         return true;
     if (!file_first_words(path, words, sizeof words, e))
         return false;
-    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0 || is_config(path))
+    if (!*words || strcmp(words, "{") == 0 || strcmp(words, "{}") == 0)
         return true;
+    if (is_config(path)) {
+        if (force)
+            return true;
+        err_at(e, ERR_FILE_CREATE, path, 0, 0, "there is a config already: it is not replaced");
+        return err_help(e, "--force replaces it; -o names another file");
+    }
     return file_not_ours(path, "a config", "choose another name with -o", e);
 }
 

@@ -16,9 +16,9 @@ bool output_standard(const struct config *c, struct err *e);
 bool output_probe(const char *path, struct err *e);
 /* How each line of output.metrics begins. */
 #define OUTPUT_METRICS_BEGIN "{\"schema\":\"dnn.epoch/1\","
-/* A config replaces a file with nothing in it, or JSON that has the keys of a config and no other:
- * else 73. */
-bool output_takes_config(const char *path, struct err *e);
+/* Whether a config may be written there: 73 where a config is and `force` is not given, and where
+ * any other file is. An empty file is replaced. */
+bool output_takes_config(const char *path, bool force, struct err *e);
 /* Answers replace answers, and whatever else stands there, but no model and no config (73). */
 bool output_spares(const char *path, struct err *e);
 /* Warns when the disk has less room than `bytes`. */

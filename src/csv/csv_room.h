@@ -4,8 +4,8 @@
 #ifndef DNN_CSV_CSV_ROOM_H
 #define DNN_CSV_CSV_ROOM_H
 
+#include "base/convert.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "csv/csv.h"
 #include "csv/scan.h"
 

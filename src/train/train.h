@@ -11,6 +11,8 @@ struct train_request {
     struct config *config;
     const char *output; /* model path: -o or output.model */
     bool resume;
+    bool restart; /* resume, and start afresh where config or data have changed */
+    bool force;   /* replace a model by one that is no better than a constant answer */
     const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
 };

@@ -118,7 +118,7 @@ refused G11 69 "no GPU is visible" SetDevice:1:100
 run env -i PATH="$PATH" LC_ALL=C DNN_EMULATE=report "$DNN" train n.json -o x.dnn --progress none
 is_exit 0 "G16 without HOME or anything else of an environment"
 for kind in rocm mps; do
-    refused "GPU_BACKEND=$kind" 69 "GPU_BACKEND=\"$kind\" is not supported" report GPU_BACKEND=$kind
+    refused "GPU_BACKEND=$kind" 69 "GPU_BACKEND \"$kind\" is not supported" report GPU_BACKEND=$kind
     err_lacks "emulated:" "$kind: no call of CUDA is made"
 done
 run env GPU_BACKEND=cuda "$DNN" train n.json -o x.dnn --progress none

@@ -188,7 +188,7 @@ refused "L03 at the end behind others" "--set needs a value" train leads.json --
 refused "L03 an empty value" "--output needs a value" train leads.json --output=
 refused "L03 an empty value as a word" "--output needs a value" train leads.json -o ""
 refused "L03 an empty column" "--target needs a value" init leads.csv --target=
-refused "L03 a value for an option without one" "--resume takes no value" train leads.json --resume=yes
+refused "L03 a value for an option without one" "--json takes no value" train leads.json --json=yes
 for value in 10x -1 1e3 99999999999999999999 "" " 3" 3.0 0x2 ٣; do
     run dnn train leads.json --threads="$value"
     is_exit 64 "L04 --threads '$value'"

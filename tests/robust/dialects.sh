@@ -73,7 +73,7 @@ found() { # found NAME FILE PATTERN...
     local name=$1 file=$2 bad="" target=converted
     shift 2
     [ "$file" != bare.csv ] || target=c6
-    run dnn init "$file" --target $target -o i.json
+    run dnn init --force "$file" --target $target -o i.json
     is_exit 0 "init: $name"
     for pattern in "$@"; do grep -qF -- "$pattern" i.json || bad+="$pattern; "; done
     [ -z "$bad" ]
@@ -90,21 +90,21 @@ found "bars" bars.csv '"delimiter": "|"' "$types"
 found "decimal commas" german.csv '"delimiter": ";"' '"decimal": ","' '"visits": "numeric"'
 found "no header" bare.csv '"header": false' '"c2": "numeric"' '"c3": "categorical"'
 iconv -f UTF-8 -t CP1252 leads.csv >coded.csv
-run dnn init coded.csv --target converted
+run dnn init --force coded.csv --target converted
 is_exit 0 "init: an encoding that is not UTF-8"
 grep -qE '"encoding": "(cp1252|latin1)"' out
 ok $? "init: is written down"
 found "dashes for missing" dashes.csv '"-"' '"age": "numeric"'
-run dnn init leads.csv --target converted --set data.delimiter=';'
+run dnn init --force leads.csv --target converted --set data.delimiter=';'
 [ $STATUS -ne 0 ] || grep -qF '"delimiter": ";"' out
 ok $? "init: what --set says is taken as given" "$(cat out err)"
-run dnn init leads.csv --target age -o r.json
+run dnn init --force leads.csv --target age -o r.json
 grep -q '"task": "regression"' r.json
 ok $? "init: a numeric target is a regression"
 run dnn train r.json -o r.dnn --set train.epochs=1 --progress none
 [ $STATUS -eq 65 ]
 ok $? "rows without it are an error" "exit $STATUS $(head -n 2 err)"
-run dnn init leads.csv --target city -o m.json
+run dnn init --force leads.csv --target city -o m.json
 grep -q '"task": "multiclass"' m.json
 ok $? "init: a target of several words is multiclass"
 

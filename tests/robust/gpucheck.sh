@@ -90,7 +90,7 @@ kind() {
     shift 2
     run env GPU_BACKEND="$kind" "$@" "$DNN" gpucheck
     is_exit 69 "GPU_BACKEND=$kind $*: 69"
-    grep -qF "driver              fail  GPU_BACKEND=\"$kind\" is not supported: $text" out
+    grep -qF "driver              fail  GPU_BACKEND \"$kind\" is not supported: $text" out
     ok $? "$text" "$(cat out)"
 }
 kind rocm "this build has no kernels for AMD GPUs; an AMD GPU is here (/dev/kfd)"

@@ -12,26 +12,26 @@ cp leads.csv data/in.csv
 for place in 'leads.csv c.json "leads.csv"' 'leads.csv jobs/c.json "../leads.csv"' 'data/in.csv jobs/night/c.json "../../data/in.csv"' \
     'data/in.csv data/c.json "in.csv"' "$WORK/data/in.csv jobs/c.json \"$WORK/data/in.csv\"" "data/in.csv $WORK/jobs/c.json \"../data/in.csv\""; do
     read -r data config name <<<"$place"
-    run dnn init "$data" --target converted -o "$config" --set train.epochs=1
+    run dnn init --force "$data" --target converted -o "$config" --set train.epochs=1
     is_exit 0 "init $data -o $config"
     has "\"train\": $name" "$config" "  names $name"
     run dnn train "$config" -o m.dnn -q
     is_exit 0 "  and trains"
 done
 ln -s data/in.csv linked.csv
-run dnn init linked.csv --target converted -o jobs/c.json --set train.epochs=1
+run dnn init --force linked.csv --target converted -o jobs/c.json --set train.epochs=1
 run dnn train jobs/c.json -o m.dnn -q
 is_exit 0 "a linked file is found again"
 has '"train": "../linked.csv"' jobs/c.json "  by the name of the link, which may be turned"
 ln -s data folder
-run dnn init folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
+run dnn init --force folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
 run dnn train jobs/c.json -o m.dnn -q
 is_exit 0 "a file in a linked folder is found again"
 has '"train": "../folder/in.csv"' jobs/c.json "  by the name of that link"
-run dnn init jobs/../folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
+run dnn init --force jobs/../folder/in.csv --target converted -o jobs/c.json --set train.epochs=1
 has '"train": "../data/in.csv"' jobs/c.json "  which is resolved where the path goes up"
 awk 'BEGIN { print "north,x,y"; for (i = 0; i < 400; i++) printf "%d,%d,%s\n", 5310000 + i * 100, i % 7, i % 3 ? "a" : "b" }' >map.csv
-run dnn init map.csv --target y -o map.json --set train.epochs=1
+run dnn init --force map.csv --target y -o map.json --set train.epochs=1
 run dnn train map.json -o map.dnn -q
 is_exit 0 "large numbers of a narrow range train"
 run dnn predict map.dnn map.csv
@@ -39,67 +39,69 @@ is_exit 0 "  and are predicted from"
 
 # what --set says of the reading is not guessed
 { echo 'a;b;y'; for i in $(seq 60); do echo "$((i % 7)).5;$((i % 5)),5;$((i % 2))"; echo "-999;n.v.;1"; done; } >odd.csv
-run dnn init odd.csv --target y
+run dnn init --force odd.csv --target y
 has '"missing": ["", "NA"]' out "texts that usually mean nothing alone are found out, and NA is one"
-run dnn init odd.csv --target y --set 'data.missing=["-999","n.v."]' --set data.decimal=,
+run dnn init --force odd.csv --target y --set 'data.missing=["-999","n.v."]' --set data.decimal=,
 has '"missing": ["-999", "n.v."]' out "a list of data.missing is taken"
 has '"b": "numeric"' out "  and decides what a column is"
-run dnn init odd.csv --target y --set data.missing=n.v. --set data.decimal=,
+run dnn init --force odd.csv --target y --set data.missing=n.v. --set data.decimal=,
 has '"b": "numeric"' out "so does one text"
-run dnn init odd.csv --target y --set 'data.missing=[1]'
+run dnn init --force odd.csv --target y --set 'data.missing=[1]'
 is_exit 64 "a list of others is refused"
 tr ';' '\t' <odd.csv >odd.tsv
-run dnn init odd.tsv --target y --set 'data.delimiter=\t'
+run dnn init --force odd.tsv --target y --set 'data.delimiter=\t'
 is_exit 0 "a tab as a shell gives it"
 has '"delimiter": "\t"' out "  is written"
 { echo 'city,n,y'; for i in $(seq 30); do printf 'K\xf6ln,%d,%d\nOslo,2,1\n' "$((i % 9))" "$((i % 2))"; done; } >latin.csv
-run dnn init latin.csv --target y --set data.encoding=latin1
+run dnn init --force latin.csv --target y --set data.encoding=latin1
 has '"encoding": "latin1"' out "an encoding that was given is kept"
 
 # a byte that is not UTF-8 among many characters that are: damage; without any, another encoding, and init says by what
 { echo 'city,n,y'; for i in $(seq 60); do echo "Köln,$((i % 9)),nö"; echo "Zürich,$((i % 7)),ja"; done; } >utf8.csv
 { head -n 50 utf8.csv; printf 'Z\xfcrich,3,ja\n'; tail -n 50 utf8.csv; } >damaged.csv
-run dnn init damaged.csv --target y -o damaged.json
+run dnn init --force damaged.csv --target y -o damaged.json
 is_exit 65 "one byte that is not UTF-8 among hundreds of characters that are"
 err_has 'E1209]: damaged.csv:51:2: the byte \xfc is not valid UTF-8'
 err_has '--set data.encoding=cp1252'
-run dnn init damaged.csv --target y --set data.encoding=cp1252
+run dnn init --force damaged.csv --target y --set data.encoding=cp1252
 is_exit 0 "  taken as told"
 head -c -5 utf8.csv >cut.csv; printf 'n\xc3' >>cut.csv
-run dnn init cut.csv --target y
+run dnn init --force cut.csv --target y
 is_exit 65 "a file cut within a character"
-run dnn init latin.csv --target y
+run dnn init --force latin.csv --target y
 err_has 'note: line 2, byte 2: the byte \xf6 is not valid UTF-8, so the file is read as cp1252'
 { echo 'city,n,y'; for i in $(seq 1000); do [ $((i % 250)) -ne 0 ] && printf 'Oslo,%d,%d\n' "$((i % 9))" "$((i % 2))" || printf 'Orl\xe9,1,0\n'; done; } >few.csv
-run dnn init few.csv --target y
+run dnn init --force few.csv --target y
 is_exit 0 "four bytes that are not UTF-8 in a thousand lines of ASCII: another encoding"
 has '"encoding": "cp1252"' out "  is taken"
 { cat few.csv; printf 'K\xc3\xb6ln,1,0\n%.0s' 1 2 3; } >fewer.csv
-run dnn init fewer.csv --target y
+run dnn init --force fewer.csv --target y
 has '"encoding": "cp1252"' out "  and with three characters that are"
 { cat fewer.csv; printf 'K\xc3\xb6ln,1,0\n'; } >many.csv
-run dnn init many.csv --target y
+run dnn init --force many.csv --target y
 is_exit 65 "  with four, damage"
 { printf '\xef\xbb\xbf'; cat few.csv; } >marked.csv
-run dnn init marked.csv --target y
+run dnn init --force marked.csv --target y
 is_exit 65 "  as behind a byte-order mark"
 run dnn inspect damaged.csv
 is_exit 65 "inspect does not guess either"
 
 # identifiers by name and number
 awk 'BEGIN { print "customer,order_no,CustomerID,y"; for (i = 0; i < 500; i++) print 100000000 + i * 7919 % 10007 * 8009 "," 1000 + i * 389 % 8999 "," i * 7 % 200 "," i % 2 }' >ids.csv
-run dnn init ids.csv --target y
+run dnn init --force ids.csv --target y
 err_has 'note: column "customer": id: its name and its whole numbers, all different, are those of an identifier'
 err_has 'note: column "order_no": id: its name'
 err_has 'warning: column "CustomerID": numeric: its name is that of an identifier, and its 200 values come again'
 
-# what train will refuse is said by init
+# what train will refuse is said by check, and init names that command
 awk 'BEGIN { print "s,x,w,n,y"; for (i = 0; i < 300; i++) print (i % 3 ? "train" : i % 2 ? "valid" : "test") "," i % 7 ".5," substr("abc", i % 3 + 1, 1) "," i * 7 % 149 "," i % 2 }' >s.csv
-refuses() { # refuses ERROR args...: init warns of it, and train refuses the config so
+refuses() { # refuses ERROR args...: check and train refuse the config
     local id=$1; shift
-    run dnn init "$@" -o told.json
+    run dnn init --force "$@" -o told.json
     is_exit 0 "init $*"
-    err_has "will refuse this config ($id)"
+    err_has 'note: `dnn check told.json` reads the data with this config'
+    run dnn check told.json
+    err_has "error[$id]" "  check refuses it"
     run dnn train told.json -o told.dnn -q
     err_has "error[$id]" "  and train does"
 }
@@ -114,35 +116,35 @@ for column in w v t; do
     refuses E1220 weights.csv --target y --set data.columns.$column=weight
 done
 sed -i 's/,-1,/,0,/' weights.csv
-run dnn init weights.csv --target y --set data.columns.w=weight
-err_lacks 'will refuse' "a weight of 0 is one"
-run dnn init s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
-err_lacks 'will refuse' "the column that says the part is no feature"
+run dnn init --force weights.csv --target y --set data.columns.w=weight
+is_exit 0 "a weight of 0 is one"
+run dnn init --force s.csv --target y --set data.split.method=column --set data.split.column=s -o told.json
+is_exit 0 "the column that says the part is no feature"
 grep -qE '"(valid|test)": 0' told.json
 is $? 1 "  and there are no shares, which such a split does not know"
 run dnn train told.json -o told.dnn -q --set train.epochs=1
 is_exit 0 "  and train takes it"
 awk 'BEGIN { print "id,x,v,y"; for (i = 0; i < 100; i++) print "k" i "," i % 7 "," i % 2 "," i % 2 }' >ids.csv
-run dnn init ids.csv --target y -o ids.json
+run dnn init --force ids.csv --target y -o ids.json
 err_has 'note: column "id": id: ' "a column that is set aside is told of"
 err_has 'column "v": it alone gives the target away' "  and one that says too much"
-run dnn init ids.csv --target y --set 'data.columns={"x":"numeric"}' -o ids.json
-is "$(cat err)" "" "  not where the config lacks them"
-run dnn init ids.csv --target y --set data.columns.v=ignore -o ids.json
+run dnn init --force ids.csv --target y --set 'data.columns={"x":"numeric"}' -o ids.json
+is "$(grep -vc 'dnn check ids.json' err)" 0 "  not where the config lacks them"
+run dnn init --force ids.csv --target y --set data.columns.v=ignore -o ids.json
 err_lacks 'gives the target away' "  and not where it ignores that one"
 
 # groups keep together what would be on both sides: a column of that type is for the split, and for nothing else
 awk 'BEGIN { print "x,g,y"; for (i = 0; i < 400; i++) print i % 7 "," int(i / 20) "," int(i / 20) % 2 }' >groups.csv
 for set in data.columns.g=group 'data.columns.g={"type":"group"}' data.columns.g.type=group 'data.columns={"x":"numeric","g":"group"}'; do
-    run dnn init groups.csv --target y --set "$set"
+    run dnn init --force groups.csv --target y --set "$set"
     has '"split": {"method": "group"' out "$set: split by it"
     err_lacks 'gives the target away' "  and it is not learned from"
 done
-run dnn init groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
+run dnn init --force groups.csv --target y --set data.columns.g=group --set data.split.method=random -o groups.json
 has '"split": {"method": "random"' groups.json "another method that was asked for is kept"
 run dnn train groups.json -o m.dnn --set train.epochs=1
 err_has 'column "g" of type group has no effect, as data.split.method is random' "  and train says that the groups are of no use then"
-run dnn init groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
+run dnn init --force groups.csv --target y --set data.columns.g=group --set data.columns.g=numeric
 has '"method": "stratified"' out "a type that a later --set replaces"
 
 printf 'a,b\n1,2\n3\n' >short.csv
@@ -151,26 +153,26 @@ err_has 'line 3 has 1 field, the first line has 2'
 
 # an id of a name that the answers have themselves
 awk 'BEGIN { print "probability_b,x,y"; for (i = 1; i < 100; i++) print i "," i * 7919 % 100 "," (i % 3 ? "a" : "b") }' >own.csv
-run dnn init own.csv --target y -o own.json
-err_has 'warning: `dnn train` will refuse this config (E1312): predictions repeat the id column "probability_b"'
+run dnn init --force own.csv --target y -o own.json
 run dnn check own.json
-is_exit 78 "  and it does"
+is_exit 78 "an id column with the name of a column of the answers"
 sed '1s/_b/_c/' own.csv >other.csv
-run dnn init other.csv --target y -o own.json
-err_lacks 'will refuse' "probability_ of no label"
+run dnn init --force other.csv --target y -o own.json
+run dnn check own.json
+is_exit 0 "probability_ of no label"
 
 # numbers in another form as the target
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d.5,\"%d,%03d\"\n", i % 7, i % 90 + 1, i * 7919 % 1000 }' >amounts.csv
-run dnn init amounts.csv --target y
+run dnn init --force amounts.csv --target y
 has '"task": "regression"' out "a target of numbers with thousands separators"
 err_has 'warning: column "y": numbers with thousands separators'
 awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) print i % 7 ".5," substr("NA yesno ", i % 3 * 3 + 1, 3) }' >na.csv
-run dnn init na.csv --target y
+run dnn init --force na.csv --target y
 err_has "100 of 300 rows have no target: take them out to train; they say \"NA\": if that is a class, --set 'data.missing=[\"\"]'"
 
 # columns set aside
 { echo a,b,y; for i in $(seq 60); do echo "k,r$i,$((i % 2))"; done; } >aside.csv
-run dnn init aside.csv --target y -o aside.json
+run dnn init --force aside.csv --target y -o aside.json
 is_exit 0 "nothing to learn from: the config is written, to be mended"
 err_has 'warning: no column is left to learn from'
 err_has 'note: column "b": ignore: every cell is different'
@@ -178,14 +180,14 @@ run dnn train aside.json -o aside.dnn
 is_exit 78 "  train refuses it"
 err_has 'error[E1312]: aside.json:12:'
 err_has 'the notes of `dnn init DATA.csv --target COL` say why it takes none' "  and does not send back to what wrote it"
-run dnn init aside.csv --target y --set data.columns.b=categorical -o aside.json
+run dnn init --force aside.csv --target y --set data.columns.b=categorical -o aside.json
 err_lacks 'warning: no column'
 err_lacks 'column "b"' "of a column that was given no reason is told"
 run dnn train aside.json -o aside.dnn --set train.epochs=1 -q
 is_exit 0 "  and it trains"
 awk 'BEGIN { print "customer_id,story,short,code,half,y"
     for (i = 0; i < 300; i++) printf "%d,the %dth of many words told here,w%d tail,%d,.%d,%d\n", i * 7 % 160 + 1000, i % 170, i % 170, i * 31 % 211, i % 9 + 1, i % 2 }' >story.csv
-run dnn init story.csv --target y
+run dnn init --force story.csv --target y
 err_has 'column "customer_id": id: its name and its 160 values are those of an identifier'
 err_has 'column "story": ignore: free text'
 err_has 'column "short": ignore: 170 different values in 300 cells: hardly one is met again'
@@ -193,19 +195,19 @@ err_has 'column "half": ignore: numbers without a digit before or behind the poi
 
 # many columns set aside for one reason share a line
 { printf 'k%s,' $(seq 40); echo x,y; for i in $(seq 60); do printf '1,%.0s' $(seq 40); echo "$((i * 37 % 53)).5,$((i % 2))"; done; } >same.csv
-run dnn init same.csv --target y
+run dnn init --force same.csv --target y
 err_has 'note: columns "k1", "k2", "k3", "k4", "k5" and 35 more: ignore: the same value in every row'
-is "$(wc -l <err)" 1 "  in one line"
+is "$(grep -vc 'dnn check CONFIG' err)" 1 "  in one line"
 awk 'BEGIN { for (c = 1; c < 9; c++) printf "k%d,", c; print "y"; for (i = 0; i < 60; i++) { for (c = 1; c < 9; c++) printf "%s,", i < c ? i : ""; print i % 2 } }' >few.csv
-run dnn init few.csv --target y
+run dnn init --force few.csv --target y
 err_has ' and 3 more: ignore: the first: only 1 of 60 rows have a value' "  of which the figures are those of the first"
 { printf 'k%s,' $(seq 40); echo y; for i in $(seq 60); do printf "$((i % 2)),%.0s" $(seq 40); echo "$((i % 2))"; done; } >leak.csv
-run dnn init leak.csv --target y
+run dnn init --force leak.csv --target y
 err_has 'warning: columns "k1", "k2", "k3", "k4", "k5" and 35 more: it alone gives the target away'
 
 # one bad cell costs no column: the place is told, and training stops there
 { echo x,y; for i in $(seq 300); do echo "$((i * 7919 % 1000)).5,$((i % 2))"; done; } | sed '250s/.*/oops,1/' >bad.csv
-run dnn init bad.csv --target y -o bad.json
+run dnn init --force bad.csv --target y -o bad.json
 err_has 'warning: column "x": numeric: 1 of 300 cells is no number, the first "oops" at line 250'
 run dnn train bad.json -o bad.dnn
 is_exit 65 "  train names it"
@@ -214,7 +216,7 @@ err_has 'bad.csv:250:1: column "x": "oops" is not a number'
 for list in '[]' '["zz"]'; do
     for empty in '' NA; do
         sed "250s/.*/$empty,1/; 270s/.*/oops,1/" bad.csv >listed.csv
-        run dnn init listed.csv --target y -o listed.json --set "data.missing=$list"
+        run dnn init --force listed.csv --target y -o listed.json --set "data.missing=$list"
         err_has "2 of 300 cells are no number, the first \"$empty\" at line 250" "\"$empty\", where data.missing is $list"
     done
 done
@@ -223,7 +225,7 @@ is_exit 0 "  and trains where it means no value"
 
 # a table written with the numbers of its rows: that column has no name
 { echo ,x,y; for i in $(seq 0 99); do echo "$i,$((i * 7919 % 100)).5,$((i % 2))"; done; } >index.csv
-run dnn init index.csv --target y -o index.json
+run dnn init --force index.csv --target y -o index.json
 is_exit 0 "a first column without a name"
 has '"c1": "id"' index.json "  is called c1"
 err_has 'note: the first column has no name in the header: it is called "c1"'
@@ -236,16 +238,16 @@ is "$(sed -n 2p out | cut -d, -f1)" 0 "  and is repeated"
 # more columns than a config can list
 wide() { awk -v columns="$1" -v rows="$2" 'BEGIN { for (i = 0; i < columns; i++) printf "c%d,", i; print "y"; for (r = 0; r < rows; r++) { for (i = 0; i < columns; i++) printf "%d,", (i + r) % 3; print r % 2 } }'; }
 wide 40050 3 >wide.csv
-run dnn init wide.csv --target y -o wide.json
+run dnn init --force wide.csv --target y -o wide.json
 is_exit 65 "too many columns for a config"
 err_has '40051 columns are more than a config can list'
 wide 39970 3 >wide.csv
-run dnn init wide.csv --target y -o wide.json
+run dnn init --force wide.csv --target y -o wide.json
 is_exit 65 "and one that would be longer than a config may be"
 err_has '39971 columns are more than a config can list'
 # less: the config is read, and so is what it becomes in the model, with its other keys
 wide 30000 20 >wide.csv
-run dnn init wide.csv --target y -o wide.json
+run dnn init --force wide.csv --target y -o wide.json
 is_exit 0 "as many columns as a config can list"
 run dnn train wide.json --progress none --set train.epochs=1
 is_exit 0 "are trained on"
@@ -253,59 +255,74 @@ run dnn predict wide.dnn wide.csv -q
 is_exit 0 "and the model is read"
 
 # names and options that contradict each other, or do nothing
-run dnn init leads.csv --target converted --id lead_id --ignore lead_id
+run dnn init --force leads.csv --target converted --id lead_id --ignore lead_id
 is_exit 64 "one column under --id and --ignore"
-run dnn init leads.csv --target ' converted '
+run dnn init --force leads.csv --target ' converted '
 is_exit 0 "blanks around a name are dropped, as around the names of the file"
-run dnn init leads.csv --target converted --set data.split.method=column -o split.json
-err_has 'warning: `dnn train` will refuse this config'
-run dnn init leads.csv --target converted --set train.epochs=7
+run dnn init --force leads.csv --target converted --set data.split.method=column -o split.json
+run dnn check split.json
+is_exit 78 "a split by a column that is not named"
+run dnn init --force leads.csv --target converted --set train.epochs=7
 is "$(grep -nE '"(train|output)": \{' out | cut -d'"' -f2 | xargs)" "train output" "train stands before output"
+
+# a config that is there
+run dnn init leads.csv --target converted -o split.json
+is_exit 73 "a config is not replaced"
+err_has 'split.json: there is a config already: it is not replaced'
+err_has 'help: --force replaces it'
+run dnn init leads.csv --target converted -o split.json --force
+is_exit 0 "but with --force"
+: >empty.json
+run dnn init leads.csv --target converted -o empty.json
+is_exit 0 "an empty file is"
+printf 'notes\n' >notes.txt
+run dnn init leads.csv --target converted -o notes.txt --force
+is_exit 73 "a file that is no config never is"
 
 # what is no data file
 printf '{"task": "binary"}' >own.json
-run dnn init own.json --target y
+run dnn init --force own.json --target y
 is_exit 65 "a config is no data file"
 for word in - ''; do
-    run dnn init "$word" --target y
+    run dnn init --force "$word" --target y
     is_exit 64 "init '$word' is a mistake of the command line"
 done
 
 # what stands at the output's name
-run dnn init leads.csv --target converted -o leads.csv
+run dnn init --force leads.csv --target converted -o leads.csv
 is_exit 64 "the data file is not replaced"
 printf '\n  {"task": "binary"}' >own.json
-run dnn init leads.csv --target converted -o own.json
+run dnn init --force leads.csv --target converted -o own.json
 is_exit 0 "a config is"
 printf '{"schema":"dnn.epoch/1","epoch":1}\n' >lines.jsonl
 cp lines.jsonl before.jsonl
-run dnn init leads.csv --target converted -o lines.jsonl
+run dnn init --force leads.csv --target converted -o lines.jsonl
 is_exit 73 "another JSON is not replaced by a config"
 same lines.jsonl before.jsonl "it stays"
 for text in '{"data": [{"id": 1, "name": "precious"}], "next": null}' '{"model": "gpt", "messages": []}' '{"model": "gpt"}' \
     '{"task": "binary", "done": false}' '{"task": "binary",' '{"task": 3}'; do
     printf '%s' "$text" >theirs.json
-    run dnn init leads.csv --target converted -o theirs.json
+    run dnn init --force leads.csv --target converted -o theirs.json
     is_exit 73 "nor one that has keys of a config among others: $text"
     is "$(cat theirs.json)" "$text" "it stays"
 done
 for bytes in '\0\0\0\030ftyp' '{\0"task"' '\n\0'; do
     printf "$bytes" >film.mp4
-    run dnn init leads.csv --target converted -o film.mp4
+    run dnn init --force leads.csv --target converted -o film.mp4
     is_exit 73 "nor a file of bytes with a NUL among the first ($bytes)"
 done
 printf ' {\n' >cut.json
-run dnn init leads.csv --target converted -o cut.json
+run dnn init --force leads.csv --target converted -o cut.json
 is_exit 0 "a config that was cut at its begin is"
-run dnn init leads.csv --target converted -o m.dnn
+run dnn init --force leads.csv --target converted -o m.dnn
 is_exit 73 "a model is not"
 
 # a pipe is written to, and one that nobody holds at the other end is waited for no longer than one likes
 mkfifo pipe
-run dnn init leads.csv --target converted
+run dnn init --force leads.csv --target converted
 cp out direct.json
 timeout -s KILL 60 cat pipe >through.json &
-run timeout -s KILL 60 "$DNN" init leads.csv --target converted -o pipe
+run timeout -s KILL 60 "$DNN" init --force leads.csv --target converted -o pipe
 is_exit 0 "a config goes through a pipe"
 wait
 same direct.json through.json "  as it would be written to a file"
@@ -317,14 +334,14 @@ run timeout -s KILL 60 "$DNN" inspect pipe
 is_exit 66 "inspect does not wait for a pipe"
 # what a --set spoils is no place in a file that nobody has
 printf 'a,b,y\n1,2,0\n3,4,1\n5,6,0\n7,8,1\n' >sets.csv
-run dnn init sets.csv --target y --set data.target=a
+run dnn init --force sets.csv --target y --set data.target=a
 is_exit 78 "another target by --set"
 err_has "(--set data.target)" "the --set is named"
 err_lacks "config:1:" "and no place in a config that is not there"
 # data.positive is a label as training reads it: whole, and with the blanks that quotes keep
 awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 3 ? "\" no\"" : " yes ") }' >labels.csv
 for word in o no 'yes ' ' no' yes; do
-    run dnn init labels.csv --target y --set data.positive="\"$word\"" -o labels.json
+    run dnn init --force labels.csv --target y --set data.positive="\"$word\"" -o labels.json
     told=no
     ! grep -q E1411 err || told=yes
     run dnn check labels.json

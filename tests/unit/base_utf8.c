@@ -1,3 +1,4 @@
+#include "base/convert.h"
 #include "base/utf8.h"
 #include "tap.h"
 

@@ -1,0 +1,69 @@
+/* init_columns.c - see init_columns.h. */
+#include "cli/init_columns.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The type that an entry of data.columns names, as a word or in an object; NULL: none. */
+static const char *type_of(const struct json *entry)
+{
+    const struct json *member = json_kind(entry) == JSON_OBJECT ? json_get(entry, "type") : entry;
+    return member ? json_string(member) : NULL;
+}
+
+/* Whether a column of that type is an input of the network. */
+static bool is_feature(const char *type)
+{
+    static const char *const features[] = {"numeric", "categorical", "datetime"};
+    for (size_t i = 0; type && i < sizeof features / sizeof *features; i++)
+        if (strcmp(type, features[i]) == 0)
+            return true;
+    return false;
+}
+
+bool init_has_feature(const struct config *c)
+{
+    const struct json *list = c->data.columns;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v))
+        if (is_feature(type_of(v)))
+            return true;
+    return false;
+}
+
+/* The column of that name. The search begins at *at, which is then the place after it: names in the
+ * file's order are found at once. NULL: the file has none. */
+static const struct infer_column *column_from(const struct infer *found, const char *name,
+                                              size_t *at)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        size_t here = (*at + i) % found->count;
+        if (strcmp(found->columns[here].name, name) == 0) {
+            *at = here + 1;
+            return &found->columns[here];
+        }
+    }
+    return NULL;
+}
+
+void init_unused(const struct config *c, struct infer *found)
+{
+    enum { LACKING, NOT_LEARNED, LEARNED };
+    const struct json *list = c->data.columns;
+    uint8_t *use = mem_zero(found->count + 1, 1);
+    size_t at = 0;
+    for (const struct json *v = list ? json_at(list, 0) : NULL; v; v = json_next(v)) {
+        const struct infer_column *column = column_from(found, json_key(v), &at);
+        if (column)
+            use[column - found->columns] = is_feature(type_of(v)) ? LEARNED : NOT_LEARNED;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        struct infer_column *column = &found->columns[i];
+        if (use[i] == LEARNED || strcmp(column->name, c->data.target) == 0)
+            continue;
+        column->note[0] = '\0';
+        if (use[i] == LACKING)
+            column->reason[0] = '\0';
+    }
+    mem_free(use);
+}

@@ -1,0 +1,13 @@
+/* init_columns.h - the columns of a config that `dnn init` is about to write. */
+#ifndef DNN_CLI_INIT_COLUMNS_H
+#define DNN_CLI_INIT_COLUMNS_H
+
+#include "config/config.h"
+#include "table/infer.h"
+
+/* Whether the config has an input column: numeric, categorical or datetime. */
+bool init_has_feature(const struct config *c);
+/* Removes the notes about columns that the config does not use as inputs. */
+void init_unused(const struct config *c, struct infer *found);
+
+#endif
