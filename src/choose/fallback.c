@@ -115,7 +115,7 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
     machine_describe(m, &info);
     snprintf(s->device, sizeof s->device, "%s", info.device);
     snprintf(s->driver, sizeof s->driver, "%s", info.driver);
-    log_line("dnn_gpu: using GPU acceleration (%u GPU(s) detected: %s)", info.count,
+    log_line("dnn_gpu: Using GPU acceleration (%u GPU(s) detected): %s", info.count,
              text_quote_z(info.device));
     say_precision(s, &info);
     return m;
@@ -166,7 +166,7 @@ bool select_lost(struct selection *s, const struct backend_options *b)
     s->fell_back = true;
     snprintf(s->reason, sizeof s->reason, "%s", lost);
     become_cpu(s);
-    log_line("dnn_cpu: using CPU (%s)", lost);
+    log_line("dnn_cpu: Using CPU (%s)", lost);
     return true;
 }
 

@@ -94,7 +94,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
                  b->precision ? b->precision : "auto");
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
     if (word != BACKEND_CPU && select_fell_back(s)) {
-        log_line("dnn_cpu: using CPU (%s)", s->reason);
+        log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {
         no_card(s->reason, sizeof s->reason); /* nothing is estimated, nothing said */
     } else if (word != BACKEND_CPU && !other_kind && kernels) {
@@ -103,7 +103,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         return true;
     } else if (word == BACKEND_CPU) {
         snprintf(s->reason, sizeof s->reason, "GPU disabled");
-        log_line("dnn_cpu: using CPU (%s)", s->reason);
+        log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_GPU || other_kind) {
         why_not(b, s->reason, sizeof s->reason);
         if (b->fallback) {

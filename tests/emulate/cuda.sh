@@ -21,7 +21,7 @@ make_data d.csv 2000
 make_config c.json d.csv binary '"epochs": 1, "early_stopping": {"patience": 0}' "$gpu"
 run dnn train c.json -o g.dnn --progress none --json
 is_exit 0 "2,000 rows, one epoch on the emulated GPU"
-err_has "dnn_gpu: using GPU acceleration (2 GPU(s) detected: emulated)" "says which"
+err_has "dnn_gpu: Using GPU acceleration (2 GPU(s) detected): emulated" "says which"
 err_has "dnn_gpu: model loaded on GPU 0 (emulated, " "says how full it is"
 out_has '"used":"dnn_gpu"' "the summary names it"
 out_has '"device":"emulated"' "and the device"
@@ -359,7 +359,7 @@ out=$(DNN_EMULATE=report dnn predict e.dnn e20.csv --backend auto -o e.out 2>&1)
 ! grep -q emulated: <<<"$out" && grep -q "auto: cpu 0\.[0-4] s, .*; using CPU" <<<"$out"
 ok $? "auto predicts small work with a large table on the CPU, without a call" "$out"
 run env DNN_TRAIN_GPU=false "$DNN" train c.json -o x.dnn --progress none
-err_has "dnn_cpu: using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
+err_has "dnn_cpu: Using CPU (GPU disabled)" "DNN_TRAIN_GPU=false"
 
 # --- resume: on the same kind the same bytes, on the other the same training ---
 sed 's/"epochs": 1,/"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2},/' c.json >r.json

@@ -54,7 +54,7 @@ make_config h.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_cpu", "t
 run env DNN_EMULATE=report "$DNN" train h.json -o h.dnn --progress none
 err_has "model loaded on GPU 0 (emulated" "backend.train: the card"
 run env DNN_EMULATE=report "$DNN" predict h.dnn d.csv -o p.csv
-[ $STATUS -eq 0 ] && ! grep -q "emulated" err && grep -q "dnn_cpu: using CPU" err
+[ $STATUS -eq 0 ] && ! grep -q "emulated" err && grep -q "dnn_cpu: Using CPU" err
 ok $? "backend.predict: no call of CUDA" "$(cat err)"
 run env DNN_EMULATE=report DNN_PREDICT_GPU=true "$DNN" predict h.dnn d.csv -o p.csv
 err_has "model loaded on GPU 0 (emulated" "which a variable changes"

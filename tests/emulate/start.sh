@@ -21,7 +21,7 @@ mkfifo pipe.csv
 sed 's/"d.csv"/"pipe.csv"/' c.json >pipe.json
 fed() { # NAME WANT ARGS..: whether the GPU was open before a row was read
     : >err
-    { for _ in $(seq 100); do grep -q "using GPU acceleration" err && echo 1 >open && break; sleep 0.1; done; cat d.csv; } >pipe.csv &
+    { for _ in $(seq 100); do grep -q "Using GPU acceleration" err && echo 1 >open && break; sleep 0.1; done; cat d.csv; } >pipe.csv &
     rm -f open
     run env "${@:3}" "$DNN" train pipe.json -o n.dnn --progress none
     wait $!

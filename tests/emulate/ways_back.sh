@@ -12,7 +12,7 @@ used dnn_gpu "the config asks for the GPU, and has it"
 MODEL_BACKEND=dnn run dnn train c.json -o cpu.dnn --json
 is_exit 0 "MODEL_BACKEND=dnn"
 used dnn_cpu "is the CPU"
-err_has "dnn_cpu: using CPU (GPU disabled)"
+err_has "dnn_cpu: Using CPU (GPU disabled)"
 sed 's/"data":/"backend": {"name": "dnn_gpu"}, "data":/' c.json >gpu.json
 MODEL_BACKEND=dnn run dnn train gpu.json -o cpu2.dnn --json
 used dnn_cpu "MODEL_BACKEND=dnn wins over the config"

@@ -15,7 +15,7 @@ out_has '"reason":"no GPU is visible' "the reason is in the JSON"
 err_lacks warning
 out_has '"requested":"auto","used":"dnn_cpu"'
 run dnn train c.json -o m.dnn --backend dnn_cpu
-err_has "dnn_cpu: using CPU (GPU disabled)"
+err_has "dnn_cpu: Using CPU (GPU disabled)"
 for word in dnn_gpu cuda cuda:0; do
     run dnn train c.json -o m.dnn --backend $word
     is_exit 0 "G01 --backend $word: the CPU, as backend.fallback says"

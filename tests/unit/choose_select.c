@@ -87,7 +87,7 @@ int main(void)
     struct answer a = ask("dnn_cpu", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "dnn_cpu") == 0 && strcmp(a.used, "dnn_cpu") == 0,
        "dnn_cpu is the CPU");
-    is_string(a.said, "dnn: dnn_cpu: using CPU (GPU disabled)\n", "and says so");
+    is_string(a.said, "dnn: dnn_cpu: Using CPU (GPU disabled)\n", "and says so");
     a = ask("dnn", 0, NULL, NULL);
     ok(a.good && strcmp(a.requested, "dnn_cpu") == 0 && strstr(a.said, "fp32"),
        "dnn is dnn_cpu; bf16 is fp32 there");
