@@ -144,11 +144,13 @@ void inspect_write(const struct inspect *i, struct json_out *out)
 
 /* --- text --- */
 
+/* The name, and blanks up to `width`, at least two. */
 static void put_name(struct text *out, const char *name, size_t width)
 {
     const char *shown = text_quote_z(name);
     text_put(out, shown);
-    for (size_t at = strlen(shown); at < width; at++)
+    size_t length = strlen(shown), end = length + 2 > width ? length + 2 : width;
+    for (size_t at = length; at < end; at++)
         text_char(out, ' ');
 }
 

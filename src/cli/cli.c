@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -359,9 +361,36 @@ static int run_command(const struct command *c, int argc, char **argv)
     return code;
 }
 
+/* A stack limit below STACK_LEAST is raised, for threads too; where it cannot be, that is an error
+ * and not a fault somewhere in the middle of the work. */
+static bool stack_raise(struct err *e)
+{
+    enum { STACK_LEAST = 1 << 20 };
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
+        return true;
+    struct rlimit wanted = {STACK_LEAST,
+                            limit.rlim_max < STACK_LEAST ? STACK_LEAST : limit.rlim_max};
+    if (setrlimit(RLIMIT_STACK, &wanted) != 0) {
+        err_set(e, ERR_MEMORY, "the stack limit is %s, and dnn needs %s",
+                text_bytes(limit.rlim_cur), text_bytes(STACK_LEAST));
+        return err_help(e, "raise it, as with `ulimit -s 8192`");
+    }
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_setstacksize(&attributes, STACK_LEAST);
+        pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    return true;
+}
+
 int cli_main(int argc, char **argv)
 {
+    struct err small = {0};
     standard_descriptors();
+    if (!stack_raise(&small))
+        return cli_fail(NULL, &small, NULL);
     mem_on_failure(cli_out_of_memory);
     machine_on_stuck(cli_stuck);
     machine_on_wait(stop_leaves);

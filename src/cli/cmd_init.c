@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/stop.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/init_columns.h"
 #include "cli/init_set.h"
@@ -240,6 +241,29 @@ static void forget_place(const struct overrides *sets, struct err *e)
     memcpy(e->what, what, sizeof what);
 }
 
+/* Refuses a --set of the sections model, train, backend and output that is wrong by itself, before
+ * the data is read. */
+static bool check_sets_alone(const struct overrides *o, struct err *e)
+{
+    static const char skeleton[] = "{\"task\": \"regression\", \"data\": {\"train\": \"x.csv\", "
+                                   "\"target\": \"y\", \"columns\": {\"x\": \"numeric\"}}}";
+    const char **sets = mem_zero(o->set_count + 1, sizeof *sets);
+    struct overrides alone = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
+    struct err wrong = {0};
+    for (size_t i = 0; i < o->set_count; i++)
+        if (strncmp(o->sets[i], "data", 4) != 0 && strncmp(o->sets[i], "task", 4) != 0)
+            sets[alone.set_count++] = o->sets[i];
+    alone.sets = sets;
+    struct config *c =
+        config_parse(skeleton, sizeof skeleton - 1, "config", &alone, &wrong);
+    config_free(c);
+    mem_free((void *)(uintptr_t)sets);
+    if (wrong.id != ERR_SET_VALUE)
+        return true; /* it may depend on the task or the columns: looked at with them */
+    *e = wrong;
+    return false;
+}
+
 static bool make_config(const struct args *a, const char *target, struct infer *found,
                         const struct overrides *o, struct text *json, struct err *e)
 {
@@ -325,6 +349,12 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
         return err_expected(e, "dnn %s", a->command->usage);
     }
     *note = "nothing was written";
+    const char *data = a->positionals[0];
+    if (utf8_valid_prefix(data, strlen(data)) != strlen(data)) {
+        err_set(e, ERR_USAGE, "the name of the file \"%s\" is not UTF-8, and a config can hold no "
+                "other text", text_quote_z(data));
+        return err_help(e, "rename the file, or give it a second name with `ln -s`");
+    }
     if (output && strcmp(output, "-") != 0 && file_same(output, a->positionals[0]))
         return err_set(e, ERR_SAME_FILE, "the config would replace the data file %s",
                        text_quote_z(output));
@@ -386,7 +416,7 @@ static int init_command(struct args *a)
         q.missing = &missing;
     struct text json = {0};
     char *bare = trimmed(q.target);
-    struct infer *found = check_lists(&q, &e) ? look(&q, bare, &e) : NULL;
+    struct infer *found = check_lists(&q, &e) && check_sets_alone(&o, &e) ? look(&q, bare, &e) : NULL;
     if (found)
         take_task(found, init_set_value(&o, "task"));
     int code = EXIT_DONE;

@@ -188,7 +188,7 @@ refused "L03 at the end behind others" "--set needs a value" train leads.json --
 refused "L03 an empty value" "--output needs a value" train leads.json --output=
 refused "L03 an empty value as a word" "--output needs a value" train leads.json -o ""
 refused "L03 an empty column" "--target needs a value" init leads.csv --target=
-refused "L03 a value for an option without one" "--json takes no value" train leads.json --json=yes
+refused "L03 a value for an option without one" "--force takes no value" train leads.json --force=yes
 for value in 10x -1 1e3 99999999999999999999 "" " 3" 3.0 0x2 ٣; do
     run dnn train leads.json --threads="$value"
     is_exit 64 "L04 --threads '$value'"
@@ -474,4 +474,29 @@ is_exit 64 "inspect: what can be read only once"
 err_has "reads its file more than once: give a file"
 run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
 is_exit 0 "L11 an LD_PRELOAD that is not there"
+# a small stack: raised where that is allowed, else an error that says so; never a fault in the middle
+for kib in 64 16; do
+    for command in "train leads.json -o stack.dnn --progress none --threads 2" "predict stack.dnn leads.csv -o stack.csv" "check leads.json"; do
+        # shellcheck disable=SC2086
+        run bash -c "ulimit -s $kib; exec \"\$0\" $command" "$DNN"
+        [ "$STATUS" -eq 0 ] || { [ "$STATUS" -eq 71 ] && grep -q 'the stack limit is' err; }
+        ok $? "ulimit -s $kib: ${command%% *} works or says why not" "exit $STATUS: $(head -n 3 err)"
+    done
+done
+# a wrong --set is told before the data is read
+printf 'a,y\n1,0\n"2,1\n' >broken.csv
+run dnn init broken.csv --target y --set train.epochs=many
+is_exit 64 "a wrong --set comes before a data error"
+err_has '--set train.epochs' "and is named"
+# a config is UTF-8: it cannot name a file whose name is not
+odd=$(printf 'caf\351.csv')
+printf 'a,y\n1,0\n2,1\n' >"$odd"
+run dnn init "$odd" --target y -o odd.json
+is_exit 64 "a file name that is not UTF-8"
+err_has 'is not UTF-8' "with the reason"
+# a long column name does not run into its type
+long=$(printf 'n%.0s' $(seq 60))
+{ echo "$long,y"; for i in $(seq 20); do echo "$i.5,$((i % 2))"; done; } >long.csv
+run dnn inspect long.csv
+out_has "$long  numeric" "inspect: two blanks behind a long name"
 done_testing

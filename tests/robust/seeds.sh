@@ -106,8 +106,9 @@ run dnn train leads.json -o leads.dnn --progress none --batch-size 8 --set train
 is_exit 0 "004 batch_size=8, gradient_accumulation_steps=4, bf16"
 run dnn train leads.json -o leads.dnn --progress none --set backend.deterministic=false --set backend.autotune=true --set backend.memory_fraction=0.9
 is_exit 0 "004 cudnn_benchmark, memory_fraction=0.9"
-run dnn check leads.json --find-batch-size --min 1 --max 512
+run dnn check leads.json --json
 is_exit 0 "004 get_optimal_batch_size"
+out_has '"largest_batch":{' "004 the largest batch is in the plan"
 run dnn train leads.json -o leads.dnn --progress none --set train.epochs=2 --profile trace.json
 is_exit 0 "004 profile_model"
 run dnn inspect leads.dnn --json

@@ -38,8 +38,8 @@ int main(int argc, char **argv)
     if (argc == 3)
         return again(argv[1], argv[2]);
     scratch_make();
-    expect("0", "text", 11, "raw \\ line\n",
-           "quiet: only what is always shown; the warning is counted");
+    expect("0", "text", 12, "dnn: warning: low on disk\nraw \\ line\n",
+           "quiet: warnings, and lines that are always shown");
     expect(
         "1", "text", 14,
         "dnn: warning: low on disk\ndnn: note: two lines \"quoted\"\ndnn: epoch 1\nraw \\ line\n",
