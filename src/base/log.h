@@ -1,7 +1,7 @@
-/* log.h - what a person reads, on standard error, one write() a line. Levels: 0 errors and
- * warnings (--quiet), 1 default (notes and the main lines too), 2 verbose, 3 debug. src/cli sets
- * level and format once. Every line is `dnn: ...` or one JSON object {"level","message"}; user text must
- * come quoted. */
+/* log.h - messages for people, on standard error, one write() a line. Levels: 0 errors and warnings
+ * (--quiet), 1 notes and the main lines too (default), 2 verbose, 3 debug. src/cli sets level and
+ * format once. Every line is `dnn: ...` or one JSON object {"level","message"}; user text must come
+ * quoted. */
 #ifndef DNN_BASE_LOG_H
 #define DNN_BASE_LOG_H
 

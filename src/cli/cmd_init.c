@@ -416,7 +416,8 @@ static int init_command(struct args *a)
         q.missing = &missing;
     struct text json = {0};
     char *bare = trimmed(q.target);
-    struct infer *found = check_lists(&q, &e) && check_sets_alone(&o, &e) ? look(&q, bare, &e) : NULL;
+    bool right = check_lists(&q, &e) && check_sets_alone(&o, &e);
+    struct infer *found = right ? look(&q, bare, &e) : NULL;
     if (found)
         take_task(found, init_set_value(&o, "task"));
     int code = EXIT_DONE;
