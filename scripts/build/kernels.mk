@@ -16,7 +16,7 @@ KERNELS := $(sort $(wildcard kernels/*.cu))
 KERNELS_90A := gemm_wgmma
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
-NO_BUILD := clean help demo test full bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
+NO_BUILD := clean help demo test full nightly bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
             emulated-test
 ifneq ($(NVCC),)
 ifeq ($(SANFLAGS)$(filter double,$(REAL)),)

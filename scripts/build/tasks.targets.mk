@@ -1,5 +1,5 @@
 # Tasks: what one does with the build.
-#   make demo test full bench sanitize coverage install
+#   make demo test full nightly bench sanitize coverage install
 
 demo:
 	scripts/demo.sh
@@ -7,6 +7,8 @@ test:
 	scripts/test.sh
 full:
 	scripts/test.sh --full
+nightly:
+	scripts/test.sh --nightly
 bench:
 	scripts/bench.sh
 check:
@@ -53,4 +55,4 @@ coverage:
 	for t in tests/golden/*.sh tests/robust/*.sh tests/learn/*.sh; do DNN=$$PWD/build/cov/dnn $$t >/dev/null 2>&1; done; \
 	scripts/coverage.sh build/cov
 
-.PHONY: demo test full bench check sanitize install uninstall coverage
+.PHONY: demo test full nightly bench check sanitize install uninstall coverage
