@@ -1,12 +1,12 @@
-/* netsource.c - see netsource.h. New rows are lent before the old ones are taken back, so that a
- * machine which copies sees that a table is still in use. */
+/* netsource.c - see netsource.h. The machine adopts new rows before it disowns the old ones: where
+ * both have chunks in common, a machine with memory of its own keeps its copy. */
 #include "model/netsource.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-static void take_back(struct machine *m, const void **adopted, uint64_t count)
+static void disown_all(struct machine *m, const void **adopted, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         machine_disown(m, adopted[i]);
@@ -25,7 +25,7 @@ static uint64_t records_of(const struct rows *r, uint64_t i)
     return left < full ? left : full;
 }
 
-static const void *lend(struct netsource *s, struct machine *m, const void *host, size_t bytes,
+static const void *adopt(struct netsource *s, struct machine *m, const void *host, size_t bytes,
                         struct err *e)
 {
     const void *adopted = machine_adopt(m, host, bytes, e);
@@ -33,12 +33,12 @@ static const void *lend(struct netsource *s, struct machine *m, const void *host
     return adopted;
 }
 
-/* What is lent whatever the rows are, and a list of so many chunks. */
-static bool finish(struct netsource *s, struct machine *m, const struct source *from,
+/* Class weights, and the memory for a list of so many chunks. */
+static bool adopt_rest(struct netsource *s, struct machine *m, const struct source *from,
                    struct source *as_read, uint64_t chunks, struct err *e)
 {
     as_read->class_weight =
-        lend(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
+        adopt(s, m, from->class_weight, from->classes * sizeof *from->class_weight, e);
     if (chunks > s->chunk_room) {
         machine_release(m, s->chunks);
         s->chunks = machine_alloc_for(m, MEMORY_DATA, (size_t)chunks * sizeof *s->adopted, e);
@@ -48,7 +48,7 @@ static bool finish(struct netsource *s, struct machine *m, const struct source *
     return (!chunks || s->chunks) && !from->class_weight == !as_read->class_weight;
 }
 
-static void tell(struct netsource *s, struct machine *m, const struct source *as_read,
+static void send_source(struct netsource *s, struct machine *m, const struct source *as_read,
                  const void *const *list, uint64_t chunks)
 {
     machine_send(m, 0, s->chunks, (const void *)list, (size_t)chunks * sizeof *list);
@@ -56,7 +56,7 @@ static void tell(struct netsource *s, struct machine *m, const struct source *as
     machine_fence(m, 0);
 }
 
-static bool lend_all(struct netsource *s, struct machine *m, const struct source *from,
+static bool adopt_all(struct netsource *s, struct machine *m, const struct source *from,
                      struct source *as_read, struct err *e)
 {
     const struct rows *r = &from->rows;
@@ -64,10 +64,10 @@ static bool lend_all(struct netsource *s, struct machine *m, const struct source
     s->adopted = mem_alloc((size_t)chunks + 2, sizeof *s->adopted);
     s->adopted_count = 0;
     for (uint64_t i = 0; i < chunks; i++)
-        if (!lend(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
+        if (!adopt(s, m, r->chunks[i], (size_t)records_of(r, i) * r->format.stride, e))
             return false;
-    as_read->index = lend(s, m, from->index, (size_t)from->count * sizeof *from->index, e);
-    return !from->index == !as_read->index && finish(s, m, from, as_read, chunks, e);
+    as_read->index = adopt(s, m, from->index, (size_t)from->count * sizeof *from->index, e);
+    return !from->index == !as_read->index && adopt_rest(s, m, from, as_read, chunks, e);
 }
 
 bool netsource_put(struct netsource *s, struct machine *m, const struct source *from,
@@ -77,10 +77,10 @@ bool netsource_put(struct netsource *s, struct machine *m, const struct source *
     uint64_t before_count = s->adopted_count;
     struct source as_read = *from;
     as_read.features = features;
-    bool good = lend_all(s, m, from, &as_read, e);
+    bool good = adopt_all(s, m, from, &as_read, e);
     if (good)
-        tell(s, m, &as_read, s->adopted, chunk_count(&from->rows));
-    take_back(m, before, before_count);
+        send_source(s, m, &as_read, s->adopted, chunk_count(&from->rows));
+    disown_all(m, before, before_count);
     return good;
 }
 
@@ -97,19 +97,19 @@ bool netsource_put_ring(struct netsource *s, struct machine *m, const struct sou
     as_read.rows.count = from->count;
     as_read.rows.shift = shift;
     s->adopted = mem_alloc(1, sizeof *s->adopted);
-    if (!finish(s, m, from, &as_read, chunks, e))
+    if (!adopt_rest(s, m, from, &as_read, chunks, e))
         return false;
     const void **list = mem_alloc((size_t)chunks + 1, sizeof *list);
     for (uint64_t i = 0; i < chunks; i++)
         list[i] = ring[i % count];
-    tell(s, m, &as_read, list, chunks);
+    send_source(s, m, &as_read, list, chunks);
     mem_free((void *)list);
     return true;
 }
 
 void netsource_end(struct netsource *s, struct machine *m)
 {
-    take_back(m, s->adopted, s->adopted_count);
+    disown_all(m, s->adopted, s->adopted_count);
     s->adopted = NULL;
     s->adopted_count = 0;
 }

@@ -23,7 +23,7 @@ static void release(struct netstream *s, struct machine *m)
     }
 }
 
-static bool take(struct netstream *s, struct machine *m, struct err *e)
+static bool alloc_ring(struct netstream *s, struct machine *m, struct err *e)
 {
     size_t bytes = s->stride << s->shift;
     bool good = true;
@@ -59,7 +59,7 @@ bool netstream_open(struct netstream *s, struct machine *m, uint32_t rows, uint6
     uint64_t left = machine_bytes_free(m); /* others need some as well */
     while (s->shift > least && left && STREAM_RING * ((uint64_t)stride << s->shift) > left / 2)
         s->shift--;
-    while (!take(s, m, e)) {
+    while (!alloc_ring(s, m, e)) {
         if (e->id != ERR_GPU_MEMORY || s->shift == least)
             return false;
         err_clear(e);
@@ -118,7 +118,7 @@ static void pack_tile(void *packing, unsigned tile, unsigned thread)
     }
 }
 
-/* Behind what was issued: that is what may still read what lies there. */
+/* Behind the operations that were issued: they may still read this part of the ring. */
 static void send(struct netstream *s, struct machine *m, uint64_t part)
 {
     unsigned at = (unsigned)(part % STREAM_RING);
@@ -128,7 +128,7 @@ static void send(struct netstream *s, struct machine *m, uint64_t part)
     struct packing p = {.s = s, .first = first, .rows = rows, .to = s->pinned[at]};
     bool together = !s->from.index && !s->from.shuffle &&
                     first >> s->from.rows.shift == (first + rows - 1) >> s->from.rows.shift;
-    if (together) /* answers are asked for beside somebody who uses the threads */
+    if (together) /* answers run beside a reader that uses the threads */
         memcpy(p.to, rows_at(&s->from.rows, first), (size_t)rows * s->stride);
     else
         threads_run((unsigned)((rows + TILE_ROWS - 1) / TILE_ROWS), pack_tile, &p);

@@ -97,7 +97,7 @@ static bool bad_loss(struct network *n)
 }
 
 /* True when this micro-batch is where it began. */
-static bool look_at_micro(struct network *n, uint32_t micro, char *text, size_t room)
+static bool bad_micro(struct network *n, uint32_t micro, char *text, size_t room)
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, n->m, micro);
@@ -121,7 +121,7 @@ static bool look_at_micro(struct network *n, uint32_t micro, char *text, size_t 
 }
 
 /* A step may leave a weight that is not finite behind finite gradients. */
-static bool look_at_weights(struct network *n, char *text, size_t room)
+static bool bad_weights(struct network *n, char *text, size_t room)
 {
     const struct model *m = n->step.model;
     uint64_t at = 0;
@@ -131,7 +131,7 @@ static bool look_at_weights(struct network *n, char *text, size_t room)
     if (!in_place)
         s = (struct network_state){.params = mem_alloc(m->params, sizeof *s.params)};
     if (!in_place && !network_get(n, &s, &e))
-        at = m->params; /* whoever waits for the machine next is told why */
+        at = m->params; /* the next wait reports the machine's failure */
     while (at < m->params && isfinite(s.params[at]))
         at++;
     if (!in_place)
@@ -144,7 +144,7 @@ static bool look_at_weights(struct network *n, char *text, size_t room)
 void network_nonfinite(struct network *n, char *text, size_t room)
 {
     struct step now, again;
-    if (look_at_weights(n, text, room))
+    if (bad_weights(n, text, room))
         return;
     snprintf(text, room, "a gradient");
     network_step(n, &now);
@@ -154,7 +154,7 @@ void network_nonfinite(struct network *n, char *text, size_t room)
     machine_upload(n->m, n->step.now, &again, sizeof again);
     net_feed_again(n, &again);
     for (uint32_t micro = 0; micro < n->o.micro; micro++)
-        if (look_at_micro(n, micro, text, room))
+        if (bad_micro(n, micro, text, room))
             break;
     machine_upload(n->m, n->step.now, &now, sizeof now);
 }
