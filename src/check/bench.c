@@ -22,11 +22,22 @@ static const char *const job_names[] = {
 #undef JOB
 };
 
+/* Rows of a CPU whose products are OpenBLAS's, beside those of our own. */
+static const struct {
+    const char *name;
+    size_t index; /* the row with our own products */
+} blas_rows[] = {{"dense_openblas", OP_dense},
+                 {"dense_back_openblas", OP_dense_back},
+                 {"train_openblas", (size_t)OP_COUNT + JOB_TRAIN}};
+enum { FIRST_BLAS = OP_COUNT + JOBS, BLAS_ROWS = sizeof blas_rows / sizeof *blas_rows };
+
 const char *bench_name(size_t index)
 {
     if (index < OP_COUNT)
         return op_name((enum op_id)index);
-    return index - OP_COUNT < JOBS ? job_names[index - OP_COUNT] : NULL;
+    if (index < FIRST_BLAS)
+        return job_names[index - OP_COUNT];
+    return index - FIRST_BLAS < BLAS_ROWS ? blas_rows[index - FIRST_BLAS].name : NULL;
 }
 
 /* --- timing --- */
@@ -162,6 +173,24 @@ static void about(struct bench *b, enum bench_side side, const struct machine *m
     b->emulated |= strcmp(plan.core, "emulated") == 0;
 }
 
+/* Of the two machines of a CPU one computes with our own products, the other with OpenBLAS, where
+ * that is installed. */
+static bool open_blas(struct bench_task *t, struct err *e)
+{
+    struct plan plan;
+    struct cpu_info cpu;
+    struct machine *own = t->machines[BENCH_CPU];
+    cpu_describe(&cpu);
+    if (!own || cpu.blas_reason[0])
+        return true;
+    machine_plan(own, 256, 1, &plan);
+    snprintf(plan.blas, sizeof plan.blas, "none");
+    snprintf(plan.blas_core, sizeof plan.blas_core, "none");
+    machine_obey(own, &plan);
+    t->openblas = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
+    return t->openblas != NULL;
+}
+
 /* auto: all there are. What is asked for by name: that one alone. */
 static bool open_machines(struct bench_task *t, const struct backend_options *o, struct err *e)
 {
@@ -181,6 +210,8 @@ static bool open_machines(struct bench_task *t, const struct backend_options *o,
     if (side == BENCH_GPU && both &&
         !(t->machines[BENCH_CPU] = machine_open(
               &(struct machine_options){.backend = "cpu", .blas = true}, e)))
+        return false;
+    if (!open_blas(t, e))
         return false;
     for (int i = 0; i < BENCH_SIDES; i++)
         if (t->machines[i])
@@ -209,6 +240,15 @@ static bool too_slow(const struct bench *b, int side, int size)
 static bool figure(struct bench_task *t, size_t index, int size, int side, struct bench_figure *f,
                    struct err *e)
 {
+    if (index >= FIRST_BLAS) {
+        if (side != BENCH_CPU || !t->openblas)
+            return true;
+        struct machine *own = t->machines[BENCH_CPU];
+        t->machines[BENCH_CPU] = t->openblas;
+        bool good = figure(t, blas_rows[index - FIRST_BLAS].index, size, side, f, e);
+        t->machines[BENCH_CPU] = own;
+        return good;
+    }
     if (!t->machines[side] || too_slow(t->b, side, size))
         return true;
     if (clock_now() > t->until) {
@@ -289,13 +329,14 @@ bool bench_run(const struct bench_request *q, struct bench *b, struct err *e)
         return false;
     bool good = select_backend(&o, JOB_TRAIN, settings, count, &b->backend, e);
     if (good) {
-        blas_prepare(o.threads ? (unsigned)o.threads : threads_available(), BLAS_AUTO);
+        blas_prepare(o.threads ? (unsigned)o.threads : threads_available(), BLAS_OPENBLAS);
         threads_start((unsigned)o.threads);
         b->backend.threads = threads_count();
         good = run(&t, &o, e);
     }
     for (int side = 0; side < BENCH_SIDES; side++)
         machine_close(t.machines[side]);
+    machine_close(t.openblas);
     if (t.file)
         modelfile_free(t.file);
     settings_free(settings, count);

@@ -13,6 +13,7 @@ struct bench_task {
     const struct bench_request *q;
     struct bench *b;
     struct machine *machines[BENCH_SIDES];
+    struct machine *openblas; /* a CPU with OpenBLAS's products; NULL: not installed */
     struct modelfile *file; /* of q->model */
     double until;           /* no row begins after it */
 };

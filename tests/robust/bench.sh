@@ -56,4 +56,13 @@ if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; th
 else
     skip "G08 dnn_cpu opens no GPU library" "no strace here"
 fi
+# both products of a CPU beside each other
+run dnn bench --backend dnn_cpu --operation dense --operation dense_openblas --size small --iterations 7 --json
+is_exit 0 "our own products and OpenBLAS"
+out_has '"dense":{"small":{"gpu_false":' "ours"
+if ldconfig -p 2>/dev/null | grep -q libopenblas.so.0; then
+    out_has '"dense_openblas":{"small":{"gpu_false":' "and the library's"
+else
+    skip "OpenBLAS beside ours" "it is not installed"
+fi
 done_testing
