@@ -10,6 +10,7 @@
 static const char *const not_portable[] = {"data.train",
                                            "data.valid",
                                            "data.test",
+                                           "data.reader",
                                            "output",
                                            "train.time_limit_s",
                                            "train.checkpoint",

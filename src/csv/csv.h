@@ -19,8 +19,8 @@
  *
  * A bad record (a NUL, invalid UTF-8, a stray CR) ends where its quotes say. With a stray quote, or
  * one that never closes, its first line is the bad record, and the next line is read afresh.
- * csv_rest() gives the bytes of a block behind a bad record. A record above 16 MiB ends the reading.
- */
+ * csv_rest() gives the bytes of a block behind a bad record. A record above 16 MiB ends the
+ * reading. */
 #ifndef DNN_CSV_CSV_H
 #define DNN_CSV_CSV_H
 
@@ -51,6 +51,7 @@ struct csv_dialect {
     bool header;
     int encoding;       /* enum csv_encoding */
     bool tsv;           /* --io tsv: no quoting at all */
+    bool libcsv;        /* libcsv reads every block, scan.c none: the same cells, slower */
     uint8_t said;       /* enum csv_said */
     char trained;       /* said by --io: the delimiter of the training file */
 };

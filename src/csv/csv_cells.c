@@ -22,7 +22,8 @@ static bool parse(const struct csv_dialect *d, const struct csv_block *b, size_t
                   struct csv_cells *out)
 {
     struct err e = {0};
-    return scan_parse(d, b, columns, out) == SCAN_DONE || libcsv_parse(d, b, columns, out, &e);
+    return (!d->libcsv && scan_parse(d, b, columns, out) == SCAN_DONE) ||
+           libcsv_parse(d, b, columns, out, &e);
 }
 
 /* Behind the line end that follows `at`. */

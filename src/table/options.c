@@ -11,6 +11,7 @@ const char *const split_method_names[] = {"random", "stratified", "group", "time
 #define TYPES "numeric", "categorical", "datetime", "id", "weight", "group", "ignore"
 const char *const column_type_names[] = {TYPES, NULL};
 const char *const column_role_names[COLUMN_TYPES + 1] = {TYPES, "target", "split", NULL};
+static const char *const reader_names[] = {"auto", "libcsv", NULL};
 static const char *const decimal_names[] = {".", ",", NULL};
 const char *const column_scale_names[] = {"auto",   "none",   "standard", "robust",
                                           "minmax", "quantile", NULL};
@@ -43,6 +44,10 @@ const struct option data_options_table[] = {
      .help = "true: the first line names the columns. false: they are c1, c2, ..."},
     {.key = "missing", .type = OPT_STRINGS, .offset = AT(missing), .standard = "[\"\",\"NA\"]",
      .help = "Cells without a value. The whole cell is compared, with upper and lower case."},
+    {.key = "reader", .type = OPT_WORD, .offset = AT(reader), .standard = "\"auto\"",
+     .words = reader_names,
+     .help = "auto: the fast scanner where it can, libcsv for the rest. libcsv: for every byte. "
+             "Both read the same rows."},
     {.key = "target", .type = OPT_STRING, .flags = OPT_REQUIRED, .offset = AT(target),
      .help = "The column to predict."},
     {.key = "positive", .type = OPT_STRING, .flags = OPT_NULLABLE, .offset = AT(positive),

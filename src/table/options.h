@@ -10,6 +10,7 @@
 enum split_method {
     SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME, SPLIT_HASH, SPLIT_COLUMN
 };
+enum data_reader { READER_AUTO, READER_LIBCSV };
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
 enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
@@ -39,6 +40,7 @@ struct data_options {
     int encoding;         /* enum csv_encoding */
     bool header;
     struct opt_strings missing;
+    int reader;           /* enum data_reader */
     char *target, *positive;
     const struct json *columns; /* "columns": name -> "type" or {...}; read by schema_declare */
     struct split_options split;
