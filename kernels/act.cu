@@ -49,7 +49,7 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, add_both)(struct sheet s, struct op
     for (EACH_ROW_OF(s, row)) {
         float v[V], w[V];
         run_load(v, a.a, (size_t)row * a.lda + col);
-        if (a.b) {
+        if (a.b.at) {
             run_load(w, a.b, (size_t)row * a.ldb + col);
             UNROLL
             for (int i = 0; i < V; i++)
@@ -75,7 +75,8 @@ void cuda_act_back(struct machine *m, const struct op_act_back *a)
 
 void cuda_add(struct machine *m, const struct op_add *a)
 {
-    bool wide = is_wide(a->a, a->lda) && is_wide(a->y, a->ldy) && (!a->b || is_wide(a->b, a->ldb));
+    bool wide = is_wide(a->a, a->lda) && is_wide(a->y, a->ldy) &&
+                (!a->b.at || is_wide(a->b, a->ldb));
     if (a->rows && a->width)
         LAUNCH_SHEET(add_both, wide, a->rows, a->width, m, *a);
 }

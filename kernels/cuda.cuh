@@ -205,7 +205,7 @@ size_t cuda_shadow_bytes(const struct machine *m, const struct group *groups, ui
                          uint64_t n);
 void cuda_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
                   uint32_t count);
-const void *cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
+struct act cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 
 /* --- products of warpgroups: cuda_wgmma.cu --- */
 
@@ -230,7 +230,7 @@ void slot_close(struct card *m, struct slot *s);
 void slot_abandon(struct slot *s);
 void cuda_upload(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
 void cuda_download(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
-void cuda_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+void cuda_act_download(struct machine *m, real *to, struct act from, size_t rows,
                        size_t width, size_t ld);
 void cuda_fence(struct machine *m, uint32_t slot);
 void cuda_join(struct machine *m, uint32_t slot);

@@ -44,9 +44,9 @@ void cublaslt_close(struct card *m)
 
 /* --- shapes --- */
 
-static uint32_t alignment(const struct act *at, uint64_t part)
+static uint32_t alignment(struct act at, uint64_t part)
 {
-    uint64_t bits = (uint64_t)(uintptr_t)form_memory(at) | part * form_bytes(form_of(at)) | 256;
+    uint64_t bits = (uint64_t)(uintptr_t)at.at | part * form_bytes(at.form) | 256;
     return (uint32_t)(bits & ~(bits - 1));
 }
 
@@ -54,7 +54,7 @@ static uint32_t alignment(const struct act *at, uint64_t part)
  * of C, and ours is in fp32. */
 static uint32_t end_of(const struct gemm *g)
 {
-    bool plain = !g->hot.column_count && !g->by && !g->z && !g->add &&
+    bool plain = !g->hot.column_count && !g->by.at && !g->z.at && !g->add &&
                  (g->act == ACT_NONE || g->act == ACT_RELU) && (uintptr_t)g->bias % 16 == 0;
     if (!plain || (g->bias && !is_plain(g->c)))
         return CUBLASLT_END_NONE;
@@ -65,7 +65,7 @@ static uint32_t end_of(const struct gemm *g)
 }
 static bool ends_by_itself(const struct gemm *g)
 {
-    return !g->hot.column_count && !g->by && !g->z && g->act == ACT_NONE && !g->bias;
+    return !g->hot.column_count && !g->by.at && !g->z.at && g->act == ACT_NONE && !g->bias;
 }
 
 /* Parts of k are as many products; they have to be of one length (part_begin). */
@@ -78,14 +78,14 @@ static bool equal_parts(const struct gemm *g)
  * (gemm_put). */
 static bool rounds_too_soon(const struct gemm *g)
 {
-    return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z || !g->by);
+    return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z.at || !g->by.at);
 }
 
 /* fp16 scales factors that lie in fp32, and such as gradients are. */
 static bool factors_fit(const struct gemm *g, enum product how)
 {
     return is_plain(g->a) ? how != PRODUCT_FP16
-                          : form_of(g->a) == form_product(how) &&
+                          : g->a.form == form_product(how) &&
                                 !(how == PRODUCT_FP16 && g->scale);
 }
 
@@ -109,8 +109,8 @@ static bool shape_of(const struct gemm *g, enum product how, struct guest_shape 
     s->c_row = g->c_row;
     s->c_part = g->parts > 1 ? g->c_part : 0;
     s->how = how;
-    s->form = (uint16_t)form_of(g->a);
-    s->form_c = (uint16_t)form_of(g->c);
+    s->form = (uint16_t)g->a.form;
+    s->form_c = (uint16_t)g->c.form;
     s->add = g->add;
     uint64_t a_part = g->parts > 1 ? (uint64_t)s->k * g->a_col : 0;
     uint64_t b_part = g->parts > 1 ? (uint64_t)s->k * g->b_row : 0;
@@ -242,12 +242,12 @@ static int ask(struct card *m, struct guest_served *s, const struct gemm *g)
 static int launch(struct card *m, struct guest_served *s, const struct gemm *g)
 {
     const float one = 1, from = g->add ? 1.0f : 0.0f;
-    void *const c = form_memory(g->c);
+    void *const c = g->c.at;
     int status = set_bias(s, g);
     if (!status)
         status = LT(cublasLtMatmul,
-                    (m->guests->use[GUEST_CUBLASLT].handle, s->product, &one, form_memory(g->b),
-                     s->of_a, form_memory(g->a), s->of_b, &from, c, s->of_c, c, s->of_c,
+                    (m->guests->use[GUEST_CUBLASLT].handle, s->product, &one, g->b.at,
+                     s->of_a, g->a.at, s->of_b, &from, c, s->of_c, c, s->of_c,
                      &s->way.how, (char *)m->scratch + SCRATCH_HEAD, m->guests->workspace,
                      m->stream));
     if (!status && s->shape.end == CUBLASLT_END_NONE && !ends_by_itself(g))

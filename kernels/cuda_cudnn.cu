@@ -76,7 +76,8 @@ static int forward(struct card *m, const void *with)
         status = set_tensor(m, 1, a->rows, a->width, a->ldy);
     return status ? status
                   : DNN(cudnnActivationForward, (g->use[GUEST_CUDNN].handle, g->activation, &one,
-                                                 g->tensors[0], a->x, &zero, g->tensors[1], a->y));
+                                                 g->tensors[0], a->x.at, &zero, g->tensors[1],
+                                                 a->y.at));
 }
 
 /* Of relu, whose y is positive where x is: x stands for it. */
@@ -94,8 +95,9 @@ static int backward(struct card *m, const void *with)
         status = set_tensor(m, 2, a->rows, a->width, a->lddx);
     return status ? status
                   : DNN(cudnnActivationBackward,
-                        (g->use[GUEST_CUDNN].handle, g->activation, &one, g->tensors[0], a->x,
-                         g->tensors[1], a->dy, g->tensors[0], a->x, &from, g->tensors[2], a->dx));
+                        (g->use[GUEST_CUDNN].handle, g->activation, &one, g->tensors[0], a->x.at,
+                         g->tensors[1], a->dy.at, g->tensors[0], a->x.at, &from, g->tensors[2],
+                         a->dx.at));
 }
 
 /* --- serving --- */
@@ -164,10 +166,10 @@ bool cudnn_act(struct machine *machine, const struct op_act *a)
     struct guest_sheet shape = {a->rows, a->width, a->act, 0, a->ldx, a->ldy, false};
     uint32_t ld = a->ldx > a->ldy ? a->ldx : a->ldy;
     int status = 0;
-    if (kind_of(a->act) < 0 || (a->x == a->y && a->ldx != a->ldy) ||
+    if (kind_of(a->act) < 0 || (a->x.at == a->y.at && a->ldx != a->ldy) ||
         !is_worth(m, a->rows, a->width, ld))
         return false;
-    bool faster = is_faster(m, shape, a->x != a->y, own_forward, forward, a, &status);
+    bool faster = is_faster(m, shape, a->x.at != a->y.at, own_forward, forward, a, &status);
     return serve(m, faster, forward, "cudnnActivationForward", a, status);
 }
 
@@ -180,7 +182,7 @@ bool cudnn_act_back(struct machine *machine, const struct op_act_back *a)
     if (a->act != ACT_RELU || a->ldx != a->lddx || a->ldx != a->lddy ||
         !is_worth(m, a->rows, a->width, a->ldx))
         return false;
-    bool faster = is_faster(m, shape, !a->add_dx && a->dx != a->dy, own_backward, backward, a,
+    bool faster = is_faster(m, shape, !a->add_dx && a->dx.at != a->dy.at, own_backward, backward, a,
                             &status);
     return serve(m, faster, backward, "cudnnActivationBackward", a, status);
 }

@@ -122,7 +122,7 @@ void cuda_refresh(struct machine *machine, void *shadow, const real *p, const st
         cuda_round(machine, shadow, (const float *)p, form_of_card(machine), groups[count - 1].end);
 }
 
-const void *cuda_shadow_of(const struct machine *machine, const void *shadow, uint64_t offset)
+struct act cuda_shadow_of(const struct machine *machine, const void *shadow, uint64_t offset)
 {
     return form_past(form_act(shadow, form_of_card(machine)), offset);
 }

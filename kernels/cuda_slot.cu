@@ -166,26 +166,26 @@ static float widened(uint32_t form, const char *at)
     return form_widen(form, bits);
 }
 
-void cuda_act_download(struct machine *machine, real *to, const struct act *from, size_t rows,
+void cuda_act_download(struct machine *machine, real *to, struct act from, size_t rows,
                        size_t width, size_t ld)
 {
     if (!rows || !width)
         return;
     if (ld == width && is_plain(from)) {
-        cuda_download(machine, 0, to, from, rows * width * sizeof *to);
+        cuda_download(machine, 0, to, from.at, rows * width * sizeof *to);
         cuda_fence(machine, 0);
         return;
     }
-    size_t span = (rows - 1) * ld + width, each = form_bytes(form_of(from));
+    size_t span = (rows - 1) * ld + width, each = form_bytes(from.form);
     char *all = (char *)mem_alloc(span, each);
-    cuda_download(machine, 0, all, form_memory(from), span * each);
+    cuda_download(machine, 0, all, from.at, span * each);
     cuda_fence(machine, 0);
     for (size_t i = 0; i < rows * width; i++) {
         const char *at = all + (i / width * ld + i % width) * each;
         if (is_plain(from))
             memcpy(to + i, at, sizeof *to);
         else
-            to[i] = widened(form_of(from), at);
+            to[i] = widened(from.form, at);
     }
     mem_free(all);
 }

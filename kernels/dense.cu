@@ -12,7 +12,7 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct
 {
     uint32_t col = sheet_unit(s) * V;
     bool by_z = act_needs_z(a.act);
-    const struct act *by = by_z ? a.z : a.y;
+    struct act by = by_z ? a.z : a.y;
     uint32_t ldby = by_z ? a.ldz : a.ldy;
     if (col >= a.out)
         return;
@@ -36,7 +36,7 @@ KERNEL_BOUNDED(1024, dense_dz)(struct op_dense_back a)
     uint32_t begin = part_begin(a.rows, grid_y(), block_y());
     uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
     bool by_z = act_needs_z(a.act), inside = col < a.out;
-    const struct act *by = by_z ? a.z : a.y;
+    struct act by = by_z ? a.z : a.y;
     float sum[1];
     uint32_t ldby = by_z ? a.ldz : a.ldy;
     column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
@@ -88,10 +88,10 @@ uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back)
 }
 
 /* The weight as a product reads it: its copy, where that is rounded as the product wants. */
-static const struct act *weight_of(const real *w, const void *shadow, enum product how)
+static struct act weight_of(const real *w, struct act shadow, enum product how)
 {
-    const struct act *copy = (const struct act *)shadow;
-    return copy && how != PRODUCT_FP32 && form_of(copy) == form_product(how) ? copy : plain_act(w);
+    bool serves = shadow.at && how != PRODUCT_FP32 && shadow.form == form_product(how);
+    return serves ? shadow : plain_act(w);
 }
 
 /* Guests are not asked about layers small enough to be fused, so that a step has the same bits
@@ -219,20 +219,20 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
         LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
                dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
     } else if (a->act != ACT_NONE) {
-        const struct act *by = by_z ? a->z : a->y;
+        struct act by = by_z ? a->z : a->y;
         bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
         LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
     }
     if (a->dw && !start(m, &of_w, how, guests))
         both[count++] = of_w;
-    if (a->dx && !start(m, &of_x, how, guests))
+    if (a->dx.at && !start(m, &of_x, how, guests))
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }
 
 static bool follows(const struct op_dense_back *a, const struct op_dense_back *below)
 {
-    return a->dx && a->dx == below->dy && !a->add_dx && a->in == below->out &&
+    return a->dx.at && a->dx.at == below->dy.at && !a->add_dx && a->in == below->out &&
            a->lddx == below->lddy && below->act != ACT_NONE;
 }
 

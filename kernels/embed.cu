@@ -19,7 +19,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, onehot_rows)(struct op_onehot a)
     for (uint32_t c = 0; c < a.column_count; c++) {
         struct onehot_column one = a.columns[c];
         uint32_t id = (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id];
-        float *x = (float *)a.x + (size_t)row * a.ld + one.at;
+        float *x = (float *)a.x.at + (size_t)row * a.ld + one.at;
         for (uint32_t k = lane_id(); k < one.count; k += WARP)
             x[k] = k == id ? 1.0f : 0.0f;
     }
@@ -35,7 +35,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_rows)(struct op_embed a)
         uint32_t id = (uint32_t)a.ids[(size_t)row * a.ids_ld + one.id];
         const float *from = (const float *)a.params + one.table;
         from += (size_t)(id < one.count ? id : 0) * one.dim;
-        float *x = (float *)a.x + (size_t)row * a.ld + one.at;
+        float *x = (float *)a.x.at + (size_t)row * a.ld + one.at;
         for (uint32_t k = lane_id(); k < one.dim; k += WARP)
             x[k] = from[k];
     }
@@ -44,7 +44,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_rows)(struct op_embed a)
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_gradient)(struct op_embed_back a)
 {
     struct embed_column one = a.columns[block_y()];
-    const float *dx = (const float *)a.dx + one.at;
+    const float *dx = (const float *)a.dx.at + one.at;
     for (uint32_t id = block_x() * WARPS_OF_BLOCK + warp_id(); id < one.count;
          id += grid_x() * WARPS_OF_BLOCK) {
         float *to = (float *)a.grads + one.table + (size_t)id * one.dim;
@@ -189,7 +189,7 @@ DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_sums)(struct op_embed_back a, struct chunks c, uint64_t *keys)
 {
     struct embed_column one = a.columns[block_z()];
-    const float *dx = (const float *)a.dx + one.at;
+    const float *dx = (const float *)a.dx.at + one.at;
     const uint64_t *here = chunk_of(keys, c, block_z(), block_y());
     uint32_t at = block_x() * WARPS_OF_BLOCK + warp_id(), id = (uint32_t)(here[at] >> 32);
     if (here[at] == NO_KEY || (at > 0 && here[at - 1] >> 32 == id) ||

@@ -1,10 +1,9 @@
-/* form.cuh - matrices whose numbers are fp32 or 16 bits, whichever the address says (enum act_form
+/* form.cuh - matrices whose numbers are fp32 or 16 bits, whichever their form says (enum act_form
  * in backend/ops.h): reading gives fp32, writing rounds to nearest.
  *
  * How they lie: row by row, rows `ld` numbers apart, (row, col) at (row ld + col); no swizzle, no
- * tiles, and the two low bits of the address are no part of it (form_memory). Where a training
- * keeps 16 bits (form_kept), widths are multiples of 8, ld is the width, and memory begins at a
- * multiple of 64 bytes: each row at a multiple of 16.
+ * tiles. Where a training keeps 16 bits (form_kept), widths are multiples of 8, ld is the width,
+ * and memory begins at a multiple of 64 bytes: each row at a multiple of 16.
  *
  *     activations x, y, z and their gradients   [rows][width]
  *     a weight's copy (shadow)                  [in][out] as the weight itself, each at a multiple
@@ -17,21 +16,11 @@
 #include "device.cuh"
 #include "kernels.h"
 
-HOST_DEVICE uint32_t form_of(const struct act *p)
+HOST_DEVICE struct act form_act(const void *memory, uint32_t form)
 {
-    return (uint32_t)((uintptr_t)p & FORM_BITS);
+    return {const_cast<void *>(memory), form, 0};
 }
-/* Counted back from p: of a number made anew, a compiler does not know that it is device memory. */
-HOST_DEVICE void *form_memory(const struct act *p)
-{
-    return (char *)const_cast<struct act *>(p) - form_of(p);
-}
-/* Memory of numbers in a form, and numbers in fp32. */
-HOST_DEVICE struct act *form_act(const void *memory, uint32_t form)
-{
-    return (struct act *)((uintptr_t)memory | form);
-}
-HOST_DEVICE struct act *plain_act(const float *memory)
+HOST_DEVICE struct act plain_act(const float *memory)
 {
     return form_act(memory, FORM_REAL);
 }
@@ -40,18 +29,18 @@ HOST_DEVICE uint32_t form_bytes(uint32_t form)
     return form == FORM_REAL ? 4 : 2;
 }
 /* `n` numbers further on. */
-HOST_DEVICE struct act *form_past(const struct act *p, uint64_t n)
+HOST_DEVICE struct act form_past(struct act p, uint64_t n)
 {
-    return (struct act *)((uintptr_t)p + (uintptr_t)(n * form_bytes(form_of(p))));
+    return form_act((char *)p.at + n * form_bytes(p.form), p.form);
 }
-HOST_DEVICE bool is_plain(const struct act *p)
+HOST_DEVICE bool is_plain(struct act p)
 {
-    return form_of(p) == FORM_REAL;
+    return p.form == FORM_REAL;
 }
 /* Four numbers at once begin at a multiple of four numbers. */
-HOST_DEVICE bool form_fours(const struct act *p)
+HOST_DEVICE bool form_fours(struct act p)
 {
-    return (uintptr_t)form_memory(p) % (4 * form_bytes(form_of(p))) == 0;
+    return (uintptr_t)p.at % (4 * form_bytes(p.form)) == 0;
 }
 
 DEVICE float to_float(float x) { return x; }
@@ -66,26 +55,26 @@ DEVICE uint16_t float_to_bits(uint32_t form, float x)
 {
     return form == FORM_BF16 ? to_bf16(x).bits : to_fp16(x).bits;
 }
-DEVICE float form_get(const struct act *p, uint64_t i)
+DEVICE float form_get(struct act p, uint64_t i)
 {
-    uint32_t form = form_of(p);
+    uint32_t form = p.form;
     if (form == FORM_REAL)
-        return ((const float *)(const void *)p)[i];
-    return bits_to_float(form, ((const uint16_t *)form_memory(p))[i]);
+        return ((const float *)p.at)[i];
+    return bits_to_float(form, ((const uint16_t *)p.at)[i]);
 }
-DEVICE void form_put(struct act *p, uint64_t i, float x)
+DEVICE void form_put(struct act p, uint64_t i, float x)
 {
-    uint32_t form = form_of(p);
+    uint32_t form = p.form;
     if (form == FORM_REAL)
-        ((float *)(void *)p)[i] = x;
+        ((float *)p.at)[i] = x;
     else
-        ((uint16_t *)form_memory(p))[i] = float_to_bits(form, x);
+        ((uint16_t *)p.at)[i] = float_to_bits(form, x);
 }
 
 /* As it would be in that matrix. */
-DEVICE float form_round(const struct act *p, float x)
+DEVICE float form_round(struct act p, float x)
 {
-    uint32_t form = form_of(p);
+    uint32_t form = p.form;
     return form == FORM_REAL ? x : bits_to_float(form, float_to_bits(form, x));
 }
 
@@ -111,13 +100,13 @@ template <int V> DEVICE void run_store(float *p, const float (&v)[V])
     else
         *p = v[0];
 }
-template <int V> DEVICE void run_load(float (&v)[V], const struct act *p, uint64_t i)
+template <int V> DEVICE void run_load(float (&v)[V], struct act p, uint64_t i)
 {
-    uint32_t form = form_of(p);
+    uint32_t form = p.form;
     if (form == FORM_REAL) {
-        run_load(v, (const float *)(const void *)p + i);
+        run_load(v, (const float *)p.at + i);
     } else if constexpr (V == 4) {
-        const uint16_t *at = (const uint16_t *)form_memory(p) + i;
+        const uint16_t *at = (const uint16_t *)p.at + i;
         struct four_bits bits = *(const struct four_bits *)(const void *)at;
         UNROLL
         for (int k = 0; k < 4; k++)
@@ -126,17 +115,17 @@ template <int V> DEVICE void run_load(float (&v)[V], const struct act *p, uint64
         v[0] = form_get(p, i);
     }
 }
-template <int V> DEVICE void run_store(struct act *p, uint64_t i, const float (&v)[V])
+template <int V> DEVICE void run_store(struct act p, uint64_t i, const float (&v)[V])
 {
-    uint32_t form = form_of(p);
+    uint32_t form = p.form;
     if (form == FORM_REAL) {
-        run_store((float *)(void *)p + i, v);
+        run_store((float *)p.at + i, v);
     } else if constexpr (V == 4) {
         struct four_bits bits = {};
         UNROLL
         for (int k = 0; k < 4; k++)
             bits.word[k / 2] |= (uint32_t)float_to_bits(form, v[k]) << 16 * (k % 2);
-        *(struct four_bits *)(void *)((uint16_t *)form_memory(p) + i) = bits;
+        *(struct four_bits *)(void *)((uint16_t *)p.at + i) = bits;
     } else {
         form_put(p, i, v[0]);
     }

@@ -44,7 +44,7 @@ template <int G> DEVICE void gather_row(const struct op_gather &a, uint32_t row,
     const struct rowfmt *f = &from->rows.format;
     uint32_t numbers = f->numbers, categories = f->categories;
     uint32_t indicators = from->features ? from->features->indicator_count : 0;
-    float *x = (float *)a.x + (size_t)row * a.ld;
+    float *x = (float *)a.x.at + (size_t)row * a.ld;
     int32_t *ids = a.ids + (size_t)row * categories;
     uint64_t at = a.now->row0 + (uint64_t)a.micro * a.rows + row, count = from->count;
     if (at >= count || (a.whole && at - a.now->row0 >= a.whole)) { /* past the data or the step */

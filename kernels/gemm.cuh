@@ -17,14 +17,14 @@ template <int ROWS, int DEPTH, int LANES_> struct piece {
     float v[COUNT];
 };
 template <class T, int ROWS, int DEPTH, int LANES_>
-DEVICE void piece_read_as(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, const struct act *x,
+DEVICE void piece_read_as(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, struct act x,
                           uint32_t row, uint32_t rows, uint32_t k, uint32_t k_end,
                           uint32_t row_step, uint32_t k_step)
 {
     uint32_t along = k_fast ? DEPTH : ROWS, step = LANES_ / along;
     row += k_fast ? thread_id() / along : thread_id() % along;
     k += k_fast ? thread_id() % along : thread_id() / along;
-    const T *at = (const T *)form_memory(x) + (size_t)row * row_step + (size_t)k * k_step;
+    const T *at = (const T *)x.at + (size_t)row * row_step + (size_t)k * k_step;
     size_t stride = (size_t)step * (k_fast ? row_step : k_step);
     uint32_t left = k_fast ? (k < k_end && row < rows ? rows - row : 0)
                            : (row < rows && k < k_end ? k_end - k : 0);
@@ -33,13 +33,13 @@ DEVICE void piece_read_as(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, con
         p->v[i] = (uint32_t)i * step < left ? to_float(*at) : 0.0f;
 }
 template <int ROWS, int DEPTH, int LANES_>
-DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, const struct act *x,
+DEVICE void piece_read(struct piece<ROWS, DEPTH, LANES_> *p, bool k_fast, struct act x,
                        uint32_t row, uint32_t rows, uint32_t k, uint32_t k_end, uint32_t row_step,
                        uint32_t k_step)
 {
-    if (form_of(x) == FORM_REAL)
+    if (x.form == FORM_REAL)
         piece_read_as<float>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
-    else if (form_of(x) == FORM_BF16)
+    else if (x.form == FORM_BF16)
         piece_read_as<bf16>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
     else
         piece_read_as<fp16>(p, k_fast, x, row, rows, k, k_end, row_step, k_step);
@@ -72,7 +72,7 @@ template <enum product how> DEVICE struct scales scales_of(const struct gemm &g)
 /* What becomes of V finished sums of neighbouring columns, on their way to C or to one part of it.
  */
 template <int V>
-DEVICE void gemm_put(const struct gemm *g, struct act *c, uint32_t row, uint32_t col,
+DEVICE void gemm_put(const struct gemm *g, struct act c, uint32_t row, uint32_t col,
                      float (&sum)[V])
 {
     size_t to = (size_t)row * g->c_row + col;
@@ -87,13 +87,13 @@ DEVICE void gemm_put(const struct gemm *g, struct act *c, uint32_t row, uint32_t
     UNROLL
     for (int i = 0; i < V && g->bias; i++)
         sum[i] += g->bias[col + (uint32_t)i];
-    if (g->z)
+    if (g->z.at)
         run_store(g->z, (size_t)row * g->z_row + col, sum);
-    if (g->by)
+    if (g->by.at)
         run_load(with, g->by, (size_t)row * g->by_row + col);
     UNROLL
     for (int i = 0; i < V; i++)
-        sum[i] = g->by ? form_round(c, sum[i]) * act_derivative(g->act, with[i], g->slope)
+        sum[i] = g->by.at ? form_round(c, sum[i]) * act_derivative(g->act, with[i], g->slope)
                        : act_value(g->act, sum[i], g->slope);
     if (g->add) {
         run_load(with, c, to);
@@ -105,11 +105,11 @@ DEVICE void gemm_put(const struct gemm *g, struct act *c, uint32_t row, uint32_t
 }
 
 /* Whether every row of C and of what goes with it can be taken by four. */
-DEVICE bool gemm_by_four(const struct gemm *g, const struct act *c)
+DEVICE bool gemm_by_four(const struct gemm *g, struct act c)
 {
-    uint32_t steps = g->n | g->c_row | (g->z ? g->z_row : 0) | (g->by ? g->by_row : 0);
-    return steps % 4 == 0 && form_fours(c) && (!g->z || form_fours(g->z)) &&
-           (!g->by || form_fours(g->by));
+    uint32_t steps = g->n | g->c_row | (g->z.at ? g->z_row : 0) | (g->by.at ? g->by_row : 0);
+    return steps % 4 == 0 && form_fours(c) && (!g->z.at || form_fours(g->z)) &&
+           (!g->by.at || form_fours(g->by));
 }
 
 /* Finished sums leave by stripes: each lane puts some into shared memory, then the block writes
@@ -119,7 +119,7 @@ struct stripe { uint32_t rows, shift, row0, col0, group, step, part, pad; };
 /* With so many, the fragments of mma.cuh, two neighbouring sums a lane, meet all banks. */
 enum { SUMS_PAD = 8 };
 template <int V>
-DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sums, struct stripe s)
+DEVICE void gemm_finish_by(const struct gemm *g, struct act c, const float *sums, struct stripe s)
 {
     for (uint32_t e = V * thread_id(); e < s.rows << s.shift; e += V * block_size()) {
         uint32_t r = e >> s.shift, col = s.col0 + (e & ((1u << s.shift) - 1));
@@ -133,7 +133,7 @@ DEVICE void gemm_finish_by(const struct gemm *g, struct act *c, const float *sum
 }
 DEVICE void gemm_finish(const struct gemm *g, const float *sums, struct stripe s)
 {
-    struct act *c = form_past(g->c, s.part * g->c_part);
+    struct act c = form_past(g->c, s.part * g->c_part);
     if (gemm_by_four(g, c))
         gemm_finish_by<4>(g, c, sums, s);
     else

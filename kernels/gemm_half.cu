@@ -76,7 +76,7 @@ DEVICE void sixteen(float (&sum)[WM][WN][4], const uint16_t *a, const uint16_t *
 /* Adds four of B's columns, k by k, in the order of gemm_wide.cu. B is not K_FAST. */
 template <enum product how> DEVICE void stage_sum(float (&column)[4], const uint16_t *b)
 {
-    const struct act *tile = form_act(b, how == PRODUCT_BF16 ? FORM_BF16 : FORM_FP16);
+    struct act tile = form_act(b, how == PRODUCT_BF16 ? FORM_BF16 : FORM_FP16);
     UNROLL
     for (uint32_t i = 0; i < DEEP; i += 2 * WIDE_LANES / WARP)
         UNROLL
@@ -98,8 +98,8 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
     uint32_t row0 = block_x() / across * SIDE, col0 = block_x() % across * SIDE;
     uint32_t k = part_begin(g.k, g.parts, block_z());
     uint32_t k_end = part_begin(g.k, g.parts, block_z() + 1), next = k;
-    struct operand a = {(const uint16_t *)form_memory(g.a), row0, g.m, g.a_row, g.a_col};
-    struct operand b = {(const uint16_t *)form_memory(g.b), col0, g.n, g.b_col, g.b_row};
+    struct operand a = {(const uint16_t *)g.a.at, row0, g.m, g.a_row, g.a_col};
+    struct operand b = {(const uint16_t *)g.b.at, col0, g.n, g.b_col, g.b_row};
     float sum[WM][WN][4] = {}, column[4] = {};
     bool summing = !B_FAST && g.sums && row0 == 0;
     /* the next stage that nobody reads; where k has ended, an empty group */
@@ -147,11 +147,11 @@ KERNEL_SHARING(WIDE_LANES, 2, gemm_half)(ARGUMENT(struct gemm) g)
 
 /* --- starting --- */
 
-static bool eights(const struct act *x, uint32_t fast_step, uint32_t slow_step, uint32_t fast,
+static bool eights(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t fast,
                    uint32_t form)
 {
-    return form_of(x) == form && fast_step == 1 && slow_step % PIECE == 0 && fast % PIECE == 0 &&
-           (uintptr_t)form_memory(x) % (PIECE * sizeof(uint16_t)) == 0;
+    return x.form == form && fast_step == 1 && slow_step % PIECE == 0 && fast % PIECE == 0 &&
+           (uintptr_t)x.at % (PIECE * sizeof(uint16_t)) == 0;
 }
 
 /* Both in 16 bits of that kind, in rows that can be read by eight, in a layout that a dense layer

@@ -68,11 +68,11 @@ DEVICE void share_read(struct share *s, const struct source_of &o, uint32_t k, u
         share_ask<K_FAST, false>(s, o, k, k_end);
 }
 /* What was read becomes numbers. */
-DEVICE void share_widen(struct share *s, const struct act *x)
+DEVICE void share_widen(struct share *s, struct act x)
 {
     UNROLL
     for (int i = 0; i < 2 * UNITS && !is_plain(x); i++)
-        four_widen(&s->v[i / 2][i % 2], form_of(x));
+        four_widen(&s->v[i / 2][i % 2], x.form);
 }
 template <enum product how, bool K_FAST>
 DEVICE void share_put(const struct share *s, unsigned char *tile, float scale)
@@ -105,7 +105,7 @@ DEVICE void share_sum(const struct share *s, float (&sum)[8])
 template <bool K_FAST>
 DEVICE void tile_fill(unsigned char *tile, const struct source_of &o, uint32_t k0, uint32_t k_end)
 {
-    const uint16_t *x = (const uint16_t *)form_memory(o.x);
+    const uint16_t *x = (const uint16_t *)o.x.at;
     UNROLL
     for (int i = 0; i < UNITS; i++) {
         uint32_t line, row, k, u = thread_id() + (uint32_t)i * WIDE_LANES;

@@ -52,13 +52,13 @@ DEVICE void share_read(struct share<how> *s, const struct source_of &o, uint32_t
         share_ask<how, K_FAST, false>(s, o, k, k_end);
 }
 /* What was read becomes numbers. */
-template <enum product how> DEVICE void share_widen(struct share<how> *s, const struct act *x)
+template <enum product how> DEVICE void share_widen(struct share<how> *s, struct act x)
 {
     UNROLL
     for (int i = 0; i < UNITS && !is_plain(x); i++)
         UNROLL
         for (int j = 0; j < (int)tile_input<how>::PER_WORD; j++)
-            four_widen(&s->v[i][j], form_of(x));
+            four_widen(&s->v[i][j], x.form);
 }
 template <enum product how, bool K_FAST>
 DEVICE void share_put(const struct share<how> *s, uint32_t *tile, float scale)
@@ -187,7 +187,7 @@ KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
 
 /* --- starting --- */
 
-static bool fours(const struct act *x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
+static bool fours(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t fast)
 {
     return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && form_fours(x);
 }

@@ -27,8 +27,8 @@ extern const struct guest_door *guest_door; /* NULL: shut */
  */
 static inline bool guest_knows(const struct gemm *g)
 {
-    return form_of(g->a) == form_of(g->b) &&
-           (is_plain(g->c) || form_of(g->c) == form_of(g->a));
+    return g->a.form == g->b.form &&
+           (is_plain(g->c) || g->c.form == g->a.form);
 }
 
 static inline bool guest_takes(struct machine *m, const struct gemm *g, enum product how)

@@ -35,7 +35,7 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 
 /* How each is called: most with its arguments alone. */
 #define GIVEN(name) ((const struct op_##name *)arguments)
-#define SHARDS(name) plan_shards(GIVEN(name)->rows)
+#define SHARDS(name) GIVEN(name)->shards
 #define HOW(name, exact) \
     product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)
 #define CALL_embed_back cuda_embed_back(m, GIVEN(embed_back), scratch)
@@ -49,38 +49,27 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
 #define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
 #define CALL_score cuda_score(m, GIVEN(score), scratch)
 #define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
-#define CALL_sgd optimise(m, GIVEN(sgd), NULL, by, scratch)
-#define CALL_rmsprop optimise(m, GIVEN(rmsprop), NULL, by, scratch)
-#define CALL_adam optimise(m, GIVEN(adam), NULL, by, scratch)
+#define CALL_sgd optimise(m, GIVEN(sgd), NULL, scratch)
+#define CALL_rmsprop optimise(m, GIVEN(rmsprop), NULL, scratch)
+#define CALL_adam optimise(m, GIVEN(adam), NULL, scratch)
 #define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
 #define WITH(name) case OP_##name: CALL_##name; break;
 
-static void start(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
+static void optimise(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
                   void *scratch)
 {
     cuda_sgd(m, a, end, scratch);
 }
-static void start(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
+static void optimise(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
                   void *scratch)
 {
     cuda_rmsprop(m, a, end, scratch);
 }
-static void start(struct machine *m, const struct op_adam *a, const struct op_advance *end,
+static void optimise(struct machine *m, const struct op_adam *a, const struct op_advance *end,
                   void *scratch)
 {
     cuda_adam(m, a, end, scratch);
 }
-/* The copy of the weights is in the form of the products. */
-template <class Op>
-static void optimise(struct machine *m, const Op *a, const struct op_advance *end,
-                     struct products by, void *scratch)
-{
-    Op with = *a;
-    uint32_t form = form_product(by.how);
-    with.shadow = a->shadow && form != FORM_REAL ? (void *)form_act(a->shadow, form) : NULL;
-    start(m, &with, end, scratch);
-}
-
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch)
 {
@@ -115,19 +104,18 @@ void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct
 }
 
 /* An optimiser with the end of its step. */
-static bool issue_end(struct machine *m, const struct kernel_op *ops, struct products by,
-                      void *scratch)
+static bool issue_end(struct machine *m, const struct kernel_op *ops, void *scratch)
 {
     const void *arguments = ops[0].arguments;
     const struct op_advance *end = (const struct op_advance *)ops[1].arguments;
     if (ops[1].op != OP_advance)
         return false;
     if (ops[0].op == OP_adam && GIVEN(adam)->now == end->now)
-        optimise(m, GIVEN(adam), end, by, scratch);
+        optimise(m, GIVEN(adam), end, scratch);
     else if (ops[0].op == OP_rmsprop && GIVEN(rmsprop)->now == end->now)
-        optimise(m, GIVEN(rmsprop), end, by, scratch);
+        optimise(m, GIVEN(rmsprop), end, scratch);
     else if (ops[0].op == OP_sgd && GIVEN(sgd)->now == end->now)
-        optimise(m, GIVEN(sgd), end, by, scratch);
+        optimise(m, GIVEN(sgd), end, scratch);
     else
         return false;
     return true;
@@ -141,11 +129,11 @@ static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint
     uint32_t n = 0;
     for (; n < count && n < KERNEL_FRONT && ops[n].op == OP_dense_back; n++) {
         back[n] = (const struct op_dense_back *)ops[n].arguments;
-        if (back[n]->rows != back[0]->rows)
+        if (back[n]->rows != back[0]->rows || back[n]->shards != back[0]->shards)
             break;
     }
     if (n > 0)
-        cuda_dense_backs(m, back, n, plan_shards(back[0]->rows), by);
+        cuda_dense_backs(m, back, n, back[0]->shards, by);
     return n;
 }
 
@@ -194,14 +182,13 @@ static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint
     if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) ||
         (guest_door && guest_door->everything(m)))
         return 0;
-    f.shards = plan_shards(f.rows);
     mlp_start(m, &f);
     if (f.answers)
         return taken;
     cuda_dense_gradients(m, rest.dense, f.count, f.shards);
     for (uint32_t i = 0; i < rest.norms; i++) {
         struct op_lnorm_back norm = *rest.norm[i];
-        norm.dx = nullptr; /* it is there */
+        norm.dx = no_act(); /* it is there */
         cuda_lnorm_back(m, &norm, f.shards);
     }
     return taken;
@@ -211,7 +198,7 @@ uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uin
                              struct products by, void *scratch)
 {
     uint32_t taken = issue_stack(m, ops, count, by, scratch);
-    if (!taken && count > 1 && issue_end(m, ops, by, scratch))
+    if (!taken && count > 1 && issue_end(m, ops, scratch))
         taken = 2;
     if (!taken)
         taken = issue_backs(m, ops, count, by);

@@ -110,7 +110,7 @@ void cuda_keep(struct machine *m, const struct op_keep *a);
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);
 size_t cuda_norm2_scratch(uint64_t n);
-/* a->shadow: NULL, or the copy of the parameters in the form that its address says (form.cuh).
+/* a->shadow: none, or the copy of the parameters, in 16 bits.
  * end: NULL, or the end of the step, which then comes with it; only that wants scratch (its head).
  */
 void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
@@ -128,8 +128,8 @@ void cuda_advance(struct machine *m, const struct op_advance *a);
  * says; how such a matrix lies in memory: form.cuh. */
 enum scaled { SCALED_A, SCALED_B };
 struct gemm {
-    struct act *c;
-    const struct act *a, *b;
+    struct act c;
+    struct act a, b;
     uint32_t m, n, k, parts;
     uint32_t a_row, a_col, b_row, b_col, c_row;
     uint64_t c_part;
@@ -138,12 +138,12 @@ struct gemm {
     /* C = act(A B + bias), and A B + bias to z */
     uint32_t act;
     const float *bias;
-    struct act *z;
+    struct act z;
     uint32_t z_row;
     float slope;
     /* instead: C = (A B) act'(by), the derivative at z or y, whichever act wants; A B is rounded as
      * C is, so that it has the bits of two operations */
-    const struct act *by;
+    struct act by;
     uint32_t by_row;
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
      * added as C is. Not in the tiles of gemm_mma.cu. */

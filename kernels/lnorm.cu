@@ -86,7 +86,7 @@ void cuda_lnorm(struct machine *m, const struct op_lnorm *a)
 void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards)
 {
     uint32_t tiles = column_tiles(a->width);
-    uint32_t row_blocks = a->dx ? (a->rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK : 0;
+    uint32_t row_blocks = a->dx.at ? (a->rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK : 0;
     dim3 grid(row_blocks + tiles * shards), lanes(LANES_OF_BLOCK);
     if (!a->rows || !a->width)
         return;

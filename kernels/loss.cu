@@ -21,8 +21,8 @@ template <int G> KERNEL_BOUNDED(1024, loss_class)(struct op_loss_class a)
     for (uint32_t row = part_begin(a.rows, grid_x(), block_x()) + thread_id() / G; row < end;
          row += block_size() / G) {
         float weight = (float)a.weight[row];
-        float *d = a.dlogits ? (float *)a.dlogits + (size_t)row * a.ldd : nullptr;
-        double l = class_row<G>(a, (const float *)a.logits + (size_t)row * a.ld, d,
+        float *d = a.dlogits.at ? (float *)a.dlogits.at + (size_t)row * a.ldd : nullptr;
+        double l = class_row<G>(a, (const float *)a.logits.at + (size_t)row * a.ld, d,
                                 (float)a.target[row], weight);
         if (G == 1 || lane_id() == 0) {
             loss += l;
@@ -40,8 +40,8 @@ KERNEL_BOUNDED(1024, loss_value)(struct op_loss_value a)
     for (uint32_t row = part_begin(a.rows, grid_x(), block_x()) + thread_id(); row < end;
          row += block_size()) {
         float weight = (float)a.weight[row];
-        float *d = a.dy ? (float *)a.dy + (size_t)row * a.ldd : nullptr;
-        loss += value_row(a, ((const float *)a.y)[(size_t)row * a.ld], d, (float)a.target[row],
+        float *d = a.dy.at ? (float *)a.dy.at + (size_t)row * a.ldd : nullptr;
+        loss += value_row(a, ((const float *)a.y.at)[(size_t)row * a.ld], d, (float)a.target[row],
                           weight);
         weights += (double)weight;
     }

@@ -104,10 +104,11 @@ static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const 
 {
     const struct op_act *a = (const struct op_act *)take(o, OP_act);
     if (l->act != ACT_NONE || n->rows != f->rows || n->width != l->out || n->ldx != l->out ||
-        n->ldy != l->out || (const float *)n->x != l->y || (f->answers != 0) == (n->mean != NULL))
+        n->ldy != l->out || (const float *)n->x.at != l->y ||
+        (f->answers != 0) == (n->mean != NULL))
         return false;
     l->sum = l->y;
-    l->y = (float *)n->y;
+    l->y = (float *)n->y.at;
     l->gamma = (const float *)n->gamma;
     l->beta = (const float *)n->beta;
     l->mean = (float *)n->mean;
@@ -117,10 +118,10 @@ static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const 
     if (!a)
         return true;
     if (a->rows != f->rows || a->width != l->out || a->ldx != l->out || a->ldy != l->out ||
-        (const float *)a->x != l->y || a->exact != f->answers)
+        (const float *)a->x.at != l->y || a->exact != f->answers)
         return false;
     l->normed = l->y;
-    l->y = (float *)a->y;
+    l->y = (float *)a->y.at;
     l->act = a->act;
     l->slope = (float)a->slope;
     return true;
@@ -130,11 +131,11 @@ static bool add_dropout(struct mlp *f, struct mlp_layer *l, const struct op_drop
 {
     uint64_t before = (uint64_t)d->micro * d->rows * d->width;
     if (f->answers || d->rows != f->rows || d->width != l->out || d->ldx != l->out ||
-        d->ldy != l->out || (const float *)d->x != l->y || d->add || d->kept_known ||
+        d->ldy != l->out || (const float *)d->x.at != l->y || d->add || d->kept_known ||
         (float)d->scale == 0 || (f->now && f->now != d->now))
         return false;
     f->now = d->now;
-    l->y = (float *)d->y;
+    l->y = (float *)d->y.at;
     l->scale = (float)d->scale;
     l->threshold = d->threshold;
     l->position = d->layer;
@@ -148,15 +149,15 @@ static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
 {
     struct mlp_layer *l = &f->layer[f->count];
     if (f->count == MLP_LAYERS || a->out > MLP_WIDTH || a->in > MLP_WIDTH || !a->out ||
-        (f->count && (a->in != l[-1].out || (const float *)a->x != l[-1].y)) ||
+        (f->count && (a->in != l[-1].out || (const float *)a->x.at != l[-1].y)) ||
         (f->count && (a->hot.column_count || a->rows != f->rows)) || a->ldx != a->in ||
         a->ldy != a->out || a->exact != f->answers ||
-        (a->exact ? a->z != NULL : a->z ? a->ldz != a->out : act_needs_z(a->act)))
+        (a->exact ? a->z.at != NULL : a->z.at ? a->ldz != a->out : act_needs_z(a->act)))
         return false;
     l->w = (const float *)a->w;
     l->b = (const float *)a->b;
-    l->y = (float *)a->y;
-    l->by = (const float *)(act_needs_z(a->act) ? a->z : a->y);
+    l->y = (float *)a->y.at;
+    l->by = (const float *)(act_needs_z(a->act) ? a->z.at : a->y.at);
     l->in = a->in;
     l->out = a->out;
     l->act = a->act;
@@ -179,17 +180,17 @@ static bool has_loss(struct mlp *f, struct front *o)
     if (c) {
         f->of_classes = *c;
         f->classes = c->classes;
-        last->dz = (float *)c->dlogits;
-        return c->dlogits && c->rows == f->rows && c->classes == last->out &&
+        last->dz = (float *)c->dlogits.at;
+        return c->dlogits.at && c->rows == f->rows && c->classes == last->out &&
                c->classes <= MANY_CLASSES && c->ld == c->classes && c->ldd == c->classes &&
-               (const float *)c->logits == last->y;
+               (const float *)c->logits.at == last->y;
     }
     if (!v)
         return false;
     f->of_values = *v;
-    last->dz = (float *)v->dy;
-    return v->dy && v->rows == f->rows && last->out == 1 && v->ld == 1 && v->ldd == 1 &&
-           (const float *)v->y == last->y;
+    last->dz = (float *)v->dy.at;
+    return v->dy.at && v->rows == f->rows && last->out == 1 && v->ld == 1 && v->ldd == 1 &&
+           (const float *)v->y.at == last->y;
 }
 
 /* --- back. d: the gradient of what came last, on its way through a layer to its dz --- */
@@ -197,35 +198,35 @@ static bool has_loss(struct mlp *f, struct front *o)
 static bool back_dropout(const struct mlp *f, const struct mlp_layer *l,
                          const struct op_dropout *b, float **d)
 {
-    bool good = (float *)b->x == *d && b->now == f->now && b->rows == f->rows &&
+    bool good = (float *)b->x.at == *d && b->now == f->now && b->rows == f->rows &&
                 b->width == l->out && b->ldx == l->out && b->ldy == l->out &&
                 (float)b->scale == l->scale && b->threshold == l->threshold &&
                 b->layer == l->position && !b->add &&
                 (uint64_t)b->micro * b->rows * b->width == 4 * l->counter + l->first;
-    *d = (float *)b->y;
+    *d = (float *)b->y.at;
     return good;
 }
 
 static bool back_act(const struct mlp *f, const struct mlp_layer *l, const struct op_act_back *b,
                      float **d)
 {
-    bool good = (float *)b->dy == *d && b->rows == f->rows && b->width == l->out &&
+    bool good = (float *)b->dy.at == *d && b->rows == f->rows && b->width == l->out &&
                 b->ldx == l->out && b->lddx == l->out && b->lddy == l->out && b->act == l->act &&
-                !b->add_dx && (float)b->slope == l->slope && (const float *)b->x == l->normed;
-    *d = (float *)b->dx;
+                !b->add_dx && (float)b->slope == l->slope && (const float *)b->x.at == l->normed;
+    *d = (float *)b->dx.at;
     return good;
 }
 
 static bool back_norm(const struct mlp *f, struct mlp_layer *l, const struct op_lnorm_back *b,
                       float **d)
 {
-    bool good = (float *)b->dy == *d && b->dx && b->rows == f->rows && b->width == l->out &&
+    bool good = (float *)b->dy.at == *d && b->dx.at && b->rows == f->rows && b->width == l->out &&
                 b->ldx == l->out && b->lddx == l->out && b->lddy == l->out && !b->add_dx &&
-                (const float *)b->x == l->sum && (const float *)b->gamma == l->gamma &&
+                (const float *)b->x.at == l->sum && (const float *)b->gamma == l->gamma &&
                 (float *)b->mean == l->mean && (float *)b->inv == l->inv;
     l->dnormed = *d;
     l->wide_back = lnorm_back_is_wide(b);
-    *d = (float *)b->dx;
+    *d = (float *)b->dx.at;
     return good;
 }
 
@@ -260,15 +261,16 @@ static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
     const float *x = i ? l[-1].y : f->x;
     uint32_t act = l->gamma ? (uint32_t)ACT_NONE : l->act;
     if (b->rows != f->rows || b->in != l->in || b->out != l->out || b->act != act ||
-        (float *)b->dy != l->dz || (const float *)b->x != x || (const float *)b->w != l->w ||
+        (float *)b->dy.at != l->dz || (const float *)b->x.at != x || (const float *)b->w != l->w ||
         b->ldx != b->in || b->lddy != b->out || (!l->gamma && (float)b->slope != l->slope) ||
-        (const float *)(act_needs_z(act) ? b->z : b->y) != l->by ||
-        (act_needs_z(act) ? b->ldz : b->ldy) != l->out || !b->dw || (b->dx && b->lddx != b->in) ||
-        (i > 0 && (!b->dx || b->add_dx || b->hot.column_count)))
+        (const float *)(act_needs_z(act) ? b->z.at : b->y.at) != l->by ||
+        (act_needs_z(act) ? b->ldz : b->ldy) != l->out || !b->dw ||
+        (b->dx.at && b->lddx != b->in) ||
+        (i > 0 && (!b->dx.at || b->add_dx || b->hot.column_count)))
         return false;
     if (i > 0)
         return true;
-    f->dx = b->in ? (float *)b->dx : nullptr;
+    f->dx = b->in ? (float *)b->dx.at : nullptr;
     f->add_dx = b->add_dx;
     return b->hot.column_count == f->hot.column_count && b->hot.ids == f->hot.ids &&
            b->hot.columns == f->hot.columns && b->hot.ids_ld == f->hot.ids_ld;
@@ -279,7 +281,7 @@ static bool all_back(struct mlp *f, struct mlp_rest *rest, struct front *o)
     for (uint32_t i = f->count; i-- > 0;) {
         const struct op_dense_back *b = (const struct op_dense_back *)take(o, OP_dense_back);
         if (!b || !goes_back(f, i, b) ||
-            (i > 0 && !back_through(f, &f->layer[i - 1], o, rest, (float *)b->dx)))
+            (i > 0 && !back_through(f, &f->layer[i - 1], o, rest, (float *)b->dx.at)))
             return false;
         rest->dense[f->count - 1 - i] = b;
     }
@@ -305,14 +307,15 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
         return 0;
     const struct op_dense *a = (const struct op_dense *)ops[o.at].arguments;
     if (a->rows == 0 || a->rows > MLP_ROWS ||
-        (g && (g->x != a->x || g->ld != a->ldx || g->rows != a->rows)))
+        (g && (g->x.at != a->x.at || g->ld != a->ldx || g->rows != a->rows)))
         return 0;
     *f = mlp{};
     *rest = mlp_rest{};
     if (g)
         f->gather = *g;
     f->rows = a->rows;
-    f->x = (const float *)a->x;
+    f->shards = a->shards;
+    f->x = (const float *)a->x.at;
     f->hot = a->hot;
     f->answers = a->exact;
     while ((a = (const struct op_dense *)take(&o, OP_dense)))

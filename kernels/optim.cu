@@ -220,8 +220,8 @@ DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
         run_step(o, c, by, &r, k);
     }
     run_store((float *)o.p + i, r.p);
-    if (o.shadow)
-        run_store((struct act *)o.shadow, i, r.p);
+    if (o.shadow.at)
+        run_store(o.shadow, i, r.p);
     run_end(o, &r, i);
 }
 
@@ -255,7 +255,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint32_t by_four,
 }
 
 template <int V>
-KERNEL_BOUNDED(LANES_OF_BLOCK, round_all)(struct act *to, const float *x, size_t n)
+KERNEL_BOUNDED(LANES_OF_BLOCK, round_all)(struct act to, const float *x, size_t n)
 {
     for (uint64_t i = global_id() * V; i < n; i += global_count() * V) {
         float v[V];
@@ -269,7 +269,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, round_all)(struct act *to, const float *x, size_t
 void cuda_round(struct machine *m, void *to, const float *x, uint32_t form, size_t n)
 {
     dim3 lanes(LANES_OF_BLOCK);
-    struct act *rounded = form_act(to, form);
+    struct act rounded = form_act(to, form);
     if (n && n % 4 == 0 && is_wide(x, 0) && is_wide(rounded, 0))
         LAUNCH(round_all<4>, spread(m, n / 4, LANES_OF_BLOCK), lanes, 0, m, rounded, x, n);
     else if (n)

@@ -51,7 +51,7 @@ KERNEL_SHARING(LANES_OF_BLOCK, 4, score_rows)(struct op_score a, uint32_t *count
     double sum = 0, weights = 0;
     for (uint32_t row = begin + thread_id() / G; row < end && row < a.rows;
          row += LANES_OF_BLOCK / G) {
-        const float *logits = (const float *)a.logits + (size_t)row * a.ld;
+        const float *logits = (const float *)a.logits.at + (size_t)row * a.ld;
         uint64_t at = row0 + row;
         if (at < first || at >= last)
             continue;

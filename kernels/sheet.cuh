@@ -41,7 +41,7 @@ static inline bool is_wide(const void *p, uint32_t ld)
 {
     return (uintptr_t)p % 16 == 0 && ld % 4 == 0;
 }
-static inline bool is_wide(const struct act *p, uint32_t ld)
+static inline bool is_wide(struct act p, uint32_t ld)
 {
     return form_fours(p) && ld % 4 == 0;
 }

@@ -12,16 +12,16 @@ struct alignas(16) unit { uint32_t word[4]; }; /* what a lane puts into a tile a
 
 /* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4, or of 8
  * where it lies in 16 bits and is copied. */
-struct source_of { const struct act *x; uint32_t row0, rows, row_step, k_step; };
+struct source_of { struct act x; uint32_t row0, rows, row_step, k_step; };
 
 /* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened
  * at once, each would be waited for before the next is asked for. */
-template <bool PLAIN> DEVICE void four_ask(struct four *v, const struct act *x, uint64_t i)
+template <bool PLAIN> DEVICE void four_ask(struct four *v, struct act x, uint64_t i)
 {
     if constexpr (PLAIN) {
-        *v = load4((const float *)(const void *)x + i);
+        *v = load4((const float *)x.at + i);
     } else {
-        const uint16_t *at = (const uint16_t *)form_memory(x) + i;
+        const uint16_t *at = (const uint16_t *)x.at + i;
         struct four_bits bits = *(const struct four_bits *)(const void *)at;
         *v = {{float_of_word(bits.word[0]), float_of_word(bits.word[1]), 0, 0}};
     }

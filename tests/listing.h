@@ -200,10 +200,11 @@ static void listing_download(struct machine *m, uint32_t slot, void *to, const v
 {
     machine_fetch(listing_under(m), slot, to, listing_near(m, from), bytes);
 }
-static void listing_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+static void listing_act_download(struct machine *m, real *to, struct act from, size_t rows,
                                  size_t width, size_t ld)
 {
-    machine_act_download(listing_under(m), to, listing_near(m, from), rows, width, ld);
+    from.at = listing_near(m, from.at);
+    machine_act_download(listing_under(m), to, from, rows, width, ld);
 }
 static void listing_fence(struct machine *m, uint32_t slot)
 {
@@ -307,7 +308,7 @@ static void listing_refresh(struct machine *m, void *shadow, const real *p,
 {
     machine_refresh(listing_under(m), listing_near(m, shadow), listing_near(m, p), groups, count);
 }
-static const void *listing_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
+static struct act listing_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
 {
     return machine_shadow_of(listing_under(m), shadow, offset);
 }

@@ -9,8 +9,8 @@
 #include "backend/ops.h"
 #include "base/rng.h"
 
-static const real *reads(const struct act *a) { return (const real *)(const void *)a; }
-static real *writes(struct act *a) { return (real *)(void *)a; }
+static const real *reads(struct act a) { return (const real *)a.at; }
+static real *writes(struct act a) { return (real *)a.at; }
 
 static uint64_t valid_rows(const struct step *now, uint64_t count, uint32_t rows, uint32_t micro)
 {
@@ -164,7 +164,7 @@ static void ref_dense(const struct op_dense *a)
                 sum += (double)reads(a->x)[r * a->ldx + k] * (double)a->w[k * a->out + j];
             for (size_t k = a->in; k < a->in + a->hot.width; k++)
                 sum += ref_hot(&a->hot, r, k) ? (double)a->w[k * a->out + j] : 0;
-            if (a->z)
+            if (a->z.at)
                 writes(a->z)[r * a->ldz + j] = (real)sum;
             writes(a->y)[r * a->ldy + j] = (real)ref_act(sum, a->act, a->slope);
         }
@@ -199,7 +199,7 @@ static void ref_dense_back(const struct op_dense_back *a)
             a->dw[i * a->out + j] = (real)sum;
         }
     }
-    for (size_t r = 0; r < a->rows && a->dx; r++)
+    for (size_t r = 0; r < a->rows && a->dx.at; r++)
         for (size_t i = 0; i < a->in; i++) {
             real *dx = &writes(a->dx)[r * a->lddx + i];
             double sum = a->add_dx ? (double)*dx : 0;
@@ -254,9 +254,8 @@ static void ref_add(const struct op_add *a)
     for (size_t r = 0; r < a->rows; r++)
         for (size_t i = 0; i < a->width; i++)
             writes(a->y)[r * a->ldy + i] =
-                (real)((double)reads(a->a)[r * a->lda + i] + (a->b
-                                                              ? (double)reads(a->b)[r * a->ldb + i]
-                                                              : 0));
+                (real)((double)reads(a->a)[r * a->lda + i] +
+                       (a->b.at ? (double)reads(a->b)[r * a->ldb + i] : 0));
 }
 
 static void ref_bnorm_stats(const struct op_bnorm_stats *a)
@@ -419,7 +418,7 @@ static void ref_loss_class(const struct op_loss_class *a)
                 target = k == t;
             else
                 loss -= w * target * ((double)z[k] - most - log(sum));
-            if (a->dlogits)
+            if (a->dlogits.at)
                 writes(a->dlogits)[r * a->ldd + k] = (real)(-slope * w
                                                             * (exp((double)z[k] - most) / sum
                                                                - target));
@@ -447,7 +446,7 @@ static void ref_loss_value(const struct op_loss_value *a)
         }
         loss += w * l;
         weight_sum += w;
-        if (a->dy)
+        if (a->dy.at)
             writes(a->dy)[r * a->ldd] = (real)(w * slope);
     }
     ref_parts(a->part_loss, a->part_weight, a->rows, a->more, loss, weight_sum);

@@ -27,7 +27,7 @@ static double ref_measure(const struct op_score *a, size_t row)
         memset(&of, 0, sizeof of);
         of.part_loss = loss;
         of.part_weight = weight;
-        of.logits = (const struct act *)(const void *)z;
+        of.logits.at = (void *)(uintptr_t)z;
         of.target = a->target + row;
         of.weight = &one;
         of.rows = 1;
@@ -42,7 +42,7 @@ static double ref_measure(const struct op_score *a, size_t row)
         memset(&of, 0, sizeof of);
         of.part_loss = loss;
         of.part_weight = weight;
-        of.y = (const struct act *)(const void *)z;
+        of.y.at = (void *)(uintptr_t)z;
         of.target = a->target + row;
         of.weight = &one;
         of.rows = 1;

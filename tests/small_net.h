@@ -29,7 +29,7 @@ struct net {
     double *part_loss, *part_weight;
     int32_t *ids;
     struct step *now;
-    struct act *x, *z1, *h1, *r1, *d1, *z2, *y2, *l2, *y3, *dy3, *dl2, *dy2, *dd1, *dh1, *dz1, *dx;
+    struct act x, z1, h1, r1, d1, z2, y2, l2, y3, dy3, dl2, dy2, dd1, dh1, dz1, dx;
     struct routine *routine;
 };
 
@@ -122,10 +122,10 @@ static struct net *net_new(struct machine *m, uint32_t batch, uint32_t micro)
     n->part_weight = net_alloc(n, n->shards, sizeof(double));
     n->now = net_alloc(n, 1, sizeof *n->now);
     *n->now = (struct step){.seed = 7, .lr = 0.01, .weight_decay = 0.01};
-    struct act **acts[] = {&n->x, &n->z1, &n->h1, &n->r1, &n->d1, &n->z2, &n->y2, &n->l2,
+    struct act *acts[] = {&n->x, &n->z1, &n->h1, &n->r1, &n->d1, &n->z2, &n->y2, &n->l2,
                            &n->y3, &n->dy3, &n->dl2, &n->dy2, &n->dd1, &n->dh1, &n->dz1, &n->dx};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
-        *acts[i] = net_alloc(n, (size_t)batch * WIDE, machine_act_bytes(m));
+        acts[i]->at = net_alloc(n, (size_t)batch * WIDE, machine_act_bytes(m));
     return n;
 }
 
@@ -133,8 +133,9 @@ static void net_free(struct net *n)
 {
     void *blocks[] = {n->p, n->m1, n->m2, n->g, n->shadow, n->sums,
                       n->running, n->moved, n->stats, n->row_stats, n->target, n->weight, n->ids,
-                      n->part_loss, n->part_weight, n->now, n->x, n->z1, n->h1, n->r1, n->d1, n->z2,
-                      n->y2, n->l2, n->y3, n->dy3, n->dl2, n->dy2, n->dd1, n->dh1, n->dz1, n->dx};
+                      n->part_loss, n->part_weight, n->now, n->x.at, n->z1.at, n->h1.at, n->r1.at,
+                      n->d1.at, n->z2.at, n->y2.at, n->l2.at, n->y3.at, n->dy3.at, n->dl2.at,
+                      n->dy2.at, n->dd1.at, n->dh1.at, n->dz1.at, n->dx.at};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         machine_release(n->m, blocks[i]);
     if (n->routine)
@@ -143,48 +144,51 @@ static void net_free(struct net *n)
     mem_free(n);
 }
 
+/* The dims of an operation over `rows` rows of this network. */
+#define OF(of_rows) .rows = (of_rows), .steps = 1, .shards = n->shards
+
 static void net_forward(struct net *n, struct machine *m, uint32_t micro)
 {
     uint32_t b = n->batch;
     op_gather(m, &(struct op_gather){.x = n->x, .ids = n->ids, .target = n->target,
                                      .weight = n->weight, .from = &n->source, .now = n->now,
-                                     .rows = b, .ld = WIDE, .micro = micro});
-    op_onehot(m, &(struct op_onehot){.x = n->x, .ids = n->ids, .columns = &n->onehot, .rows = b,
+                                     OF(b), .ld = WIDE, .micro = micro});
+    op_onehot(m, &(struct op_onehot){.x = n->x, .ids = n->ids, .columns = &n->onehot, OF(b),
                                      .ld = WIDE, .ids_ld = 2, .column_count = 1});
     op_embed(m, &(struct op_embed){.x = n->x, .ids = n->ids, .params = n->p, .columns = &n->embed,
-                                   .rows = b, .ld = WIDE, .ids_ld = 2, .column_count = 1});
+                                   OF(b), .ld = WIDE, .ids_ld = 2, .column_count = 1});
     op_dense(m, &(struct op_dense){.y = n->z1, .x = n->x, .w = n->p + n->at[1],
                                    .b = n->p + n->at[2], .shadow = machine_shadow_of(m, n->shadow,
-            n->at[1]), .rows = b, .in = INPUT, .out = WIDE, .ldx = WIDE, .ldy = WIDE});
+            n->at[1]), OF(b), .in = INPUT, .out = WIDE, .ldx = WIDE, .ldy = WIDE});
     op_bnorm_stats(m, &(struct op_bnorm_stats){.mean = n->stats, .inv = n->stats + WIDE,
                                                .moved = n->moved, .running = n->running,
                                                .x = n->z1, .now = n->now,
-                                               .from = &n->source, .rows = b, .width = WIDE,
+                                               .from = &n->source, OF(b), .width = WIDE,
                                                .ld = WIDE, .micro = micro, .momentum = 0.1,
                                                .epsilon = 1e-5});
     op_bnorm(m, &(struct op_bnorm){.y = n->h1, .x = n->z1, .mean = n->stats, .inv = n->stats + WIDE,
                                    .running = n->running, .gamma = n->p + n->at[3],
-                                       .beta = n->p + n->at[4], .rows = b,
+                                       .beta = n->p + n->at[4], OF(b),
                                    .width = WIDE, .ldx = WIDE, .ldy = WIDE, .epsilon = 1e-5});
-    op_act(m, &(struct op_act){.y = n->r1, .x = n->h1, .rows = b, .width = WIDE, .ldx = WIDE,
+    op_act(m, &(struct op_act){.y = n->r1, .x = n->h1, OF(b), .width = WIDE, .ldx = WIDE,
                                .ldy = WIDE, .act = ACT_RELU});
-    op_dropout(m, &(struct op_dropout){.y = n->d1, .x = n->r1, .now = n->now, .rows = b,
+    op_dropout(m, &(struct op_dropout){.y = n->d1, .x = n->r1, .now = n->now, OF(b),
                                        .width = WIDE, .ldx = WIDE, .ldy = WIDE, .layer = 4,
                                        .micro = micro, .threshold = 858993459, .scale = 1.25});
     op_dense(m, &(struct op_dense){.y = n->y2, .z = n->z2, .x = n->d1, .w = n->p + n->at[5],
                                    .b = n->p + n->at[6], .shadow = machine_shadow_of(m, n->shadow,
-            n->at[5]), .rows = b, .in = WIDE, .out = NEXT, .ldx = WIDE, .ldy = WIDE, .ldz = WIDE,
+            n->at[5]), OF(b), .in = WIDE, .out = NEXT, .ldx = WIDE, .ldy = WIDE, .ldz = WIDE,
                                    .act = ACT_GELU});
     op_lnorm(m, &(struct op_lnorm){.y = n->l2, .mean = n->row_stats, .inv = n->row_stats + b,
                                    .x = n->y2, .gamma = n->p + n->at[7], .beta = n->p + n->at[8],
-                                   .rows = b, .width = NEXT, .ldx = WIDE, .ldy = WIDE,
+                                   OF(b), .width = NEXT, .ldx = WIDE, .ldy = WIDE,
                                    .epsilon = 1e-5});
     op_dense(m, &(struct op_dense){.y = n->y3, .x = n->l2, .w = n->p + n->at[9],
                                    .b = n->p + n->at[10], .shadow = machine_shadow_of(m, n->shadow,
-            n->at[9]), .rows = b, .in = NEXT, .out = CLASSES, .ldx = WIDE, .ldy = WIDE});
+            n->at[9]), OF(b), .in = NEXT, .out = CLASSES, .ldx = WIDE, .ldy = WIDE});
     op_loss_class(m, &(struct op_loss_class){.dlogits = n->dy3, .part_loss = n->part_loss,
                                              .part_weight = n->part_weight, .logits = n->y3,
-                                             .target = n->target, .weight = n->weight, .rows = b,
+                                             .target = n->target, .weight = n->weight, OF(b),
                                              .classes = CLASSES, .ld = WIDE, .ldd = WIDE,
                                              .more = micro > 0});
 }
@@ -195,27 +199,27 @@ static void net_backward(struct net *n, struct machine *m, uint32_t micro)
     op_dense_back(m, &(struct op_dense_back){.dx = n->dl2, .dw = n->g + n->at[9],
                                              .db = n->g + n->at[10], .dy = n->dy3, .x = n->l2,
                                              .w = n->p + n->at[9], .shadow = machine_shadow_of(m,
-            n->shadow, n->at[9]), .shard_stride = n->n, .rows = b, .in = NEXT, .out = CLASSES,
+            n->shadow, n->at[9]), .shard_stride = n->n, OF(b), .in = NEXT, .out = CLASSES,
                                              .ldx = WIDE, .lddx = WIDE, .lddy = WIDE,
                                              .more = more});
     op_lnorm_back(m, &(struct op_lnorm_back){.dx = n->dy2, .dgamma = n->g + n->at[7],
                                              .dbeta = n->g + n->at[8], .dy = n->dl2, .x = n->y2,
                                              .mean = n->row_stats, .inv = n->row_stats + b,
                                              .gamma = n->p + n->at[7], .shard_stride = n->n,
-                                             .rows = b, .width = NEXT, .ldx = WIDE, .lddx = WIDE,
+                                             OF(b), .width = NEXT, .ldx = WIDE, .lddx = WIDE,
                                              .lddy = WIDE, .more = more});
     op_dense_back(m, &(struct op_dense_back){.dx = n->dd1, .dw = n->g + n->at[5],
                                              .db = n->g + n->at[6], .dy = n->dy2, .y = n->y2,
                                              .z = n->z2, .x = n->d1, .w = n->p + n->at[5],
                                              .shadow = machine_shadow_of(m, n->shadow, n->at[5]),
-                                             .shard_stride = n->n, .rows = b, .in = WIDE,
+                                             .shard_stride = n->n, OF(b), .in = WIDE,
                                              .out = NEXT, .ldx = WIDE, .ldy = WIDE, .ldz = WIDE,
                                              .lddx = WIDE, .lddy = WIDE, .act = ACT_GELU,
                                              .more = more});
-    op_dropout(m, &(struct op_dropout){.y = n->dd1, .x = n->dd1, .now = n->now, .rows = b,
+    op_dropout(m, &(struct op_dropout){.y = n->dd1, .x = n->dd1, .now = n->now, OF(b),
                                        .width = WIDE, .ldx = WIDE, .ldy = WIDE, .layer = 4,
                                        .micro = micro, .threshold = 858993459, .scale = 1.25});
-    op_act_back(m, &(struct op_act_back){.dx = n->dh1, .dy = n->dd1, .x = n->h1, .rows = b,
+    op_act_back(m, &(struct op_act_back){.dx = n->dh1, .dy = n->dd1, .x = n->h1, OF(b),
                                          .width = WIDE, .ldx = WIDE, .lddx = WIDE, .lddy = WIDE,
                                          .act = ACT_RELU});
     op_bnorm_sums(m, &(struct op_bnorm_sums){.sums = n->stats + 2 * WIDE, .dgamma = n->g + n->at[3],
@@ -223,24 +227,24 @@ static void net_backward(struct net *n, struct machine *m, uint32_t micro)
                                                  .mean = n->stats,
                                              .inv = n->stats + WIDE, .now = n->now,
                                                  .from = &n->source,
-                                             .rows = b, .width = WIDE,
+                                             OF(b), .width = WIDE,
                                                  .ldx = WIDE, .lddy = WIDE,
                                              .micro = micro, .more = more});
     op_bnorm_back(m, &(struct op_bnorm_back){.dx = n->dz1, .dy = n->dh1, .x = n->z1,
                                              .mean = n->stats, .inv = n->stats + WIDE,
                                              .gamma = n->p + n->at[3], .sums = n->stats + 2 * WIDE,
-                                             .now = n->now, .from = &n->source, .rows = b,
+                                             .now = n->now, .from = &n->source, OF(b),
                                              .width = WIDE, .ldx = WIDE, .lddx = WIDE, .lddy = WIDE,
                                              .micro = micro});
     op_dense_back(m, &(struct op_dense_back){.dx = n->dx, .dw = n->g + n->at[1],
                                              .db = n->g + n->at[2], .dy = n->dz1, .x = n->x,
                                              .w = n->p + n->at[1], .shadow = machine_shadow_of(m,
-            n->shadow, n->at[1]), .shard_stride = n->n, .rows = b, .in = INPUT, .out = WIDE,
+            n->shadow, n->at[1]), .shard_stride = n->n, OF(b), .in = INPUT, .out = WIDE,
                                              .ldx = WIDE, .lddx = WIDE, .lddy = WIDE,
                                              .more = more});
     op_embed_back(m, &(struct op_embed_back){.grads = n->g, .dx = n->dx, .ids = n->ids,
                                              .columns = &n->embed, .now = n->now,
-                                             .rows = b, .ld = WIDE,
+                                             OF(b), .ld = WIDE,
                                              .ids_ld = 2, .column_count = 1, .more = more});
 }
 
@@ -257,7 +261,7 @@ static void net_step(void *net, struct machine *m)
     op_adam(m, &(struct op_adam){.p = n->p,
                                  .m1 = n->m1,
                                  .m2 = n->m2,
-                                 .shadow = n->shadow,
+                                 .shadow = machine_shadow_of(m, n->shadow, 0),
                                  .from = from,
                                  .sums = n->sums,
                                  .now = n->now,

@@ -52,6 +52,30 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
     return field == NULL;
 }
 
+/* Where the dims of an operation stand in its arguments, plus 1; 0: it has none. */
+#define ROW(name, text)
+#define ALL(name, text)
+#define ONE(name, text)
+#define STEPS(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, true},
+#define TABLE(name) [OP_##name] = {offsetof(struct op_##name, dims) + 1, false},
+static const struct { size_t at; bool steps; } shapes[OP_COUNT] = {
+#include "backend/ops.def"
+};
+#undef ROW
+#undef ALL
+#undef ONE
+
+struct dims *op_dims(enum op_id op, void *arguments)
+{
+    size_t at = shapes[op].at;
+    return at ? (struct dims *)(void *)((char *)arguments + at - 1) : NULL;
+}
+
+bool op_steps(enum op_id op)
+{
+    return shapes[op].steps;
+}
+
 size_t op_size(enum op_id op)
 {
     static const size_t sizes[OP_COUNT] = {

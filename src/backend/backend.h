@@ -147,19 +147,24 @@ void machine_join(struct machine *m, uint32_t slot);
 /* One transfer in slot 0 and its fence. */
 void machine_upload(struct machine *m, void *to, const void *from, size_t bytes);
 void machine_download(struct machine *m, void *to, const void *from, size_t bytes);
-void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+void machine_act_download(struct machine *m, real *to, struct act from, size_t rows,
                           size_t width, size_t ld);
 
 size_t machine_act_bytes(const struct machine *m);  /* of one activation in FORM_REAL */
 /* The form in which a training keeps rows x width activations, or the gradients of such (back). One
  * that is not FORM_REAL takes two bytes a number. */
 uint32_t machine_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back);
-/* The activations at a place of an arena: elements of machine_act_bytes from its begin, a multiple
- * of 16, and in its low bits their form. It is reckoned as a number: there may be nothing there. */
-static inline struct act *act_at(const struct machine *m, const void *arena, uint64_t place)
+/* A place in an arena of activations: elements of machine_act_bytes from its begin. */
+struct act_place {
+    uint64_t at;
+    uint32_t form, pad;
+};
+/* The address is computed as a number: while only needs are measured the arena is NULL. */
+static inline struct act act_at(const struct machine *m, const void *arena, struct act_place place)
 {
-    uint64_t from = place & ~(uint64_t)FORM_BITS, form = place & FORM_BITS;
-    return (struct act *)((uintptr_t)arena + (uintptr_t)(from * machine_act_bytes(m) + form));
+    uintptr_t at = (uintptr_t)arena + (uintptr_t)(place.at * machine_act_bytes(m));
+    struct act a = {(void *)at, place.form, 0};
+    return a;
 }
 /* Whether a training by the plan that is obeyed rounds any of the products of these groups: those
  * that are too small for it stay in fp32. */
@@ -171,7 +176,7 @@ size_t machine_shadow_bytes(const struct machine *m, const struct group *groups,
 void machine_refresh(struct machine *m, void *shadow, const real *p, const struct group *groups,
                      uint32_t count);
 /* of the matrix at that offset */
-const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
+struct act machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 
 /* --- operations --- */
 

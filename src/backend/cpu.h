@@ -36,13 +36,13 @@ enum { CPU_STRIP = 64, CPU_VERSION = 3 };
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s);
 
 /* An activation is a real here. */
-static inline real *act_real(struct act *a)
+static inline real *act_real(struct act a)
 {
-    return (real *)(void *)a;
+    return a.at;
 }
-static inline const real *act_read(const struct act *a)
+static inline const real *act_read(struct act a)
 {
-    return (const real *)(const void *)a;
+    return a.at;
 }
 
 struct cpu {

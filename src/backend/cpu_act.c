@@ -49,7 +49,7 @@ void cpu_add(const struct op_add *a, const struct slice *s)
     for (size_t row = s->row0; row < s->row0 + s->rows; row++) {
         real *y = act_real(a->y) + row * a->ldy;
         const real *first = act_read(a->a) + row * a->lda;
-        if (a->b)
+        if (a->b.at)
             s->m->vec->add(y, first, act_read(a->b) + row * a->ldb, a->width);
         else
             memmove(y, first, a->width * sizeof *y);

@@ -83,9 +83,9 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;
     real *y = act_real(a->y) + (size_t)s->row0 * a->ldy;
-    real *z = a->z ? act_real(a->z) + (size_t)s->row0 * a->ldz : y;
-    uint32_t ldz = a->z ? a->ldz : a->ldy;
-    bool fused = a->act == ACT_NONE || (a->act == ACT_RELU && !a->z);
+    real *z = a->z.at ? act_real(a->z) + (size_t)s->row0 * a->ldz : y;
+    uint32_t ldz = a->z.at ? a->ldz : a->ldy;
+    bool fused = a->act == ACT_NONE || (a->act == ACT_RELU && !a->z.at);
     bool started = a->hot.column_count > 0;
     if (started)
         hot_start(a, s, z, ldz);
@@ -109,7 +109,7 @@ void cpu_dense(const struct op_dense *a, const struct slice *s)
             product_of(vec, p, a->out, a->w);
         }
     }
-    if (fused && !a->z)
+    if (fused && !a->z.at)
         return;
     for (uint32_t r = 0; r < s->rows; r++)
         vec->act(y + (size_t)r * a->ldy, z + (size_t)r * ldz, a->out, a->act, (real)a->slope);
@@ -133,7 +133,7 @@ static void guest_back(const struct op_dense_back *a, const struct slice *s, con
             .c = dw, .a = act_read(a->x) + (size_t)s->row0 * a->ldx, .b = dz, .m = a->in,
             .n = a->out, .k = s->rows, .lda = a->ldx, .ldb = a->lddy, .ldc = a->out,
             .a_across = true, .add = add});
-    if (a->dx)
+    if (a->dx.at)
         blas_product(s->m->blas, &(struct blas_product){
             .c = act_real(a->dx) + (size_t)s->row0 * a->lddx, .a = dz, .b = a->w, .m = s->rows,
             .n = a->in, .k = a->out, .lda = a->lddy, .ldb = a->out, .ldc = a->lddx,
@@ -174,7 +174,7 @@ static struct passing passing_of(const struct op_dense_back *a, const struct sli
     const real *z = act_read(relu ? a->y : a->dy) + first * ld;
     return (struct passing){
         a->dw && a->in <= SPARSE_MOST && cpu_is_sparse(vec, x, s->rows, a->in, a->ldx, a->out),
-        a->dx && a->out <= TURN_COLUMNS && cpu_is_sparse(vec, z, s->rows, a->out, ld, a->in)};
+        a->dx.at && a->out <= TURN_COLUMNS && cpu_is_sparse(vec, z, s->rows, a->out, ld, a->in)};
 }
 
 /* dw (= or +=) x' dz, dx (= or +=) dz w', where zeros are passed over. */
@@ -202,13 +202,13 @@ void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
     size_t shard = s->shard * a->shard_stride, first = s->row0;
     real *dy = act_real(a->dy) + first * a->lddy, *dw = a->dw ? a->dw + shard : NULL;
     bool add = !s->first || a->more, guest = s->m->blas && a->out > NARROW;
-    const struct act *by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
+    struct act by = ACT_NEEDS_Z(a->act) ? a->z : a->y;
     uint32_t ldby = ACT_NEEDS_Z(a->act) ? a->ldz : a->ldy;
     struct passing pass = guest ? (struct passing){0} : passing_of(a, s);
-    bool narrow = a->dx && a->out <= NARROW &&
+    bool narrow = a->dx.at && a->out <= NARROW &&
         (size_t)a->in * a->out <= CPU_SCRATCH / sizeof(real) - panel_elements(s->rows);
     real *copy = s->scratch;
-    bool turn = a->dx && !guest && !narrow && !pass.dz;
+    bool turn = a->dx.at && !guest && !narrow && !pass.dz;
     real *turned = turn ? copy + panel_elements(s->rows) : NULL;
     assert(panel_elements(s->rows) * (1 + TURN_COLUMNS / PANEL) * sizeof(real) <= CPU_SCRATCH);
     struct deltas d = {.copy = pass.x && !turn ? NULL : copy, .rows = s->rows, .ld = a->lddy,

@@ -18,7 +18,7 @@ void cpu_loss_class(const struct op_loss_class *a, const struct slice *s)
     /* else the exponentials are computed twice */
     bool fits = a->classes <= CPU_SCRATCH / sizeof(real) / LANES;
     struct softmax x = {
-        .dlogits = a->dlogits ? act_real(a->dlogits) + (size_t)s->row0 * a->ldd : NULL,
+        .dlogits = a->dlogits.at ? act_real(a->dlogits) + (size_t)s->row0 * a->ldd : NULL,
         .logits = act_read(a->logits) + (size_t)s->row0 * a->ld,
         .target = a->target + s->row0,
         .weight = a->weight + s->row0,
@@ -68,7 +68,7 @@ void cpu_loss_value(const struct op_loss_value *a, const struct slice *s)
             loss += weight * value_loss(a, d, &slope);
             weight_sum += weight;
         }
-        if (a->dy)
+        if (a->dy.at)
             act_real(a->dy)[row * a->ldd] = (real)(weight * slope);
     }
     put_parts(a->part_loss, a->part_weight, s, a->more != 0, loss, weight_sum);

@@ -117,7 +117,7 @@ static void cpu_copy(struct machine *m, uint32_t slot, void *to, const void *fro
     memmove(to, from, bytes);
 }
 
-static void cpu_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+static void cpu_act_download(struct machine *m, real *to, struct act from, size_t rows,
                              size_t width, size_t ld)
 {
     (void)m;
@@ -178,12 +178,12 @@ static void cpu_refresh(struct machine *m, void *shadow, const real *p, const st
     (void)count;
 }
 
-static const void *cpu_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
+static struct act cpu_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
 {
     (void)m;
     (void)shadow;
     (void)offset;
-    return NULL;
+    return no_act();
 }
 
 const struct machine_type machine_cpu = {

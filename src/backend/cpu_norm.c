@@ -160,7 +160,7 @@ void cpu_lnorm_back(const struct op_lnorm_back *a, const struct slice *s)
         memset(dbeta, 0, a->width * sizeof *dbeta);
     }
     for (size_t row = s->row0; row < s->row0 + s->rows; row++)
-        s->m->vec->norm_row_back(a->dx ? act_real(a->dx) + row * a->lddx : NULL, dgamma, dbeta,
+        s->m->vec->norm_row_back(a->dx.at ? act_real(a->dx) + row * a->lddx : NULL, dgamma, dbeta,
                                  act_read(a->dy) + row * a->lddy, act_read(a->x) + row * a->ldx,
                                      a->mean[row], a->inv[row],
                                  a->gamma, a->width, a->add_dx != 0);

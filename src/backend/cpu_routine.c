@@ -20,7 +20,6 @@ enum op_kind { KIND_ROW, KIND_ALL, KIND_ONE };
 struct op_entry {
     enum op_kind kind;
     void (*run)(const void *arguments, const struct slice *s);
-    uint32_t (*rows)(const void *arguments);   /* of a ROW */
     unsigned (*tiles)(const void *arguments);  /* of an ALL */
 };
 
@@ -30,12 +29,7 @@ struct op_entry {
         cpu_##name(arguments, s);                                                                  \
     }
 #define ROW(name, text)                                                                            \
-    RUN_OF(name)                                                                                   \
-    static uint32_t rows_##name(const void *arguments)                                             \
-    {                                                                                              \
-        const struct op_##name *a = arguments;                                                     \
-        return a->rows;                                                                            \
-    }
+    RUN_OF(name)
 #define ALL(name, text)                                                                            \
     RUN_OF(name)                                                                                   \
     static unsigned tiles_##name(const void *arguments)                                            \
@@ -49,9 +43,9 @@ struct op_entry {
 #undef ONE
 
 static const struct op_entry entries[OP_COUNT] = {
-#define ROW(name, text) {KIND_ROW, run_##name, rows_##name, NULL},
-#define ALL(name, text) {KIND_ALL, run_##name, NULL, tiles_##name},
-#define ONE(name, text) {KIND_ONE, run_##name, NULL, NULL},
+#define ROW(name, text) {KIND_ROW, run_##name, NULL},
+#define ALL(name, text) {KIND_ALL, run_##name, tiles_##name},
+#define ONE(name, text) {KIND_ONE, run_##name, NULL},
 #include "backend/ops.def"
 #undef ROW
 #undef ALL
@@ -122,7 +116,7 @@ struct cpu_routine {
     uint32_t round_count, round_room;
 };
 
-static const void *arguments_of(const struct cpu_routine *r, uint32_t op)
+static void *arguments_of(const struct cpu_routine *r, uint32_t op)
 {
     return r->bytes + r->ops[op].at;
 }
@@ -159,23 +153,25 @@ static void arrange(struct cpu_routine *r)
     r->shared = 0;
     for (uint32_t i = 0; i < r->op_count; i++) {
         const struct op_entry *e = &entries[r->ops[i].op];
-        const void *arguments = arguments_of(r, i);
+        void *arguments = arguments_of(r, i);
         struct need need = {0};
         cpu_need(&r->m->head, r->ops[i].op, arguments, &need);
         if (need.scratch > r->shared)
             r->shared = need.scratch;
-        uint32_t rows = e->kind == KIND_ROW ? e->rows(arguments) : 0;
+        struct dims none = {0}, *dims = e->kind == KIND_ROW ? op_dims(r->ops[i].op, arguments)
+                                                            : &none;
         struct round *last = r->round_count ? &r->rounds[r->round_count - 1] : NULL;
-        if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == rows) {
+        if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == dims->rows &&
+            last->tiles == dims->shards) {
             last->count++;
             continue;
         }
-        unsigned tiles = e->kind == KIND_ROW   ? plan_shards(rows)
+        unsigned tiles = e->kind == KIND_ROW   ? dims->shards
                          : e->kind == KIND_ALL ? e->tiles(arguments)
                                                : 1;
         bool whole = ends_step[r->ops[i].op];
         *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .whole = whole,
-                                       .rows = rows, .tiles = tiles};
+                                       .rows = dims->rows, .tiles = tiles};
         if (ends[r->ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
                                            .whole = whole, .tiles = 1};

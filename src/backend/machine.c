@@ -314,7 +314,7 @@ void machine_download(struct machine *m, void *to, const void *from, size_t byte
     machine_fence(m, 0);
 }
 
-void machine_act_download(struct machine *m, real *to, const struct act *from, size_t rows,
+void machine_act_download(struct machine *m, real *to, struct act from, size_t rows,
                           size_t width, size_t ld)
 {
     if (machine_failed(m))
@@ -351,7 +351,7 @@ void machine_refresh(struct machine *m, void *shadow, const real *p, const struc
         m->type->refresh(m, shadow, p, groups, count);
 }
 
-const void *machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
+struct act machine_shadow_of(const struct machine *m, const void *shadow, uint64_t offset)
 {
     return m->type->shadow_of(m, shadow, offset);
 }
@@ -383,9 +383,29 @@ void machine_measure(struct machine *m, machine_issuer *issuer, void *context, s
     *n = m->measured;
 }
 
+union arguments {
+#define ROW(name, text) struct op_##name name;
+#define ALL(name, text) ROW(name, text)
+#define ONE(name, text) ROW(name, text)
+#include "backend/ops.def"
+#undef ROW
+#undef ALL
+#undef ONE
+};
+
 void machine_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     assert((unsigned)op < OP_COUNT);
+    union arguments own;
+    memcpy(&own, arguments, op_size(op));
+    struct dims *d = op_dims(op, &own);
+    assert(!d || (d->shards > 0 && (d->steps == 1 || (d->steps > 1 && op_steps(op)))));
+    if (d && d->steps > 1) { /* each step is a row to the machine */
+        assert(d->rows <= UINT32_MAX / d->steps);
+        d->rows *= d->steps;
+        d->steps = 1;
+        arguments = &own;
+    }
     if (m->measuring) {
         measure(m, op, arguments);
         return;

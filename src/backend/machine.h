@@ -32,7 +32,7 @@ struct machine_type {
     /* transfers: begun in order within a slot, done at its fence */
     void (*upload)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
     void (*download)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
-    void (*act_download)(struct machine *m, real *to, const struct act *from, size_t rows,
+    void (*act_download)(struct machine *m, real *to, struct act from, size_t rows,
                          size_t width, size_t ld);
     void (*fence)(struct machine *m, uint32_t slot);
     /* False when the work is not done within so many seconds; a failure goes to machine_fail. */
@@ -55,7 +55,7 @@ struct machine_type {
                            uint64_t n);
     void (*refresh)(struct machine *m, void *shadow, const real *p, const struct group *groups,
                     uint32_t count);
-    const void *(*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
+    struct act (*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
     /* These may be NULL: a machine of the host keeps activations as they are, rounds no product,
      * has nothing to tell, does not hang, and takes scratch as it comes; a device is not asked. */
@@ -99,6 +99,10 @@ struct routine {
 void machine_fail(struct machine *m, const struct err *e);
 void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuck */
 bool machine_leaves(double waited_s, struct err *why); /* asks that of machine_on_wait */
+/* The shape and shards in the arguments of an operation; NULL: it has none. */
+struct dims *op_dims(enum op_id op, void *arguments);
+/* Whether it may have several steps a row. */
+bool op_steps(enum op_id op);
 /* What arguments are made of: bytes of struct op_NAME. */
 size_t op_size(enum op_id op);
 /* Another kind of machine, found by its name from now on; for tests. The type must live. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend/form.h"
+#include "backend/machine.h"
 #include "base/mem.h"
 #include "base/rng.h"
 
@@ -221,6 +222,11 @@ struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t s
     if (c->form && machine_act_form(m, MANY_ROWS, SOME_WIDTH, false) == c->form)
         d->form = c->form;
     lists[c->op]->make(c, d);
+    struct dims *dims = op_dims(c->op, &d->arguments);
+    if (dims) {
+        dims->steps = 1;
+        dims->shards = plan_shards(c->rows);
+    }
     return d;
 }
 
@@ -249,9 +255,9 @@ void opcase_free(struct opdata *d)
     mem_free(d);
 }
 
-static struct act *act_in(const struct opdata *d, void *memory)
+static struct act act_in(const struct opdata *d, void *memory)
 {
-    return (struct act *)((uintptr_t)memory | d->form);
+    return (struct act){.at = memory, .form = d->form};
 }
 
 /* Element i of row r, summed over the shards. */
@@ -442,13 +448,13 @@ uint64_t opcase_count(const struct opcase *c)
     return c->flags & CASE_ONE_ROW ? 1 : c->flags & CASE_RAGGED ? c->rows - c->rows / 3 : c->rows;
 }
 
-struct act *opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
+struct act opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
                              uint32_t width, double scale)
 {
     return act_in(d, opdata_input(d, name, BUFFER_ACT, c->rows, width, c->pad, scale));
 }
 
-struct act *opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
+struct act opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
                               uint32_t width, bool fill)
 {
     return act_in(d, opdata_output(d, name, BUFFER_ACT, c->rows, width, c->pad, fill));

@@ -130,9 +130,9 @@ const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes);
 /* The step every case of layers and losses runs in: row0 0, 100 steps tried. */
 struct step *opdata_step(struct opdata *d);
 /* Activations of a case: rows x width, ld = width + the case's pad. */
-struct act *opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
+struct act opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,
                              uint32_t width, double scale);
-struct act *opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
+struct act opdata_act_output(struct opdata *d, const char *name, const struct opcase *c,
                               uint32_t width, bool fill);
 uint64_t opcase_count(const struct opcase *c); /* how many rows of the batch are data */
 /* the next of this instance's stream */

@@ -190,16 +190,16 @@ static struct group weight_group(const struct opcase *c)
                           .in = c->in, .out = c->out, .shards = 1};
 }
 
-static const void *shadow_of(struct opdata *d, const struct opcase *c, const real *w)
+static struct act shadow_of(struct opdata *d, const struct opcase *c, const real *w)
 {
     struct group g = weight_group(c);
     size_t bytes = machine_shadow_bytes(d->machine, &g, 1, g.end);
     if (!(c->flags & CASE_SHADOW) || !bytes)
-        return NULL;
+        return no_act();
     void *shadow = opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes, 0, false);
     d->buffers[d->count - 1].written = false;
     if (!opcase_ready(d, NULL))
-        return NULL;
+        return no_act();
     machine_refresh(d->machine, shadow, w, &g, 1);
     return machine_shadow_of(d->machine, shadow, 0);
 }
@@ -259,7 +259,7 @@ static void make_dense(const struct opcase *c, struct opdata *d)
     real *w = opdata_input(d, "w", BUFFER_REAL, c->in + hot.width, c->out, 0, 0.3);
     d->arguments.dense = (struct op_dense){
         .y = opdata_act_output(d, "y", c, c->out, false),
-        .z = c->flags & CASE_KEEP_Z ? opdata_act_output(d, "z", c, c->out, false) : NULL,
+        .z = c->flags & CASE_KEEP_Z ? opdata_act_output(d, "z", c, c->out, false) : no_act(),
         .x = opdata_act_input(d, "x", c, c->in, 1),
         .w = w,
         .b = c->flags & CASE_BARE ? NULL : opdata_input(d, "b", BUFFER_REAL, 1, c->out, 0, 1),
@@ -316,7 +316,7 @@ static void make_dense_back(const struct opcase *c, struct opdata *d)
     real *g = opdata_shards(d, "dw db", n, shards, true);
     bool bare = c->flags & CASE_BARE;
     d->arguments.dense_back =
-        (struct op_dense_back){.dx = bare ? NULL : opdata_act_output(d, "dx", c, c->in, true),
+        (struct op_dense_back){.dx = bare ? no_act() : opdata_act_output(d, "dx", c, c->in, true),
                                .dw = g,
                                .db = g + weights,
                                .dy = opdata_act_input(d, "dy", c, c->out, 1),
@@ -433,7 +433,8 @@ static void make_add(const struct opcase *c, struct opdata *d)
     d->arguments.add =
         (struct op_add){.y = opdata_act_output(d, "y", c, c->in, false),
                         .a = opdata_act_input(d, "a", c, c->in, 1),
-                        .b = c->flags & CASE_BARE ? NULL : opdata_act_input(d, "b", c, c->in, 1),
+                        .b = c->flags & CASE_BARE ? no_act()
+                                                  : opdata_act_input(d, "b", c, c->in, 1),
                         .rows = c->rows,
                         .width = c->in,
                         .ldy = c->in + c->pad,

@@ -178,7 +178,8 @@ static void make_loss_class(const struct opcase *c, struct opdata *d)
         target[i] = (real)opdata_random(d, c->in);
     bool focal = c->flags & CASE_SECOND;
     d->arguments.loss_class = (struct op_loss_class){
-        .dlogits = c->flags & CASE_BARE ? NULL : opdata_act_output(d, "dlogits", c, c->in, false),
+        .dlogits =
+            c->flags & CASE_BARE ? no_act() : opdata_act_output(d, "dlogits", c, c->in, false),
         .part_loss = opdata_output(d, "part_loss", BUFFER_DOUBLE, 1, shards, 0, true),
         .part_weight = opdata_output(d, "part_weight", BUFFER_DOUBLE, 1, shards, 0, true),
         .logits = opdata_act_input(d, "logits", c, c->in, 3), .target = opdata_values(d, "target",
@@ -203,7 +204,7 @@ static void make_loss_value(const struct opcase *c, struct opdata *d)
 {
     uint32_t shards = plan_shards(c->rows);
     d->arguments.loss_value = (struct op_loss_value){
-        .dy = c->flags & CASE_BARE ? NULL : opdata_act_output(d, "dy", c, 1, false),
+        .dy = c->flags & CASE_BARE ? no_act() : opdata_act_output(d, "dy", c, 1, false),
         .part_loss = opdata_output(d, "part_loss", BUFFER_DOUBLE, 1, shards, 0, true),
         .part_weight = opdata_output(d, "part_weight", BUFFER_DOUBLE, 1, shards, 0, true),
             .y = opdata_act_input(d, "y", c, 1, 2),

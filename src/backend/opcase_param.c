@@ -48,12 +48,14 @@ static struct grads grads_of(struct opdata *d)
                           .groups = opdata_adopt(d, groups, count * sizeof *groups)};
 }
 
-static void *shadow_of(struct opdata *d, const struct grads *from)
+static struct act shadow_of(struct opdata *d, const struct grads *from)
 {
     const struct group *groups = d->host[0]; /* grads_of made them first */
     size_t bytes = machine_shadow_bytes(d->machine, groups, from->group_count, from->n);
-    return bytes && d->of->flags & CASE_SHADOW ? opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes,
-                                                               0, false) : NULL;
+    if (!bytes || !(d->of->flags & CASE_SHADOW))
+        return no_act();
+    void *shadow = opdata_output(d, "shadow", BUFFER_BYTES, 1, bytes, 0, false);
+    return machine_shadow_of(d->machine, shadow, 0);
 }
 
 /* Room for the sums: their layout is the machine's own affair. */

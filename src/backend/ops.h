@@ -2,13 +2,12 @@
  * gcc, g++ and nvcc.
  *
  * Rules, for all:
- *  - Order: written, read, sizes. `rows` is the full batch; activations are [rows][ld] with ld >=
- *    width, float on the CPU (double in the gradient build), opaque to the model (struct act *).
- *    Leading dimensions are in elements.
+ *  - Order: shape and shards (DIMS), written, read, sizes. `rows` is the full batch; activations
+ *    are [rows * steps][ld] with ld >= width; float on the CPU (double in the gradient build), of
+ *    any form on a device (struct act). Leading dimensions are in elements.
  *  - Gradients of activations are overwritten (added to with add_dx); gradients of parameters go to
- *    shard arenas: shard s of a parameter gradient g stands at g + s * shard_stride. The first
- *    touch of a step overwrites unless `more` is set (a further micro-batch), later strips of the
- *    same shard add.
+ *    shard arenas. The first touch of a step overwrites unless `more` is set (a further
+ *    micro-batch), later strips of the same shard add.
  *  - An op never allocates, waits or reads back. Batches always have full shape: rows past the data
  *    have weight 0.
  *  - The loss is a sum. Only the optimiser divides, once, by the weight of the step. */
@@ -22,12 +21,48 @@
 #include "base/real.h"
 #include "base/rowfmt.h"
 
-struct act; /* activations: the machine knows the element type */
+/* How the numbers of activations are kept: as they are computed (real), or, on a device, in 16
+ * bits. The plan fixes it (machine_act_form); an operation takes any mixture. */
+enum act_form { FORM_REAL, FORM_BF16, FORM_FP16 };
 
-/* How their numbers are kept stands in the two lowest bits of such an address, whose memory begins
- * at a multiple of 4 bytes: as they are computed, which is 0 and all that the CPU knows, or, on a
- * device, in 16 bits. It is fixed in the plan (machine_act_form); operations take any mixture. */
-enum act_form { FORM_REAL, FORM_BF16, FORM_FP16, FORM_BITS = 3 };
+/* Activations as an operation takes them: where they stand in machine memory, and their form (enum
+ * act_form). `at` NULL: the operation does without them. The copy of the weights (shadow) is such
+ * a matrix as well. */
+struct act {
+    void *at;
+    uint32_t form, pad;
+};
+
+/* The shape an operation works on: rows x steps x width numbers (steps: of a sequence; 1 for a
+ * table), and how the run shards it. Gradients of parameters are summed over `shards` groups of
+ * rows, each into an arena of its own: shard s of a gradient g stands at g + s * shard_stride. The
+ * network makes these numbers once (model_dims), sizes its arenas by them and gives them to every
+ * operation. */
+struct dims {
+    uint32_t rows, steps, width, shards;
+    uint64_t shard_stride;
+};
+/* A member of the arguments of an operation: a->dims, and its members by name (a->rows). `width` is
+ * the operation's own word for the width. */
+#define DIMS(width)                                                                                \
+    __extension__ union {                                                                          \
+        struct dims dims;                                                                          \
+        __extension__ struct {                                                                     \
+            uint32_t rows, steps, width, shards;                                                   \
+            uint64_t shard_stride;                                                                 \
+        };                                                                                         \
+    }
+/* Numbers of all shards of a gradient arena whose first shard has `first`. */
+static inline uint64_t dims_arena(struct dims d, uint64_t first)
+{
+    return first + (d.shards - 1) * d.shard_stride;
+}
+
+static inline struct act no_act(void)
+{
+    struct act none = {NULL, FORM_REAL, 0};
+    return none;
+}
 
 /* What changes from step to step; one entry per model, in machine memory. On the machine written
  * only by norm2 (gnorm, bad) and advance; the model sets it between steps, at the start of an epoch
@@ -103,42 +138,46 @@ struct source {
 };
 
 struct op_gather {
-    struct act *x;             /* [rows][ld]: numbers, then indicators, from column 0 */
+    DIMS(width);
+    struct act x;              /* [rows][ld]: numbers, then indicators, from column 0 */
     int32_t *ids;              /* [rows][categories] */
     real *target;              /* [rows]: class number or value */
     real *weight;              /* [rows]: 0 past the end */
     const struct source *from;
     const struct step *now;
-    uint32_t rows, ld, micro;  /* this micro-batch begins at now->row0 + micro * rows */
-    uint32_t whole;            /* rows of the step, what stands past them is none; 0: no end */
+    uint32_t ld, micro;        /* this micro-batch begins at now->row0 + micro * rows */
+    uint32_t whole, pad;       /* rows of the step: rows past them are none; 0: no end */
 };
 
 /* ids column, first output column, width */
 struct onehot_column { uint32_t id, at, count; };
 struct op_onehot {
-    struct act *x;
+    DIMS(width);
+    struct act x;
     const int32_t *ids;
     const struct onehot_column *columns;
-    uint32_t rows, ld, ids_ld, column_count;
+    uint32_t ld, ids_ld, column_count, pad;
 };
 
 /* table: offset in the parameter arena, [count][dim] */
 struct embed_column { uint32_t id, at, dim, count; uint64_t table; };
 struct op_embed {
-    struct act *x;
+    DIMS(width);
+    struct act x;
     const int32_t *ids;
     const real *params;
     const struct embed_column *columns;
-    uint32_t rows, ld, ids_ld, column_count;
+    uint32_t ld, ids_ld, column_count, pad;
 };
 struct op_embed_back {
+    DIMS(width);
     real *grads;               /* offsets as in params; not sharded: written whole unless more */
-    const struct act *dx;
+    struct act dx;
     const int32_t *ids;
     const struct embed_column *columns;
     const struct step *now;
-    uint32_t rows, ld, ids_ld, column_count, more;
-    uint32_t largest;          /* categories of the largest table, as a hint; 0: few */
+    uint32_t ld, ids_ld, column_count, more;
+    uint32_t largest, pad;     /* categories of the largest table, as a hint; 0: few */
 };
 
 /* One-hot inputs of a dense layer that are never written out: every column adds the row at + id of
@@ -158,14 +197,15 @@ enum act_kind {
  * follows from y for all but three, which need z (the value before the activation). */
 #define ACT_NEEDS_Z(act) ((act) == ACT_GELU || (act) == ACT_SILU || (act) == ACT_MISH)
 struct op_dense {
-    struct act *y;             /* [rows][ldy] */
-    struct act *z;             /* NULL when not kept */
-    const struct act *x;       /* [rows][ldx] */
+    DIMS(in);
+    struct act y;              /* [rows][ldy] */
+    struct act z;              /* none: not kept */
+    struct act x;              /* [rows][ldx] */
     const real *w;             /* [in + hot.width][out] */
     const real *b;             /* [out] or NULL */
-    const void *shadow;        /* the machine's private copy of w, or NULL */
+    struct act shadow;         /* the machine's private copy of w, or none */
     struct hot_inputs hot;
-    uint32_t rows, in, out, ldx, ldy, ldz;
+    uint32_t out, ldx, ldy, ldz;
     uint32_t act;              /* enum act_kind */
     /* prediction and validation: the row-independent product; a row's bits do not depend on its
      * place */
@@ -173,28 +213,32 @@ struct op_dense {
     double slope;
 };
 struct op_dense_back {
-    struct act *dx;            /* [rows][lddx] or NULL */
+    DIMS(in);
+    struct act dx;             /* [rows][lddx] or none */
     real *dw, *db;             /* shard 0; db may be NULL */
-    struct act *dy;            /* [rows][lddy]; the machine may leave dz in its place */
-    const struct act *y, *z;   /* kept by dense: the one that act needs */
-    const struct act *x;
+    struct act dy;             /* [rows][lddy]; the machine may leave dz in its place */
+    struct act y, z;           /* kept by dense: the one that act needs */
+    struct act x;
     const real *w;
-    const void *shadow;
+    struct act shadow;
     const struct step *now;    /* its scale; NULL: none */
     struct hot_inputs hot;     /* they have no dx */
-    uint64_t shard_stride;
-    uint32_t rows, in, out, ldx, ldy, ldz, lddx, lddy;
+    uint32_t out, ldx, ldy, ldz, lddx, lddy;
     uint32_t act, add_dx, more, pad;
     double slope;
 };
 
 /* exact: prediction and validation, as of dense */
-struct op_act { struct act *y; const struct act *x; uint32_t rows, width, ldx, ldy, act,
-               exact; double slope; };
+struct op_act {
+    DIMS(width);
+    struct act y, x;
+    uint32_t ldx, ldy, act, exact;
+    double slope;
+};
 struct op_act_back {
-    struct act *dx;
-    const struct act *dy, *x;
-    uint32_t rows, width, ldx, lddx, lddy, act, add_dx, pad;
+    DIMS(width);
+    struct act dx, dy, x;
+    uint32_t ldx, lddx, lddy, act, add_dx, pad;
     double slope;
 };
 /* keep[i] = bits(seed, row in the whole step's batch * width + column, layer, tried, RNG_DROPOUT)
@@ -202,71 +246,79 @@ struct op_act_back {
  * same on gradients. The way forward leaves in `kept` which values went on, as the machine likes,
  * and the way back (kept_known) takes it from there instead of drawing: it is the same. */
 struct op_dropout {
-    struct act *y;
+    DIMS(width);
+    struct act y;
     void *kept;                /* as many bytes as its need says, or NULL: drawn again */
-    const struct act *x;
+    struct act x;
     const struct step *now;
-    uint32_t rows, width, ldx, ldy, layer, micro, threshold, add;
+    uint32_t ldx, ldy, layer, micro, threshold, add;
     uint32_t kept_known, pad;
     double scale;              /* 1 / (1 - p) */
 };
 /* b NULL: copy */
-struct op_add { struct act *y; const struct act *a, *b; uint32_t rows, width, ldy, lda, ldb, pad; };
+struct op_add {
+    DIMS(width);
+    struct act y, a, b;
+    uint32_t ldy, lda, ldb, pad;
+};
 
 struct op_bnorm_stats {
+    DIMS(width);
     real *mean, *inv;          /* [width] of this batch */
     /* [2][width] mean, variance: where the running ones will stand once the step goes through
      * (advance). Moved by `momentum` where two rows or more are valid, the first micro-batch from
      * `running`, each further one from where the one before it left off. */
     real *moved;
     const real *running;
-    const struct act *x;
+    struct act x;
     const struct step *now;
     const struct source *from; /* with now it tells the valid rows */
-    uint32_t rows, width, ld, micro;
+    uint32_t ld, micro;
     double momentum, epsilon;
 };
 struct op_bnorm {
-    struct act *y;
-    const struct act *x;
+    DIMS(width);
+    struct act y, x;
     const real *mean, *inv;    /* of the batch, or NULL: from running */
     const real *running;
     const real *gamma, *beta;
-    uint32_t rows, width, ldx, ldy;
+    uint32_t ldx, ldy;
     double epsilon;
 };
 struct op_bnorm_sums {
+    DIMS(width);
     real *sums;                /* [2][width]: sum dy, sum dy * xhat over the valid rows */
     real *dgamma, *dbeta;      /* not sharded: their group has one shard */
-    const struct act *dy, *x;
+    struct act dy, x;
     const real *mean, *inv;
     const struct step *now;
     const struct source *from;
-    uint32_t rows, width, ldx, lddy, micro, more;
+    uint32_t ldx, lddy, micro, more;
 };
 struct op_bnorm_back {
-    struct act *dx;
-    const struct act *dy, *x;
+    DIMS(width);
+    struct act dx, dy, x;
     const real *mean, *inv, *gamma, *sums;
     const struct step *now;
     const struct source *from;
-    uint32_t rows, width, ldx, lddx, lddy, micro, add_dx, pad;
+    uint32_t ldx, lddx, lddy, micro, add_dx, pad;
 };
 struct op_lnorm {
-    struct act *y;
+    DIMS(width);
+    struct act y;
     real *mean, *inv;          /* [rows], kept for the way back; NULL at prediction */
-    const struct act *x;
+    struct act x;
     const real *gamma, *beta;
-    uint32_t rows, width, ldx, ldy;
+    uint32_t ldx, ldy;
     double epsilon;
 };
 struct op_lnorm_back {
-    struct act *dx;
+    DIMS(width);
+    struct act dx;
     real *dgamma, *dbeta;
-    const struct act *dy, *x;
+    struct act dy, x;
     const real *mean, *inv, *gamma;
-    uint64_t shard_stride;
-    uint32_t rows, width, ldx, lddx, lddy, add_dx, more, pad;
+    uint32_t ldx, lddx, lddy, add_dx, more, pad;
 };
 
 enum class_loss { CLASS_CROSS_ENTROPY, CLASS_FOCAL };
@@ -274,22 +326,24 @@ enum class_loss { CLASS_CROSS_ENTROPY, CLASS_FOCAL };
  * of the shard. Cross-entropy: -sum_k t_k log p_k with t = (1 - smoothing) onehot + smoothing /
  * classes. Focal (Lin et al. 2017): -(1-p_t)^gamma log p_t. dlogits = weight * dl/dlogits. */
 struct op_loss_class {
-    struct act *dlogits;       /* NULL: only the sums */
+    DIMS(classes);
+    struct act dlogits;        /* none: only the sums */
     double *part_loss, *part_weight;
-    const struct act *logits;
+    struct act logits;
     const real *target, *weight;
-    uint32_t rows, classes, ld, ldd, kind, more;
+    uint32_t ld, ldd, kind, more;
     double smoothing, gamma;
 };
 enum value_loss { VALUE_MSE, VALUE_MAE, VALUE_HUBER, VALUE_QUANTILE };
 /* l = (y - t)^2 | |y - t| | huber: 0.5 d^2 for |d| <= delta else delta (|d| - delta/2) | pinball
  * with q. */
 struct op_loss_value {
-    struct act *dy;            /* [rows][ldd], one column */
+    DIMS(width);
+    struct act dy;             /* [rows][ldd], one column */
     double *part_loss, *part_weight;
-    const struct act *y;
+    struct act y;
     const real *target, *weight;
-    uint32_t rows, ld, ldd, kind, more, pad;
+    uint32_t ld, ldd, kind, more;
     double delta, q;
 };
 
@@ -307,12 +361,13 @@ struct answers {
     uint32_t kept, pad;        /* 1: logits are kept */
 };
 struct op_score {
+    DIMS(outputs);
     struct step *now;          /* the batch begins at row0, which moves on by `rows` */
     struct answers *to;
     real *kept;                /* [end - first][outputs]; NULL where none ever are */
-    const struct act *logits;
+    struct act logits;
     const real *target, *weight;
-    uint32_t rows, outputs, ld, pad;
+    uint32_t ld, pad;
 };
 
 /* Gradient shards: value of parameter i is the sum over s < group.shards of g[s * shard_stride +
@@ -333,7 +388,7 @@ struct op_norm2 { struct step *now; void *sums; struct grads from; uint32_t halt
  * min(1, clip / gnorm). A step whose rows weigh nothing has the gradient 0. */
 struct op_sgd {
     real *p, *m;               /* m NULL: no momentum */
-    void *shadow;
+    struct act shadow;
     struct grads from;
     const void *sums;
     const struct step *now;
@@ -342,7 +397,7 @@ struct op_sgd {
 };
 struct op_rmsprop {
     real *p, *v;
-    void *shadow;
+    struct act shadow;
     struct grads from;
     const void *sums;
     const struct step *now;
@@ -350,7 +405,7 @@ struct op_rmsprop {
 };
 struct op_adam {
     real *p, *m1, *m2;
-    void *shadow;
+    struct act shadow;
     struct grads from;
     const void *sums;
     const struct step *now;    /* bias corrections from applied + 1 */

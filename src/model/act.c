@@ -22,12 +22,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     struct op_act op = {.y = pass_act(p, l->y),
                         .x = x,
-                        .rows = p->rows,
-                        .width = l->in,
+                        .dims = pass_dims(p, l->in),
                         .ldx = l->in,
                         .ldy = l->in,
                         .act = l->type->act,
@@ -37,15 +36,14 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
     return op.y;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add)
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
 {
-    if (dx)
+    if (dx.at)
         op_act_back(p->m, &(struct op_act_back){.dx = dx,
                                                 .dy = dy,
                                                 .x = x,
-                                                .rows = p->rows,
-                                                .width = l->in,
+                                                .dims = pass_dims(p, l->in),
                                                 .ldx = l->in,
                                                 .lddx = l->in,
                                                 .lddy = l->in,

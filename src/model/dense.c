@@ -11,7 +11,7 @@ struct dense_spec {
     int init; /* enum init_kind */
     /* planned */
     uint64_t weight, bias_at; /* offsets of parameters */
-    uint64_t z;               /* the value before the activation, where that needs it */
+    struct act_place z;       /* the value before the activation, where that needs it */
 };
 
 static const char *const type_words[] = {"dense", NULL};
@@ -79,10 +79,10 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     }
 }
 
-static struct act *z_of(const struct layer *l, const struct pass *p)
+static struct act z_of(const struct layer *l, const struct pass *p)
 {
     const struct dense_spec *s = l->spec;
-    return p->training && ACT_NEEDS_Z(l->fused_act) ? pass_act(p, s->z) : NULL;
+    return p->training && ACT_NEEDS_Z(l->fused_act) ? pass_act(p, s->z) : no_act();
 }
 
 /* The inputs that come as ids: the others stand in x, and have a gradient. */
@@ -97,7 +97,7 @@ static struct hot_inputs hot_of(const struct layer *l, const struct pass *p)
                                .width = l->hot.width};
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = l->in - l->hot.width;
@@ -108,8 +108,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
                           .b = s->bias ? reals_at(p->params, s->bias_at) : NULL,
                           .shadow = pass_shadow(p, s->weight),
                           .hot = hot_of(l, p),
-                          .rows = p->rows,
-                          .in = held,
+                          .dims = pass_dims(p, held),
                           .out = l->out,
                           .ldx = held,
                           .ldy = l->out,
@@ -126,8 +125,8 @@ static real *grads_of_bias(const struct dense_spec *s, const struct pass *p)
     return s->bias ? reals_at(p->grads, s->bias_at) : NULL;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add)
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
 {
     const struct dense_spec *s = l->spec;
     uint32_t held = l->in - l->hot.width;
@@ -142,9 +141,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                 .shadow = pass_shadow(p, s->weight),
                                                 .now = p->now,
                                                 .hot = hot_of(l, p),
-                                                .shard_stride = p->shard_stride,
-                                                .rows = p->rows,
-                                                .in = held,
+                                                .dims = pass_dims(p, held),
                                                 .out = l->out,
                                                 .ldx = held,
                                                 .ldy = l->out,

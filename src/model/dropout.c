@@ -42,7 +42,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct need need = {0};
     if (p->machine)
         machine_need(p->machine, OP_dropout,
-                     &(struct op_dropout){.rows = p->rows, .width = l->in}, &need);
+                     &(struct op_dropout){.rows = p->rows, .steps = 1, .width = l->in}, &need);
     s->kept = need.kept;
     if (s->kept)
         s->kept_at = plan_kept(p, s->kept);
@@ -50,7 +50,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 }
 
 /* Forward and backward are one rule: the same draws, keyed by row, column, layer and step. */
-static void issue(const struct layer *l, struct pass *p, struct act *to, const struct act *from,
+static void issue(const struct layer *l, struct pass *p, struct act to, struct act from,
                   bool back, bool add)
 {
     const struct dropout_spec *s = l->spec;
@@ -59,8 +59,7 @@ static void issue(const struct layer *l, struct pass *p, struct act *to, const s
                                           .kept = kept,
                                           .x = from,
                                           .now = p->now,
-                                          .rows = p->rows,
-                                          .width = l->in,
+                                          .dims = pass_dims(p, l->in),
                                           .ldx = l->in,
                                           .ldy = l->in,
                                           .layer = l->position,
@@ -71,18 +70,18 @@ static void issue(const struct layer *l, struct pass *p, struct act *to, const s
                                           .scale = 1 / (1 - s->p)});
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
-    struct act *y = pass_act(p, l->y);
+    struct act y = pass_act(p, l->y);
     issue(l, p, y, x, false, false);
     return y;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add)
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
 {
     (void)x;
-    if (dx)
+    if (dx.at)
         issue(l, p, dx, dy, true, add);
 }
 

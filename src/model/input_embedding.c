@@ -53,24 +53,24 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
     }
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct embedding_spec *s = l->spec;
-    struct act *row = pass_act(p, l->y);
+    struct act row = pass_act(p, l->y);
     (void)x;
     op_embed(p->m, &(struct op_embed){.x = row,
                                       .ids = p->ids,
                                       .params = p->params,
                                       .columns = pass_table(p, s->table),
-                                      .rows = p->rows,
+                                      .dims = pass_dims(p, l->in),
                                       .ld = l->in,
                                       .ids_ld = p->ids_ld,
                                       .column_count = s->count});
     return row;
 }
 
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add)
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
 {
     const struct embedding_spec *s = l->spec;
     (void)x, (void)dx, (void)add;
@@ -79,7 +79,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                 .ids = p->ids,
                                                 .columns = pass_table(p, s->table),
                                                 .now = p->now,
-                                                .rows = p->rows,
+                                                .dims = pass_dims(p, l->in),
                                                 .ld = l->in,
                                                 .ids_ld = p->ids_ld,
                                                 .column_count = s->count,

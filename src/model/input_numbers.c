@@ -12,7 +12,7 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     (void)x;
     return pass_act(p, l->y);

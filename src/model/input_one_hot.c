@@ -36,15 +36,15 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct one_hot_spec *s = l->spec;
-    struct act *row = pass_act(p, l->y);
+    struct act row = pass_act(p, l->y);
     (void)x;
     op_onehot(p->m, &(struct op_onehot){.x = row,
                                         .ids = p->ids,
                                         .columns = pass_table(p, s->table),
-                                        .rows = p->rows,
+                                        .dims = pass_dims(p, l->in),
                                         .ld = l->in,
                                         .ids_ld = p->ids_ld,
                                         .column_count = s->count});

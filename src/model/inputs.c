@@ -94,23 +94,23 @@ void inputs_release(struct inputs *in)
 
 void inputs_forward(const struct inputs *in, struct pass *p, real *target)
 {
-    struct act *x = pass_act(p, in->x);
+    struct act x = pass_act(p, in->x);
     op_gather(p->m, &(struct op_gather){.x = x,
                                         .ids = p->ids,
                                         .target = target,
                                         .weight = p->weight,
                                         .from = p->from,
                                         .now = p->now,
-                                        .rows = p->rows,
+                                        .dims = pass_dims(p, in->held),
                                         .ld = in->held,
                                         .micro = p->micro,
                                         .whole = p->whole});
     layer_list_forward(in->layers, in->count, p, x);
 }
 
-void inputs_backward(const struct inputs *in, struct pass *p, struct act *dx)
+void inputs_backward(const struct inputs *in, struct pass *p, struct act dx)
 {
     for (uint32_t i = 0; i < in->count; i++)
         if (in->layers[i]->type->backward)
-            in->layers[i]->type->backward(in->layers[i], p, NULL, dx, NULL, false);
+            in->layers[i]->type->backward(in->layers[i], p, no_act(), dx, no_act(), false);
 }

@@ -27,7 +27,7 @@ struct inputs {
     uint32_t width;  /* of a row: numbers, indicators, embeddings, one-hot columns */
     uint32_t held;   /* columns of x: without those that stay ids */
     uint64_t params; /* they stand in front of all others; their gradients have no shards */
-    uint64_t x, dx;  /* places in the activations; dx: where there are parameters to train */
+    struct act_place x, dx; /* dx: where there are parameters to train */
 };
 /* Plans the input layers and x, and gives ids to the first hidden layer if it takes them. False
  * with E13 when there is nothing to learn from or too much. */
@@ -36,6 +36,6 @@ bool inputs_plan(struct inputs *in, const struct features *f, struct layer *firs
 void inputs_release(struct inputs *in);
 /* Fills x from the records. */
 void inputs_forward(const struct inputs *in, struct pass *p, real *target);
-void inputs_backward(const struct inputs *in, struct pass *p, struct act *dx);
+void inputs_backward(const struct inputs *in, struct pass *p, struct act dx);
 
 #endif

@@ -228,21 +228,17 @@ uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const r
 
 /* --- running --- */
 
-struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
-                               const struct act *x)
+struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
+                               struct act x)
 {
-    union {
-        const struct act *in;
-        struct act *out;
-    } at = {.in = x}; /* an empty list gives back what it got */
     for (uint32_t i = 0; i < count; i++) {
         if (layers[i]->skipped)
             continue;
         if (p->fitting)
-            layer_fit(layers[i], p, at.in);
-        at.out = layers[i]->type->forward(layers[i], p, at.in);
+            layer_fit(layers[i], p, x);
+        x = layers[i]->type->forward(layers[i], p, x);
     }
-    return at.out;
+    return x; /* an empty list gives back its input */
 }
 
 /* The layer before i that does something, or `count`. */
@@ -255,17 +251,16 @@ static uint32_t previous(struct layer *const *layers, uint32_t count, uint32_t i
 }
 
 void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
-                         const struct act *x, struct act *dy, struct act *dx, bool add,
+                         struct act x, struct act dy, struct act dx, bool add,
                          uint32_t width)
 {
     uint32_t i = previous(layers, count, count);
     if (i == count) {
-        if (dx)
+        if (dx.at)
             op_add(p->m, &(struct op_add){.y = dx,
                                           .a = dy,
-                                          .b = add ? dx : NULL,
-                                          .rows = p->rows,
-                                          .width = width,
+                                          .b = add ? dx : no_act(),
+                                          .dims = pass_dims(p, width),
                                           .ldy = width,
                                           .lda = width,
                                           .ldb = width});
@@ -279,7 +274,7 @@ void layer_list_backward(struct layer *const *layers, uint32_t count, struct pas
             return;
         }
         const struct layer *b = layers[before];
-        struct act *between = pass_act(p, b->dy);
+        struct act between = pass_act(p, b->dy);
         l->type->backward(l, p, pass_act(p, b->y), dy, between, false);
         dy = between;
         i = before;

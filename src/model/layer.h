@@ -58,11 +58,11 @@ uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shap
 /* Buffers of one shape, right behind one another; names ends with NULL. Returns the first
  * offset. */
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape);
-/* Places of rows x width (act_at): as they are computed; activations kept for the way back, and
- * their gradients, which a training's machine may keep in 16 bits. */
-uint64_t plan_plain(struct planner *p, uint32_t width);
-uint64_t plan_acts(struct planner *p, uint32_t width);
-uint64_t plan_back(struct planner *p, uint32_t width);
+/* Places of rows x width activations: plain keeps them as they are computed; acts (kept for the way
+ * back) and back (their gradients) take the form in which the machine keeps them, maybe 16 bits. */
+struct act_place plan_plain(struct planner *p, uint32_t width);
+struct act_place plan_acts(struct planner *p, uint32_t width);
+struct act_place plan_back(struct planner *p, uint32_t width);
 uint64_t plan_reals(struct planner *p, uint64_t count);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
@@ -76,9 +76,8 @@ struct pass {
     real *moved; /* training: the next running statistics, buffers once the step goes through */
     void *shadow, *acts;
     const struct step *now;
-    uint64_t shard_stride; /* of grads */
     const struct source *from; /* machine memory */
-    uint32_t rows, shards;
+    struct dims dims; /* of the batch; the width is the layer's own */
     uint32_t micro; /* which micro-batch of the step this is, from 0 */
     uint32_t whole; /* rows of the step: the last micro-batch may have fewer; 0: no end */
     bool training, more; /* more: a further micro-batch of the same step adds to the gradients */
@@ -100,7 +99,7 @@ static inline real *reals_at(real *arena, uint64_t at)
 {
     return bytes_at(arena, at * sizeof(real));
 }
-static inline struct act *pass_act(const struct pass *p, uint64_t at)
+static inline struct act pass_act(const struct pass *p, struct act_place at)
 {
     return act_at(p->m, p->acts, at);
 }
@@ -108,10 +107,17 @@ static inline const void *pass_table(const struct pass *p, uint64_t at)
 {
     return bytes_at(p->tables, at);
 }
-/* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
-static inline const void *pass_shadow(const struct pass *p, uint64_t at)
+/* The shape of an operation of the batch that takes `width` numbers a step. */
+static inline struct dims pass_dims(const struct pass *p, uint32_t width)
 {
-    return p->shadow ? machine_shadow_of(p->m, p->shadow, at) : NULL;
+    struct dims d = p->dims;
+    d.width = width;
+    return d;
+}
+/* The machine's private copy of the weights at this parameter offset; NULL: it keeps none. */
+static inline struct act pass_shadow(const struct pass *p, uint64_t at)
+{
+    return p->shadow ? machine_shadow_of(p->m, p->shadow, at) : no_act();
 }
 
 /* Some rows of a layer's input as training computes it, in host memory: [rows][width]. Inputs that
@@ -147,11 +153,11 @@ struct layer_type {
      * UINT64_MAX. NULL: any finite one will do. */
     uint64_t (*unsound)(const struct layer *l, const real *buffers);
     /* x has ld = l->in; the layer writes its y (l->y in acts) and returns it. */
-    struct act *(*forward)(const struct layer *l, struct pass *p, const struct act *x);
-    /* dy: gradient of y, may be overwritten. dx NULL: not wanted (first layer). add: dx is added
+    struct act (*forward)(const struct layer *l, struct pass *p, struct act x);
+    /* dy: gradient of y, may be overwritten. dx.at NULL: not wanted (first layer). add: dx is added
      * to. */
-    void (*backward)(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add);
+    void (*backward)(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add);
     /* Frees what plan allocated in the spec. NULL: nothing. */
     void (*release)(struct layer *l);
 };
@@ -170,7 +176,7 @@ struct layer {
     uint32_t in, out, position;
     struct layer_hot hot;     /* count 0: all inputs are numbers */
     uint64_t params;          /* how many, children included */
-    uint64_t y, dy;           /* places of activations; dy belongs to the list, but for the last */
+    struct act_place y, dy;   /* dy belongs to the list, but for the last */
     bool logits;              /* the output layer: y is read by the loss, and stays plain */
     uint32_t fused_act;       /* takes_act: the activation that follows, or ACT_NONE */
     double fused_slope;
@@ -197,13 +203,13 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
 void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model,
                      real *params, real *buffers);
 uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers);
-struct act *layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
-                               const struct act *x);
+struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
+                               struct act x);
 /* Fits the layer to this input, if its type has a hook (netfit.c). */
-void layer_fit(const struct layer *l, struct pass *p, const struct act *x);
+void layer_fit(const struct layer *l, struct pass *p, struct act x);
 /* width: of x, for a list that does nothing. */
 void layer_list_backward(struct layer *const *layers, uint32_t count, struct pass *p,
-                         const struct act *x, struct act *dy, struct act *dx, bool add,
+                         struct act x, struct act dy, struct act dx, bool add,
                          uint32_t width);
 void layer_list_free(struct layer **layers, uint32_t count);
 /* The list with every option filled in, as config; with shapes and counts of parameters, for

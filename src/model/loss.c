@@ -204,8 +204,8 @@ static uint32_t value_loss(int kind)
     return VALUE_MSE;
 }
 
-void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits,
-                struct act *dlogits, const real *target, uint32_t outputs, double *part_loss,
+void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
+                struct act dlogits, const real *target, uint32_t outputs, double *part_loss,
                 double *part_weight)
 {
     if (of_classes(o->kind))
@@ -216,8 +216,7 @@ void loss_issue(const struct loss_options *o, struct pass *p, const struct act *
                                 .logits = logits,
                                 .target = target,
                                 .weight = p->weight,
-                                .rows = p->rows,
-                                .classes = outputs,
+                                .dims = pass_dims(p, outputs),
                                 .ld = outputs,
                                 .ldd = outputs,
                                 .kind = o->kind == LOSS_FOCAL ? CLASS_FOCAL : CLASS_CROSS_ENTROPY,
@@ -231,7 +230,7 @@ void loss_issue(const struct loss_options *o, struct pass *p, const struct act *
                                                     .y = logits,
                                                     .target = target,
                                                     .weight = p->weight,
-                                                    .rows = p->rows,
+                                                    .dims = pass_dims(p, outputs),
                                                     .ld = outputs,
                                                     .ldd = outputs,
                                                     .kind = value_loss(o->kind),

@@ -35,8 +35,8 @@ bool loss_class_weights(const struct loss_options *o, const struct json_doc *doc
                         const char *const *labels, const double *counts, uint32_t classes,
                         float **weights, struct err *e);
 /* Issue the loss of a batch. logits [rows][outputs]; dlogits the same shape or NULL. */
-void loss_issue(const struct loss_options *o, struct pass *p, const struct act *logits,
-                struct act *dlogits, const real *target, uint32_t outputs, double *part_loss,
+void loss_issue(const struct loss_options *o, struct pass *p, struct act logits,
+                struct act dlogits, const real *target, uint32_t outputs, double *part_loss,
                 double *part_weight);
 
 #endif

@@ -134,7 +134,15 @@ uint64_t model_unsound(const struct model *m, const real *buffers)
     return layer_list_unsound(m->layers, m->layer_count, buffers);
 }
 
-struct act *model_forward(const struct model *m, struct pass *p, real *target)
+struct dims model_dims(const struct model *m)
+{
+    return (struct dims){.rows = m->rows,
+                         .steps = 1,
+                         .shards = m->shards,
+                         .shard_stride = m->params - m->inputs.params};
+}
+
+struct act model_forward(const struct model *m, struct pass *p, real *target)
 {
     inputs_forward(&m->inputs, p, target);
     return layer_list_forward(m->layers, m->layer_count, p, pass_act(p, m->inputs.x));
@@ -143,10 +151,10 @@ struct act *model_forward(const struct model *m, struct pass *p, real *target)
 void model_backward(const struct model *m, struct pass *p)
 {
     const struct inputs *in = &m->inputs;
-    struct act *dx = in->params ? pass_act(p, in->dx) : NULL;
+    struct act dx = in->params ? pass_act(p, in->dx) : no_act();
     layer_list_backward(m->layers, m->layer_count, p, pass_act(p, in->x), pass_act(p, m->dlogits),
                         dx, false, in->width);
-    if (dx)
+    if (in->params)
         inputs_backward(in, p, dx);
 }
 

@@ -25,7 +25,8 @@ struct model {
     uint32_t rows, shards;
     bool training;
     bool narrow; /* some activations or their gradients are in 16 bits */
-    uint64_t acts, reals, logits, dlogits; /* sizes and offsets in elements */
+    uint64_t acts, reals; /* sizes in elements */
+    struct act_place logits, dlogits;
 };
 /* Plans for micro-batches of `rows` and this many gradient shards. The same options and features
  * always give the same parameter offsets, whatever rows, shards and training are. */
@@ -43,8 +44,10 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
 uint64_t model_gap(const struct model *m, const real *params);
 /* The first buffer that training cannot have left there, or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
+/* Of a micro-batch of this plan. Shards beyond the first lack the parameters of the first stage. */
+struct dims model_dims(const struct model *m);
 /* features, layers: gather and the encoders fill x, then the list. Returns the logits. */
-struct act *model_forward(const struct model *m, struct pass *p, real *target);
+struct act model_forward(const struct model *m, struct pass *p, real *target);
 /* dlogits stand at m->dlogits of p's activations. */
 void model_backward(const struct model *m, struct pass *p);
 /* Multiply-adds x 2 of one row, forward; what is looked up in a table costs none. */

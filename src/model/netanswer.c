@@ -14,7 +14,7 @@ void network_issue_answer(void *shape, struct machine *machine)
     p.from = n->rows.answer.there.at;
     p.now = n->answers.now;
     p.exact = true;
-    const struct act *logits = model_forward(m, &p, n->answers.batch.target);
+    struct act logits = model_forward(m, &p, n->answers.batch.target);
     if (n->answers.request)
         op_score(machine, &(struct op_score){.now = n->answers.now,
                                              .to = n->answers.request,
@@ -22,8 +22,7 @@ void network_issue_answer(void *shape, struct machine *machine)
                                              .logits = logits,
                                              .target = n->answers.batch.target,
                                              .weight = n->answers.batch.weight,
-                                             .rows = m->rows,
-                                             .outputs = m->outputs,
+                                             .dims = pass_dims(&p, m->outputs),
                                              .ld = m->outputs});
 }
 

@@ -93,7 +93,6 @@ struct nethost {
 struct network {
     struct network_options o;
     struct machine *m;
-    uint32_t shards;
     struct network_bytes bytes; /* machine memory by kind */
     /* 0: a network with its memory. Else it is only counted: addresses up to here lie nowhere. */
     uint64_t counted;
@@ -111,7 +110,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
 /* One micro-batch through the training plan, and its loss (netrun.c). machine: the network's, or
  * one that takes its part. */
 struct pass net_train_pass(struct network *n, struct machine *machine, uint32_t micro);
-void net_issue_loss(struct network *n, struct pass *p, const struct act *logits);
+void net_issue_loss(struct network *n, struct pass *p, struct act logits);
 
 /* The rows of an earlier step are there once more, where they stream (netrows.c). */
 void net_feed_again(struct network *n, const struct step *again);
@@ -136,17 +135,6 @@ static inline void net_next_step(struct network *n, const struct step *now)
 {
     n->rows.next = *now;
     n->rows.carries = STREAM_NONE;
-}
-
-/* Elements of one shard of gradients. Shards beyond the first lack the parameters of the first
- * stage, which stand in front. */
-static inline uint64_t net_shard_stride(const struct model *m)
-{
-    return m->params - m->inputs.params;
-}
-static inline uint64_t net_grads(const struct model *m, uint32_t shards)
-{
-    return m->params + (shards - 1) * net_shard_stride(m);
 }
 
 #endif

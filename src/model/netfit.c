@@ -24,7 +24,7 @@ static void fit_on(struct fitting *f, const struct layer *l, const struct fit_sa
     mem_free(s.buffers);
 }
 
-void layer_fit(const struct layer *l, struct pass *p, const struct act *x)
+void layer_fit(const struct layer *l, struct pass *p, struct act x)
 {
     struct fitting *f = p->fitting;
     uint32_t width = l->in - l->hot.width;

@@ -12,8 +12,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
         .reals = b->reals,
         .shadow = n->weights.shadow,
         .acts = b->acts,
-        .rows = m->rows,
-        .shards = m->shards,
+        .dims = model_dims(m),
         .training = m->training,
         .ids = b->ids,
         .ids_ld = m->inputs.features.format.categories,
@@ -66,7 +65,6 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     struct pass p = net_pass(n, m, n->step.model, &n->step.batch);
     p.grads = n->step.grads;
     p.moved = n->step.moved;
-    p.shard_stride = net_shard_stride(n->step.model);
     p.now = n->step.now;
     p.from = n->rows.train.there.at;
     p.micro = micro;
@@ -75,7 +73,7 @@ struct pass net_train_pass(struct network *n, struct machine *m, uint32_t micro)
     return p;
 }
 
-void net_issue_loss(struct network *n, struct pass *p, const struct act *logits)
+void net_issue_loss(struct network *n, struct pass *p, struct act logits)
 {
     const struct model *m = n->step.model;
     loss_issue(n->o.loss, p, logits, pass_act(p, m->dlogits), n->step.batch.target, m->outputs,
@@ -97,9 +95,9 @@ static void issue_update(struct network *n, struct machine *machine)
     struct pass p = net_pass(n, machine, m, &t->batch);
     struct grads g = {.g = t->grads,
                       .part_weight = t->part_weight,
-                      .shard_stride = net_shard_stride(m),
+                      .shard_stride = p.dims.shard_stride,
                       .n = m->params,
-                      .shards = n->shards,
+                      .shards = p.dims.shards,
                       .group_count = m->group_count,
                       .groups = t->groups};
     optim_issue(n->o.optim, &p, n->weights.params, n->weights.shadow, t->m1, t->m2, &g, t->now,
@@ -114,7 +112,7 @@ static void issue_update(struct network *n, struct machine *machine)
                                           .first = t->first,
                                           .consumed = net_step_rows(n),
                                           .buffer_count = m->buffers,
-                                          .shards = n->shards,
+                                          .shards = p.dims.shards,
                                           .table_count = t->table_room});
 }
 

@@ -31,7 +31,8 @@ static bool plan_shapes(struct network *n, struct err *e)
     do {
         struct netshape *s = &n->answers.shapes[n->answers.shape_count];
         s->network = n;
-        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows, 1, false, e);
+        s->model = model_plan_on(n->m, n->o.model, n->o.features, rows, plan_shards(rows),
+                                 false, e);
         if (!s->model)
             return false;
         n->answers.shape_count++;
@@ -40,13 +41,13 @@ static bool plan_shapes(struct network *n, struct err *e)
     return true;
 }
 
-static bool plan_all(struct network *n, struct err *e)
+static bool plan_all(struct network *n, uint32_t shards, struct err *e)
 {
     if (!plan_shapes(n, e))
         return false;
     if (n->o.training)
         n->step.model =
-            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, n->shards, true, e);
+            model_plan_on(n->m, n->o.model, n->o.features, n->o.rows, shards, true, e);
     n->step.table_room = n->o.steps ? n->o.steps : 1;
     return n->step.model || !n->o.training;
 }
@@ -190,10 +191,10 @@ static bool alloc_gradients(struct network *n, struct err *e)
     const struct model *m = t->model;
     uint64_t *kind = &n->bytes.gradients;
     bool good = true;
-    t->grads = alloc(n, kind, net_grads(m, n->shards), sizeof(real), &good, e);
+    t->grads = alloc(n, kind, dims_arena(model_dims(m), m->params), sizeof(real), &good, e);
     t->sums = alloc(n, kind, net_sums(n->m, m), 1, &good, e);
-    t->part_loss = alloc(n, kind, n->shards, sizeof(double), &good, e);
-    t->part_weight = alloc(n, kind, n->shards, sizeof(double), &good, e);
+    t->part_loss = alloc(n, kind, m->shards, sizeof(double), &good, e);
+    t->part_weight = alloc(n, kind, m->shards, sizeof(double), &good, e);
     return good;
 }
 
@@ -240,15 +241,14 @@ static uint64_t scratch_of(struct network *n)
 }
 
 /* Whole, or only counted. */
-static struct network *make(const struct network_options *o, struct machine *m, bool counted,
-                            struct err *e)
+static struct network *make(const struct network_options *o, struct machine *m, uint32_t shards,
+                            bool counted, struct err *e)
 {
     struct network *n = mem_zero(1, sizeof *n);
     n->o = *o;
     n->m = m;
     n->counted = counted ? COUNTED_FROM : 0;
-    n->shards = o->training ? plan_shards(o->rows) : 1;
-    bool good = plan_all(n, e);
+    bool good = plan_all(n, shards, e);
     good = good && alloc_weights(n, e) && (!o->training || alloc_training(n, e)) &&
            (counted || machine_reserve(m, scratch_of(n), e));
     if (good)
@@ -260,16 +260,15 @@ static struct network *make(const struct network_options *o, struct machine *m, 
 struct network *network_new(const struct network_options *o, struct machine *m,
                             const struct plan *plan, struct err *e)
 {
-    assert(!o->training || (plan && plan->shards == plan_shards(o->rows)));
-    (void)plan;
-    return make(o, m, false, e);
+    assert(!o->training || (plan && plan->batch == o->rows));
+    return make(o, m, o->training ? plan->shards : 1, false, e);
 }
 
 bool network_need(const struct network_options *o, struct machine *m, struct network_bytes *b,
                   struct err *e)
 {
     *b = (struct network_bytes){0};
-    struct network *n = make(o, m, true, e);
+    struct network *n = make(o, m, plan_shards(o->rows), true, e);
     if (!n)
         return false;
     *b = n->bytes;

@@ -73,7 +73,8 @@ void model_name_weight(const struct model *m, uint64_t at, char *text, size_t ro
 static uint64_t bad_gradient(struct network *n)
 {
     const struct model *m = n->step.model;
-    uint64_t count = net_grads(m, n->shards), stride = net_shard_stride(m), worst = UINT64_MAX;
+    struct dims dims = model_dims(m);
+    uint64_t count = dims_arena(dims, m->params), stride = dims.shard_stride, worst = UINT64_MAX;
     real *g = mem_alloc(count, sizeof *g);
     machine_download(n->m, g, n->step.grads, (size_t)count * sizeof *g);
     for (uint64_t i = 0; i < count; i++) {
@@ -88,9 +89,9 @@ static uint64_t bad_gradient(struct network *n)
 static bool bad_loss(struct network *n)
 {
     bool bad = false;
-    double *loss = mem_alloc(n->shards, sizeof *loss);
-    machine_download(n->m, loss, n->step.part_loss, n->shards * sizeof *loss);
-    for (uint32_t i = 0; i < n->shards; i++)
+    double *loss = mem_alloc(n->step.model->shards, sizeof *loss);
+    machine_download(n->m, loss, n->step.part_loss, n->step.model->shards * sizeof *loss);
+    for (uint32_t i = 0; i < n->step.model->shards; i++)
         bad = bad || !isfinite(loss[i]);
     mem_free(loss);
     return bad;
@@ -101,7 +102,7 @@ static bool bad_micro(struct network *n, uint32_t micro, char *text, size_t room
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, n->m, micro);
-    const struct act *logits = model_forward(m, &p, n->step.batch.target);
+    struct act logits = model_forward(m, &p, n->step.batch.target);
     const struct layer *bad = first_bad(n, m->layers, m->layer_count);
     if (bad) {
         name_layer(m, bad, "the output", text, room);

@@ -83,7 +83,7 @@ static bool batch_plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static struct act *batch_forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act batch_forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct norm_spec *s = l->spec;
     real *mean = NULL, *inv = NULL;
@@ -97,8 +97,7 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
                                                       .x = x,
                                                       .now = p->now,
                                                       .from = p->from,
-                                                      .rows = p->rows,
-                                                      .width = l->in,
+                                                      .dims = pass_dims(p, l->in),
                                                       .ld = l->in,
                                                       .micro = p->micro,
                                                       .momentum = s->momentum,
@@ -111,8 +110,7 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
                           .running = reals_at(p->buffers, s->running),
                           .gamma = reals_at(p->params, s->scale),
                           .beta = reals_at(p->params, s->shift),
-                          .rows = p->rows,
-                          .width = l->in,
+                          .dims = pass_dims(p, l->in),
                           .ldx = l->in,
                           .ldy = l->in,
                           .epsilon = s->epsilon};
@@ -120,8 +118,8 @@ static struct act *batch_forward(const struct layer *l, struct pass *p, const st
     return op.y;
 }
 
-static void batch_backward(const struct layer *l, struct pass *p, const struct act *x,
-                           struct act *dy, struct act *dx, bool add)
+static void batch_backward(const struct layer *l, struct pass *p, struct act x,
+                           struct act dy, struct act dx, bool add)
 {
     const struct norm_spec *s = l->spec;
     real *mean = reals_at(p->reals, s->kept), *inv = reals_at(mean, l->in),
@@ -135,13 +133,12 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
                                                 .inv = inv,
                                                 .now = p->now,
                                                 .from = p->from,
-                                                .rows = p->rows,
-                                                .width = l->in,
+                                                .dims = pass_dims(p, l->in),
                                                 .ldx = l->in,
                                                 .lddy = l->in,
                                                 .micro = p->micro,
                                                 .more = p->more});
-    if (dx)
+    if (dx.at)
         op_bnorm_back(p->m, &(struct op_bnorm_back){.dx = dx,
                                                     .dy = dy,
                                                     .x = x,
@@ -151,8 +148,7 @@ static void batch_backward(const struct layer *l, struct pass *p, const struct a
                                                     .sums = sums,
                                                     .now = p->now,
                                                     .from = p->from,
-                                                    .rows = p->rows,
-                                                    .width = l->in,
+                                                    .dims = pass_dims(p, l->in),
                                                     .ldx = l->in,
                                                     .lddx = l->in,
                                                     .lddy = l->in,
@@ -197,17 +193,16 @@ static bool layer_plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static struct act *layer_forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act layer_forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct norm_spec *s = l->spec;
     struct op_lnorm op = {.y = pass_act(p, l->y),
                           .mean = p->training ? reals_at(p->reals, s->kept) : NULL,
-                          .inv = p->training ? reals_at(p->reals, s->kept + p->rows) : NULL,
+                          .inv = p->training ? reals_at(p->reals, s->kept + p->dims.rows) : NULL,
                           .x = x,
                           .gamma = reals_at(p->params, s->scale),
                           .beta = reals_at(p->params, s->shift),
-                          .rows = p->rows,
-                          .width = l->in,
+                          .dims = pass_dims(p, l->in),
                           .ldx = l->in,
                           .ldy = l->in,
                           .epsilon = s->epsilon};
@@ -215,8 +210,8 @@ static struct act *layer_forward(const struct layer *l, struct pass *p, const st
     return op.y;
 }
 
-static void layer_backward(const struct layer *l, struct pass *p, const struct act *x,
-                           struct act *dy, struct act *dx, bool add)
+static void layer_backward(const struct layer *l, struct pass *p, struct act x,
+                           struct act dy, struct act dx, bool add)
 {
     const struct norm_spec *s = l->spec;
     op_lnorm_back(p->m, &(struct op_lnorm_back){.dx = dx,
@@ -225,11 +220,9 @@ static void layer_backward(const struct layer *l, struct pass *p, const struct a
                                                 .dy = dy,
                                                 .x = x,
                                                 .mean = reals_at(p->reals, s->kept),
-                                                .inv = reals_at(p->reals, s->kept + p->rows),
+                                                .inv = reals_at(p->reals, s->kept + p->dims.rows),
                                                 .gamma = reals_at(p->params, s->scale),
-                                                .shard_stride = p->shard_stride,
-                                                .rows = p->rows,
-                                                .width = l->in,
+                                                .dims = pass_dims(p, l->in),
                                                 .ldx = l->in,
                                                 .lddx = l->in,
                                                 .lddy = l->in,

@@ -204,12 +204,13 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
                  real *m1, real *m2, const struct grads *g, struct step *now, double clip,
                  void *sums)
 {
+    struct act copy = shadow ? machine_shadow_of(p->m, shadow, 0) : no_act();
     op_norm2(p->m, &(struct op_norm2){.now = now, .sums = sums, .from = *g, .halt = 1});
     switch ((enum optim_kind)o->kind) {
     case OPTIM_SGD:
         op_sgd(p->m, &(struct op_sgd){.p = params,
                                       .m = m1,
-                                      .shadow = shadow,
+                                      .shadow = copy,
                                       .from = *g,
                                       .sums = sums,
                                       .now = now,
@@ -220,7 +221,7 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
     case OPTIM_RMSPROP:
         op_rmsprop(p->m, &(struct op_rmsprop){.p = params,
                                               .v = m1,
-                                              .shadow = shadow,
+                                              .shadow = copy,
                                               .from = *g,
                                               .sums = sums,
                                               .now = now,
@@ -233,7 +234,7 @@ void optim_issue(const struct optim_options *o, struct pass *p, real *params, vo
         op_adam(p->m, &(struct op_adam){.p = params,
                                         .m1 = m1,
                                         .m2 = m2,
-                                        .shadow = shadow,
+                                        .shadow = copy,
                                         .from = *g,
                                         .sums = sums,
                                         .now = now,

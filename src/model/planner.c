@@ -157,8 +157,7 @@ const struct param *param_find(const struct param_list *list, const char *name)
     return NULL;
 }
 
-/* Places are multiples of LINE, so that the form has room in their low bits. */
-static uint64_t reserve_acts(struct planner *p, uint32_t width, uint32_t form)
+static struct act_place reserve_acts(struct planner *p, uint32_t width, uint32_t form)
 {
     uint64_t count = (uint64_t)p->rows * width; /* below 2^64 */
     if (form != FORM_REAL) {
@@ -166,7 +165,8 @@ static uint64_t reserve_acts(struct planner *p, uint32_t width, uint32_t form)
         uint64_t each = machine_act_bytes(p->machine) / sizeof(uint16_t);
         count = (count + each - 1) / each;
     }
-    return reserve(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch") | form;
+    uint64_t at = reserve(p, &p->acts, count, MOST_ELEMENTS, "activations of a batch");
+    return (struct act_place){.at = at, .form = form};
 }
 
 static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
@@ -175,17 +175,17 @@ static uint32_t form_of(const struct planner *p, uint32_t width, bool back)
                                      : FORM_REAL;
 }
 
-uint64_t plan_plain(struct planner *p, uint32_t width)
+struct act_place plan_plain(struct planner *p, uint32_t width)
 {
     return reserve_acts(p, width, FORM_REAL);
 }
 
-uint64_t plan_acts(struct planner *p, uint32_t width)
+struct act_place plan_acts(struct planner *p, uint32_t width)
 {
     return reserve_acts(p, width, form_of(p, width, false));
 }
 
-uint64_t plan_back(struct planner *p, uint32_t width)
+struct act_place plan_back(struct planner *p, uint32_t width)
 {
     return reserve_acts(p, width, form_of(p, width, true));
 }

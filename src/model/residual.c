@@ -9,7 +9,8 @@ struct residual_spec {
     int type;
     const struct json *layers; /* read into children; not looked at afterwards */
     /* planned, where the width changes */
-    uint64_t weight, projected; /* a parameter; x w */
+    uint64_t weight;            /* a parameter */
+    struct act_place projected; /* x w */
 };
 
 static const char *const type_words[] = {"residual", NULL};
@@ -67,18 +68,17 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
                      init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), seed, model, l->position, 0);
 }
 
-static struct act *forward(const struct layer *l, struct pass *p, const struct act *x)
+static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct residual_spec *s = l->spec;
-    const struct act *f = layer_list_forward(l->children, l->child_count, p, x), *straight = x;
+    struct act f = layer_list_forward(l->children, l->child_count, p, x), straight = x;
     if (l->out != l->in) {
-        struct act *projected = pass_act(p, s->projected);
+        struct act projected = pass_act(p, s->projected);
         op_dense(p->m, &(struct op_dense){.y = projected,
                                           .x = x,
                                           .w = reals_at(p->params, s->weight),
                                           .shadow = pass_shadow(p, s->weight),
-                                          .rows = p->rows,
-                                          .in = l->in,
+                                          .dims = pass_dims(p, l->in),
                                           .out = l->out,
                                           .ldx = l->in,
                                           .ldy = l->out,
@@ -88,8 +88,7 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
     struct op_add op = {.y = pass_act(p, l->y),
                         .a = straight,
                         .b = f,
-                        .rows = p->rows,
-                        .width = l->out,
+                        .dims = pass_dims(p, l->out),
                         .ldy = l->out,
                         .lda = l->out,
                         .ldb = l->out};
@@ -98,8 +97,8 @@ static struct act *forward(const struct layer *l, struct pass *p, const struct a
 }
 
 /* The straight way first: the layers may overwrite dy, and then add to dx. */
-static void backward(const struct layer *l, struct pass *p, const struct act *x, struct act *dy,
-                     struct act *dx, bool add)
+static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
+                     struct act dx, bool add)
 {
     const struct residual_spec *s = l->spec;
     if (l->out != l->in)
@@ -111,9 +110,7 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                     .w = reals_at(p->params, s->weight),
                                                     .shadow = pass_shadow(p, s->weight),
                                                     .now = p->now,
-                                                    .shard_stride = p->shard_stride,
-                                                    .rows = p->rows,
-                                                    .in = l->in,
+                                                    .dims = pass_dims(p, l->in),
                                                     .out = l->out,
                                                     .ldx = l->in,
                                                     .ldy = l->out,
@@ -121,12 +118,11 @@ static void backward(const struct layer *l, struct pass *p, const struct act *x,
                                                     .lddy = l->out,
                                                     .add_dx = add,
                                                     .more = p->more});
-    else if (dx)
+    else if (dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,
-                                      .b = add ? dx : NULL,
-                                      .rows = p->rows,
-                                      .width = l->in,
+                                      .b = add ? dx : no_act(),
+                                      .dims = pass_dims(p, l->in),
                                       .ldy = l->in,
                                       .lda = l->in,
                                       .ldb = l->in});

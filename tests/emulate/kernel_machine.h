@@ -77,7 +77,7 @@ static void disown(struct machine *, const void *adopted)
 {
     memory_free((void *)(uintptr_t)adopted, 0);
 }
-static void act_download(struct machine *, real *to, const struct act *from, size_t rows,
+static void act_download(struct machine *, real *to, struct act from, size_t rows,
                          size_t width, size_t ld)
 {
     for (size_t i = 0; i < rows * width; i++)
@@ -114,9 +114,9 @@ static size_t shadow_bytes(const struct machine *, const struct group *, uint32_
 {
     return 0;
 }
-static const void *shadow_of(const struct machine *, const void *, uint64_t)
+static struct act shadow_of(const struct machine *, const void *, uint64_t)
 {
-    return NULL;
+    return no_act();
 }
 static void fence(struct machine *, uint32_t) {}
 static struct machine *open_kernels(const struct machine_options *, struct err *)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "form.cuh"
 #include "harness.h"
 #include "mlp.cuh"
 
@@ -18,9 +19,9 @@ struct shape {
     bool more, dx, aligned, gather, norm, drop, answers;
 };
 
-static struct act *act_of(float *x)
+static struct act act_of(float *x)
 {
-    return (struct act *)(void *)x;
+    return plain_act(x);
 }
 
 /* All that a stack reads and writes. inner: what nobody reads behind it, and fused layers keep to
@@ -110,6 +111,11 @@ static struct hot_inputs hot_of(const struct stack *s, const struct shape *h)
     return hot;
 }
 
+static struct dims dims_of(uint32_t rows, uint32_t width, uint64_t stride)
+{
+    return {rows, 1, width, plan_shards(rows), stride};
+}
+
 /* What follows the product of layer i: takes its y, gives what the next one reads. */
 static float *make_follow(struct stack *s, const struct shape *h, int i, float *y)
 {
@@ -118,17 +124,17 @@ static float *make_follow(struct stack *s, const struct shape *h, int i, float *
     if (h->norm) {
         struct op_lnorm *n = &s->norm[i];
         float *factors = device_numbers(20 + (uint32_t)i, 2 * (size_t)out, NULL);
-        *n = {act_of(output(s, size, true)), h->answers ? NULL : output(s, rows),
-              h->answers ? NULL : output(s, rows), act_of(y), factors, factors + out, rows, out,
-              out, out, 1e-5};
-        y = (float *)n->y;
+        *n = {{dims_of(rows, out, 0)}, act_of(output(s, size, true)),
+              h->answers ? NULL : output(s, rows), h->answers ? NULL : output(s, rows), act_of(y),
+              factors, factors + out, out, out, 1e-5};
+        y = (float *)n->y.at;
         put(s, OP_lnorm, n);
     }
     if (h->norm && h->act != ACT_NONE) {
         struct op_act *a = &s->act[i];
-        *a = {act_of(output(s, size, h->drop)), act_of(y), rows, out, out, out, h->act,
-              h->answers, 0.3};
-        y = (float *)a->y;
+        *a = {{dims_of(rows, out, 0)}, act_of(output(s, size, h->drop)), act_of(y), out, out,
+              h->act, h->answers, 0.3};
+        y = (float *)a->y.at;
         put(s, OP_act, a);
     }
     if (h->drop) {
@@ -138,12 +144,13 @@ static float *make_follow(struct stack *s, const struct shape *h, int i, float *
         d->kept = out % 16 ? NULL : device_room(size / 8);
         d->now = s->now;
         d->rows = rows;
+        d->shards = plan_shards(rows);
         d->width = d->ldx = d->ldy = out;
         d->layer = (uint32_t)(3 * i + 2);
         d->micro = h->more;
         d->threshold = 1u << 30;
         d->scale = 1 / 0.75;
-        y = (float *)d->y;
+        y = (float *)d->y.at;
         put(s, OP_dropout, d);
     }
     return y;
@@ -159,9 +166,10 @@ static void make_forward(struct stack *s, const struct shape *h, float *x, float
         a->x = act_of(x);
         a->y = act_of(x = output(s, size, hidden && h->drop && !h->norm));
         a->act = hidden && !h->norm ? h->act : (uint32_t)ACT_NONE;
-        a->z = ACT_NEEDS_Z(a->act) && !h->answers ? act_of(output(s, size, true)) : NULL;
+        a->z = ACT_NEEDS_Z(a->act) && !h->answers ? act_of(output(s, size, true)) : no_act();
         a->w = params + at[i];
         a->rows = h->rows;
+        a->shards = plan_shards(h->rows);
         a->in = a->ldx = h->width[i];
         a->out = a->ldy = a->ldz = h->width[i + 1];
         a->hot = i == 0 ? hot_of(s, h) : hot_inputs{};
@@ -191,17 +199,17 @@ static float *back_follow(struct stack *s, const struct shape *h, int i, float *
     if (h->norm && h->act != ACT_NONE) {
         const struct op_act *a = &s->act[i];
         struct op_act_back *b = &s->act_back[i];
-        *b = {act_of(output(s, size)), act_of(d), a->x, rows, out, out, out, out, h->act, 0, 0,
-              a->slope};
-        d = (float *)b->dx;
+        *b = {{dims_of(rows, out, 0)}, act_of(output(s, size)), act_of(d), a->x, out, out, out,
+              h->act, 0, 0, a->slope};
+        d = (float *)b->dx.at;
         put(s, OP_act_back, b);
     }
     if (h->norm) {
         const struct op_lnorm *n = &s->norm[i];
         struct op_lnorm_back *b = &s->norm_back[i];
-        *b = {act_of(output(s, size)), grads, grads + out, act_of(d), n->x, n->mean, n->inv,
-              n->gamma, stride, rows, out, out, out, out, 0, h->more, 0};
-        d = (float *)b->dx;
+        *b = {{dims_of(rows, out, stride)}, act_of(output(s, size)), grads, grads + out, act_of(d),
+              n->x, n->mean, n->inv, n->gamma, out, out, out, 0, h->more, 0};
+        d = (float *)b->dx.at;
         put(s, OP_lnorm_back, b);
     }
     return d;
@@ -230,6 +238,7 @@ static void make_back(struct stack *s, const struct shape *h, float *dy, float *
         b->hot = a->hot;
         b->shard_stride = n;
         b->rows = a->rows;
+        b->shards = a->shards;
         b->in = b->ldx = b->lddx = a->in;
         b->out = b->ldy = b->ldz = b->lddy = a->out;
         b->act = a->act;
@@ -265,6 +274,7 @@ static void make_loss(struct stack *s, const struct shape *h, float *d)
     c->target = h->gather ? s->gather.target : device_array(target, h->rows);
     c->weight = h->gather ? s->gather.weight : weight;
     c->rows = h->rows;
+    c->shards = plan_shards(h->rows);
     c->classes = c->ld = c->ldd = h->classes;
     c->kind = h->kind;
     c->more = h->more;
@@ -278,6 +288,7 @@ static void make_loss(struct stack *s, const struct shape *h, float *d)
     v->target = c->target;
     v->weight = c->weight;
     v->rows = h->rows;
+    v->shards = plan_shards(h->rows);
     v->ld = v->ldd = 1;
     v->kind = h->kind;
     v->more = h->more;
@@ -306,7 +317,7 @@ static void make(struct stack *s, const struct shape *h)
     }
     float *x = device_numbers(1, h->rows * (size_t)h->width[0] + 1, NULL);
     if (h->gather)
-        x = (float *)s->gather.x;
+        x = (float *)s->gather.x.at;
     make_forward(s, h, x, device_numbers(2, n, NULL), at);
     s->grads = s->buffers;
     s->params = n;

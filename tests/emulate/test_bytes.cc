@@ -9,12 +9,12 @@ static uint32_t width = 96, rows = 160;
 
 struct stack {
     uint32_t in[LAYERS], out[LAYERS];
-    struct act *y[LAYERS], *dy[LAYERS], *x;
+    struct act y[LAYERS], dy[LAYERS], x;
     float *w[LAYERS], *b[LAYERS], *dw[LAYERS];
-    struct act *shadow[LAYERS];
+    struct act shadow[LAYERS];
 };
 
-static struct act *room(uint64_t n, uint32_t form)
+static struct act room(uint64_t n, uint32_t form)
 {
     return form_act(device_room((size_t)n * form_bytes(form)), form);
 }
@@ -38,7 +38,7 @@ static struct stack stack_of(struct products by)
         if (form_product(by.how) == FORM_REAL)
             continue;
         s.shadow[i] = room(n, form_product(by.how));
-        cuda_round(NULL, form_memory(s.shadow[i]), s.w[i], form_product(by.how), n);
+        cuda_round(NULL, s.shadow[i].at, s.w[i], form_product(by.how), n);
     }
     return s;
 }
@@ -74,7 +74,7 @@ static uint64_t step_bytes(enum product how)
         g->x = f->x;
         g->y = f->y;
         g->dy = s.dy[i];
-        g->dx = i ? s.dy[i - 1] : NULL;
+        g->dx = i ? s.dy[i - 1] : no_act();
         g->w = f->w;
         g->shadow = f->shadow;
         g->dw = s.dw[i];
@@ -98,8 +98,8 @@ static uint64_t product_bytes(enum product how, bool half)
     enum { SIDES = 256, DEPTH = 64 };
     uint32_t form = half ? form_product(how) : (uint32_t)FORM_REAL;
     float *x = device_numbers(1, SIDES * DEPTH, NULL);
-    struct act *copy = room(SIDES * DEPTH, form);
-    cuda_round(NULL, form_memory(copy), x, form, SIDES * DEPTH);
+    struct act copy = room(SIDES * DEPTH, form);
+    cuda_round(NULL, copy.at, x, form, SIDES * DEPTH);
     struct gemm g = {};
     g.a = g.b = copy;
     g.c = room(SIDES * SIDES, form);

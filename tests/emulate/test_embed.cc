@@ -2,6 +2,7 @@
  * through them; the same bits, and the sums of a reference in double. */
 #include <math.h>
 
+#include "form.cuh"
 #include "harness.h"
 #include "kernels.h"
 
@@ -46,9 +47,9 @@ static void test_tables(uint32_t rows, const struct table *tables, bool more)
     float *dx_host, *before, *looked = device_numbers(2, size, &before);
     float *sorted = device_numbers(2, size, NULL);
     float *dx = device_numbers(1, (size_t)rows * (width + 2), &dx_host);
-    struct op_embed_back a = {looked, (const struct act *)(const void *)dx, ids,
-                              device_array(columns, COLUMNS), NULL, rows, width + 2, ids_ld,
-                              COLUMNS, more, 0};
+    struct op_embed_back a = {{{rows, 1, width + 2, 1, 0}}, looked, plain_act(dx), ids,
+                              device_array(columns, COLUMNS), NULL, width + 2, ids_ld, COLUMNS,
+                              more, 0, 0};
     is_int((int64_t)cuda_embed_back_scratch(&a), 0, "few categories ask for nothing");
     cuda_embed_back(NULL, &a, NULL);
     a.grads = sorted;

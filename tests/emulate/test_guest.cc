@@ -44,9 +44,9 @@ static struct gemm plain_gemm()
     return g;
 }
 
-static bool same_rows(const struct act *x, const struct act *y, uint32_t ld)
+static bool same_rows(struct act x, struct act y, uint32_t ld)
 {
-    const float *a = (const float *)form_memory(x), *b = (const float *)form_memory(y);
+    const float *a = (const float *)x.at, *b = (const float *)y.at;
     bool same = true;
     for (int r = 0; r < ROWS; r++)
         same = same && memcmp(a + r * ld, b + r * ld, OUT * sizeof *a) == 0;
@@ -59,18 +59,18 @@ static void test_end(const struct end *e)
     for (EACH_ORDER(order)) {
         struct gemm plain = plain_gemm(), g = plain;
         g.bias = e->bias ? device_numbers(3, OUT, NULL) : NULL;
-        g.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : NULL;
+        g.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : no_act();
         g.z_row = OUT;
-        g.by = e->by ? plain_act(device_numbers(4, ROWS * OUT, NULL)) : NULL;
+        g.by = e->by ? plain_act(device_numbers(4, ROWS * OUT, NULL)) : no_act();
         g.by_row = OUT;
         g.act = e->act;
         if (e->hot) {
             g.hot = hot_inputs_of();
-            g.hot_b = (const float *)(const void *)g.b;
+            g.hot_b = (const float *)g.b.at;
         }
         struct gemm whole = g;
         whole.c = plain_act(device_empty<float>(ROWS * LD));
-        whole.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : NULL;
+        whole.z = e->z ? plain_act(device_empty<float>(ROWS * OUT)) : no_act();
         gemm_simt(NULL, &whole);
         gemm_simt(NULL, &plain); /* as a guest leaves it */
         guest_finish(NULL, &g);

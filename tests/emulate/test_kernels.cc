@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "form.cuh"
 #include "harness.h"
 #include "kernels.h"
 
@@ -55,7 +56,7 @@ static void test_gather(bool shuffle, bool index, uint32_t classes, uint32_t who
     from.features = device_array(&features, 1);
     struct op_gather a = {};
     float *x = device_empty<float>(ROWS * 41);
-    a.x = (struct act *)(void *)x;
+    a.x = plain_act(x);
     a.ids = device_empty<int32_t>(ROWS * 2);
     a.target = device_empty<float>(ROWS);
     a.weight = device_empty<float>(ROWS);

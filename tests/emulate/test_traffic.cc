@@ -112,9 +112,9 @@ static void count_operation(struct machine *m, enum op_id op)
     opcase_free(d);
 }
 
-static struct act *act_of(size_t n)
+static struct act act_of(size_t n)
 {
-    return (struct act *)(void *)device_numbers(1, n, NULL);
+    return plain_act(device_numbers(1, n, NULL));
 }
 
 /* A step of 14-128-128-2 with 256 rows, as it is recorded: what belongs together goes together. */
@@ -167,7 +167,7 @@ static void count_step(struct machine *m)
         a->act = i < LAYERS - 1 ? ACT_RELU : ACT_NONE;
         struct op_dense_back *b = &back[i];
         b->dy = act_of(ROWS * width[i + 1]);
-        b->dx = i ? back[i - 1].dy : NULL;
+        b->dx = i ? back[i - 1].dy : no_act();
         b->dw = grads + at;
         b->db = b->dw + width[i] * width[i + 1];
         b->x = a->x;
@@ -232,10 +232,10 @@ static void count_step(struct machine *m)
 }
 
 /* n numbers kept in bf16. */
-static struct act *half_of(size_t n)
+static struct act half_of(size_t n)
 {
-    struct act *half = form_act(device_empty<uint16_t>(n), FORM_BF16);
-    cuda_round(NULL, form_memory(half), device_numbers(1, n, NULL), FORM_BF16, n);
+    struct act half = form_act(device_empty<uint16_t>(n), FORM_BF16);
+    cuda_round(NULL, half.at, device_numbers(1, n, NULL), FORM_BF16, n);
     return half;
 }
 

@@ -206,7 +206,7 @@ static uint32_t part_of(uint32_t k, uint32_t parts, uint32_t part)
     return at < k ? (uint32_t)at : k;
 }
 
-static struct act *in_sixteen(const float *x, size_t n, enum product how)
+static struct act in_sixteen(const float *x, size_t n, enum product how)
 {
     uint16_t *to = device_empty<uint16_t>(n);
     for (size_t i = 0; i < n; i++)

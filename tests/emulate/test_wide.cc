@@ -39,7 +39,7 @@ static void test_sized(int which, uint32_t m, uint32_t n, uint32_t k)
         g.sums = which == 2 ? to + (size_t)m * n : NULL;
         g.act = which == 0 ? ACT_GELU : ACT_NONE;
         g.bias = which == 0 ? y : NULL;
-        g.z = which == 0 ? plain_act(z) : NULL;
+        g.z = which == 0 ? plain_act(z) : no_act();
         g.z_row = n;
         gemm_simt_sized(NULL, &g, (enum simt_size)size);
         first = first ? first : to;
@@ -114,10 +114,10 @@ static void test_wide(int which, enum product how, uint32_t m, uint32_t n, uint3
 }
 
 /* A copy in 16 bits of what lies on the device, and the numbers rounded as it is. */
-static struct act *device_rounded(float *x, size_t n, uint32_t form)
+static struct act device_rounded(float *x, size_t n, uint32_t form)
 {
-    struct act *copy = form_act(device_empty<uint16_t>(n), form);
-    cuda_round(NULL, form_memory(copy), x, form, n);
+    struct act copy = form_act(device_empty<uint16_t>(n), form);
+    cuda_round(NULL, copy.at, x, form, n);
     for (size_t i = 0; i < n; i++)
         x[i] = form_get(copy, i);
     shadow_written(x, n * 4);
@@ -132,11 +132,11 @@ static void test_half(int which, enum product how, uint32_t m, uint32_t n, uint3
     size_t room = 2 * ((size_t)m * n + n), written = which == 2 ? room : (size_t)m * n;
     float *x = device_numbers(1, (size_t)m * k, NULL), *y = device_numbers(2, (size_t)n * k, NULL);
     float *bias = device_numbers(3, n, NULL), *by = device_numbers(4, (size_t)m * n, NULL);
-    struct act *x16 = device_rounded(x, (size_t)m * k, form);
-    struct act *y16 = device_rounded(y, (size_t)n * k, form);
-    struct act *by16 = device_rounded(by, (size_t)m * n, form);
+    struct act x16 = device_rounded(x, (size_t)m * k, form);
+    struct act y16 = device_rounded(y, (size_t)n * k, form);
+    struct act by16 = device_rounded(by, (size_t)m * n, form);
     float *c[3], *z[3];
-    struct act *c16[3], *z16[3];
+    struct act c16[3], z16[3];
     for (int i = 0; i < 3; i++) { /* fp32, small tiles, large ones */
         c[i] = device_numbers(5, room, NULL);
         z[i] = device_numbers(6, room, NULL);
@@ -178,7 +178,7 @@ static void test_half(int which, enum product how, uint32_t m, uint32_t n, uint3
         far = fmax(far, fabs((double)(one - c[0][i])) / fmax(1, fabs((double)c[0][i])));
     }
     for (size_t i = 0; i < (size_t)m * n && which == 0; i++) {
-        same &= memcmp((uint16_t *)form_memory(z16[1]) + i, (uint16_t *)form_memory(z16[2]) + i,
+        same &= memcmp((uint16_t *)z16[1].at + i, (uint16_t *)z16[2].at + i,
                        2) == 0;
         same &= form_get(z16[1], i) == form_round(z16[1], z[0][i]);
     }
@@ -193,8 +193,8 @@ static void test_half(int which, enum product how, uint32_t m, uint32_t n, uint3
 static void test_round(uint32_t form, size_t n)
 {
     float *x = device_numbers(7, n, NULL);
-    struct act *copy = form_act(device_empty<uint16_t>(n), form);
-    cuda_round(NULL, form_memory(copy), x, form, n);
+    struct act copy = form_act(device_empty<uint16_t>(n), form);
+    cuda_round(NULL, copy.at, x, form, n);
     bool same = true;
     for (size_t i = 0; i < n; i++)
         same &= form_get(copy, i) == (form == FORM_BF16 ? to_float(to_bf16(x[i]))

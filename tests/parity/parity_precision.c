@@ -92,11 +92,11 @@ static struct operand operand(struct machine *m, const struct rounding *k, size_
     mem_free(host);
     return o;
 }
-static struct act *formed(void *memory, uint32_t form)
+static struct act formed(void *memory, uint32_t form)
 {
-    return (struct act *)((uintptr_t)memory | form);
+    return (struct act){.at = memory, .form = form};
 }
-static struct act *act_of(const struct operand *o, uint32_t form)
+static struct act act_of(const struct operand *o, uint32_t form)
 {
     return formed(o->device, form);
 }
@@ -139,6 +139,7 @@ static double times_worse(const float *got, struct side a, struct side b, uint32
 struct results { float *y, *dx, *dw, *db; uint32_t form_y, form_dx; };
 
 /* One layer forward and back; shards are summed. */
+#define OF(of_rows) .rows = (of_rows), .steps = 1, .shards = plan_shards(of_rows)
 static struct results layer(struct machine *m, const struct shape *s, const struct operand *x,
                             const struct operand *w, const struct operand *dy, double scale,
                             const struct rounding *k)
@@ -152,14 +153,14 @@ static struct results layer(struct machine *m, const struct shape *s, const stru
                         mem_zero(stride, sizeof *r.dw), NULL,
                         k->all ? machine_act_form(m, s->rows, s->out, false) : FORM_REAL,
                         k->all ? machine_act_form(m, s->rows, s->in, true) : FORM_REAL};
-    struct act *to_y, *to_dx;
+    struct act to_y, to_dx;
     float *y = machine_alloc(m, ys * sizeof *y, &e), *dx = machine_alloc(m, xs * sizeof *dx, &e);
     float *dw = machine_alloc(m, shards * stride * sizeof *dw, &e);
     float *host = mem_zero(stride, sizeof *host);
     struct step now = {.scale = scale > 1 ? scale : 0}, *at = machine_alloc(m, sizeof now, &e);
     float *plain = machine_alloc(m, ws * sizeof *plain, &e); /* the weight, where `w` is a copy */
     if (y && dx && dw && at && plain) {
-        const void *shadow = form ? act_of(w, form) : NULL;
+        struct act shadow = form ? act_of(w, form) : no_act();
         real *weight = form ? plain : w->device;
         machine_upload(m, at, &now, sizeof now);
         for (size_t i = 0; i < ws; i++)
@@ -170,12 +171,12 @@ static struct results layer(struct machine *m, const struct shape *s, const stru
         to_dx = formed(dx, r.form_dx);
         memset(r.dw, 0, ws * sizeof *r.dw);
         op_dense(m, &(struct op_dense){.y = to_y, .x = act_of(x, form), .w = weight,
-                                       .shadow = shadow, .rows = s->rows, .in = s->in,
+                                       .shadow = shadow, OF(s->rows), .in = s->in,
                                        .out = s->out, .ldx = s->in, .ldy = s->out});
         op_dense_back(m, &(struct op_dense_back){
             .dx = to_dx, .dw = (real *)dw, .db = (real *)dw + ws,
             .dy = act_of(dy, form), .x = act_of(x, form), .w = weight, .shadow = shadow,
-            .now = form ? NULL : at, .shard_stride = stride, .rows = s->rows, .in = s->in,
+            .now = form ? NULL : at, .shard_stride = stride, OF(s->rows), .in = s->in,
             .out = s->out, .ldx = s->in, .lddx = s->in, .lddy = s->out});
         machine_act_download(m, r.y, to_y, s->rows, s->out, s->out);
         machine_act_download(m, r.dx, to_dx, s->rows, s->in, s->in);

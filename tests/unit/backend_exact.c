@@ -27,13 +27,15 @@ static void fill(real *to, size_t count, uint64_t seed, double scale)
         to[i] = (real)(scale * rng_normal(seed, i, 0, 0, RNG_TEST));
 }
 
+#define OF(of_rows) .rows = (of_rows), .steps = 1, .shards = plan_shards(of_rows)
+
 /* One answer on its way: y and x are [rows][ld]. */
 struct answer {
     const struct layer *l;
     uint32_t rows, ld;
     const real *p;
-    const void *shadow;
-    struct act *x, *y;
+    struct act shadow;
+    struct act x, y;
 };
 
 /* dense, layer norm, batch norm with running statistics, one after the other. */
@@ -44,17 +46,17 @@ static void issue_answer(void *context, struct machine *m)
     uint32_t rows = c->rows, ld = c->ld;
     const real *b = c->p + (size_t)l->in * l->out, *gamma = b + l->out, *beta = gamma + l->out,
         *running = beta + l->out;
-    struct act *o = c->y;
-    op_dense(m, &(struct op_dense){.y = o, .x = c->x, .w = c->p, .b = b, .rows = rows, .in = l->in,
+    struct act o = c->y;
+    op_dense(m, &(struct op_dense){.y = o, .x = c->x, .w = c->p, .b = b, OF(rows), .in = l->in,
                                    .out = l->out, .shadow = c->shadow, .ldx = ld, .ldy = ld,
                                    .act = l->act == ACT_GELU ? ACT_NONE : l->act, .exact = 1,
                                    .slope = 0.1});
-    op_act(m, &(struct op_act){.y = o, .x = o, .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
+    op_act(m, &(struct op_act){.y = o, .x = o, OF(rows), .width = l->out, .ldx = ld, .ldy = ld,
                                .act = l->act == ACT_GELU ? ACT_GELU : ACT_NONE});
-    op_lnorm(m, &(struct op_lnorm){.y = o, .x = o, .gamma = gamma, .beta = beta, .rows = rows,
+    op_lnorm(m, &(struct op_lnorm){.y = o, .x = o, .gamma = gamma, .beta = beta, OF(rows),
                                    .width = l->out, .ldx = ld, .ldy = ld, .epsilon = 1e-5});
     op_bnorm(m, &(struct op_bnorm){.y = o, .x = o, .running = running, .gamma = gamma, .beta = beta,
-                                   .rows = rows, .width = l->out, .ldx = ld, .ldy = ld,
+                                   OF(rows), .width = l->out, .ldx = ld, .ldy = ld,
                                    .epsilon = 1e-5});
 }
 
@@ -68,8 +70,8 @@ static void answer(struct machine *m, const struct layer *l, uint32_t rows, uint
             sizeof *out);
     for (uint32_t r = 0; r < rows; r++)
         memcpy(in + (size_t)r * ld, x + (size_t)r * l->in, l->in * sizeof *in);
-    struct answer c = {l, rows, ld, p, shadow ? machine_shadow_of(m, shadow, 0) : NULL,
-                       (struct act *)(void *)in, (struct act *)(void *)out};
+    struct answer c = {l, rows, ld, p, shadow ? machine_shadow_of(m, shadow, 0) : no_act(),
+                       {.at = in}, {.at = out}};
     struct routine *r = machine_record(m, issue_answer, &c);
     machine_play(m, r, 1);
     machine_act_download(m, y, c.y, rows, l->out, ld);

@@ -3,7 +3,10 @@
 #include "tap.h"
 
 #include <fenv.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/thread.h"
@@ -248,6 +251,106 @@ static void memory(void)
     machine_close(m);
 }
 
+/* --- shapes and shards --- */
+
+enum { IN = 7, OUT = 5, WEIGHTS = IN * OUT };
+struct layer {
+    real x[600 * IN], y[600 * OUT], dy[600 * OUT], w[WEIGHTS], dw[20 * WEIGHTS];
+};
+
+/* The way back of a dense layer, and the layer itself, in the shape `d`. */
+static void run_layer(struct machine *m, struct layer *l, struct dims d)
+{
+    for (int i = 0; i < 600 * OUT; i++)
+        l->dy[i] = (real)(i * 7 % 11) / 8 - (real)0.5;
+    for (int i = 0; i < 600 * IN; i++)
+        l->x[i] = (real)(i * 5 % 13) / 8 - (real)0.75;
+    for (int i = 0; i < WEIGHTS; i++)
+        l->w[i] = (real)(i % 3) - 1;
+    for (int i = 0; i < 20 * WEIGHTS; i++)
+        l->dw[i] = 77;
+    d.width = IN;
+    op_dense(m, &(struct op_dense){.dims = d, .y = {.at = l->y}, .x = {.at = l->x}, .w = l->w,
+                                   .out = OUT, .ldx = IN, .ldy = OUT});
+    op_dense_back(m, &(struct op_dense_back){.dims = d, .dw = l->dw, .dy = {.at = l->dy},
+                                             .x = {.at = l->x}, .w = l->w, .out = OUT, .ldx = IN,
+                                             .ldy = OUT, .lddy = OUT});
+}
+
+static double sum_of(const struct layer *l, unsigned shards, int i)
+{
+    double sum = 0;
+    for (unsigned s = 0; s < shards; s++)
+        sum += (double)l->dw[s * WEIGHTS + (unsigned)i];
+    return sum;
+}
+
+/* The run says in how many shards gradients are summed, whatever the rows of an operation. */
+static void shards(void)
+{
+    struct machine *m = open_with("", "none");
+    struct layer *a = mem_zero(1, sizeof *a), *b = mem_zero(1, sizeof *b);
+    struct dims own = {.rows = 600, .steps = 1, .shards = 3, .shard_stride = WEIGHTS};
+    struct dims rule = own;
+    rule.shards = plan_shards(600);
+    run_layer(m, a, own);
+    run_layer(m, b, rule);
+    uint64_t arena = dims_arena(own, WEIGHTS), touched = 0;
+    is_int((int64_t)arena, 3 * WEIGHTS, "an arena of three shards");
+    for (uint64_t i = arena; i < 20 * WEIGHTS; i++)
+        touched += a->dw[i] < 77 || a->dw[i] > 77;
+    is_int((int64_t)touched, 0, "600 rows in three shards write nothing behind them");
+    ok(a->dw[arena - 1] < 77, "but the last of them");
+    bool same = true;
+    for (int i = 0; i < WEIGHTS; i++)
+        same &= fabs(sum_of(a, 3, i) - sum_of(b, rule.shards, i)) < 1e-3;
+    ok(same, "their sum is that of nine shards");
+    mem_free(a);
+    mem_free(b);
+    machine_close(m);
+}
+
+/* Steps of a row count as rows to an operation that treats each alike. */
+static void steps(void)
+{
+    struct machine *m = open_with("", "none");
+    struct layer *a = mem_zero(1, sizeof *a), *b = mem_zero(1, sizeof *b);
+    run_layer(m, a, (struct dims){.rows = 600, .steps = 1, .shards = 2, .shard_stride = WEIGHTS});
+    run_layer(m, b, (struct dims){.rows = 120, .steps = 5, .shards = 2, .shard_stride = WEIGHTS});
+    ok(memcmp(a, b, sizeof *a) == 0, "120 rows of 5 steps are as 600 rows");
+    mem_free(a);
+    mem_free(b);
+    machine_close(m);
+}
+
+/* An operation without shards, or with steps that it does not know, is a bug: it is not run. */
+static bool is_refused(enum op_id op, const void *arguments)
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct machine *m = open_with("", "none");
+        signal(SIGABRT, SIG_DFL);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(0);
+        machine_issue(m, op, arguments);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void bad_dims(void)
+{
+    ok(is_refused(OP_act, &(struct op_act){.rows = 0, .steps = 1}), "no shards");
+    ok(is_refused(OP_act, &(struct op_act){.rows = 0, .shards = 1}), "no steps");
+    ok(is_refused(OP_loss_class, &(struct op_loss_class){.rows = 0, .steps = 2, .shards = 1}),
+       "a loss of rows with several steps");
+    ok(!is_refused(OP_act, &(struct op_act){.rows = 0, .steps = 2, .shards = 1}),
+       "an activation of such rows is good");
+}
+
 int main(void)
 {
     struct cpu_info info;
@@ -258,6 +361,9 @@ int main(void)
     bad_step();
     two_networks();
     memory();
+    shards();
+    steps();
+    bad_dims();
     if (sizeof(real) == sizeof(float))
         plans();
     is_int(mem_in_use(), 0, "everything was given back");

@@ -77,9 +77,11 @@ static void issue_changing(void *context, struct machine *m)
 {
     struct changing *c = context;
     for (uint32_t i = 0; i < c->times; i++)
-        op_act(m, &(struct op_act){.y = (struct act *)(void *)c->y,
-                                   .x = (const struct act *)(const void *)c->x,
+        op_act(m, &(struct op_act){.y = {.at = c->y},
+                                   .x = {.at = c->x},
                                    .rows = 1,
+                                   .steps = 1,
+                                   .shards = 1,
                                    .width = c->width,
                                    .ldx = 8,
                                    .ldy = 8,
