@@ -56,7 +56,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     if (good)
         cuda_wgmma_begin(m, o->precision);
     if (good)
-        cuda_guests_begin(m, o);
+        cuda_guest_begin(m);
     good = good && !cuda_lost(m);
     return good ? &m->head : give_up(m, e);
 }
@@ -65,7 +65,7 @@ static void cuda_close(struct machine *machine)
 {
     struct card *m = card_of(machine);
     cuda_expect(machine, m->longest);
-    cuda_guests_end(m);
+    cuda_guest_end(m);
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         slot_close(m, &m->slots[i]);
     cuda_memory_close(m);
@@ -111,7 +111,7 @@ static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct 
     snprintf(plan->blas_core, sizeof plan->blas_core, "none");
     snprintf(plan->precision, sizeof plan->precision, "%s", cuda_precision_name(m));
     plan->version = CUDA_VERSION_OF_CODE;
-    cuda_guests_plan(m, plan);
+    cuda_guest_plan(m, plan);
     cuda_wgmma_plan(m, plan);
 }
 
@@ -119,7 +119,7 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
 {
     cuda_precision_obey(card_of(m), plan->precision);
     cuda_wgmma_obey(card_of(m), plan);
-    cuda_guests_obey(card_of(m), plan);
+    cuda_guest_obey(card_of(m), plan);
 }
 
 /* --- waiting --- */

@@ -120,7 +120,7 @@ struct card {
     struct products products;
     bool wgmma;            /* large ones of 16 bits are those of warpgroups */
     char precision_why[96];
-    struct guests *guests; /* libraries that may serve: cuda_guest.cu */
+    struct guest_use *guest; /* cuBLASLt: cuda_guest.cu */
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
     cudaEvent_t *marks;    /* [MACHINE_MARKS], made when first passed; NULL: none ever */
@@ -214,14 +214,14 @@ void cuda_wgmma_begin(struct card *m, const char *wish);
 void cuda_wgmma_plan(const struct card *m, struct plan *plan);
 void cuda_wgmma_obey(struct card *m, const struct plan *plan);
 
-/* --- libraries that may serve in the place of kernels: cuda_guest.cu --- */
+/* --- cuBLASLt in the place of product kernels: cuda_guest.cu --- */
 
-void cuda_guests_begin(struct card *m, const struct machine_options *o);
-void cuda_guests_end(struct card *m);
-void cuda_guests_plan(const struct card *m, struct plan *plan);
-void cuda_guests_obey(struct card *m, const struct plan *plan);
-/* Scratch that this operation asks for besides, where a guest may do it. */
-size_t cuda_guests_scratch(const struct card *m, enum op_id op);
+void cuda_guest_begin(struct card *m);
+void cuda_guest_end(struct card *m);
+void cuda_guest_plan(const struct card *m, struct plan *plan);
+void cuda_guest_obey(struct card *m, const struct plan *plan);
+/* Bytes of scratch that the library needs for this operation. */
+size_t cuda_guest_scratch(const struct card *m, enum op_id op);
 
 /* --- slots: cuda_slot.cu --- */
 

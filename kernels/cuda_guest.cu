@@ -1,31 +1,81 @@
-/* cuda_guest.cu - guests on a card: which may serve, opened before the plan is made, so that the
- * plan tells; obeyed as a plan has it; off after their first failure. */
+/* cuda_guest.cu - cuBLASLt in the place of our product kernels, to compare both on a card
+ * (scripts/gpu_verify.sh). It serves where a test build is told DNN_GUESTS=always (base/fault.h),
+ * and where a plan has it; no card has measured yet from which sizes it pays, so nothing chooses it.
+ *
+ * Its matrices run down columns, ours along rows: it is given C' = B' A', as they lie: in fp32, or
+ * in the 16 bits that a training keeps, with sums in fp32. It may not split k, so that the same
+ * shapes give the same bits. It is asked about a shape when that is met first, never in a capture.
+ * After its first failure our kernels serve. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda_guest.cuh"
+#include "cuda.cuh"
+#include "guest.cuh"
 
-/* As before the first failure: kernels that nobody has used yet may not begin in a capture. */
-static bool everything(const struct machine *machine)
-{
-    const struct card *m = card_of(machine);
-    bool serves = false;
-    for (int i = 0; m->guests && i < GUESTS; i++)
-        serves |= m->guests->use[i].on || m->guests->use[i].failed;
-    return serves && guest_rule_always();
+extern "C" {
+#include "backend/guests.h"
 }
 
-static const struct guest_door door = {everything, cublaslt_takes, cublaslt_product, cudnn_act,
-                                       cudnn_act_back};
-static const struct {
-    enum guest_id id;
-    bool (*open)(struct card *m);
-    void (*close)(struct card *m);
-} kinds[] = {{GUEST_CUBLASLT, cublaslt_open, cublaslt_close},
-             {GUEST_CUDNN, cudnn_open, cudnn_close}};
+/* A product that it was asked about: its shape, and how it does it. */
+struct shape {
+    uint64_t c_part;
+    uint32_t m, n, k, parts, a_row, a_col, b_row, b_col, c_row;
+    uint32_t how, end, add;         /* end: CUBLASLT_END_ */
+    uint32_t align_a, align_b, align_c;
+    uint16_t form, form_c;          /* no holes: shapes are compared by their bytes */
+};
+struct served {
+    struct shape shape;
+    bool serves;                    /* else our kernels do */
+    void *product, *of_a, *of_b, *of_c;
+    struct cublaslt_way way;
+};
+struct guest_use {
+    bool tried, on, failed;
+    void *handle;
+    struct served *served;
+    size_t count, room;
+    size_t workspace;
+};
 
-/* What a library may use while it computes: as NVIDIA advises for the kind of card, of small cards
- * a part. */
+/* A call of the library. */
+#define LT(name, arguments)                                                                        \
+    (cuda_guest_enter(#name) ? cuda_guest_leave(cublaslt_calls()->name arguments)                  \
+                             : cuda_guest_refusal())
+
+/* It has a runtime of its own, whose errors ours does not know until it looks at the card, which in
+ * a capture it may not. */
+static void fail(struct card *m, const char *call, int status)
+{
+    cudaError_t code = m->capturing ? call_PeekAtLastError() : call_StreamQuery(m->stream);
+    m->guest->on = false;
+    m->guest->failed = true;
+    if (cuda_ended()) { /* no fault of the library's alone */
+        cuda_good(m, code, call);
+        return;
+    }
+    log_warning("dnn_gpu: %s failed (%s: %d); our own kernels serve from here on: the result is as "
+                "good, but not the same bytes as without the failure",
+                guest_name(GUEST_CUBLASLT), call, status);
+}
+
+/* --- opening --- */
+
+static bool is_asked_for(void)
+{
+    const char *word = fault_setting("GUESTS");
+    return word && strcmp(word, "always") == 0;
+}
+
+/* "cuBLASLt 13.1.0", as a plan has it. */
+static void write_name(char *to, size_t room)
+{
+    snprintf(to, room, "%s %s", guest_name(GUEST_CUBLASLT),
+             guest_version_text(guest_find(GUEST_CUBLASLT)->version));
+}
+
+/* What the library may use while it computes: as NVIDIA advises for the kind of card, of small
+ * cards a part. */
 static size_t workspace_of(const struct card *m)
 {
     size_t advised = (size_t)(m->device.capability >= 90 ? 32 : 4) << 20;
@@ -33,175 +83,355 @@ static size_t workspace_of(const struct card *m)
     return part < advised ? part / 256 * 256 : advised;
 }
 
-/* A guest has a runtime of its own, whose errors ours does not know until it looks at the card,
- * which in a capture it may not. */
-void guest_failed(struct card *m, enum guest_id id, const char *call, int status)
+static void open_library(struct card *m)
 {
-    struct guests *g = m->guests;
-    cudaError_t code = m->capturing ? call_PeekAtLastError() : call_StreamQuery(m->stream);
-    g->use[id].on = false;
-    g->use[id].failed = true;
-    if (cuda_ended()) { /* no fault of the library's alone */
-        cuda_good(m, code, call);
+    struct guest_use *use = m->guest;
+    const struct guest *found = guest_find(GUEST_CUBLASLT);
+    char name[64];
+    use->tried = true;
+    if (!found->library) {
+        log_warning("dnn_gpu: %s cannot serve (%s): our own kernels do",
+                    guest_name(GUEST_CUBLASLT), found->why);
         return;
     }
-    log_warning("dnn_gpu: %s failed (%s: %d); our own kernels serve from here on: the result is as "
-                "good, but not the same bytes as without the failure",
-                guest_name(id), call, status);
+    int status = LT(cublasLtCreate, (&use->handle));
+    if (status) {
+        use->handle = NULL;
+        fail(m, "cublasLtCreate", status);
+        return;
+    }
+    use->on = true;
+    write_name(name, sizeof name);
+    log_line("dnn_gpu: in the place of our kernels: %s", name);
 }
 
-bool guest_other(enum guest_id id, const char *call, int status)
+void cuda_guest_begin(struct card *m)
 {
-    unsigned newer = guest_find(id)->version;
-    if (cuda_ended() || !guest_next(id))
+    m->guest = (struct guest_use *)mem_zero(1, sizeof *m->guest);
+    m->guest->workspace = workspace_of(m);
+    if (is_asked_for())
+        open_library(m);
+}
+
+static void forget(struct served *s)
+{
+    if (s->product)
+        LT(cublasLtMatmulDescDestroy, (s->product));
+    void *const layouts[] = {s->of_a, s->of_b, s->of_c};
+    for (int i = 0; i < 3; i++)
+        if (layouts[i])
+            LT(cublasLtMatrixLayoutDestroy, (layouts[i]));
+    s->product = s->of_a = s->of_b = s->of_c = NULL;
+}
+
+void cuda_guest_end(struct card *m)
+{
+    struct guest_use *use = m->guest;
+    if (!use)
+        return;
+    for (size_t i = 0; i < use->count && !cuda_gone(m); i++)
+        forget(&use->served[i]);
+    if (use->handle && !cuda_gone(m))
+        LT(cublasLtDestroy, (use->handle));
+    mem_free(use->served);
+    mem_free(use);
+    m->guest = NULL;
+}
+
+void cuda_guest_plan(const struct card *m, struct plan *plan)
+{
+    plan->guests[0] = '\0';
+    if (m->guest->on)
+        write_name(plan->guests, sizeof plan->guests);
+}
+
+/* Another version would give other bits. */
+void cuda_guest_obey(struct card *m, const struct plan *plan)
+{
+    struct guest_use *use = m->guest;
+    char name[64];
+    bool wanted = strstr(plan->guests, guest_name(GUEST_CUBLASLT)) != NULL;
+    if (wanted) {
+        write_name(name, sizeof name);
+        wanted = strstr(plan->guests, name) != NULL;
+    }
+    if (wanted && !use->tried && !cuda_lost(m))
+        open_library(m);
+    use->on = wanted && use->handle && !use->failed;
+}
+
+size_t cuda_guest_scratch(const struct card *m, enum op_id op)
+{
+    bool product = op == OP_dense || op == OP_dense_back;
+    return product && m->guest && m->guest->on ? SCRATCH_HEAD + m->guest->workspace : 0;
+}
+
+/* --- shapes --- */
+
+static uint32_t alignment(struct act at, uint64_t part)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)at.at | part * form_bytes(at.form) | 256;
+    return (uint32_t)(bits & ~(bits - 1));
+}
+
+/* What it can do itself at the end; the rest is guest_finish's. A bias would have to be of the form
+ * of C, and ours is in fp32. */
+static uint32_t end_of(const struct gemm *g)
+{
+    bool plain = !g->hot.column_count && !g->by.at && !g->z.at && !g->add &&
+                 (g->act == ACT_NONE || g->act == ACT_RELU) && (uintptr_t)g->bias % 16 == 0;
+    if (!plain || (g->bias && !is_plain(g->c)))
+        return CUBLASLT_END_NONE;
+    uint32_t end = g->bias ? CUBLASLT_END_BIAS : 0;
+    if (g->act)
+        end |= CUBLASLT_END_RELU;
+    return end ? end : (uint32_t)CUBLASLT_END_NONE;
+}
+static bool ends_by_itself(const struct gemm *g)
+{
+    return !g->hot.column_count && !g->by.at && !g->z.at && g->act == ACT_NONE && !g->bias;
+}
+
+/* Parts of k are as many products; they have to be of one length (part_begin). */
+static bool equal_parts(const struct gemm *g)
+{
+    return g->parts == 1 || (g->k % 8 == 0 && g->k / 8 % g->parts == 0);
+}
+
+/* C in 16 bits is rounded before the rest is done: only a derivative is meant to come behind that
+ * (gemm_put). */
+static bool rounds_too_soon(const struct gemm *g)
+{
+    return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z.at || !g->by.at);
+}
+
+/* fp16 scales factors that lie in fp32, and such as gradients are. */
+static bool factors_fit(const struct gemm *g, enum product how)
+{
+    return is_plain(g->a) ? how != PRODUCT_FP16
+                          : g->a.form == form_product(how) &&
+                                !(how == PRODUCT_FP16 && g->scale);
+}
+
+static bool shape_of(const struct gemm *g, enum product how, struct shape *s)
+{
+    *s = shape{};
+    s->end = end_of(g);
+    bool rest = s->end == CUBLASLT_END_NONE && !ends_by_itself(g);
+    bool forms = g->a.form == g->b.form && (is_plain(g->c) || g->c.form == g->a.form);
+    if (!forms || g->sums || !factors_fit(g, how) || !equal_parts(g) ||
+        (rest && (g->add || g->parts > 1 || rounds_too_soon(g))) ||
+        (g->a_col != 1 && g->a_row != 1) || (g->b_col != 1 && g->b_row != 1))
         return false;
-    log_note("dnn_gpu: %s %s cannot serve (%s: %d); %s is tried", guest_name(id),
-             guest_version_text(newer), call, status, guest_version_text(guest_find(id)->version));
+    s->m = g->m;
+    s->n = g->n;
+    s->k = g->k / g->parts;
+    s->parts = g->parts;
+    s->a_row = g->a_row;
+    s->a_col = g->a_col;
+    s->b_row = g->b_row;
+    s->b_col = g->b_col;
+    s->c_row = g->c_row;
+    s->c_part = g->parts > 1 ? g->c_part : 0;
+    s->how = how;
+    s->form = (uint16_t)g->a.form;
+    s->form_c = (uint16_t)g->c.form;
+    s->add = g->add;
+    uint64_t a_part = g->parts > 1 ? (uint64_t)s->k * g->a_col : 0;
+    uint64_t b_part = g->parts > 1 ? (uint64_t)s->k * g->b_row : 0;
+    s->align_a = alignment(g->a, a_part);
+    s->align_b = alignment(g->b, b_part);
+    s->align_c = alignment(g->c, s->c_part);
     return true;
 }
 
-/* One that is there and cannot serve is worth a warning, one that is not there a note. */
-static void say_why_not(enum guest_id id)
-{
-    const struct guest *found = guest_find(id);
-    if (strstr(found->why, "is not found"))
-        log_note("dnn_gpu: no %s (%s): our own kernels serve", guest_name(id), found->why);
-    else
-        log_warning("dnn_gpu: %s cannot serve (%s): our own kernels do", guest_name(id),
-                    found->why);
-}
+/* --- asking --- */
 
-/* --- which is faster here --- */
-
-static float milliseconds(struct card *m, guest_run *run, const void *with, int *status)
+static int set_layout(void *layout, uint32_t parts, uint64_t stride)
 {
-    enum { TIMES = 5 };
-    cudaEvent_t events[2] = {};
-    float ms = -1;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++)
-        good = CUDA(m, EventCreateWithFlags, (&events[i], cudaEventDefault));
-    for (int i = 0; i <= TIMES && good && *status == 0; i++) {
-        *status = run(m, with);
-        if (i == 0) /* the first loads its code */
-            good = CUDA(m, EventRecord, (events[0], m->stream));
-    }
-    good = good && CUDA(m, EventRecord, (events[1], m->stream)) &&
-           cuda_await(m, events[1], m->patience) &&
-           CUDA(m, EventElapsedTime, (&ms, events[0], events[1]));
-    for (int i = 0; i < 2; i++)
-        if (events[i] && !cuda_gone(m))
-            CUDA(m, EventDestroy, (events[i]));
-    return good ? ms / TIMES : -1;
-}
-
-int guest_faster(struct card *m, enum guest_id id, const char *what, guest_run *own,
-                 guest_run *guest, const void *with, bool *faster)
-{
+    int32_t count = (int32_t)parts;
+    int64_t offset = (int64_t)stride;
     int status = 0;
-    float ours = milliseconds(m, own, with, &status);
-    float theirs = milliseconds(m, guest, with, &status);
-    *faster = status == 0 && theirs >= 0 && theirs < ours;
-    if (status == 0 && !cuda_lost(m))
-        log_info("dnn_gpu: %s: %s %.1f us, our kernel %.1f us", what, guest_name(id),
-                 (double)theirs * 1e3, (double)ours * 1e3);
+    if (parts == 1)
+        return 0;
+    status = LT(cublasLtMatrixLayoutSetAttribute, (layout, CUBLASLT_BATCH, &count, sizeof count));
+    return status ? status : LT(cublasLtMatrixLayoutSetAttribute,
+                                (layout, CUBLASLT_STRIDE, &offset, sizeof offset));
+}
+
+static int type_of(uint32_t form)
+{
+    return form == FORM_BF16 ? CUBLASLT_BFLOAT : form == FORM_FP16 ? CUBLASLT_HALF
+                                                                   : CUBLASLT_FLOAT;
+}
+
+/* Lines of so many numbers, one of which begins `step` behind the other; a single line has none
+ * behind it. */
+struct lines { uint32_t form, length, count, step, parts; uint64_t stride; };
+static int make_layout(void **layout, struct lines of)
+{
+    uint32_t ld = of.count == 1 && of.step < of.length ? of.length : of.step;
+    int status = LT(cublasLtMatrixLayoutCreate,
+                    (layout, type_of(of.form), of.length, of.count, ld));
+    return status ? status : set_layout(*layout, of.parts, of.stride);
+}
+
+static int describe(struct served *s)
+{
+    static const int computes[] = {CUBLASLT_FP32, CUBLASLT_TF32, CUBLASLT_BF16, CUBLASLT_FP16};
+    const struct shape *h = &s->shape;
+    int32_t across_first = h->b_col != 1, across_second = h->a_col != 1;
+    uint64_t part_b = (uint64_t)h->k * h->b_row, part_a = (uint64_t)h->k * h->a_col;
+    uint32_t end = h->end, form = h->form, parts = h->parts;
+    int compute = form == FORM_REAL ? computes[h->how] : CUBLASLT_FP32;
+    int status = LT(cublasLtMatmulDescCreate, (&s->product, compute, CUBLASLT_FLOAT));
+    if (!status)
+        status = LT(cublasLtMatmulDescSetAttribute,
+                    (s->product, CUBLASLT_ACROSS_A, &across_first, sizeof across_first));
+    if (!status)
+        status = LT(cublasLtMatmulDescSetAttribute,
+                    (s->product, CUBLASLT_ACROSS_B, &across_second, sizeof across_second));
+    if (!status)
+        status = LT(cublasLtMatmulDescSetAttribute,
+                    (s->product, CUBLASLT_EPILOGUE, &end, sizeof end));
+    /* its first factor is our B, its second our A */
+    if (!status)
+        status = make_layout(&s->of_a, across_first
+                                           ? lines{form, h->k, h->n, h->b_col, parts, part_b}
+                                           : lines{form, h->n, h->k, h->b_row, parts, part_b});
+    if (!status)
+        status = make_layout(&s->of_b, across_second
+                                           ? lines{form, h->m, h->k, h->a_col, parts, part_a}
+                                           : lines{form, h->k, h->m, h->a_row, parts, part_a});
+    return status ? status
+                  : make_layout(&s->of_c, lines{h->form_c, h->n, h->m, h->c_row, parts,
+                                                h->c_part});
+}
+
+static int wish_for(const struct card *m, const struct shape *h, void *wish)
+{
+    uint64_t workspace = m->guest->workspace;
+    uint32_t none = 0, aligned[] = {h->align_b, h->align_a, h->align_c, h->align_c};
+    int status = LT(cublasLtMatmulPreferenceSetAttribute,
+                    (wish, CUBLASLT_WORKSPACE, &workspace, sizeof workspace));
+    if (!status)
+        status = LT(cublasLtMatmulPreferenceSetAttribute,
+                    (wish, CUBLASLT_REDUCTIONS, &none, sizeof none));
+    for (int i = 0; i < 4 && !status; i++)
+        status = LT(cublasLtMatmulPreferenceSetAttribute,
+                    (wish, CUBLASLT_ALIGNMENT + i, &aligned[i], sizeof aligned[i]));
     return status;
 }
 
-/* --- opening --- */
-
-static void say_choice(enum guest_id id, const struct guest_rule *rule)
+static int set_bias(struct served *s, const struct gemm *g)
 {
-    char text[64] = "";
-    guest_rule_write(id, guest_find(id)->version, rule, text, sizeof text);
-    log_line("dnn_gpu: in the place of our kernels: %s", text);
+    return s->shape.end & CUBLASLT_END_BIAS
+               ? LT(cublasLtMatmulDescSetAttribute,
+                    (s->product, CUBLASLT_BIAS, &g->bias, sizeof g->bias))
+               : 0;
 }
 
-static void open_guest(struct card *m, size_t kind, const struct guest_rule *rule)
+/* How it would do it; 0 and serves false: it has no way. It may look at where the bias lies. */
+static int ask(struct card *m, struct served *s, const struct gemm *g)
 {
-    enum guest_id id = kinds[kind].id;
-    struct guest_use *use = &m->guests->use[id];
-    use->rule = *rule;
-    if (!use->tried && !guest_find(id)->library)
-        say_why_not(id);
-    else if (!use->tried)
-        use->on = kinds[kind].open(m);
-    else
-        use->on = use->handle && !use->failed;
-    if (use->on)
-        guest_door = &door;
-    if (use->on && !use->tried && m->guests->trains)
-        say_choice(id, rule);
-    use->tried = true;
-}
-
-/* Those that the rules of this card name for its precision. */
-static void open_by_rules(struct card *m)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !cuda_lost(m); i++) {
-        struct guest_rule rule = {1, 1, true};
-        if (m->guests->use[kinds[i].id].tried)
-            continue;
-        if (m->guests->timed || guest_rule_find(kinds[i].id, m->device.core,
-                                                cuda_precision_name(m), &rule))
-            open_guest(m, i, &rule);
+    enum { NOT_SUPPORTED = 15, INVALID = 7 };
+    void *wish = NULL, *handle = m->guest->handle;
+    int found = 0, status = describe(s);
+    if (!status)
+        status = set_bias(s, g);
+    if (!status)
+        status = LT(cublasLtMatmulPreferenceCreate, (&wish));
+    if (!status)
+        status = wish_for(m, &s->shape, wish);
+    if (!status) {
+        status = LT(cublasLtMatmulAlgoGetHeuristic,
+                    (handle, s->product, s->of_a, s->of_b, s->of_c, s->of_c, wish, 1, &s->way,
+                     &found));
+        if (status == NOT_SUPPORTED || status == INVALID)
+            status = found = 0;
     }
+    if (wish)
+        LT(cublasLtMatmulPreferenceDestroy, (wish));
+    s->serves = !status && found > 0 && s->way.status == 0 &&
+                s->way.workspace <= m->guest->workspace;
+    return status;
 }
 
-void cuda_guests_begin(struct card *m, const struct machine_options *o)
+static int launch(struct card *m, struct served *s, const struct gemm *g)
 {
-    struct guests *g = m->guests = (struct guests *)mem_zero(1, sizeof *g);
-    g->may = o->blas || guest_rule_always();
-    g->trains = o->blas;
-    g->timed = o->blas && o->timed;
-    g->workspace = workspace_of(m);
-    if (g->may)
-        open_by_rules(m);
+    const float one = 1, from = g->add ? 1.0f : 0.0f;
+    void *const c = g->c.at;
+    int status = set_bias(s, g);
+    if (!status)
+        status = LT(cublasLtMatmul,
+                    (m->guest->handle, s->product, &one, g->b.at,
+                     s->of_a, g->a.at, s->of_b, &from, c, s->of_c, c, s->of_c,
+                     &s->way.how, (char *)m->scratch + SCRATCH_HEAD, m->guest->workspace,
+                     m->stream));
+    if (!status && s->shape.end == CUBLASLT_END_NONE && !ends_by_itself(g))
+        guest_finish(&m->head, g);
+    return status;
 }
 
-void cuda_guests_end(struct card *m)
+/* --- serving --- */
+
+static struct served *known(struct guest_use *use, const struct shape *shape)
 {
-    if (!m->guests)
-        return;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !cuda_gone(m); i++)
-        if (m->guests->use[kinds[i].id].handle)
-            kinds[i].close(m);
-    mem_free(m->guests->served);
-    mem_free(m->guests);
-    m->guests = NULL;
+    for (size_t i = 0; i < use->count; i++)
+        if (memcmp(&use->served[i].shape, shape, sizeof *shape) == 0)
+            return &use->served[i];
+    return NULL;
 }
 
-void cuda_guests_plan(const struct card *m, struct plan *plan)
+static struct served *meet(struct card *m, const struct shape *shape, const struct gemm *g)
 {
-    plan->guests[0] = '\0';
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct guest_use *use = &m->guests->use[kinds[i].id];
-        if (use->on)
-            guest_rule_write(kinds[i].id, guest_find(kinds[i].id)->version, &use->rule,
-                             plan->guests, sizeof plan->guests);
+    struct guest_use *use = m->guest;
+    if (use->count == use->room) {
+        use->room = use->room ? 2 * use->room : 16;
+        use->served = (struct served *)mem_grow(use->served, use->room, sizeof *use->served);
     }
+    struct served *s = &use->served[use->count++];
+    *s = served{};
+    s->shape = *shape;
+    int status = ask(m, s, g);
+    if (status)
+        fail(m, "cublasLtMatmulAlgoGetHeuristic", status);
+    if (!s->serves)
+        forget(s);
+    return s;
 }
 
-void cuda_guests_obey(struct card *m, const struct plan *plan)
+static struct served *server_of(struct card *m, const struct gemm *g, enum product how)
 {
-    struct guests *g = m->guests;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && g->may && !cuda_lost(m); i++) {
-        enum guest_id id = kinds[i].id;
-        struct guest_rule rule;
-        if (!strstr(plan->guests, guest_name(id))) {
-            g->use[id].on = false;
-            continue;
-        }
-        if (!guest_rule_read(plan->guests, id, guest_find(id)->version, &rule)) {
-            g->use[id].on = false; /* another version: other bits */
-            continue;
-        }
-        open_guest(m, i, &rule);
-    }
+    struct guest_use *use = m->guest;
+    struct shape shape;
+    if (!use || !use->on || cuda_lost(m) || m->scratch_bytes < SCRATCH_HEAD + use->workspace ||
+        (uint64_t)g->m * g->n * g->k == 0 || !shape_of(g, how, &shape))
+        return NULL;
+    struct served *s = known(use, &shape);
+    if (!s && !m->capturing)
+        s = meet(m, &shape, g);
+    return s && s->serves ? s : NULL;
 }
 
-size_t cuda_guests_scratch(const struct card *m, enum op_id op)
+/* As before its first failure: kernels that nobody has used yet may not begin in a capture. */
+bool device_guest(const struct machine *m)
 {
-    bool product = op == OP_dense || op == OP_dense_back;
-    return product && m->guests->use[GUEST_CUBLASLT].on ? SCRATCH_HEAD + m->guests->workspace : 0;
+    const struct guest_use *use = card_of(m)->guest;
+    return use && (use->on || use->failed);
+}
+
+bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how)
+{
+    return server_of(card_of(m), g, how) != NULL;
+}
+
+bool device_guest_product(struct machine *machine, const struct gemm *g, enum product how)
+{
+    struct card *m = card_of(machine);
+    struct served *s = server_of(m, g, how);
+    int status = s ? launch(m, s, g) : 0;
+    if (status)
+        fail(m, "cublasLtMatmul", status);
+    return s && (!status || cuda_lost(m));
 }

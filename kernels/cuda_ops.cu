@@ -3,7 +3,7 @@
 
 void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
 {
-    uint64_t besides = cuda_guests_scratch(card_of(m), op);
+    uint64_t besides = cuda_guest_scratch(card_of(m), op);
     kernels_need((uint32_t)op, arguments, n);
     if (n->scratch < besides)
         n->scratch = besides;

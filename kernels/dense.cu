@@ -94,15 +94,6 @@ static struct act weight_of(const real *w, struct act shadow, enum product how)
     return serves ? shadow : plain_act(w);
 }
 
-/* Guests are not asked about layers small enough to be fused, so that a step has the same bits
- * whether it is fused or not. */
-static bool asks(const struct machine *m, uint32_t rows, uint32_t in, uint32_t out,
-                 enum product how)
-{
-    bool small = rows <= MLP_ROWS && in <= MLP_WIDTH && out <= MLP_WIDTH;
-    return guest_door && (guest_door->everything(m) || how != PRODUCT_FP32 || !small);
-}
-
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
 {
     struct gemm g = {};
@@ -125,7 +116,7 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how)
     g.slope = (float)a->slope;
     g.hot = a->hot;
     g.hot_b = (const float *)a->w;
-    if (a->exact || !asks(m, a->rows, a->in, a->out, how) || !guest_product(m, &g, how))
+    if (a->exact || !device_guest_product(m, &g, how))
         product(m, &g, how);
 }
 
@@ -187,9 +178,9 @@ static bool is_large(const struct gemm *g)
 }
 
 /* False: it is too small for a launch of its own. */
-static bool start(struct machine *m, const struct gemm *g, enum product how, bool guests)
+static bool start(struct machine *m, const struct gemm *g, enum product how)
 {
-    if (guests && guest_product(m, g, how))
+    if (device_guest_product(m, g, how))
         return true;
     if (how == PRODUCT_FP32 && !is_large(g))
         return false;
@@ -201,13 +192,13 @@ static bool start(struct machine *m, const struct gemm *g, enum product how, boo
 static void go_back(struct machine *m, const struct op_dense_back *a,
                     const struct op_dense_back *below, unsigned shards, enum product how)
 {
-    bool by_z = act_needs_z(a->act), guests = asks(m, a->rows, a->in, a->out, how);
+    bool by_z = act_needs_z(a->act);
     struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a, how), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
     bool sums = a->dw && (how == PRODUCT_FP32 || gemm_wide_pays(&of_w)) &&
-                !(guests && guest_takes(m, &of_w, how));
+                !device_guest_takes(m, &of_w, how);
     of_w.sums = sums ? (float *)a->db : nullptr;
     if (below) {
         of_x.act = below->act;
@@ -223,9 +214,9 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
         bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
         LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
     }
-    if (a->dw && !start(m, &of_w, how, guests))
+    if (a->dw && !start(m, &of_w, how))
         both[count++] = of_w;
-    if (a->dx.at && !start(m, &of_x, how, guests))
+    if (a->dx.at && !start(m, &of_x, how))
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }

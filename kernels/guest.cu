@@ -1,9 +1,7 @@
-/* guest.cu - the door for guests, and what of a product they leave to us. */
+/* guest.cu - what cuBLASLt leaves of a product to us. */
 #include "guest.cuh"
 
 #include "gemm.cuh"
-
-const struct guest_door *guest_door;
 
 KERNEL_BOUNDED(SHEET_LANES, guest_end)(struct sheet s, ARGUMENT(struct gemm) g)
 {

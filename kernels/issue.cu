@@ -180,7 +180,7 @@ static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint
     uint32_t taken = mlp_match(&f, &rest, ops, count, device_block_bytes(m), device_sms(m),
                                scratch);
     if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) ||
-        (guest_door && guest_door->everything(m)))
+        device_guest(m))
         return 0;
     mlp_start(m, &f);
     if (f.answers)

@@ -68,7 +68,6 @@ struct machine_options {
     /* of a training's products: auto, fp32, tf32, bf16, fp16; NULL: fp32. What a device has not
      * becomes fp32, and machine_describe says why */
     const char *precision;
-    bool timed;                /* timings may choose between kernels and guest libraries */
 };
 /* What they leave of a device with so many bytes. */
 uint64_t machine_limit(const struct machine_options *o, uint64_t total);

@@ -3,7 +3,7 @@
 #include "backend/guests.h"
 
 static struct cublaslt cublaslt;
-static struct cudnn cudnn;
+static struct cudnn { size_t (*cudnnGetVersion)(void); } cudnn;
 static struct nccl { int (*ncclGetVersion)(int *version); } nccl;
 
 static const struct guest_symbol cublaslt_symbols[] = {
@@ -11,11 +11,7 @@ static const struct guest_symbol cublaslt_symbols[] = {
 #include "backend/cublaslt.def"
 #undef NEED
 };
-static const struct guest_symbol cudnn_symbols[] = {
-#define NEED(name, result, arguments) GUEST_SYMBOL(cudnn, name, false)
-#include "backend/cudnn.def"
-#undef NEED
-};
+static const struct guest_symbol cudnn_symbols[] = {GUEST_SYMBOL(cudnn, cudnnGetVersion, false)};
 static const struct guest_symbol nccl_symbols[] = {GUEST_SYMBOL(nccl, ncclGetVersion, false)};
 static const char *const cublaslt_files[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                              "libcublasLt.so.11", NULL};
@@ -69,17 +65,7 @@ const struct guest *guest_find(enum guest_id id)
     return &found[id].guest;
 }
 
-bool guest_next(enum guest_id id)
-{
-    return guest_open_next(&found[id].guest, &guests[id].library, guests[id].calls);
-}
-
 const struct cublaslt *cublaslt_calls(void)
 {
     return &cublaslt;
-}
-
-const struct cudnn *cudnn_calls(void)
-{
-    return &cudnn;
 }

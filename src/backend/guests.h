@@ -1,8 +1,7 @@
-/* guests.h - NVIDIA's libraries that may serve a GPU beside our own kernels: cuBLASLt for dense
- * products, cuDNN for activations; NCCL is only told of. The toolkit's headers are not needed: what
- * is taken from each stands in its .def, and the few numbers of their enumerations here (a test
- * compares them with the headers where those are). When each serves is kernels/guest.cuh's matter.
- * extern "C" clean. */
+/* guests.h - NVIDIA's libraries: cuBLASLt, which can do the dense products of a training
+ * (kernels/cuda_guest.cu); of cuDNN and NCCL the version alone. The toolkit's headers are not
+ * needed: the calls stand in cublaslt.def, the few numbers of its enumerations here (a test
+ * compares them with the headers where those are). extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H
 
@@ -40,16 +39,6 @@ struct cublaslt {
 #undef NEED
 };
 
-/* --- cuDNN --- */
-
-enum { CUDNN_FLOAT = 0, CUDNN_SIGMOID = 0, CUDNN_RELU = 1, CUDNN_TANH = 2, CUDNN_ELU = 4,
-       CUDNN_KEEP_NAN = 1 };
-struct cudnn {
-#define NEED GUEST_MEMBER
-#include "backend/cudnn.def"
-#undef NEED
-};
-
 /* --- all --- */
 
 enum guest_id { GUEST_CUBLASLT, GUEST_CUDNN, GUEST_NCCL, GUESTS };
@@ -57,11 +46,7 @@ const char *guest_name(enum guest_id id); /* "cuBLASLt" */
 /* Opened at the first call, and open until the process ends, as they expect. What came of it: with
  * a library when it can serve. */
 const struct guest *guest_find(enum guest_id id);
-/* An older one in its place, which it turned out not to be able to fill: false where there is none.
- */
-bool guest_next(enum guest_id id);
 const struct cublaslt *cublaslt_calls(void); /* after guest_find said that it can */
-const struct cudnn *cudnn_calls(void);
 
 #ifdef __cplusplus
 }

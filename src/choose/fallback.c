@@ -100,7 +100,6 @@ struct machine *select_open(struct selection *s, const struct backend_options *b
                                 .memory_limit_gb = b->memory_limit_gb,
                                 .memory_fraction = b->memory_fraction,
                                 .blas = blas,
-                                .timed = !b->deterministic && b->autotune,
                                 .precision = s->trains ? b->precision : NULL};
     double began = clock_now();
     s->used = "dnn_gpu";

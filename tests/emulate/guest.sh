@@ -1,6 +1,6 @@
 #!/bin/bash
-# guest.sh - libraries that are guests, on the emulated GPU, with stand-ins built here (guest_stub.c): bound all or nothing, serving by
-# rule or by timings, the choice kept in the model and obeyed by a resume, failing in the middle; and what is told of them.
+# guest.sh - cuBLASLt in the place of our product kernels, on the emulated GPU, with a stand-in built here (guest_stub.c): bound all or
+# nothing, serving where DNN_GUESTS=always asks for it, kept in the model and obeyed by a resume, failing in the middle; what is told.
 # DNN is build/emulated/dnn.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
@@ -52,14 +52,14 @@ is_exit 0 "without guests"
 err_lacks "cuBLASLt" "nothing is said of any"
 is "$(plan own.dnn)" "" "nor kept"
 run with whole "$DNN" train c.json --progress none -o guest.dnn
-is_exit 0 "both serve"
+is_exit 0 "it serves"
 is "$(warnings)" 0 "without a warning"
-err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0 from 1 and 1" "which are named"
-is "$(plan guest.dnn)" "cuBLASLt 13.1.0 from 1 and 1; cuDNN 9.19.0 from 1 and 1" "the model keeps which, and from which sizes"
+err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0" "which is named"
+is "$(plan guest.dnn)" "cuBLASLt 13.1.0" "the model keeps it"
 run dnn inspect guest.dnn
-out_has "trained on cuda, emulated, fp32, with cuBLASLt 13.1.0 from 1 and 1; cuDNN 9.19.0 from 1 and 1" "and inspect shows it"
+out_has "trained on cuda, emulated, fp32, with cuBLASLt 13.1.0" "and inspect shows it"
 ! cmp -s own.dnn guest.dnn
-ok $? "they round otherwise than our kernels"
+ok $? "it rounds otherwise than our kernels"
 check "but the training is the same" close own.dnn guest.dnn 1e-3
 run with whole "$DNN" train c.json --progress none -o again.dnn
 same again.dnn guest.dnn "twice, the same bytes"
@@ -86,7 +86,6 @@ check "fp16, whose large products are scaled, stays with our kernels" close fp16
 
 # --- what a training keeps in 16 bits is given to them as it lies ---
 stub tells lt $lt -DTELLS
-stub tells dnn $cudnn
 half='"layers": [{"type": "dense", "units": 64}, {"type": "layer_norm"}, {"type": "relu"}, {"type": "dense", "units": 64, "bias": false},
   {"type": "relu"}, {"type": "dense", "units": 64, "bias": false}, {"type": "layer_norm"}, {"type": "dense", "units": 64}, {"type": "tanh"}]'
 sed "s/\"layers\": \[.*\]}\]/${half//$'\n'/}/" c.json >half.json
@@ -116,7 +115,6 @@ for precision in bf16 fp16; do
 done
 parity=${DNN%/emulated/dnn}/parity/emulated # the same products against exact sums
 stub soon lt $lt -DSOON
-stub soon dnn $cudnn
 for precision in bf16 fp16; do
     if [ ! -x "$parity" ]; then skip "$precision: against exact sums" "no parity program"; continue; fi
     type=$([ $precision = bf16 ] && echo 14 || echo 2)
@@ -127,29 +125,22 @@ for precision in bf16 fp16; do
     run with soon "$parity" --precision --only "$precision all kept" soon.json
     is_exit 1 "$precision: one that rounds in the middle of a sum is found out"
 done
-GUESTS_RULE="" run with tells "$DNN" train half.json --progress none -v -o timed.dnn --set backend.precision=bf16 --set backend.deterministic=false
-err_has "product 64 x 64 x 64: cuBLASLt" "by timings as well"
-
-# --- by rule, from a size on ---
+# --- only where it is asked for ---
 sed 's/"units": 24/"units": 320/' c.json >wide.json
-GUESTS_RULE=cuBLASLt:fp32:16:100000 run with whole "$DNN" train wide.json --progress none -o rule.dnn
-is "$(plan rule.dnn)" "cuBLASLt 13.1.0 from 16 and 100000" "a rule names one of them, and sizes"
+run with whole "$DNN" train wide.json --progress none -o rule.dnn
 cp rule.dnn rule.whole.dnn
 run dnn train wide.json --progress none -o wide.dnn
-check "it serves those layers" close rule.dnn wide.dnn 1e-3
-! cmp -s rule.dnn wide.dnn
-ok $? "and not none"
-GUESTS_RULE=cuBLASLt:tf32:1:1 run with whole "$DNN" train wide.json --progress none -o none.dnn
-same none.dnn wide.dnn "a rule of another precision is none"
-GUESTS_RULE=none run with whole "$DNN" train wide.json --progress none -o none.dnn
-same none.dnn wide.dnn "DNN_GUESTS=none"
+for word in none "" cuBLASLt; do
+    GUESTS_RULE=$word run with whole "$DNN" train wide.json --progress none -o none.dnn
+    same none.dnn wide.dnn "DNN_GUESTS=$word: our kernels"
+done
 
 # --- resume obeys ---
-DNN_EMULATE=break:900:719 GUESTS_RULE=cuBLASLt:fp32:16:100000 run with whole "$DNN" train wide.json --progress none -o part.dnn
+DNN_EMULATE=break:900:719 run with whole "$DNN" train wide.json --progress none -o part.dnn
 is_exit 81 "a training that breaks off"
 mkdir old && cp part.dnn.ckpt-* wide.json d.csv old/
 GUESTS_RULE=none run with whole "$DNN" train wide.json --progress none -o part.dnn --resume
-is_exit 0 "goes on as its plan says, whatever the rules are now"
+is_exit 0 "goes on as its plan says, without being asked for"
 same part.dnn rule.whole.dnn "to the same bytes"
 stub newer lt -DVERSION=130200
 cd old || exit 1
@@ -158,21 +149,6 @@ is_exit 0 "another version does not serve it"
 err_has "(guests differs)" "which is said"
 cd .. || exit 1
 
-# --- by timings ---
-loose() { run with "$1" "$DNN" train wide.json --progress none -v -o timed.dnn --set backend.deterministic=false "${@:2}"; }
-stub slow lt $lt -DSLOW
-stub slow dnn $cudnn -DSLOW
-GUESTS_RULE="" loose whole
-err_has "product 64 x 16 x 320: cuBLASLt" "deterministic false: products are timed on this run's shapes"
-err_has "activation 64 x 320: cuDNN" "and activations"
-is "$(plan timed.dnn)" "cuBLASLt 13.1.0 timed; cuDNN 9.19.0 timed" "the model keeps that"
-check "whichever it is, the same training" close timed.dnn wide.dnn 1e-3
-GUESTS_RULE="" loose slow
-same_but_plan() { dnn predict "$1" d.csv --backend dnn_cpu -q >a.csv && dnn predict "$2" d.csv --backend dnn_cpu -q >b.csv && cmp a.csv b.csv; }
-check "a slow one is left alone: our kernels' numbers" same_but_plan timed.dnn wide.dnn
-GUESTS_RULE="" loose whole --set backend.autotune=false
-err_lacks "cuBLASLt" "autotune false: no timings"
-
 # --- all or nothing ---
 refused() { # refused NAME TEXT FOLDER: our kernels serve, after one warning
     run with "$3" "$DNN" train c.json --progress none -o refused.dnn
@@ -180,51 +156,21 @@ refused() { # refused NAME TEXT FOLDER: our kernels serve, after one warning
     ok $? "$1: one warning" "exit $STATUS: $(cat err)"
     err_has "$2" "$1: which says why"
 }
-own_products() { is "$(plan refused.dnn)" "cuDNN 9.19.0 from 1 and 1" "$1: the other serves, our products do"; }
-stub lacking dnn $cudnn && stub lacking lt $lt -DLACKING
+stub lacking lt $lt -DLACKING
 refused "a function is missing" "cuBLASLt cannot serve (libcublasLt.so.13 has no cublasLtMatmul): our own kernels do" lacking
-own_products "a function is missing"
-stub elder dnn $cudnn && stub elder lt -DVERSION=110300
+stub elder lt -DVERSION=110300
 refused "an old version" "libcublasLt.so.13 is of version 11.3.0, older than 11.11.0" elder
-own_products "an old version"
 mkdir broken && echo "no library" >broken/libcublasLt.so.13
-stub broken dnn $cudnn
 refused "no library at all" "libcublasLt.so.13 cannot be loaded" broken
-stub closed dnn $cudnn && stub closed lt $lt -DCREATE=3
+stub closed lt $lt -DCREATE=3
 refused "no handle" "cuBLASLt failed (cublasLtCreate: 3); our own kernels serve" closed
-own_products "no handle"
-stub lacking2 lt $lt && stub lacking2 dnn $cudnn -DLACKING
-refused "cuDNN lacks one" "cuDNN cannot serve (libcudnn.so.9 has no cudnnActivationBackward)" lacking2
-is "$(plan refused.dnn)" "cuBLASLt 13.1.0 from 1 and 1" "cuDNN lacks one: cuBLASLt serves"
-
-# --- two versions: the older one serves where the newer one cannot ---
-older() { # older NAME FOLDER: both serve in the end, without a warning
-    run with "$2" "$DNN" train c.json --progress none -o older.dnn
-    [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 0 ]
-    ok $? "$1" "$(cat err)"
-    is "$(plan older.dnn)" "cuBLASLt 12.8.0 from 1 and 1; cuDNN 8.9.0 from 1 and 1" "$1: the older ones serve"
-}
-old="-DVERSION=120800" olddnn="-DVERSION=8900"
-stub two lt $lt -DCREATE=1 && stub two lt12 $old && stub two dnn $cudnn -DCREATE=1 && stub two dnn8 $olddnn
-older "the driver is too old for the newer ones" two
-err_has "dnn_gpu: cuBLASLt 13.1.0 cannot serve (cublasLtCreate: 1); 12.8.0 is tried" "which is told"
-err_has "dnn_gpu: cuDNN 9.19.0 cannot serve (cudnnCreate: 1); 8.9.0 is tried" "of both"
-check "and is the same training" close older.dnn own.dnn 1e-3
-stub two2 lt $lt -DLACKING && stub two2 lt12 $old && stub two2 dnn $cudnn -DLACKING && stub two2 dnn8 $olddnn
-older "a function is missing in the newer ones" two2
-stub two3 lt $lt -DCREATE=1 && stub two3 lt12 $old -DCREATE=1 && stub two3 dnn $cudnn
-refused "neither" "cuBLASLt failed (cublasLtCreate: 1); our own kernels serve" two3
 
 # --- in the middle ---
 for n in 1 4 9 20; do
     stub failing lt $lt -DFAIL_AT=$n
-    stub failing dnn $cudnn
     refused "product $n is refused" "cuBLASLt failed (cublasLtMatmul: 14); our own kernels serve from here on" failing
     check "product $n is refused: the training is the same" close refused.dnn own.dnn 1e-3
 done
-stub failing2 lt $lt && stub failing2 dnn $cudnn -DFAIL_AT=3
-refused "an activation is refused" "cuDNN failed (cudnnActivation" failing2
-check "an activation is refused: the training is the same" close refused.dnn own.dnn 1e-3
 DNN_FAULT=cuda.cublasLtMatmul:13:13 refused "the 13th call of one function" "cuBLASLt failed (cublasLtMatmul: 13)" whole
 DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:14 refused "a question is refused" "cuBLASLt failed (cublasLtMatmulAlgoGetHeuristic: 14)" whole
 DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:15 run with whole "$DNN" train c.json --progress none -o x.dnn
@@ -287,7 +233,7 @@ for op in dense dense_back act act_back gradient train portable repeat; do
 done
 
 # --- the numbers that stand for the toolkit's, where its headers are ---
-headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cublasLt.h" ] || [ ! -e "$d/cudnn.h" ] || echo "$d"; done | head -n 1)
+headers=$(ls -d /usr/local/cuda/include "${CUDA_HOME:-/nowhere}/include" 2>/dev/null | while read -r d; do [ ! -e "$d/cublasLt.h" ] || echo "$d"; done | head -n 1)
 if [ -n "$headers" ]; then
     cat >numbers.cc <<'C'
 namespace ours {
@@ -296,7 +242,6 @@ extern "C" {
 }
 }
 #include <cublasLt.h>
-#include <cudnn.h>
 #define SAME(a, b) static_assert((int)ours::a == (int)b, #a)
 SAME(CUBLASLT_FLOAT, CUDA_R_32F); SAME(CUBLASLT_FP32, CUBLAS_COMPUTE_32F); SAME(CUBLASLT_FP16, CUBLAS_COMPUTE_32F_FAST_16F);
 SAME(CUBLASLT_BF16, CUBLAS_COMPUTE_32F_FAST_16BF); SAME(CUBLASLT_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
@@ -311,11 +256,9 @@ SAME(CUBLASLT_ALIGNMENT, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES); static_ass
 static_assert(sizeof(ours::cublaslt_way) == sizeof(cublasLtMatmulHeuristicResult_t) && sizeof(ours::cublaslt_algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(offsetof(ours::cublaslt_way, workspace) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) &&
               offsetof(ours::cublaslt_way, status) == offsetof(cublasLtMatmulHeuristicResult_t, state));
-SAME(CUDNN_FLOAT, CUDNN_DATA_FLOAT); SAME(CUDNN_SIGMOID, CUDNN_ACTIVATION_SIGMOID); SAME(CUDNN_RELU, CUDNN_ACTIVATION_RELU);
-SAME(CUDNN_TANH, CUDNN_ACTIVATION_TANH); SAME(CUDNN_ELU, CUDNN_ACTIVATION_ELU); SAME(CUDNN_KEEP_NAN, CUDNN_PROPAGATE_NAN);
 C
     check "numbers and layouts are the toolkit's" g++ -std=c++17 -w -I"$ROOT/src" -I"$headers" -include cstddef -include cstdint -c numbers.cc -o numbers.o
 else
-    skip "numbers and layouts are the toolkit's" "no headers of cuBLASLt and cuDNN"
+    skip "numbers and layouts are the toolkit's" "no headers of cuBLASLt"
 fi
 done_testing

@@ -1,10 +1,9 @@
-/* guest_stub.c - a stand-in for cuBLASLt and cuDNN on the emulated GPU: the same symbols, the real
- * product and activations, computed by the host in the order of the stream. guest.sh builds it:
+/* guest_stub.c - a stand-in for cuBLASLt on the emulated GPU: the same symbols, the real product,
+ * computed by the host in the order of the stream; and cuDNN's version. guest.sh builds it:
  *   -DCUBLASLT -DVERSION=N or -DCUDNN -DVERSION=N  which library
  *   -DLACKING    without one of its functions
  *   -DFAIL_AT=N  the Nth computation is refused
  *   -DCREATE=N   creating a handle gives that status
- *   -DSLOW       it takes its time
  *   -DHANGS      its first computation does not come back
  *   -DSOON       what is to be of 16 bits is rounded in the middle of its sum as well
  *   -DTELLS      the types of every product are told on standard error: "product 14 14 0"
@@ -20,7 +19,6 @@ extern int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data);
 
 #ifdef LACKING
 #define cublasLtMatmul not_to_be_found
-#define cudnnActivationBackward not_to_be_found
 #endif
 #ifndef FAIL_AT
 #define FAIL_AT 0
@@ -39,13 +37,6 @@ static int refused(void)
 #endif
     return FAIL_AT && ++calls == FAIL_AT;
 }
-static void take_time(void)
-{
-#ifdef SLOW
-    usleep(60000);
-#endif
-}
-
 #ifdef CUBLASLT
 enum { NOT_SUPPORTED = 15, FAILED = 14 };
 enum { FLOAT = 0, HALF = 2, BFLOAT = 14, COMPUTE_32 = 68 };
@@ -224,7 +215,6 @@ static void compute(void *data)
 {
     const struct work *w = data;
     uint64_t k_count = w->p.across_a ? w->la.rows : w->la.columns;
-    take_time();
     for (int32_t z = 0; z < w->lc.count; z++)
         for (uint64_t j = 0; j < w->lc.columns; j++)
             for (uint64_t i = 0; i < w->lc.rows; i++) {
@@ -274,132 +264,8 @@ int cublasLtMatmul(void *handle, void *p, const void *alpha, const void *a, void
 #endif
 
 #ifdef CUDNN
-struct handle { void *stream; };
-struct tensor { int n, c, of_n; };
-struct activation { int kind; double coefficient; };
-struct work {
-    struct tensor tx, ty, tdy;
-    struct activation act;
-    const float *x, *dy;
-    float *y;
-    float beta;
-    int back;
-};
-
 size_t cudnnGetVersion(void)
 {
     return VERSION;
-}
-int cudnnCreate(void **handle)
-{
-    *handle = calloc(1, sizeof(struct handle));
-    return CREATE;
-}
-int cudnnDestroy(void *handle)
-{
-    free(handle);
-    return 0;
-}
-int cudnnSetStream(void *handle, void *stream)
-{
-    ((struct handle *)handle)->stream = stream;
-    return 0;
-}
-int cudnnCreateTensorDescriptor(void **t)
-{
-    *t = calloc(1, sizeof(struct tensor));
-    return 0;
-}
-int cudnnDestroyTensorDescriptor(void *t)
-{
-    free(t);
-    return 0;
-}
-int cudnnSetTensor4dDescriptorEx(void *at, int type, int n, int c, int h, int w, int of_n, int of_c,
-                                 int of_h, int of_w)
-{
-    struct tensor *t = at;
-    t->n = n;
-    t->c = c;
-    t->of_n = of_n;
-    return type != 0 || h != 1 || w != 1 || of_c != 1 || of_h < 1 || of_w < 1 || of_n < c ? 3 : 0;
-}
-int cudnnCreateActivationDescriptor(void **a)
-{
-    *a = calloc(1, sizeof(struct activation));
-    return 0;
-}
-int cudnnDestroyActivationDescriptor(void *a)
-{
-    free(a);
-    return 0;
-}
-int cudnnSetActivationDescriptor(void *at, int kind, int nan_rule, double coefficient)
-{
-    struct activation *a = at;
-    a->kind = kind;
-    a->coefficient = coefficient;
-    return nan_rule != 1;
-}
-
-static double value(const struct activation *a, double x)
-{
-    switch (a->kind) {
-    case 0: return 1 / (1 + exp(-x));
-    case 1: return x > 0 ? x : 0;
-    case 2: return tanh(x);
-    default: return x > 0 ? x : a->coefficient * expm1(x);
-    }
-}
-static void compute(void *data)
-{
-    const struct work *w = data;
-    take_time();
-    for (int r = 0; r < w->tx.n; r++)
-        for (int c = 0; c < w->tx.c; c++) {
-            double x = (double)w->x[r * w->tx.of_n + c];
-            float *y = w->y + r * w->ty.of_n + c;
-            if (w->back)
-                *y = (x > 0 ? w->dy[r * w->tdy.of_n + c] : 0) + (w->beta != 0 ? w->beta * *y : 0);
-            else
-                *y = (float)value(&w->act, x);
-        }
-}
-
-int cudnnActivationForward(void *handle, void *a, const void *alpha, void *tx, const void *x,
-                           const void *beta, void *ty, void *y)
-{
-    if (refused() || *(const float *)alpha != 1)
-        return 5000;
-    if (x == y && ((struct tensor *)tx)->of_n != ((struct tensor *)ty)->of_n)
-        return 2000; /* a bad parameter */
-    struct work *w = calloc(1, sizeof *w);
-    w->act = *(struct activation *)a;
-    w->tx = *(struct tensor *)tx;
-    w->ty = *(struct tensor *)ty;
-    w->x = x;
-    w->y = y;
-    w->beta = *(const float *)beta;
-    return cudaLaunchHostFunc(((struct handle *)handle)->stream, compute, w) ? 5000 : 0;
-}
-int cudnnActivationBackward(void *handle, void *a, const void *alpha, void *ty, const void *y,
-                            void *tdy, const void *dy, void *tx, const void *x, const void *beta,
-                            void *tdx, void *dx)
-{
-    const struct tensor *of_x = tx, *of_dx = tdx, *of_y = ty, *of_dy = tdy;
-    if (refused() || *(const float *)alpha != 1 || ((struct activation *)a)->kind != 1 || !ty || !y)
-        return 5000;
-    if (of_x->of_n != of_dx->of_n || of_y->of_n != of_dy->of_n)
-        return 3000; /* not supported */
-    struct work *w = calloc(1, sizeof *w);
-    w->back = 1;
-    w->tx = *(struct tensor *)tx;
-    w->tdy = *(struct tensor *)tdy;
-    w->ty = *(struct tensor *)tdx;
-    w->x = x;
-    w->dy = dy;
-    w->y = dx;
-    w->beta = *(const float *)beta;
-    return cudaLaunchHostFunc(((struct handle *)handle)->stream, compute, w) ? 5000 : 0;
 }
 #endif

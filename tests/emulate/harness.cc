@@ -1,5 +1,7 @@
 #include "harness.h"
 
+#include "guest.cuh"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +89,18 @@ size_t device_block_bytes(const struct machine *)
 }
 
 bool harness_wgmma = false;
+bool device_guest(const struct machine *)
+{
+    return false;
+}
+bool device_guest_takes(struct machine *, const struct gemm *, enum product)
+{
+    return false;
+}
+bool device_guest_product(struct machine *, const struct gemm *, enum product)
+{
+    return false;
+}
 bool device_wgmma(const struct machine *)
 {
     return harness_wgmma;

@@ -1,5 +1,5 @@
 /* What guests leave to us: the end of a product by a kernel of its own has the bits of the same end
- * in our product, in every order; and the rules by which they serve, as table, list and plan. */
+ * in our product, in every order. */
 #include "guest.cuh"
 #include "harness.h"
 
@@ -82,44 +82,9 @@ static void test_end(const struct end *e)
     ok(same, "%s: the bits of our own product's end", e->name);
 }
 
-static bool finds(const char *list, enum guest_id id, const char *precision, uint32_t side,
-                  uint64_t work)
-{
-    struct guest_rule r;
-    setenv("DNN_GUESTS", list, 1);
-    bool found = guest_rule_find(id, "sm_90", precision, &r);
-    return side ? found && r.side == side && r.work == work && !r.timed : !found;
-}
-
-static void test_rules()
-{
-    static const char list[] = "cuBLASLt:fp32:16:4096,cuDNN:bf16:8:77,cuBLASLt:bf16:64:1000000";
-    struct guest_rule r = {64, 5000000000, false}, read;
-    char plan[96] = "";
-    ok(finds("always", GUEST_CUBLASLT, "fp16", 1, 1) && guest_rule_always(), "always: everything");
-    ok(finds("none", GUEST_CUBLASLT, "fp32", 0, 0) && !guest_rule_always(), "none: nothing");
-    ok(finds(list, GUEST_CUBLASLT, "fp32", 16, 4096), "the first of a list");
-    ok(finds(list, GUEST_CUBLASLT, "bf16", 64, 1000000), "another precision");
-    ok(finds(list, GUEST_CUDNN, "bf16", 8, 77), "another library");
-    ok(finds(list, GUEST_CUDNN, "fp32", 0, 0), "what is not named does not serve");
-    ok(finds("cuBLASLt:fp32:x", GUEST_CUBLASLT, "fp32", 0, 0), "what is no rule is none");
-    unsetenv("DNN_GUESTS");
-    guest_rule_write(GUEST_CUBLASLT, 130100, &r, plan, sizeof plan);
-    r.timed = true;
-    guest_rule_write(GUEST_CUDNN, 91900, &r, plan, sizeof plan);
-    ok(strcmp(plan, "cuBLASLt 13.1.0 from 64 and 5000000000; cuDNN 9.19.0 timed") == 0,
-       "as a plan keeps them: %s", plan);
-    ok(guest_rule_read(plan, GUEST_CUBLASLT, 130100, &read) && read.side == 64 &&
-           read.work == 5000000000 && !read.timed, "and gives them back");
-    ok(guest_rule_read(plan, GUEST_CUDNN, 91900, &read) && read.timed, "timed as well");
-    ok(!guest_rule_read(plan, GUEST_CUDNN, 91901, &read), "not to another version");
-    ok(!guest_rule_read("", GUEST_CUBLASLT, 130100, &read), "nor out of nothing");
-}
-
 int main(void)
 {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         test_end(&ends[i]);
-    test_rules();
     return done();
 }
