@@ -1,6 +1,7 @@
 /* cuda_guest.cu - cuBLASLt in the place of our product kernels, to compare both on a card
  * (scripts/gpu_verify.sh). It serves where a test build is told DNN_GUESTS=always (base/fault.h),
- * and where a plan has it; no card has measured yet from which sizes it pays, so nothing chooses it.
+ * and where a plan has it; no card has measured yet from which sizes it pays, so nothing chooses
+ * it.
  *
  * Its matrices run down columns, ours along rows: it is given C' = B' A', as they lie: in fp32, or
  * in the 16 bits that a training keeps, with sums in fp32. It may not split k, so that the same
