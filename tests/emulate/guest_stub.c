@@ -27,6 +27,7 @@ extern int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data);
 #define CREATE 0
 #endif
 
+#ifdef CUBLASLT
 /* Whether this computation is the one that fails. */
 static int refused(void)
 {
@@ -37,7 +38,6 @@ static int refused(void)
 #endif
     return FAIL_AT && ++calls == FAIL_AT;
 }
-#ifdef CUBLASLT
 enum { NOT_SUPPORTED = 15, FAILED = 14 };
 enum { FLOAT = 0, HALF = 2, BFLOAT = 14, COMPUTE_32 = 68 };
 struct layout { uint64_t rows, columns; int64_t ld, stride; int32_t count, type; };
