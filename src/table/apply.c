@@ -1,6 +1,6 @@
-/* apply.c - column_apply: raw numbers become what the network sees. Column by column over a
- * block of records that fits the first cache, so that every loop is plain and the constants of a
- * column stay in registers. A record's result depends on that record alone. */
+/* apply.c - column_apply: raw numbers become inputs of the network. It goes column by column over a
+ * block of records that fits the first cache, so every loop is plain and the constants of a column
+ * stay in registers. A record's result depends on that record alone. */
 #include "table/cell.h"
 
 #include <assert.h>
@@ -20,11 +20,18 @@ static void impute(const struct number_slot *n, float *v, size_t count)
         v[i] = v[i] == v[i] ? v[i] : instead;
 }
 
-static void apply_plain(const struct number_slot *n, float *v, size_t count)
+/* Scale none, where the records lie: one pass, no copy. */
+static void apply_plain(const struct number_slot *n, unsigned char *at, size_t stride, size_t count)
 {
     const double center = n->center;
-    for (size_t i = 0; i < count; i++)
-        v[i] = (float)((double)v[i] - center);
+    const float instead = n->impute;
+    for (size_t i = 0; i < count; i++, at += stride) {
+        float v;
+        memcpy(&v, at, sizeof v);
+        v = v == v ? v : instead;
+        v = (float)((double)v - center);
+        memcpy(at, &v, sizeof v);
+    }
 }
 
 static void apply_linear(const struct number_slot *n, float *v, size_t count)
@@ -43,8 +50,6 @@ static void apply_slot(const struct number_slot *n, float *v, size_t count,
     impute(n, v, count);
     if (n->scale == SCALE_QUANTILE)
         quantile_choose()(n, v, count, room);
-    else if (n->scale == SCALE_NONE)
-        apply_plain(n, v, count);
     else
         apply_linear(n, v, count);
 }
@@ -61,6 +66,10 @@ void column_apply(const struct schema *s, unsigned char *records, size_t count)
         unsigned char *block = records + done * stride;
         for (uint32_t slot = 0; slot < s->number_count; slot++) {
             unsigned char *at = block + 4 * (size_t)slot;
+            if (s->numbers[slot].scale == SCALE_NONE) {
+                apply_plain(&s->numbers[slot], at, stride, rows);
+                continue;
+            }
             for (size_t i = 0; i < rows; i++)
                 memcpy(&v[i], at + i * stride, sizeof *v);
             apply_slot(&s->numbers[slot], v, rows, &room);

@@ -133,6 +133,24 @@ static void test_two_encoders(void)
     drop(&l);
 }
 
+/* data.reader: libcsv for every byte reads the same rows. */
+static void test_readers(void)
+{
+    struct err e = {0};
+    struct loaded one = declare(1, &e), other = declare(1, &e);
+    other.s->dialect.libcsv = true;
+    struct table *a = table_load(one.s, &one.o, NULL, &e);
+    struct table *b = table_load(other.s, &other.o, NULL, &e);
+    if (ok(a && b, "two readers: %s", e.what)) {
+        ok(same_rows(&a->rows, &b->rows), "the same rows");
+        is_string(a->sha256, b->sha256, "the same digest");
+    }
+    table_free(a);
+    table_free(b);
+    drop(&one);
+    drop(&other);
+}
+
 static void test_spans(void)
 {
     const uint64_t first[] = {0, 3, 4};
@@ -145,6 +163,7 @@ int main(void)
 {
     write_file();
     test_two_encoders();
+    test_readers();
     threads_start(2);
     test_two_encoders();
     threads_stop();

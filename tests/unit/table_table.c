@@ -139,20 +139,6 @@ static void test_same_bytes(void)
     ok(mem_in_use() == 0, "nothing is left: %u bytes", (unsigned)mem_in_use());
 }
 
-/* data.reader: libcsv for every byte reads the same rows. */
-static void test_readers(void)
-{
-    write_large(20000, -1, "");
-    struct loaded one = load(LARGE("\"method\": \"hash\""), TASK_BINARY, 2, NULL);
-    struct loaded other = load(LARGE("\"method\": \"hash\"") ", \"reader\": \"libcsv\"",
-                               TASK_BINARY, 2, NULL);
-    ok(one.t && other.t && !one.s->dialect.libcsv && other.s->dialect.libcsv,
-       "two readers: %s%s", one.e.what, other.e.what);
-    ok(one.t && other.t && strcmp(one.t->sha256, other.t->sha256) == 0, "the same table");
-    drop(&one);
-    drop(&other);
-}
-
 /* --- errors --- */
 
 static void test_first_error(void)
@@ -502,7 +488,6 @@ int main(void)
     test_first_error();
     test_stop();
     test_same_bytes();
-    test_readers();
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         unlink(path_of(made[i]));
     rmdir(folder);
