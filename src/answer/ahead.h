@@ -1,5 +1,5 @@
-/* ahead.h - blocks of a CSV reader with their cells, some ahead of who answers them: read in the
- * order of the files, their cells found side by side by the pool. Who found them cannot be seen. */
+/* ahead.h - reads blocks of CSV ahead of the answers. Blocks are read in order; the thread pool
+ * finds the cells of several blocks at the same time. The result does not depend on the threads. */
 #ifndef DNN_ANSWER_AHEAD_H
 #define DNN_ANSWER_AHEAD_H
 
@@ -26,9 +26,8 @@ struct ahead {
 
 /* Borrows the reader and the dialect. */
 void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, size_t columns);
-/* The next block; what was given before is the reader's again. As many are read at a time as there
- * are threads that find a processor (threads_hands) and as 32 MiB hold, but one only of what may
- * keep us waiting (a pipe). NULL at the end or on failure. */
+/* The next block; the one before becomes invalid. Reads one block per running thread at a time
+ * (threads_hands), at most 32 MiB; of a pipe only one. NULL: the end, or e is set. */
 struct ahead_block *ahead_next(struct ahead *a, struct err *e);
 void ahead_end(struct ahead *a);
 

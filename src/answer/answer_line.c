@@ -72,7 +72,7 @@ static void add_field(const struct answer_line *l, struct text *out, const char 
 
 /* --- layout --- */
 
-static void take_cell(struct answer_line *l, uint32_t cell)
+static void add_cell(struct answer_line *l, uint32_t cell)
 {
     for (size_t i = 0; i < l->cell_count; i++)
         if (l->cells[i] == cell)
@@ -80,7 +80,7 @@ static void take_cell(struct answer_line *l, uint32_t cell)
     l->cells[l->cell_count++] = cell;
 }
 
-/* A column that is meant by its part before a comma. */
+/* The column whose name begins with this name and a comma, else the nearest name. */
 static const char *begun_by(const struct binding *b, const char *name)
 {
     size_t length = strlen(name);
@@ -101,7 +101,7 @@ static void refuse_name(const struct binding *b, const char *name, struct err *e
                                    : "");
 }
 
-static bool take_named(struct answer_line *l, const struct binding *b, const char *list,
+static bool add_named(struct answer_line *l, const struct binding *b, const char *list,
                        struct err *e)
 {
     for (const char *from = list; from;) {
@@ -111,7 +111,7 @@ static bool take_named(struct answer_line *l, const struct binding *b, const cha
             at++;
         bool found = name && at < b->cells;
         if (found)
-            take_cell(l, (uint32_t)at);
+            add_cell(l, (uint32_t)at);
         else if (name)
             refuse_name(b, name, e);
         mem_free(name);
@@ -121,7 +121,7 @@ static bool take_named(struct answer_line *l, const struct binding *b, const cha
     return true;
 }
 
-/* Has the output a column of its own by that name? */
+/* True: the output has a column of its own with that name. */
 static bool is_own(const struct schema *s, const char *name)
 {
     static const char prefix[] = "probability_";
@@ -161,7 +161,7 @@ void answer_line_warn(const struct schema *s)
                 less < 0 ? "add" : "subtract", fabs(less), less < 0 ? "to" : "from");
 }
 
-/* Two columns of one name: whoever reads the answers by name would get one of them. */
+/* Refuses two columns of the same name in the output. */
 static bool check_clash(const struct answer_line *l, const struct binding *b, size_t first,
                         struct err *e)
 {
@@ -184,12 +184,12 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, const struc
     l->cells = mem_alloc(b->cells ? b->cells : 1, sizeof *l->cells);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].type == COLUMN_ID && b->cell_of[i] >= 0)
-            take_cell(l, (uint32_t)b->cell_of[i]);
+            add_cell(l, (uint32_t)b->cell_of[i]);
     size_t ids = l->cell_count;
     if (passthrough && strcmp(passthrough, "all") == 0) {
         for (uint32_t i = 0; i < b->cells; i++)
-            take_cell(l, i);
-    } else if (passthrough && !take_named(l, b, passthrough, e)) {
+            add_cell(l, i);
+    } else if (passthrough && !add_named(l, b, passthrough, e)) {
         return false;
     }
     if (!answer_line_names(s, e) || !check_clash(l, b, ids, e))

@@ -1,5 +1,5 @@
-/* answer_line.h - one line of a prediction file: id columns, passthrough columns, then the answer.
- * RFC 4180 quoting, or none (tsv). */
+/* answer_line.h - one line of a prediction file: id columns, passthrough columns, the answer. RFC
+ * 4180 quoting, or none (tsv). */
 #ifndef DNN_ANSWER_ANSWER_LINE_H
 #define DNN_ANSWER_ANSWER_LINE_H
 
@@ -17,17 +17,15 @@ struct answer_line {
     struct text missing; /* --null */
 };
 
-/* No id column has the name of a column that the output has itself; else E13. s is fitted. */
+/* Refuses (E13) an id column with the name of an output column. s is fitted. */
 bool answer_line_names(const struct schema *s, struct err *e);
-/* Says that the answers' digits are too few for this target, and what to do; nothing where they are
- * not. s is fitted. */
+/* Warns if nine digits are too few for this target. s is fitted. */
 void answer_line_warn(const struct schema *s);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; one that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
 bool answer_line_open(struct answer_line *l, const struct schema *s, const struct binding *b,
                       const char *passthrough, bool tsv, const char *null_text, struct err *e);
-/* The same columns in the same order, of an input whose cells stand elsewhere. One that it lacks:
- * E14. */
+/* Finds the same columns in a further input, whose cells stand elsewhere. One is missing: E14. */
 bool answer_line_turn(struct answer_line *l, const struct binding *b, struct err *e);
 void answer_line_close(struct answer_line *l);
 /* Tabs and line ends in names are E14 under tsv. */

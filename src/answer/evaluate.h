@@ -15,7 +15,7 @@ struct evaluate_request {
     size_t require_count;
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
-    double by;               /* least advantage; 0: any; below 0: how much worse is bearable */
+    double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     struct overrides overrides;
 };
 struct evaluate_result {

@@ -1,4 +1,4 @@
-/* golden.h - the rows whose answers a model file keeps, for `dnn verify` to ask again. */
+/* golden.h - the rows that a model file keeps with their answers, for `dnn verify`. */
 #ifndef DNN_ANSWER_GOLDEN_H
 #define DNN_ANSWER_GOLDEN_H
 
@@ -11,8 +11,8 @@
 void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
                  uint32_t outputs);
 void golden_free(struct golden *g);
-/* Cells to records ready for the network: [g->count] of s->format.stride bytes, zeroed. What cannot
- * be read is MODEL_GOLDEN, 76, at path. */
+/* Cells to records [g->count] of s->format.stride bytes, zeroed by the caller, ready for the
+ * network. A cell that cannot be read: MODEL_GOLDEN, 76, at path. */
 bool golden_parse(const struct golden *g, const struct schema *s, const char *path,
                   unsigned char *records, struct err *e);
 

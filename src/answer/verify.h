@@ -1,5 +1,5 @@
-/* verify.h - a model's golden rows, answered once more: does this machine answer as the one that
- * trained? */
+/* verify.h - answers the golden rows of a model again and compares: does this machine answer as the
+ * one that trained? */
 #ifndef DNN_ANSWER_VERIFY_H
 #define DNN_ANSWER_VERIFY_H
 
@@ -13,9 +13,9 @@ struct verify_result {
     struct selection backend;
 };
 /* Replays the golden rows. largest_difference: of a probability; regression: of the answer, in the
- * target's deviations. bits: the machine is one of the kind that trained, and equality of bits was
- * asked. A difference is no failure: pass is false. beside: a GPU is driven by a thread that can be
- * left behind with it; not where this thread has driven one already. */
+ * target's deviations. bits: the machine is of the kind that trained, so bit equality is required.
+ * A difference is no error: pass is false. beside: a thread of its own drives the GPU, see serve.h;
+ * false where this thread has driven one already. */
 bool verify_run(const char *model, const struct overrides *o, bool beside,
                 struct verify_result *r, struct err *e);
 

@@ -44,8 +44,8 @@ bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread)
     return good;
 }
 
-/* Asked for once: what was begun without it is driven by its caller's thread from then on. */
-static void start(void)
+/* Once in a process: work that began without the thread stays with its caller's thread. */
+static void create(void)
 {
     pthread_t thread;
     state = aside_thread(serve, NULL, &thread) ? IDLE : REFUSED;
@@ -57,9 +57,9 @@ bool aside_begin(void (*work)(void *context), void *context)
 {
     pthread_mutex_lock(&lock);
     if (state == NOT_STARTED)
-        start();
+        create();
     bool there = state != REFUSED;
-    if (state == IDLE) { /* else it was given up, as the end will say */
+    if (state == IDLE) { /* else it was given up, and aside_end says so */
         work_now = work;
         context_now = context;
         state = WORKING;

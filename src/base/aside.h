@@ -1,5 +1,5 @@
-/* aside.h - work on a device beside the thread that waits for it. A call of a driver may never come
- * back; made here, it takes nobody with it: whoever waits is told, and goes on without. */
+/* aside.h - runs work on a device in a thread of its own. A call of a driver may never come back;
+ * then the waiting thread gets an error, and the thread in the call is left behind. */
 #ifndef DNN_BASE_ASIDE_H
 #define DNN_BASE_ASIDE_H
 
@@ -8,19 +8,19 @@
 
 #include "base/err.h"
 
-/* A thread of its own, for whoever joins it. Signals are for the threads that know of them, but
- * those of a crash. False: there is none to be had. */
+/* Creates a thread in which only the signals of a crash are not blocked. Caller joins or detaches
+ * it. False: no thread can be had. */
 bool aside_thread(void *(*run)(void *context), void *context, pthread_t *thread);
-/* Begins work(context) on a thread that is always the same; one piece at a time. False: there was
- * no such thread to be had when the first began, and nothing is begun. */
+/* Starts work(context) in the one thread for devices; one piece of work at a time. False: that
+ * thread could not be created; nothing is started. */
 bool aside_begin(void (*work)(void *context), void *context);
-/* Waits for its end. False: it was given up, e says why; that thread then touches nothing any more,
- * and what it worked with is left to it. */
+/* Waits for its end. False: it was given up, e says why. The thread then never returns; the memory
+ * it works with is left to it. */
 bool aside_end(struct err *e);
-/* Both; where there is no such thread, here. */
+/* Both; in this thread if there is no other. */
 bool aside_run(void (*work)(void *context), void *context, struct err *e);
-/* By another thread, which knows that what runs there never comes back: tells whoever waits. False:
- * nothing runs there. */
+/* Called by a thread that knows that the work never comes back: ends aside_end with `why`. False:
+ * no work is running. */
 bool aside_give_up(const struct err *why);
 
 #endif

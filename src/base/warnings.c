@@ -11,9 +11,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct text lines; /* one a line */
 
-static void take(const char *message)
+static void keep(const char *message)
 {
-    static _Thread_local bool inside; /* a warning about the memory that it takes */
+    static _Thread_local bool inside; /* this function may warn itself */
     if (inside)
         return;
     inside = true;
@@ -28,9 +28,7 @@ void warnings_keep(void)
 {
     warnings_drop();
     text_put(&lines, anew_warnings());
-    if (lines.length && lines.data[lines.length - 1] != '\n') /* somebody else's variable */
-        text_char(&lines, '\n');
-    log_on_warning(take);
+    log_on_warning(keep);
 }
 
 void warnings_lines(struct text *out)

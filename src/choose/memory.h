@@ -6,8 +6,7 @@
 
 #include "backend/backend.h"
 
-/* What the machine holds now is what is written from here on; one without a device is passed over.
- */
+/* Notes the memory of the machine for memory_write; a machine without a device is ignored. */
 void memory_note(const struct machine *m);
 void memory_write(const char *key, struct json_out *out); /* MEMORY */
 

@@ -1,4 +1,4 @@
-/* gate.h - a bound on a metric, "auc>=0.85". A metric that is not a number passes none. */
+/* gate.h - a bound on a metric, "auc>=0.85". A metric without a value (NaN) fails every gate. */
 #ifndef DNN_MEASURE_GATE_H
 #define DNN_MEASURE_GATE_H
 

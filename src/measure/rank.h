@@ -1,6 +1,5 @@
-/* rank.h - scores of rows that are either positive or not: area under the ROC curve and average
- * precision, exactly, in 8 bytes a row. The order in which rows are added does not matter, but
- * for the last bits of sums of weights. */
+/* rank.h - area under the ROC curve and average precision of scored rows, exactly, in 8 bytes a
+ * row. The order of the rows changes only the last bits of sums of weights. */
 #ifndef DNN_MEASURE_RANK_H
 #define DNN_MEASURE_RANK_H
 

@@ -1,6 +1,6 @@
-/* score_loss.h - the loss that is trained, on rows that are not: what early stopping follows where
- * the task's own metric would choose another epoch than the one that the loss is made for. The
- * formulas are those of the operations (backend/ops.h), in double. */
+/* score_loss.h - the training loss on validation rows. Early stopping follows it where the metric
+ * of the task would choose another epoch. The formulas are those of the operations (backend/ops.h),
+ * in double. */
 #ifndef DNN_MEASURE_SCORE_LOSS_H
 #define DNN_MEASURE_SCORE_LOSS_H
 
