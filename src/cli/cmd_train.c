@@ -1,5 +1,6 @@
 /* cmd_train.c - `dnn train`: CSV in, model file out. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -49,17 +50,20 @@ static void summary(const struct train_result *r, const char *output)
         log_line("%s", line.data);
     }
     text_free(&line);
-    if (!r->best_epoch) {
+    char best[32] = "none";
+    if (r->best_epoch)
+        snprintf(best, sizeof best, "%lld", (long long)r->best_epoch);
+    if (!r->epochs)
         log_line("no whole epoch (time limit), %.2f s; model %s", r->total_s,
                  text_quote_z(output));
-        return;
-    }
-    log_line("%lld epoch%s (%s), best %lld, %.2f s; model %s", (long long)r->epochs,
-             r->epochs == 1 ? "" : "s",
-             strcmp(r->stopped, "patience") == 0     ? "no better since"
-             : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
-                                                     : "all",
-             (long long)r->best_epoch, r->total_s, text_quote_z(output));
+    else
+        log_line("%lld epoch%s (%s), best %s, %.2f s; model %s", (long long)r->epochs,
+                 r->epochs == 1 ? "" : "s",
+                 strcmp(r->stopped, "patience") == 0     ? "no better since"
+                 : strcmp(r->stopped, "time_limit") == 0 ? "time limit"
+                 : strcmp(r->stopped, "diverged") == 0   ? "diverged"
+                                                         : "all",
+                 best, r->total_s, text_quote_z(output));
 }
 
 /* With --verbose: what is not at its default, and who said so. */

@@ -283,14 +283,6 @@ const struct metric_type *metric_default(int task)
     return metric_find(task == TASK_REGRESSION ? "rmse" : "logloss", task);
 }
 
-const struct metric_type *metric_ranking(int task)
-{
-    for (const struct metric_type *t = metric_types; t->name; t++)
-        if (belongs(t, task) && t->needs == TALLY_RANKS)
-            return t;
-    return metric_default(task);
-}
-
 static size_t names_of(int task, const char *names[METRIC_MOST])
 {
     size_t count = 0;

@@ -60,8 +60,6 @@ void metrics_of(struct tally *y, struct metrics *m);
 const struct metric_type *metric_find(const char *name, int task);
 /* The default metric of a task, never NULL: logloss, logloss, rmse. */
 const struct metric_type *metric_default(int task);
-/* The metric that class weights do not change: auc, macro_auc; of a regression its default. */
-const struct metric_type *metric_ranking(int task);
 /* The metric of the task with the most similar name, or NULL. */
 const char *metric_nearest(const char *name, int task);
 void metric_names(int task, char *out, size_t room);           /* "auc, pr_auc, ..." */

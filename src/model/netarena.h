@@ -37,7 +37,6 @@ struct netstep {
     int64_t *first;           /* the step that the table begins with */
     struct hyper *table;      /* [table_room] */
     struct hyper *host_table; /* the same in pinned host memory */
-    double *norms;            /* [table_room] */
     uint32_t table_room;
 };
 

@@ -104,7 +104,6 @@ static void issue_update(struct network *n, struct machine *machine)
                 n->o.clip_norm, t->sums);
     op_advance(machine, &(struct op_advance){.now = t->now,
                                           .buffers = n->weights.buffers,
-                                          .norms = t->norms,
                                           .moved = t->moved,
                                           .part_loss = t->part_loss,
                                           .part_weight = t->part_weight,
@@ -150,9 +149,4 @@ void network_fetch_step(struct network *n)
     machine_fetch(n->m, 0, &n->host->now, n->step.now, sizeof n->host->now);
     machine_fence(n->m, 0);
     n->step.now_known = true;
-}
-
-void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms)
-{
-    machine_download(n->m, norms, n->step.norms + first, count * sizeof *norms);
 }

@@ -210,7 +210,6 @@ static bool alloc_state(struct network *n, struct err *e)
     t->now = alloc(n, kind, 1, sizeof *t->now, &good, e);
     t->first = alloc(n, kind, 1, sizeof *t->first, &good, e);
     t->table = alloc(n, kind, t->table_room, sizeof *t->table, &good, e);
-    t->norms = alloc(n, kind, t->table_room, sizeof *t->norms, &good, e);
     t->host_table = alloc_host(n, kind, t->table_room, sizeof *t->host_table, &good, e);
     n->rows.train.there.at = alloc(n, kind, 1, sizeof(struct source), &good, e);
     return good;
@@ -303,7 +302,7 @@ static void release_all(struct network *n)
     void *const blocks[] = {
         w->tables, w->params,     w->buffers,   w->shadow,     w->features,     w->indicators,
         t->groups, t->grads,      t->m1,        t->m2,         t->moved,        t->sums,
-        t->norms,  t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
+        t->part_loss,  t->part_weight, t->now,      t->table,        t->first,
         a->now,    a->request,    a->kept,      n->best.bad,   n->best.params,  n->best.buffers,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)

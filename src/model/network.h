@@ -88,8 +88,6 @@ void network_step(struct network *n, struct step *now); /* counters and sums as 
 /* Fetches counters and sums behind what was issued; network_step then waits for nothing until the
  * next network_feed. Only where answers stay on the machine. */
 void network_fetch_step(struct network *n);
-/* Gradient norms of `count` steps of this epoch from step `first` on, counted from 0. */
-void network_norms(struct network *n, uint32_t first, uint32_t count, double *norms);
 
 /* --- answers, by row-independent products; also during training, with the present weights --- */
 /* The rows to answer for, in their order, as network_source takes them. */

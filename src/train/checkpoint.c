@@ -91,8 +91,6 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     add_number(w, "format", CHECKPOINT_FORMAT);
     tensor_meta(w, "plan", plan.text.data);
     tensor_meta(w, "data", c->data);
-    if (*c->training)
-        tensor_meta(w, "training", c->training);
     add_number(w, "journal", c->journal);
     if (c->best_params)
         add_number(w, "best.journal", c->best_journal);
@@ -107,10 +105,6 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     tensor_add(w, "sums", DTYPE_F64, 1, &sum_count, sums);
     tensor_add(w, "times", DTYPE_F64, 1, &one, &c->seconds);
     tensor_add(w, "config", DTYPE_U8, 1, &length, c->config);
-    double norms[NORMS_MOST];
-    uint64_t norm_count = c->norms ? norms_pack(c->norms, norms) : 0;
-    if (norm_count)
-        tensor_add(w, "norms", DTYPE_F64, 1, &norm_count, norms);
     const double scale[2] = {c->now.scale, (double)c->now.skipped};
     uint64_t scale_count = 2;
     if (c->now.scale > 0)
@@ -118,8 +112,6 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     uint64_t shape[2] = {(uint64_t)c->epochs, HISTORY_WIDTH};
     if (c->epochs)
         tensor_add(w, "history", DTYPE_F64, 2, shape, history);
-    if (c->untrained > 0)
-        tensor_add(w, "untrained", DTYPE_F64, 1, &one, &c->untrained);
     bool good = tensor_write(w, path, NULL, e);
     tensor_writer_free(w);
     text_free(&plan.text);
@@ -161,8 +153,7 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
                *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
                *journal = tensor_file_meta(f, "journal"),
-               *best_journal = tensor_file_meta(f, "best.journal"),
-               *training = tensor_file_meta(f, "training");
+               *best_journal = tensor_file_meta(f, "best.journal");
     int64_t number = 0;
     if (!kind || strcmp(kind, "checkpoint") != 0)
         return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
@@ -177,10 +168,6 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
         !plan)
         return broken(f, e, "its metadata are incomplete");
     memcpy(c->data, data, sizeof c->data);
-    if (training && strlen(training) != 64)
-        return broken(f, e, "its training has no name");
-    if (training)
-        memcpy(c->training, training, sizeof c->training);
     c->journal = (uint64_t)number;
     if (best_journal && (!text_to_int(best_journal, &number) || number < 0))
         return broken(f, e, "its metadata contradict each other");
@@ -189,19 +176,6 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     bool good = doc && plan_read(json_root(doc), &c->plan);
     json_free(doc);
     return good || broken(f, e, "its plan cannot be read");
-}
-
-static bool take_norms(const struct tensor_file *f, struct checkpoint *c, struct err *e)
-{
-    const struct tensor *t = tensor_find(f, "norms");
-    if (!t)
-        return true;
-    t = tensor_need(f, "norms", DTYPE_F64, UINT64_MAX, e);
-    if (!t)
-        return false;
-    c->norms = mem_zero(1, sizeof *c->norms);
-    return norms_unpack(c->norms, t->data, t->count) ||
-           broken(f, e, "its gradient norms contradict each other");
 }
 
 static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct err *e)
@@ -222,19 +196,6 @@ static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct
     return true;
 }
 
-static bool take_untrained(const struct tensor_file *f, struct checkpoint *c, struct err *e)
-{
-    const struct tensor *t = tensor_find(f, "untrained");
-    if (!t)
-        return true;
-    t = tensor_need(f, "untrained", DTYPE_F64, 1, e);
-    if (!t)
-        return false;
-    c->untrained = *(const double *)t->data;
-    return (c->untrained > 0 && isfinite(c->untrained)) ||
-           broken(f, e, "its loss before the training is none");
-}
-
 static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
@@ -245,7 +206,7 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
         return false;
     if (!step_unpack(counters->data, sums->data, &c->now))
         return broken(f, e, "its counters contradict each other");
-    if (!take_scale(f, c, e) || !take_untrained(f, c, e))
+    if (!take_scale(f, c, e))
         return false;
     c->seconds = *(const double *)times->data;
     if (!(c->seconds >= 0))
@@ -290,8 +251,7 @@ struct checkpoint *checkpoint_load(const char *path, struct err *e)
     if (!f)
         return NULL;
     struct checkpoint *c = mem_zero(1, sizeof *c);
-    bool good =
-        take_meta(f, c, e) && take_state(f, c, e) && take_norms(f, c, e) && take_weights(f, c, e);
+    bool good = take_meta(f, c, e) && take_state(f, c, e) && take_weights(f, c, e);
     tensor_close(f);
     if (good)
         return c;
@@ -310,7 +270,6 @@ void checkpoint_free(struct checkpoint *c)
     mem_free(c->best_params);
     mem_free(c->best_buffers);
     mem_free(c->rows);
-    mem_free(c->norms);
     mem_free(c->config);
     mem_free(c);
 }

@@ -3,20 +3,17 @@
  * on is inside, so that going on from it gives the bytes of a run that was never stopped.
  *
  * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
- * absent; a training that went back to its best epoch has no moments: they begin at 0), counters
+ * absent), counters
  * (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning rate),
- * untrained (F64: loss of the first step; may be absent), norms (F64: norms.h; likewise), scale
- * (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere), times
- * (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format, plan,
- * data (hash of schema and encoded rows), journal (length of output.metrics), best.journal (the
- * same at the end of the best epoch; may be absent), training (64 hexadecimal digits, drawn when a
- * training starts afresh and handed on to whatever goes on from its checkpoints; may be absent). */
+ * scale (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere),
+ * times (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format,
+ * plan, data (hash of schema and encoded rows), journal (length of output.metrics), best.journal
+ * (the same at the end of the best epoch; may be absent). */
 #ifndef DNN_TRAIN_CHECKPOINT_H
 #define DNN_TRAIN_CHECKPOINT_H
 
 #include "backend/backend.h"
 #include "train/history.h"
-#include "train/norms.h"
 
 #define CHECKPOINT_FORMAT 1
 
@@ -28,14 +25,11 @@ struct checkpoint {
     uint64_t param_count, buffer_count;
     struct history_row *rows; /* of the finished epochs */
     int64_t epochs;
-    double untrained;    /* of struct history */
-    struct norms *norms; /* NULL: none */
-    double seconds;      /* used so far, over all runs */
+    double seconds; /* used so far, over all runs */
     uint64_t journal;
     uint64_t best_journal; /* with best_params; not known: journal */
     char *config; /* JSON text */
     char data[65];
-    char training[65]; /* "": not known */
 };
 /* Writes aside, syncs, renames: durable when true. Borrows everything. */
 bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e);

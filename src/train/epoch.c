@@ -20,7 +20,6 @@ static const double STRETCH = 0.05; /* seconds of steps between two looks */
 struct run {
     struct training *t;
     struct hyper *table;   /* [t->steps] */
-    double *norms;         /* [t->steps] */
     uint32_t stretch;      /* steps */
     double epochs_seconds; /* of the epochs finished in this process */
     int64_t epochs_here;
@@ -71,9 +70,11 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
         !network_epoch(t->network, (uint32_t)t->history.epochs, r->table,
                        (uint32_t)(t->steps - done), e))
         return false;
-    /* inside an epoch, after a resume: its sums and its place in the order are put back */
-    if (done > 0)
+    if (done > 0) { /* resumed inside an epoch: its sums and its place in the order go back */
+        s.now.lr = r->table[0].lr; /* the schedule's, not the checkpoint's */
+        s.now.weight_decay = r->table[0].weight_decay;
         network_set(t->network, &s);
+    }
     r->epoch_began = clock_now();
     r->step_seconds = 0;
     r->steps_here = 0;
@@ -149,28 +150,14 @@ static enum verdict look_around(struct run *r, const struct step *now, struct er
     return checkpoint_due(r, now) && !training_checkpoint(t, e) ? FAILED : GO_ON;
 }
 
-/* What the stretch of steps behind step `done` of the epoch says: finite, and not exploding?
- * `begin`: the epoch's step that its table begins with. */
-static bool steps_good(struct run *r, const struct step *now, int64_t begin, int64_t done,
-                       uint32_t steps, struct err *e)
+/* The last `steps` steps, from step `first` of the training on: loss and gradients are finite. */
+static bool steps_good(const struct run *r, const struct step *now, int64_t first, uint32_t steps,
+                       struct err *e)
 {
     struct training *t = r->t;
-    int64_t first = t->history.epochs * t->steps + done;
-    char what[256];
-    uint32_t good = now->bad_steps < steps ? steps - (uint32_t)now->bad_steps : 0;
-    if (t->config->train.clip_norm <= 0) {
-        network_norms(t->network, (uint32_t)(done - begin), good, r->norms);
-        for (uint32_t i = 0; i < good; i++)
-            if (isfinite(r->norms[i]) /* not skipped */ && norms_add(&t->norms, r->norms[i])) {
-                snprintf(what, sizeof what,
-                         "the norm of the gradient was above %d times its running median of %.3g "
-                         "for %d steps, at last %.3g",
-                         NORMS_FACTOR, t->norms.median, NORMS_ROW, r->norms[i]);
-                return training_diverged(t, first + i + 1, what, e);
-            }
-    }
+    char what[256], where[160];
     if (now->bad_steps > 0) {
-        char where[160];
+        uint32_t good = now->bad_steps < steps ? steps - (uint32_t)now->bad_steps : 0;
         network_nonfinite(t->network, where, sizeof where);
         snprintf(what, sizeof what, "%s is not finite%s", where,
                  now->scale > 0 ? ", at the smallest scale of fp16" : "");
@@ -205,7 +192,6 @@ static enum verdict lost_in(struct err *e, int64_t tried, uint32_t steps)
 static enum verdict steps_run(struct run *r, int64_t done, struct step *now, struct err *e)
 {
     struct training *t = r->t;
-    const int64_t begin = done;
     while (done < t->steps) {
         int64_t left = t->steps - done;
         uint32_t steps = left < (int64_t)r->stretch ? (uint32_t)left : r->stretch;
@@ -225,12 +211,8 @@ static enum verdict steps_run(struct run *r, int64_t done, struct step *now, str
         r->steps_here += steps;
         r->step_seconds += took;
         fit_stretch(r, steps, took);
-        if (steps == 1)
-            training_judge(t, now);
-        if (!steps_good(r, now, begin, done - steps, steps, e))
+        if (!steps_good(r, now, t->history.epochs * t->steps + done - steps, steps, e))
             return FAILED;
-        if (now->tried == 1 && now->epoch_weight > 0 && isfinite(now->epoch_loss))
-            t->history.untrained = now->epoch_loss / now->epoch_weight;
         if (!all) {
             training_stopped(t, e);
             return FAILED;
@@ -288,21 +270,6 @@ static bool validate(struct training *t, double *metric, struct metrics *all, st
     return true;
 }
 
-/* The metric has no value: because of the answers, or because of the rows? */
-static bool undefined(struct training *t, const struct step *now, struct err *e)
-{
-    char kept[600];
-    if (!score_finite(&t->score, PART_VALID, e))
-        return e->id == ERR_NONE &&
-               training_diverged(t, now->tried, "an answer to a validation row is not finite", e);
-    training_keep_last(t, true, kept, sizeof kept);
-    err_set(e, ERR_METRIC_UNDEFINED,
-            "the metric %s is not defined for the answers to the validation rows after epoch %lld; "
-            "%s", t->history.metric->name, (long long)t->history.epochs + 1, kept);
-    return err_help(e, "choose another train.early_stopping.metric: precision needs a row that is "
-                       "answered with the positive label, f1 and auc do not");
-}
-
 /* Seconds of the whole training, all runs together, as the first epoch of this run foretells: the
  * most it may take. */
 static double foretell(const struct training *t, double epoch_s)
@@ -313,30 +280,16 @@ static double foretell(const struct training *t, double epoch_s)
     return limit > 0 && all > limit ? limit : all;
 }
 
-/* Whether the end of this epoch is kept. Without validation rows the last one is the best, and a
- * ruined one nothing to go back to. */
-static bool worth_keeping(const struct training *t, bool best)
+/* A metric without a value: the answers are not finite, or it is not defined for them (precision
+ * without a positive answer). The latter is an epoch that is not the best. */
+static bool answers_finite(struct training *t, const struct step *now, struct err *e)
 {
-    const struct history *h = &t->history;
-    return best && (h->metric || !history_ruined(h, h->epochs));
+    return score_finite(&t->score, PART_VALID, e) ||
+           (e->id == ERR_NONE &&
+            training_diverged(t, now->tried, "an answer to a validation row is not finite", e));
 }
 
-static bool ran_away(struct training *t, const struct step *now, struct err *e)
-{
-    const struct history *h = &t->history;
-    char what[256];
-    bool over = h->epochs >= t->config->train.epochs || history_over(h);
-    if (!history_runaway(h, t->steps, over))
-        return false;
-    snprintf(what, sizeof what,
-             "the loss of %d epochs was above %d times that of a constant answer and of the first "
-             "step, at last %.3g",
-             HISTORY_RUNAWAY, HISTORY_FACTOR, h->rows[h->epochs - 1].loss);
-    training_diverged(t, now->tried, what, e);
-    return true;
-}
-
-/* All steps are done: what did they bring? */
+/* All steps are done: validates, keeps the best weights. */
 static enum verdict epoch_end(struct run *r, const struct step *now, struct err *e)
 {
     struct training *t = r->t;
@@ -352,8 +305,9 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
         return FAILED;
     }
     if (t->history.metric && !isfinite(metric)) {
-        undefined(t, now, e);
-        return FAILED;
+        if (!answers_finite(t, now, e))
+            return FAILED;
+        metric = (double)NAN;
     }
     if (!training_sound(t, now, e))
         return FAILED;
@@ -372,17 +326,40 @@ static enum verdict epoch_end(struct run *r, const struct step *now, struct err 
     }
     if (!write_line(r, now, loss, &valid, e))
         return FAILED;
-    if (worth_keeping(t, best) && !training_remember(t, now, e))
+    return best && !training_remember(t, now, e) ? FAILED : GO_ON;
+}
+
+/* The weights as they stand inside an epoch, which are to be the model's. */
+static enum verdict end_inside(struct training *t, const struct step *now, struct err *e)
+{
+    training_sound_ask(t);
+    return training_sound(t, now, e) ? END_HERE : FAILED;
+}
+
+/* A run that broke ends with its best epoch. */
+static enum verdict go_back(struct training *t, struct err *e)
+{
+    if (stop_wanted()) {
+        err_clear(e);
+        t->broke = mem_string("");
+        training_stopped(t, e);
         return FAILED;
-    training_release(t, best);
-    return ran_away(t, now, e) ? FAILED : GO_ON;
+    }
+    if (!t->best.params) {
+        struct err was = *e;
+        training_useless(t, was.what, "no epoch had ended", e);
+        return FAILED;
+    }
+    t->stopped = "diverged";
+    t->broke = mem_string(e->what);
+    err_clear(e);
+    return END_HERE;
 }
 
 bool epochs_run(struct training *t, struct err *e)
 {
-    struct run r = {.t = t, .stretch = 1}; /* the first step alone: training_judge */
+    struct run r = {.t = t, .stretch = 1};
     r.table = mem_alloc((size_t)t->steps, sizeof *r.table);
-    r.norms = mem_alloc((size_t)t->steps, sizeof *r.norms);
     stop_phase("training", false);
     enum verdict v = GO_ON;
     t->stopped = "epochs";
@@ -401,8 +378,11 @@ bool epochs_run(struct training *t, struct err *e)
             v = epoch_begin(&r, done, e) ? steps_run(&r, done, &now, e) : FAILED;
         if (v == GO_ON)
             v = epoch_end(&r, &now, e);
+        else if (v == END_HERE)
+            v = end_inside(t, &now, e);
     }
+    if (v == FAILED && e->id == ERR_DIVERGED)
+        v = go_back(t, e);
     mem_free(r.table);
-    mem_free(r.norms);
     return v != FAILED;
 }

@@ -3,39 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sha256.h"
-
-/* --- whose it is --- */
-
-/* When, where and by whom: two that begin at once on one host are two processes, or two moments of
- * one. */
-void resume_draw(char training[65])
-{
-    char who[128], host[65] = "";
-    struct timespec now = {0};
-    struct sha256 hash;
-    gethostname(host, sizeof host - 1);
-    timespec_get(&now, TIME_UTC);
-    int n = snprintf(who, sizeof who, "%lld.%09ld %.9f %ld ", (long long)now.tv_sec, now.tv_nsec,
-                     clock_now(), (long)getpid());
-    sha256_init(&hash);
-    sha256_add(&hash, who, (size_t)n);
-    sha256_add(&hash, host, strlen(host));
-    sha256_hex(&hash, training);
-}
-
-static bool same_training(const struct checkpoint *a, const struct checkpoint *b)
-{
-    return *a->training && strcmp(a->training, b->training) == 0;
-}
 
 /* --- two configs --- */
 
@@ -43,7 +15,7 @@ enum { NAMED_MOST = 8 };
 static const char *const irrelevant[] = {"train.checkpoint", "train.time_limit_s", "output",
                                          "backend"};
 
-/* What may be changed on the way: the training goes on, but to other bytes. */
+/* These may be changed on the way: the training goes on, but to other bytes. */
 static const char *const negotiable[] = {"train.optimizer.learning_rate", "train.clip_norm"};
 
 struct differences {
@@ -148,7 +120,8 @@ static bool other(const char *path, const char *what, struct err *e)
                        "--resume starts afresh");
 }
 
-/* True when it fits; else what differs is in *what. strict: in all that decides the bytes. */
+/* True: c is of this config and these data. Else *what says what differs. strict: in all that
+ * decides the bytes, the negotiable keys too. */
 static bool fits(const struct checkpoint *c, const char *config, const char *data, bool strict,
                  struct text *what)
 {
@@ -207,20 +180,6 @@ static void set_foreign(struct found *f, char *path, const struct text *what)
     text_put(&f->foreign_what, what->data);
 }
 
-/* c lies behind the newest that fits, `first`: ours, where it is of the same config, or where that
- * one's training began there and changed what may be changed. */
-static void own_older(struct keeper *k, const struct checkpoint *c, const struct checkpoint *first,
-                      int64_t name, bool strict, struct text *what)
-{
-    if (fits(c, first->config, first->data, true, what)) {
-        keeper_own(k, name, c->now.tried);
-    } else if (same_training(c, first) && fits(c, first->config, first->data, false, what)) {
-        keeper_own(k, name, c->now.tried);
-        if (strict && name > k->earlier)
-            k->earlier = name;
-    }
-}
-
 /* Newest first. Ours go when the model is written. False: one could not be read. */
 static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
                    const char *data, bool strict, struct found *f, struct err *e)
@@ -242,7 +201,8 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, const char
             if (is_spoilt(&why))
                 keep_damaged(&k->damaged, l->steps[i]);
         } else if (c && f->c) {
-            own_older(k, c, f->c, l->steps[i], strict, &what);
+            if (fits(c, f->c->config, f->c->data, true, &what))
+                keeper_own(k, l->steps[i], c->now.tried);
         } else if (c && !fits(c, config, data, strict, &what)) {
             set_foreign(f, path, &what);
         } else if (c) {
@@ -383,17 +343,6 @@ static bool save(struct keeper *k, const struct checkpoint *c, int64_t *name, st
     return good;
 }
 
-void keeper_back(struct keeper *k, int64_t step)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < k->count; i++)
-        if (k->own[i].step <= step)
-            k->own[kept++] = k->own[i];
-        else
-            drop(k, k->own[i].name);
-    k->count = kept;
-}
-
 void keeper_undo(struct keeper *k)
 {
     size_t kept = 0;
@@ -405,21 +354,13 @@ void keeper_undo(struct keeper *k)
     k->count = kept;
 }
 
-bool keeper_rewind(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
-{
-    if (!save(k, c, name, e))
-        return false;
-    keeper_back(k, c->now.tried);
-    return true;
-}
-
 bool keeper_save(struct keeper *k, const struct checkpoint *c, int64_t *name, struct err *e)
 {
     if (!save(k, c, name, e))
         return false;
     size_t kept = 0;
     for (size_t i = 0; i < k->count; i++)
-        if (k->own[i].name == k->held || (int64_t)(k->count - i) <= k->keep)
+        if ((int64_t)(k->count - i) <= k->keep)
             k->own[kept++] = k->own[i];
         else
             drop(k, k->own[i].name);

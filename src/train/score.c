@@ -112,6 +112,8 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
 
 /* --- what a device measures: sums over rows --- */
 
+#define SHARE_LEAST 1e-15
+
 /* False: the metric is no such sum, or this machine measures nothing. */
 static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
 {
@@ -376,15 +378,35 @@ bool score_weighs(const struct score_job *j, enum part part)
     return j->table->count[part] && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
 }
 
-/* Of every answer 0: each class alike, the target's mean. */
-static double constant_loss(const struct score_job *j, enum part part)
+/* One logit a class: log of its share of the training rows' weight. */
+static void constant_logits(const struct score_job *j, real *logits)
+{
+    uint32_t classes = score_classes(j);
+    double *share = mem_zero(classes, sizeof *share), sum = 0;
+    score_class_counts(j, share);
+    for (uint32_t c = 0; c < classes; c++) {
+        share[c] *= j->class_weight ? (double)j->class_weight[c] : 1;
+        sum += share[c];
+    }
+    for (uint32_t c = 0; c < classes; c++)
+        logits[c] = (real)log(fmax(sum > 0 ? share[c] / sum : 1.0 / classes, SHARE_LEAST));
+    mem_free(share);
+}
+
+double score_constant(const struct score_job *j, enum part part)
 {
     uint64_t count = j->table->count[part], most = block_rows(j);
     uint32_t outputs = j->features->outputs;
     struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
-    most = most < count ? most : count;
+    most = most < count ? most : count ? count : 1;
     struct truth t = truth_new(j, most);
     real *logits = mem_zero(most * outputs, sizeof *logits);
+    if (score_classes(j))
+        constant_logits(j, logits);
+    else
+        logits[0] = (real)((training_mean(j) - j->schema->target_center) / j->schema->target_scale);
+    for (uint64_t r = 1; r < most; r++)
+        memcpy(logits + r * outputs, logits, outputs * sizeof *logits);
     for (uint64_t at = 0; at < count; at += most) {
         uint64_t rows = count - at < most ? count - at : most;
         truth_read(j, part, at, rows, &t);
@@ -395,10 +417,11 @@ static double constant_loss(const struct score_job *j, enum part part)
     return score_loss_mean(&loss);
 }
 
-/* What a constant answer reaches tells: where that is not a number, nothing is. */
+/* Where a constant answer has no value, no answer has one. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
-                   struct metrics *constant, struct err *e)
+                   struct err *e)
 {
+    struct metrics constant;
     unsigned long long rows = j->table->count[part];
     if (!(part_weight(j, part, t) > 0)) {
         err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu %s rows is 0", rows,
@@ -406,14 +429,10 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
         return err_help(e, "no metric has a value on them: let some weigh more, or choose other "
                            "rows (data.%s, data.split)", part == PART_VALID ? "valid" : "test");
     }
-    if (t == &metric_loss) {
-        constant->count = 1;
-        constant->m[0].type = t;
-        constant->m[0].value = constant_loss(j, part);
+    if (t == &metric_loss)
         return true;
-    }
-    score_baseline(j, part, constant);
-    if (isfinite(metrics_get(constant, t->defined_by ? t->defined_by : t->name)))
+    score_baseline(j, part, &constant);
+    if (isfinite(metrics_get(&constant, t->defined_by ? t->defined_by : t->name)))
         return true;
     err_set(e, ERR_METRIC_ROWS, "the metric %s has no value on the %llu %s rows: it needs %s",
             t->name, rows, part_names[part],

@@ -34,12 +34,13 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e);
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m);
 /* Has a row of the part a weight? */
 bool score_weighs(const struct score_job *j, enum part part);
-/* Has the metric a value on the part, whatever the answers? WEIGHT_SUM where all of its rows weigh
- * 0, METRIC_ROWS where they cannot be told apart by it. (precision, which needs a positive answer
- * too, may still have none.) constant: what a constant answer reaches there, which tells; of
- * the loss, that one alone, and of an answer whose logits are 0. */
+/* True: the metric can have a value on the part. Else WEIGHT_SUM (all of its rows weigh 0) or
+ * METRIC_ROWS (auc with one label). Precision may still lack a positive answer. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
-                   struct metrics *constant, struct err *e);
+                   struct err *e);
+/* The trained loss on a part of a constant answer: the class shares (with class weights) or the
+ * mean of the training rows. */
+double score_constant(const struct score_job *j, enum part part);
 /* Logits [count][outputs] of the table's first rows, in table order. */
 bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e);
 uint32_t score_classes(const struct score_job *j); /* 0: regression */

@@ -20,8 +20,8 @@ struct train_result {
     struct selection backend;
     uint64_t rows[3];
     int64_t epochs,
-        best_epoch;      /* whole ones; best_epoch 0: the time was up before the first ended */
-    const char *stopped; /* epochs, patience, time_limit */
+        best_epoch;      /* whole ones; best_epoch 0: none ended, or the metric never had a value */
+    const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before it tells what is kept */
     int exit;            /* 0, or that of the error */
     bool says_kept;      /* the error's message tells what is left to go on from */
@@ -30,7 +30,8 @@ struct train_result {
     double load_s, start_s, train_s, total_s;
     char sha256[65];
 };
-/* False: e says why; 80 (diverged) keeps the last good checkpoint and says what to change. */
+/* False: e says why. A run that breaks gives the model of its best epoch; DIVERGED (80) where no
+ * epoch was better than a constant answer. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
 /* The machine of the training that runs, if one does, never comes back: what was reached is kept,
  * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is

@@ -4,23 +4,80 @@
 #include <string.h>
 
 #include "answer/golden.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "train/training.h"
 
-static bool measure(struct training *t, struct train_result *r, struct err *e)
+/* All metrics of a part, and its loss against the constant's. */
+static bool measure_part(struct training *t, enum part part, struct metrics *m, struct against *a,
+                         struct err *e)
+{
+    if (!score_all(&t->score, part, &metric_loss, m, e))
+        return false;
+    *a = (struct against){.part = part,
+                          .loss = m->m[--m->count].value,
+                          .constant = score_constant(&t->score, part)};
+    return true;
+}
+
+/* Without validation rows: of the epoch whose weights serve, or of the steps so far. */
+static double training_loss(struct training *t)
+{
+    const struct history *h = &t->history;
+    struct step now;
+    if (h->epochs)
+        return h->rows[(t->broke ? h->best_epoch : h->epochs) - 1].loss;
+    network_step(t->network, &now);
+    return now.epoch_loss / now.epoch_weight;
+}
+
+/* against: on the validation rows; shown: on the rows that the user is told of. */
+static bool measure(struct training *t, struct train_result *r, struct against *against,
+                    struct against *shown, struct err *e)
 {
     r->has_valid = t->table->count[PART_VALID] > 0;
     r->has_test = t->table->count[PART_TEST] > 0;
-    if ((r->has_valid && !score_metrics(&t->score, PART_VALID, &r->valid, e)) ||
-        (r->has_test && !score_metrics(&t->score, PART_TEST, &r->test, e)))
+    if ((r->has_valid && !measure_part(t, PART_VALID, &r->valid, against, e)) ||
+        (r->has_test && !measure_part(t, PART_TEST, &r->test, shown, e)))
         return false;
-    if (!r->has_test && !r->has_valid)
-        return true;
-    /* test rows that all weigh 0 measure nothing: the constant is measured where something is */
-    enum part part = r->has_valid && !score_weighs(&t->score, PART_TEST) ? PART_VALID : PART_TEST;
-    score_baseline(&t->score, part, &r->baseline);
-    train_judge(t, r, part);
+    if (!r->has_valid)
+        *against = (struct against){.part = PART_TRAIN,
+                                    .loss = training_loss(t),
+                                    .constant = score_constant(&t->score, PART_TRAIN)};
+    if (!r->has_test || !score_weighs(&t->score, PART_TEST))
+        *shown = *against;
+    /* test rows that all weigh 0 measure nothing: then the constant is measured on the others */
+    bool idle = shown->part != PART_TEST && r->has_valid;
+    enum part part = r->has_test && !idle ? PART_TEST : PART_VALID;
+    if (r->has_test || r->has_valid)
+        score_baseline(&t->score, part, &r->baseline);
+    return true;
+}
+
+/* A run that broke, and whose best epoch is no better than a constant answer. */
+static bool refuse(struct training *t, const struct against *a, struct err *e)
+{
+    char why[200];
+    snprintf(why, sizeof why,
+             "the best epoch, %lld, is no better than a constant answer (loss %.4g on the %s rows, "
+             "that of the constant %.4g)",
+             (long long)t->history.best_epoch, a->loss, part_names[a->part], a->constant);
+    return training_useless(t, t->broke, why, e);
+}
+
+static bool judge(struct training *t, const struct train_result *r, const struct against *a,
+                  const struct against *shown, struct err *e)
+{
+    char advice[300];
+    if (t->broke && !against_better(a))
+        return refuse(t, a, e);
+    if (t->broke) {
+        training_advice(t, advice, sizeof advice);
+        log_warning("%s; the model is that of epoch %lld, the best before; %s", t->broke,
+                    (long long)t->history.best_epoch, advice);
+    }
+    train_judge(t, r, shown);
     return true;
 }
 
@@ -102,8 +159,8 @@ static void swap_best(struct training *t)
 static bool put_best(struct training *t, struct network_state *last, struct err *e)
 {
     *last = (struct network_state){0};
-    if (!t->best.params || !t->history.metric)
-        return true;
+    if (!t->best.params || (!t->history.metric && !t->broke))
+        return true; /* without validation rows the last weights serve */
     if (!training_look(t, false, last, e))
         return false;
     if (machine_in_place(t->machine)) {
@@ -126,19 +183,21 @@ static void put_last(struct training *t, const struct network_state *last)
 bool train_save(struct training *t, struct train_result *r, struct err *e)
 {
     struct network_state last;
+    struct against against = {0}, shown = {0};
     stop_phase("measuring the model", false);
     bool good = put_best(t, &last, e);
     for (int p = 0; p < PARTS; p++)
         r->rows[p] = t->table->count[p];
     r->epochs = t->history.epochs;
-    r->best_epoch = t->history.best_epoch;
+    r->best_epoch = t->history.metric || t->broke ? t->history.best_epoch : t->history.epochs;
     r->stopped = t->stopped;
-    good = good && measure(t, r, e);
+    good = good && measure(t, r, &against, &shown, e);
     if (!good && (e->id == ERR_NONE || machine_in_place(t->machine)))
         put_last(t, &last); /* in place, the best ones are where they were as well */
     if (!good && e->id == ERR_NONE)
         training_stopped(t, e);
     training_look_end(t, &last);
+    good = good && judge(t, r, &against, &shown, e);
     /* with the model in place its folder's sync alone can fail: then its checkpoints stay */
     good = good && journal_sync(&t->journal, e) && write_model(t, r, e);
     if (good)

@@ -1,7 +1,6 @@
 /* training.c - see training.h. */
 #include "train/training.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,25 +93,6 @@ static const struct metric_type *usual_metric(const struct training *t)
     return &metric_loss;
 }
 
-/* What an answer of no training costs: one class of all log(classes), the mean of a target, which
- * is scaled to a deviation of 1, at most 1. */
-static double constant_loss(const struct training *t)
-{
-    return t->classes ? log(t->classes) : 1;
-}
-
-/* What it reaches on the validation rows, which may lie elsewhere than the training rows, where the
- * metric is a loss or an error of the target; of others no value is far from it. there: as
- * score_defined leaves it. */
-static double constant_metric(const struct training *t, const struct metrics *there)
-{
-    const char *name = t->history.metric->name;
-    bool loss = t->history.metric == &metric_loss || strcmp(name, "logloss") == 0;
-    if (!loss && strcmp(name, "rmse") != 0 && strcmp(name, "mae") != 0)
-        return 0;
-    return fmax(metrics_get(there, name), loss ? t->history.constant : t->schema->target_scale);
-}
-
 /* Validation rows without weight would choose the weights blindly: an error. Test rows decide
  * nothing, and the model is as good without them. */
 static void look_at_test(const struct training *t)
@@ -129,7 +109,6 @@ static bool find_metric(struct training *t, struct err *e)
     int task = t->config->task;
     t->history.patience = t->config->train.early.patience;
     t->history.min_delta = t->config->train.early.min_delta;
-    t->history.constant = constant_loss(t);
     look_at_test(t);
     if (t->table->count[PART_VALID] == 0) {
         if (json_path(json_root(t->config->doc), "train.early_stopping"))
@@ -139,14 +118,8 @@ static bool find_metric(struct training *t, struct err *e)
     }
     bool standard = !name || strcmp(name, "auto") == 0;
     t->history.metric = standard ? usual_metric(t) : metric_find(name, task);
-    struct metrics there;
-    t->history.rooted = t->config->train.loss.kind == LOSS_MSE && t->history.metric &&
-                        t->history.metric != &metric_loss;
-    if (t->history.metric) {
-        bool defined = score_defined(&t->score, PART_VALID, t->history.metric, &there, e);
-        t->history.constant_metric = defined ? constant_metric(t, &there) : 0;
-        return defined;
-    }
+    if (t->history.metric)
+        return score_defined(&t->score, PART_VALID, t->history.metric, e);
     char known[256];
     metric_names(task, known, sizeof known);
     err_set(e, ERR_CONFIG_WORD,
@@ -372,15 +345,10 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
         s.now.scale = SCALE_FIRST; /* begun in another precision */
     network_set(t->network, &s);
     history_replay(&t->history, c->rows, c->epochs);
-    t->history.untrained = c->untrained;
-    if (t->history.metric && t->history.best_epoch) {
-        if (!c->best_params)
-            return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
+    if (t->history.metric && t->history.best_epoch && !c->best_params)
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
+    if (c->best_params)
         take_best(t, c);
-    }
-    training_hold(t, c);
-    if (c->norms)
-        t->norms = *c->norms;
     if (c->seconds > t->used) /* else the time since was spent as well */
         t->used = c->seconds;
     return true;
@@ -425,10 +393,6 @@ bool training_build(struct training *t, struct err *e)
     if (!find_checkpoint(t, e))
         return false;
     struct checkpoint *c = t->found;
-    if (c && *c->training)
-        memcpy(t->id, c->training, sizeof t->id);
-    else
-        resume_draw(t->id);
     if (c) {
         obey(t, &c->plan, t->checkpoint);
         training_say_kept(t, c);
@@ -457,7 +421,7 @@ bool training_build(struct training *t, struct err *e)
     if (!good)
         return false;
     const struct model *m = network_model(t->network);
-    unsigned copies = 1 + optim_states(&o->optimizer) + (t->history.metric ? 1 : 0);
+    unsigned copies = 2 + optim_states(&o->optimizer);
     if (t->output)
         output_room(t->output, 2 * copies * m->params * sizeof(real));
     t->checkpoint_at = clock_now();
@@ -477,6 +441,7 @@ void training_close(struct training *t)
         mem_free(t->labels[i]);
     mem_free(t->labels);
     mem_free(t->class_weight);
+    mem_free(t->broke);
     mem_free(t->config_text);
     features_free(t->features);
     table_free(t->table);

@@ -1,13 +1,13 @@
 /* training.h - inside one training: what its files share. Private to train.c, training.c, epoch.c,
- * training_read.c, training_state.c, training_end.c, training_hold.c, training_network.c,
- * train_save.c, train_judge.c and src/check.
+ * training_read.c, training_state.c, training_end.c, training_network.c, train_save.c,
+ * train_judge.c and src/check.
  *
  *     training_open   outputs probed, lock taken
  *     training_load   threads, the machine, the table, what the network sees of it, the config
  *     training_build  plan, network, weights: fresh, or a checkpoint's
  *     epochs_run      epochs, validation, early stopping, checkpoints
  *     train_save      best weights, final metrics, golden rows, the model file
- *     train_judge     what its own figures say against it: warnings
+ *     train_judge     compares the model with a constant answer: warnings
  *     training_close  frees everything, in any state */
 #ifndef DNN_TRAIN_TRAINING_H
 #define DNN_TRAIN_TRAINING_H
@@ -49,7 +49,6 @@ struct training {
     struct table *table;
     struct features *features;
     char *config_text; /* resolved, portable */
-    char id[65];       /* of this training, in all its checkpoints: of the one it went on from */
     char **labels;     /* class texts in order */
     uint32_t classes;  /* 0: regression */
     float *class_weight;
@@ -60,11 +59,9 @@ struct training {
     struct source source; /* training rows */
     struct score_job score;
     struct history history;
-    /* As the best epoch (the last one, if nothing validates) left weights, buffers and counters,
-     * how many epochs were done, and how long the journal was; params NULL before. The moments only
-     * where the machine may fail (a GPU): with them the training goes on to the same bytes. On the
-     * host they would be two more copies of the model, for a training that diverged and cannot go
-     * on to the same bytes anyhow: its moments start afresh. */
+    /* Weights and buffers after the best epoch (history.h); params NULL: none yet. On a GPU,
+     * which may fail, the moments too: a checkpoint of them
+     * resumes to the same bytes. */
     struct network_state best;
     /* A GPU keeps the best weights itself (network_keep_best). They are brought here, with all that
      * belongs to them, now and then, for a card that breaks, and where somebody needs them. */
@@ -77,16 +74,15 @@ struct training {
     } there;
     int64_t best_epochs;
     uint64_t best_journal;
-    struct norms norms;        /* of the gradients of all steps */
     /* Rows of a micro-batch and micro-batches of a step, as the config says, but never more than
      * there are training rows: those past them would be worked on for nothing. */
     uint32_t batch, micro;
     int64_t steps;             /* of an epoch */
     struct progress *progress;
-    const char *stopped; /* why the epochs ended */
+    const char *stopped; /* why the epochs ended: train_result */
+    char *broke;         /* "diverged": the reason, owned; else NULL */
     bool says_kept;      /* an error's message tells what is left to go on from */
     size_t said;         /* bytes of it before that; of a machine's failure */
-    int64_t refuted;     /* the name of a checkpoint, training_judge; 0: none */
 };
 
 bool training_open(struct training *t, const struct train_request *q, struct err *e);
@@ -142,50 +138,42 @@ bool training_sound(struct training *t, const struct step *now, struct err *e);
 /* The best epoch so far has ended: its state becomes t->best's, or the machine keeps it (there).
  * False: the machine has failed, and t->best is what it was. */
 bool training_remember(struct training *t, const struct step *now, struct err *e);
-/* t->best becomes what the machine keeps, where that is newer and the machine is sound. Its moments
- * are gone. */
-void training_take_best(struct training *t);
-/* Writes t->best as a checkpoint, durable; becomes t->checkpoint. back: ours of later steps go. */
-bool training_write_best(struct training *t, bool back, struct err *e);
+/* Writes t->best, moments included, as a checkpoint, durable; becomes t->checkpoint. */
+bool training_write_best(struct training *t, struct err *e);
 /* Whether what was fetched from the machine is what it had: a machine that failed gives 0. */
 bool training_answered(struct training *t, struct err *e);
-/* A training went on from c: the newest of the checkpoints found that is not useless is held. What
- * it leads to may be worse, and must not take its place. Not where c has a best epoch to go back
- * to and nothing was changed: then the end is that of a training that was not stopped, which holds
- * what it had gone on from with another learning rate, until an epoch was as good. */
-void training_hold(struct training *t, const struct checkpoint *c);
-/* An epoch has ended; best: it is the best so far. Where it is as good as the checkpoint that is
- * held, that one goes the way of the others: better on the validation rows or, without such rows,
- * with a loss no higher than that of the last epoch before it. */
-void training_release(struct training *t, bool best);
-/* Of the checkpoints there are, the name of the newest of an epoch that ended well, or of its
- * inside; before the first has ended, of the newest whose loss so far is not ruined, as its file
- * says; 0: none.
- * By a metric that ranks alone the best epoch may be useless, and a later one not. */
-int64_t training_newest_good(const struct training *t);
-/* After a step that was made alone behind the newest checkpoint: what its loss says of that one. */
-void training_judge(struct training *t, const struct step *now);
-/* Leaves a checkpoint to go on from, t->best where that is newer than what was written. back: what
- * lies behind it led to where the training cannot go on. Then the one that is held becomes the
- * newest one, or else t->best, or where that is useless the newest that is not, and those behind
- * it go; where every epoch is useless (history.h), all that this run wrote.
- * Says into text what is kept: "the last good checkpoint is kept: ..". False: none that is good. */
-bool training_keep_last(struct training *t, bool back, char *text, size_t room);
+/* After a failure of the machine: leaves a checkpoint to resume from, t->best where that is whole
+ * and newer than the last one written. text: "the last good checkpoint is kept: ..", or why there
+ * is none. False: none. */
+bool training_keep_last(struct training *t, char *text, size_t room);
 /* If it was the machine that failed, or was left as it did not answer: keeps the last good state,
  * and e says so; stopped, where a signal had asked for that and a CPU would have gone on. False. */
 bool training_failed(struct training *t, struct err *e);
 /* Whether another program can read its data again: nothing comes through a pipe. */
 bool training_lasts(const struct training *t);
-/* Step number `step` ended it: `what`, as "the loss is not finite". Keeps the last good state,
- * fills e (DIVERGED), names what to change. False. */
+/* The run broke at step number `step`: `what`, as "the loss is not finite". Fills e (DIVERGED) with
+ * the place; epochs_run goes back to the best epoch. False. */
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e);
+/* No epoch was better than a constant answer: nothing is written, this run's checkpoints go. e gets
+ * what broke, why nothing is left, and what to change. False. */
+bool training_useless(struct training *t, const char *broke, const char *why, struct err *e);
+/* What to change in a run that broke. */
+void training_advice(const struct training *t, char *text, size_t room);
 
+/* True: the epochs ended, t->stopped says why. A run that breaks goes back to its best epoch and
+ * ends there ("diverged"). */
 bool epochs_run(struct training *t, struct err *e);
 bool train_save(struct training *t, struct train_result *r, struct err *e);
 
 /* --- train_judge.c --- */
-/* Warns of a model that a constant answer beats on this part, whose figures *r has: it has learnt
- * nothing; or else of an end by the number of epochs that came too soon. */
-void train_judge(const struct training *t, const struct train_result *r, enum part part);
+/* The trained loss of the model, and of a constant answer (the class shares or the mean of the
+ * training rows), on the same rows. */
+struct against {
+    enum part part;
+    double loss, constant;
+};
+bool against_better(const struct against *a); /* than the constant; false for NaN */
+/* Warns of a model that is no better than a constant answer, or whose epochs ended too soon. */
+void train_judge(const struct training *t, const struct train_result *r, const struct against *a);
 
 #endif

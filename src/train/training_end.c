@@ -1,5 +1,5 @@
-/* training_end.c - how a training ends that does not come to its end: stopped, with a machine that
- * failed, or diverged; what is kept of it, and what is advised. */
+/* training_end.c - how a training ends early: stopped by a signal, failed with its machine, or
+ * broken; what is kept of it, and what to change. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +31,11 @@ bool training_stopped(struct training *t, struct err *e)
         if (!training_answered(t, e))
             return false; /* a machine that failed tells no step */
     }
-    if (now.tried > 0 && !training_checkpoint(t, e))
-        return false;
+    if (now.tried > 0 && !t->broke && !training_checkpoint(t, e)) {
+        if (e->id != ERR_DIVERGED)
+            return false;
+        err_clear(e); /* broken: an older checkpoint serves */
+    }
     t->says_kept = true;
     if (t->checkpoint) {
         err_set(e, id, "stopped by %s; the checkpoint \"%s\" holds everything", stop_name(),
@@ -56,61 +59,23 @@ bool training_stopped(struct training *t, struct err *e)
     return false;
 }
 
-/* No epoch has ended; or the best of them is nothing to go back to, or, without validation rows,
- * each was of this run. */
-static bool best_is_useless(const struct training *t)
-{
-    const struct history *h = &t->history;
-    return !t->best.params || (h->metric && history_useless(h, h->best_epoch));
-}
-
-static bool has_good_epoch(const struct training *t)
-{
-    for (int64_t epoch = 1; epoch <= t->history.epochs; epoch++)
-        if (!history_useless(&t->history, epoch))
-            return true;
-    return false;
-}
-
-/* The checkpoint of that name becomes the newest one. 0: none is good, and none that this run wrote
- * is left; what it had gone on from is another's work, which may be judged wrongly here. */
-static void go_back(struct training *t, int64_t name)
-{
-    if (name)
-        keeper_back(&t->keeper, keeper_step(&t->keeper, name));
-    else
-        keeper_undo(&t->keeper);
-    training_state_free(&t->best);
-    t->there.is = false;
-    mem_free(t->checkpoint);
-    t->checkpoint = name ? checkpoint_path(t->output, name) : NULL;
-}
-
-/* The newest of those that it went on from, though none is good. mem_free; NULL: there is none. */
+/* The newest checkpoint that it found. mem_free; NULL: there is none. */
 static char *left_there(const struct training *t)
 {
     struct kept newest = keeper_newest(&t->keeper);
     return newest.name < 0 || !t->output ? NULL : checkpoint_path(t->output, newest.name);
 }
 
-/* Weights without moments are no state to go on from to the same bytes: good enough only for who
- * goes back and changes the learning rate. */
-bool training_keep_last(struct training *t, bool back, char *text, size_t room)
+bool training_keep_last(struct training *t, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
-    if (back)
-        training_take_best(t);
     bool whole = t->best.m1 || !optim_states(&t->config->train.optimizer);
-    if (back && t->output && (t->keeper.held || best_is_useless(t)))
-        go_back(t, t->keeper.held ? t->keeper.held : training_newest_good(t));
-    bool ended = t->best.params && t->output, have = ended && (back || whole);
+    bool ended = t->best.params && t->output, have = ended && whole;
     t->says_kept = true;
-    if (have && (back || keeper_newest(&t->keeper).step < t->best.now.tried)) {
-        if (!training_write_best(t, back, &e))
-            log_warning("the last good state, after step %lld, is lost: %s",
-                        (long long)t->best.now.tried, e.what);
-    }
+    if (have && keeper_newest(&t->keeper).step < t->best.now.tried && !training_write_best(t, &e))
+        log_warning("the last good state, after step %lld, is lost: %s",
+                    (long long)t->best.now.tried, e.what);
     bool unread = goes_on(t);
     char *left = t->checkpoint ? NULL : left_there(t);
     if (t->checkpoint)
@@ -125,9 +90,7 @@ bool training_keep_last(struct training *t, bool back, char *text, size_t room)
         snprintf(text, room, "%s",
                  have    ? "no checkpoint could be written"
                  : ended ? "no checkpoint had been written yet"
-                 : has_good_epoch(t)
-                     ? "no checkpoint of an epoch that ended well had been written yet"
-                     : "no epoch had ended well before: there is no checkpoint to keep");
+                         : "no epoch had ended well before: there is no checkpoint to keep");
     mem_free(left);
     return t->checkpoint || unread;
 }
@@ -174,7 +137,7 @@ bool training_failed(struct training *t, struct err *e)
     bool left = stop_is(e) && !t->says_kept; /* a machine that did not answer in time */
     if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !t->network))
         return false; /* without room for the network, nothing was begun */
-    bool again = training_keep_last(t, false, kept, sizeof kept);
+    bool again = training_keep_last(t, kept, sizeof kept);
     bool falls = select_falls_back(&t->backend, &t->config->backend, e) && t->output;
     bool gone = falls && !training_lasts(t);
     if (falls && !gone && !stop_wanted())
@@ -192,34 +155,39 @@ bool training_failed(struct training *t, struct err *e)
                           : "starts at the first step", *advice ? "; " : "", advice);
 }
 
-/* What lies there may be the beginning of what was gone back from: it went on from the checkpoint
- * that is held, inside the first epoch, and did not come to the end of that; or none of those that
- * lie there is good. */
-static bool is_second(const struct training *t)
-{
-    return t->checkpoint ? t->history.epochs == 0 && t->keeper.held : t->keeper.count > 0;
-}
-
 bool training_diverged(struct training *t, int64_t step, const char *what, struct err *e)
 {
-    const struct train_options *o = &t->config->train;
     int64_t first = t->history.epochs * t->steps;
     double rate = training_rate(t, step > 0 ? step - 1 : 0);
-    char kept[600];
-    bool again = training_keep_last(t, true, kept, sizeof kept);
-    err_set(e, ERR_DIVERGED,
-            "training diverged: %s (epoch %lld, step %lld, learning rate %.3g); %s", what,
-            (long long)t->history.epochs + (step > first), (long long)step, rate, kept);
-    const char *then = is_second(t) ? "remove that checkpoint and start again"
-                       : again      ? "and go on with --resume"
-                                    : "and start again";
+    return err_set(e, ERR_DIVERGED,
+                   "training diverged: %s (epoch %lld, step %lld, learning rate %.3g)", what,
+                   (long long)t->history.epochs + (step > first), (long long)step, rate);
+}
+
+void training_advice(const struct training *t, char *text, size_t room)
+{
+    const struct train_options *o = &t->config->train;
+    double rate = o->optimizer.learning_rate;
     if (o->clip_norm > 0)
-        return err_help(e,
-                        "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now "
-                        "%.3g), %s",
-                        o->optimizer.learning_rate, o->clip_norm, then);
-    return err_help(e,
-                    "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to "
-                    "1.0, %s; look for extreme values in the data or the target",
-                    o->optimizer.learning_rate, then);
+        snprintf(text, room,
+                 "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g)",
+                 rate, o->clip_norm);
+    else
+        snprintf(text, room,
+                 "lower train.optimizer.learning_rate (now %.3g), or set train.clip_norm to 1.0; "
+                 "look for extreme values in the data or the target", rate);
+}
+
+bool training_useless(struct training *t, const char *broke, const char *why, struct err *e)
+{
+    char advice[300];
+    training_advice(t, advice, sizeof advice);
+    keeper_undo(&t->keeper);
+    mem_free(t->checkpoint);
+    t->checkpoint = NULL;
+    t->says_kept = true;
+    err_clear(e);
+    err_set(e, ERR_DIVERGED, "%s; %s: nothing is written", broke, why);
+    return err_help(e, "%s; then start again%s", advice,
+                    t->keeper.count ? " without --resume" : "");
 }

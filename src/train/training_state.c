@@ -53,20 +53,17 @@ static struct checkpoint checkpoint_of(struct training *t, const struct network_
                            .buffers = s->buffers,
                            .m1 = s->m1,
                            .m2 = s->m2,
-                           .best_params = t->history.metric ? t->best.params : NULL,
-                           .best_buffers = t->history.metric ? t->best.buffers : NULL,
+                           .best_params = t->best.params,
+                           .best_buffers = t->best.buffers,
                            .param_count = m->params,
                            .buffer_count = m->buffers,
                            .rows = t->history.rows,
                            .epochs = t->history.epochs,
-                           .untrained = t->history.untrained,
-                           .norms = &t->norms,
                            .seconds = training_seconds(t),
                            .journal = t->journal.length,
                            .best_journal = t->best_journal,
                            .config = t->config_text};
     memcpy(c.data, t->table->sha256, sizeof c.data);
-    memcpy(c.training, t->id, sizeof c.training);
     return c;
 }
 
@@ -100,7 +97,7 @@ bool training_checkpoint(struct training *t, struct err *e)
     struct network_state s, best = {0};
     double began = clock_now();
     bool good = training_look(t, true, &s, e) && training_finite(t, &s, e) &&
-                (!t->history.metric || bring_best(t, &best, e)) && journal_sync(&t->journal, e);
+                bring_best(t, &best, e) && journal_sync(&t->journal, e);
     struct checkpoint c = checkpoint_of(t, &s);
     int64_t name;
     if (best.params) {
@@ -228,41 +225,19 @@ bool training_remember(struct training *t, const struct step *now, struct err *e
     return true;
 }
 
-void training_take_best(struct training *t)
-{
-    struct network_state s;
-    struct err e = {0};
-    if (!is_newer_there(t))
-        return;
-    if (!bring_best(t, &s, &e)) {
-        training_state_free(&s);
-        return;
-    }
-    training_state_free(&t->best);
-    t->best = s;
-    t->best_epochs = t->there.epochs;
-    t->best_journal = t->there.journal;
-}
-
-/* The norms stay out: those of another learning rate are of another size. Without moments the
- * optimiser's steps are counted anew, since its first ones correct for moments that begin at 0. */
-bool training_write_best(struct training *t, bool back, struct err *e)
+bool training_write_best(struct training *t, struct err *e)
 {
     struct checkpoint c = checkpoint_of(t, &t->best);
     int64_t name;
     c.epochs = t->best_epochs;
     c.journal = t->best_journal;
-    c.norms = NULL;
-    if (!t->best.m1 && optim_states(&t->config->train.optimizer))
-        c.now.applied = 0;
-    if (!journal_sync(&t->journal, e) ||
-        !(back ? keeper_rewind : keeper_save)(&t->keeper, &c, &name, e))
+    if (!journal_sync(&t->journal, e) || !keeper_save(&t->keeper, &c, &name, e))
         return false;
     checkpoint_written(t, c.now.tried, name);
     return true;
 }
 
-/* The first value that is not finite; count: there is none. */
+/* Index of the first value that is not finite; count: all are. */
 static uint64_t not_finite(const real *values, uint64_t count)
 {
     uint64_t i = 0;

@@ -23,106 +23,16 @@ is "$(digest m.dnn)" "$before" "the model from before is untouched"
 run dnn train v.json -o m.dnn --set "$sgd" --set train.clip_norm=0.001
 is_exit 0 "N02 the same with train.clip_norm: it goes through"
 rm -f m.dnn*
-# some good epochs, then a cliff: the checkpoint of the good ones stays
-run dnn train v.json -o m.dnn --json --set train.checkpoint.every_s=0 --set train.schedule.warmup=0.9 \
-    --set 'train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}' --set train.early_stopping.patience=0
-is_exit 80 "N01 a rate that grows until it blows up: 80"
-out_has '"exit":80' "as JSON too"
-out_has "$(ls m.dnn.ckpt-* | tail -n 1)" "the last good checkpoint is named, and there"
-rm -f m.dnn*
-# the same, long before a checkpoint is due
-cliff='train.optimizer={"type":"sgd","learning_rate":2,"momentum":0.9}'
-cliff() { run dnn train v.json -o m.dnn --set output.metrics=m.jsonl --set train.schedule.warmup=0.9 --set train.early_stopping.patience=0 --set "$@"; }
-cliff "$cliff"
-is_exit 80 "N01 before the first checkpoint is due: 80"
-err_has "the last good checkpoint is kept: \"$(ls m.dnn.ckpt-*)\"" "N01 the end of the best epoch is kept"
-err_has "go on with --resume" "and how to go on"
-cp m.dnn.ckpt-* kept.ckpt
-cliff train.optimizer.learning_rate=0.01 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.9 --resume
-is_exit 0 "N01 it goes on at a lower rate"
-err_has "resuming at step"
-err_has "going on with another train.optimizer.learning_rate" "which a note says"
-no_leftovers m.dnn "and the checkpoint is gone"
-is "$(sed 's/.*"epoch":\([0-9]*\),.*/\1/' m.jsonl | tr '\n' ' ')" "$(seq 1 30 | tr '\n' ' ')" "its metrics begin anew behind the best epoch"
-rm -f m.*
-# the same, killed behind its best epoch when nothing but the checkpoint knows of it
-falls() { cliff 'train.optimizer={"type":"rmsprop","learning_rate":10}' --set train.checkpoint.every_s=0 "$@"; }
-falls
-is_exit 80 "N01 a cliff, with a checkpoint each epoch"
-kept=$(ls m.dnn.ckpt-*) lines=$(wc -l <m.jsonl)
-falls --set train.optimizer.learning_rate=0.01 --resume
-is_exit 0 "and back at a lower rate"
-want=$(digest m.dnn)
-rm -f m.*
-DNN_FAULT=kill:rename:$((lines - 1)) DNN=$HOOKED falls
-found=$(ls m.dnn.ckpt-*)
-[ -n "$found" ] && [[ "$found" != *"$kept"* ]]
-ok $? "N01 killed between the best epoch and the cliff" "$found, best $kept"
-falls --resume
-is_exit 80 "it falls again"
-is "$(ls m.dnn.ckpt-*)" "$kept" "N01 back to the best epoch, as one that was not killed"
-falls --set train.optimizer.learning_rate=0.01 --resume
-is "$(digest m.dnn) $(sed 's/.*"epoch":\([0-9]*\),.*/\1/' m.jsonl | tr '\n' ' ')" "$want $(seq 1 30 | tr '\n' ' ')" "and on to the same bytes"
-rm -f m.*
-# a rate just too high for a plane: the gradient doubles every other step, and is finite for long
-line() { run dnn train v.json -o m.dnn --set train.epochs=200 --set train.schedule.warmup=0.5 --set train.early_stopping.patience=0 \
-    --set 'model={"preset":"linear"}' --set 'train.optimizer={"type":"sgd","learning_rate":3}' --progress none "$@"; }
-line
-is_exit 80 "N02 gradients that explode: 80"
-err_has "10 times its running median" "N02 the rule is named"
-said=$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)
-step=$(sed -n 's/.*, step \([0-9]*\),.*/\1/p' err)
-line --set train.optimizer.learning_rate=0.1 --resume
-is_exit 0 "N02 it goes on at a lower rate"
-rm -f m.dnn*
-DNN_FAULT=kill:rename:$((step / 7)) DNN=$HOOKED line --set train.checkpoint.every_s=0
-line --resume
-err_has "resuming at step"
-is "$(sed -n 's/.*running median/median/; s/; the last good.*//p' err)" "$said" "N02 a resumed run ends at the same step with the same norm"
-rm -f m.dnn*
 # without --resume whatever stands there stays
-cp kept.ckpt "m.dnn.ckpt-000000000007"
-cp kept.ckpt "m.dnn.ckpt-000000000014"
-old=$(digest kept.ckpt)
+echo one >"m.dnn.ckpt-000000000007"
+cp m.dnn.ckpt-000000000007 "m.dnn.ckpt-000000000014"
+old=$(digest m.dnn.ckpt-000000000007)
 run dnn train v.json -o m.dnn --set train.checkpoint.every_s=0 --set train.checkpoint.keep=1
 is_exit 0 "a training afresh, with checkpoints after each epoch"
 is "$(digest m.dnn.ckpt-000000000007) $(digest m.dnn.ckpt-000000000014) $(ls m.dnn.ckpt-* | wc -l)" "$old $old 2" \
     "the checkpoints that were there are left, also where a step has their name"
 rm -f m.dnn*
 
-# ruined by its first steps, and even since: no norm is above the median
-ruin() { run dnn train v.json -o m.dnn --set train.early_stopping.patience=0 --set train.epochs=8 --set "$@"; }
-ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.checkpoint.every_s=0
-is_exit 80 "N01 a loss far above that of a constant answer, epoch after epoch: 80"
-err_has "the loss of 3 epochs was above 1000 times that of a constant answer" "with the rule"
-err_has "there is no checkpoint to keep" "nothing of it is kept"
-err_has "and start again"
-no_leftovers m.dnn "also no checkpoint"
-# what a resumed training found, and was told to keep, is not its own to throw away
-stopped='train.optimizer={"type":"adam","learning_rate":0.001}' wild='train.optimizer={"type":"adam","learning_rate":300}'
-leaves() { # NAME WORK EVERY_S ARGS...: stopped at its piece of work WORK, resumed at a wild rate, at the first one again
-    local newest
-    rm -f m.dnn*
-    DNN_FAULT=play:$2 DNN=$HOOKED ruin "$stopped" --set train.checkpoint.every_s=0 "${@:4}"
-    newest=$(ls m.dnn.ckpt-* | tail -n 1) before=$(digest "$newest")
-    ruin "$wild" --resume --set train.checkpoint.every_s="$3" "${@:4}"
-    is_exit 80 "$1: a resumed training that is ruined"
-    is "$(ls m.dnn.ckpt-* | tail -n 1) $(digest "$newest")" "$newest $before" "leaves the newest checkpoint that it found"
-    err_has "the last good checkpoint is kept: \"$newest\"" "which it names"
-    ruin "$stopped" --resume "${@:4}"
-    is_exit 0 "and --resume goes on from there"
-    no_leftovers m.dnn "to the model"
-}
-bare='--set data.split.valid=0 --set data.split.test=0'
-leaves "validation rows" 45 300
-leaves "validation rows, a checkpoint each epoch" 45 0
-leaves "one of them kept" 45 0 --set train.checkpoint.keep=1
-# shellcheck disable=SC2086 # three words each
-leaves "none, a checkpoint each epoch" 20 0 $bare --set train.epochs=12
-# shellcheck disable=SC2086
-leaves "none, one kept" 20 0 $bare --set train.epochs=12 --set train.checkpoint.keep=1
-ruin 'train.optimizer={"type":"adam","learning_rate":300}' --set train.clip_norm=1
-is_exit 80 "N02 where gradients are clipped, too"
 # numbers as they are, far from 0: the loss begins at thousands of times that of a constant answer, and falls in waves
 awk 'BEGIN {print "g,m,y"; for (i = 0; i < 500; i++) {g = 6000 + i * 7919 % 3000; m = 1000 + i * 104729 % 1500; print g "," m "," 9 * g + 11 * m + i * 31 % 97}}' >g.csv
 cat >g.json <<'JSON'
@@ -132,19 +42,20 @@ cat >g.json <<'JSON'
 JSON
 run dnn train g.json -o g.dnn --json
 is_exit 0 "N01 a loss that is far above a constant's, and falls, goes on"
-out_has '"warnings":[]' "to a good model"
+out_has '"stopped":"epochs"' "to its end"
 run dnn train g.json -o g.dnn --json --set train.epochs=3
 is_exit 0 "also where it is still high when the epochs are over"
 rm -f g.dnn
-ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5
+high() { run dnn train v.json -o m.dnn --set 'train.optimizer={"type":"adam","learning_rate":10}' --set train.early_stopping.patience=5 "$@"; }
+high
 is_exit 0 "too high a rate for a good model"
-grep -q "warning: on the .* rows the model is no better than a constant answer: rmse .*lower train.optimizer.learning_rate (now 1)" err
+grep -q "warning: on the .* rows the model is no better than a constant answer: loss .*lower train.optimizer.learning_rate (now 10)" err
 ok $? "is not silent" "$(cat err)"
 run dnn train g.json -o g.dnn --set train.epochs=1
 is_exit 0 "too few epochs for a good model"
 err_has "its last epoch was the best: raise train.epochs (now 1), or look at train.optimizer.learning_rate (now 0.01)"
 rm -f g.dnn
-ruin 'train.optimizer={"type":"adam","learning_rate":1}' --set train.epochs=100 --set train.early_stopping.patience=5 --json
+high --json
 out_has '"warnings":["on the ' "as JSON too"
 run dnn train v.json -o m.dnn --json
 out_has '"warnings":["the training ended with its epochs while it still got better (the last of 30 was the best): raise train.epochs' \
@@ -162,14 +73,8 @@ advised() { # NAME TEXT ARGS...
     rm -f n.dnn
     is_exit 0 "no better than a constant: $1"
     grep -q "no better than a constant answer: .*; $2" err
-    ok $? "  the advice" "$(grep warning err)"
+    ok $? "  the advice: $2" "$(cat err)"
 }
-advised "too low a rate" "its steps are too short to get anywhere: raise train.optimizer.learning_rate (now 1e-320)" \
-    --set train.optimizer.learning_rate=1e-320
-advised "gradients that are cut off" "its steps are cut to nothing: raise train.clip_norm (now 1e-300)" --set train.clip_norm=1e-300
-advised "sgd that is cut off" "its steps are cut to nothing: raise train.clip_norm" --set train.clip_norm=1e-300 \
-    --set 'train.optimizer={"type":"sgd","learning_rate":0.1}'
-advised "decay" "every step pulls the weights back: lower train.optimizer.weight_decay (now 1e+03)" --set train.optimizer.weight_decay=1000
 advised "nothing to be learnt" "the training rows were not learnt either .*: the columns may tell nothing of the target"
 overfit=(--set train.early_stopping.metric=accuracy --set train.early_stopping.patience=0 --set train.optimizer.learning_rate=0.05
     --set train.epochs=400 --set 'model={"preset":"mlp","dropout":0}')

@@ -18,8 +18,6 @@ static char data[65];
 static real reals[6][PARAMS];
 static struct history_row rows[EPOCHS];
 static char config_copy[512];
-static struct norms norms;
-static char training; /* 64 of them are its name; 0: it has none */
 
 static struct checkpoint sample(int64_t step)
 {
@@ -40,14 +38,11 @@ static struct checkpoint sample(int64_t step)
                            .buffer_count = BUFFERS,
                            .rows = rows,
                            .epochs = EPOCHS,
-                           .untrained = 1.5,
-                           .norms = &norms,
                            .seconds = 12.5,
                            .journal = 4711,
                            .best_journal = 815,
                            .config = config_copy};
     memcpy(c.data, data, 65);
-    memset(c.training, training, 64);
     c.plan = (struct plan){.backend = "cpu",
                            .core = "c",
                            .blas_core = "none",
@@ -80,7 +75,6 @@ static bool same_reals(const real *a, const real *b, size_t count)
 static void round_trip(void)
 {
     struct err e = {0};
-    training = 'f';
     struct checkpoint c = sample(1234);
     char *path = checkpoint_path(scratch("m.dnn"), 1234);
     ok(strstr(path, "m.dnn.ckpt-000000001234") != NULL, "twelve digits");
@@ -97,23 +91,17 @@ static void round_trip(void)
        "buffers too");
     ok(memcmp(&b->now, &c.now, sizeof c.now) == 0, "every counter and sum of the step");
     ok(b->epochs == EPOCHS && memcmp(b->rows, rows, sizeof rows) == 0, "the history, NaN included");
-    ok(b->untrained == 1.5, "the loss before the training");
-    ok(b->norms && memcmp(b->norms, &norms, sizeof norms) == 0, "N02 the norms of its gradients");
     ok(plan_same(&b->plan, &c.plan, NULL), "the plan");
-    is_string(b->training, c.training, "N01 which training it is of");
-    training = 0;
     ok(b->seconds == 12.5 && b->journal == 4711 && b->best_journal == 815 &&
            strcmp(b->config, config) == 0 && strcmp(b->data, data) == 0,
        "time, journal, config, data");
     checkpoint_free(b);
     c.m1 = c.m2 = c.best_params = c.best_buffers = c.buffers = NULL;
-    c.norms = NULL;
     c.buffer_count = 0;
     c.epochs = 0;
     ok(checkpoint_save(&c, path, &e) && (b = checkpoint_load(path, &e)) != NULL,
        "without moments, buffers, epochs");
-    ok(b && !b->m1 && !b->m2 && !b->best_params && !b->norms && b->buffer_count == 0 &&
-           b->epochs == 0,
+    ok(b && !b->m1 && !b->m2 && !b->best_params && b->buffer_count == 0 && b->epochs == 0,
        "they are absent");
     checkpoint_free(b);
     c.now.scale = 4096;
@@ -153,11 +141,6 @@ static void refused(void)
            i == 3 ? "more skipped than tried" : "a scale that is none: %g", scales[i]);
         err_clear(&e);
     }
-    c = sample(5);
-    c.untrained = (double)INFINITY;
-    ok(checkpoint_save(&c, path, &e) && !checkpoint_load(path, &e) && err_exit(&e) == 76,
-       "a loss before the training that is infinite");
-    err_clear(&e);
     c = sample(5);
     ok(checkpoint_save(&c, path, &e), "a good one");
     size_t length;
@@ -315,33 +298,13 @@ static void keep(void)
            scratch_holds("k.dnn.ckpt-000000000041", "old", 3),
        "a checkpoint that was there is not replaced: ours has the next free name");
     checkpoint_list_free(&l);
-    k.held = 42;
-    for (int64_t step = 60; step <= 80; step += 10) {
-        struct checkpoint c = sample(step);
-        if (!keeper_save(&k, &c, &name, &e))
-            break;
-    }
-    ok(k.count == 3 && k.own[0].name == 42 && k.own[1].name == 70 && k.own[2].name == 80,
-       "the one that is held stays beside the newest two");
-    ok(keeper_step(&k, 42) == 40 && keeper_step(&k, 41) == 0 && keeper_newest(&k).step == 80,
+    ok(keeper_step(&k, 42) == 40 && keeper_step(&k, 41) == 0 && keeper_newest(&k).step == 50,
        "which step each is of is known");
-    scratch_put("k.dnn.ckpt-000000000090", "old", 3);
-    k.output = scratch("k.dnn"); /* of whose names the last few are kept */
-    for (int64_t step = 90; step <= 91; step++) {
-        struct checkpoint c = sample(step);
-        if (!keeper_save(&k, &c, &name, &e) || name != step + 1)
-            break;
-        k.held = 91;
-    }
-    ok(k.count == 2 && k.own[0].name == 91 && k.own[0].step == 90 && k.own[1].name == 92 &&
-           k.own[1].step == 91,
-       "whose name the next step would have, stays");
-    struct checkpoint back = sample(30);
-    ok(keeper_rewind(&k, &back, &name, &e) && name == 30, "it goes back to an earlier step");
+    keeper_own(&k, 5, 5);
+    keeper_undo(&k);
     checkpoint_find(k.output, &l, &e);
-    ok(l.count == 5 && l.steps[0] == 5 && l.steps[1] == 30 && l.steps[2] == 40 &&
-           l.steps[3] == 41 && l.steps[4] == 90,
-       "that one is written, ours behind it are gone, the others stay");
+    ok(k.count == 1 && l.count == 3 && l.steps[0] == 5,
+       "N01 undone: those that this run wrote are gone, the one it found stays");
     checkpoint_list_free(&l);
     scratch_put(".k.dnn.dnn-tmp-3fffff", "x", 1);
     scratch_put(".k.dnn.ckpt-000000000060.dnn-tmp-3fffff", "x", 1);
@@ -351,8 +314,7 @@ static void keep(void)
     keeper_release(&k);
 }
 
-/* A training that diverged goes on at another rate, but never from there while one of its own is
- * left. */
+/* The negotiable keys. */
 static void other_rate(void)
 {
     static const char slow[] = "{\"train\":{\"optimizer\":{\"learning_rate\":0.1}}}";
@@ -370,50 +332,14 @@ static void other_rate(void)
     err_clear(&e);
     log_setup(LOG_ERROR, false);
     ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 600 && k.count == 1,
-       "N01 learning rate and clipping may differ");
+       "learning rate and clipping may differ");
     checkpoint_free(c);
     mem_free(path);
     keeper_release(&k);
     k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
     write_one(k.output, 300, lower, 'a');
     ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 1,
-       "an older one of the same rate comes first");
-    is_int(k.earlier, 0, "and nothing lies before it");
-    checkpoint_free(c);
-    mem_free(path);
-    keeper_release(&k);
-    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
-    write_one(k.output, 200, fast, 'a');
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && k.count == 1 && k.earlier == 0,
-       "N01 of trainings without a name, one of another rate is not ours");
-    checkpoint_free(c);
-    mem_free(path);
-    keeper_release(&k);
-    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
-    training = '1';
-    write_one(k.output, 300, lower, 'a');
-    write_one(k.output, 100, fast, 'a');
-    write_one(k.output, 200, fast, 'a');
-    write_one(k.output, 250, fast, 'b');
-    write_one(k.output, 260, slow, 'a');
-    training = '2';
-    write_one(k.output, 150, lower, 'a');
-    write_one(k.output, 220, fast, 'a');
-    training = 0;
-    write_one(k.output, 230, fast, 'a');
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 300 && k.count == 4 &&
-           k.own[0].name == 100 && k.own[1].name == 150 && k.own[2].name == 200 && k.earlier == 200,
-       "N01 those of another rate that it went on from are ours, and of its own rate; what differs "
-       "otherwise or is another training's is not");
-    checkpoint_free(c);
-    mem_free(path);
-    keeper_release(&k);
-    k = (struct keeper){.output = scratch("d.dnn"), .keep = 2};
-    unlink(scratch("d.dnn.ckpt-000000000300"));
-    unlink(scratch("d.dnn.ckpt-000000000150"));
-    unlink(scratch("d.dnn.ckpt-000000000600"));
-    ok(resume_find(&k, lower, data, &c, &path, &e) && c && c->now.tried == 230 && k.count == 4,
-       "N01 and where the newest is of another rate, those of its config");
+       "an older one of the same rate comes first, and the other one is not ours");
     checkpoint_free(c);
     mem_free(path);
     log_setup(LOG_NOTE, false);
@@ -423,8 +349,6 @@ static void other_rate(void)
 int main(void)
 {
     scratch_make();
-    for (int i = 0; i < 150; i++)
-        norms_add(&norms, 1 + i % 3);
     round_trip();
     refused();
     differences();
