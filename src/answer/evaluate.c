@@ -334,15 +334,7 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
         json_close(out, ']');
     }
     json_close(out, '}');
-    json_open(out, "gates", '[');
-    for (size_t i = 0; i < r->gate_count; i++) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "gate", r->gates[i].text);
-        json_put_number(out, "value", r->gates[i].value);
-        json_put_bool(out, "pass", r->gates[i].pass);
-        json_close(out, '}');
-    }
-    json_close(out, ']');
+    gates_write(r->gates, r->gate_count, out);
     if (r->tally->classes) {
         write_confusion(r->tally, r->serve.schema->labels, out);
         write_labels(r->tally, r->serve.schema->labels, out);

@@ -19,6 +19,9 @@ static const struct arg_option train_options_table[] = {
     {"resume", 0, "or-restart", resume_words, ARG_MAYBE, 0, 0,
      "Go on from the newest valid checkpoint; the result is the same bytes. or-restart: where the "
      "config or the data have changed, remove the checkpoints and start afresh."},
+    {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
+     "A gate on a metric of the test part, else the validation part, e.g. 'auc>=0.85'; may stand "
+     "many times. One not met: exit 82, and the old model stays."},
     {"force", 0, NULL, NULL, 0, 0, 0,
      "Replace a model even by one that is no better than a constant answer."},
     {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
@@ -141,11 +144,15 @@ static int train_command(struct args *a)
         return cli_fail(a, &e, "nothing was written");
     }
     const char *resume = args_value(a, "resume");
+    size_t gates;
+    const char **require = args_list(a, "require", &gates);
     struct train_request q = {.config = config,
                               .output = config->output.model,
                               .resume = resume != NULL,
                               .restart = resume && *resume,
                               .force = args_value(a, "force") != NULL,
+                              .require = (char *const *)(const void *)require,
+                              .require_count = gates,
                               .profile = args_value(a, "profile"),
                               .progress = cli_progress(a)};
     struct train_result r = {0};
@@ -163,18 +170,22 @@ static int train_command(struct args *a)
     else
         code = tell_result(a, &q, &r);
     warnings_drop();
+    train_release(&r);
+    cli_drop(require);
     config_free(config);
     return code;
 }
 
 const struct command command_train = {
     .name = "train",
-    .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] [--force] "
+    .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] "
+             "[--require GATE]... [--force] "
              "[--profile FILE] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
                 "  dnn train leads.json -o leads.dnn --resume --json\n"
+                "  dnn train leads.json -o leads.dnn --require 'auc>=0.85'\n"
                 "  dnn train leads.json --set train.epochs=2 --profile trace.json\n",
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "

@@ -83,3 +83,16 @@ void gate_release(struct gate *g)
     mem_free(g->text);
     *g = (struct gate){0};
 }
+
+void gates_write(const struct gate *gates, size_t count, struct json_out *out)
+{
+    json_open(out, "gates", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "gate", gates[i].text);
+        json_put_number(out, "value", gates[i].value);
+        json_put_bool(out, "pass", gates[i].pass);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}

@@ -18,5 +18,6 @@ struct gate {
 bool gate_read(struct gate *g, const char *text, int task, struct err *e);
 void gate_measure(struct gate *g, double value);
 void gate_release(struct gate *g);
+void gates_write(const struct gate *gates, size_t count, struct json_out *out); /* "gates": [..] */
 
 #endif

@@ -40,7 +40,8 @@ bool resume_asks_other(const struct checkpoint *c, const char *config, const cha
 /* The newest checkpoint beside k->output that is whole and belongs to this config and data; damaged
  * ones are named in a warning and passed over. *c and older ones of the same config and data become
  * ours; another training's stay. *c NULL and true: there is none. One that could not be read
- * (permission, descriptors, the disk) before a fitting one was found, or a folder that cannot be listed, is an error: what is there is not known.
+ * (permission, descriptors, the disk) before a fitting one was found, or a folder that cannot be
+ * listed, is an error: what is there is not known.
  * CHECKPOINT_OTHER when there are whole ones and none fits: the message names what differs. *path
  * (mem_free) is set with *c. Where no other fits, train.optimizer.learning_rate and train.clip_norm
  * may differ, with a note. */

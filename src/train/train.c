@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/profile.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -13,12 +14,30 @@
 #include "choose/memory.h"
 #include "train/training.h"
 
+static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
+{
+    r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
+    for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
+        if (!gate_read(&r->gates[i], q->require[i], q->config->task, e))
+            return false;
+    return true;
+}
+
+void train_release(struct train_result *r)
+{
+    for (size_t i = 0; i < r->gate_count; i++)
+        gate_release(&r->gates[i]);
+    mem_free(r->gates);
+    r->gates = NULL;
+    r->gate_count = 0;
+}
+
 static bool story(struct training *t, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
     double began = t->began;
-    if (!training_open(t, q, e) || (q->profile && !profile_begin(q->profile, e)) ||
-        !training_load(t, e))
+    if (!read_gates(q, r, e) || !training_open(t, q, e) ||
+        (q->profile && !profile_begin(q->profile, e)) || !training_load(t, e))
         return false;
     double loaded = clock_now();
     if (!training_build(t, e))
@@ -76,7 +95,8 @@ void train_stuck(struct err *e)
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
     const struct anew_spent before = anew_spent();
-    struct training t = {.began = clock_now(), .before = before.here, .used = before.all};
+    struct training t = {
+        .request = q, .began = clock_now(), .before = before.here, .used = before.all};
     memset(r, 0, sizeof *r);
     running = &t;
     bool good = story(&t, q, r, e) || training_failed(&t, e) || tell_kept(&t, e);
@@ -125,6 +145,8 @@ void train_write(const struct train_request *q, const struct train_result *r, st
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);
+    if (r->gate_count)
+        gates_write(r->gates, r->gate_count, out);
     warnings_write(out);
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);

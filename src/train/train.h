@@ -5,7 +5,7 @@
 
 #include "choose/select.h"
 #include "config/config.h"
-#include "measure/metric.h"
+#include "measure/gate.h"
 
 struct train_request {
     struct config *config;
@@ -13,6 +13,8 @@ struct train_request {
     bool resume;
     bool restart; /* resume, and start afresh where config or data have changed */
     bool force;   /* replace a model by one that is no better than a constant answer */
+    char *const *require; /* gates, "auc>=0.85": on the test part, else the validation part */
+    size_t require_count;
     const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
 };
@@ -27,12 +29,16 @@ struct train_result {
     bool says_kept;      /* the error's message tells what is left to go on from */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
+    struct gate *gates; /* [require_count], measured; train_release frees them */
+    size_t gate_count;
     double load_s, start_s, train_s, total_s;
     char sha256[65];
 };
 /* False: e says why. A run that breaks gives the model of its best epoch; DIVERGED (80) where no
- * epoch was better than a constant answer. */
+ * epoch was better than a constant answer. 82: USELESS, no better than a constant answer where a
+ * model stands already; GATE_UNMET. The old model stays then. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
+void train_release(struct train_result *r); /* after success and after failure */
 /* The machine of the training that runs, if one does, never comes back: what was reached is kept,
  * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is
  * kept. Called by another thread, while the training's own waits in the machine for ever: all that

@@ -74,7 +74,7 @@ void train_judge(const struct training *t, const struct train_result *r, const s
     if (t->history.metric && r->epochs && !r->best_epoch)
         log_warning("the metric %s had no value after any epoch: the last epoch's weights are "
                     "kept; choose another train.early_stopping.metric", t->history.metric->name);
-    if (a->constant <= 0)
+    if (a->constant <= 0 || a->part == PART_TRAIN)
         return; /* one value in all rows: said when they were read */
     if (!against_better(a)) {
         advise(t, r, a->part, advice, sizeof advice);

@@ -2,6 +2,7 @@
  * file. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "answer/golden.h"
 #include "base/log.h"
@@ -55,6 +56,47 @@ static bool measure(struct training *t, struct train_result *r, struct against *
     return true;
 }
 
+/* A model that stands there: a regular file that is not empty (output_check has read it). */
+static bool model_stands(const struct training *t)
+{
+    struct stat st;
+    return stat(t->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+static bool refuse_useless(const struct train_result *r, const struct against *a, struct err *e)
+{
+    if (r->has_valid)
+        err_set(e, ERR_USELESS,
+                "the new model is no better than a constant answer: loss %.4g on the validation "
+                "rows, that of the constant %.4g; the model that is there stays",
+                a->loss, a->constant);
+    else
+        err_set(e, ERR_USELESS,
+                "the training ended inside its first epoch, and there are no validation rows to "
+                "show what it reached; the model that is there stays");
+    return err_help(e, "train longer or on other data; or replace it all the same with --force");
+}
+
+/* On the test part, else the validation part. */
+static bool gates_met(struct train_result *r, struct err *e)
+{
+    const struct metrics *m = r->has_test ? &r->test : &r->valid;
+    struct text failed = {0};
+    for (size_t i = 0; i < r->gate_count; i++) {
+        struct gate *g = &r->gates[i];
+        gate_measure(g, metrics_get(m, g->metric->name));
+        if (!g->pass)
+            text_printf(&failed, "%s%s, measured %.6g", failed.length ? "; " : "",
+                        text_quote_z(g->text), g->value);
+    }
+    bool met = !failed.length;
+    if (!met)
+        err_set(e, ERR_GATE_UNMET, "gate not met on the %s rows: %s",
+                part_names[r->has_test ? PART_TEST : PART_VALID], failed.data);
+    text_free(&failed);
+    return met;
+}
+
 /* A run that broke, and whose best epoch is no better than a constant answer. */
 static bool refuse(struct training *t, const struct against *a, struct err *e)
 {
@@ -66,7 +108,7 @@ static bool refuse(struct training *t, const struct against *a, struct err *e)
     return training_useless(t, t->broke, why, e);
 }
 
-static bool judge(struct training *t, const struct train_result *r, const struct against *a,
+static bool judge(struct training *t, struct train_result *r, const struct against *a,
                   const struct against *shown, struct err *e)
 {
     char advice[300];
@@ -77,7 +119,13 @@ static bool judge(struct training *t, const struct train_result *r, const struct
         log_warning("%s; the model is that of epoch %lld, the best before; %s", t->broke,
                     (long long)t->history.best_epoch, advice);
     }
-    train_judge(t, r, shown);
+    /* without validation rows nothing is known of a run that ended inside its first epoch */
+    bool useless = r->has_valid ? !against_better(a) : r->epochs == 0;
+    if (useless && !t->request->force && model_stands(t))
+        return refuse_useless(r, a, e);
+    if (!gates_met(r, e))
+        return false;
+    train_judge(t, r, r->has_valid && against_better(shown) ? a : shown);
     return true;
 }
 

@@ -24,6 +24,7 @@
 #include "train/train.h"
 
 struct training {
+    const struct train_request *request; /* NULL: a check */
     struct config *config;
     /* Behind all links: lock, checkpoints and what is written aside lie beside it. NULL: of a
      * check, which trains nothing and leaves nothing. */

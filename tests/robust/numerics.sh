@@ -43,6 +43,7 @@ JSON
 run dnn train g.json -o g.dnn --json
 is_exit 0 "N01 a loss that is far above a constant's, and falls, goes on"
 out_has '"stopped":"epochs"' "to its end"
+rm -f g.dnn
 run dnn train g.json -o g.dnn --json --set train.epochs=3
 is_exit 0 "also where it is still high when the epochs are over"
 rm -f g.dnn
@@ -55,6 +56,7 @@ run dnn train g.json -o g.dnn --set train.epochs=1
 is_exit 0 "too few epochs for a good model"
 err_has "its last epoch was the best: raise train.epochs (now 1), or look at train.optimizer.learning_rate (now 0.01)"
 rm -f g.dnn
+rm -f m.dnn
 high --json
 out_has '"warnings":["on the ' "as JSON too"
 run dnn train v.json -o m.dnn --json

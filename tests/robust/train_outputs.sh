@@ -38,7 +38,7 @@ run dnn train c.json -o notes.txt
 is_exit 73 "F06 a file that is not a dnn model: 73"
 is "$(cat notes.txt)" precious "it is untouched"
 cp m.dnn old.dnn
-run dnn train c.json -o old.dnn --set train.seed=5
+run dnn train c.json -o old.dnn --set train.seed=5 --set train.optimizer.learning_rate=0.02
 is_exit 0 "F06 a dnn model is replaced"
 [ "$(digest old.dnn)" != "$want" ]
 ok $? "whole"

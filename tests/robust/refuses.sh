@@ -1,0 +1,81 @@
+#!/bin/bash
+# refuses.sh - which models `dnn train` does not write: one that is no better than a constant answer over an older model, and one that
+# does not meet a gate of --require. Ids: F06.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+cpu='"backend": {"name": "dnn_cpu", "threads": 1}'
+make_data d.csv 900
+make_config c.json d.csv binary '"epochs": 30, "optimizer": {"learning_rate": 0.03}' "$cpu"
+train() { run dnn train c.json -o m.dnn --progress none "$@"; }
+
+# where no model is, a useless one is written, with a warning
+train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001
+is_exit 0 "a time limit inside the first epoch, and no model yet: exit 0"
+err_has "warning: on the validation rows the model is no better than a constant answer" "with a warning"
+rm -f m.dnn
+train
+is_exit 0 "a good model"
+good=$(digest m.dnn)
+kept() { is "$(digest m.dnn)" "$good" "$1"; }
+
+# over a model it is not
+train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001 -q
+is_exit 82 "the same where a good model is: 82"
+err_has 'error[E1905]: the new model is no better than a constant answer: loss'
+err_has "--force" "how to replace it all the same"
+kept "F06 the good model stays"
+no_leftovers m.dnn "and nothing else"
+train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001 --set data.split.valid=0
+is_exit 82 "without validation rows as well"
+kept "the good model stays"
+train --set train.optimizer.learning_rate=0.0000000001 --set train.epochs=1 --json
+is_exit 82 "a rate at which nothing is learnt: 82"
+out_has '"exit":82' "as JSON too"
+kept "the good model stays"
+train --set train.optimizer.learning_rate=0.000001 --time-limit 0.000001 --force
+is_exit 0 "with --force it is replaced"
+[ "$(digest m.dnn)" != "$good" ]
+ok $? "by the useless one"
+train
+is_exit 0 "a good one replaces a useless one"
+kept "with the same bytes"
+
+# gates
+train --set train.seed=1 --require 'auc>1' --require 'logloss<=5'
+is_exit 82 "a gate that is not met: 82"
+err_has 'error[E1906]: gate not met on the test rows: auc>1, measured 1'
+err_lacks 'logloss<=5, measured' "of two gates the one that is not met is named"
+err_has "m.dnn is unchanged"
+kept "the old model stays"
+train --set train.seed=1 --require 'auc>1' --force
+is_exit 82 "--force overrides no gate"
+kept "the old model stays"
+train --set train.seed=1 --set data.split.test=0 --require 'auc>1'
+err_has "gate not met on the validation rows" "without test rows the validation rows count"
+train --set data.split.test=0 --set data.split.valid=0 --require 'auc>=0.5' --set train.epochs=5
+is_exit 82 "without either no gate is met"
+err_has "measured nan"
+train --require 'auk>=0.5'
+is_exit 64 "a gate of no metric: 64"
+err_has 'did you mean "auc"?'
+train --require 'rmse<5'
+is_exit 64 "a gate of another task: 64"
+kept "the old model stays"
+train --set train.seed=1 --require 'auc>=0.6' --require 'logloss<0.7' --json
+is_exit 0 "gates that are met"
+out_has '"gates":[{"gate":"auc>=0.6","value":1' "and are in the summary"
+[ "$(digest m.dnn)" != "$good" ]
+ok $? "the new model is there"
+rm -f m.dnn
+train --require 'auc>1'
+is_exit 82 "no model yet, and a gate that is not met: 82"
+[ ! -e m.dnn ]
+ok $? "nothing is written"
+# what a long training reached is not lost with the gate
+train --require 'auc>1' --set train.checkpoint.every_s=0
+is_exit 82 "a gate that is not met, and checkpoints"
+err_has "--resume goes on from there"
+train --resume --set train.checkpoint.every_s=0
+is_exit 0 "the gate left out, and --resume"
+no_leftovers m.dnn "the model is there, the checkpoints are gone"
+done_testing
