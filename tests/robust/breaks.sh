@@ -44,7 +44,7 @@ for valid in 0.15 0; do
     rm m.dnn
     for n in 3 $((lines - 1)) $((lines + 1)); do
         rm -f m.dnn*
-        DNN_FAULT=kill:rename:$n "$DNN" train v.json -o m.dnn --progress none --set train.schedule.warmup=0.9 --set "$fast" \
+        DNN_FAULT=kill:rename:$n "$HOOKED" train v.json -o m.dnn --progress none --set train.schedule.warmup=0.9 --set "$fast" \
             "${rows[@]}" --set output.metrics=m.jsonl --set train.checkpoint.every_s=0.00001 >/dev/null 2>&1 &
         wait $! 2>/dev/null
         ls m.dnn.ckpt-* >/dev/null 2>&1 || { ok 1 "killed at $n"; continue; }
@@ -69,7 +69,7 @@ run dnn train "${bad[@]}" --json --set 'train.optimizer={"type":"sgd","learning_
 out_has '"exit":80' "as JSON too"
 
 # checkpoints that a run resumed from are not its own to delete
-DNN_FAULT=kill:rename:2 "$DNN" train v.json -o m.dnn --progress none --set train.batch_size=8 --set train.checkpoint.every_s=0.00001 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.99 >/dev/null 2>&1 &
+DNN_FAULT=kill:rename:2 "$HOOKED" train v.json -o m.dnn --progress none --set train.batch_size=8 --set train.checkpoint.every_s=0.00001 --set train.optimizer.type=sgd --set train.optimizer.momentum=0.99 >/dev/null 2>&1 &
 wait $! 2>/dev/null
 found=$(ls m.dnn.ckpt-*)
 train -o m.dnn --resume --set train.batch_size=8 --set train.checkpoint.keep=9 --set train.optimizer.type=sgd --set train.optimizer.learning_rate=1000 --set train.optimizer.momentum=0.99

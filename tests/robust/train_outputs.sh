@@ -11,7 +11,7 @@ want=$(digest m.dnn)
 
 # a variable of the environment is no earlier program (tests/unit/base_anew.c)
 DNN_FALLBACK='resume: 0 0: why' run dnn train c.json -o w.dnn --json --set train.epochs=1
-out_has '"warnings":[]' "a stray DNN_FALLBACK hands over nothing"
+out_has '"reason":"GPU disabled"' "a stray DNN_FALLBACK hands over nothing"
 
 # a config from standard input counts paths from here, whatever its name
 for name in - /dev/stdin /dev/fd/0; do
