@@ -17,6 +17,8 @@ static const char word[] = "wgmma";
 
 enum { TRY_M = 136, TRY_N = 152, TRY_K = 72, LAYOUTS = 3, TRY_A = TRY_M * TRY_K,
        TRY_B = TRY_N * TRY_K, TRY_C = TRY_M * TRY_N };
+/* A trial that takes longer hangs. */
+static const double TRIAL_SECONDS = 10;
 struct tried { float a[TRY_A], b[TRY_B], c[2][TRY_C]; uint16_t a16[TRY_A], b16[TRY_B]; };
 
 static void fill_both_signs(float *at, size_t n, size_t seed)
@@ -57,7 +59,8 @@ static bool product_of_both(struct card *m, struct tried *host, struct tried *at
     return good && !cuda_lost(m) &&
            CUDA(m, MemcpyAsync,
                 (host->c, at->c, sizeof at->c, cudaMemcpyDeviceToHost, m->stream)) &&
-           CUDA(m, StreamSynchronize, (m->stream));
+           CUDA(m, EventRecord, (m->issued, m->stream)) &&
+           cuda_await(m, m->issued, TRIAL_SECONDS);
 }
 
 /* The largest difference; what is not a number is far. Negative: the card has failed. */
