@@ -161,13 +161,32 @@ static bool have_weights(struct training *t, struct err *e)
     return good;
 }
 
+/* --resume=or-restart: the checkpoints of another config or of other data go. */
+static bool drop_others(const struct training *t, struct err *e)
+{
+    struct checkpoint_list l;
+    log_note("%s; its checkpoints are removed, and the training starts afresh", e->what);
+    err_clear(e);
+    bool good = checkpoint_find(t->output, &l, e);
+    for (size_t i = 0; good && i < l.count; i++) {
+        char *path = checkpoint_path(t->output, l.steps[i]);
+        good = file_remove(path, e);
+        mem_free(path);
+    }
+    checkpoint_list_free(&l);
+    return good;
+}
+
 /* Looked for once. */
 static bool find_checkpoint(struct training *t, struct err *e)
 {
     bool look = t->resume && !t->looked;
     t->looked = true;
-    return !look || resume_find(&t->keeper, t->config_text, t->table->sha256, &t->found,
-                                &t->checkpoint, e);
+    if (!look ||
+        resume_find(&t->keeper, t->config_text, t->table->sha256, &t->found, &t->checkpoint, e))
+        return true;
+    bool other = e->id == ERR_CHECKPOINT_OTHER && t->request && t->request->restart;
+    return other && drop_others(t, e);
 }
 
 static uint64_t rounds(uint64_t all, uint64_t each)

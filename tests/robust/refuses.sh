@@ -78,4 +78,12 @@ err_has "--resume goes on from there"
 train --resume --set train.checkpoint.every_s=0
 is_exit 0 "the gate left out, and --resume"
 no_leftovers m.dnn "the model is there, the checkpoints are gone"
+# --resume=or-restart
+train --set train.seed=7 --require 'auc>1' --set train.checkpoint.every_s=0
+train --resume
+is_exit 76 "--resume with the checkpoints of another seed: 76"
+train --resume=or-restart
+is_exit 0 "--resume=or-restart starts afresh"
+err_has "its checkpoints are removed, and the training starts afresh" "with a note"
+no_leftovers m.dnn "and they are gone"
 done_testing
