@@ -109,7 +109,7 @@ is_exit 0 "004 cudnn_benchmark, memory_fraction=0.9"
 run dnn check leads.json --json
 is_exit 0 "004 get_optimal_batch_size"
 out_has '"largest_batch":{' "004 the largest batch is in the plan"
-run dnn train leads.json -o leads.dnn --progress none --set train.epochs=2 --profile trace.json
+run dnn train leads.json -o leads.dnn --progress none --set train.epochs=2 --profile trace.json --force
 is_exit 0 "004 profile_model"
 run dnn inspect leads.dnn --json
 is_exit 0 "004 get_device_info of a model"
