@@ -66,14 +66,14 @@ struct act_place plan_back(struct planner *p, uint32_t width);
 uint64_t plan_reals(struct planner *p, uint64_t count);
 /* Bytes that no step changes, copied to machine memory; returns their place (pass_table). */
 uint64_t plan_table(struct planner *p, const void *bytes, size_t size);
-/* Bytes that the machine keeps for the way back; their offset in the reals. */
+/* Bytes that the machine keeps from forward to backward; returns their offset in the reals. */
 uint64_t plan_kept(struct planner *p, uint64_t bytes);
 
-/* One way through the network: where the arenas of this machine are. */
+/* One pass, forward or backward: the arenas in machine memory, and the batch. */
 struct pass {
     struct machine *m;
     real *params, *grads, *buffers, *reals;
-    real *moved; /* training: the next running statistics, buffers once the step goes through */
+    real *moved; /* training: running statistics that become the buffers when the step is good */
     void *shadow, *acts;
     const struct step *now;
     const struct source *from; /* machine memory */
@@ -89,8 +89,7 @@ struct pass {
     const void *tables; /* machine memory: what plan_table copied */
     struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };
-/* Places in an arena. They are reckoned as numbers: while only the needs of operations are asked
- * for, there is nothing yet to point into. */
+/* Places in an arena, computed as integers: a network that is only counted has no arena. */
 static inline void *bytes_at(const void *arena, uint64_t at)
 {
     return (void *)((uintptr_t)arena + (uintptr_t)at);

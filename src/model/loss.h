@@ -25,7 +25,7 @@ extern const char *const loss_names[];
 
 /* AUTO becomes cross_entropy or mse; a loss that does not fit the task is E13 (both keys named). */
 bool loss_resolve(struct loss_options *o, bool classes, struct err *e);
-/* Without data: the form of class_weights, and that the task has classes. E13 with the place. */
+/* Checks class_weights without data: its form, and that the task has classes. E13. */
 bool loss_check(const struct loss_options *o, const struct json_doc *doc, bool classes,
                 struct err *e);
 /* Weights of the classes for gather: NULL when all are 1. labels in class order; counts: rows of

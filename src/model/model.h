@@ -1,5 +1,5 @@
-/* model.h - the network as a plan: features -> layers -> outputs. It owns no machine memory;
- * network.h does. */
+/* model.h - the network as a plan: inputs -> layers -> logits. It has no machine memory; network.h
+ * has. */
 #ifndef DNN_MODEL_MODEL_H
 #define DNN_MODEL_MODEL_H
 
@@ -28,33 +28,33 @@ struct model {
     uint64_t acts, reals; /* sizes in elements */
     struct act_place logits, dlogits;
 };
-/* Plans for micro-batches of `rows` and this many gradient shards. The same options and features
- * always give the same parameter offsets, whatever rows, shards and training are. */
+/* Plans for micro-batches of `rows` and this many gradient shards. Parameter offsets depend on
+ * options and features alone. NULL after an error; model_free. */
 struct model *model_plan(const struct model_options *o, const struct features *f, uint32_t rows,
                          uint32_t shards, bool training, struct err *e);
-/* With room for what the operations of this machine keep from the way forward for the way back. */
+/* The same with room for values that this machine's operations keep from forward to backward. */
 struct model *model_plan_on(const struct machine *machine, const struct model_options *o,
                             const struct features *f, uint32_t rows, uint32_t shards,
                             bool training, struct err *e);
 void model_free(struct model *m);
-/* Host arrays of m->params and m->buffers reals, cleared first. */
+/* First weights into host arrays of m->params and m->buffers reals, which are cleared first. */
 void model_init(const struct model *m, uint64_t seed, uint32_t model_number, real *params,
                 real *buffers);
 /* The first number between two parameters that is not 0, or UINT64_MAX. */
 uint64_t model_gap(const struct model *m, const real *params);
-/* The first buffer that training cannot have left there, or UINT64_MAX. */
+/* The first buffer with a value that training cannot give (a negative variance), or UINT64_MAX. */
 uint64_t model_unsound(const struct model *m, const real *buffers);
 /* Of a micro-batch of this plan. Shards beyond the first lack the parameters of the first stage. */
 struct dims model_dims(const struct model *m);
-/* features, layers: gather and the encoders fill x, then the list. Returns the logits. */
+/* Inputs, then layers; target [rows] is gathered too. Returns the logits. */
 struct act model_forward(const struct model *m, struct pass *p, real *target);
-/* dlogits stand at m->dlogits of p's activations. */
+/* From the gradient of the logits, at m->dlogits of p's activations, to p's gradients. */
 void model_backward(const struct model *m, struct pass *p);
-/* Multiply-adds x 2 of one row, forward; what is looked up in a table costs none. */
+/* Floating-point operations of one row, forward: two for a multiply-add, none for a table. */
 uint64_t model_flops(const struct model *m);
 /* Whether all layers say that a machine may compute them in one piece (layer_type.stacks). */
 bool model_stacks(const struct model *m);
-void model_describe(
-    const struct model *m,
-    struct json_out *out); /* layers with shapes and parameters, for inspect and check */
+/* Layers with shapes and numbers of parameters, for inspect and check. */
+void model_describe(const struct model *m, struct json_out *out);
+
 #endif

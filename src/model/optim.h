@@ -17,7 +17,7 @@ struct optim_options {
         *groups; /* {"bias": {"learning_rate": 1, "weight_decay": 0}, ...}: factors by group name */
 };
 extern const struct option optim_options_table[]; /* keys below "train.optimizer" */
-/* What one row alone cannot show: two betas, nesterov with momentum, the names and factors in
+/* Checks of several keys: two betas, nesterov with momentum, the names and factors in
  * groups. E13. */
 bool optim_check(const struct optim_options *o, const struct json_doc *doc, struct err *e);
 unsigned optim_states(const struct optim_options *o); /* arenas of state: 0, 1 or 2 */
