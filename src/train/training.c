@@ -463,8 +463,10 @@ void training_close(struct training *t)
     mem_free(t->broke);
     mem_free(t->config_text);
     features_free(t->features);
-    table_free(t->table);
-    schema_free(t->schema);
+    if (!t->lender) {
+        table_free(t->table);
+        schema_free(t->schema);
+    }
     keeper_release(&t->keeper);
     checkpoint_free(t->found);
     mem_free(t->checkpoint);

@@ -46,7 +46,8 @@ struct training {
 
     struct machine *machine;
     double opening_s; /* that opening it took, but for what reading the data hid */
-    struct schema *schema;
+    const struct training *lender; /* whose data this run reads; it lives longer. NULL: its own */
+    struct schema *schema;         /* the lender's, or owned; so is the table */
     struct table *table;
     struct features *features;
     char *config_text; /* resolved, portable */
@@ -61,8 +62,7 @@ struct training {
     struct score_job score;
     struct history history;
     /* Weights and buffers after the best epoch (history.h); params NULL: none yet. On a GPU,
-     * which may fail, the moments too: a checkpoint of them
-     * resumes to the same bytes. */
+     * which may fail, the moments too: a checkpoint of them resumes to the same bytes. */
     struct network_state best;
     /* A GPU keeps the best weights itself (network_keep_best). They are brought here, with all that
      * belongs to them, now and then, for a card that breaks, and where somebody needs them. */

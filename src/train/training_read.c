@@ -46,6 +46,11 @@ bool training_read(struct training *t, struct err *e)
 {
     struct reading r = {.t = t};
     pthread_t thread;
+    if (t->lender) {
+        t->schema = t->lender->schema;
+        t->table = t->lender->table;
+        return !t->backend.machine || training_open_machine(t, e);
+    }
     in_vain = false;
     bool beside = select_wants_gpu(&t->backend) && aside_thread(read_data, &r, &thread);
     if (t->backend.machine && !training_open_machine(t, e))
