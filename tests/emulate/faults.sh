@@ -153,7 +153,7 @@ err_has "the GPU does not compute: it says that" "G19 and why"
 
 # --- several at once; each has an emulated card of its own ---
 for i in 1 2 3 4 5 6 7 8; do
-    (dnn predict m.dnn big.csv --quiet >out.$i 2>&1 && cmp -s out.$i gpu.csv) &
+    (dnn predict m.dnn big.csv --quiet >out.$i 2>err.$i && cmp -s out.$i gpu.csv) &
     pids[i]=$!
 done
 bad=""

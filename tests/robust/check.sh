@@ -32,12 +32,12 @@ within() { # within NAME CONFIG [OPTION...]: the peak that check tells is that o
     run dnn check "$@" --json
     is_exit 0 "check of the $name one"
     cp out check.json
-    run dnn train "$@" -o m.dnn --json
+    run dnn train "$@" --force -o m.dnn --json
     said=$(field host_bytes check.json) took=$(field host_peak_bytes out)
     # which of more threads than processors find work is chance: what most of five trainings take
     if ! sanitized && [ "$threads" -gt "$(nproc)" ] && ! near "$said" "$took"; then
         for i in 2 3 4 5; do
-            run dnn train "$@" -o m.dnn --json
+            run dnn train "$@" --force -o m.dnn --json
             took="$took $(field host_peak_bytes out)"
         done
         # shellcheck disable=SC2086
@@ -64,7 +64,7 @@ within "wide (16 threads)" wide.json --threads 16
 if sanitized; then
     skip "memory of 64 threads" "a sanitizer takes its own"
 else
-    run dnn train small.json -o m.dnn --json --threads 64
+    run dnn train small.json --force -o m.dnn --json --threads 64
     took=$(field host_peak_bytes out)
     [ "$took" -gt 0 ] && [ "$took" -lt $((24 << 20)) ]
     ok $? "memory of 64 threads: $took, less than 24 MiB"
@@ -80,7 +80,7 @@ if sanitized; then
     skip "memory of a large network" "a sanitizer takes its own"
 else
     sed 's/\[1024, 1024, 512\]/[2048, 2048]/' wide.json >huge.json
-    run dnn train huge.json -o huge.dnn --json --set train.epochs=2 --set train.checkpoint.every_s=0
+    run dnn train huge.json --force -o huge.dnn --json --set train.epochs=2 --set train.checkpoint.every_s=0
     is_exit 0 "a large network"
     took=$(field host_peak_bytes out) size=$(wc -c <huge.dnn)
     [ "$took" -lt $((size * 13 / 2 + (16 << 20))) ]
@@ -129,17 +129,17 @@ is_exit 78 "and is so"
 
 mkfifo pipe
 cat d.csv >pipe &
-run dnn train small.json -o p.dnn --set data.train=pipe
+run dnn train small.json --force -o p.dnn --set data.train=pipe
 same a.dnn p.dnn "data from a pipe: the same model"
-"$DNN" train small.json -o s.dnn --set data.train=- <d.csv 2>err
+"$DNN" train small.json --force -o s.dnn --set data.train=- <d.csv 2>err
 same a.dnn s.dnn "data from standard input: the same model"
-run dnn train small.json -o a.dnn --time-limit 0.000001 --json
+run dnn train small.json --force -o a.dnn --time-limit 0.000001 --json
 is_exit 0 "no time at all: the weights after the first batch, exit 0"
 out_has '"epochs":0,"best_epoch":null,"stopped":"time_limit"'
 out_has '"valid":{"' "what they reach is measured"
 err_has "the model has seen 64 of " "how far it came"
 run dnn verify a.dnn
 is_exit 0 "the model can be used"
-run dnn train small.json -o a.dnn --time-limit 0.000001
+run dnn train small.json --force -o a.dnn --time-limit 0.000001
 err_has "no whole epoch (time limit)" "and the summary says so"
 done_testing

@@ -14,7 +14,7 @@ dnn predict two.dnn new.csv --quiet >two.csv
 cp m.dnn now.dnn
 {
     for i in 1 2 3 4 5 6; do
-        "$DNN" train leads.json -o now.dnn --set train.seed=$((i % 2 * 7)) --quiet --progress none || echo "train: $?"
+        "$DNN" train leads.json --force -o now.dnn --set train.seed=$((i % 2 * 7)) --quiet --progress none 2>now.err || echo "train: $?: $(cat now.err)"
     done
 } >trainings 2>&1 &
 pid=$!
@@ -72,10 +72,10 @@ run dnn verify locked.dnn
 is_exit 0 "X07 the model is whole"
 
 # X08: more threads than can be had
-run bash -c "ulimit -u 1 2>/dev/null; exec '$DNN' train leads.json -o x.dnn --threads 64 --progress none"
+run bash -c "ulimit -u 1 2>/dev/null; exec '$DNN' train leads.json --force -o x.dnn --threads 64 --progress none"
 is_exit 0 "X08 fewer threads than asked for, or as many"
 same x.dnn m.dnn "X08 the same model"
-run env DNN_FAULT=thread:1+ "$HOOKED" train leads.json -o x.dnn --threads 8 --progress none
+run env DNN_FAULT=thread:1+ "$HOOKED" train leads.json --force -o x.dnn --threads 8 --progress none
 is_exit 0 "X08 no thread can be made"
 same x.dnn m.dnn "X08 the same model"
 
@@ -87,7 +87,7 @@ else
     has_kernels && own=$(($(stat -Lc %s "$DNN") / 1000000)) || own=0
     bad="" fine=0 last=0
     for megabytes in 20 40 60 80 100 150 200 250 300 350 400 450 500 600 700 800; do
-        for command in "train leads.json -o x.dnn --progress none" "predict m.dnn new.csv"; do
+        for command in "train leads.json --force -o x.dnn --progress none" "predict m.dnn new.csv"; do
             STATUS=0
             # shellcheck disable=SC2086
             (ulimit -v $(((megabytes + own) * 1000)); exec timeout -k 1 10 "$DNN" $command) >out 2>err || STATUS=$?
@@ -108,12 +108,12 @@ fi
 # X10: many logs in one file
 : >log
 for i in $(seq 8); do
-    "$DNN" train leads.json -o "x$i.dnn" --progress plain --set train.epochs=12 2>>log &
+    "$DNN" train leads.json --force -o "x$i.dnn" --progress plain --set train.epochs=12 2>>log &
 done
 wait
 is "$(grep -vcE '^dnn: ' log)" 0 "X10 every line of eight logs in one file is whole"
 is "$(grep -cE '^dnn: epoch [0-9]+/12 loss [0-9.]+ .*s$' log)" 96 "X10 and none is lost"
-for i in $(seq 8); do "$DNN" train leads.json -o "x$i.dnn" --progress plain --log-format json 2>>json.log & done
+for i in $(seq 8); do "$DNN" train leads.json --force -o "x$i.dnn" --progress plain --log-format json 2>>json.log & done
 wait
 perl -MJSON::PP -ne 'decode_json($_)' <json.log 2>err
 ok $? "X10 as JSON: every line is one object" "$(cat err)"

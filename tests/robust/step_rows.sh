@@ -7,7 +7,7 @@ make_data d.csv 300 # 210 of them to train on
 make_config c.json d.csv binary '"epochs": 5, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_cpu"}'
 number() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" out | tail -n 1; }
 answers() { # answers MODEL BATCH ACCUMULATION: trains, and leaves MODEL.csv
-    run dnn train c.json -o "$1" --progress none --json --set train.batch_size="$2" --set train.grad_accumulation="$3"
+    run dnn train c.json --force -o "$1" --progress none --json --set train.batch_size="$2" --set train.grad_accumulation="$3"
     is_exit 0 "batch_size $2, grad_accumulation $3"
     dnn predict "$1" d.csv -o "$1.csv" --quiet
 }

@@ -1,5 +1,5 @@
-/* train_runs.c - several runs over one table in one process, side by side: each gives the bytes of a
- * training by itself. */
+/* train_runs.c - several runs over one table in one process, side by side: each gives the bytes of
+ * a training by itself. */
 #include <stdlib.h>
 #include <string.h>
 
