@@ -26,7 +26,16 @@ enum { TRIES = 100, LINE_MOST = 256 };
 
 /* What a handler may remove. */
 static char held_path[PATH_MAX];
+static int held_fd;
 static _Atomic bool held;
+
+/* Whether the name still stands for the file behind fd. Async-signal-safe. */
+static bool is_held(int fd, const char *path)
+{
+    struct stat there, ours;
+    return lstat(path, &there) == 0 && fstat(fd, &ours) == 0 && there.st_ino == ours.st_ino &&
+           there.st_dev == ours.st_dev;
+}
 
 /* A symbolic link and what it points to are one output. */
 char *lock_path(const char *output)
@@ -151,6 +160,7 @@ bool lock_take(struct lock *l, const char *output, struct err *e)
         l->held = true;
         if (strlen(l->path) < sizeof held_path) {
             memcpy(held_path, l->path, strlen(l->path) + 1);
+            held_fd = l->fd;
             atomic_store(&held, true);
         }
         return true;
@@ -169,7 +179,8 @@ void lock_drop(struct lock *l)
     if (!l->held)
         return;
     atomic_store(&held, false);
-    unlink(l->path); /* cleaning up is not counted as a fallible call */
+    if (is_held(l->fd, l->path)) /* else somebody replaced it: it stays */
+        unlink(l->path); /* cleaning up is not counted as a fallible call */
     sys_close(l->fd);
     mem_free(l->path);
     *l = (struct lock){.fd = -1};
@@ -177,6 +188,6 @@ void lock_drop(struct lock *l)
 
 void lock_abort(void)
 {
-    if (atomic_load(&held))
+    if (atomic_load(&held) && is_held(held_fd, held_path))
         unlink(held_path);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -88,6 +89,14 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
+/* Nobody can foresee it, so that nobody can take the names before us. */
+static unsigned random_turn(unsigned turn)
+{
+    unsigned drawn;
+    return getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) == (ssize_t)sizeof drawn ? drawn | 1u
+                                                                                   : turn;
+}
+
 /* Opens the temporary file and enters it in the list, with signals held back so that none falls
  * between the two. */
 static int open_temp(struct outfile *o, const char *target)
@@ -99,7 +108,7 @@ static int open_temp(struct outfile *o, const char *target)
     for (unsigned turn = 0; turn < 1000 && error == EEXIST; turn++) {
         /* A file of that name belongs to another output of ours, or was left by a process that had
          * our number: taken. */
-        o->temp = outfile_temp(target, turn);
+        o->temp = outfile_temp(target, random_turn(turn));
         int slot = -1;
         if (strlen(o->temp) >= PATH_MAX)
             error = ENAMETOOLONG;
@@ -137,7 +146,7 @@ char *file_final(const char *path)
     return target ? target : mem_string(path);
 }
 
-bool outfile_open(struct outfile *o, const char *path, struct err *e)
+static bool open_output(struct outfile *o, const char *path, bool here, struct err *e)
 {
     *o = (struct outfile){.fd = -1};
     int error = 0, given = file_descriptor(path);
@@ -150,21 +159,21 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
             error = errno;
         o->borrowed = o->fd == given;
     } else {
-        char *target = follow_links(path);
+        char *target = here ? mem_string(path) : follow_links(path);
         struct stat st;
         if (!target)
             return refuse(o, path, errno, e);
         o->path = target;
-        bool there = stat(target, &st) == 0;
+        bool there = (here ? lstat : stat)(target, &st) == 0;
         if (!there && errno == ENAMETOOLONG)
             error = errno; /* now, not when the file is renamed after hours of work */
         else if (!*file_base_name(target) || (there && S_ISDIR(st.st_mode)))
             error = *target ? EISDIR : ENOENT;
-        else if (there && !S_ISREG(st.st_mode))
+        else if (there && !S_ISREG(st.st_mode) && !here)
             error = sys_open(target, O_WRONLY, 0, &o->fd);
         else
             error = open_temp(o, target);
-        if (!error && there && o->temp)
+        if (!error && there && o->temp && S_ISREG(st.st_mode))
             (void)!fchmod(o->fd, st.st_mode & 0777); /* a private file stays private */
     }
     if (error)
@@ -172,6 +181,16 @@ bool outfile_open(struct outfile *o, const char *path, struct err *e)
     o->buffer = mem_alloc(BUFFER, 1);
     o->open = true;
     return true;
+}
+
+bool outfile_open(struct outfile *o, const char *path, struct err *e)
+{
+    return open_output(o, path, false, e);
+}
+
+bool outfile_open_here(struct outfile *o, const char *path, struct err *e)
+{
+    return open_output(o, path, file_descriptor(path) < 0, e);
 }
 
 /* --- writing --- */

@@ -17,6 +17,8 @@ struct outfile {
 /* Probes that the folder can be written to. "-" is standard output. A symbolic link: the file
  * behind it. */
 bool outfile_open(struct outfile *o, const char *path, struct err *e);
+/* The same, but a link at the name itself is replaced and never followed. */
+bool outfile_open_here(struct outfile *o, const char *path, struct err *e);
 bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e);
 bool outfile_flush(struct outfile *o, struct err *e); /* buffer to descriptor, no sync */
 /* All that can fail for want of room: flush, fsync, close. Nothing more is written; the final name

@@ -23,8 +23,9 @@ void tensor_meta(struct tensor_writer *w, const char *key, const char *value);
 /* `data` is borrowed until tensor_write. dims: up to 4. Names: [a-z0-9_.]+ */
 void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsigned rank,
                 const uint64_t *dims, const void *data);
-/* Durable when true. sha256 (may be NULL) becomes the digest of the file, as sha256sum prints it;
- * the digits inside the file are another number. What a reader would refuse is not written. */
+/* Durable when true. A link at `path` is replaced, not followed. sha256 (may be NULL) becomes the
+ * digest of the file, as sha256sum prints it; the digits inside the file are another number. What
+ * a reader would refuse is not written. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
 /* Whether the header has room for what was added and `more` bytes. */
 bool tensor_fits(const struct tensor_writer *w, size_t more);

@@ -174,7 +174,7 @@ bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], st
 {
     struct text head = {0};
     struct outfile o;
-    bool good = head_finish(w, path, &head, sha256, e) && outfile_open(&o, path, e);
+    bool good = head_finish(w, path, &head, sha256, e) && outfile_open_here(&o, path, e);
     if (good) {
         good = outfile_write(&o, head.data, head.length, e);
         for (size_t i = 0; good && i < w->count; i++)

@@ -1,7 +1,10 @@
 /* output.c - see output.h. */
 #include "config/output.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/file.h"
@@ -178,6 +181,29 @@ static bool replaceable(const char *model, struct err *e)
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
+bool output_replaceable(const char *model, struct err *e)
+{
+    return replaceable(model, e);
+}
+
+/* The longest names that a training needs: those of its checkpoints. */
+static bool names_fit(const char *model, struct err *e)
+{
+    enum { ASIDE = 64 }; /* what a file written aside has more */
+    struct stat st;
+    char *final = file_final(model), *longest = checkpoint_path(final, 0);
+    bool fits = strlen(longest) + ASIDE < PATH_MAX &&
+                (lstat(longest, &st) == 0 || errno != ENAMETOOLONG);
+    size_t more = strlen(longest) - strlen(final);
+    mem_free(longest);
+    mem_free(final);
+    if (fits)
+        return true;
+    err_at(e, ERR_FILE_CREATE, model, 0, 0,
+           "the output's name is too long: those of its checkpoints have %zu bytes more", more);
+    return err_help(e, "choose a shorter name with -o");
+}
+
 bool output_probe(const char *path, struct err *e)
 {
     struct outfile o;
@@ -228,7 +254,7 @@ bool output_check(const struct config *c, const char *model, const char *profile
     if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return replaceable(model, e) && output_probe(model, e);
+    return replaceable(model, e) && names_fit(model, e) && output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

@@ -128,27 +128,27 @@ static bool broken(const struct tensor_file *f, struct err *e, const char *what)
                   "the checkpoint is not usable: %s", what);
 }
 
-/* A copy of an optional tensor of reals; *count 0 means that it sets the count. */
-static bool take_reals(const struct tensor_file *f, const char *name, uint64_t *count, real **out,
+/* A copy of an optional tensor of reals, which has `count` of them. */
+static bool read_reals(const struct tensor_file *f, const char *name, uint64_t count, real **out,
                        struct err *e)
 {
-    bool moment = name[0] == 'm'; /* a second moment may have run over: that weight stands still */
-    const struct tensor *t = tensor_find(f, name);
-    if (!t)
+    bool moment = name[0] == 'm'; /* a second moment may overflow: that weight stands still */
+    if (!tensor_find(f, name))
         return true;
-    t = tensor_need(f, name, REAL_TYPE, *count ? *count : UINT64_MAX, e);
+    const struct tensor *t = tensor_need(f, name, REAL_TYPE, count, e);
     if (!t)
         return false;
+    if (!count)
+        return broken(f, e, "it has a tensor without numbers");
     const real *values = t->data;
     for (uint64_t i = 0; i < t->count; i++)
         if (isnan(values[i]) || (!moment && isinf(values[i])))
             return broken(f, e, "a weight or a moment is not finite");
-    *count = t->count;
     *out = mem_copy(values, (size_t)t->count * sizeof *values);
     return true;
 }
 
-static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+static bool read_meta(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
                *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
@@ -178,7 +178,7 @@ static bool take_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     return good || broken(f, e, "its plan cannot be read");
 }
 
-static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+static bool read_scale(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *t = tensor_find(f, "scale");
     if (!t)
@@ -196,7 +196,7 @@ static bool take_scale(const struct tensor_file *f, struct checkpoint *c, struct
     return true;
 }
 
-static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+static bool read_state(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
     const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
                         *sums = tensor_need(f, "sums", DTYPE_F64, SUMS, e),
@@ -206,7 +206,7 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
         return false;
     if (!step_unpack(counters->data, sums->data, &c->now))
         return broken(f, e, "its counters contradict each other");
-    if (!take_scale(f, c, e))
+    if (!read_scale(f, c, e))
         return false;
     c->seconds = *(const double *)times->data;
     if (!(c->seconds >= 0))
@@ -219,7 +219,7 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
         return true;
     if (!tensor_need(f, "history", DTYPE_F64, UINT64_MAX, e))
         return false;
-    if (history->rank != 2 || history->dims[1] != HISTORY_WIDTH)
+    if (history->rank != 2 || history->dims[1] != HISTORY_WIDTH || !history->dims[0])
         return broken(f, e, "its history has another shape");
     const double *values = history->data;
     c->epochs = (int64_t)history->dims[0];
@@ -229,14 +229,17 @@ static bool take_state(const struct tensor_file *f, struct checkpoint *c, struct
     return true;
 }
 
-static bool take_weights(const struct tensor_file *f, struct checkpoint *c, struct err *e)
+static bool read_weights(const struct tensor_file *f, struct checkpoint *c, struct err *e)
 {
-    if (!take_reals(f, "params", &c->param_count, &c->params, e) ||
-        !take_reals(f, "m1", &c->param_count, &c->m1, e) ||
-        !take_reals(f, "m2", &c->param_count, &c->m2, e) ||
-        !take_reals(f, "best.params", &c->param_count, &c->best_params, e) ||
-        !take_reals(f, "buffers", &c->buffer_count, &c->buffers, e) ||
-        !take_reals(f, "best.buffers", &c->buffer_count, &c->best_buffers, e))
+    const struct tensor *params = tensor_find(f, "params"), *buffers = tensor_find(f, "buffers");
+    c->param_count = params ? params->count : 0;
+    c->buffer_count = buffers ? buffers->count : 0;
+    if (!read_reals(f, "params", c->param_count, &c->params, e) ||
+        !read_reals(f, "m1", c->param_count, &c->m1, e) ||
+        !read_reals(f, "m2", c->param_count, &c->m2, e) ||
+        !read_reals(f, "best.params", c->param_count, &c->best_params, e) ||
+        !read_reals(f, "buffers", c->buffer_count, &c->buffers, e) ||
+        !read_reals(f, "best.buffers", c->buffer_count, &c->best_buffers, e))
         return false;
     if (!c->params)
         return broken(f, e, "it has no weights");
@@ -245,18 +248,28 @@ static bool take_weights(const struct tensor_file *f, struct checkpoint *c, stru
     return true;
 }
 
-struct checkpoint *checkpoint_load(const char *path, struct err *e)
+static struct checkpoint *load(struct tensor_file *f, struct err *e)
 {
-    struct tensor_file *f = tensor_open(path, e);
     if (!f)
         return NULL;
     struct checkpoint *c = mem_zero(1, sizeof *c);
-    bool good = take_meta(f, c, e) && take_state(f, c, e) && take_weights(f, c, e);
+    bool good = read_meta(f, c, e) && read_state(f, c, e) && read_weights(f, c, e);
     tensor_close(f);
     if (good)
         return c;
     checkpoint_free(c);
     return NULL;
+}
+
+struct checkpoint *checkpoint_load(const char *path, struct err *e)
+{
+    return load(tensor_open(path, e), e);
+}
+
+struct checkpoint *checkpoint_load_bytes(const void *bytes, size_t length, const char *name,
+                                         struct err *e)
+{
+    return load(tensor_open_bytes(bytes, length, name, e), e);
 }
 
 void checkpoint_free(struct checkpoint *c)

@@ -36,6 +36,8 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
 /* Everything checked but what only the training knows (its sizes are in the struct): E15, exit 76.
  * Owned: checkpoint_free. */
 struct checkpoint *checkpoint_load(const char *path, struct err *e);
+struct checkpoint *checkpoint_load_bytes(const void *bytes, size_t length, const char *name,
+                                         struct err *e);
 void checkpoint_free(struct checkpoint *c);
 
 #endif

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include "answer/golden.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "config/output.h"
 #include "train/training.h"
 
 /* All metrics of a part, and its loss against the constant's. */
@@ -158,6 +160,40 @@ static bool make_golden(const struct training *t, struct golden *g, struct err *
     return good;
 }
 
+/* A name beside the output that is free; mem_free. */
+static char *name_beside(const char *output)
+{
+    for (unsigned i = 1;; i++) {
+        struct text name = {0};
+        text_printf(&name, i > 1 ? "%s.new-%u" : "%s.new", output, i);
+        if (!file_exists(name.data))
+            return name.data;
+        text_free(&name);
+    }
+}
+
+/* What stands at the output's name may have come while the training ran: then the model is written
+ * beside it, and that is an error. */
+static bool save(struct training *t, const struct modelfile *f, const struct model *m,
+                 char digest[65], struct err *e)
+{
+    char shown[512];
+    if (output_replaceable(t->output, e))
+        return modelfile_save(f, m, t->output, digest, e);
+    struct err inner = {0};
+    char *beside = name_beside(t->output);
+    if (modelfile_save(f, m, beside, digest, &inner)) {
+        err_help(e, "it came while the training ran; the model is written to \"%s\"",
+                 training_quoted(beside, shown));
+        keeper_clear(&t->keeper);
+        t->says_kept = true;
+    } else {
+        *e = inner;
+    }
+    mem_free(beside);
+    return false;
+}
+
 static bool write_model(struct training *t, struct train_result *r, struct err *e)
 {
     const struct model *m = network_model(t->network);
@@ -176,7 +212,7 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     f.metrics_text = metrics.data;
     stop_phase("writing the model", false);
     if (good)
-        good = modelfile_save(&f, m, t->output, r->sha256, e);
+        good = save(t, &f, m, r->sha256, e);
     golden_free(&f.golden);
     text_free(&metrics);
     training_look_end(t, &s);

@@ -390,7 +390,8 @@ static void obey(struct training *t, const struct plan *wanted, const char *path
     char room[512];
     bool same_kind = strcmp(wanted->backend, t->plan.backend) == 0;
     uint64_t whole = (uint64_t)t->batch * t->micro, rows = wanted->batch;
-    bool same_step = rows && rounds(whole, rows) == wanted->micro; /* the last has the rest */
+    /* The last micro-batch has the rest. Rows beyond the batch would only cost memory. */
+    bool same_step = rows && rows <= t->batch && rounds(whole, rows) == wanted->micro;
     if (same_kind)
         machine_obey(t->machine, wanted);
     machine_plan(t->machine, same_kind && same_step ? wanted->batch : t->plan.batch,

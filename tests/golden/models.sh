@@ -17,7 +17,7 @@ if [ "${1:-}" = --make ]; then
     # embeddings between one-hot columns
     sed -i -e '/"preset": "mlp"/d' -e 's/"age": "numeric"/"age": {"type": "categorical", "encode": "onehot"}/' \
         -e 's/"city": "categorical"/"city": {"type": "categorical", "encode": "embedding"}/' \
-        -e 's/"signed_on": "datetime"/"signed_on": {"type": "categorical", "encode": "onehot", "min_count": 2}/' leads.json
+        -e 's/"visits": "numeric"/"visits": {"type": "numeric", "scale": "quantile"}/' leads.json
     "$DNN" train leads.json -o "$models/$2.dnn" --progress none &&
         "$DNN" predict "$models/$2.dnn" "$models/$2.csv" -o "$models/$2.answers.csv"
     exit

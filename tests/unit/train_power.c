@@ -26,12 +26,12 @@
 /* --- the record --- */
 
 enum call { MADE, WRITTEN, FILE_SYNCED, RENAMED, REMOVED, FOLDER_SYNCED };
-enum { CALLS = 200, FILES = 40, NAMES = 16, DESCRIPTORS = 64, PAGE = 4096, FOLDER = FILES };
+enum { CALLS = 200, FILES = 40, NAMES = 40, DESCRIPTORS = 64, PAGE = 4096, FOLDER = FILES };
 
 static struct entry {
     enum call call;
     int file;
-    char name[48], from[48];
+    char name[96], from[96];
     size_t at, length; /* of what was written */
 } calls[CALLS];
 static int call_count, file_count;
