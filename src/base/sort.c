@@ -130,27 +130,44 @@ void sort_doubles(double *values, size_t count)
     sort_stable(values, count, sizeof *values, doubles_compare, NULL);
 }
 
+void sort_floats_room(float *values, size_t count, uint32_t *room)
+{
+    enum { LOW = 0, MIDDLE = BUCKETS, HIGH = 2 * BUCKETS };
+    uint32_t *place = mem_zero(2 * PASSES * BUCKETS, sizeof *place);
+    for (size_t i = 0; i < count; i++) { /* two arrays: equal neighbours need not wait */
+        uint32_t key = key_of(values[i]), *counts = place + i % 2 * PASSES * BUCKETS;
+        for (int pass = 0; pass < PASSES; pass++)
+            counts[(size_t)pass * BUCKETS + digit_of(key, pass)]++;
+    }
+    for (size_t d = 0, sum = 0; d < PASSES * BUCKETS; d++) {
+        sum = d % BUCKETS ? sum : 0;
+        size_t here = (size_t)place[d] + place[d + PASSES * BUCKETS];
+        place[d] = (uint32_t)sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t key = key_of(values[i]);
+        room[place[LOW + digit_of(key, 0)]++] = key;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(&values[place[MIDDLE + digit_of(room[i], 1)]++], &room[i], sizeof *room);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t key;
+        memcpy(&key, &values[i], sizeof key);
+        room[place[HIGH + digit_of(key, 2)]++] = key;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = value_of(room[i]);
+    mem_free(place);
+}
+
 void sort_floats(float *values, size_t count)
 {
     if (count < 2)
         return;
-    uint32_t *from = mem_alloc(count, sizeof *from), *to = mem_alloc(count, sizeof *to);
-    for (size_t i = 0; i < count; i++)
-        from[i] = key_of(values[i]);
-    size_t *place = places(from, 1, count);
-    for (int pass = 0; pass < PASSES; pass++) {
-        size_t *next = place + (size_t)pass * BUCKETS;
-        for (size_t i = 0; i < count; i++)
-            to[next[digit_of(from[i], pass)]++] = from[i];
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    for (size_t i = 0; i < count; i++)
-        values[i] = value_of(from[i]);
-    mem_free(place);
-    mem_free(from);
-    mem_free(to);
+    uint32_t *room = mem_alloc(count, sizeof *room);
+    sort_floats_room(values, count, room);
+    mem_free(room);
 }
 
 /* By the counts of the keys' upper bits: only the values of one bucket, or of two neighbours, are

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
@@ -239,11 +240,12 @@ struct number_task {
     const uint32_t *column_of; /* by number slot: its column */
     uint32_t first, count;     /* slots of this round */
     float **copies;            /* by slot of the round: the rows' values, NaN = missing */
+    uint32_t **rooms;          /* by hand: scratch of a sort, made when one is needed */
     uint32_t *present;         /* by number slot, all rounds */
     uint8_t *constant;
 };
 
-enum { GATHER_ROWS = 16384 };
+enum { GATHER_ROWS = 16384, AHEAD = 16 };
 
 static void gather_tile(void *context, unsigned tile, unsigned thread)
 {
@@ -254,6 +256,8 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
     end = end - from < GATHER_ROWS ? end : from + GATHER_ROWS;
     for (uint64_t i = from; i < end; i++) {
         const unsigned char *record = rows_at(&t->fit->data->rows, rows[i]);
+        uint64_t ahead = i + AHEAD < end ? i + AHEAD : i;
+        __builtin_prefetch(rows_at(&t->fit->data->rows, rows[ahead]) + 4 * (size_t)t->first);
         for (uint32_t k = 0; k < t->count; k++)
             t->copies[k][i] = record_number(record, t->first + k);
     }
@@ -271,32 +275,38 @@ static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
     *high = *high == 0 ? (plus ? 0.0f : -0.0f) : *high;
 }
 
-#define LANES 16
-/* Drops missing values; returns how many are left. The loops over lanes become vectors. */
+#define LANES 4
+typedef float floats __attribute__((vector_size(4 * LANES)));
+typedef int32_t ints __attribute__((vector_size(4 * LANES)));
+
+/* a where mask, else b. */
+static inline floats choose(ints mask, floats a, floats b)
+{
+    return (floats)((mask & (ints)a) | (~mask & (ints)b));
+}
+
+/* Drops missing values; returns how many are left. */
 static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
 {
-    float least[LANES], most[LANES];
-    uint32_t lacking[LANES] = {0}, count = 0, whole = (uint32_t)(rows / LANES * LANES);
-    for (int k = 0; k < LANES; k++) {
-        least[k] = INFINITY;
-        most[k] = -INFINITY;
+    floats least = {INFINITY, INFINITY, INFINITY, INFINITY}, most = -least, x;
+    ints lacking = {0};
+    uint64_t whole = rows / LANES * LANES;
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < whole; i += LANES) {
+        memcpy(&x, v + i, sizeof x);
+        least = choose(x < least, x, least);
+        most = choose(x > most, x, most);
+        lacking += x != x; /* -1 where it is so */
     }
-    for (uint32_t i = 0; i < whole; i += LANES)
-        for (int k = 0; k < LANES; k++) {
-            float x = v[i + (uint32_t)k];
-            least[k] = x < least[k] ? x : least[k];
-            most[k] = x > most[k] ? x : most[k];
-            lacking[k] += x != x;
-        }
     for (uint64_t i = whole; i < rows; i++) {
         least[0] = v[i] < least[0] ? v[i] : least[0];
         most[0] = v[i] > most[0] ? v[i] : most[0];
-        lacking[0] += v[i] != v[i];
+        lacking[0] -= v[i] != v[i];
     }
     for (int k = 1; k < LANES; k++) {
         least[0] = least[k] < least[0] ? least[k] : least[0];
         most[0] = most[k] > most[0] ? most[k] : most[0];
-        lacking[0] += lacking[k];
+        lacking[0] |= lacking[k];
     }
     *low = least[0];
     *high = most[0];
@@ -330,7 +340,6 @@ static bool needs_order(int scale, int impute)
 
 static void fit_tile(void *context, unsigned tile, unsigned hand)
 {
-    (void)hand;
     struct number_task *t = context;
     uint32_t slot = t->first + tile;
     struct schema *schema = t->fit->encoder->schema;
@@ -350,8 +359,10 @@ static void fit_tile(void *context, unsigned tile, unsigned hand)
     }
     int scale = c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
     s.sorted = needs_order(scale, c->impute);
+    if (s.sorted && !t->rooms[hand])
+        t->rooms[hand] = mem_alloc(t->fit->count, sizeof **t->rooms);
     if (s.sorted)
-        sort_floats(s.v, s.count);
+        sort_floats_room(s.v, s.count, t->rooms[hand]);
     fit_impute(n, c->impute, &s);
     fit_scale(n, scale, &s);
     if (scale == SCALE_AUTO)
@@ -408,6 +419,7 @@ bool fit_numbers(struct fit *f, struct err *e)
     task.column_of = column_of;
     task.present = mem_zero(numbers, sizeof *task.present);
     task.constant = mem_zero(numbers, sizeof *task.constant);
+    task.rooms = mem_zero(threads_hands(), sizeof *task.rooms);
     task.copies = mem_alloc(most, sizeof *task.copies);
     for (uint32_t k = 0; k < most; k++)
         task.copies[k] = mem_alloc(rows ? rows : 1, sizeof **task.copies);
@@ -419,6 +431,9 @@ bool fit_numbers(struct fit *f, struct err *e)
     bool good = report(&task, e);
     for (uint32_t k = 0; k < most; k++)
         mem_free(task.copies[k]);
+    for (unsigned hand = 0; hand < threads_hands(); hand++)
+        mem_free(task.rooms[hand]);
+    mem_free(task.rooms);
     mem_free(task.copies);
     mem_free(task.present);
     mem_free(task.constant);
