@@ -29,14 +29,14 @@ turns=$(seq $((calls / 5)) 47 $((calls - 90)))" "$(seq $((calls / 2)) $((calls /
 for n in $turns; do
     export DNN_EMULATE=any:$n:$(code_of "$n"),report
     rm -f a.dnn* b.dnn*
-    run dnn train f.json -o a.dnn --progress none --json
+    run dnn train f.json --force -o a.dnn --progress none --json
     [ $STATUS -eq 0 ] && one_warning || bad+="$DNN_EMULATE: exit $STATUS: $(tail -n 2 err); "
     grep -q '"requested":"dnn_gpu","used":"dnn_cpu"' out || bad+="$DNN_EMULATE: not said who trained; "
     kept=$(grep -o 'resuming at step [0-9]*' err)
-    run dnn train f.json -o b.dnn --progress none --set "$none"
+    run dnn train f.json --force -o b.dnn --progress none --set "$none"
     [ $STATUS -eq 81 ] && [ ! -e b.dnn ] || bad+="$DNN_EMULATE, no fallback: exit $STATUS: $(tail -n 2 err); "
     unset DNN_EMULATE
-    run dnn train f.json -o b.dnn --progress none --resume --backend dnn_cpu
+    run dnn train f.json --force -o b.dnn --progress none --resume --backend dnn_cpu
     [ "$kept" = "$(grep -o 'resuming at step [0-9]*' err)" ] || continue # waiting is not counted in calls
     compared=$((compared + 1))
     [ -z "$kept" ] || resumed=$((resumed + 1))
@@ -48,11 +48,11 @@ ok $? "G09 each call in its turn: 0 with one warning and the CPU's bytes from th
 ok $? "of them compared: $compared, gone on from a checkpoint: $resumed"
 one() { # one ID CODE TEXT
     rm -f a.dnn*
-    run env DNN_EMULATE=any:$((calls / 2)):$2,report "$DNN" train f.json -o a.dnn --progress none
+    run env DNN_EMULATE=any:$((calls / 2)):$2,report "$DNN" train f.json --force -o a.dnn --progress none
     [ $STATUS -eq 0 ] && one_warning
     ok $? "$1 $3: the CPU" "exit $STATUS: $(cat err)"
     rm -f a.dnn*
-    run env DNN_EMULATE=any:$((calls / 2)):$2,report "$DNN" train f.json -o a.dnn --progress none --set "$none"
+    run env DNN_EMULATE=any:$((calls / 2)):$2,report "$DNN" train f.json --force -o a.dnn --progress none --set "$none"
     is_exit 81 "$1 $3: 81"
     err_has "$3" "$1 by its name"
 }
@@ -63,10 +63,10 @@ one G11 999 "cudaErrorUnknown (999)"
 err_has "Xid 79 in the kernel log" "G11 and where to look"
 
 # --- a card that is gone before it is opened; one that goes later is any:N:999 ---
-run env DNN_EMULATE=vanish,report "$DNN" train f.json -o v.dnn --progress none
+run env DNN_EMULATE=vanish,report "$DNN" train f.json --force -o v.dnn --progress none
 [ $STATUS -eq 0 ] && one_warning
 ok $? "G11 a card that has gone: the CPU, with one warning" "exit $STATUS: $(cat err)"
-dnn train c.json -o v.dnn --progress none --quiet --set "$none"
+dnn train c.json --force -o v.dnn --progress none --quiet --set "$none"
 for job in "train f.json -o w.dnn --progress none --set $none" "predict v.dnn d.csv -o v.csv --backend dnn_gpu"; do
     # shellcheck disable=SC2086
     run env DNN_EMULATE=vanish,report "$DNN" $job
@@ -86,7 +86,7 @@ run env DNN_FAULT=cuda:60:719 "$DNN" check f.json --set "$none"
 is_exit 81 "without a fallback 81"
 
 # --- in the middle of a prediction ---
-dnn train f.json -o m.dnn --progress none --quiet
+dnn train f.json --force -o m.dnn --progress none --quiet
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 8; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
 dnn predict m.dnn big.csv --quiet >gpu.csv
 dnn predict m.dnn big.csv --quiet --backend dnn_cpu >cpu.csv
@@ -113,7 +113,7 @@ for ((n = 1; n <= calls - 30; n += 9)); do
 done
 [ -z "$bad" ]
 ok $? "evaluate as well" "$bad"
-dnn train f.json -o n.dnn --progress none --quiet --set "$none"
+dnn train f.json --force -o n.dnn --progress none --quiet --set "$none"
 bad=""
 seen=""
 for ((n = 1; n <= calls - 30; n += 11)); do
@@ -136,7 +136,7 @@ for code in 69 75 81; do
 done
 
 # --- a card that is wrong without a word ---
-dnn train f.json -o c.dnn --progress none --quiet --backend dnn_cpu
+dnn train f.json --force -o c.dnn --progress none --quiet --backend dnn_cpu
 run dnn verify m.dnn --backend dnn_gpu
 is_exit 0 "the stored rows are answered as they were"
 run env DNN_EMULATE=wrong:1 "$DNN" verify m.dnn --backend dnn_gpu
@@ -144,10 +144,10 @@ is_exit 81 "G19 a silent wrong result: verify finds it, 81"
 run env DNN_EMULATE=wrong:40 "$DNN" gpucheck --level quick
 [ $STATUS -eq 81 ]
 ok $? "G19 and gpucheck" "exit $STATUS: $(tail -n 2 out)"
-run env DNN_EMULATE=dry "$DNN" train f.json -o w.dnn --progress none
+run env DNN_EMULATE=dry "$DNN" train f.json --force -o w.dnn --progress none
 [ $STATUS -eq 0 ] && one_warning && cmp -s w.dnn c.dnn
 ok $? "G19 a card that does not compute, its counters with it: the CPU's bytes, with one warning" "exit $STATUS: $(cat err)"
-run env DNN_EMULATE=dry "$DNN" train f.json -o w.dnn --progress none --set "$none"
+run env DNN_EMULATE=dry "$DNN" train f.json --force -o w.dnn --progress none --set "$none"
 is_exit 81 "G19 or 81"
 err_has "the GPU does not compute: it says that" "G19 and why"
 

@@ -9,44 +9,44 @@ export TMPDIR=$WORK/tmp
 make_data d.csv 400
 make_config n.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 sed 's/"none"/"cpu"/' n.json >f.json
-dnn train n.json -o w.dnn --progress none --quiet
+dnn train n.json --force -o w.dnn --progress none --quiet
 clean() { grep -q ' 0 after a fault, 0 findings, 0 left' "${1:-err}"; }
 
 # --- while it opens ---
 for call in StreamCreateWithFlags:2 EventCreateWithFlags:1; do
-    run env DNN_EMULATE=$call:2,report "$DNN" train n.json -o m.dnn --progress none
+    run env DNN_EMULATE=$call:2,report "$DNN" train n.json --force -o m.dnn --progress none
     is_exit 75 "$call, no fallback: 75"
     err_has "error[E1804]: dnn_gpu: requested (config) but unavailable (GPU 0 (emulated): no room for what cuda" "$call: says what found no room"
     clean
     ok $? "$call: and leaves nothing on the card" "$(cat err)"
-    run env DNN_EMULATE=$call:2 "$DNN" train f.json -o m.dnn --progress none
+    run env DNN_EMULATE=$call:2 "$DNN" train f.json --force -o m.dnn --progress none
     is_exit 0 "$call, with one: 0"
-    run env DNN_EMULATE=$call:2 "$DNN" train n.json -o m.dnn --progress none --backend auto --set backend.deterministic=false --set train.epochs=1000000 --time-limit 1
+    run env DNN_EMULATE=$call:2 "$DNN" train n.json --force -o m.dnn --progress none --backend auto --set backend.deterministic=false --set train.epochs=1000000 --time-limit 1
     [ "$STATUS" -ne 81 ]
     ok $? "$call, where nobody asked for a GPU: no fault" "exit $STATUS: $(cat err)"
 done
 
 # --- kernels are loaded when they are first used ---
-run env DNN_EMULATE=Malloc:5:2,report "$DNN" train n.json -o m.dnn --progress none
+run env DNN_EMULATE=Malloc:5:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 0 "an allocation finds no room"
 err_has "dnn_gpu: out of memory; micro-batch 64 -> 32" "the micro-batch is halved"
-run env DNN_EMULATE=MemsetAsync:5:2,report "$DNN" train n.json -o m.dnn --progress none
+run env DNN_EMULATE=MemsetAsync:5:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 0 "what clears it finds none"
 err_has "dnn_gpu: out of memory; micro-batch 64 -> 32" "the micro-batch is halved as well"
 clean
 ok $? "and nothing is left" "$(cat err)"
-run env DNN_EMULATE=GraphLaunch:1:2,report "$DNN" train n.json -o m.dnn --progress none
+run env DNN_EMULATE=GraphLaunch:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 0 "a graph finds none"
 err_has "no CUDA graphs (cudaErrorMemoryAllocation from cudaGraphLaunch)" "its operations are issued"
 same m.dnn w.dnn "to the same bytes"
-run env DNN_EMULATE=LaunchKernelExC:1:2,report "$DNN" train n.json -o m.dnn --progress none
+run env DNN_EMULATE=LaunchKernelExC:1:2,report "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 75 "G06 a kernel finds none: 75"
 err_has "error[E1804]: GPU 0 (emulated): no room for what cudaLaunchKernelExC needs" "says what found none"
 err_has "; last given to it: " "and in which work"
 clean
 ok $? "and nothing is left" "$(cat err)"
 rm -f m.dnn*
-run env DNN_EMULATE=LaunchKernelExC:20:2 "$DNN" train f.json -o m.dnn --progress none
+run env DNN_EMULATE=LaunchKernelExC:20:2 "$DNN" train f.json --force -o m.dnn --progress none
 is_exit 0 "or the CPU"
 err_has "; beginning anew with the CPU" "which is said"
 run env DNN_EMULATE=LaunchKernelExC:2:2,report "$DNN" predict w.dnn d.csv --backend dnn_gpu
@@ -56,7 +56,7 @@ ok $? "and nothing is left" "$(cat err)"
 
 # --- products of warpgroups are tried when a training opens ---
 for call in Malloc:1 LaunchKernelExC:1 LaunchKernelExC:2; do
-    run env DNN_EMULATE=$call:2,report "$DNN" train n.json -o m.dnn --progress none --set backend.precision=bf16
+    run env DNN_EMULATE=$call:2,report "$DNN" train n.json --force -o m.dnn --progress none --set backend.precision=bf16
     is_exit 0 "bf16, $call: 0"
     err_has "products of warpgroups are not used, as they could not be tried (GPU 0 (emulated): no room for" "bf16, $call: they are not taken"
     clean
@@ -65,10 +65,10 @@ done
 
 # --- any call of all ---
 bad=""
-calls=$(DNN_FAULT=count dnn train n.json -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
+calls=$(DNN_FAULT=count dnn train n.json --force -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 for ((n = 2; n <= calls; n += 1 + n / 3)); do
     rm -f m.dnn*
-    DNN_EMULATE=report DNN_FAULT=cuda:$n:2 dnn train n.json -o m.dnn --progress none >out 2>err
+    DNN_EMULATE=report DNN_FAULT=cuda:$n:2 dnn train n.json --force -o m.dnn --progress none >out 2>err
     code=$?
     case $code in 0) ;; 75) clean || bad+="cuda:$n:2: $(tail -n 3 err); " ;; *) bad+="cuda:$n:2: exit $code: $(tail -n 3 err); " ;; esac
 done

@@ -28,7 +28,7 @@ layers='"layers": [{"type": "dense", "units": 24}, {"type": "relu"}, {"type": "l
   {"type": "dense", "units": 16}, {"type": "gelu"}, {"type": "batch_norm"}, {"type": "relu"},
   {"type": "residual", "layers": [{"type": "dense", "units": 16}, {"type": "sigmoid"}]}]'
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${layers//$'\n'/}/" c.json
-train() { dnn train c.json --progress none "$@"; }
+train() { dnn train c.json --force --progress none "$@"; }
 with() { # with FOLDER COMMAND...: those libraries, serving everything
     local folder=$1
     shift
@@ -51,7 +51,7 @@ run train -o own.dnn
 is_exit 0 "without guests"
 err_lacks "cuBLASLt" "nothing is said of any"
 is "$(plan own.dnn)" "" "nor kept"
-run with whole "$DNN" train c.json --progress none -o guest.dnn
+run with whole "$DNN" train c.json --force --progress none -o guest.dnn
 is_exit 0 "it serves"
 is "$(warnings)" 0 "without a warning"
 err_has "dnn_gpu: in the place of our kernels: cuBLASLt 13.1.0" "which is named"
@@ -61,13 +61,13 @@ out_has "trained on cuda, emulated, fp32, with cuBLASLt 13.1.0" "and inspect sho
 ! cmp -s own.dnn guest.dnn
 ok $? "it rounds otherwise than our kernels"
 check "but the training is the same" close own.dnn guest.dnn 1e-3
-run with whole "$DNN" train c.json --progress none -o again.dnn
+run with whole "$DNN" train c.json --force --progress none -o again.dnn
 same again.dnn guest.dnn "twice, the same bytes"
-DNN_EMULATE=order:3,report run with whole "$DNN" train c.json --progress none -o again.dnn
+DNN_EMULATE=order:3,report run with whole "$DNN" train c.json --force --progress none -o again.dnn
 same again.dnn guest.dnn "in another order of work as well"
 err_has "0 after a fault, 0 findings, 0 left" "nothing found, nothing left"
 for rows in 1 3; do
-    run with whole "$DNN" train c.json --progress none -o more.dnn --set train.batch_size=32 --set train.grad_accumulation=$rows
+    run with whole "$DNN" train c.json --force --progress none -o more.dnn --set train.batch_size=32 --set train.grad_accumulation=$rows
     run train -o more.own.dnn --set train.batch_size=32 --set train.grad_accumulation=$rows
     check "micro-batches of 32, $rows a step" close more.dnn more.own.dnn 1e-3
 done
@@ -76,11 +76,11 @@ run with whole "$DNN" predict guest.dnn d.csv
 same out own.csv "an answer never comes from a guest"
 run with whole "$DNN" verify guest.dnn --backend dnn_gpu
 out_has "the same bits" "golden rows neither"
-run with whole "$DNN" train c.json --progress none -o bf16.dnn --set backend.precision=bf16
+run with whole "$DNN" train c.json --force --progress none -o bf16.dnn --set backend.precision=bf16
 is_exit 0 "bf16"
 run train -o bf16.own.dnn --set backend.precision=bf16
 check "bf16: within its rounding" close bf16.dnn bf16.own.dnn 0.1
-run with whole "$DNN" train c.json --progress none -o fp16.dnn --set backend.precision=fp16
+run with whole "$DNN" train c.json --force --progress none -o fp16.dnn --set backend.precision=fp16
 run train -o fp16.own.dnn --set backend.precision=fp16
 check "fp16, whose large products are scaled, stays with our kernels" close fp16.dnn fp16.own.dnn 0.1
 
@@ -92,7 +92,7 @@ sed "s/\"layers\": \[.*\]}\]/${half//$'\n'/}/" c.json >half.json
 products() { grep -c "^product $1\$" err; }
 for precision in bf16 fp16; do
     type=$([ $precision = bf16 ] && echo 14 || echo 2)
-    run with tells "$DNN" train half.json --progress none -o half.dnn --set backend.precision=$precision
+    run with tells "$DNN" train half.json --force --progress none -o half.dnn --set backend.precision=$precision
     is_exit 0 "$precision: layers of 64"
     is "$(warnings)" 0 "$precision: nothing is refused"
     [ "$(products "$type $type $type")" -gt 0 ]
@@ -103,13 +103,13 @@ for precision in bf16 fp16; do
     else
         is "$(products "2 2 0")" 0 "fp16: gradients, which are scaled, stay with our kernels"
     fi
-    dnn train half.json --progress none -q -o half.own.dnn --set backend.precision=$precision
+    dnn train half.json --force --progress none -q -o half.own.dnn --set backend.precision=$precision
     check "$precision: the same training" close half.dnn half.own.dnn 0.05
     ! cmp -s half.dnn half.own.dnn
     ok $? "$precision: and not by our kernels"
-    run with tells "$DNN" train half.json --progress none -o again.dnn --set backend.precision=$precision
+    run with tells "$DNN" train half.json --force --progress none -o again.dnn --set backend.precision=$precision
     same again.dnn half.dnn "$precision: twice, the same bytes"
-    DNN_EMULATE=order:3,report run with whole "$DNN" train half.json --progress none -o again.dnn --set backend.precision=$precision
+    DNN_EMULATE=order:3,report run with whole "$DNN" train half.json --force --progress none -o again.dnn --set backend.precision=$precision
     same again.dnn half.dnn "$precision: in another order of work as well"
     err_has "0 after a fault, 0 findings, 0 left" "$precision: nothing found, nothing left"
 done
@@ -127,31 +127,31 @@ for precision in bf16 fp16; do
 done
 # --- only where it is asked for ---
 sed 's/"units": 24/"units": 320/' c.json >wide.json
-run with whole "$DNN" train wide.json --progress none -o rule.dnn
+run with whole "$DNN" train wide.json --force --progress none -o rule.dnn
 cp rule.dnn rule.whole.dnn
-run dnn train wide.json --progress none -o wide.dnn
+run dnn train wide.json --force --progress none -o wide.dnn
 for word in none "" cuBLASLt; do
-    GUESTS_RULE=$word run with whole "$DNN" train wide.json --progress none -o none.dnn
+    GUESTS_RULE=$word run with whole "$DNN" train wide.json --force --progress none -o none.dnn
     same none.dnn wide.dnn "DNN_GUESTS=$word: our kernels"
 done
 
 # --- resume obeys ---
-DNN_EMULATE=break:900:719 run with whole "$DNN" train wide.json --progress none -o part.dnn
+DNN_EMULATE=break:900:719 run with whole "$DNN" train wide.json --force --progress none -o part.dnn
 is_exit 81 "a training that breaks off"
 mkdir old && cp part.dnn.ckpt-* wide.json d.csv old/
-GUESTS_RULE=none run with whole "$DNN" train wide.json --progress none -o part.dnn --resume
+GUESTS_RULE=none run with whole "$DNN" train wide.json --force --progress none -o part.dnn --resume
 is_exit 0 "goes on as its plan says, without being asked for"
 same part.dnn rule.whole.dnn "to the same bytes"
 stub newer lt -DVERSION=130200
 cd old || exit 1
-GUESTS_RULE=none run with ../newer "$DNN" train wide.json --progress none -o part.dnn --resume
+GUESTS_RULE=none run with ../newer "$DNN" train wide.json --force --progress none -o part.dnn --resume
 is_exit 0 "another version does not serve it"
 err_has "(guests differs)" "which is said"
 cd .. || exit 1
 
 # --- all or nothing ---
 refused() { # refused NAME TEXT FOLDER: our kernels serve, after one warning
-    run with "$3" "$DNN" train c.json --progress none -o refused.dnn
+    run with "$3" "$DNN" train c.json --force --progress none -o refused.dnn
     [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 1 ]
     ok $? "$1: one warning" "exit $STATUS: $(cat err)"
     err_has "$2" "$1: which says why"
@@ -173,40 +173,40 @@ for n in 1 4 9 20; do
 done
 DNN_FAULT=cuda.cublasLtMatmul:13:13 refused "the 13th call of one function" "cuBLASLt failed (cublasLtMatmul: 13)" whole
 DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:14 refused "a question is refused" "cuBLASLt failed (cublasLtMatmulAlgoGetHeuristic: 14)" whole
-DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:15 run with whole "$DNN" train c.json --progress none -o x.dnn
+DNN_FAULT=cuda.cublasLtMatmulAlgoGetHeuristic:2:15 run with whole "$DNN" train c.json --force --progress none -o x.dnn
 [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 0 ]
 ok $? "a shape it does not have is no failure" "$(cat err)"
 sed 's/"none", "precision"/"cpu", "precision"/' c.json >f.json
 bad=""
-calls=$(DNN_FAULT=count with whole "$DNN" train f.json -o x.dnn 2>&1 | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
+calls=$(DNN_FAULT=count with whole "$DNN" train f.json --force -o x.dnn 2>&1 | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 for ((n = 1; n <= calls; n += 1 + calls / 12)); do
     rm -f x.dnn*
-    DNN_FAULT=cuda:$n:719 run with whole "$DNN" train f.json --progress none -o x.dnn
+    DNN_FAULT=cuda:$n:719 run with whole "$DNN" train f.json --force --progress none -o x.dnn
     [ $STATUS -eq 0 ] && [ "$(warnings)" -le 1 ] && [ -e x.dnn ] || bad+="cuda:$n: exit $STATUS: $(cat err); "
 done
 [ -z "$bad" ]
 ok $? "any of the $calls calls of runtime and guests fails: at most one warning, and a model" "$bad"
 rm -f x.dnn*
-run with whole env DNN_EMULATE=break:300:700,report "$DNN" train f.json --progress none -o x.dnn
+run with whole env DNN_EMULATE=break:300:700,report "$DNN" train f.json --force --progress none -o x.dnn
 [ $STATUS -eq 0 ] && [ "$(warnings)" -eq 1 ]
 ok $? "the card breaks: the CPU takes over" "exit $STATUS: $(cat err)"
 err_lacks "is called after a fault" "and nothing of it is called again"
 rm -f x.dnn*
-run with whole env DNN_EMULATE=break:1:700,order:2 "$DNN" train f.json --progress none -o x.dnn
+run with whole env DNN_EMULATE=break:1:700,order:2 "$DNN" train f.json --force --progress none -o x.dnn
 is "$STATUS $(warnings)" "0 1" "a guest that meets a broken card is not blamed" "$(cat err)"
 rm -f x.dnn*
 stub hanging lt $lt -DHANGS
-DNN_PATIENCE=0.3 run with hanging "$DNN" train c.json --progress none -o x.dnn
+DNN_PATIENCE=0.3 run with hanging "$DNN" train c.json --force --progress none -o x.dnn
 is_exit 81 "a guest that does not come back: 81"
 err_has "the GPU hangs: cublasLtMatmul has not come back for 0.3 seconds" "by its own name"
 # a run that began without guests goes on without: its layers are fused as they were, whatever opened the door
 rm -f x.dnn*
 make_config small.json d.csv binary '"epochs": 4, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
-DNN_EMULATE=break:60:719 run dnn train small.json --progress none -o x.dnn
+DNN_EMULATE=break:60:719 run dnn train small.json --force --progress none -o x.dnn
 for f in x.dnn.ckpt-*; do cp "$f" "y${f#x}"; done
-CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run dnn train small.json --progress none -o y.dnn --resume
+CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run dnn train small.json --force --progress none -o y.dnn --resume
 fused=$(grep -o '[0-9][0-9]* kernels' err)
-CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run with whole "$DNN" train small.json --progress none -o x.dnn --resume
+CUDA_LAUNCH_BLOCKING=1 DNN_EMULATE=calls run with whole "$DNN" train small.json --force --progress none -o x.dnn --resume
 is_exit 0 "a run without guests goes on where they would serve everything"
 is "$(grep -o '[0-9][0-9]* kernels' err)" "$fused" "with its layers fused" "$(cat err)"
 same x.dnn y.dnn "to the same bytes"

@@ -16,9 +16,9 @@ make_data d.csv 600
 make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
 make_config n.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 awk 'NR == 1 { print; next } { rows[NR] = $0 } END { for (k = 0; k < 30; k++) for (i = 2; i <= NR; i++) print rows[i] }' d.csv >big.csv
-dnn train c.json -o a.dnn --progress none --quiet
-dnn train n.json -o n.dnn --progress none --quiet
-dnn train c.json -o b.dnn --progress none --quiet --set train.seed=2
+dnn train c.json --force -o a.dnn --progress none --quiet
+dnn train n.json --force -o n.dnn --progress none --quiet
+dnn train c.json --force -o b.dnn --progress none --quiet --set train.seed=2
 dnn predict a.dnn big.csv --quiet >want.csv
 calls=$(DNN_FAULT=count dnn predict a.dnn big.csv 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')
 [ "${calls:-0}" -gt 200 ]
@@ -96,15 +96,15 @@ told_json 3 check n.json
 
 # the first steps were short: ten seconds are enough, and nobody waits for ten minutes
 began=$(now_ms)
-run env DNN_EMULATE=hang:700,report "$DNN" train c.json -o x.dnn --progress none --set train.epochs=8
+run env DNN_EMULATE=hang:700,report "$DNN" train c.json --force -o x.dnn --progress none --set train.epochs=8
 [ $STATUS -eq 0 ] && one_warning && [ $(($(now_ms) - began)) -lt 60000 ]
 ok $? "G12 the limit follows from the measured steps" "exit $STATUS after $(($(now_ms) - began)) ms: $(cat err)"
 err_has "hangs: no answer for 10 seconds" "as it says"
 
 # a process that was stopped has waited for nothing
-"$DNN" train c.json -o y.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0 2>err &
+"$DNN" train c.json --force -o y.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0 2>err &
 pid=$!
-(export DNN_PATIENCE=1; exec "$DNN" train c.json -o z.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0) 2>err.z &
+(export DNN_PATIENCE=1; exec "$DNN" train c.json --force -o z.dnn --progress none --quiet --set train.epochs=40 --set train.early_stopping.patience=0) 2>err.z &
 other=$!
 for _ in 1 2 3; do
     nap 300

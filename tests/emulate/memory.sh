@@ -12,7 +12,7 @@ make_config c.json d.csv binary '"epochs": 2, "early_stopping": {"patience": 0}'
 sed 's/"none"/"cpu"/' c.json >f.json
 
 # --- what is told ---
-run dnn train c.json -o m.dnn --progress none --json
+run dnn train c.json --force -o m.dnn --progress none --json
 is_exit 0 "a training"
 is "$(grep -c warning: err)" 1 "the card is small, which is warned of once"
 for key in host_peak_bytes device_allocated_bytes device_peak_bytes device_free_bytes; do
@@ -44,7 +44,7 @@ foretold() {
     shift
     run dnn check "$name.json" --json "$@"
     cp out told
-    dnn train "$name.json" -o x.dnn --progress none --json -v --set train.epochs=1 "$@" >out 2>held
+    dnn train "$name.json" --force -o x.dnn --progress none --json -v --set train.epochs=1 "$@" >out 2>held
     for kind in weights state activations data; do
         told=$(device_of told device_by_kind $kind)
         took=$(sed -n "s/.* at most [0-9]* bytes of GPU 0 were taken:.* $kind \([0-9]*\).*/\1/p" held)
@@ -82,10 +82,10 @@ largest() { # largest NAME BYTES [SETTING]: of NAME.json on a device of so many 
     shift 2
     dnn check "$name.json" --json "$@" 2>/dev/null | tail -n 1 >told
     most=$(most_of 1) above=$(($(most_of 1) * 103 / 100 + 1))
-    run dnn train "$name.json" -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$most" "$@"
+    run dnn train "$name.json" --force -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$most" "$@"
     [ $STATUS -eq 0 ] && ! grep -q 'out of memory; micro-batch' err
     ok $? "$name: $most rows are trained on as they are" "exit $STATUS: $(cat err)"
-    run dnn train "$name.json" -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$above" "$@"
+    run dnn train "$name.json" --force -o x.dnn --progress none --set train.epochs=1 --set train.batch_size="$above" "$@"
     is_exit 0 "$above"
     err_has "dnn_gpu: out of memory; micro-batch $above -> $(((above + 1) / 2))" "are halved"
     lines=$(dnn check "$name.json" --json "$@" --set train.batch_size="$most" 2>/dev/null | tail -n 1 | tee told | wc -l)
@@ -105,28 +105,28 @@ DNN_EMULATE=devices:1:1500000 GPU_BATCH_SIZE=100 dnn check wide.json --json 2>/d
 is "$(most_of 1)" 65536 "with GPU_BATCH_SIZE micro-batches are small, and any batch fits"
 
 # --- the limits are kept to ---
-whole=$(dnn train batch.json -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
+whole=$(dnn train batch.json --force -o x.dnn --progress none --json 2>/dev/null | tail -n 1 >w.json; device_of w.json memory device_peak_bytes)
 for share in 95 80; do
     limit=$(awk "BEGIN { printf \"%.9f\", $whole * $share / 100 / 1073741824 }")
     bytes=$((whole * share / 100))
-    run dnn train batch.json -o x.dnn --progress none --json --set backend.memory_limit_gb="$limit"
+    run dnn train batch.json --force -o x.dnn --progress none --json --set backend.memory_limit_gb="$limit"
     took=$(device_of out memory device_peak_bytes)
     [ $STATUS -eq 0 ] && [ "$took" -le $bytes ] && grep -q "out of memory" err
     ok $? "G06 backend.memory_limit_gb: $took of $bytes bytes" "exit $STATUS: $(cat err)"
-    run env GPU_MEMORY_LIMIT_GB="$limit" "$DNN" train batch.json -o x.dnn --progress none --json
+    run env GPU_MEMORY_LIMIT_GB="$limit" "$DNN" train batch.json --force -o x.dnn --progress none --json
     took=$(device_of out memory device_peak_bytes)
     [ $STATUS -eq 0 ] && [ "$took" -le $bytes ]
     ok $? "G06 GPU_MEMORY_LIMIT_GB: the same" "exit $STATUS: $(cat err)"
 done
-run env DNN_EMULATE=devices:1:20000000 "$DNN" train batch.json -o x.dnn --progress none --json --set backend.memory_fraction=0.2
+run env DNN_EMULATE=devices:1:20000000 "$DNN" train batch.json --force -o x.dnn --progress none --json --set backend.memory_fraction=0.2
 took=$(device_of out memory device_peak_bytes)
 [ $STATUS -eq 0 ] && [ "$took" -le 4000000 ]
 ok $? "G06 backend.memory_fraction: $took of 4000000 bytes" "exit $STATUS: $(cat err)"
-run dnn train c.json -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
+run dnn train c.json --force -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
 is_exit 75 "G06 too small a limit: 75"
 err_has "error[E1804]" "E1804"
 err_has "within backend.memory_limit_gb and memory_fraction" "G06 says by what"
-run dnn train f.json -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
+run dnn train f.json --force -o x.dnn --progress none --set backend.memory_limit_gb=0.00001
 is_exit 0 "or the CPU"
 run env GPU_BATCH_SIZE=100 "$DNN" check batch.json --json
 small=$(device_of out device_by_kind activations)
@@ -140,7 +140,7 @@ run env GPU_BATCH_SIZE=1000 "$DNN" predict m.dnn d.csv -o p1000.csv --json
 ok $? "and batches of a prediction, with the same answers"
 
 # --- nothing is allocated once the steps run ---
-allocations() { DNN_EMULATE=report dnn train c.json -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
+allocations() { DNN_EMULATE=report dnn train c.json --force -o x.dnn --progress none --set train.epochs="$1" 2>&1 >/dev/null |
     sed -n 's/^emulated: .* \([0-9]*\) allocations.*/\1/p'; }
 two=$(allocations 2)
 [ "${two:-0}" -gt 10 ]
@@ -148,12 +148,12 @@ ok $? "allocations are counted: $two"
 is "$(allocations 6)" "$two" "G07 four epochs more, and not one more of them"
 
 # --- warnings ---
-run env DNN_EMULATE=devices:1:3000000000 "$DNN" train c.json -o x.dnn --progress none
+run env DNN_EMULATE=devices:1:3000000000 "$DNN" train c.json --force -o x.dnn --progress none
 err_has "warning: dnn_gpu: GPU 0 has 2.8 GiB of memory, less than 4 GiB" "a small card, as a slice of one is (G14), is warned of"
 is "$(grep -c warning: err)" 1 "once"
-run dnn train wide.json -o x.dnn --progress none --json
+run dnn train wide.json --force -o x.dnn --progress none --json
 free=$(($(device_of out memory device_peak_bytes) * 100 / 85))
-run env DNN_EMULATE=devices:1:$free "$DNN" train wide.json -o x.dnn --progress none --set backend.memory_fraction=1
+run env DNN_EMULATE=devices:1:$free "$DNN" train wide.json --force -o x.dnn --progress none --set backend.memory_fraction=1
 grep -q 'warning: dnn_gpu: 8[0-9] % of the memory of GPU 0 is in use' err
 ok $? "and 80 % in use" "$(cat err)"
 is "$(grep -c warning: err)" 1 "once"

@@ -42,7 +42,7 @@ ok $? "without clip_norm as well: $waits waits"
 # --- a short epoch of many steps is one graph from its third time on (its calls: traffic.sh), with the bits of steps issued one by one ---
 make_data few.csv 300 # short epochs: a stretch holds them whole
 make_config few.json few.csv binary '"epochs": 12, "early_stopping": {"patience": 0}' "$gpu"
-few() { dnn train few.json --progress none --set model.hidden='[4]' --set train.batch_size=20 "$@" 2>&1 >/dev/null; }
+few() { dnn train few.json --force --progress none --set model.hidden='[4]' --set train.batch_size=20 "$@" 2>&1 >/dev/null; }
 few -o graphs.dnn >err
 CUDA_LAUNCH_BLOCKING=1 few -o plain.dnn >err
 same graphs.dnn plain.dnn "the same bytes without graphs"
@@ -82,11 +82,11 @@ measured multi.json accuracy macro_auc
 measured value.json rmse r2
 measured value.json mae r2
 for loss in '{"type":"focal","gamma":1.5}' '{"type":"cross_entropy","label_smoothing":0.1}' '{"type":"cross_entropy","class_weights":"balanced"}'; do
-    run dnn train multi.json -o a.dnn --progress none --set train.loss="$loss" --set output.metrics=j.jsonl
+    run dnn train multi.json --force -o a.dnn --progress none --set train.loss="$loss" --set output.metrics=j.jsonl
     is_exit 0 "$loss"
     there=$(value loss)
     rm -f j.jsonl
-    dnn train multi.json -o b.dnn --progress none --set train.loss="$loss" --set train.early_stopping.metric=macro_auc \
+    dnn train multi.json --force -o b.dnn --progress none --set train.loss="$loss" --set train.early_stopping.metric=macro_auc \
         --set output.metrics=j.jsonl 2>/dev/null
     near "$there" "$(value loss)"
     ok $? "followed by itself: $there on the device, $(value loss) on the host"
@@ -96,32 +96,32 @@ done
 # --- the best weights ---
 hot='--set train.optimizer.learning_rate=0.3 --set train.schedule.type=constant --set train.early_stopping.metric=logloss'
 # shellcheck disable=SC2086
-run dnn train c.json -o best.dnn --progress none --json $hot --set train.epochs=9
+run dnn train c.json --force -o best.dnn --progress none --json $hot --set train.epochs=9
 best=$(sed -n 's/.*"best_epoch":\([0-9]*\).*/\1/p' out)
 [ "$best" -lt 9 ]
 ok $? "epoch $best of 9 was the best" "$(cat out)"
 # shellcheck disable=SC2086
-run dnn train c.json -o short.dnn --progress none --json $hot --set train.epochs="$best"
+run dnn train c.json --force -o short.dnn --progress none --json $hot --set train.epochs="$best"
 out_has "\"best_epoch\":$best" "and is without those behind it"
 dnn predict best.dnn d.csv --quiet >best.csv
 run dnn predict short.dnn d.csv --quiet
 same out best.csv "the model is what it was then"
-calls=$(DNN_EMULATE=report dnn train c.json -o x.dnn --progress none $hot --set train.epochs=9 2>&1 >/dev/null |
+calls=$(DNN_EMULATE=report dnn train c.json --force -o x.dnn --progress none $hot --set train.epochs=9 2>&1 >/dev/null |
     sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
 for n in 3 5 7 9; do # how often it asks whether something is done is chance
     rm -f s.dnn*
     # shellcheck disable=SC2086
-    run env DNN_EMULATE=any:$((calls * n / 14)):719 "$DNN" train c.json -o s.dnn --progress none $hot --set train.epochs=9 \
+    run env DNN_EMULATE=any:$((calls * n / 14)):719 "$DNN" train c.json --force -o s.dnn --progress none $hot --set train.epochs=9 \
         --set train.checkpoint.every_s=0
     is_exit 81 "a card that breaks at call $((calls * n / 14))"
     # shellcheck disable=SC2086
-    run dnn train c.json -o s.dnn --progress none $hot --set train.epochs=9 --set train.checkpoint.every_s=0 --resume
+    run dnn train c.json --force -o s.dnn --progress none $hot --set train.epochs=9 --set train.checkpoint.every_s=0 --resume
     dnn predict s.dnn d.csv --quiet >s.csv
     same s.csv best.csv "gone on: the same best weights"
 done
 for order in 0 1 2 3; do
     # shellcheck disable=SC2086
-    run env DNN_EMULATE=hide,report,order:$order "$DNN" train c.json -o s.dnn --progress none $hot --set train.epochs=9
+    run env DNN_EMULATE=hide,report,order:$order "$DNN" train c.json --force -o s.dnn --progress none $hot --set train.epochs=9
     err_has " 0 findings, 0 left" "nothing wrong in order $order"
     same s.dnn best.dnn "the same bytes"
 done

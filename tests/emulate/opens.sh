@@ -13,7 +13,7 @@ make_data d.csv 300
 make_config c.json d.csv binary '"epochs": 2, "checkpoint": {"every_s": 0}'
 [ $card = yes ] || export DNN_EMULATE=report
 # that it would be noticed
-watched "$DNN" train c.json -o g.dnn --progress none --backend dnn_gpu
+watched "$DNN" train c.json --force -o g.dnn --progress none --backend dnn_gpu
 is_exit 0 "dnn_gpu"
 if [ $card = yes ]; then
     [ $traced = yes ] && opened

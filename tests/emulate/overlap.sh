@@ -6,7 +6,7 @@
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 500
 make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
-dnn train c.json -o m.dnn --progress none --quiet
+dnn train c.json --force -o m.dnn --progress none --quiet
 make_data rows.csv 15000
 awk 'NR % 997 == 500 { sub(/^[^,]*/, "nine") } { print }' rows.csv >big.csv # every 997th row cannot be read
 

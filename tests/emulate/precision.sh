@@ -14,7 +14,7 @@ sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/" c.json
 auc() { sed -n 's/.*"test":{[^}]*"auc":\([-0-9.e+]*\).*/\1/p' out; }
 
 for precision in fp32 tf32 bf16 fp16; do
-    train() { dnn train c.json --progress none --set backend.precision=$precision "$@"; }
+    train() { dnn train c.json --force --progress none --set backend.precision=$precision "$@"; }
     run train -o whole.dnn --json
     is_exit 0 "$precision: a training"
     awk -v a="$(auc)" 'BEGIN { exit !(a > 0.97) }'
@@ -53,7 +53,7 @@ mixed='"layers": [{"type": "dense", "units": 48}, {"type": "batch_norm"}, {"type
   {"type": "residual", "layers": [{"type": "dense", "units": 48}, {"type": "tanh"}]}]'
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/${mixed//$'\n'/}/" mixed.json
 for precision in bf16 fp16; do
-    mix() { dnn train mixed.json --progress none --set backend.precision=$precision "$@"; }
+    mix() { dnn train mixed.json --force --progress none --set backend.precision=$precision "$@"; }
     run mix -o whole.dnn --json
     is_exit 0 "$precision: norms, dropout and a residual block"
     awk -v a="$(auc)" 'BEGIN { exit !(a > 0.97) }'
@@ -81,7 +81,7 @@ chosen 75 bf16 fp32 'backend.precision "bf16": sm_75 has no tensor cores that ta
 run dnn check c.json --json --backend dnn_cpu --set backend.precision=tf32
 out_has '"precision":"fp32"' "the CPU: fp32"
 err_has 'backend.precision "tf32" is for GPUs; the CPU computes in fp32' "and says so"
-run dnn train c.json -o x.dnn --progress none --set backend.precision=fp8
+run dnn train c.json --force -o x.dnn --progress none --set backend.precision=fp8
 is_exit 64 "a precision that does not exist"
 run dnn predict bf16.dnn d.csv --json -o x.csv
 err_lacks "bf16" "answers are not rounded"
@@ -90,7 +90,7 @@ err_lacks "bf16" "answers are not rounded"
 make_config small.json d.csv binary '"epochs": 4, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' \
     '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 for precision in fp32 auto tf32 bf16 fp16; do
-    little() { dnn train small.json --progress none --set backend.precision=$precision "$@"; }
+    little() { dnn train small.json --force --progress none --set backend.precision=$precision "$@"; }
     run little -o little.dnn --json --set output.metrics=lines
     out_has "\"precision_requested\":\"$precision\",\"precision\":\"fp32\"" "small, $precision: the summary has what was asked and what was done"
     case $precision in
@@ -129,9 +129,9 @@ run dnn check c.json --json --set backend.precision=bf16
 out_has '"precision_requested":"bf16","precision":"bf16"' "one that has large layers: bf16"
 
 # --- a checkpoint's precision is kept to, and none of another kind of machine ---
-DNN_EMULATE=break:500:719 dnn train c.json -o part.dnn --progress none --quiet --set backend.precision=fp16 2>err
+DNN_EMULATE=break:500:719 dnn train c.json --force -o part.dnn --progress none --quiet --set backend.precision=fp16 2>err
 mkdir cpu && cp c.json d.csv part.dnn.ckpt-* cpu/
-run dnn train c.json -o part.dnn --progress none --json --resume --set backend.precision=tf32
+run dnn train c.json --force -o part.dnn --progress none --json --resume --set backend.precision=tf32
 out_has '"precision":"fp16"' "a checkpoint of fp16 goes on in fp16"
 said='backend.precision "tf32" is not kept to: "part.dnn.ckpt-[0-9]*" was computed in fp16, and a training goes on as it began'
 grep -q "warning: $said" err
@@ -141,18 +141,18 @@ ok $? "in the summary too" "$(cat out)"
 run dnn inspect part.dnn
 out_has "trained on cuda, emulated, fp16 (tf32 was asked for)" "and the model tells of both"
 cp cpu/part.dnn.ckpt-* .
-run dnn train c.json -o part.dnn --progress none --resume
+run dnn train c.json --force -o part.dnn --progress none --resume
 err_has "large products in fp16 (as the training began)" "auto goes on in fp16"
 err_lacks "warning: backend.precision" "which asks for no other"
 cd cpu || exit 1
-run dnn train c.json -o part.dnn --progress none --json --resume --backend dnn_cpu
+run dnn train c.json --force -o part.dnn --progress none --json --resume --backend dnn_cpu
 out_has '"precision":"fp32"' "and in fp32 on the CPU"
 err_has "backend differs" "which is said"
 cd ..
 
 # --- fp16: gradients that run over ---
 over() { # weights of a million make gradients that fp16 cannot hold
-    dnn train c.json --progress none --set backend.precision=fp16 --set 'train.loss.class_weights={"0":1e6,"1":1e6}' "$@"
+    dnn train c.json --force --progress none --set backend.precision=fp16 --set 'train.loss.class_weights={"0":1e6,"1":1e6}' "$@"
 }
 run over -o whole.dnn --set output.metrics=lines
 is_exit 0 "gradients that run over"

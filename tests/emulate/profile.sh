@@ -6,7 +6,7 @@
 unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 600
 make_config c.json d.csv binary '"epochs": 2' '"backend": {"name": "dnn_gpu"}'
-run env DNN_EMULATE=report "$DNN" train c.json -o m.dnn --progress none --profile trace.json
+run env DNN_EMULATE=report "$DNN" train c.json --force -o m.dnn --progress none --profile trace.json
 is_exit 0 "a training with a profile"
 err_has " 0 findings, 0 left" "which leaves no event behind"
 perl -MJSON::PP -e 'local $/; open my $f, "<", "trace.json" or die; my $t = decode_json(<$f>); my (%n, %us);
@@ -17,12 +17,12 @@ ok $? "the trace is JSON" "$(cat err)"
 for lane in "lane host" "lane emulated" "lane steps" "lane operations of the first steps" "1/1 some" "2/1 some" "2/2 some"; do
     check "$lane" grep -qxF "$lane" lanes
 done
-dnn train c.json -o n.dnn --progress none --quiet
+dnn train c.json --force -o n.dnn --progress none --quiet
 same m.dnn n.dnn "the same bytes as without"
-calls=$(DNN_EMULATE=report dnn train c.json -o m.dnn --progress none --profile trace.json 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
+calls=$(DNN_EMULATE=report dnn train c.json --force -o m.dnn --progress none --profile trace.json 2>&1 >/dev/null | sed -n 's/^emulated: \([0-9]*\) calls.*/\1/p')
 bad=""
 for ((n = calls / 8; n < calls * 7 / 8; n += calls / 16)); do
-    run env DNN_EMULATE=any:$n:719,report "$DNN" train c.json -o x.dnn --progress none --profile trace.json
+    run env DNN_EMULATE=any:$n:719,report "$DNN" train c.json --force -o x.dnn --progress none --profile trace.json
     [ $STATUS -eq 0 ] && [ "$(grep 'warning:' err | grep -vc 'less than 4 GiB')" -eq 1 ] && [ -s trace.json ] ||
         bad+="any:$n: exit $STATUS: $(tail -n 2 err); "
 done

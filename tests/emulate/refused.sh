@@ -12,7 +12,7 @@ make_config n.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_gpu", "f
 told() { # told PLAN CHECK TEXT MEND [VARIABLES]: what a training says without a fallback, and gpucheck
     local plan=$1 id=$2 text=$3 mend=$4
     shift 4
-    run env DNN_EMULATE="$plan" "$@" "$DNN" train n.json -o m.dnn --progress none
+    run env DNN_EMULATE="$plan" "$@" "$DNN" train n.json --force -o m.dnn --progress none
     [ "$STATUS" -eq 69 ] && grep -qF "error[E1801]: dnn_gpu: requested (config) but unavailable ($text" err && grep -qF -- "$mend" err
     ok $? "G02 G13 G20 train: 69, $text" "exit $STATUS: $(cat err)"
     run env DNN_EMULATE="$plan" "$@" "$DNN" gpucheck
@@ -37,7 +37,7 @@ told devices:1:64000000,FuncSetAttribute:1:223 architecture "this build has no m
 # the driver does not begin: what is missing is seen in /dev
 mkdir -p bare/dev held/dev boxed/dev
 touch bare/dev/nvidia0 bare/dev/nvidiactl held/dev/nvidia0 held/dev/nvidiactl held/dev/nvidia-uvm boxed/dev/nvidia0 boxed/.dockerenv
-run env DNN_EMULATE=GetDeviceCount:1:999 "$DNN" train n.json -o m.dnn --progress none
+run env DNN_EMULATE=GetDeviceCount:1:999 "$DNN" train n.json --force -o m.dnn --progress none
 is_exit 69 "train: 69, the driver does not begin"
 err_has "the CUDA driver does not begin: cudaErrorUnknown (999) from cudaGetDeviceCount" "says so"
 err_has "sudo nvidia-modprobe -c 0 -u" "and what helps"

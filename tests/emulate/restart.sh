@@ -13,7 +13,7 @@ between() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x
 listed() { sed 's/.*"warnings":\[\([^]]*\)\].*/\1/' out | sed 's/","/"\n"/g' | grep -c '"'; }
 
 for n in 40 400; do # anew, and from a checkpoint
-    run env DNN_EMULATE=break:$n:719 "$DNN" train c.json -o a.dnn --json --progress none
+    run env DNN_EMULATE=break:$n:719 "$DNN" train c.json --force -o a.dnn --json --progress none
     is_exit 0 "G09 break:$n: the CPU goes on"
     grep -q '"warnings":\[.*"dnn_gpu: .*cudaErrorLaunchFailure.*going on with the CPU\|"warnings":\[.*"dnn_gpu: .*beginning anew with the CPU' out
     ok $? "break:$n: the summary has the warning" "$(cat out)"
@@ -22,9 +22,9 @@ for n in 40 400; do # anew, and from a checkpoint
 done
 err_has "resuming at step" "the second goes on"
 
-run env DNN_PATIENCE=1 DNN_EMULATE=hang:40 "$DNN" train c.json -o a.dnn --json --progress none
+run env DNN_PATIENCE=1 DNN_EMULATE=hang:40 "$DNN" train c.json --force -o a.dnn --json --progress none
 check "G12 seconds.total has the time that was waited for the card" between "$(seconds total)" 1 60
-run env DNN_PATIENCE=1 DNN_EMULATE=stall:300 "$DNN" train c.json -o a.dnn --json --progress none
+run env DNN_PATIENCE=1 DNN_EMULATE=stall:300 "$DNN" train c.json --force -o a.dnn --json --progress none
 check "G12 as it has where a call never came back" between "$(seconds total)" 1 60
 
 # limited NAME PLAN: 2 seconds go by with the card that hangs, and the limit is 3
@@ -32,7 +32,7 @@ limited() {
     rm -f a.dnn*
     local began
     began=$(now_ms)
-    run env DNN_PATIENCE=2 DNN_EMULATE="$2" "$DNN" train long.json -o a.dnn --json --progress none --time-limit 3
+    run env DNN_PATIENCE=2 DNN_EMULATE="$2" "$DNN" train long.json --force -o a.dnn --json --progress none --time-limit 3
     local took=$(($(now_ms) - began))
     out_has '"stopped":"time_limit"' "G12 $1: the limit ends it"
     check "G12 $1: over both processes" between "$(seconds total)" 3 4.5

@@ -8,7 +8,7 @@ make_data d.csv 60000 # 42,000 steps an epoch, of four kernels each
 make_config c.json d.csv binary '"epochs": 1' '"backend": {"name": "dnn_gpu", "fallback": "none"}'
 for order in 0 1; do # work is done when it is waited for, or at once
     rm -f m.dnn*
-    run env DNN_EMULATE=report,calls,order:$order,term:8000 "$DNN" train c.json -o m.dnn --progress none --set train.batch_size=1
+    run env DNN_EMULATE=report,calls,order:$order,term:8000 "$DNN" train c.json --force -o m.dnn --progress none --set train.batch_size=1
     is_exit 75 "order $order: it is told to end at kernel 8000"
     err_has "stopped by SIGTERM" "order $order: and does"
     kernels=$(sed -n 's/^emulated: .* \([0-9]*\) kernels$/\1/p' err)

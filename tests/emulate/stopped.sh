@@ -22,21 +22,21 @@ waits() {
     ) &
 }
 at_first="DNN_EMULATE=hang:100"
-dnn train c.json -o m.dnn --progress none --quiet --backend dnn_cpu
-waits train env $at_first timeout --preserve-status -k 30 2 "$DNN" train c.json -o w1.dnn --progress none
-waits none env $at_first timeout --preserve-status -k 30 2 "$DNN" train n.json -o w2.dnn --progress none
-waits int env $at_first timeout --preserve-status -s INT -k 30 2 "$DNN" train c.json -o w3.dnn --progress none --json
-waits call env DNN_EMULATE=stall:150 timeout --preserve-status -k 30 2 "$DNN" train c.json -o w4.dnn --progress none
+dnn train c.json --force -o m.dnn --progress none --quiet --backend dnn_cpu
+waits train env $at_first timeout --preserve-status -k 30 2 "$DNN" train c.json --force -o w1.dnn --progress none
+waits none env $at_first timeout --preserve-status -k 30 2 "$DNN" train n.json --force -o w2.dnn --progress none
+waits int env $at_first timeout --preserve-status -s INT -k 30 2 "$DNN" train c.json --force -o w3.dnn --progress none --json
+waits call env DNN_EMULATE=stall:150 timeout --preserve-status -k 30 2 "$DNN" train c.json --force -o w4.dnn --progress none
 waits check env $at_first timeout --preserve-status -k 30 2 "$DNN" check c.json
 waits gpucheck env DNN_EMULATE=hang:300 timeout --preserve-status -k 30 2 "$DNN" gpucheck
 waits stuck env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" gpucheck
 waits bench env DNN_EMULATE=hang:20 timeout --preserve-status -k 30 2 "$DNN" bench --operation act --backend dnn_gpu
 waits predict env DNN_EMULATE=hang:30 timeout --preserve-status -k 30 2 "$DNN" predict m.dnn d.csv --backend dnn_gpu -o p.csv
 waits evaluate env DNN_EMULATE=stall:60 timeout --preserve-status -k 30 2 "$DNN" evaluate m.dnn d.csv --backend dnn_gpu
-waits limit env DNN_PATIENCE=4 $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json -o w5.dnn --progress none --time-limit 1 --json
-waits limit_call env DNN_PATIENCE=4 DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json -o w6.dnn --progress none --time-limit 1
-waits measured env DNN_PATIENCE=5 DNN_EMULATE=hang:400 timeout --preserve-status -k 30 2 "$DNN" train long.json -o w8.dnn --progress none
-waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json -o w7.dnn --progress none
+waits limit env DNN_PATIENCE=4 $at_first timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w5.dnn --progress none --time-limit 1 --json
+waits limit_call env DNN_PATIENCE=4 DNN_EMULATE=stall:150 timeout --preserve-status -k 30 25 "$DNN" train c.json --force -o w6.dnn --progress none --time-limit 1
+waits measured env DNN_PATIENCE=5 DNN_EMULATE=hang:400 timeout --preserve-status -k 30 2 "$DNN" train long.json --force -o w8.dnn --progress none
+waits mask env DNN_PATIENCE=1 DNN_EMULATE=stall:300 timeout --preserve-status -k 30 5 "$DNN" train long.json --force -o w7.dnn --progress none
 wait
 # ended NAME EXIT WORDS: not in ten minutes
 ended() {
@@ -61,22 +61,22 @@ ended measured 75 'E1902.*: stopped by SIGTERM.* checkpoint'
 ended mask 75 'E1902.*: stopped by SIGTERM; the checkpoint ".*" holds everything'
 
 # --- a signal, and then the card breaks ---
-run env DNN_EMULATE=term:150,break:152:700 "$DNN" train c.json -o a.dnn --progress none
+run env DNN_EMULATE=term:150,break:152:700 "$DNN" train c.json --force -o a.dnn --progress none
 is_exit 75 "G09 S01 a signal at piece of work 150, a fault at 152: it ends"
 err_has "stopped by SIGTERM, and GPU 0 (emulated) failed" "as asked, and says what broke"
 err_has "the last good checkpoint is kept: \"a.dnn.ckpt-" "with its checkpoint"
 err_lacks "going on with the CPU" "and nobody goes on"
-run dnn train c.json -o a.dnn --progress none --resume --backend dnn_cpu
+run dnn train c.json --force -o a.dnn --progress none --resume --backend dnn_cpu
 is_exit 0 "from which --resume goes on"
 run env DNN_EMULATE=term:60,break:61:700 "$DNN" check c.json
 [ $STATUS -eq 75 ] || [ $STATUS -eq 0 ] # it may have come to its end
 ok $? "check" "exit $STATUS: $(cat err)"
-run env DNN_EMULATE=term:150,break:152:700 "$DNN" train n.json -o a.dnn --progress none
+run env DNN_EMULATE=term:150,break:152:700 "$DNN" train n.json --force -o a.dnn --progress none
 is_exit 81 "where no CPU may go on, a broken card is told as one"
 
 # --- the config comes through a pipe ---
 rm -f a.dnn*
-run dnn train c.json -o want.dnn --progress none --backend dnn_cpu
+run dnn train c.json --force -o want.dnn --progress none --backend dnn_cpu
 for n in 40 150; do
     rm -f a.dnn*
     bash -c "cat c.json | DNN_EMULATE=break:$n:700 '$DNN' train /dev/stdin -o a.dnn --progress none" >out 2>err
@@ -97,7 +97,7 @@ bash -c "DNN_EMULATE=stall:300 DNN_PATIENCE=0.5 '$DNN' train <(cat c.json) -o a.
 is $? 0 "and where a call did not come back"
 # a config that is another one by now
 cp c.json moves.json
-(export DNN_PATIENCE=1 DNN_EMULATE=hang:150; exec "$DNN" train moves.json -o b.dnn --progress none 2>moves.err) &
+(export DNN_PATIENCE=1 DNN_EMULATE=hang:150; exec "$DNN" train moves.json --force -o b.dnn --progress none 2>moves.err) &
 pid=$!
 for _ in $(seq 100); do ls b.dnn.ckpt-* >/dev/null 2>&1 && break; nap 50; done
 echo '{"no": "config"}' >moves.json

@@ -7,16 +7,16 @@ unset DNN_EMULATE DNN_PATIENCE CUDA_VISIBLE_DEVICES GPU_BATCH_SIZE
 make_data d.csv 200
 make_config c.json d.csv binary '"epochs": 1'
 used() { out_has "\"used\":\"$1\"" "$2"; }
-run dnn train c.json -o gpu.dnn --json --set backend.train=dnn_gpu
+run dnn train c.json --force -o gpu.dnn --json --set backend.train=dnn_gpu
 used dnn_gpu "the config asks for the GPU, and has it"
-MODEL_BACKEND=dnn run dnn train c.json -o cpu.dnn --json
+MODEL_BACKEND=dnn run dnn train c.json --force -o cpu.dnn --json
 is_exit 0 "MODEL_BACKEND=dnn"
 used dnn_cpu "is the CPU"
 err_has "dnn_cpu: Using CPU (GPU disabled)"
 sed 's/"data":/"backend": {"name": "dnn_gpu"}, "data":/' c.json >gpu.json
-MODEL_BACKEND=dnn run dnn train gpu.json -o cpu2.dnn --json
+MODEL_BACKEND=dnn run dnn train gpu.json --force -o cpu2.dnn --json
 used dnn_cpu "MODEL_BACKEND=dnn wins over the config"
-CUDA_VISIBLE_DEVICES='' run dnn train gpu.json -o hidden.dnn --json
+CUDA_VISIBLE_DEVICES='' run dnn train gpu.json --force -o hidden.dnn --json
 is_exit 0 "CUDA_VISIBLE_DEVICES= hides the card"
 used dnn_cpu "and the CPU serves"
 err_has 'warning: dnn_gpu: requested but unavailable (no GPU is visible; CUDA_VISIBLE_DEVICES=""); using CPU' "with the warning"

@@ -11,7 +11,7 @@ layers='"layers": [{"type": "dense", "units": 72}, {"type": "layer_norm"}, {"typ
 sed -i "s/\"preset\": \"mlp\", \"hidden\": \[16, 8\]/$layers/; s/\"batch_size\": 64/\"batch_size\": 8192/" c.json
 sed -i 's/"data": {/"data": {"split": {"method": "random", "valid": 0, "test": 0}, /' c.json
 says="large products are those of warpgroups"
-train() { dnn train c.json --progress none -v "$@"; }
+train() { dnn train c.json --force --progress none -v "$@"; }
 
 run train -o own.dnn --set backend.precision=bf16
 is_exit 0 "a training in bf16"

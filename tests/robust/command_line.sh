@@ -156,7 +156,7 @@ is "$(complete_at dnn train c.json --set data.columns.city = nu)" "numeric" "L02
 is "$(complete_at dnn train c.json --backend = dnn_c)" "dnn_cpu" "L02 completion: behind the = of an option"
 is "$(complete_at dnn train c.json --backend dnn)" "dnn_gpu dnn_cpu dnn" "L02 completion: all that --backend takes"
 is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: ids of errors"
-is "$(complete_at dnn help --re)" "--resolved --resume --rejects --require" "L02 completion: every option has a page"
+is "$(complete_at dnn help --re)" "--resolved --resume --require --rejects" "L02 completion: every option has a page"
 is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its own commands alone"
 is "$(complete_at dnn help exi)" "exit-codes" "L02 completion: topics with an e"
 is "$(complete_at dnn train c.json --set data.columns.city.type = nu)" "numeric" "L02 completion: each type of a column"

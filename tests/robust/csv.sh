@@ -17,12 +17,12 @@ cat >c.json <<'JSON'
  "model": {"preset": "mlp", "hidden": [8]}, "train": {"epochs": 2, "batch_size": 16}, "backend": {"name": "dnn_cpu", "threads": 1}}
 JSON
 cp plain.csv x.csv
-run dnn train c.json -o old.dnn
+run dnn train c.json --force -o old.dnn
 is_exit 0 "the file without faults trains"
 before=$(digest old.dnn)
 # bad NAME ERROR-ID WHERE: x.csv is refused by train and check with 65, ERROR-ID and WHERE; the model from before is untouched
 bad() {
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "$1: train ends with 65"
     err_has "error[$2]: x.csv$3" "$1: $2 at x.csv$3"
     [ "$(digest old.dnn)" = "$before" ] && [ -z "$(find . -name '*.ckpt-*' -o -name '*.lock' -o -name '*dnn-tmp*')" ]
@@ -32,7 +32,7 @@ bad() {
 }
 # good NAME: it trains
 good() {
-    run dnn train c.json -o new.dnn
+    run dnn train c.json --force -o new.dnn
     is_exit 0 "$1"
 }
 
@@ -53,7 +53,7 @@ for code in UTF-16LE UTF-16BE UTF-32LE UTF-32BE; do
         UTF-16LE) printf '\xff\xfe' ;; UTF-16BE) printf '\xfe\xff' ;;
         UTF-32LE) printf '\xff\xfe\0\0' ;; UTF-32BE) printf '\0\0\xfe\xff' ;;
       esac; iconv -f UTF-8 -t $code plain.csv; } >x.csv
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "C04 $code with its mark"
     err_has "iconv -f ${code%?E} -t UTF-8" "C04 and how to convert it"
 done
@@ -76,7 +76,7 @@ with_line 1 'age,visits,Stra\xdfe,converted' plain.csv >x.csv
 bad "C06 in the header" E1209 ":1:16:"
 for form in '\xc0\xaf' '\xed\xa0\x80' '\xf4\x90\x80\x80' '\xc3' '\x80' '\xe2\x82' '\xf8\x88\x80\x80\x80'; do
     with_line 9 "31,1,x${form},no" plain.csv >x.csv
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "C06 not UTF-8 either: $form"
 done
 
@@ -93,7 +93,7 @@ bad "C10 text behind the closing quote" E1204 ":7:10:"
 with_line 61 '31,1,"Os"lo,no' plain.csv | head -c -1 >x.csv
 bad "C10 at the end of the file: no phantom row" E1204 ":61:10:"
 with_line 7 '31,1,"Oslo" ,no' plain.csv >x.csv
-run dnn train c.json -o new.dnn
+run dnn train c.json --force -o new.dnn
 [ $STATUS -eq 0 ] || [ $STATUS -eq 65 ]
 ok $? "C10 a blank behind the closing quote is read or refused, never lost" "exit $STATUS"
 
@@ -112,7 +112,7 @@ with_line 1 'age,visits,city,converted,' plain.csv >x.csv
 bad "C15 a delimiter at the end of the header" E1208 ":1:27: column 5 has no name"
 with_line 1 'age,visits,city,converted,Age' plain.csv | sed '2,$s/$/,1/' >x.csv
 good "C15 names that differ only by case are two columns"
-run dnn init x.csv --target converted -o i.json
+run dnn init x.csv --target converted --force -o i.json
 is_exit 0 "C15 init takes them"
 err_has "differ only by" "C15 with a note"
 run dnn check c.json
@@ -120,36 +120,36 @@ err_has "differ only by" "C15 also in check"
 for sign in '\xe2\x80\x8b U[+]200B,_which_cannot_be_seen' '\xc2\xa0 U[+]00A0,_which_is_no_ordinary_blank' '\xef\xbb\xbf U[+]FEFF,_which_cannot_be_seen'; do
     read -r bytes words <<<"$sign"
     with_line 1 "age,visits,city$(printf '%b' "$bytes"),converted" plain.csv >x.csv
-    run dnn init x.csv --target converted -o i.json
+    run dnn init x.csv --target converted --force -o i.json
     grep -qE "^dnn: note: the name of column 3, \"city.+\", has the character ${words//_/ }" err
     ok $? "init tells of ${words%%,*} in a name" "$(head -n 8 err)"
 done
 { printf '\xef\xbb\xbf\xef\xbb\xbf'; cat plain.csv; } >x.csv
-run dnn init x.csv --target converted -o i.json
+run dnn init x.csv --target converted --force -o i.json
 err_has "the name of column 1, " "a second mark of the byte order belongs to the first name"
 err_has "U+FEFF" "  and is told of"
-run dnn init plain.csv --target converted -o i.json
+run dnn init plain.csv --target converted --force -o i.json
 err_lacks "has the character" "ordinary names have none"
 
 tail -n +2 plain.csv | sed 's/Oslo/1/; s/Bergen/2/; s/yes/1/; s/no/0/' >numbers.csv
 cp numbers.csv x.csv
-run dnn train c.json -o old.dnn
+run dnn train c.json --force -o old.dnn
 is_exit 65 "C16 a first row of numbers in the header's place"
 err_has '"header"' "C16 the hint names the key"
 sed 's/"target": "converted"/"target": "0"/; s/"age": "numeric", "visits": "numeric", "city": "categorical"/"18": "numeric", "0.0": "numeric"/' c.json >n.json
 run dnn check n.json
 is_exit 0 "C16 names that are numbers are names"
 err_has "header" "C16 with a note that names the key"
-run dnn init x.csv --target c4 --set data.header=true -o i.json
+run dnn init x.csv --target c4 --set data.header=true --force -o i.json
 is_exit 65 "C16 init with data.header set to true lacks c4"
 sed 's/"missing"/"header": false, "missing"/; s/"age"/"c1"/; s/"visits"/"c2"/; s/"city"/"c3"/; s/"converted"/"c4"/' c.json >h.json
 cp plain.csv x.csv
-run dnn train h.json -o old.dnn
+run dnn train h.json --force -o old.dnn
 is_exit 65 "C16 header false, and the first cell alone is text"
 err_has 'x.csv:1:1: column "c1": "age" is not a number' "C16 at line 1"
 err_has '"header": true' "C16 the hint names the key"
 cp numbers.csv x.csv
-run dnn train h.json -o new.dnn
+run dnn train h.json --force -o new.dnn
 is_exit 0 "C16 header false with numbers throughout"
 
 for delimiter in ';' '\t' '|'; do
@@ -161,12 +161,12 @@ for delimiter in ';' '\t' '|'; do
     err_has "found 1 column; did you mean delimiter \"$delimiter\"?" "C17 it is named"
 done
 tr ',' ';' <plain.csv >x.csv
-run dnn train c.json -o new.dnn --set 'data.delimiter=;'
+run dnn train c.json --force -o new.dnn --set 'data.delimiter=;'
 is_exit 0 "C17 and can be set"
 
 number() { # number NAME CELL [HELP]
     with_line 17 "$2,1,Oslo,no" plain.csv >x.csv
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "$1: $2"
     err_has 'error[E1203]: x.csv:17:1: column "age": ' "$1: line 17, column 1"
     [ -z "${3:-}" ] || err_has "$3" "$1: help"
@@ -181,7 +181,7 @@ number "C18 an underscore" 1_000 "thousands separators"
 with_line 17 '1.234,5,1,Oslo,no' plain.csv >x.csv
 bad "C18 a comma that is not quoted" E1206 ":17: line 17 has 5 fields"
 tr ',.' ';,' <plain.csv >x.csv
-run dnn train c.json -o new.dnn --set 'data.delimiter=;' --set data.decimal=,
+run dnn train c.json --force -o new.dnn --set 'data.delimiter=;' --set data.decimal=,
 is_exit 0 "C18 a file with decimal commas that says so"
 
 # sixty forms that strtod or a lenient reader might take; the grammar is -?digits[.digits][e+-digits], the whole cell
@@ -255,7 +255,7 @@ for form in 0 -0 1 -1 007 1.0 -1.50 1e5 1E5 1e+5 1e-5 1.25e10 0.000001 123456789
 done
 for form in .5=0.5 -.5=-0.5 5.=5 +1=1 +.5e3=0.5e3; do
     with_line 17 "${form%=*},1,Oslo,no" plain.csv >x.csv
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "C19 nearly a number: ${form%=*}"
     err_has "help: write ${form#*=}:" "C19 and how to write it"
 done
@@ -269,12 +269,12 @@ run dnn init near.csv --target y --set task=multiclass -o near.json
 err_lacks "7 classes" "but not to who chose the task"
 number "C19 with blanks in quotes, what helps is to take them out" '" 1"' blank
 with_line 17 '?,1,Oslo,no' plain.csv >x.csv
-run dnn train c.json -o new.dnn --set 'data.missing=["","?"]'
+run dnn train c.json --force -o new.dnn --set 'data.missing=["","?"]'
 is_exit 0 "C19 what data.missing lists is no number and no error"
 
 for form in 1e39 -1e39 1e400 3.5e38 "$(printf '9%.0s' $(seq 400))"; do
     with_line 17 "$form,1,Oslo,no" plain.csv >x.csv
-    run dnn train c.json -o old.dnn
+    run dnn train c.json --force -o old.dnn
     is_exit 65 "C20 beyond float32: ${form:0:20}"
     err_has "error[E1216]: x.csv:17:1:" "C20 with its place"
     err_has "outside float32 range" "C20 and why"
@@ -326,17 +326,17 @@ is_exit 65 "C21 /dev/zero"
 ok $? "C21 no output"
 
 cp plain.csv x.csv
-run dnn train c.json -o old.dnn --set data.split.method=hash --set data.split.column=city --set data.split.valid=0.000001 --set data.split.test=0
+run dnn train c.json --force -o old.dnn --set data.split.method=hash --set data.split.column=city --set data.split.valid=0.000001 --set data.split.test=0
 err_has "error[E1230]: x.csv: " "a split without rows names the file"
 sed '2,$s/^[0-9]*//' plain.csv >x.csv
-run dnn train c.json -o old.dnn
+run dnn train c.json --force -o old.dnn
 err_has "error[E1231]: x.csv: " "a column without values names the file"
 { sed '17s/[a-z]*$//; 30s/[a-z]*$/NA/' plain.csv; for i in 1 2 3 4 5 6; do echo "$i,1,Oslo,"; done; } >x.csv
 bad "C23 rows without a label" E1217 ""
 err_has "8 rows" "C23 their number"
 err_has "17, 30, 62, 63, 64" "C23 the first five lines"
 with_line 17 ',1,Oslo,no' plain.csv >x.csv
-run dnn train c.json -o old.dnn --set 'data.columns.age={"type": "numeric", "impute": "error"}'
+run dnn train c.json --force -o old.dnn --set 'data.columns.age={"type": "numeric", "impute": "error"}'
 is_exit 65 "C24 a missing value where none may be"
 err_has 'error[E1222]: x.csv:17:1: column "age"' "C24 with its place"
 err_has '"impute"' "C24 and the key to set"
