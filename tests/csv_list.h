@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 
 /* A record with its line end, for which there must be room even where the file ends before. */
 static inline size_t record_bytes(const struct csv_block *b, const struct csv_record *r)

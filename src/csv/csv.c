@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/scan.h"
 
 const char *const csv_encoding_names[] = {"utf-8", "latin1", "cp1252", NULL};
@@ -190,7 +190,7 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
 }
 
 /* The first bytes of what is pending, as memory of their own. */
-static struct csv_buffer *take_pending(struct csv *c, size_t size)
+static struct csv_buffer *detach_pending(struct csv *c, size_t size)
 {
     struct csv_buffer *given = c->pending, *other;
     size_t rest = c->pending_used - size;
@@ -213,7 +213,7 @@ bool csv_next(struct csv *c, struct csv_block *b, struct err *e)
         if (!close_file(c, e))
             return false;
     }
-    struct csv_buffer *given = take_pending(c, size);
+    struct csv_buffer *given = detach_pending(c, size);
     *b = (struct csv_block){.bytes = given->bytes,
                             .size = size,
                             .index = c->index++,
@@ -278,7 +278,7 @@ void csv_widths(struct csv *c, size_t least, size_t most)
     c->most = most;
 }
 
-void csv_ask(struct csv *c, bool (*stop)(void))
+void csv_set_stop(struct csv *c, bool (*stop)(void))
 {
     c->stop = stop;
 }

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/scan.h"
 
 #define SOON_MS 2         /* a writer that is at work has its next bytes ready by then */
@@ -12,7 +12,7 @@
 #define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
 
 /* All that there is room for, of what comes as somebody writes it. */
-static bool read_asking(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
+static bool read_polling(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     for (size_t more = 1; more && *got < room; *got += more) {
         while (!file_ready(&c->file, AGAIN_MS))
@@ -30,8 +30,8 @@ static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct 
     *got = 0;
     if (c->drained || room == 0)
         return true;
-    bool asks = c->stop && !c->file.seekable && !csv_is_live(c);
-    if (asks ? !read_asking(c, to, room, got, e)
+    bool polls = c->stop && !c->file.seekable && !csv_is_live(c);
+    if (polls ? !read_polling(c, to, room, got, e)
              : !(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
         return false;
     c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin anew */

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/scan.h"
 
 /* The first byte that is not text: NUL or not UTF-8; size when there is none. */

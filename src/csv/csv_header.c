@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/number.h"
 #include "csv/scan.h"
 
@@ -192,7 +192,7 @@ static bool is_index(const struct csv_cells *cells, uint32_t i)
 }
 
 /* "sep=;" as spreadsheets write it before the header; the delimiter may be the reader's own. */
-static bool tells_delimiter(const struct csv_cells *cells)
+static bool is_sep_line(const struct csv_cells *cells)
 {
     const struct csv_cell *first = cells->cells;
     uint32_t count = cells->records[0].cells;
@@ -250,7 +250,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
 {
     const struct csv_record *r = cells->records;
     int64_t line, column;
-    if (tells_delimiter(cells)) {
+    if (is_sep_line(cells)) {
         err_at(e, ERR_CSV_HEADER_NAME, b->path, r->line, 1,
                "the first line tells a spreadsheet its "
                "delimiter and names no column");
@@ -331,11 +331,11 @@ struct csv_name csv_numbered(size_t i)
 }
 
 /* Names made of the first record; checked when it is a header. */
-static bool take_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
+static bool set_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                        struct err *e)
 {
     const struct csv_record *r = cells->records;
-    if (!tells_delimiter(cells) && !csv_check_delimiter(&c->dialect, b, r, cells->cells, e))
+    if (!is_sep_line(cells) && !csv_check_delimiter(&c->dialect, b, r, cells->cells, e))
         return false;
     c->names = mem_zero(r->cells, sizeof *c->names);
     c->name_count = r->cells;
@@ -424,7 +424,7 @@ static bool find_width(struct csv *c, size_t *width, struct err *e)
     return read && (any || empty(c, e));
 }
 
-static bool take_width(struct csv *c, struct err *e)
+static bool set_width(struct csv *c, struct err *e)
 {
     size_t width;
     if (!find_width(c, &width, e))
@@ -441,7 +441,7 @@ bool csv_header_read(struct csv *c, struct err *e)
     struct csv_cells cells = {0};
     size_t size;
     if (c->most) /* every row of a later file is judged by itself, too */
-        return c->names || take_width(c, e);
+        return c->names || set_width(c, e);
     if (!first_record(c, &size, e))
         return false;
     struct csv_block b = {.bytes = c->pending->bytes,
@@ -455,7 +455,7 @@ bool csv_header_read(struct csv *c, struct err *e)
     if (good && cells.record_count == 0)
         good = empty(c, e);
     if (good)
-        good = c->names ? same_names(c, &b, &cells, e) : take_names(c, &b, &cells, e);
+        good = c->names ? same_names(c, &b, &cells, e) : set_names(c, &b, &cells, e);
     if (good && c->dialect.header)
         csv_drop(c, size);
     csv_cells_free(&cells);

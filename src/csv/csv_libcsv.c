@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 
 /* libcsv's pstate, in its order. */
 enum { ROW_NOT_BEGUN, CELL_NOT_BEGUN, CELL_BEGUN, CELL_MIGHT_HAVE_ENDED };

@@ -2,7 +2,7 @@
  * of them. */
 #include <string.h>
 
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 
 static const struct {
     const char *bytes;

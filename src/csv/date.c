@@ -25,7 +25,7 @@ static bool read_digits(struct cursor *c, int count, int *value)
     return true;
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool parse_char(struct cursor *c, char wanted)
 {
     if (c->at == c->end || *c->at != wanted)
         return false;
@@ -66,7 +66,7 @@ static bool read_date(struct cursor *c, int64_t *days)
         return false;
     if (separator == '-' && c->at == c->end) /* a month alone is its first day */
         day = 1;
-    else if ((separator && !take(c, separator)) || !read_digits(c, 2, &day))
+    else if ((separator && !parse_char(c, separator)) || !read_digits(c, 2, &day))
         return false;
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
         return false;
@@ -77,12 +77,12 @@ static bool read_date(struct cursor *c, int64_t *days)
 static bool read_offset(struct cursor *c, int *seconds)
 {
     *seconds = 0;
-    if (c->at == c->end || take(c, 'Z') || take(c, 'z'))
+    if (c->at == c->end || parse_char(c, 'Z') || parse_char(c, 'z'))
         return true;
-    int sign = take(c, '+') ? 1 : take(c, '-') ? -1 : 0, hour, minute = 0;
+    int sign = parse_char(c, '+') ? 1 : parse_char(c, '-') ? -1 : 0, hour, minute = 0;
     if (!sign || !read_digits(c, 2, &hour))
         return false;
-    bool colon = take(c, ':');
+    bool colon = parse_char(c, ':');
     if ((colon || c->at < c->end) && !read_digits(c, 2, &minute))
         return false;
     if (hour > 23 || minute > 59)
@@ -96,12 +96,12 @@ static bool read_time(struct cursor *c, double *seconds)
 {
     int hour, minute, second = 0, offset;
     double fraction = 0, place = 0.1;
-    if (!read_digits(c, 2, &hour) || !take(c, ':') || !read_digits(c, 2, &minute))
+    if (!read_digits(c, 2, &hour) || !parse_char(c, ':') || !read_digits(c, 2, &minute))
         return false;
-    if (take(c, ':')) {
+    if (parse_char(c, ':')) {
         if (!read_digits(c, 2, &second))
             return false;
-        if (take(c, '.')) {
+        if (parse_char(c, '.')) {
             const char *from = c->at;
             for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, place /= 10)
                 fraction += (*c->at - '0') * place;
@@ -134,7 +134,7 @@ bool date_parse(const char *text, size_t length, double *seconds)
     if (!read_date(&c, &days))
         return false;
     if (c.at < c.end) {
-        if (!take(&c, 'T') && !take(&c, 't') && !take(&c, ' '))
+        if (!parse_char(&c, 'T') && !parse_char(&c, 't') && !parse_char(&c, ' '))
             return false;
         if (!read_time(&c, &time))
             return false;
@@ -162,7 +162,7 @@ static int64_t day_of_year(int64_t days, int64_t *of)
     return day >= 306 ? day - 306 : day + 59 + leap;
 }
 
-static void put_circle(double *parts, double turn)
+static void store_cyclic(double *parts, double turn)
 {
     const double two_pi = 6.283185307179586476925;
     parts[0] = sin(two_pi * turn);
@@ -176,7 +176,7 @@ void date_parts(double seconds, double parts[DATE_PARTS])
     int64_t week = ((days + 3) % 7 + 7) % 7; /* Monday is 0; 1970-01-01 was a Thursday */
     int64_t day = day_of_year(days, &of);
     parts[0] = seconds;
-    put_circle(parts + 1, of_day / DAY);
-    put_circle(parts + 3, (double)week / 7);
-    put_circle(parts + 5, (double)day / (double)of);
+    store_cyclic(parts + 1, of_day / DAY);
+    store_cyclic(parts + 3, (double)week / 7);
+    store_cyclic(parts + 5, (double)day / (double)of);
 }

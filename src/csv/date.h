@@ -1,23 +1,24 @@
-/* date.h - ISO 8601 dates and times into calendar and cyclic parts. Forms:
+/* date.h - parses ISO 8601 dates and times. Forms:
  *
  *     YYYY-MM-DD  YYYY/MM/DD  YYYYMMDD
  *
- * alone or followed by a T or a blank and hh:mm[:ss[.digits]][Z|(+|-)hh[[:]mm]]; a month YYYY-MM;
+ * alone, or followed by a T or a blank and hh:mm[:ss[.digits]][Z|(+|-)hh[[:]mm]]; a month YYYY-MM;
  * a time of day hh:mm[:ss[.digits]].
  *
- * Proleptic Gregorian calendar, years 0001 to 9999. A time without an offset is taken as it stands,
- * one with an offset is converted to UTC; no other time zones. 24:00:00 and leap seconds (:60) are
- * the next second, as in POSIX time. */
+ * Proleptic Gregorian calendar, years 0001 to 9999. A time without offset is used unchanged. A time
+ * with an offset is converted to UTC. 24:00:00 and leap seconds (:60) are the next second, as in
+ * POSIX time. */
 #ifndef DNN_CSV_DATE_H
 #define DNN_CSV_DATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Seconds since 1970-01-01T00:00:00. False: none of the forms, or no such day. */
+/* Parses a date into seconds since 1970-01-01T00:00:00. False: another form, or a day that does not
+ * exist. */
 bool date_parse(const char *text, size_t length, double *seconds);
-/* The numbers a datetime column gives, in this order: seconds (scaled like a numeric column), then
- * sin and cos of the time of day, the day of the week, the day of the year. */
+/* Computes the inputs of a datetime column: seconds (scaled like a number), then sin and cos of the
+ * time of day, of the day of the week, of the day of the year. */
 #define DATE_PARTS 7
 void date_parts(double seconds, double parts[DATE_PARTS]); /* parts[0] = seconds */
 

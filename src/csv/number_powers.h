@@ -1,6 +1,6 @@
 /* number_powers.h - 5^q as 128 bits with the highest bit set, for POWER_LOW <= q <= POWER_HIGH:
- * truncated for q >= 0, the reciprocal rounded up for q < 0 (Lemire 2021, section 5). High
- * half first. Private to number.c. */
+ * truncated for q >= 0, the reciprocal rounded up for q < 0 (Lemire 2021, section 5). High half
+ * first. Private to number.c. */
 #ifndef DNN_CSV_NUMBER_POWERS_H
 #define DNN_CSV_NUMBER_POWERS_H
 

@@ -1,6 +1,5 @@
-/* number_short.h - the road that most cells take: at most 16 bytes and no exponent, as two words of
- * eight digits and without a loop. Private to number.c and src/table: each
- * has it inline. */
+/* number_short.h - parses most numbers without a loop: at most 16 bytes, no exponent, as two words
+ * of eight digits. Inlined by its users. Private to number.c and src/table. */
 #ifndef DNN_CSV_NUMBER_SHORT_H
 #define DNN_CSV_NUMBER_SHORT_H
 
@@ -40,19 +39,19 @@ static inline uint64_t number_load1(const char *at)
     return (unsigned char)*at;
 }
 
-/* 0x80 in each byte of x that is zero, nothing elsewhere. */
+/* Sets 0x80 in each byte of x that is zero, 0 in the others. */
 static inline uint64_t number_zero_bytes(uint64_t x)
 {
     return ~(((x & NUMBER_EACH(0x7F)) + NUMBER_EACH(0x7F)) | x | NUMBER_EACH(0x7F));
 }
 
-/* Every byte of x is 0..9? */
+/* True if every byte of x is 0..9. */
 static inline bool number_all_digits(uint64_t x)
 {
     return (((x + NUMBER_EACH(0x76)) | x) & NUMBER_EACH(0x80)) == 0;
 }
 
-/* Eight bytes 0..9, the first digit lowest, as a number: pairs, then fours, then eight. */
+/* Converts eight bytes 0..9, first digit lowest, to a number: pairs, then fours, then eight. */
 static inline uint64_t number_eight_digits(uint64_t x)
 {
     x = x * 10 + (x >> 8);
@@ -70,7 +69,7 @@ static inline double number_signed(double v, bool negative)
     return v;
 }
 
-/* -?digits[.digits], of at most 16 bytes without the sign. False: something else, or more than 53
+/* Parses -?digits[.digits], at most 16 bytes without the sign. False: another form, or more than 53
  * bits. */
 static inline bool number_short(const char *text, size_t length, char decimal, double *value)
 {
@@ -80,10 +79,10 @@ static inline bool number_short(const char *text, size_t length, char decimal, d
     text += negative;
     if (n == 0 || n > 16)
         return false;
-    uint64_t low, high; /* sixteen characters ending with the cell's last, '0' in front */
+    uint64_t low, high; /* the last sixteen characters, padded with '0' in front */
     const uint64_t zeros = NUMBER_EACH('0');
     if (n >= 8) {
-        size_t half = 4 * (16 - n); /* shifted twice, because a shift by 64 is none */
+        size_t half = 4 * (16 - n); /* two shifts: a shift by 64 is undefined */
         high = number_load8(end - 8);
         low = number_load8(text) << half << half | zeros >> (4 * (n - 8)) >> (4 * (n - 8));
     } else if (n >= 4) {
@@ -103,9 +102,9 @@ static inline bool number_short(const char *text, size_t length, char decimal, d
     uint64_t point_high = number_zero_bytes(high ^ point);
     uint64_t point_low = number_zero_bytes(low ^ point);
     size_t places = 0;
-    if (point_high) { /* what stands left of the point moves over it by a byte */
+    if (point_high) { /* move the digits before the point right by one byte, over it */
         places = (size_t)__builtin_clzll(point_high) / 8;
-        size_t shift = 8 * (7 - places); /* of the point */
+        size_t shift = 8 * (7 - places); /* bits of the point's place */
         uint64_t left = high & ((UINT64_C(1) << shift) - 1);
         uint64_t right = high >> shift >> 8 << shift << 8;
         high = right | left << 8 | low >> 56;

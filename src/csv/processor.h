@@ -1,4 +1,4 @@
-/* processor.h - which vector code a test allows. Private to src/csv and src/table. */
+/* processor.h - the vector code that a test allows. Private to src/csv and src/table. */
 #ifndef DNN_CSV_PROCESSOR_H
 #define DNN_CSV_PROCESSOR_H
 
@@ -7,8 +7,8 @@
 
 #include "base/fault.h"
 
-/* False: a test has set another kind than this one (c, sse2, avx2, avx512). Says nothing about what
- * the processor has. */
+/* False if a test forces another kind of code (c, sse2, avx2, avx512). Does not check the
+ * processor. */
 static inline bool processor_may(const char *kind)
 {
     const char *said = fault_setting("CPU");

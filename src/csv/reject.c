@@ -27,7 +27,7 @@ struct reject *reject_open(const char *path, bool files, struct err *e)
 
 /* RFC 4180: quoted when a delimiter, quote or line end is inside, or a blank at an end, which
  * readers cut off. */
-static void put_field(struct text *line, const char *bytes, size_t length)
+static void append_field(struct text *line, const char *bytes, size_t length)
 {
     bool quote = length && (bytes[0] == ' ' || bytes[0] == '\t' || bytes[length - 1] == ' ' ||
                             bytes[length - 1] == '\t');
@@ -67,15 +67,15 @@ bool reject_add(struct reject *r, const struct err *why, const char *column_name
     }
     text_printf(&line, "%lld,%lld,", (long long)why->line, (long long)why->column);
     if (column_name)
-        put_field(&line, column_name, strlen(column_name));
+        append_field(&line, column_name, strlen(column_name));
     text_printf(&line, ",E%d,", (int)why->id);
-    put_field(&line, reason.data, reason.length);
+    append_field(&line, reason.data, reason.length);
     text_free(&reason);
     text_char(&line, ',');
-    put_field(&line, raw, length);
+    append_field(&line, raw, length);
     if (r->files) {
         text_char(&line, ',');
-        put_field(&line, file, strlen(file));
+        append_field(&line, file, strlen(file));
     }
     text_char(&line, '\n');
     bool good = outfile_write(&r->out, line.data, line.length, e);

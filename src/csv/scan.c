@@ -92,7 +92,7 @@ static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_c
         unescape(s, cell);
 }
 
-static inline void put_cell(struct scan *s, struct csv_cell *cell, size_t end)
+static inline void append_cell(struct scan *s, struct csv_cell *cell, size_t end)
 {
     const char *text = s->bytes + s->cell;
     size_t length = end - s->cell;
@@ -104,7 +104,7 @@ static inline void put_cell(struct scan *s, struct csv_cell *cell, size_t end)
 }
 
 /* Ends a record whose last cell is put. False: too many columns. */
-static inline bool put_record(struct scan *s, size_t end)
+static inline bool append_record(struct scan *s, size_t end)
 {
     struct csv_cells *out = s->out;
     size_t cells = out->cell_count - s->first_cell;
@@ -127,7 +127,7 @@ static inline bool put_record(struct scan *s, size_t end)
 
 /* The cells that end in one block: marks are its delimiters and line ends outside quotes, hidden
  * the line ends inside. */
-static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
+static inline bool parse_marks(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
                              size_t base)
 {
     for (; marks; marks &= marks - 1) {
@@ -135,14 +135,14 @@ static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends,
         size_t at = base + (size_t)__builtin_ctzll(marks);
         struct csv_cell *cell = s->out->cells + s->out->cell_count++;
         if (!(mark & line_ends)) {
-            put_cell(s, cell, at);
+            append_cell(s, cell, at);
             s->cell = at + 1;
             continue;
         }
         size_t end = at;
         end -= s->end == '\n' && end > s->cell && s->bytes[end - 1] == '\r';
-        put_cell(s, cell, end);
-        if (!put_record(s, end))
+        append_cell(s, cell, end);
+        if (!append_record(s, end))
             return false;
         if (hidden) {
             s->line += __builtin_popcountll(hidden & (mark - 1));
@@ -157,7 +157,7 @@ static inline bool put_block(struct scan *s, uint64_t marks, uint64_t line_ends,
     return true;
 }
 
-static bool put_window(struct scan *s, const struct scan_masks *masks, size_t blocks, size_t at)
+static bool parse_window(struct scan *s, const struct scan_masks *masks, size_t blocks, size_t at)
 {
     bool feeds = s->end == '\n';
     for (size_t i = 0; i < blocks; i++) {
@@ -182,7 +182,7 @@ static bool put_window(struct scan *s, const struct scan_masks *masks, size_t bl
         }
         uint64_t hidden = ends & inside;
         ends &= ~inside;
-        if (!put_block(s, (m->delimiter & ~inside) | ends, ends, hidden, base))
+        if (!parse_marks(s, (m->delimiter & ~inside) | ends, ends, hidden, base))
             return false;
     }
     return true;
@@ -212,14 +212,14 @@ static bool is_plain(struct scan *s, const struct scan_masks *masks, size_t bloc
 
 /* The cells that end in a plain window. The first one may have begun before it, and the last of a
  * record ends with a CR maybe: they are looked at. */
-static bool put_plain(struct scan *s, size_t blocks, size_t at)
+static bool parse_plain(struct scan *s, size_t blocks, size_t at)
 {
     scan_places_fn *places = scan_places_choose();
     const uint32_t *mark = s->mark_at;
     const uint32_t *last = mark + places(s->marks, blocks, (uint32_t)at, s->mark_at);
     struct csv_cells *out = s->out;
     if (mark < last && s->bytes[*mark] != s->end) {
-        put_cell(s, out->cells + out->cell_count++, *mark);
+        append_cell(s, out->cells + out->cell_count++, *mark);
         s->cell = *mark++ + 1;
     }
     while (mark < last) {
@@ -233,8 +233,8 @@ static bool put_plain(struct scan *s, size_t blocks, size_t at)
             break;
         size_t stop = *mark;
         stop -= s->end == '\n' && stop > s->cell && s->bytes[stop - 1] == '\r';
-        put_cell(s, out->cells + out->cell_count++, stop);
-        if (!put_record(s, stop))
+        append_cell(s, out->cells + out->cell_count++, stop);
+        if (!append_record(s, stop))
             return false;
         s->record_line = ++s->line;
         s->cell = s->record = (size_t)*mark++ + 1;
@@ -242,15 +242,15 @@ static bool put_plain(struct scan *s, size_t blocks, size_t at)
     return true;
 }
 
-static bool put_rest(struct scan *s)
+static bool parse_rest(struct scan *s)
 {
     if (s->carry || s->cr_before)
         return false;
     if (s->record == s->size)
         return true;
     make_room(s->out, s->size);
-    put_cell(s, s->out->cells + s->out->cell_count++, s->size);
-    return put_record(s, s->size);
+    append_cell(s, s->out->cells + s->out->cell_count++, s->size);
+    return append_record(s, s->size);
 }
 
 enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block *b, size_t columns,
@@ -275,10 +275,10 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
         blocks = scan_window(d, b->bytes, b->size, at, masks);
         s.pairs = s.pairs && s.cell < at;
         make_room(out, b->size);
-        bool good = is_plain(&s, masks, blocks) ? put_plain(&s, blocks, at)
-                                                : put_window(&s, masks, blocks, at);
+        bool good = is_plain(&s, masks, blocks) ? parse_plain(&s, blocks, at)
+                                                : parse_window(&s, masks, blocks, at);
         if (!good)
             return SCAN_REFUSED;
     }
-    return put_rest(&s) ? SCAN_DONE : SCAN_REFUSED;
+    return parse_rest(&s) ? SCAN_DONE : SCAN_REFUSED;
 }

@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-static inline void put(uint32_t *out, __m128i places, __m512i base)
+static inline void store(uint32_t *out, __m128i places, __m512i base)
 {
     _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_cvtepu8_epi32(places), base));
 }
@@ -25,11 +25,11 @@ size_t scan_places_avx512(const uint64_t *masks, size_t blocks, uint32_t base, u
         eight = _mm256_add_epi32(eight, _mm512_castsi512_si256(first));
         _mm256_storeu_si256((void *)(out + n), eight); /* mostly these are all */
         if (count > 8)
-            put(out + n, _mm512_castsi512_si128(places), first);
+            store(out + n, _mm512_castsi512_si128(places), first);
         if (count > 16) {
-            put(out + n + 16, _mm512_extracti32x4_epi32(places, 1), first);
-            put(out + n + 32, _mm512_extracti32x4_epi32(places, 2), first);
-            put(out + n + 48, _mm512_extracti32x4_epi32(places, 3), first);
+            store(out + n + 16, _mm512_extracti32x4_epi32(places, 1), first);
+            store(out + n + 32, _mm512_extracti32x4_epi32(places, 2), first);
+            store(out + n + 48, _mm512_extracti32x4_epi32(places, 3), first);
         }
         n += count;
     }

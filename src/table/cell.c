@@ -81,22 +81,22 @@ struct row {
     struct cell_where where;
 };
 
-static inline void put_float(unsigned char *at, float v)
+static inline void store_float(unsigned char *at, float v)
 {
     memcpy(at, &v, sizeof v);
 }
 
-static inline void put_int(unsigned char *at, int32_t v)
+static inline void store_int(unsigned char *at, int32_t v)
 {
     memcpy(at, &v, sizeof v);
 }
 
-static void put_missing(const struct row *r, size_t column, uint32_t first, uint32_t count)
+static void store_missing(const struct row *r, size_t column, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
         unsigned char *word = r->out + r->s->format.at_missing + 4 * (i / 32);
         uint32_t bits;
-        put_float(r->out + 4 * (size_t)i, NAN);
+        store_float(r->out + 4 * (size_t)i, NAN);
         memcpy(&bits, word, sizeof bits);
         bits |= UINT32_C(1) << i % 32;
         memcpy(word, &bits, sizeof bits);
@@ -106,13 +106,13 @@ static void put_missing(const struct row *r, size_t column, uint32_t first, uint
 }
 
 /* False: too far from the column's first values for a float32, though each of them may be one. */
-static inline bool put_number(const struct row *r, size_t column, uint32_t slot, double value)
+static inline bool store_number(const struct row *r, size_t column, uint32_t slot, double value)
 {
     const struct number_slot *n = r->s->numbers + slot;
     float v = (float)(value - n->offset);
     if (isinf(v))
         return false;
-    put_float(r->out + 4 * (size_t)slot, v);
+    store_float(r->out + 4 * (size_t)slot, v);
     if (v == 0 && value != n->offset && r->vanished)
         ++*r->vanished; /* never of the short numbers of cell_run.h, which have no exponent */
     if (r->drift && (v < n->low || v > n->high))
@@ -125,7 +125,7 @@ static bool missing_number(const struct row *r, size_t column)
     const struct column *c = r->s->columns + column;
     if (c->impute == IMPUTE_ERROR)
         return cell_say_missing(&r->where, column);
-    put_missing(r, column, c->number, c->type == COLUMN_DATETIME ? DATE_PARTS : 1);
+    store_missing(r, column, c->number, c->type == COLUMN_DATETIME ? DATE_PARTS : 1);
     return true;
 }
 
@@ -144,7 +144,7 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
     if (!cell || is_missing(r->s, cell->text, cell->length))
         return missing_number(r, column);
     enum number_result result = number_parse(cell->text, cell->length, r->s->decimal, &value);
-    if (result == NUMBER_OK && !put_number(r, column, r->s->columns[column].number, value))
+    if (result == NUMBER_OK && !store_number(r, column, r->s->columns[column].number, value))
         result = NUMBER_RANGE;
     if (result != NUMBER_OK)
         return cell_say_number(&r->where, column, cell, result);
@@ -162,9 +162,9 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
         return cell_say_date(&r->where, column, cell);
     date_parts(seconds, parts);
     uint32_t first = r->s->columns[column].number;
-    put_number(r, column, first, parts[0]); /* years from 1 to 9999: never too far */
+    store_number(r, column, first, parts[0]); /* years from 1 to 9999: never too far */
     for (uint32_t i = 1; i < DATE_PARTS; i++)
-        put_float(r->out + 4 * (size_t)(first + i),
+        store_float(r->out + 4 * (size_t)(first + i),
                   (float)(parts[i] - r->s->numbers[first + i].offset));
     return true;
 }
@@ -186,7 +186,7 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
             r->drift->unknown[column]++;
         slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
     }
-    put_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);
+    store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);
     return true;
 }
 
@@ -198,7 +198,7 @@ static bool read_weight(const struct row *r, size_t column, const struct csv_cel
          number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
          value > WEIGHT_MOST))
         return cell_say_weight(&r->where, column, cell);
-    put_float(r->out + r->s->format.at_weight, (float)value);
+    store_float(r->out + r->s->format.at_weight, (float)value);
     return true;
 }
 
@@ -213,27 +213,27 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
         enum number_result result = number_parse(cell->text, cell->length, s->decimal, &value);
         if (result != NUMBER_OK)
             return cell_say_number(&r->where, column, cell, result);
-        put_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));
+        store_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));
         return true;
     }
     uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)
                                : vocab_add(s->labels, cell->text, cell->length);
     if (label == UINT32_MAX)
         return cell_say_label(&r->where, column, cell);
-    put_int(at, (int32_t)label);
+    store_int(at, (int32_t)label);
     return true;
 }
 
 /* --- one record --- */
 
-static void put_blank(const struct schema *s, unsigned char *out)
+static void store_blank(const struct schema *s, unsigned char *out)
 {
     memset(out + s->format.at_missing, 0, 4 * (size_t)s->format.words);
     if (s->task == TASK_REGRESSION)
-        put_float(out + s->format.at_target, NAN);
+        store_float(out + s->format.at_target, NAN);
     else
-        put_int(out + s->format.at_target, -1);
-    put_float(out + s->format.at_weight, 1);
+        store_int(out + s->format.at_target, -1);
+    store_float(out + s->format.at_weight, 1);
 }
 
 static bool read_cell(const struct row *r, size_t column, bool labelled,
@@ -301,7 +301,7 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
                     {s, b, block, cells, record, e}};
     if (cells->records[record].cells != b->cells)
         return cell_say_ragged(&r.where);
-    put_blank(s, out);
+    store_blank(s, out);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;
     bool good = true;

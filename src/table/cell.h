@@ -1,43 +1,43 @@
-/* cell.h - the two functions that training and prediction share: they cannot disagree.
+/* cell.h - reads cells into records. Training and prediction call the same two functions:
  *
  *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts,
  *                 category slot)
- *   column_apply  raw record -> what the network sees (imputed, scaled), in place */
+ *   column_apply  raw record -> input of the network (imputed, scaled), in place */
 #ifndef DNN_TABLE_CELL_H
 #define DNN_TABLE_CELL_H
 
 #include "table/schema.h"
 
-/* The largest weight of a row. Weights are floats and multiply gradients, which are, and those of
- * classes (CLASS_WEIGHT_MOST): what is left below the largest float is their room. */
+/* The largest weight of a row. Weights multiply float gradients, and class weights
+ * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
 #define WEIGHT_MOST 1e20
 
-/* Counters of what prediction met; added up over blocks. By schema column. */
+/* Counts of unusual cells in prediction, by schema column. Added up over blocks. */
 struct drift {
     uint64_t *unknown;      /* unseen categories */
     uint64_t *outside;      /* numbers beyond the training range */
     uint64_t *missing;
-    uint64_t vanished;      /* numbers of any column too small for float32: they are read as 0 */
+    uint64_t vanished;      /* numbers too small for float32, read as 0; all columns */
 };
 struct drift *drift_new(const struct schema *s);
 void drift_add(struct drift *into, const struct drift *from, size_t columns);
-/* The counts of a record that is none after all leave `from`, and `one` is empty again. */
+/* Subtracts `one`, the counts of a dropped record, from `from`, and clears `one`. */
 void drift_undo(struct drift *from, struct drift *one, size_t columns);
 void drift_free(struct drift *d);
 
-/* One record into `out` (schema.format.stride bytes). labelled: the target must be there (training,
- * evaluate), else it is not read. Errors carry file, line, column, name, the quoted text; a record
- * with too few or too many cells is one. With a fitted schema categories become slots; unseen
- * values follow `unknown`. With one that is not fitted they become provisional ids (table/stats.h),
- * and new values go into the columns' vocabularies. d may be NULL; without a fit only `vanished` is
- * counted. */
+/* Parses one record into `out` (schema.format.stride bytes). labelled: the target is required
+ * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
+ * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
+ * which grow. d may be NULL; without a fit only `vanished` is counted. False on an error, with
+ * file, line, column, name and the quoted text; too few or too many cells are an error. */
 bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled, unsigned char *out,
                 struct drift *d, struct err *e);
-/* count records in place. A function of each record alone. */
+/* Imputes and scales `count` records in place. Each result depends on its own record only. */
 void column_apply(const struct schema *s, unsigned char *records, size_t count);
+/* True if the text means missing (data.missing). */
 bool cell_is_missing(const struct schema *s, const char *text, size_t length);
-/* The cell of a schema column; NULL when the file has none. */
+/* Returns the cell of a schema column; NULL if the file has no such column. */
 static inline const struct csv_cell *cell_at(const struct binding *b, const struct csv_cells *cells,
                                              size_t record, size_t column)
 {

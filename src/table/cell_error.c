@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 static const char *name_of(const struct cell_where *w, size_t column)
 {
@@ -166,7 +166,7 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
     int form = infer_form(cell->text, cell->length);
     char reason[200];
-    if (form > FORM_BEYOND && infer_form_reason(form, NULL, decimal, reason, sizeof reason))
+    if (form > FORM_NEARLY && infer_form_reason(form, NULL, decimal, reason, sizeof reason))
         return err_help(w->e, "%s", reason);
     return help_cell(w, column);
 }

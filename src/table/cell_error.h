@@ -1,5 +1,5 @@
-/* cell_error.h - why a cell cannot be read, with a way out. All return false with the error filled.
- * Private to cell.c, cell_error.c, dataset_block.c and dataset_place.c. */
+/* cell_error.h - errors of cells, each with a help line. All functions fill the error and return
+ * false. Private to cell.c, cell_error.c, dataset_block.c and dataset_place.c. */
 #ifndef DNN_TABLE_CELL_ERROR_H
 #define DNN_TABLE_CELL_ERROR_H
 

@@ -1,11 +1,11 @@
-/* cell_run.h - columns that stand side by side in the schema and are plain numbers, without a call
- * for each cell. Private to src/csv and src/table. */
+/* cell_run.h - parses neighbouring columns of plain numbers in one call. Private to src/csv and
+ * src/table. */
 #ifndef DNN_TABLE_CELL_RUN_H
 #define DNN_TABLE_CELL_RUN_H
 
 #include "table/cell.h"
 
-/* The part of one record that a struct number_run covers. */
+/* The cells of one record in a struct number_run. */
 struct cell_run {
     const int32_t *cell_of;          /* [count], as in struct binding */
     const struct csv_cell *cells;    /* of the record */
@@ -15,14 +15,14 @@ struct cell_run {
     char decimal;
     unsigned char *out;              /* float [count]: value - offset */
 };
-/* Bit i is set when cell i is not a short plain number (csv/number_short.h); then its float is
- * left as it was. No text of data.missing may look like a number. */
+/* Parses the cells. Bit i of the result: cell i is not a short plain number (csv/number_short.h),
+ * and its float is unchanged. No text of data.missing may look like a number. */
 typedef uint64_t cell_run_fn(const struct cell_run *r);
 cell_run_fn cell_run_plain, cell_run_avx512;
-/* The best one that this processor runs. */
+/* Chooses the fastest one for this processor. */
 cell_run_fn *cell_run_choose(void);
 #if defined(__x86_64__)
-/* Can this processor do what cell_run_avx512 does? */
+/* True if this processor can run cell_run_avx512. */
 static inline bool cell_run_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

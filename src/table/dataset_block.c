@@ -132,7 +132,7 @@ static bool in_network(int type)
     return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME;
 }
 
-static void take_sample(struct block_rows *b, const struct cell_where *w)
+static void append_sample(struct block_rows *b, const struct cell_where *w)
 {
     const struct schema *s = w->s;
     size_t cells = s->column_count - 1, at = cells * b->sample_rows;
@@ -173,7 +173,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         number_parse(cell->text, cell->length, s->decimal, &b->target[b->rows]);
     }
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
-        take_sample(b, w);
+        append_sample(b, w);
     b->rows++;
     return true;
 }

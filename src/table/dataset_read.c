@@ -82,7 +82,7 @@ struct load {
 };
 
 /* The next block and the place of its rows; NULL when there is none. */
-static struct block_rows *take_block(struct load *l, struct csv_block *block)
+static struct block_rows *next_block(struct load *l, struct csv_block *block)
 {
     if (l->ended)
         return NULL;
@@ -108,7 +108,7 @@ static void parse_tile(void *context, unsigned tile, unsigned hand)
     struct csv_block block;
     (void)tile; /* blocks are handed out in the order of the file, to whoever comes */
     pthread_mutex_lock(&l->lock);
-    struct block_rows *b = take_block(l, &block);
+    struct block_rows *b = next_block(l, &block);
     pthread_mutex_unlock(&l->lock);
     if (!b)
         return;
@@ -330,7 +330,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     uint64_t before = raw->data->rows.count;
     l.csv = csv_open(&s->dialect, files->items, files->count, e);
     if (l.csv && stop)
-        csv_ask(l.csv, stop);
+        csv_set_stop(l.csv, stop);
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (good) {

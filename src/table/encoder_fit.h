@@ -1,4 +1,4 @@
-/* encoder_fit.h - one fitting, and its pieces. Private to encoder*.c. */
+/* encoder_fit.h - the steps of encoder_fit. Private to encoder*.c. */
 #ifndef DNN_TABLE_ENCODER_FIT_H
 #define DNN_TABLE_ENCODER_FIT_H
 
@@ -7,17 +7,17 @@
 
 struct fit {
     const struct dataset *data;
-    const uint32_t *rows;       /* those to learn from, ascending */
+    const uint32_t *rows;       /* rows to fit on, ascending */
     uint64_t count;
     struct encoder *encoder;    /* filled */
 };
-enum { NAMED_MOST = 4 };        /* columns that one warning names */
+enum { NAMED_MOST = 4 };        /* columns named in one warning */
 
-/* Every number_slot but its offset. E12: a column without values. */
+/* Fits every number_slot but its offset. False, E12: a column without values. */
 bool fit_numbers(struct fit *f, struct err *e);
-/* Vocabularies of the rows' values, and slot_of. */
+/* Builds the vocabularies of the rows' values, and slot_of. */
 bool fit_categories(struct fit *f, struct err *e);
-/* The labels in order, the positive one last, and class_of. */
+/* Orders the labels, the positive one last, and builds class_of. */
 bool fit_labels(struct fit *f, struct err *e);
 
 #endif

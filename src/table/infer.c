@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 static bool check_name(const struct survey *s, const char *what, const char *name, struct err *e)
 {
@@ -46,7 +46,7 @@ static void conclude(const struct infer_request *r, const struct survey *s,
 }
 
 /* One reading with the dialect of s. */
-static struct infer *look(const struct infer_request *r, struct survey *s, struct err *e)
+static struct infer *infer_read(const struct infer_request *r, struct survey *s, struct err *e)
 {
     char *path = mem_string(r->path);
     struct csv *c = csv_open(&s->dialect, &path, 1, e);
@@ -73,7 +73,7 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
     if (!infer_dialect(r, &s.dialect, e))
         return NULL;
     struct csv_dialect dialect = s.dialect;
-    struct infer *i = look(r, &s, e);
+    struct infer *i = infer_read(r, &s, e);
     if (i || r->encoding >= 0 || e->id != ERR_CSV_ENCODING)
         return i;
     struct err first = *e;
@@ -88,7 +88,7 @@ struct infer *infer_file(const struct infer_request *r, struct err *e)
         return NULL;
     }
     s = (struct survey){.dialect = dialect};
-    i = look(r, &s, e);
+    i = infer_read(r, &s, e);
     if (i)
         snprintf(i->encoding_note, sizeof i->encoding_note,
                  "line %lld, byte %lld: %.100s, so the file is read as %s", (long long)first.line,

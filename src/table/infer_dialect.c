@@ -1,11 +1,11 @@
 /* infer_dialect.c - delimiter and header from the first bytes of a file, the encoding from all
  * of them. */
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/date.h"
 #include "csv/number.h"
 

@@ -1,20 +1,29 @@
-/* infer_form.c - cells that a person reads as a number or a date and dnn does not: which form, so
- * that `init` can say why a column is set aside. */
+/* infer_form.c - recognises numbers and dates in forms that dnn does not read. `init` names the
+ * form in the reason of a column, and a training in the help of an error. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "csv/date.h"
 #include "csv/number.h"
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
-enum { MOST_FORM = 40 }; /* bytes of a cell that may have one */
+enum { MOST_FORM = 40 }; /* longer cells have no form */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
+static bool has_digit(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (is_digit(text[i]))
+            return true;
+    return false;
+}
+
+/* Number of digits from `at` on. */
 static size_t digits(const char *text, size_t length, size_t at)
 {
     size_t from = at;
@@ -23,28 +32,7 @@ static size_t digits(const char *text, size_t length, size_t at)
     return at - from;
 }
 
-static bool is_infinite(const char *text, size_t length)
-{
-    static const char *const words[] = {"inf", "infinity", "nan"};
-    size_t sign = length && (*text == '-' || *text == '+');
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == length - sign && !strncasecmp(text + sign, words[i], length - sign))
-            return true;
-    return false;
-}
-
-static bool is_hex(const char *text, size_t length)
-{
-    size_t at = length && text[0] == '-';
-    if (length < at + 3 || text[at] != '0' || (text[at + 1] | 32) != 'x')
-        return false;
-    for (at += 2; at < length; at++)
-        if (!strchr("0123456789abcdefABCDEF", text[at]))
-            return false;
-    return true;
-}
-
-/* 1,234  1.234,5  12 345.67: groups of three behind the first, all with one sign between them. */
+/* 1,234  1.234,5  12 345.67: groups of three digits after the first, with one kind of separator. */
 static bool is_grouped(const char *text, size_t length)
 {
     size_t at = length && (*text == '-' || *text == '+'), n = digits(text, length, at), groups = 0;
@@ -97,7 +85,7 @@ static bool is_currency(const char *text, size_t length)
     return false;
 }
 
-/* Nothing, or what may be a time, follows. */
+/* The text ends at `at`, or a time may follow. */
 static bool ends_date(const char *text, size_t length, size_t at)
 {
     if (at == length)
@@ -138,20 +126,7 @@ static bool is_date_of_numbers(const char *text, size_t length)
            ends_date(text, length, at);
 }
 
-/* 20241231T073713  2024-366 (the day of the year) */
-static bool is_date_of_digits(const char *text, size_t length)
-{
-    double seconds;
-    size_t n = digits(text, length, 0);
-    if (n == 8)
-        return length > 8 && date_parse(text, 8, &seconds) && ends_date(text, length, 8);
-    if (n != 4 || length != 8 || text[4] != '-' || digits(text, length, 5) != 3)
-        return false;
-    int year = number_at(text, 0, 4), day = number_at(text, 5, 3);
-    return year >= 1900 && year <= 2100 && day >= 1 && day <= 366;
-}
-
-/* Letters of a month's English name, cut or whole; 0: none. */
+/* Number of letters of an English month's name, short or whole; 0: another word. */
 static size_t month_letters(const char *text, size_t length)
 {
     static const char *const names[] = {"january", "february", "march",     "april",
@@ -169,18 +144,14 @@ static size_t month_letters(const char *text, size_t length)
 /* Mar 30, 2019  30-Mar-19  30 March 2019, alone or before a time. */
 static bool is_date_of_words(const char *text, size_t length)
 {
-    size_t at = 0;
-    bool month = false, day = false;
+    size_t at = 0, months = 0;
     for (int i = 0; i < 3; i++) {
-        size_t n = month ? 0 : month_letters(text + at, length - at), number = 0;
-        if (n)
-            month = true;
-        else
-            number = n = digits(text, length, at);
-        if (!n || (number && !day && (n > 2 || number_at(text, at, n) > 31)) ||
-            (i == 2 && (!month || !number || (n != 2 && n != 4))))
+        size_t n = month_letters(text + at, length - at);
+        months += n > 0;
+        if (!n)
+            n = digits(text, length, at);
+        if (!n || (i == 2 && n != 2 && n != 4))
             return false;
-        day |= number > 0;
         at += n;
         size_t from = at;
         while (i < 2 && at < length && strchr(" .,/-", text[at]))
@@ -188,70 +159,29 @@ static bool is_date_of_words(const char *text, size_t length)
         if (i < 2 && at == from)
             return false;
     }
-    return ends_date(text, length, at);
+    return months == 1 && ends_date(text, length, at);
 }
 
-static bool is_date(const char *text, size_t length)
+int infer_form(const char *text, size_t length)
 {
-    return is_date_of_numbers(text, length) || is_date_of_digits(text, length) ||
-           is_date_of_words(text, length);
-}
-
-/* The text with every blank of Unicode as ' ' and every minus as '-'; its length. */
-static size_t plainly(const char *text, size_t length, char *out, bool *minus)
-{
-    static const struct {
-        const char *bytes;
-        char as;
-    } signs[] = {{"\xc2\xa0", ' '},     {"\xe2\x80\xaf", ' '}, {"\xe2\x80\x89", ' '}, {"\t", ' '},
-                 {"\xe2\x88\x92", '-'}, {"\xe2\x80\x93", '-'}};
-    size_t n = 0;
-    for (size_t i = 0; i < length;) {
-        size_t k = 0, most = sizeof signs / sizeof *signs;
-        while (k < most && strncmp(text + i, signs[k].bytes, strlen(signs[k].bytes)) != 0)
-            k++;
-        *minus |= k < most && signs[k].as == '-';
-        out[n++] = k < most ? signs[k].as : text[i];
-        i += k < most ? strlen(signs[k].bytes) : 1;
-    }
-    return n;
-}
-
-int infer_form(const char *cell, size_t length)
-{
-    double value;
-    char as[64], text[MOST_FORM + 1] = "";
-    bool minus = false;
-    size_t at = 0;
-    while (at < length && !is_digit(cell[at]))
-        at++;
-    if (at == length) /* most words */
-        return is_infinite(cell, length) ? FORM_INFINITE : FORM_NONE;
-    if (number_nearly(cell, length, '.', as, sizeof as) ||
-        number_nearly(cell, length, ',', as, sizeof as))
-        return FORM_NEARLY;
-    if (number_parse(cell, length, '.', &value) == NUMBER_RANGE)
-        return FORM_BEYOND;
-    if (length > MOST_FORM)
+    char corrected[64];
+    if (length > MOST_FORM || !has_digit(text, length))
         return FORM_NONE;
-    memcpy(text, cell, length);
-    char plain[MOST_FORM + 1] = "";
-    length = plainly(text, length, plain, &minus);
-    memcpy(text, plain, sizeof text);
+    if (number_nearly(text, length, '.', corrected, sizeof corrected) ||
+        number_nearly(text, length, ',', corrected, sizeof corrected))
+        return FORM_NEARLY;
     if (is_amount(text, length) && !is_grouped(text, length))
-        return minus ? FORM_MINUS : FORM_BLANK;
+        return FORM_BLANK;
     if (text[length - 1] == '%' && is_amount(text, length - 1))
         return FORM_PERCENT;
-    if (is_date(text, length))
+    if (is_date_of_numbers(text, length) || is_date_of_words(text, length))
         return FORM_DATE;
     if (is_grouped(text, length))
         return FORM_GROUPED;
-    if (is_currency(text, length))
-        return FORM_CURRENCY;
-    return is_hex(text, length) ? FORM_HEX : FORM_NONE;
+    return is_currency(text, length) ? FORM_CURRENCY : FORM_NONE;
 }
 
-/* An example is told in the file's own writing: of its numbers point and comma change places. */
+/* Swaps point and comma in the numbers of a message, for files with a decimal comma. */
 static void with_comma(char *text)
 {
     for (; *text; text++)
@@ -263,21 +193,15 @@ const char *infer_form_reason(int form, const char *cell, char decimal, char *ou
 {
     static const char *const words[FORMS] = {
         [FORM_NONE] = "",
-        [FORM_INFINITE] = "inf and nan are no numbers: list the text under data.missing if it "
-                          "stands for no value",
-        [FORM_BEYOND] = "a number beyond what 32-bit floats hold (3.4e38)",
         [FORM_PERCENT] = "numbers with a percent sign: dnn reads 12.3, not 12.3%",
         [FORM_BLANK] = "numbers with blanks around them inside the cell: dnn reads 484, not \" "
                        "484\"",
-        [FORM_MINUS] = "numbers with a minus sign that is not the one of the keyboard: dnn reads "
-                       "-1 with '-'",
         [FORM_COMMA] = "numbers with a decimal comma in a file whose others have points: dnn reads "
                        "1.5, not 1,5",
         [FORM_POINT] = "numbers with a decimal point in a file whose others have commas: dnn reads "
                        "1,5, not 1.5",
         [FORM_GROUPED] = "numbers with thousands separators: dnn reads 1234.5, not 1,234.5",
         [FORM_CURRENCY] = "amounts with a currency sign: dnn reads 12.34, not $12.34",
-        [FORM_HEX] = "numbers in hexadecimal digits: dnn reads decimal ones",
         [FORM_DATE] =
             "dates in a form that dnn does not read: it reads 2024-12-31, not 12/31/2024"};
     char as[64] = "0.5";

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 enum { MOST_WORDS = 16, MOST_WORD = 24 };
 

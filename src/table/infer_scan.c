@@ -1,6 +1,6 @@
 /* infer_scan.c - one reading of a whole file: what the cells of each column look like. Columns
  * are looked at side by side, each by one thread, so that nothing depends on how many there are. */
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ const char *const infer_missing_texts[INFER_MISSING] = {
 
 /* --- the set of distinct cells --- */
 
-static void hash_put(uint64_t *hashes, size_t places, uint64_t hash)
+static void hash_insert(uint64_t *hashes, size_t places, uint64_t hash)
 {
     size_t at = hash & (places - 1);
     while (hashes[at])
@@ -44,7 +44,7 @@ static bool hash_add(struct watch *w, uint64_t hash)
         uint64_t *hashes = mem_zero(places, sizeof *hashes);
         for (size_t i = 0; i < w->places; i++)
             if (w->hashes[i])
-                hash_put(hashes, places, w->hashes[i]);
+                hash_insert(hashes, places, w->hashes[i]);
         mem_free(w->hashes);
         w->hashes = hashes;
         w->places = places;
@@ -79,7 +79,7 @@ static bool is_day(double value)
 }
 
 /* What the digits of a whole number say of names: zeros in front, more of them than count. */
-static void see_digits(struct watch *w, const char *text, size_t length, double value)
+static void inspect_digits(struct watch *w, const char *text, size_t length, double value)
 {
     double seconds;
     bool plain = !memchr(text, 'e', length) && !memchr(text, 'E', length);
@@ -97,8 +97,8 @@ static void see_digits(struct watch *w, const char *text, size_t length, double 
     }
 }
 
-static void see_number(struct watch *w, const char *text, size_t length, double value, bool comma,
-                       int64_t line)
+static void inspect_number(struct watch *w, const char *text, size_t length, double value,
+                           bool comma, int64_t line)
 {
     const char *point = memchr(text, comma ? ',' : '.', length);
     double *low = comma ? &w->comma_low : &w->low, *high = comma ? &w->comma_high : &w->high;
@@ -120,11 +120,11 @@ static void see_number(struct watch *w, const char *text, size_t length, double 
         }
         w->odd_points += odd;
     } else {
-        see_digits(w, text, length, value);
+        inspect_digits(w, text, length, value);
     }
 }
 
-static void see_other(struct watch *w, const char *text, size_t length, int64_t line)
+static void inspect_other(struct watch *w, const char *text, size_t length, int64_t line)
 {
     bool inside = false;
     if (!w->others++) {
@@ -165,8 +165,8 @@ static bool is_given(struct watch *w, const struct opt_strings *missing, const c
     return false;
 }
 
-static float see(struct watch *w, const struct opt_strings *missing, const struct csv_cell *cell,
-                 int64_t line, uint64_t hash)
+static float inspect_cell(struct watch *w, const struct opt_strings *missing,
+                          const struct csv_cell *cell, int64_t line, uint64_t hash)
 {
     const char *text = cell->text;
     size_t length = cell->length;
@@ -178,7 +178,7 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
     if (is_given(w, missing, text, length))
         return NAN;
     if (number_parse(text, length, '.', &value) == NUMBER_OK) {
-        see_number(w, text, length, value, false, line);
+        inspect_number(w, text, length, value, false, line);
         return (float)value;
     }
     int absent = missing_index(text, length);
@@ -188,7 +188,7 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
         return NAN;
     }
     if (number_parse(text, length, ',', &value) == NUMBER_OK) {
-        see_number(w, text, length, value, true, line);
+        inspect_number(w, text, length, value, true, line);
         return (float)value;
     }
     if (date_parse(text, length, &value)) {
@@ -197,7 +197,7 @@ static float see(struct watch *w, const struct opt_strings *missing, const struc
         w->months += length == 7 && text[4] == '-';
         return (float)(value / 3600);
     }
-    see_other(w, text, length, line);
+    inspect_other(w, text, length, line);
     return NAN;
 }
 
@@ -211,7 +211,7 @@ struct block_task {
 
 enum { COLUMNS_A_TILE = 16 };
 
-static void see_tile(void *context, unsigned tile, unsigned thread)
+static void inspect_tile(void *context, unsigned tile, unsigned thread)
 {
     (void)thread;
     struct block_task *t = context;
@@ -222,7 +222,7 @@ static void see_tile(void *context, unsigned tile, unsigned thread)
         for (size_t c = first; c < end; c++) {
             struct watch *w = &t->survey->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
-            float number = see(w, t->survey->missing, &cells[c], t->cells->records[r].line,
+            float number = inspect_cell(w, t->survey->missing, &cells[c], t->cells->records[r].line,
                                hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
@@ -275,8 +275,8 @@ static bool check_ragged(const struct csv_block *b, const struct csv_cells *cell
     return true;
 }
 
-static bool see_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
-                      struct err *e)
+static bool inspect_block(struct survey *s, const struct csv_block *b, struct csv_cells *cells,
+                          struct err *e)
 {
     if (!csv_cells_parse(&s->dialect, b, s->count, cells, e) ||
         !check_ragged(b, cells, s->count, e))
@@ -293,7 +293,8 @@ static bool see_block(struct survey *s, const struct csv_block *b, struct csv_ce
         piece.records = cells->records + from;
         piece.record_count = end - from;
         struct block_task task = {s, &piece, sampled + from};
-        threads_run((unsigned)((s->count + COLUMNS_A_TILE - 1) / COLUMNS_A_TILE), see_tile, &task);
+        threads_run((unsigned)((s->count + COLUMNS_A_TILE - 1) / COLUMNS_A_TILE), inspect_tile,
+                    &task);
         s->rows += end - from;
         from = end;
     }
@@ -301,7 +302,7 @@ static bool see_block(struct survey *s, const struct csv_block *b, struct csv_ce
     return true;
 }
 
-static void watch_all(const struct infer_request *r, struct survey *s)
+static void begin_survey(const struct infer_request *r, struct survey *s)
 {
     s->missing = r->missing;
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
@@ -333,9 +334,9 @@ bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, 
     struct csv_cells cells = {0};
     struct csv_block b;
     bool good = true;
-    watch_all(r, s);
+    begin_survey(r, s);
     while (good && csv_next(c, &b, e)) {
-        good = !(r->stop && r->stop()) && see_block(s, &b, &cells, e);
+        good = !(r->stop && r->stop()) && inspect_block(s, &b, &cells, e);
         csv_release(c, &b);
     }
     csv_cells_free(&cells);

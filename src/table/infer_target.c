@@ -1,6 +1,6 @@
 /* infer_target.c - the task that a target calls for, its positive label, and columns that give
  * it away. */
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 #include <math.h>
 #include <stdio.h>

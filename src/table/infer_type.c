@@ -1,6 +1,6 @@
 /* infer_type.c - what each column is, from what its cells look like; what means missing; the
  * decimal sign; the task. */
-#include "table/infer_parts.h"
+#include "table/infer_survey.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void find_missing(const struct infer_request *r, const struct survey *s, 
                                             means_nothing(s, i, decimal);
 }
 
-static void take_missing(const struct infer_request *r, const bool *means_missing,
+static void collect_missing(const struct infer_request *r, const bool *means_missing,
                          struct opt_strings *out)
 {
     size_t given = r->missing ? r->missing->count : 0;
@@ -408,7 +408,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
     bool means_missing[INFER_MISSING];
     out->decimal = r->decimal ? r->decimal : find_decimal(s);
     find_missing(r, s, out->decimal, means_missing);
-    take_missing(r, means_missing, &out->missing);
+    collect_missing(r, means_missing, &out->missing);
     out->rows = s->rows;
     out->count = s->count;
     out->columns = mem_zero(s->count, sizeof *out->columns);

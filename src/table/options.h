@@ -1,5 +1,4 @@
-/* options.h - the "data" object of the config, as read by opt.h from data_options_table
- * (options.c). */
+/* options.h - the "data" object of the config; opt.h reads it by data_options_table (options.c). */
 #ifndef DNN_TABLE_OPTIONS_H
 #define DNN_TABLE_OPTIONS_H
 
@@ -14,7 +13,7 @@ enum data_reader { READER_AUTO, READER_LIBCSV };
 enum task { TASK_BINARY, TASK_MULTICLASS, TASK_REGRESSION };
 enum column_type {
     COLUMN_NUMERIC, COLUMN_CATEGORICAL, COLUMN_DATETIME, COLUMN_ID, COLUMN_WEIGHT, COLUMN_GROUP,
-    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* only read by split.method column */
+    COLUMN_IGNORE, COLUMN_TARGET, COLUMN_SPLIT /* read only by split.method column */
 };
 #define COLUMN_TYPES (COLUMN_SPLIT + 1)
 enum column_scale {
@@ -33,7 +32,7 @@ struct split_options {
 };
 
 struct data_options {
-    /* files; run/config has made the paths relative to the working folder */
+    /* files; config/ has made the paths relative to the working folder */
     struct opt_strings train, valid, test;
     char *delimiter;      /* one of , ; TAB | */
     int decimal;          /* 0 '.', 1 ',' */
@@ -46,12 +45,12 @@ struct data_options {
     struct split_options split;
 };
 
-/* After opt_read, before schema_declare: makes the default split method that of the task, and
- * checks what one key alone cannot show (delimiter, fractions that leave no training rows,
- * stratified regression). E13 with the place. doc: the whole config. */
+/* Completes and checks the options: sets the default split method of the task, checks delimiter,
+ * fractions that leave no training rows, stratified regression. Call it after opt_read and before
+ * schema_declare. doc: the whole config. False with E13 and the place. */
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e);
 
-/* One entry of "columns", as read by the column tables; dim is "auto" or a number. */
+/* One entry of "columns"; dim is "auto" or a number. */
 #define COLUMN_MIN_COUNT_MOST 1000000000
 #define COLUMN_DIM_MOST 4096
 struct column_options {
@@ -63,10 +62,11 @@ struct column_options {
 
 extern const struct option data_options_table[];   /* keys below "data" */
 extern const struct option column_numeric_table[], column_categorical_table[], column_plain_table[];
-void columns_schema(struct json_out *out); /* "columns" of the schema's $defs, from those tables */
+void columns_schema(struct json_out *out); /* writes "columns" of the JSON schema's $defs from these
+                                            * tables */
 extern const char *const split_method_names[], *const task_names[];
-/* Words of the columns' members, in the order of their enums. What a config may say of a
- * type ends before COLUMN_TARGET, the roles have every one. */
+/* Words of the enums above, in their order. Types of a config end before COLUMN_TARGET; roles
+ * include all. */
 extern const char *const column_type_names[], *const column_role_names[];
 extern const char *const column_scale_names[];
 extern const char *const column_impute_names[], *const column_unknown_names[];

@@ -3,7 +3,7 @@
 #define DNN_TABLE_PART_H
 
 enum part { PART_TRAIN, PART_VALID, PART_TEST, PARTS };
-extern const char *const part_names[PARTS]; /* as messages say them: "training", ... */
-extern const char *const part_words[PARTS]; /* as files and keys do: "train", ... */
+extern const char *const part_names[PARTS]; /* for messages: "training", ... */
+extern const char *const part_words[PARTS]; /* for files and keys: "train", ... */
 
 #endif

@@ -5,9 +5,9 @@
 #include "table/encoder.h"
 #include "table/split.h"
 
-/* False (E14) for a label that training rows lack; *row is the first row, from 1, that has it. A
- * label that another part lacks is a remark. c NULL: it could not be fitted, only the first is
- * checked. A regression has no labels. */
+/* Checks the labels of validation and test rows. False, E14: a label that no training row has;
+ * *row: the first such row, from 1. A label that another part lacks is a remark. c NULL: fitting
+ * failed, only the error is checked. No effect for regression. */
 bool labels_check(const struct encoder *c, const struct dataset *d, const struct split *s,
                   struct remarks *remarks, uint64_t *row, struct err *e);
 

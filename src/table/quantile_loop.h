@@ -1,7 +1,6 @@
 /* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file
- * defines: the same code, compiled for each kind of processor. Private to quantile.c and
- * quantile_avx512.c. Loops that become vectors have no branches: rare values are listed and done
- * afterwards. */
+ * defines: one source for every kind of processor. Vectorised loops have no branches; rare values
+ * are listed and handled afterwards. Private to quantile.c and quantile_avx512.c. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +9,7 @@
 /* --- the inverse of the normal distribution --- */
 
 /* Natural logarithm of 2^-60 < x < 1 to 1e-11: x = m 2^k with m in [1/sqrt(2), sqrt(2)), then 2
- * atanh((m - 1) / (m + 1)). Our own, because the last bit of a library's differs between
- * machines. */
+ * atanh((m - 1) / (m + 1)). Not the library's: its last bit differs between machines. */
 static inline double log_of(double x)
 {
     uint64_t bits;
@@ -29,8 +27,8 @@ static inline double log_of(double x)
     return 2 * s * sum + (double)k * 0.69314718055994530942;
 }
 
-/* Algorithm AS 241, routine PPND7 (M. J. Wichura, Applied Statistics 37, 1988): about seven
- * digits. Its far tail is left out: the result is clipped to +-5.2 before that. */
+/* Algorithm AS 241, routine PPND7 (M. J. Wichura, Applied Statistics 37, 1988): about seven digits.
+ * Without its far tail, because the result is clipped to +-5.2. */
 static inline bool in_middle(double p)
 {
     return fabs(p - 0.5) <= 0.425;
@@ -58,7 +56,7 @@ static inline double quantile_tail(double p)
 
 /* --- ranks --- */
 
-/* The first knot above one that equals it. Mostly it is the next one. */
+/* Returns the first knot greater than knots[from]. Usually the next one. */
 static uint32_t run_end(const float *knots, uint32_t count, uint32_t from)
 {
     uint32_t low = from + 1, high = count;
@@ -74,8 +72,8 @@ static uint32_t run_end(const float *knots, uint32_t count, uint32_t from)
     return low;
 }
 
-/* Of a value at a knot, or beyond them all. A value that several knots share stands at the middle
- * of their ranks: half of a column being zero is no outlier. */
+/* Rank of a value equal to a knot or outside all knots. A value equal to several knots gets the
+ * middle of their ranks: if half of a column is zero, zero is no outlier. */
 static double rank_at_knot(const struct number_slot *n, float v, uint32_t below)
 {
     uint32_t count = n->quantile_count;

@@ -1,4 +1,4 @@
-/* record.h - one value of a record (base/rowfmt.h), whatever its alignment. */
+/* record.h - reads one value of a record (base/rowfmt.h) at any alignment. */
 #ifndef DNN_TABLE_RECORD_H
 #define DNN_TABLE_RECORD_H
 

@@ -1,5 +1,5 @@
-/* remark.h - warnings about the data, in the order in which they were found. The command logs them
- * when reading is over. */
+/* remark.h - warnings about the data in the order of detection. The command logs them after
+ * reading. */
 #ifndef DNN_TABLE_REMARK_H
 #define DNN_TABLE_REMARK_H
 
@@ -13,9 +13,9 @@ struct remarks {
     size_t count;
 };
 
-/* Adds one; a longer text is cut. */
+/* Appends a warning; cuts longer texts. */
 void remark_add(struct remarks *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Moves all of `from` behind those of `into`. */
+/* Moves all of `from` to the end of `into`. */
 void remarks_move(struct remarks *into, struct remarks *from);
 void remarks_free(struct remarks *r);
 

@@ -1,6 +1,6 @@
-/* samples.h - a record is one row of a CSV; a sample is what one answer is for: one record, or a
- * span of records behind one another. Splits deal samples, never records. In a table record i is
- * sample i: nothing is stored. */
+/* samples.h - a record is one row of a CSV. A sample is the input of one answer: one record, or
+ * consecutive records. Splits assign samples, not records. In a table record i is sample i, and
+ * nothing is stored. */
 #ifndef DNN_TABLE_SAMPLES_H
 #define DNN_TABLE_SAMPLES_H
 

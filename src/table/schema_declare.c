@@ -164,7 +164,7 @@ static uint32_t index_of(const struct declaration *d, const char *name)
 }
 
 /* Whatever it is listed as: that a config does not list it is asked by config_check. */
-static void take_target(struct declaration *d)
+static void declare_target(struct declaration *d)
 {
     uint32_t at = index_of(d, d->options->target);
     if (at == UINT32_MAX) {
@@ -250,7 +250,7 @@ static const struct json *split_place(const struct declaration *d)
     return at ? at : d->options->columns;
 }
 
-static bool take_split(struct declaration *d)
+static bool declare_split(struct declaration *d)
 {
     const struct split_options *o = &d->options->split;
     const struct json *place = split_place(d);
@@ -324,8 +324,8 @@ static bool declare(struct declaration *d)
     for (const struct json *v = o->columns ? json_at(o->columns, 0) : NULL; v; v = json_next(v))
         if (!read_entry(d, v))
             return false;
-    take_target(d);
-    return take_split(d) && check_roles(d);
+    declare_target(d);
+    return declare_split(d) && check_roles(d);
 }
 
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,

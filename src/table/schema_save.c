@@ -65,7 +65,7 @@ static void texts_save(struct texts *t, const char *in_offsets, const char *in_b
 
 /* --- the head --- */
 
-static void put_words(struct json_out *out, const char *key, const char *const *words)
+static void write_words(struct json_out *out, const char *key, const char *const *words)
 {
     json_open(out, key, '[');
     for (; *words; words++)
@@ -86,11 +86,11 @@ static void save_head(const struct schema *s, struct schema_saved *k, struct ten
     json_put_bool(out, "tsv", s->dialect.tsv);
     json_put_int(out, "target", s->target);
     json_put_int(out, "cells", s->file_columns);
-    put_words(out, "types", column_role_names);
-    put_words(out, "scales", column_scale_names);
-    put_words(out, "imputes", column_impute_names);
-    put_words(out, "unknowns", column_unknown_names);
-    put_words(out, "encodes", column_encode_names);
+    write_words(out, "types", column_role_names);
+    write_words(out, "scales", column_scale_names);
+    write_words(out, "imputes", column_impute_names);
+    write_words(out, "unknowns", column_unknown_names);
+    write_words(out, "encodes", column_encode_names);
     json_close(out, '}');
     add(w, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
 }

@@ -37,7 +37,7 @@
 #include "base/json.h"
 #include "table/schema.h"
 
-/* Of data.missing: as many texts as a config has room for, each with its quotes and a comma. */
+/* Limit of texts in data.missing: as many as fit a config, each with quotes and a comma. */
 #define SAVED_MISSING_MOST (JSON_MOST_BYTES / 3)
 
 #define IN_HEAD "schema"
@@ -53,7 +53,7 @@
 #define IN_TARGET IN_ENCODER "target"
 #define OFFSETS_OF(name) name ".offsets"
 
-/* The statistics of a number, a tensor each. */
+/* The statistics of a number, one tensor each. */
 #define SAVED_STATISTICS(X) \
     X(offset) X(center) X(factor) X(least) X(most) X(fill) X(low) X(high)
 enum saved_statistic {
@@ -64,7 +64,7 @@ enum saved_statistic {
 };
 extern const char *const saved_number_names[SAVED_NUMBERS];
 
-/* --- schema_check.c: what both formats check --- */
+/* --- schema_check.c: checks of both formats --- */
 
 struct loading {
     const struct tensor_file *file;
@@ -79,22 +79,22 @@ struct saved_texts {
     const char *bytes;
     uint64_t count;
 };
-/* Offsets checked: ascending from 0 to the end of the bytes; no NUL byte, but for one behind them
- * all where `ended`. At most `most` texts. */
+/* Reads texts and checks their offsets: ascending from 0 to the end of the bytes, no NUL byte (but
+ * one at the end if `ended`), at most `most` texts. */
 bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
                  uint64_t most, struct saved_texts *t);
-/* Texts first .. first + count - 1; NULL and an error where one is too long, no UTF-8, or there
- * twice. */
+/* Makes a vocabulary of texts first .. first + count - 1. NULL and an error if one is too long, not
+ * UTF-8, or a duplicate. */
 struct vocab *saved_vocab(const struct loading *l, const struct saved_texts *t, uint64_t first,
                           uint64_t count);
 bool saved_names(const struct loading *l, const struct saved_texts *names);
 bool saved_missing(const struct loading *l, const struct saved_texts *missing);
 bool saved_labels(const struct loading *l, const struct saved_texts *labels);
 bool saved_roles(const struct loading *l); /* one target, features, at most one weight */
-/* What is written of a number; low is the least value. */
+/* Sets n from its statistics; false if they are invalid. */
 bool saved_number(struct number_slot *n, int scale, bool indicator, const double *v,
                   uint64_t knots);
-/* Knots ascending and finite: a copy of them for n. */
+/* Copies the knots to n. False if they are not ascending and finite. */
 bool saved_knots(const struct loading *l, const char *tensor, const float *v,
                  struct number_slot *n);
 

@@ -1,15 +1,15 @@
-/* shares.h - one split at work: the rows to deal and how many each part wants. Private to split*.c.
- */
+/* shares.h - the state of one split: the rows to assign and the number for each part. Private to
+ * split*.c. */
 #ifndef DNN_TABLE_SHARES_H
 #define DNN_TABLE_SHARES_H
 
 #include "base/rng.h"
 #include "table/split.h"
 
-/* The permutations of a split share no stream with those of the epochs. */
+/* Splits and epochs use different random streams. */
 #define SPLIT_STREAM (0x5EED0000u + RNG_SPLIT)
 
-/* The rows that are to be split, in file order, and how many of them each part wants. */
+/* The rows to split, in file order, and the rows that each part gets. */
 struct shares {
     const struct split_input *in;
     uint64_t seed;
@@ -17,8 +17,8 @@ struct shares {
     uint32_t *rows;
     uint32_t count;
     double valid, test;      /* fractions; 0 for a part with its own file */
-    uint32_t *want;          /* [PARTS] rows; 0: no such part */
-    uint32_t moments;        /* time: how many there are */
+    uint32_t *want;          /* [PARTS] rows; 0: the part is absent */
+    uint32_t moments;        /* time: number of distinct times */
 };
 
 static inline uint32_t parts_wanted(const struct shares *s)
@@ -29,7 +29,7 @@ static inline uint32_t parts_wanted(const struct shares *s)
     return parts;
 }
 
-/* split_group.c: rows of one key stay together. */
+/* split_group.c: splits by group; rows of one key stay in one part. */
 void split_group(const struct shares *s);
 
 #endif

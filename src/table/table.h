@@ -1,5 +1,5 @@
-/* table.h - the data of a single training: its dataset, split, encoder and view in one. The dataset
- * gives its memory to the view. */
+/* table.h - the data of a single training: dataset, split, encoder and view in one. The view owns
+ * the dataset's memory of rows. */
 #ifndef DNN_TABLE_TABLE_H
 #define DNN_TABLE_TABLE_H
 
@@ -10,7 +10,7 @@ struct table {
     struct dataset *data;
     struct split split;
     struct view *view;
-    /* Of the view, the split and the dataset; owned there. */
+    /* Borrowed from the view, the split and the dataset. */
     struct rows rows;
     uint8_t *part;
     uint32_t *index[PARTS];
@@ -18,13 +18,13 @@ struct table {
     double *target;               /* regression: raw target per row, not standardised; else NULL */
     uint64_t blank_lines, extra_columns;
     struct table_sample sample;
-    char sha256[65];              /* of schema, split and rows: a checkpoint's data */
-    uint64_t bytes;               /* host memory held */
+    char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
+    uint64_t bytes;               /* host memory in use */
     struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */
 };
 
-/* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is as
- * declared and becomes the fitted schema. `stop`: see dataset_load. */
+/* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is
+ * declared and becomes fitted. `stop` and errors: dataset_load. */
 struct table *table_load(struct schema *s, const struct data_options *o, bool (*stop)(void),
                          struct err *e);
 void table_free(struct table *t);

@@ -30,7 +30,8 @@ static void map_ids(unsigned char *at, size_t stride, uint64_t count, const int3
     }
 }
 
-static void put_targets(const struct encoding *p, unsigned char *at, uint64_t first, uint64_t count)
+static void store_targets(const struct encoding *p, unsigned char *at, uint64_t first,
+                          uint64_t count)
 {
     const struct schema *s = p->encoder->schema;
     const double *target = p->data->target + first;
@@ -56,7 +57,7 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
             map_ids(records + s->format.at_category + 4 * (size_t)k, stride, count,
                     p->encoder->slot_of[k]);
     if (s->task == TASK_REGRESSION)
-        put_targets(p, records + s->format.at_target, first, count);
+        store_targets(p, records + s->format.at_target, first, count);
     else if (!p->same_classes)
         map_ids(records + s->format.at_target, stride, count, p->encoder->class_of);
     column_apply(s, records, count);
@@ -70,7 +71,7 @@ static bool is_identity(const int32_t *map, uint32_t count)
     return i == count;
 }
 
-static void look_for_identities(struct encoding *p)
+static void find_identities(struct encoding *p)
 {
     const struct schema *raw = p->data->schema;
     p->same_slots = mem_zero(raw->category_count + 1, sizeof *p->same_slots);
@@ -103,7 +104,7 @@ struct view *view_make(struct dataset *d, const struct encoder *c, bool give)
     struct encoding p = {.data = d, .encoder = c, .to = &v->rows, .tile_rows = TILE_ROWS};
     if (p.tile_rows >> v->rows.shift)
         p.tile_rows = UINT64_C(1) << v->rows.shift;
-    look_for_identities(&p);
+    find_identities(&p);
     threads_run((unsigned)((v->rows.count + p.tile_rows - 1) / p.tile_rows), encode_tile, &p);
     mem_free(p.same_slots);
     if (give)

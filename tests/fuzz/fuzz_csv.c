@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

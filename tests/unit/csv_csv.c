@@ -216,7 +216,7 @@ static void test_ask(void)
         return;
     }
     struct csv *c = csv_open(&comma, &path, 1, &e);
-    csv_ask(c, third_time);
+    csv_set_stop(c, third_time);
     ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,
        "a FIFO that nobody writes to is waited for until that is not wanted any more");
     csv_close(c);
@@ -234,7 +234,7 @@ static void test_ask(void)
     struct csv_block b;
     uint64_t bytes = 0;
     c = csv_open(&comma, &path, 1, &e);
-    csv_ask(c, third_time);
+    csv_set_stop(c, third_time);
     while (csv_next(c, &b, &e)) {
         bytes += b.size;
         csv_release(c, &b);
@@ -264,7 +264,7 @@ static void test_ask_long(void)
         asked = 0;
         struct csv_dialect d = {.delimiter = ',', .header = !widths};
         struct csv *c = csv_open(&d, &path, 1, &e);
-        csv_ask(c, third_time);
+        csv_set_stop(c, third_time);
         if (widths)
             csv_widths(c, 2, 3);
         ok(!csv_header(c, &names, &count, &e) && e.id == ERR_NONE && asked == 3,

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "csv/csv_room.h"
+#include "csv/csv_reader.h"
 #include "csv/scan.h"
 #include "tap.h"
 

@@ -1,0 +1,99 @@
+/* infer_survey.h - statistics of a file's columns, and the steps of infer_file. Private to infer*.c
+ * and cell_error.c. */
+#ifndef DNN_TABLE_INFER_SURVEY_H
+#define DNN_TABLE_INFER_SURVEY_H
+
+#include "table/infer.h"
+#include "table/leak.h"
+
+/* Texts that usually mean missing. The first INFER_ANYWHERE do in every column; the others only if
+ * the remaining cells are all numbers or all dates. */
+extern const char *const infer_missing_texts[];
+enum { INFER_NA = 1, INFER_ANYWHERE = 13, INFER_MISSING = 32 };
+
+/* distinct is exact up to here; less in wide files: INFER_HASHES for all columns */
+#define INFER_DISTINCT 1048576u
+#define INFER_HASHES ((size_t)1 << 26)
+#define INFER_TEXTS 1024u       /* distinct values kept as text, for labels */
+
+/* Numbers and dates in a form that dnn does not read; infer_form.c. */
+enum infer_form {
+    FORM_NONE,
+    FORM_NEARLY,   /* +1, .5, 5. */
+    FORM_PERCENT,  /* 12.3% */
+    FORM_BLANK,    /* " 484" */
+    FORM_COMMA,    /* 1,5 in a file with decimal points; set by infer_type.c */
+    FORM_POINT,    /* 1.5 in a file with decimal commas; set by infer_type.c */
+    FORM_GROUPED,  /* 1,234.5 */
+    FORM_CURRENCY, /* $12.34 */
+    FORM_DATE,     /* 12/31/2024 */
+    FORMS
+};
+
+/* Statistics of one column. */
+struct watch {
+    uint64_t cells;             /* all cells */
+    uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
+    int64_t absent_line[INFER_MISSING]; /* line of the first of each */
+    uint64_t given, given_seen; /* cells in the user's list; bits: which of its first 64 texts */
+    uint64_t whole, points, commas; /* numbers without and with a decimal point or comma */
+    uint64_t dates, day_numbers;    /* ISO dates; of `whole`: YYYYMMDD */
+    uint64_t times, months;         /* of dates: hh:mm alone, YYYY-MM */
+    uint64_t others;            /* not a number, a date or in the list */
+    uint64_t forms[FORMS];      /* of others: cells of each form */
+    int64_t other_line, point_line, comma_line; /* line of the first of each */
+    uint64_t words, bytes;      /* total of `others` */
+    uint64_t codes;             /* of others: two capital letters */
+    uint64_t odd_commas, odd_points; /* not three digits after the sign: no thousands */
+    bool steps;                 /* each whole number is the previous one + 1 */
+    bool rises, falls;          /* each whole number is larger, or smaller, than the previous one */
+    uint64_t padded, serials;   /* of `whole`: with a leading zero; with more digits than 2^53 */
+    char *pad;                  /* the first one with a leading zero */
+    double last, low, high, fraction; /* fraction: largest distance of a number from an integer */
+    double comma_low, comma_high;
+    char *example[5], *other;   /* first distinct cells; the first of `others` */
+    char *comma, *point;        /* the first of `commas`, of `points` */
+    uint64_t *hashes;           /* hash set of the distinct cells; 0: free */
+    size_t places, distinct, most;
+    bool capped;
+    struct vocab *texts;        /* up to INFER_TEXTS values in order of arrival, with counts */
+    uint64_t *text_counts;
+    uint32_t *sample_hash;      /* [sample_most] of the sampled rows; NULL without a target */
+    float *sample_number;
+};
+
+struct survey {
+    struct csv_dialect dialect;
+    const char *const *names;   /* owned by csv */
+    size_t count;
+    struct watch *watches;
+    uint64_t rows;
+    const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
+    uint32_t sample_most, samples; /* samples of every sample_step-th row */
+    uint64_t sample_step;
+};
+
+/* infer_dialect.c: guesses delimiter and header from the first bytes. Values set in the request are
+ * kept. */
+bool infer_dialect(const struct infer_request *r, struct csv_dialect *d, struct err *e);
+/* Guesses the encoding of a file that is not valid UTF-8: cp1252, or latin1 if it has bytes that
+ * cp1252 lacks; utf-8 if most of its characters beyond ASCII are valid, so the others are
+ * damage. */
+bool infer_encoding(const char *path, int *encoding, struct err *e);
+/* infer_scan.c: reads the whole file once into s->watches. */
+bool infer_scan(const struct infer_request *r, struct csv *c, struct survey *s, struct err *e);
+void infer_scan_free(struct survey *s);
+/* infer_form.c: the form of a cell that is not a number or an ISO date. */
+int infer_form(const char *text, size_t length);
+/* Writes the reason for a column of such cells. cell: the first of them, or NULL. decimal: of the
+ * file. Returns the reason's kind (struct infer_column). */
+const char *infer_form_reason(int form, const char *cell, char decimal, char *out, size_t size);
+/* infer_name.c: reads a column's name: NAME_ID: an identifier (customerID); NAME_NUMBER: an
+ * identifier if its values are unique (order_no, account). */
+enum infer_name { NAME_OTHER, NAME_NUMBER, NAME_ID };
+int infer_name(const char *name);
+/* infer_type.c, infer_target.c: types, missing texts, decimal sign; then the task. */
+void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
+void infer_target(const struct survey *s, size_t target, struct infer *i);
+
+#endif
