@@ -1,5 +1,5 @@
-/* csv.c - files one after the other as blocks of whole records (their bytes: csv_bytes.c). The
- * bytes behind the last whole record of a block are carried over to the next one. */
+/* csv.c - reads files in order as blocks of whole records (bytes: csv_bytes.c). Bytes after the
+ * last whole record of a block move to the next block. */
 #include "csv/csv.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static struct csv_buffer *new_buffer(struct csv *c, size_t room)
     return b;
 }
 
-/* Buffers of the usual size are kept; the large one of a long record is not. */
+/* Keeps a buffer of the usual size for reuse; frees the large one of a long record. */
 static void keep_buffer(struct csv *c, struct csv_buffer *b)
 {
     if (b && b->room == CSV_BLOCK_BYTES) {
@@ -69,7 +69,7 @@ static void keep_buffer(struct csv *c, struct csv_buffer *b)
 
 /* --- files --- */
 
-/* The first block, or as much of a live file as tells how its lines end. */
+/* Reads the first block; of a live file, enough to detect the line ends. */
 static bool read_first(struct csv *c, struct err *e)
 {
     for (bool sure;;) {
@@ -155,7 +155,7 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
     return n->numbers || n->unnamed || n->first != n->second || n->unseen;
 }
 
-/* The next record does not end within the limit. */
+/* Sets the error of a record above the limit. Returns false. */
 static bool say_too_long(const struct csv *c, struct err *e)
 {
     bool lines = memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used);
@@ -165,7 +165,7 @@ static bool say_too_long(const struct csv *c, struct err *e)
                              : "is this a text file with line ends? a cell has at most 1 MiB");
 }
 
-/* The pending bytes with at least one whole record in front; *size: where the block ends. */
+/* Fills the pending bytes until they hold a whole record. *size: end of the block. */
 static bool next_cut(struct csv *c, size_t *size, struct err *e)
 {
     for (size_t room = c->block;;) {
@@ -189,7 +189,7 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
     }
 }
 
-/* The first bytes of what is pending, as memory of their own. */
+/* Splits the first `size` pending bytes off into a buffer of their own. */
 static struct csv_buffer *detach_pending(struct csv *c, size_t size)
 {
     struct csv_buffer *given = c->pending, *other;

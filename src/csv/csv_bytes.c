@@ -1,5 +1,5 @@
-/* csv_bytes.c - the bytes of the open file: its head, looked at before it is decoded, the text in
- * UTF-8, and of a live file what is there rather than what is wanted. */
+/* csv_bytes.c - reads the bytes of the open file: the head before decoding, then text in UTF-8. A
+ * live file returns the bytes that have arrived. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,11 +7,11 @@
 #include "csv/csv_reader.h"
 #include "csv/scan.h"
 
-#define SOON_MS 2         /* a writer that is at work has its next bytes ready by then */
-#define AGAIN_MS 50       /* while it waits, who is told so looks around this often */
-#define GATHERING_S 0.010 /* but one that never pauses for longer is not waited for, either */
+#define SOON_MS 2         /* an active writer has its next bytes ready by then */
+#define AGAIN_MS 50       /* interval of polls while waiting */
+#define GATHERING_S 0.010 /* longest time of collecting from an active writer */
 
-/* All that there is room for, of what comes as somebody writes it. */
+/* Fills `room` from a pipe, and polls c->stop while it waits. False without an error: stopped. */
 static bool read_polling(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     for (size_t more = 1; more && *got < room; *got += more) {
@@ -24,7 +24,7 @@ static bool read_polling(struct csv *c, char *to, size_t room, size_t *got, stru
     return true;
 }
 
-/* From the file itself. *got < room at its end only; of a live one, *got == 0. */
+/* Reads from the file. *got < room only at its end; of a live file the end is *got == 0. */
 static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     *got = 0;
@@ -34,12 +34,12 @@ static bool read_file(struct csv *c, char *to, size_t room, size_t *got, struct 
     if (polls ? !read_polling(c, to, room, got, e)
              : !(csv_is_live(c) ? file_read_some : file_read)(&c->file, to, room, got, e))
         return false;
-    c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin anew */
+    c->drained = csv_is_live(c) && *got == 0; /* a terminal would begin again */
     c->bytes += *got;
     return true;
 }
 
-/* Raw bytes of the open file: those looked at first, then the rest. */
+/* Reads raw bytes: first those in c->head, then the file. */
 static bool read_raw(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     size_t from_head = c->head_used - c->head_at, more = 0;
@@ -71,7 +71,7 @@ bool csv_looks_utf8(const struct csv *c)
     return c->utf8.sequences && !c->utf8.broken && !c->utf8.expected;
 }
 
-/* Bytes in UTF-8: decoded piece by piece. */
+/* Reads text in UTF-8, decoded piece by piece. */
 static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct err *e)
 {
     if (!c->convert)
@@ -102,14 +102,14 @@ static bool read_text(struct csv *c, char *to, size_t room, size_t *got, struct 
     return true;
 }
 
-/* Are there bytes, or the end, within that time? */
+/* True if bytes or the end arrive within the time. */
 static bool is_ready(const struct csv *c, int milliseconds)
 {
     return c->drained || c->head_at < c->head_used || c->converted_at < c->converted.length ||
            file_ready(&c->file, milliseconds);
 }
 
-/* What is there, and what comes soon behind it: fewer and larger blocks. */
+/* Reads the bytes that have arrived and those that follow soon: fewer and larger blocks. */
 static bool fill_live(struct csv *c, size_t room, struct err *e)
 {
     double until = clock_now() + GATHERING_S;
@@ -150,8 +150,8 @@ bool csv_fill(struct csv *c, size_t room, struct err *e)
         return false;
     c->pending_used += got;
     c->ended = got < want;
-    /* said before the last block is parsed: a file that was cut ends in half a row, which is not
-     * what is wrong with it */
+    /* check before the last block is parsed: a truncated file ends in half a row, and the row is
+     * not the error */
     return !c->ended || file_unchanged(&c->file, e);
 }
 
@@ -173,7 +173,7 @@ bool csv_head_read(struct csv *c, struct err *e)
         if (!read_file(c, c->head + c->head_used, sizeof c->head - c->head_used, &got, e))
             return false;
         c->head_used += got;
-        c->head_at = c->head_used; /* nothing is to be had from it yet */
+        c->head_at = c->head_used; /* no bytes to read from it yet */
     } while (csv_is_live(c) && got && c->head_used < sizeof c->head &&
              (!memchr(c->head, '\n', c->head_used) || memchr(c->head, '\0', c->head_used)));
     return true;

@@ -1,5 +1,5 @@
-/* csv_cells.c - one block to cells: bytes that are no text are looked for first, then the fast
- * reader is asked, then libcsv. Also places for messages. */
+/* csv_cells.c - parses a block: checks that its bytes are text, then scan.c, then libcsv. Also
+ * finds places for messages. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "csv/csv_reader.h"
 #include "csv/scan.h"
 
-/* The first byte that is not text: NUL or not UTF-8; size when there is none. */
+/* Finds the first byte that is a NUL or invalid UTF-8; size: none. */
 static size_t first_foreign(const struct csv_block *b)
 {
     size_t from = b->valid < b->size ? b->valid : b->size;
@@ -26,15 +26,16 @@ static bool parse(const struct csv_dialect *d, const struct csv_block *b, size_t
            libcsv_parse(d, b, columns, out, &e);
 }
 
-/* Behind the line end that follows `at`. */
+/* Returns the start of the line after `at`. */
 static size_t line_end(const struct csv_block *b, size_t at)
 {
     const char *p = memchr(b->bytes + at, b->cr ? '\r' : '\n', b->size - at);
     return p ? (size_t)(p - b->bytes) + 1 : b->size;
 }
 
-/* Where to go on: a bad quote spoils its record's first line, anything else the whole record, whose
- * end the quotes tell. The cutter of blocks goes by the same rule. */
+/* Finds the place to continue after an error. A wrong quote makes the first line of its record
+ * bad; other errors make the whole record bad, up to its end outside quotes. cut.c uses the same
+ * rule. */
 static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
                         const struct csv_cells *c)
 {
@@ -44,7 +45,7 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
     return from + cut_find(d, b->cr, b->bytes + from, b->size - from, 1, true);
 }
 
-/* A byte that the encoding does not have: not UTF-8, or one that the converter passed on. */
+/* Sets the error of a byte that is invalid in the encoding. */
 static void say_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
                          int64_t line, int64_t column, struct err *e)
 {
@@ -63,7 +64,7 @@ static void say_encoding(const struct csv_dialect *d, unsigned byte, const struc
     }
 }
 
-/* The error of a byte that is no text, in the record that begins at `record`. */
+/* Sets the error of a bad byte in the record that begins at `record`. */
 static void say_foreign(const struct csv_block *b, size_t record, size_t at, struct csv_cells *out)
 {
     struct err *e = &out->error;
@@ -71,7 +72,7 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
     int64_t line = b->first_line, column = 1;
     for (size_t i = 0; i < at; i++) {
         bool counts = out->dialect.encoding == ENCODING_UTF8 || (b->bytes[i] & 0xC0) != 0x80;
-        column = b->bytes[i] == end ? 1 : column + counts; /* of the file's bytes */
+        column = b->bytes[i] == end ? 1 : column + counts; /* counted in the file's bytes */
         line += b->bytes[i] == end;
     }
     unsigned byte = (unsigned char)b->bytes[at];
@@ -91,14 +92,14 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
     out->error_offset = record;
 }
 
-/* Where the record begins in which the parsed bytes, a beginning of b, break off. A record that has
- * not ended is taken back, and so is a blank line. */
+/* Finds the start of the record in which the parsed bytes end. Drops an unfinished record and a
+ * blank line. */
 static size_t broken_record(const struct csv_block *b, size_t size, size_t columns,
                             struct csv_cells *out)
 {
     char end = b->cr ? '\r' : '\n';
     if (size == 0 || b->bytes[size - 1] == end) {
-        /* the line end may stand inside quotes: then the parser has said so, and we are not here */
+        /* not a quoted line end: the parser would have reported it */
         return size;
     }
     if (out->record_count) {
@@ -125,7 +126,7 @@ bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, siz
     out->dialect = *d;
     bool good = parse(d, &before, columns, out);
     if (foreign < b->size && (good || out->error.id == ERR_CSV_UNTERMINATED)) {
-        /* a quote that does not end may end behind the foreign byte, as far as we know */
+        /* an open quote may close after the bad byte */
         size_t record = good ? broken_record(b, foreign, columns, out) : (size_t)out->error_offset;
         say_foreign(b, record, foreign, out);
         good = false;

@@ -1,4 +1,4 @@
-/* csv_header.c - the names of columns: read once, checked, and compared in later files. */
+/* csv_header.c - reads and checks the names of columns, and compares those of later files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const char *delimiter_name(char c)
     return "?";
 }
 
-/* Which other delimiter stands how often; `best` 0: none. */
+/* Counts of other delimiters; `best` 0: none. */
 struct others {
     size_t count[sizeof delimiters];
     char best;
@@ -41,7 +41,7 @@ static void find_best(struct others *o)
         }
 }
 
-/* Never guessed, but said. */
+/* Suggests another delimiter; the reader never guesses one. */
 static bool say_delimiter(const struct csv_dialect *d, const char *path, int64_t line, char best,
                           const char *text, size_t length, struct err *e)
 {
@@ -78,9 +78,9 @@ bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
            say_delimiter(d, b->path, r->line, o.best, cell->text, cell->length, e);
 }
 
-/* Where a line of quoted cells has another delimiter, its second cell is text behind the closing
- * quote of the first: the quotes are sound, and that error would mislead. Takes its place when the
- * line has the other delimiter alone outside of its quotes. */
+/* In a line of quoted cells with another delimiter, text follows the first closing quote. The error
+ * of the quote would mislead. If the line has only the other delimiter outside quotes, the error
+ * names the delimiter. */
 static void check_quoted(const struct csv_dialect *d, const struct csv_block *b, struct err *e)
 {
     struct others o = {.best = 0};
@@ -117,7 +117,7 @@ static unsigned char fold(char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Upper and lower case, and blanks, do not count. */
+/* Compares without case and blanks. */
 static int compare_folded(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -137,7 +137,7 @@ static int compare_names(const void *a, const void *b, const void *context)
     return o->folded ? compare_folded(x, y) : strcmp(x, y);
 }
 
-/* The first column, in file order, whose name stood before. */
+/* Finds the first column, in file order, whose name is a duplicate. */
 static bool find_equal(struct csv *c, bool folded, size_t *first, size_t *second)
 {
     struct name_order o = {c->names, folded};
@@ -183,15 +183,15 @@ static bool header_help(const struct csv *c, bool data, struct err *e, const cha
                                                          : "give --no-header and --columns a,b,c");
 }
 
-/* Programs that write a table with the numbers of its rows leave that column, the first, without a
- * name. It is called as without a header. */
+/* True for the column of row numbers that some programs write first, without a name. It gets the
+ * name c1. */
 static bool is_index(const struct csv_cells *cells, uint32_t i)
 {
     return i == 0 && !cells->cells[0].length && cells->records[0].cells > 1 &&
            cells->cells[1].length;
 }
 
-/* "sep=;" as spreadsheets write it before the header; the delimiter may be the reader's own. */
+/* True for the line "sep=;" of spreadsheets. The delimiter may be the reader's own. */
 static bool is_sep_line(const struct csv_cells *cells)
 {
     const struct csv_cell *first = cells->cells;
@@ -201,7 +201,7 @@ static bool is_sep_line(const struct csv_cells *cells)
             (count == 2 && first->length == 4 && cells->cells[1].length == 0));
 }
 
-/* --- characters that a name seems not to have --- */
+/* --- invisible characters in names --- */
 
 bool csv_is_blank(unsigned character)
 {
@@ -210,7 +210,7 @@ bool csv_is_blank(unsigned character)
            character == 0x205F || character == 0x3000;
 }
 
-/* Joiners and the marks of other scripts are not among them: words are written with those. */
+/* Joiners and marks of other scripts are visible: words use them. */
 static bool is_unseen(unsigned character)
 {
     return character == 0xAD || character == 0x200B || character == 0x2028 ||
@@ -219,8 +219,8 @@ static bool is_unseen(unsigned character)
            character == 0x3164 || character == 0xFEFF;
 }
 
-/* The first such character of a name in valid UTF-8, all of which have two or three bytes; 0: it
- * has none. */
+/* Finds the first invisible character of a name in valid UTF-8, two or three bytes long; 0:
+ * none. */
 static unsigned unseen_in(const char *name)
 {
     for (const unsigned char *at = (const unsigned char *)name; *at; at++) {
@@ -296,7 +296,7 @@ static bool check_names(struct csv *c, const struct csv_block *b, const struct c
     return true;
 }
 
-/* A later file has the columns of the first. */
+/* Checks that a later file has the columns of the first. */
 static bool same_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                        struct err *e)
 {
@@ -330,7 +330,7 @@ struct csv_name csv_numbered(size_t i)
     return name;
 }
 
-/* Names made of the first record; checked when it is a header. */
+/* Sets the names from the first record; checks them if it is a header. */
 static bool set_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                        struct err *e)
 {
@@ -357,8 +357,8 @@ static bool empty(const struct csv *c, struct err *e)
                   c->dialect.header ? "header line" : "row");
 }
 
-/* The next record that is not blank, whole; `from`: in the pending bytes. Blank lines stand before
- * it. *size 0: it does not end within the longest, or there is none. */
+/* Finds the next record that is not blank, with the blank lines before it. `from`: in the pending
+ * bytes. *size 0: it is too long, or there is none. */
 static bool next_record(struct csv *c, size_t from, size_t *size, struct err *e)
 {
     for (size_t room = c->block;;) {
@@ -384,10 +384,10 @@ static bool next_record(struct csv *c, size_t from, size_t *size, struct err *e)
 static bool first_record(struct csv *c, size_t *size, struct err *e)
 {
     if (!next_record(c, 0, size, e))
-        return false; /* who is asked may have ended it: without an error */
+        return false; /* c->stop may have ended it: no error */
     if (*size || c->ended)
         return true;
-    /* a quote that never ends is reported by the parser, at its place */
+    /* the parser reports an open quote at its place */
     if (memchr(c->pending->bytes, '"', c->pending_used) && !c->dialect.tsv &&
         memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used)) {
         *size = c->pending_used;
@@ -398,8 +398,7 @@ static bool first_record(struct csv *c, size_t *size, struct err *e)
                        "columns there are, so it is no bad row to leave out");
 }
 
-/* The cells of the first row that has as many as rows have; `most` when there is none, or when
- * nothing else can be. */
+/* Finds the width of the first row with a valid number of cells; `most` if there is none. */
 static bool find_width(struct csv *c, size_t *width, struct err *e)
 {
     struct csv_cells cells = {0};
@@ -410,7 +409,7 @@ static bool find_width(struct csv *c, size_t *width, struct err *e)
         read = next_record(c, from, &size, e);
         if (!read)
             break;
-        struct err unread = {0}; /* told when its turn comes */
+        struct err unread = {0}; /* reported when the record is read */
         struct csv_block b = {.bytes = c->pending->bytes + from, .size = size, .cr = c->cr};
         bool good = csv_cells_parse(&c->dialect, &b, 0, &cells, &unread);
         any = any || !good || cells.record_count || (size == 0 && !c->ended);
@@ -440,7 +439,7 @@ bool csv_header_read(struct csv *c, struct err *e)
 {
     struct csv_cells cells = {0};
     size_t size;
-    if (c->most) /* every row of a later file is judged by itself, too */
+    if (c->most) /* rows of later files are checked one by one, too */
         return c->names || set_width(c, e);
     if (!first_record(c, &size, e))
         return false;

@@ -1,7 +1,7 @@
-/* csv_libcsv.c - the referee: libcsv in strict mode, fed piece by piece so that every error has its
- * place. Each piece ends before a byte that may end a cell; between two pieces the parser's own
- * state says whether the cell is quoted, and whether a line end is one. After an error csv_fini is
- * not called: it would hand out half a row. */
+/* csv_libcsv.c - the reference parser: libcsv in strict mode, fed in pieces so that every error has
+ * its place. Each piece ends before a byte that may end a cell. Between pieces the parser's state
+ * tells whether the cell is quoted and whether a line end is. After an error csv_fini is not
+ * called: it would return half a row. */
 #include <csv.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "csv/csv_reader.h"
 
-/* libcsv's pstate, in its order. */
+/* States of libcsv's pstate, in its order. */
 enum { ROW_NOT_BEGUN, CELL_NOT_BEGUN, CELL_BEGUN, CELL_MIGHT_HAVE_ENDED };
 
 struct reading {
@@ -18,11 +18,11 @@ struct reading {
     size_t columns;
     struct csv_cells *out;
     struct csv_parser parser;
-    bool quoted; /* the cell that ends now */
+    bool quoted; /* the current cell is quoted */
     size_t used; /* of out->unescaped */
-    size_t at, record; /* bytes read, where the record begins */
+    size_t at, record; /* bytes read; start of the record */
     size_t first_cell;
-    size_t quote; /* where the last quote opened */
+    size_t quote; /* place of the last opening quote */
     int64_t line, record_line, quote_line;
 };
 
@@ -63,7 +63,7 @@ static void on_row(int end, void *context)
     r->first_cell = out->cell_count;
 }
 
-/* A line without anything: libcsv says nothing about it. */
+/* Handles an empty line, which libcsv does not report. */
 static void blank_line(struct reading *r)
 {
     if (r->columns != 1) {
@@ -89,7 +89,7 @@ static int64_t column_of(const struct reading *r, size_t offset)
     return (int64_t)(offset - from) + 1;
 }
 
-/* The error of the record that is being read; its cells so far are dropped. */
+/* Sets the error of the current record and drops its cells. */
 static __attribute__((format(printf, 5, 6))) bool
 bad(struct reading *r, enum err_id id, int64_t line, size_t offset, const char *format, ...)
 {
@@ -112,7 +112,8 @@ bad(struct reading *r, enum err_id id, int64_t line, size_t offset, const char *
 
 static bool stray_quote(struct reading *r)
 {
-    if (r->parser.quoted && r->quote_line < r->line) { /* the sound quote is mostly the second */
+    if (r->parser.quoted && r->quote_line < r->line) { /* usually the second quote is the valid
+                                                        * one */
         bad(r, ERR_CSV_QUOTE, r->quote_line, r->quote,
             "text follows the closing quote of the cell that opens here, at line %lld, byte %lld",
             (long long)r->line, (long long)column_of(r, r->at));
@@ -127,7 +128,7 @@ static bool stray_quote(struct reading *r)
     return err_help(&r->out->error, "write the cell in quotes, and a quote inside it twice: \"\"");
 }
 
-/* Hands bytes to libcsv; false with the error set when it refuses one. */
+/* Feeds bytes to libcsv. False and an error if it refuses one. */
 static bool feed(struct reading *r, size_t count)
 {
     const char *from = r->b->bytes + r->at;
@@ -139,7 +140,7 @@ static bool feed(struct reading *r, size_t count)
     return true;
 }
 
-/* The piece before the next byte that may end a cell. */
+/* Finds the end of the piece: the next byte that may end a cell. */
 static bool feed_piece(struct reading *r)
 {
     const char *bytes = r->b->bytes;
@@ -157,7 +158,7 @@ static bool feed_piece(struct reading *r)
     }
     if (!feed(r, end - from))
         return false;
-    if (r->parser.entry_pos > CSV_MOST_FIELD) { /* told where the field begins */
+    if (r->parser.entry_pos > CSV_MOST_FIELD) { /* reported at the field's beginning */
         bool quoted = r->parser.quoted != 0;
         bad(r, ERR_CSV_LIMIT, quoted ? r->quote_line : r->line,
             quoted ? r->quote : r->at - r->parser.entry_pos, "a field is longer than %zu bytes",
@@ -167,7 +168,7 @@ static bool feed_piece(struct reading *r)
     return true;
 }
 
-/* A carriage return or line feed outside quotes that ends no line. */
+/* True for a CR or LF outside quotes that does not end a line. */
 static bool stray_cr(struct reading *r)
 {
     if (r->b->cr) {
@@ -179,7 +180,7 @@ static bool stray_cr(struct reading *r)
     return err_help(&r->out->error, "remove it, or quote the cell that it belongs to");
 }
 
-/* The byte that may end a cell: the delimiter, or a line end (CRLF as one). */
+/* Feeds the byte that may end a cell: the delimiter or a line end (CRLF as one). */
 static bool feed_end(struct reading *r)
 {
     const char *bytes = r->b->bytes;
@@ -223,7 +224,7 @@ static bool finish(struct reading *r)
     }
     r->quoted = r->parser.quoted != 0;
     if (r->parser.pstate == ROW_NOT_BEGUN) {
-        if (r->record < r->at) /* blanks only, and no line end */
+        if (r->record < r->at) /* blanks only, no line end */
             blank_line(r);
         return true;
     }

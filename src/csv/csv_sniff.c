@@ -1,5 +1,5 @@
-/* csv_sniff.c - files that are not CSV at all, known by their first bytes, with the way to make CSV
- * of them. */
+/* csv_sniff.c - detects other file formats by their first bytes, and tells how to convert them to
+ * CSV. */
 #include <string.h>
 
 #include "csv/csv_reader.h"
@@ -50,7 +50,7 @@ static bool contains(const char *bytes, size_t length, const char *word)
 
 static bool is_binary(const struct csv *c, const char *path, struct err *e)
 {
-    static const char model[] = "{\"__metadata__\""; /* behind eight bytes of its length */
+    static const char model[] = "{\"__metadata__\""; /* after its length, eight bytes */
     if (c->head_used >= 8 + sizeof model && !memcmp(c->head + 8, model, sizeof model - 1)) {
         err_at(e, ERR_CSV_BINARY, path, 0, 0, "is not CSV but a model");
         return !err_help(e, "the data are wanted here: a CSV file");
@@ -70,7 +70,8 @@ static bool is_binary(const struct csv *c, const char *path, struct err *e)
     return false;
 }
 
-/* UTF-16 or 32 by its mark, or by zero bytes where ASCII text has them. */
+/* Detects UTF-16 and UTF-32 by the byte-order mark, or by the places of zero bytes in ASCII
+ * text. */
 static const char *wide_text(const char *bytes, size_t length)
 {
     static const struct {
@@ -87,7 +88,7 @@ static const char *wide_text(const char *bytes, size_t length)
     size_t zeros[4] = {0}, groups = (length < 256 ? length : 256) / 4;
     for (size_t i = 0; i < 4 * groups; i++)
         zeros[i % 4] += bytes[i] == 0;
-    /* nearly all of a group's zeros in their place, and none where the letters are */
+    /* nearly all zeros in their place, none at the letters' place */
     size_t most = groups - groups / 4;
     if (groups == 0)
         return NULL;
@@ -138,7 +139,7 @@ bool csv_sniff(const struct csv *c, const char *path, size_t *skip, struct err *
 
 bool csv_sniff_cr(const struct csv *c, const char *bytes, size_t size, bool *sure)
 {
-    /* begins: a quote opens a cell here, or is the second of a pair */
+    /* begins: the quote opens a cell, or is the second of a pair */
     bool inside = false, cr = false, begins = true;
     *sure = false;
     for (size_t i = 0; i < size; i++) {

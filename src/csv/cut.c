@@ -1,4 +1,4 @@
-/* cut.c - where quotes stand wrong, where records end, and so where a block may end. */
+/* cut.c - finds misplaced quotes, ends of records, and the end of a block. */
 #include <string.h>
 
 #include "csv/scan.h"
@@ -13,8 +13,8 @@ static bool ends_cell(const struct csv_dialect *d, char c)
     return c == d->delimiter || c == '\n' || c == '\r';
 }
 
-/* A quote with blanks beside it: behind the blanks there must be the end of a cell, or the end of
- * the bytes. */
+/* True if a quote with blanks beside it is valid: after the blanks is the end of a cell or of the
+ * bytes. */
 static bool opens_cell(const struct csv_dialect *d, const char *bytes, size_t at)
 {
     while (at && is_blank(d, bytes[at - 1]))
@@ -60,14 +60,14 @@ struct walk {
     char end;
     const char *bytes;
     size_t size, most;
-    size_t cut; /* the best answer so far */
-    size_t any; /* the last end of a record, whatever was found wrong behind it */
-    bool reasons;  /* no cut between a bad record's line and the quote that makes it one */
-    size_t reason; /* behind that quote */
-    size_t record; /* where the record begins that is being read */
+    size_t cut; /* best result so far */
+    size_t any; /* last end of a record, even if an error follows */
+    bool reasons;  /* no cut between a bad record's line and the quote that explains it */
+    size_t reason; /* first byte after that quote */
+    size_t record; /* start of the current record */
 };
 
-/* A record ends before `next`. False: nothing better can come. */
+/* A record ends before `next`. False: the result is final. */
 static bool ends(struct walk *w, size_t next)
 {
     if (next > w->most && w->cut)
@@ -78,7 +78,7 @@ static bool ends(struct walk *w, size_t next)
     return next < w->most || !w->cut;
 }
 
-/* Behind the first line end from `at` on, 0 when there is none. */
+/* Returns the start of the line after `at`, 0 if there is none. */
 static size_t line_end(const struct walk *w, size_t at)
 {
     const char *p = memchr(w->bytes + at, w->end, w->size - at);
@@ -87,12 +87,12 @@ static size_t line_end(const struct walk *w, size_t at)
 
 enum walked { WALK_DONE, WALK_BAD, WALK_OPEN };
 
-/* Reads on from w->record until the answer stands, a quote stands wrong, or the bytes end. */
+/* Continues at w->record until the result is final, a quote is misplaced, or the bytes end. */
 static enum walked walk(struct walk *w)
 {
     uint64_t carry = 0;
     struct scan_masks m[SCAN_WINDOW];
-    /* a bad record is left behind by starting afresh: quotes see no neighbour before w->record */
+    /* restart after a bad record: ignore the quotes before w->record */
     const char *bytes = w->bytes + w->record;
     size_t start = w->record, size = w->size - start;
     for (size_t at = 0, blocks; at < size; at += 64 * blocks) {
@@ -144,8 +144,7 @@ static size_t find(const struct csv_dialect *d, bool cr, const char *bytes, size
     }
     for (;;) {
         enum walked how = walk(&w);
-        /* A quote that is never closed is a bad record only when it is known that nothing closes
-         * it. */
+        /* An open quote makes a bad record only if nothing can close it. */
         bool bad = how == WALK_BAD || (how == WALK_OPEN && !w.cut && last);
         size_t next = bad ? line_end(&w, w.record) : 0;
         if (!next || !ends(&w, next))

@@ -1,5 +1,5 @@
-/* date.c - days are counted from 0000-03-01, so that the leap day is the last of its year and
- * months follow one rule. */
+/* date.c - counts days from 0000-03-01: the leap day is then the last day of its year, and one rule
+ * fits all months. */
 #include "csv/date.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #define DAY 86400
 
-/* A cursor over the text: each reader moves it on, or fails and leaves it anywhere. */
+/* A position in the text. A function that fails may leave it anywhere. */
 struct cursor {
     const char *at, *end;
 };
@@ -44,8 +44,8 @@ static int days_of_month(int year, int month)
     return month == 2 && is_leap(year) ? 29 : days[month - 1];
 }
 
-/* Days from 1970-01-01. A month's first day lies (153 m + 2) / 5 days behind March 1st, m = 0 for
- * March. */
+/* Days since 1970-01-01. The first day of month m is (153 m + 2) / 5 days after March 1st; March is
+ * 0. */
 static int64_t days_from_date(int year, int month, int day)
 {
     int64_t y = month > 2 ? year : year - 1;
@@ -64,7 +64,7 @@ static bool read_date(struct cursor *c, int64_t *days)
         c->at++;
     if (!read_digits(c, 2, &month))
         return false;
-    if (separator == '-' && c->at == c->end) /* a month alone is its first day */
+    if (separator == '-' && c->at == c->end) /* a month without a day: its first day */
         day = 1;
     else if ((separator && !parse_char(c, separator)) || !read_digits(c, 2, &day))
         return false;
@@ -91,7 +91,8 @@ static bool read_offset(struct cursor *c, int *seconds)
     return true;
 }
 
-/* hh:mm[:ss[.digits]] and an offset: seconds of the day in UTC, which may lie outside it. */
+/* Parses hh:mm[:ss[.digits]] and an offset. Seconds of the day in UTC; may be negative or above a
+ * day. */
 static bool read_time(struct cursor *c, double *seconds)
 {
     int hour, minute, second = 0, offset;
@@ -125,7 +126,7 @@ bool date_parse(const char *text, size_t length, double *seconds)
     int64_t days;
     double time = 0;
     bool marked = length > 0 && (text[0] == 'T' || text[0] == 't');
-    if (marked || (length > 2 && text[2] == ':')) { /* a time of day alone */
+    if (marked || (length > 2 && text[2] == ':')) { /* a time without a date */
         c.at += marked;
         if (!read_time(&c, seconds) || c.at != c.end)
             return false;
@@ -145,7 +146,7 @@ bool date_parse(const char *text, size_t length, double *seconds)
     return true;
 }
 
-/* The day of the year from 0, and the days of that year, of a day counted from 1970-01-01. */
+/* Computes the day of the year from 0, and the days of that year. days: since 1970-01-01. */
 static int64_t day_of_year(int64_t days, int64_t *of)
 {
     int64_t since = days + 719468; /* from 0000-03-01 */

@@ -1,7 +1,6 @@
-/* number.c - three roads to the same double. A cell of at most 16 bytes without an exponent is
- * taken as two words of eight digits, without a loop (most cells). Others are read digit by digit;
- * the first 19 digits decide by Clinger's exact division or by the product of Eisel and Lemire;
- * what neither decides goes to strtod. */
+/* number.c - three methods, one result. Up to 16 bytes without an exponent: two words of eight
+ * digits, without a loop (most cells). Others: the first 19 digits by Clinger's exact division or
+ * the product of Eisel and Lemire. Undecided cases: strtod. */
 #include "csv/number.h"
 
 #include <errno.h>
@@ -16,12 +15,12 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Half way between the largest float and the next power of two: this and more rounds to infinity.
- * */
+/* Midpoint of the largest float and the next power of two: this and larger numbers round to
+ * infinity. */
 #define FLOAT_BEYOND 0x1.ffffffp127
-#define DIGITS_MOST 19 /* that always fit 64 bits */
+#define DIGITS_MOST 19 /* always fit 64 bits */
 
-/* w * 10^q rounded to the nearest double, ties to even; w is not 0. False: undecided, or beyond the
+/* Rounds w * 10^q to the nearest double, ties to even; w is not 0. False: undecided, or outside the
  * table. */
 static bool eisel_lemire(uint64_t w, int64_t q, double *value)
 {
@@ -32,7 +31,7 @@ static bool eisel_lemire(uint64_t w, int64_t q, double *value)
     const uint64_t *power = power_of_five[q - POWER_LOW];
     wide product = (wide)w * power[0];
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
-    if ((high & 0x1FF) == 0x1FF) { /* the power's lower half may carry into the bits that count */
+    if ((high & 0x1FF) == 0x1FF) { /* the power's lower half may carry into the result */
         uint64_t more = (uint64_t)((wide)w * power[1] >> 64);
         low += more;
         high += low < more;
@@ -40,12 +39,12 @@ static bool eisel_lemire(uint64_t w, int64_t q, double *value)
     if (low == UINT64_MAX && (q < -27 || q > 55))
         return false;
     int top = (int)(high >> 63), shift = top + 9;
-    uint64_t mantissa = high >> shift; /* 54 bits: 53 and one to round by */
+    uint64_t mantissa = high >> shift; /* 54 bits: 53 and one to round */
     /* floor(q * log2(5)) + q: the binary exponent of 10^q */
     int64_t exponent = (q * 217706 >> 16) + 63 + top - zeros + 1023;
     if (exponent <= 0 || exponent >= 2046)
         return false;
-    /* exactly half way, and even below: round down */
+    /* a tie with an even result: round down */
     if (low <= 1 && q >= -4 && q <= 23 && (mantissa & 3) == 1 && mantissa << shift == high)
         mantissa &= ~UINT64_C(1);
     mantissa = (mantissa + (mantissa & 1)) >> 1;
@@ -58,7 +57,7 @@ static bool eisel_lemire(uint64_t w, int64_t q, double *value)
     return true;
 }
 
-/* The C library's answer for a cell that fits the grammar. The locale is always "C". */
+/* Parses with strtod. The locale is always "C". */
 static double library(const char *text, size_t length, char decimal)
 {
     char small[128], *copy = length < sizeof small ? small : mem_alloc(length + 1, 1);
@@ -82,11 +81,11 @@ static inline bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits of a number as they are read. */
+/* State while reading digits. */
 struct digits {
     uint64_t w; /* the first DIGITS_MOST significant digits */
-    size_t significant; /* all of them, without leading zeros */
-    bool dropped; /* one that is not 0 did not fit w */
+    size_t significant; /* all digits without leading zeros */
+    bool dropped; /* a digit other than 0 did not fit w */
 };
 
 static const char *read_digits(struct digits *d, const char *at, const char *end)
@@ -98,7 +97,7 @@ static const char *read_digits(struct digits *d, const char *at, const char *end
         d->w = d->w * 100000000 + number_eight_digits(x);
         if (d->significant)
             d->significant += 8;
-        else if (x) /* leading zeros do not count: the first byte that is not 0 does */
+        else if (x) /* skip leading zeros: find the first byte that is not 0 */
             d->significant = 8 - (size_t)__builtin_ctzll(x) / 8;
         at += 8;
     }
@@ -115,7 +114,7 @@ static const char *read_digits(struct digits *d, const char *at, const char *end
     return at;
 }
 
-/* Reads an exponent behind its e; NULL when it is none. Saturates far beyond any double. */
+/* Reads an exponent after its e; NULL: invalid. Saturates beyond the range of doubles. */
 static const char *read_exponent(const char *at, const char *end, int64_t *exponent)
 {
     bool minus = at < end && *at == '-';

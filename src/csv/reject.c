@@ -1,4 +1,4 @@
-/* reject.c - the rows that could not be read, as a CSV file of its own. */
+/* reject.c - writes the rejected rows as a CSV file. */
 #include "csv/reject.h"
 
 #include <string.h>
@@ -25,8 +25,8 @@ struct reject *reject_open(const char *path, bool files, struct err *e)
     return NULL;
 }
 
-/* RFC 4180: quoted when a delimiter, quote or line end is inside, or a blank at an end, which
- * readers cut off. */
+/* Appends a field. Quoted (RFC 4180) if it contains a delimiter, quote or line end, or begins or
+ * ends with a blank, which readers trim. */
 static void append_field(struct text *line, const char *bytes, size_t length)
 {
     bool quote = length && (bytes[0] == ' ' || bytes[0] == '\t' || bytes[length - 1] == ' ' ||
@@ -46,8 +46,7 @@ static void append_field(struct text *line, const char *bytes, size_t length)
     text_char(line, '"');
 }
 
-/* At most so many bytes of more, without half a character at the end; all of them where they are
- * none. */
+/* Limits the length without cutting a UTF-8 character. Text that is not UTF-8 is cut anywhere. */
 static size_t whole_characters(const char *raw, size_t most)
 {
     size_t length = most;

@@ -1,32 +1,32 @@
-/* scan.c - the fast reader: delimiters and line ends outside quotes, by bit masks; one pass, no
- * copies but for cells with "" pairs. It refuses whatever is not plainly well formed, and then
- * libcsv finds the words for it. */
+/* scan.c - the fast parser: delimiters and line ends outside quotes by bit masks. One pass; only
+ * cells with "" pairs are copied. It refuses blocks that may have an error, and libcsv writes the
+ * message. */
 #include "csv/scan.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-/* What is carried from mask to mask. */
+/* State carried from mask to mask. */
 struct scan {
     const struct csv_dialect *d;
     const char *bytes;
     size_t size, columns;
     struct csv_cells *out;
-    char end; /* of a line */
-    uint64_t carry; /* all ones inside quotes */
+    char end; /* line end */
+    uint64_t carry; /* all ones: inside quotes */
     bool cr_before; /* the last byte was a CR outside quotes */
-    bool pairs; /* a "" stands in the window or in the part of the cell before it */
-    size_t cell, record; /* where they begin */
+    bool pairs; /* the window or the unfinished cell has a "" pair */
+    size_t cell, record; /* their first bytes */
     size_t first_cell;
     int64_t line, record_line;
     size_t unescaped;
-    uint64_t marks[SCAN_WINDOW]; /* of a plain window: its delimiters and line ends */
+    uint64_t marks[SCAN_WINDOW]; /* plain window: its delimiters and line ends */
     uint32_t mark_at[64 * SCAN_WINDOW + SCAN_PLACES_BEYOND];
 };
 
-/* Room for the cells and records of a window. The first one is a guess for the whole block: growing
- * copies. */
+/* Grows the arrays for the cells and records of a window. The first growth estimates the whole
+ * block, because growing copies. */
 static inline void make_room(struct csv_cells *c, size_t block_size)
 {
     const size_t most = 64 * SCAN_WINDOW + 1;
@@ -42,12 +42,12 @@ static inline void make_room(struct csv_cells *c, size_t block_size)
     }
 }
 
-/* The text of a quoted cell with "" pairs, each as one quote. */
+/* Copies a quoted cell, each "" pair as one quote. */
 static void unescape(struct scan *s, struct csv_cell *cell)
 {
     struct csv_cells *out = s->out;
     if (out->unescaped_room < s->size) {
-        /* no cell of this block points there yet: the first one asks for room for all */
+        /* no cell points there yet: allocate for all */
         mem_free(out->unescaped);
         out->unescaped = mem_alloc(s->size, 1);
         out->unescaped_room = s->size;
@@ -72,7 +72,7 @@ static bool is_blank(const struct csv_dialect *d, char c)
     return (c == ' ' || c == '\t') && c != d->delimiter;
 }
 
-/* A cell with a blank or a quote at an end. Its quotes stand right. */
+/* Trims a cell that begins or ends with a blank or quote. The quotes are valid. */
 static __attribute__((noinline)) void uncommon_cell(struct scan *s, struct csv_cell *cell)
 {
     const char *text = cell->text, *end = text + cell->length;
@@ -97,13 +97,13 @@ static inline void append_cell(struct scan *s, struct csv_cell *cell, size_t end
     const char *text = s->bytes + s->cell;
     size_t length = end - s->cell;
     *cell = (struct csv_cell){.text = text, .length = (uint32_t)length};
-    /* every byte above '"' begins a plain cell, every byte above ' ' ends one; quoted cells begin
-     * with theirs */
+    /* bytes above '"' begin a plain cell, bytes above ' ' end one; quoted cells begin with a
+     * quote */
     if (length && ((unsigned char)text[0] <= '"' || (unsigned char)text[length - 1] <= ' '))
         uncommon_cell(s, cell);
 }
 
-/* Ends a record whose last cell is put. False: too many columns. */
+/* Ends a record after its last cell. False: too many columns. */
 static inline bool append_record(struct scan *s, size_t end)
 {
     struct csv_cells *out = s->out;
@@ -125,8 +125,8 @@ static inline bool append_record(struct scan *s, size_t end)
     return true;
 }
 
-/* The cells that end in one block: marks are its delimiters and line ends outside quotes, hidden
- * the line ends inside. */
+/* Appends the cells that end in one block. marks: delimiters and line ends outside quotes. hidden:
+ * line ends inside quotes. */
 static inline bool parse_marks(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
                              size_t base)
 {
@@ -175,7 +175,7 @@ static bool parse_window(struct scan *s, const struct scan_masks *masks, size_t 
         }
         other &= ~inside;
         if (other | s->cr_before) {
-            /* a CR must be followed by its LF; where lines end with CR there is no LF */
+            /* LF must follow CR; files with CR line ends have no LF */
             if (!feeds || (other << 1 | s->cr_before) & ~m->feed)
                 return false;
             s->cr_before = other >> 63;
@@ -188,8 +188,8 @@ static bool parse_window(struct scan *s, const struct scan_masks *masks, size_t 
     return true;
 }
 
-/* Has the window neither quotes nor blanks beside a mark, so that a cell is just what stands
- * between two? Nothing is said of its first byte and its last. */
+/* True if the window has no quotes and no blanks beside a mark: cells are the bytes between marks.
+ * Does not check the first and last byte. */
 static bool is_plain(struct scan *s, const struct scan_masks *masks, size_t blocks)
 {
     bool feeds = s->end == '\n';
@@ -210,8 +210,8 @@ static bool is_plain(struct scan *s, const struct scan_masks *masks, size_t bloc
     return !(odd | (cr_before & feeds));
 }
 
-/* The cells that end in a plain window. The first one may have begun before it, and the last of a
- * record ends with a CR maybe: they are looked at. */
+/* Appends the cells that end in a plain window. The first cell may begin before the window, and the
+ * last of a record may end with a CR: these are trimmed. */
 static bool parse_plain(struct scan *s, size_t blocks, size_t at)
 {
     scan_places_fn *places = scan_places_choose();
@@ -268,7 +268,7 @@ enum scan_result scan_parse(const struct csv_dialect *d, const struct csv_block 
     out->cell_count = out->record_count = 0;
     out->blank_lines = 0;
     out->has_error = false;
-    /* a field that may be beyond the limit is left to libcsv, which measures it */
+    /* libcsv measures a field that may exceed the limit */
     if (b->size > CSV_MOST_FIELD)
         return SCAN_REFUSED;
     for (size_t at = 0, blocks; at < b->size; at += 64 * blocks) {

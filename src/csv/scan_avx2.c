@@ -1,4 +1,4 @@
-/* scan_avx2.c - the masks of scan.h, 32 bytes at a time. */
+/* scan_avx2.c - the masks of scan.h with AVX2, 32 bytes at a time. */
 #include "csv/scan.h"
 
 #if defined(__x86_64__)

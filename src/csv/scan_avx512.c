@@ -1,4 +1,5 @@
-/* scan_avx512.c - the masks of scan.h, 64 bytes at a time: a comparison gives a mask by itself. */
+/* scan_avx512.c - the masks of scan.h with AVX-512, 64 bytes at a time: a comparison returns a
+ * mask. */
 #include "csv/scan.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-/* scan_masks.c - the masks without and with SSE2, the choice of a processor's best, windows of a
- * text, and the two simple passes over all bytes. */
+/* scan_masks.c - the masks in plain C and SSE2, the choice for the processor, windows of a text,
+ * and the two simple passes over all bytes. */
 #include "csv/scan.h"
 
 #include <string.h>
@@ -102,7 +102,7 @@ size_t scan_window(const struct csv_dialect *d, const char *bytes, size_t size, 
     return blocks;
 }
 
-/* Is there a NUL, or a byte beyond ASCII, among these 64? */
+/* True if one of these 64 bytes is NUL or not ASCII. */
 static inline bool foreign64(const char *bytes)
 {
 #if defined(__x86_64__)
@@ -116,7 +116,7 @@ static inline bool foreign64(const char *bytes)
     uint64_t w[8], found = 0;
     memcpy(w, bytes, sizeof w);
     for (size_t i = 0; i < 8; i++)
-        found |= w[i] | (w[i] - ones); /* a borrow sets the high bit of the lowest NUL */
+        found |= w[i] | (w[i] - ones); /* the borrow sets the high bit of the lowest NUL */
     return (found & highs) != 0;
 #endif
 }
@@ -133,7 +133,7 @@ int64_t scan_lines(const char *bytes, size_t size, char end)
 {
     int64_t lines = 0;
     size_t at = 0;
-    while (size - at >= 64) { /* a byte counts 64 to a column, of 255 rows at most */
+    while (size - at >= 64) { /* each byte counts up to 255 matches */
         uint8_t sums[64] = {0};
         size_t rows = (size - at) / 64;
         rows = rows < 255 ? rows : 255;

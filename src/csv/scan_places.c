@@ -1,4 +1,4 @@
-/* scan_places.c - the bits of masks as places in plain C, and the choice of a processor's best. */
+/* scan_places.c - positions of the bits of masks in plain C, and the choice for the processor. */
 #include "csv/scan.h"
 
 #include "csv/processor.h"

@@ -1,5 +1,5 @@
-/* scan_places_avx512.c - the bits of a mask as places without a loop over them: the numbers 0 to 63
- * are compressed by it. */
+/* scan_places_avx512.c - positions of the bits of a mask without a loop: the mask compresses the
+ * numbers 0 to 63. */
 #include "csv/scan.h"
 
 #if defined(__x86_64__)
@@ -23,7 +23,7 @@ size_t scan_places_avx512(const uint64_t *masks, size_t blocks, uint32_t base, u
         size_t count = (size_t)__builtin_popcountll(masks[i]);
         __m256i eight = _mm256_cvtepu8_epi32(_mm512_castsi512_si128(places));
         eight = _mm256_add_epi32(eight, _mm512_castsi512_si256(first));
-        _mm256_storeu_si256((void *)(out + n), eight); /* mostly these are all */
+        _mm256_storeu_si256((void *)(out + n), eight); /* usually this is all */
         if (count > 8)
             store(out + n, _mm512_castsi512_si128(places), first);
         if (count > 16) {
