@@ -159,7 +159,7 @@ void log_asked(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    speak(LOG_ERROR, "info", "dnn: ", format, args);
+    speak(LOG_SILENT, "info", "dnn: ", format, args);
     va_end(args);
 }
 

@@ -8,7 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum log_level { LOG_ERROR = 0, LOG_WARNING = 0, LOG_NOTE = 1, LOG_INFO = 2, LOG_DEBUG = 3 };
+enum log_level {
+    LOG_SILENT = -1, /* no warnings either: work inside a check, which reports by itself */
+    LOG_ERROR = 0,
+    LOG_WARNING = 0,
+    LOG_NOTE = 1,
+    LOG_INFO = 2,
+    LOG_DEBUG = 3
+};
 
 void log_setup(int level, bool json);
 int log_level(void);
@@ -27,7 +34,7 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_raw(const char *level, const char *line);
 /* A finished JSON object with its newline, as it is, in either format. */
 void log_object(const char *line, size_t length);
-/* Told of every warning, one line of text, whatever the level; NULL: nobody. */
+/* Told of every warning that is given, one line of text; NULL: nobody. */
 void log_on_warning(void (*told)(const char *message));
 /* Called before any log line is written, to take a progress bar off the terminal; NULL: none. */
 void log_on_line(void (*clear)(void));

@@ -243,7 +243,7 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
     if (!wishes(&j, &settings, &count, e))
         return false;
     int level = log_level();
-    log_setup(level > 1 ? level : 0, log_json()); /* the trainings inside are no news */
+    log_setup(level > LOG_NOTE ? level : LOG_SILENT, log_json()); /* the report says all */
     running = &j;
     bool good = checks(&j, e);
     running = NULL;

@@ -126,7 +126,8 @@ warned "faulty: context: its check had not come to an end after 0.7 seconds" 0 1
 run env DNN_EMULATE=devices:3:64000000,break:20:719 "$DNN" gpucheck --format spark --device 1
 warned "faulty: kernel.dense: GPU 1 (emulated)" 1
 run env DNN_EMULATE=devices:3:64000000,break:20:719 "$DNN" gpucheck --format spark --backend=cuda:2 -q
-is "$STATUS $(wc -c <err)" "81 0" "--quiet is obeyed by all of them"
+is "$STATUS $(wc -l <err)" "81 1" "--quiet is obeyed by all of them: one line"
+err_has "dnn: warning: GPU 2 is faulty: kernel.dense" "which is a warning"
 run "$DNN" gpucheck --format spark --backend cuda:1 --device 0
 is "$STATUS $(wc -c <out)" "64 0" "a wrong command line: 64, and no list"
 err_has "name two cards" "and why"

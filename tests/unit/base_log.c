@@ -12,7 +12,7 @@ static void clear(void)
 
 static int again(const char *level, const char *form)
 {
-    log_setup(level[0] - '0', form[0] == 'j');
+    log_setup(level[0] == '-' ? LOG_SILENT : level[0] - '0', form[0] == 'j');
     log_on_line(clear);
     log_warning("low on %s", "disk");
     log_note("two\nlines \"quoted\"");
@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     if (argc == 3)
         return again(argv[1], argv[2]);
     scratch_make();
+    expect("-1", "text", 11, "raw \\ line\n", "silent: only lines that are always shown");
     expect("0", "text", 12, "dnn: warning: low on disk\nraw \\ line\n",
            "quiet: warnings, and lines that are always shown");
     expect(
