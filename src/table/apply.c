@@ -1,6 +1,6 @@
-/* apply.c - column_apply: raw numbers become inputs of the network. It goes column by column over a
- * block of records that fits the first cache, so every loop is plain and the constants of a column
- * stay in registers. A record's result depends on that record alone. */
+/* apply.c - column_apply: scales raw numbers. It works column by column on a block of records that
+ * fits the first-level cache: the loops are simple, and a column's constants stay in registers.
+ * Each result depends on its own record only. */
 #include "table/cell.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ static void impute(const struct number_slot *n, float *v, size_t count)
         v[i] = v[i] == v[i] ? v[i] : instead;
 }
 
-/* Scale none, where the records lie: one pass, no copy. */
+/* Scale none in place: one pass, no copy. */
 static void apply_plain(const struct number_slot *n, unsigned char *at, size_t stride, size_t count)
 {
     const double center = n->center;

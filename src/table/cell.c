@@ -1,5 +1,4 @@
-/* cell.c - text of one record to numbers and slots. The words for what cannot be read stand in
- * cell_error.c. */
+/* cell.c - parses one record to numbers and slots. Error messages: cell_error.c. */
 #include "table/cell.h"
 
 #include <math.h>
@@ -53,7 +52,7 @@ void drift_free(struct drift *d)
     mem_free(d);
 }
 
-/* The texts are few and short: their first byte nearly always tells. */
+/* The list is short, and the first byte usually decides. */
 static inline bool is_missing(const struct schema *s, const char *text, size_t length)
 {
     char first = length ? *text : '\0';
@@ -72,7 +71,7 @@ bool cell_is_missing(const struct schema *s, const char *text, size_t length)
 
 /* --- one column --- */
 
-/* What the readers of one record share. */
+/* Arguments of the functions that parse one record. */
 struct row {
     const struct schema *s;
     unsigned char *out;
@@ -105,7 +104,7 @@ static void store_missing(const struct row *r, size_t column, uint32_t first, ui
         r->drift->missing[column]++;
 }
 
-/* False: too far from the column's first values for a float32, though each of them may be one. */
+/* Stores value - offset. False: the difference does not fit a float32. */
 static inline bool store_number(const struct row *r, size_t column, uint32_t slot, double value)
 {
     const struct number_slot *n = r->s->numbers + slot;
@@ -114,7 +113,7 @@ static inline bool store_number(const struct row *r, size_t column, uint32_t slo
         return false;
     store_float(r->out + 4 * (size_t)slot, v);
     if (v == 0 && value != n->offset && r->vanished)
-        ++*r->vanished; /* never of the short numbers of cell_run.h, which have no exponent */
+        ++*r->vanished; /* never for numbers of cell_run.h: they have no exponent */
     if (r->drift && (v < n->low || v > n->high))
         r->drift->outside[column]++;
     return true;
@@ -129,7 +128,7 @@ static bool missing_number(const struct row *r, size_t column)
     return true;
 }
 
-/* 1e-400 is no 0, though its double is. */
+/* True if the text is not zero: 1e-400 is not, but its double is. */
 static bool says_zero(const struct csv_cell *cell)
 {
     for (uint32_t i = 0; i < cell->length && cell->text[i] != 'e' && cell->text[i] != 'E'; i++)
@@ -162,7 +161,7 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
         return cell_say_date(&r->where, column, cell);
     date_parts(seconds, parts);
     uint32_t first = r->s->columns[column].number;
-    store_number(r, column, first, parts[0]); /* years from 1 to 9999: never too far */
+    store_number(r, column, first, parts[0]); /* years 1 to 9999 always fit */
     for (uint32_t i = 1; i < DATE_PARTS; i++)
         store_float(r->out + 4 * (size_t)(first + i),
                   (float)(parts[i] - r->s->numbers[first + i].offset));
@@ -243,7 +242,7 @@ static bool read_cell(const struct row *r, size_t column, bool labelled,
     case COLUMN_NUMERIC: return read_number(r, column, cell);
     case COLUMN_DATETIME: return read_date(r, column, cell);
     case COLUMN_CATEGORICAL: return read_category(r, column, cell);
-    case COLUMN_WEIGHT: /* predictions do without */
+    case COLUMN_WEIGHT: /* not used by predictions */
         return (r->s->fitted && !labelled) || read_weight(r, column, cell);
     case COLUMN_TARGET: return !labelled || read_target(r, column, cell);
     case COLUMN_ID:
@@ -254,7 +253,7 @@ static bool read_cell(const struct row *r, size_t column, bool labelled,
     return true;
 }
 
-/* The numbers of a run that cell_run.h read; read_number counts its own. */
+/* Counts the numbers parsed by cell_run.h; read_number counts its own. */
 static void count_outside(const struct row *r, const struct number_run *run, uint64_t read)
 {
     uint32_t first = r->s->columns[run->column].number;
@@ -266,7 +265,7 @@ static void count_outside(const struct row *r, const struct number_run *run, uin
     }
 }
 
-/* The short plain numbers of a run together, then the others one by one. */
+/* Parses the short plain numbers of a run together, then the others one by one. */
 static bool read_run(const struct row *r, const struct number_run *run, cell_run_fn *read)
 {
     const struct binding *b = r->where.b;
@@ -285,7 +284,7 @@ static bool read_run(const struct row *r, const struct number_run *run, cell_run
     for (; bad && good; bad &= bad - 1) {
         size_t column = run->column + (size_t)__builtin_ctzll(bad);
         good = read_number(r, column, cell_at(b, cells, r->where.record, column));
-        if (!good) /* as if those behind it had not been read */
+        if (!good) /* do not count the cells after the error */
             seen &= (bad & -bad) - 1;
     }
     if (r->drift)

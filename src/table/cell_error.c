@@ -1,4 +1,4 @@
-/* cell_error.c - the words for cells that cannot be read. */
+/* cell_error.c - error messages for cells. */
 #include "table/cell_error.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@ static const char *name_of(const struct cell_where *w, size_t column)
     return text_quote_z(w->s->columns[column].name);
 }
 
-/* `column "NAME": ` and the sentence, at the place of the cell. */
+/* Sets the error `column "NAME": ` and the sentence, with the cell's place. */
 static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w, size_t column,
                                                       enum err_id id, const char *format, ...)
 {
@@ -32,7 +32,7 @@ static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w
     return err_subject(w->e, w->s->columns[column].name);
 }
 
-/* data.missing as JSON: ["", "NA"]. */
+/* Writes data.missing as JSON: ["", "NA"]. */
 static void add_missing(const struct schema *s, struct text *out)
 {
     text_char(out, '[');
@@ -69,7 +69,7 @@ bool cell_say_ragged(const struct cell_where *w)
                     "was the line cut off, or does a cell contain a line end that is not quoted?");
 }
 
-/* What to do about a cell that no rule fits. A model's config is past changing. */
+/* General help for a cell. With a model the config cannot change. */
 static bool help_cell(const struct cell_where *w, size_t column)
 {
     if (w->s->fitted)
@@ -91,7 +91,7 @@ bool cell_say_missing(const struct cell_where *w, size_t column)
         w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
 }
 
-/* Does the text read as a number once `drop` is taken out? */
+/* True if the text is a number without the character `drop`. */
 static bool reads_without(const char *text, size_t length, char drop, char decimal)
 {
     char kept[64];
@@ -103,8 +103,8 @@ static bool reads_without(const char *text, size_t length, char drop, char decim
     return n < length && n < sizeof kept && number_parse(kept, n, decimal, &v) == NUMBER_OK;
 }
 
-/* Is the last of the two signs in the text this one? In "1,234.5" the point is, so it is the
- * decimal one. */
+/* True if `sign` is the last of the two signs in the text. In "1,234.5" the point is the last, so
+ * it is the decimal sign. */
 static bool ends_with_sign(const struct csv_cell *cell, char sign, char other)
 {
     for (uint32_t i = cell->length; i-- > 0;)
@@ -113,7 +113,7 @@ static bool ends_with_sign(const struct csv_cell *cell, char sign, char other)
     return false;
 }
 
-/* 93,094: as good a thousand as a fraction. */
+/* True for 93,094: a thousands separator or a decimal comma. */
 static bool may_be_thousands(const struct csv_cell *cell, char sign)
 {
     const char *at = memchr(cell->text, sign, cell->length);

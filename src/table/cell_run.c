@@ -1,4 +1,4 @@
-/* cell_run.c - runs of numbers in plain C, and the choice of a processor's best. */
+/* cell_run.c - runs of numbers in plain C, and the choice for the processor. */
 #include "table/cell_run.h"
 
 #include "csv/number_short.h"

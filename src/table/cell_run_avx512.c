@@ -1,8 +1,7 @@
-/* cell_run_avx512.c - eight numbers at a time. A cell of at most sixteen bytes fills a lane of 16
- * bytes from the right, its last byte in the lane's last; a load under a mask reads nothing in
- * front of the cell. Cells 0, 2, 4, 6 make one register, cells 1, 3, 5, 7 another: what is woven
- * from both stands in the order of the file. Masks have a bit for each byte, a field of 16 for each
- * cell. */
+/* cell_run_avx512.c - parses eight numbers at a time. A cell of at most 16 bytes is right-aligned
+ * in a lane of 16 bytes; a masked load reads nothing before the cell. Cells 0, 2, 4, 6 are in one
+ * register, cells 1, 3, 5, 7 in another; interleaving restores the order of the file. Masks have a
+ * bit for each byte: a field of 16 bits for each cell. */
 #include "table/cell_run.h"
 
 #if defined(__x86_64__)
@@ -15,12 +14,12 @@
 #define LASTS UINT64_C(0x8000800080008000)
 
 struct lanes {
-    __m512i digits;         /* 0..9, 0 in front of them */
-    uint64_t points, minus; /* the fields of at most one bit */
-    uint64_t bad;           /* not 0 in the field of a cell that is no number */
+    __m512i digits;         /* 0..9, padded with 0 in front */
+    uint64_t points, minus; /* fields with at most one bit */
+    uint64_t bad;           /* not 0: the cell of this field is not a number */
 };
 
-static inline uint64_t before(uint64_t m) /* bit i: of the byte in front, in the same cell */
+static inline uint64_t before(uint64_t m) /* moves each bit to the byte before, in the same cell */
 {
     return m << 1 & ~FIRSTS;
 }
@@ -30,7 +29,7 @@ static inline uint64_t behind(uint64_t m)
     return m >> 1 & ~LASTS;
 }
 
-/* -?digits[.digits] in each field of `all`. */
+/* Checks -?digits[.digits] in each field of `all`. */
 static inline struct lanes read_lanes(__m512i bytes, uint64_t all, char decimal)
 {
     struct lanes l;
@@ -38,21 +37,22 @@ static inline struct lanes read_lanes(__m512i bytes, uint64_t all, char decimal)
     uint64_t digits = _mm512_mask_cmplt_epu8_mask(all, from_zero, _mm512_set1_epi8(10));
     l.points = _mm512_mask_cmpeq_epi8_mask(all, bytes, _mm512_set1_epi8(decimal));
     l.minus = _mm512_mask_cmpeq_epi8_mask(all, bytes, _mm512_set1_epi8('-')) & ~before(all);
-    uint64_t but_one = l.points & ((l.points | LASTS) - FIRSTS); /* without each field's lowest */
+    uint64_t but_one = l.points & ((l.points | LASTS) - FIRSTS); /* without the lowest bit of each
+                                                                  * field */
     l.bad = all ^ (digits | l.points | l.minus);
     l.bad |= but_one | (l.points & ~(before(digits) & behind(digits))) | (LASTS & ~digits);
     l.digits = _mm512_maskz_mov_epi8(digits, from_zero);
     return l;
 }
 
-/* The fields of both as sixteen bits each, in the order of the cells. */
+/* Interleaves the fields of both, 16 bits each, in the order of the cells. */
 static inline __m128i weave(uint64_t even, uint64_t odd)
 {
     return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even),
                               _mm_cvtsi64_si128((long long)odd));
 }
 
-/* What stands left of a point moves over it; without one all stays. Then the digits as fours. */
+/* Moves the digits before a point right, over it. Then combines digits in fours. */
 static inline __m512i fours(const struct lanes *l)
 {
     __m128i points = _mm_cvtsi64_si128((long long)l->points), none = _mm_setzero_si128();
@@ -64,7 +64,7 @@ static inline __m512i fours(const struct lanes *l)
     return _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x00010064));
 }
 
-/* Lanes 0, 2, 4, 6 of eight, and the masks of their bytes. */
+/* Lanes 0, 2, 4, 6 of eight, and their byte masks. */
 static inline struct lanes join(const __m128i lane[], const __mmask16 field[], char decimal)
 {
     __m512i bytes = _mm512_castsi128_si512(lane[0]);
@@ -75,7 +75,7 @@ static inline struct lanes join(const __m128i lane[], const __mmask16 field[], c
     return read_lanes(bytes, _mm512_kunpackd(high, low), decimal);
 }
 
-/* Cells of 32 bytes and more: their fields mean nothing. */
+/* Cells of 32 bytes and more: their fields are invalid. */
 static __attribute__((noinline)) unsigned too_long(const struct csv_cell cells[GROUP])
 {
     unsigned found = 0;
@@ -84,7 +84,7 @@ static __attribute__((noinline)) unsigned too_long(const struct csv_cell cells[G
     return found;
 }
 
-/* Eight cells -> float. Returns those of `wanted` that were not read. */
+/* Parses eight cells to floats. Returns the cells of `wanted` that were not parsed. */
 static inline __attribute__((always_inline)) unsigned
 read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, char decimal,
            unsigned char *out)
@@ -93,12 +93,11 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
     __mmask16 field[GROUP];
     uint32_t lengths = 0;
     for (unsigned i = 0; i < GROUP; i++) {
-        /* without the right end for 17 to 31 bytes; never more than the cell, whatever its length
-         */
+        /* 17 to 31 bytes: not to the right end; never reads outside the cell */
         uint32_t length = cells[i].length;
         lengths |= length;
         field[i] = (__mmask16)(0xFFFF0000u >> (length & 31));
-        /* reckoned as a number: the 16 bytes may begin before the text, where none is read */
+        /* computed as an integer: the 16 bytes may begin before the text, and are masked there */
         uintptr_t from = (uintptr_t)cells[i].text + length - 16;
         lane[i] = _mm_maskz_loadu_epi8(field[i], (const void *)from);
     }
@@ -107,8 +106,8 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
                                        _mm512_set1_epi32(0x00012710));
     __m512i w = _mm512_add_epi64(_mm512_mul_epu32(eights, _mm512_set1_epi64(100000000)),
                                  _mm512_srli_epi64(eights, 32));
-    /* bits above a point: its distance from the right, which counts the places; the low four bits
-     * are 0 as well when there is none */
+    /* bits above a point: its distance from the right is the number of decimals; without a point
+     * the low four bits are 0 too */
     __m512i points = _mm512_cvtepu16_epi64(weave(even.points, odd.points));
     __m512d tens = _mm512_permutex2var_pd(_mm512_loadu_pd(number_tens), _mm512_lzcnt_epi64(points),
                                           _mm512_loadu_pd(number_tens + 8));
@@ -128,7 +127,7 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
     return bad;
 }
 
-/* Put together in registers: a load of what was just stored in parts would wait. */
+/* Combined in registers: a load of bytes just stored in parts would stall. */
 static inline __attribute__((always_inline)) __m512d offsets(const struct number_slot *slots,
                                                              size_t left)
 {
@@ -145,14 +144,14 @@ uint64_t cell_run_avx512(const struct cell_run *r)
     const struct csv_cell *cells = r->cells + r->cell_of[0];
     bool straight = r->together && r->count >= GROUP;
     for (size_t i = 0; i < r->count; i += GROUP) {
-        if (straight) { /* the last group goes back to be whole, and reads some cells again */
+        if (straight) { /* the last group moves back to be full, and parses some cells again */
             size_t at = i + GROUP > r->count ? r->count - GROUP : i;
             __m512d offset = offsets(r->slots + at, GROUP);
             unsigned char *out = r->out + 4 * at;
             bad |= (uint64_t)read_group(cells + at, offset, 0xFF, r->decimal, out) << at;
             continue;
         }
-        /* the last one is there more than once: a load in nobody's memory is slow, mask or not */
+        /* the last cell fills the group: a masked load of unmapped memory is slow */
         size_t left = r->count - i < GROUP ? r->count - i : GROUP;
         struct csv_cell copy[GROUP];
         for (size_t k = 0; k < GROUP; k++)

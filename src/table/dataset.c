@@ -1,4 +1,4 @@
-/* dataset.c - a dataset's beginning and end; its rows: dataset_read.c. */
+/* dataset.c - creates and frees a dataset. Its rows: dataset_read.c. */
 #include "table/dataset.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ void rows_release(struct rows *rows)
     uint64_t in_chunk = UINT64_C(1) << rows->shift;
     uint64_t chunks = (rows->count + in_chunk - 1) >> rows->shift;
     unsigned char **own;
-    memcpy(&own, &rows->chunks, sizeof own); /* readers see them as const */
+    memcpy(&own, &rows->chunks, sizeof own); /* const for readers */
     for (uint64_t i = 0; own && i < chunks; i++)
         mem_free(own[i]);
     mem_free(own);

@@ -1,4 +1,4 @@
-/* dataset_block.c - one block of text to raw records, with vocabularies of its own. */
+/* dataset_block.c - parses one block of text to raw records, with vocabularies of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
 
-/* --- what the split needs --- */
+/* --- inputs of the split --- */
 
 static double read_time(const struct schema *s, uint32_t column, const struct csv_cell *cell)
 {
@@ -49,7 +49,7 @@ bool dataset_leaves_out(unsigned own_parts, const struct cell_where *w)
     return own_parts >> part_said(cell_at(w->b, w->cells, w->record, column)) & 1;
 }
 
-/* The text of the columns that decide; without any, of the whole row. */
+/* Hashes the text of the split's columns; without columns, of the whole row. */
 static uint64_t read_key(const struct cell_where *w)
 {
     const struct schema *s = w->s;
@@ -115,8 +115,7 @@ static void make_room(struct block_rows *b, const struct block_request *q, size_
         b->target = mem_grow(b->target, b->rows_room, sizeof *b->target);
 }
 
-/* The copy of the schema: provisional ids of a block come from vocabularies that no other thread
- * knows. */
+/* Copies the schema: the ids of a block come from vocabularies of its own, without locks. */
 static void own_schema(struct block_rows *b, const struct schema *s)
 {
     b->schema = *s;
@@ -164,7 +163,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
             b->unlabelled_lines[b->unlabelled] = w->cells->records[w->record].line;
         b->unlabelled++;
         err_clear(w->e);
-        return true; /* all of them are to be counted; the record does not matter any more */
+        return true; /* count them all; the record is not used */
     }
     if (!read_split(b, q, w, b->rows))
         return false;

@@ -1,10 +1,10 @@
-/* dataset_place.c - the file and line of a row, for a message: the files are read once more. */
+/* dataset_place.c - finds the file and line of a row for a message, by reading the files again. */
 #include <string.h>
 
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
 
-/* The record of a block that is the row looked for; *row counts down to it. Their number: it comes
+/* Finds the row in a block; *row counts down to it. Returns the number of records if it comes
  * later. */
 static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row)
 {
@@ -14,11 +14,11 @@ static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row
     return w.record;
 }
 
-/* Goes through one list of files. */
+/* Searches one list of files. */
 static bool find_in(const struct schema *s, const struct opt_strings *files, unsigned own_parts,
                     uint64_t *row, struct err *e)
 {
-    struct err ignored = {0}; /* the files were good a moment ago */
+    struct err ignored = {0}; /* the files were valid before */
     const char *const *names;
     size_t count;
     struct csv_cells cells = {0};
@@ -46,7 +46,7 @@ static bool find_in(const struct schema *s, const struct opt_strings *files, uns
     return found;
 }
 
-/* Opened again, a FIFO would wait for another writer. */
+/* A FIFO would wait for another writer. */
 static bool last(const struct opt_strings *files)
 {
     size_t i = 0;

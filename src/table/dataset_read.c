@@ -1,4 +1,4 @@
-/* dataset_read.c - blocks parsed in parallel, their rows appended in order. */
+/* dataset_read.c - parses blocks in parallel and appends their rows in order. */
 #include "table/dataset_read.h"
 
 #include <pthread.h>
@@ -10,10 +10,10 @@
 #include "csv/scan.h"
 #include "table/encoder.h"
 
-#define CHUNK_BYTES ((size_t)4 << 20) /* at least: base/mem gives them huge pages */
+#define CHUNK_BYTES ((size_t)4 << 20) /* at least this: base/mem then uses huge pages */
 #define BLOCKS_A_HAND 16
 #define BLOCKS_MOST 256
-#define OFFSET_BYTES ((size_t)64 << 10) /* of the file's beginning, for schema_offsets_decide */
+#define OFFSET_BYTES ((size_t)64 << 10) /* first bytes of the file, for schema_offsets_decide */
 #define SPILL_ROWS 65536
 
 /* --- values of a row --- */
@@ -74,14 +74,14 @@ struct load {
     unsigned room, used;
     pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
     bool ended, stopped;
-    struct err error; /* of csv_next: stands behind every block read before */
-    uint64_t *first_row; /* by block, where its rows go */
+    struct err error; /* of csv_next; after all blocks read before */
+    uint64_t *first_row; /* by block: its first row */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *unlabelled_path;
 };
 
-/* The next block and the place of its rows; NULL when there is none. */
+/* Reads the next block. Returns the place of its rows; NULL at the end. */
 static struct block_rows *next_block(struct load *l, struct csv_block *block)
 {
     if (l->ended)
@@ -95,18 +95,18 @@ static struct block_rows *next_block(struct load *l, struct csv_block *block)
         l->has_ahead = false;
     } else if (!csv_next(l->csv, block, &l->error)) {
         l->ended = true;
-        l->stopped = l->error.id == ERR_NONE && l->stop && l->stop(); /* while it waited */
+        l->stopped = l->error.id == ERR_NONE && l->stop && l->stop(); /* stopped while waiting */
         return NULL;
     }
     return l->blocks + l->used++;
 }
 
-/* In hand: a block, and its cells, which take several times as much. */
+/* Parses one block; its cells take several times its size. */
 static void parse_tile(void *context, unsigned tile, unsigned hand)
 {
     struct load *l = context;
     struct csv_block block;
-    (void)tile; /* blocks are handed out in the order of the file, to whoever comes */
+    (void)tile; /* threads take blocks in the order of the file */
     pthread_mutex_lock(&l->lock);
     struct block_rows *b = next_block(l, &block);
     pthread_mutex_unlock(&l->lock);
@@ -182,7 +182,7 @@ static void copy_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* Appends what a batch of blocks gave. False at the first bad record. */
+/* Appends the rows of a batch of blocks. False at the first bad record. */
 static bool append(struct load *l, struct err *e)
 {
     struct reading *raw = l->raw;
@@ -231,7 +231,7 @@ static bool read_blocks(struct load *l, struct err *e)
     return good && !l->stopped;
 }
 
-/* Offsets are a function of the first rows of the first file, before any is parsed. */
+/* Decides the offsets from the first rows of the first file, before parsing. */
 static bool decide_offsets(struct load *l, struct err *e)
 {
     const struct csv_dialect *d = l->request.dialect;
@@ -242,12 +242,13 @@ static bool decide_offsets(struct load *l, struct err *e)
     l->has_ahead = true;
     struct csv_block head = l->ahead;
     head.size = cut_find(d, head.cr, head.bytes, head.size, OFFSET_BYTES, true);
-    csv_cells_parse(d, &head, l->request.binding->cells, cells, &ignored); /* met again later */
+    csv_cells_parse(d, &head, l->request.binding->cells, cells, &ignored); /* reported when the
+                                                                            * block is parsed */
     schema_offsets_decide(l->schema, l->request.binding, cells);
     return true;
 }
 
-/* Values that the split needs are kept per row: an array of one makes a block know. */
+/* Allocates the blocks of a batch. Arrays that the split does not need stay NULL. */
 static void prepare_blocks(struct load *l)
 {
     unsigned wanted = threads_hands() * BLOCKS_A_HAND;
@@ -300,7 +301,7 @@ static bool say_unlabelled(const struct load *l, struct err *e)
     return false;
 }
 
-/* A column that is missing is missing in a file. */
+/* Adds the file's name to the error of a missing column. */
 static bool in_file(const struct opt_strings *files, struct err *e)
 {
     if (e->id == ERR_MODEL_COLUMN && !e->file[0] && strlen(files->items[0]) < sizeof e->file)
@@ -315,7 +316,7 @@ unsigned dataset_own_parts(const struct data_options *o)
     return o->split.method == SPLIT_COLUMN ? own : 0;
 }
 
-/* The files of one part. Only those of data.train are split. */
+/* Reads the files of one part. Only those of data.train are split. */
 static bool read_files(struct reading *raw, struct schema *s, const struct data_options *o,
                        int part, bool (*stop)(void), struct err *e)
 {

@@ -1,4 +1,4 @@
-/* digest.c - the hash of schema, split and rows. */
+/* digest.c - hashes of schema, split and rows. */
 #include "table/digest.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Two chains that do not wait for each other, of 16 bytes a step; records are multiples of 4. */
+/* Two independent chains, 16 bytes a step; record sizes are multiples of 4. */
 static uint64_t hash_bytes(const unsigned char *at, size_t length)
 {
     static const uint64_t k[4] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD6E8FEB86659FD93),
@@ -93,7 +93,7 @@ static void add_vocab(struct sha256 *h, const struct vocab *v)
     }
 }
 
-/* Everything that turns a row into the input of the network. */
+/* Hashes all settings that turn a row into the input of the network. */
 static void add_schema(struct sha256 *h, const struct schema *s)
 {
     const int32_t whole[] = {s->task,
@@ -132,7 +132,7 @@ static void add_schema(struct sha256 *h, const struct schema *s)
 }
 
 
-/* --- all of it --- */
+/* --- the whole --- */
 
 static void add_weights(struct sha256 *h, const struct dataset *d)
 {

@@ -1,4 +1,4 @@
-/* encoder.c - fitting an encoder: the order of the pieces, the scale of a regression target,
+/* encoder.c - fits an encoder: the order of the steps, the scale of a regression target,
  * warnings. */
 #include "table/encoder.h"
 
@@ -11,11 +11,11 @@
 
 /* --- the target and the weights --- */
 
-enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* values that quantiles are taken of */
-#define FAR_SPREADS 20                        /* from the quantiles, times their distance */
-#define FAR_DEVIATIONS 8 /* what less than a hundredth of the values must reach to be as far */
+enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* rows: sampled for the quantiles; at least */
+#define FAR_SPREADS 20                        /* outlier: times the quantiles' distance */
+#define FAR_DEVIATIONS 8 /* and in deviations from the mean; 1 % of the values cannot be farther */
 
-/* The 1 % and 99 % quantile of the target, of evenly chosen training rows. */
+/* Computes the 1 % and 99 % quantiles of the target from evenly spaced training rows. */
 static void target_quantiles(const struct fit *f, double *low, double *high)
 {
     const uint64_t count = f->count;
@@ -32,7 +32,8 @@ static void target_quantiles(const struct fit *f, double *low, double *high)
     mem_free(v);
 }
 
-/* Marks for missing ("999999") and slips: they set the scale of the target, whatever the loss. */
+/* Warns of outliers of the target: codes for missing ("999999") and typing errors would set its
+ * scale. */
 static void warn_far(const struct fit *f, double farthest)
 {
     const struct schema *s = f->encoder->schema;

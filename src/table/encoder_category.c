@@ -1,5 +1,5 @@
-/* encoder_category.c - vocabularies and labels: the values of the rows learned from, in a defined
- * order, and which slot or class each id of the dataset gets. */
+/* encoder_category.c - fits vocabularies and labels: sorts the values of the rows, and maps the
+ * dataset's ids to slots and classes. */
 #include "table/encoder_fit.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct category_task {
     const uint32_t *column_of; /* by category slot */
 };
 
-/* How many rows have each id (0: missing). */
+/* Counts the rows of each id (0: missing). */
 static uint64_t *count_values(const struct fit *f, uint32_t at, uint32_t ids)
 {
     uint64_t *counts = mem_zero(ids, sizeof *counts);
@@ -22,7 +22,7 @@ static uint64_t *count_values(const struct fit *f, uint32_t at, uint32_t ids)
     return counts;
 }
 
-/* The kept values of `all` into the empty `into`, sorted. place[i]: the index of value i,
+/* Copies the kept values of `all` into the empty `into`, sorted. place[i]: new index of value i,
  * UINT32_MAX: not kept. */
 static void keep_values(const struct vocab *all, const uint8_t *keep, struct vocab *into,
                         uint32_t *place)
@@ -40,7 +40,7 @@ static void keep_values(const struct vocab *all, const uint8_t *keep, struct voc
     mem_free(sorted);
 }
 
-/* The slot of a value that the vocabulary does not hold. */
+/* Returns the slot of an unknown value. */
 static int32_t other_slot(const struct column *c)
 {
     return c->unknown == UNKNOWN_MISSING ? 0 : 1;
@@ -116,7 +116,7 @@ bool fit_categories(struct fit *f, struct err *e)
     return good;
 }
 
-/* The rows of d whose value in that slot the encoder does not know. */
+/* Counts the rows of d with an unknown value in that slot. */
 static uint64_t unknown_rows(const struct encoder *c, const struct dataset *d, uint32_t slot)
 {
     uint32_t at = d->rows.format.at_category + 4 * slot;
@@ -175,7 +175,7 @@ static bool check_label_count(const struct schema *s, struct err *e)
                                  : "a class must occur among the training rows to be learned");
 }
 
-/* Moves the positive label behind the other one. order: provisional id to class, updated. */
+/* Moves the positive label to the end. order: provisional id to class, updated. */
 static bool place_positive(struct schema *s, uint32_t *order, uint32_t ids, struct err *e)
 {
     if (s->task != TASK_BINARY)
@@ -203,7 +203,7 @@ static bool place_positive(struct schema *s, uint32_t *order, uint32_t ids, stru
     return true;
 }
 
-/* Files of two programs: one wrote 1, the other 1.0. */
+/* Detects labels of two programs: 1 and 1.0. */
 static void warn_alike(const struct fit *f)
 {
     const struct schema *s = f->encoder->schema;

@@ -15,16 +15,16 @@
 #include "csv/date.h"
 #include "table/quantile.h"
 
-/* The values of a column, none missing. */
+/* The values of a column without missing ones. */
 struct values {
     float *v;
     uint32_t count;
     bool sorted;       /* v is ascending */
     double low, high;
-    double mean, deviation; /* once values_spread was called */
+    double mean, deviation; /* set by values_spread */
 };
 
-/* The value at a rank, interpolated between neighbours. */
+/* Returns the value at a rank, interpolated between neighbours. */
 static double at_rank(const struct values *s, double rank)
 {
     uint32_t i = (uint32_t)rank;
@@ -46,8 +46,8 @@ static double at_share(const struct values *s, double share)
     return at_rank(s, share * (double)(s->count - 1));
 }
 
-/* Mean and deviation of sorted values. Two passes in double: the second sums the small deviations
- * and not the large values. */
+/* Mean and deviation of sorted values. Two passes in double: the second sums small deviations, not
+ * large values. */
 static void values_spread(struct values *s)
 {
     double sum = 0, second = 0;
@@ -61,10 +61,10 @@ static void values_spread(struct values *s)
     if (s->low < s->high)
         s->deviation = sqrt(second / (double)s->count);
     else
-        s->mean = s->low; /* a sum may have rounded */
+        s->mean = s->low; /* exact, without rounding of the sum */
 }
 
-/* The first place from `from` on with a value above `value`. */
+/* Returns the first place from `from` on with a value above `value`. */
 static uint32_t first_above(const struct values *s, uint32_t from, float value)
 {
     uint32_t end = s->count;
@@ -78,7 +78,7 @@ static uint32_t first_above(const struct values *s, uint32_t from, float value)
     return from;
 }
 
-/* Different values, counted up to `most`. */
+/* Counts distinct values, up to `most`. */
 static uint32_t count_distinct(const struct values *s, uint32_t most)
 {
     uint32_t distinct = 0;
@@ -87,8 +87,8 @@ static uint32_t count_distinct(const struct values *s, uint32_t most)
     return distinct;
 }
 
-/* Rows that share the most frequent value. Exact when it holds more than a quarter of the rows,
- * else some number of rows up to a quarter. */
+/* Counts the rows of the most frequent value. Exact above a quarter of the rows; otherwise a number
+ * up to a quarter. */
 static uint32_t count_often(const struct values *s)
 {
     uint32_t step = s->count < 8 ? 1 : s->count / 8, often = 0, begin = 0;
@@ -108,16 +108,16 @@ static uint32_t count_often(const struct values *s)
     return often;
 }
 
-/* The rule behind "auto". A number with many values goes by rank: with a long tail nearly all rows
- * would share one narrow band, and a gradient step be governed by a few far ones; ranks mend both
- * (Gorishniy et al., 2021, use them for every column), and in large tables they are as good on
- * columns without a tail, or better. In small ones such a column keeps its own distances: its few
- * knots would bend what is straight. Where one value holds more than a quarter of the rows, ranks
- * would press the others together, and the distance from that value is what counts (capital-gain
- * of the adult data, counts of otto). Few values leave nothing to spread. Of two values the rare
- * one would stand ten deviations away: 0 and 1, as for a one-hot slot, learn better (soil types of
- * covertype). So do 0..1 where less than a tenth of the rows, and less than RARE_ROWS, differ from
- * the others: they do not say what a deviation is. */
+/* The rule of scale "auto".
+ * Many values: quantile. With a long tail nearly all rows would share a narrow band, and a few far
+ * rows would dominate the gradient; ranks avoid both (Gorishniy et al., 2021, use them for every
+ * column). In large tables they are as good or better without a tail, too. In small tables a column
+ * without a tail keeps its distances: a few knots would bend a straight relation.
+ * One value in more than a quarter of the rows: ranks would compress the others, and the distance
+ * from that value matters (capital-gain of adult, counts of otto).
+ * Two values: 0 and 1, as for one-hot; standardised, the rare one would be ten deviations away
+ * (soil types of covertype). Also 0..1 if less than a tenth of the rows, and less than RARE_ROWS,
+ * differ from the others: too few to estimate a deviation. */
 #define FEW_VALUES 50
 #define RARE_ROWS 10
 #define SMALL_ROWS 3000
@@ -137,8 +137,8 @@ static int scale_choose(struct values *s)
     return tail ? SCALE_QUANTILE : SCALE_STANDARD;
 }
 
-/* One knot for 30 rows, 10 to 1000 of them (the rule of RTDL's preprocessing; more knots would
- * copy noise). */
+/* One knot for 30 rows, 10 to 1000 knots (the rule of RTDL's preprocessing; more knots copy
+ * noise). */
 static void fit_quantiles(struct number_slot *n, const struct values *s)
 {
     const uint32_t count = s->count;
@@ -160,21 +160,20 @@ static void fit_quantiles(struct number_slot *n, const struct values *s)
     n->most = fmin(quantile_normal(1 - share), (double)ends[1]);
 }
 
-/* 1 / width. A constant tells nothing: 0, so that another value in a later row does not drown all
- * else; and a width that the rounding of values of this size to double explains is none. */
+/* Returns 1 / width; 0 for a constant, so that another value in a later row does not dominate. A
+ * width within the rounding of values of this size is a constant too. */
 static double factor_of(double width, double size)
 {
     return width > 4 * DBL_EPSILON * size && isfinite(1 / width) ? 1 / width : 0;
 }
 
-/* Where "auto" chose the scale, and of a datetime, values end as far beyond the training range as
- * it is wide (or where a missing one is filled in): a column that was nearly constant in training
- * has a tiny spread, and a later value divided by it would drown all others. A scale that the
- * config names goes on in a straight line. */
+/* Limits the scaled values of "auto" and of datetimes: at most one training range (or the imputed
+ * value) beyond the training range. A nearly constant column has a tiny spread, and a later value
+ * divided by it would dominate. A scale named in the config has no such limit. */
 static void fit_limits(struct number_slot *n, const struct values *s)
 {
     if (n->scale == SCALE_QUANTILE)
-        return; /* fit_quantiles has set them */
+        return; /* set by fit_quantiles */
     double low = (s->low - n->center) * n->factor, high = (s->high - n->center) * n->factor;
     double filled = n->indicator ? ((double)n->impute - n->center) * n->factor : low;
     n->least = fmax(fmin(low - (high - low), filled), -SCHEMA_SCALED_MOST);
@@ -220,7 +219,7 @@ static void fit_impute(struct number_slot *n, int impute, struct values *s)
 {
     switch ((enum column_impute)impute) {
     case IMPUTE_MEDIAN:
-    case IMPUTE_ERROR: /* never used: such a row is refused */
+    case IMPUTE_ERROR: /* not used: such a row is an error */
         n->impute = (float)at_share(s, 0.5);
         return;
     case IMPUTE_MEAN:
@@ -263,7 +262,7 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* Of zeros -0 is the lower one, as in the order of sort_floats. */
+/* -0 is below 0, as in sort_floats. */
 static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
 {
     bool minus = false, plus = false;
@@ -279,13 +278,13 @@ static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
 typedef float floats __attribute__((vector_size(4 * LANES)));
 typedef int32_t ints __attribute__((vector_size(4 * LANES)));
 
-/* a where mask, else b. */
+/* Selects a where mask is set, else b. */
 static inline floats choose(ints mask, floats a, floats b)
 {
     return (floats)((mask & (ints)a) | (~mask & (ints)b));
 }
 
-/* Drops missing values; returns how many are left. */
+/* Removes missing values; returns the number left. */
 static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
 {
     floats least = {INFINITY, INFINITY, INFINITY, INFINITY}, most = -least, x;
@@ -296,7 +295,7 @@ static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
         memcpy(&x, v + i, sizeof x);
         least = choose(x < least, x, least);
         most = choose(x > most, x, most);
-        lacking += x != x; /* -1 where it is so */
+        lacking += x != x; /* -1 for NaN */
     }
     for (uint64_t i = whole; i < rows; i++) {
         least[0] = v[i] < least[0] ? v[i] : least[0];
@@ -320,8 +319,7 @@ static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
     return count;
 }
 
-/* The sines and cosines of a datetime column lie in -1..1 as they are; missing, they are 0: no
- * direction. */
+/* Sine and cosine of a datetime are not scaled; a missing one is 0: no direction. */
 static void fit_cyclic(struct number_slot *n)
 {
     n->scale = SCALE_NONE;
@@ -331,7 +329,7 @@ static void fit_cyclic(struct number_slot *n)
     n->indicator = false;
 }
 
-/* What the rules of a column read beyond its range and its median. */
+/* Statistics of a column beyond its range and median. */
 static bool needs_order(int scale, int impute)
 {
     return impute == IMPUTE_MEAN || scale == SCALE_AUTO || scale == SCALE_STANDARD ||

@@ -1,4 +1,4 @@
-/* infer.c - the story of looking at a file once: dialect, cells, types, target. */
+/* infer.c - the steps of infer_file: dialect, cells, types, target. */
 #include "table/infer.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void conclude(const struct infer_request *r, const struct survey *s,
     csv_notes_text(notes, i->note, sizeof i->note);
 }
 
-/* One reading with the dialect of s. */
+/* Reads the file once with the dialect of s. */
 static struct infer *infer_read(const struct infer_request *r, struct survey *s, struct err *e)
 {
     char *path = mem_string(r->path);

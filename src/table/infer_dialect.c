@@ -1,5 +1,5 @@
-/* infer_dialect.c - delimiter and header from the first bytes of a file, the encoding from all
- * of them. */
+/* infer_dialect.c - guesses delimiter and header from the first bytes of a file, and the encoding
+ * from all bytes. */
 #include "table/infer_survey.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ enum { HEAD_BYTES = 1 << 18, HEAD_RECORDS = 300, HEAD_FIELDS = 4096 };
 struct head {
     char *bytes;
     size_t size;
-    bool whole; /* the file has no more */
+    bool whole; /* the file ends here */
 };
 
 struct field {
@@ -24,9 +24,9 @@ struct field {
     size_t length;
 };
 
-/* The fields of the record at *at, at most `most` are kept; their number. A quoted field begins
- * and ends with a quote; what is wrong with it is the parser's business. *at moves behind the
- * line end; *ended: the head stopped inside. */
+/* Reads the fields of the record at *at; keeps at most `most`, returns their number. A quoted field
+ * begins and ends with a quote; its syntax is not checked. *at moves to the next record; *ended:
+ * the head ended inside. */
 static size_t read_record(const struct head *h, char delimiter, size_t *at, struct field *fields,
                           size_t most, bool *ended)
 {
@@ -71,12 +71,12 @@ static bool is_number(const struct field *f, char delimiter)
     double value;
     return number_parse(f->text, f->length, '.', &value) == NUMBER_OK ||
            (delimiter != ',' && number_parse(f->text, f->length, ',', &value) == NUMBER_OK) ||
-           (f->length > 7 && date_parse(f->text, f->length, &value)); /* 2024-01 names columns */
+           (f->length > 7 && date_parse(f->text, f->length, &value)); /* 2024-01 is the name of a
+                                                                       * column */
 }
 
-/* How well a delimiter explains the head: 0 without a second column, else mostly the share of
- * records that are as wide as the first, then the share of cells that are numbers (which tells
- * ';' from ',' where the comma is a decimal one), then the width. */
+/* Rates a delimiter: 0 with one column; else the share of records with the width of the first, then
+ * the share of numeric cells (it distinguishes ';' from ',' as a decimal comma), then the width. */
 static double score(const struct head *h, char delimiter, struct field *fields)
 {
     size_t at = 0, first = 0, records = 0, same = 0, cells = 0, numbers = 0;
@@ -132,16 +132,15 @@ static bool names_target(const struct field *fields, size_t count, const char *t
     return false;
 }
 
-/* "c1", "c2", .. as columns without a header are called. */
+/* True for "c1", "c2", ..: names of columns without a header. */
 static bool is_own_name(const char *target)
 {
     return target[0] == 'c' && target[1] >= '1' && target[1] <= '9' &&
            target[1 + strspn(target + 1, "0123456789")] == '\0';
 }
 
-/* A first record of words is a header unless one of its words stands in its own column again and
- * no column turns from a word to numbers below it. One with a number is none: names are seldom
- * numbers. */
+/* A first record of words is a header, unless one of its words repeats in its own column and no
+ * column continues with numbers. A first record with a number is not a header. */
 static bool find_header(const struct head *h, char delimiter, const char *target,
                         struct field *first, struct field *other)
 {
@@ -226,12 +225,12 @@ bool infer_encoding(const char *path, int *encoding, struct err *e)
             marked |= first && got >= 3 && memcmp(bytes, UTF8_MARK, 3) == 0;
             csv_count_utf8(&utf8, bytes, got);
             for (size_t i = 0; i < got && !latin1; i++)
-                latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* nothing in cp1252 */
+                latin1 = memchr("\x81\x8d\x8f\x90\x9d", bytes[i], 5); /* undefined in cp1252 */
         }
         file_close(&f);
     }
     utf8.broken += utf8.expected > 0;
-    /* In a one-byte encoding two letters that read as one of UTF-8 hardly ever meet; ASCII tells
+    /* In a one-byte encoding two letters rarely form a valid UTF-8 sequence. ASCII text proves
      * nothing. */
     bool damaged = marked || (utf8.sequences && utf8.sequences >= utf8.broken);
     *encoding = damaged ? ENCODING_UTF8 : latin1 ? ENCODING_LATIN1 : ENCODING_CP1252;

@@ -1,5 +1,5 @@
-/* infer_name.c - whether the name of a column is that of an identifier, word by word: order_no,
- * customerID, account-number, Id. */
+/* infer_name.c - detects identifiers by the words of a column's name: order_no, customerID,
+ * account-number, Id. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -9,12 +9,12 @@
 enum { MOST_WORDS = 16, MOST_WORD = 24 };
 
 struct words {
-    char word[MOST_WORDS][MOST_WORD]; /* lower case, cut off */
+    char word[MOST_WORDS][MOST_WORD]; /* lower case, truncated */
     size_t count;
 };
 
-/* A word ends at what is no letter, and where a capital follows a small letter or begins a word:
- * "HTTPRequestId" has three. Digits are no part of a word. */
+/* A word ends at a character that is not a letter, at a capital after a small letter, and before a
+ * capital that begins a word: "HTTPRequestId" has three. Digits are not part of a word. */
 static struct words split(const char *name)
 {
     struct words w = {.count = 0};
@@ -45,12 +45,12 @@ static bool among(const char *const *list, size_t count, const char *word)
 }
 #define AMONG(list, word) among(list, sizeof(list) / sizeof *(list), word)
 
-/* What has an identifier, or is called one. */
+/* Things that have an identifier, or words for one. */
 static const char *const things[] = {
     "account", "client", "customer", "invoice", "member", "order", "patient", "product",
     "receipt", "ticket", "transaction", "user"};
 
-/* customerid, USERID: written as one word. "paid" and "valid" are others. */
+/* True for customerid, USERID: one word. Not for "paid" and "valid". */
 static bool glued(const char *word)
 {
     size_t length = strlen(word);
@@ -67,7 +67,7 @@ int infer_name(const char *name)
     static const char *const alone[] = {"index", "key", "rownames", "rownum", "no", "nr"};
     static const char *const numbers[] = {"no", "nr", "number", "key", "code", "ref",
                                           "reference", "serial", "phone"};
-    /* how many, how much: a measure of the word behind it; how long, or where: perhaps one */
+    /* a quantity before the word makes it a measure; a length or place may */
     static const char *const counts[] = {"of", "per", "n", "num", "count", "total", "sum", "avg",
                                          "average", "mean", "max", "min"};
     static const char *const links[] = {"to", "since", "until", "by", "in", "days"};

@@ -1,5 +1,5 @@
-/* infer_scan.c - one reading of a whole file: what the cells of each column look like. Columns
- * are looked at side by side, each by one thread, so that nothing depends on how many there are. */
+/* infer_scan.c - reads the whole file once and collects the statistics of each column. One thread
+ * does a column at a time: the result does not depend on threads. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void hash_insert(uint64_t *hashes, size_t places, uint64_t hash)
     hashes[at] = hash;
 }
 
-/* false: it was there. */
+/* Adds a hash. False: it was present, or the set is full. */
 static bool hash_add(struct watch *w, uint64_t hash)
 {
     size_t at = hash & (w->places - 1);
@@ -78,7 +78,7 @@ static bool is_day(double value)
     return value >= 19000101 && value <= 21001231;
 }
 
-/* What the digits of a whole number say of names: zeros in front, more of them than count. */
+/* Counts the signs of codes in a whole number: leading zeros, too many digits. */
 static void inspect_digits(struct watch *w, const char *text, size_t length, double value)
 {
     double seconds;
@@ -152,7 +152,7 @@ static int missing_index(const char *text, size_t length)
     return -1;
 }
 
-/* Whether the user said that this text means missing. */
+/* True if this text is in the user's list of missing texts. */
 static bool is_given(struct watch *w, const struct opt_strings *missing, const char *text,
                      size_t length)
 {
@@ -206,7 +206,7 @@ static float inspect_cell(struct watch *w, const struct opt_strings *missing,
 struct block_task {
     struct survey *survey;
     const struct csv_cells *cells;
-    uint32_t *sampled; /* by record of the block: its place in the sample, UINT32_MAX none */
+    uint32_t *sampled; /* by record of the block: its place in the sample, UINT32_MAX: none */
 };
 
 enum { COLUMNS_A_TILE = 16 };
@@ -232,7 +232,7 @@ static void inspect_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* Every second sampled row goes, in all columns alike. */
+/* Removes every second sampled row, in all columns. */
 static void thin_out(struct survey *s)
 {
     for (size_t c = 0; c < s->count; c++) {
@@ -246,7 +246,8 @@ static void thin_out(struct survey *s)
     s->sample_step *= 2;
 }
 
-/* Rows of a block that still fit the sample as it is; the block is looked at in such pieces. */
+/* Chooses sampled rows; returns the end of the rows that fit the sample. The block is processed in
+ * such pieces. */
 static size_t choose_samples(struct survey *s, uint32_t *sampled, size_t from, size_t count)
 {
     for (size_t r = from; r < count; r++) {

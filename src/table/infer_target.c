@@ -1,5 +1,4 @@
-/* infer_target.c - the task that a target calls for, its positive label, and columns that give
- * it away. */
+/* infer_target.c - the task of a target, its positive label, and columns that determine it. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -22,22 +21,21 @@ static bool is_missing(const struct infer *i, const char *text)
     return false;
 }
 
-/* Two values: binary. Texts, or few whole numbers that are met often: classes. Else a number to
- * be estimated. */
+/* Two values: binary. Texts, or few frequent integers: classes. Otherwise regression. */
 static int find_task(const struct watch *w, const struct infer_column *c, uint64_t rows)
 {
     uint64_t present = rows - c->missing;
     bool whole = !(w->fraction > 0);
     if (c->distinct <= 2)
         return TASK_BINARY;
-    if (c->type == COLUMN_CATEGORICAL) /* with a reason: numbers that are to be mended */
+    if (c->type == COLUMN_CATEGORICAL) /* with a reason: numbers to be corrected */
         return c->reason[0] ? TASK_REGRESSION : TASK_MULTICLASS;
     return whole && c->distinct <= 30 && c->distinct * 4 <= present ? TASK_MULTICLASS
                                                                     : TASK_REGRESSION;
 }
 
-/* The labels in the contract's order, without the texts that mean missing; the smallest class's
- * share; the positive label. */
+/* Orders the labels as the contract says, without missing texts; sets the smallest class's share
+ * and the positive label. */
 static struct vocab *find_labels(const struct watch *w, struct infer *i)
 {
     struct vocab *labels = vocab_new();
@@ -61,14 +59,14 @@ static struct vocab *find_labels(const struct watch *w, struct infer *i)
     return labels;
 }
 
-/* --- columns that give the target away, on sampled rows --- */
+/* --- columns that determine the target, on sampled rows --- */
 
 struct leak_task {
     const struct survey *survey;
     struct infer *infer;
     size_t target;
     struct leak_target of;
-    const uint32_t *rows; /* sampled rows that have a target */
+    const uint32_t *rows; /* sampled rows with a target */
 };
 
 static double of_groups(const struct leak_task *t, const struct watch *w)
@@ -121,7 +119,7 @@ static void find_leaks(const struct survey *s, size_t target, const struct vocab
     int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
     float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
     uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);
-    struct vocab *known = vocab_new(); /* the labels by hash, numbered as they are met */
+    struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
     for (uint32_t i = 0; i < s->samples; i++) {
         label[t.of.count] = (int32_t)vocab_add(known, (const char *)&w->sample_hash[i],
                                                sizeof *w->sample_hash);
@@ -134,8 +132,7 @@ static void find_leaks(const struct survey *s, size_t target, const struct vocab
     t.of.label = label;
     t.of.value = value;
     t.of.classes = out->task == TASK_REGRESSION ? 0 : vocab_count(known);
-    /* A cell without a target is a class of its own here, and a target with thousands of values
-     * no target. */
+    /* A missing target counts as a class. A target with thousands of values is not checked. */
     if (t.of.count && t.of.classes != 1 && t.of.classes <= INFER_TEXTS && vocab_count(labels) != 1)
         threads_run_few((unsigned)s->count, leak_tile, &t);
     vocab_free(known);
@@ -144,7 +141,7 @@ static void find_leaks(const struct survey *s, size_t target, const struct vocab
     mem_free(rows);
 }
 
-/* Which texts the cells without a target have, when they are not just empty. */
+/* Lists the texts of missing targets, if not just empty. */
 static void name_missing(const struct watch *w, struct infer *i, struct infer_column *c)
 {
     struct text seen = {0}, kept = {0};

@@ -1,5 +1,5 @@
-/* infer_type.c - what each column is, from what its cells look like; what means missing; the
- * decimal sign; the task. */
+/* infer_type.c - decides the type of each column from its statistics, the texts that mean missing,
+ * and the decimal sign. */
 #include "table/infer_survey.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "csv/number.h"
 
-/* --- cells of one column, once it is known what means missing --- */
+/* --- counts of one column, given the texts that mean missing --- */
 
 struct counts {
     uint64_t present, missing, numbers, texts, distinct;
-    const char *word; /* the first of `texts` that may mean missing and does not; NULL: none */
+    const char *word; /* the first text of the missing list that counts as text; NULL: none */
     int64_t word_line;
 };
 
@@ -39,15 +39,15 @@ static struct counts count_cells(const struct watch *w, const bool *means_missin
 
 /* --- the decimal sign and the texts for missing --- */
 
-/* Numbers with either sign, but for what may mean missing and a cell in a hundred. */
+/* True if 99 % of the cells are numbers with either sign, or may mean missing. */
 static bool is_numeric(const struct watch *w)
 {
     return (w->others + w->dates) * 100 <= w->whole + w->points + w->commas;
 }
 
-/* A column proves its sign if one of its numbers can be no thousands: 1,5 and not 1,234. Columns of
- * numbers decide, where they prove one sign and not the other; else the more of the cells in
- * columns that prove any, as of codes among which some read as numbers. */
+/* A column proves its decimal sign if a number cannot have a thousands separator: 1,5 but not
+ * 1,234. Numeric columns decide if they prove only one sign. Otherwise the sign with more cells in
+ * columns that prove one wins. */
 static char find_decimal(const struct survey *s)
 {
     uint64_t points = 0, commas = 0;
@@ -64,7 +64,8 @@ static char find_decimal(const struct survey *s)
     return commas > points ? ',' : '.';
 }
 
-/* Only numbers, or only dates, but for cells of the list: then those mean missing. */
+/* True if all cells are numbers, or all are dates, or in the list of missing texts: those then mean
+ * missing. */
 static bool is_clean(const struct watch *w, char decimal)
 {
     uint64_t numbers = w->whole + (decimal == ',' ? w->commas : w->points);
@@ -80,7 +81,7 @@ static bool listed(const struct opt_strings *list, const char *text)
     return false;
 }
 
-/* Codes of two capital letters: EU, AS, NA. There NA is one of them. */
+/* True for codes of two capital letters: EU, AS, NA. NA is then a code. */
 static bool is_of_codes(const struct watch *w)
 {
     return w->others && w->codes == w->others && w->distinct >= 4 &&
@@ -98,8 +99,7 @@ static bool means_nothing(const struct survey *s, int i, char decimal)
     return false;
 }
 
-/* "" and NA as data.missing has them by itself: a file of tomorrow may have an NA that this one
- * lacks. */
+/* "" and NA always, as in the default of data.missing: a later file may have an NA. */
 static void find_missing(const struct infer_request *r, const struct survey *s, char decimal,
                          bool *means_missing)
 {
@@ -134,7 +134,7 @@ static bool among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-/* A type with what is said of it. Reasons of one format are of one kind. */
+/* Sets a type and its reason. Reasons of one format are of one kind. */
 __attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column *c, int type,
                                                             const char *format, ...)
 {
@@ -146,20 +146,20 @@ __attribute__((format(printf, 3, 4))) static void set_aside(struct infer_column 
     va_end(args);
 }
 
-/* Zeros in front of more than a stray number: 00501 is no amount. */
+/* True if leading zeros are common: 00501 is a code. */
 static bool is_padded(const struct watch *w, const struct counts *n)
 {
     return w->padded * 200 >= n->present && w->padded;
 }
 
-/* Whole numbers that floats do not tell apart, met again and again: names. */
+/* True for repeated integers that a float cannot distinguish: codes. */
 static bool long_codes(const struct watch *w, const struct counts *n)
 {
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
 }
 
-/* So many whole numbers of this range would hardly all differ by chance (birthdays: n^2 / 2 range
- * pairs of equal ones are to be expected), or they are many. */
+/* True if this many integers of this range would rarely all differ by chance (birthdays: n^2 / 2
+ * range equal pairs expected), or there are 1000. */
 static bool hardly_chance(const struct watch *w, const struct counts *n)
 {
     double rows = (double)n->present, range = w->high - w->low + 1;
@@ -203,7 +203,8 @@ static void type_of_numbers(const struct watch *w, const struct counts *n, struc
         c->type = COLUMN_NUMERIC;
 }
 
-/* The first cell that is no number, or NULL: a word, or a number with the other decimal sign. */
+/* Returns the first cell that is not a number, or NULL: a word, or a number with the other decimal
+ * sign. */
 static const char *first_wrong(const struct watch *w, const struct counts *n, char decimal,
                                int64_t *line)
 {
@@ -224,7 +225,7 @@ static const char *first_wrong(const struct watch *w, const struct counts *n, ch
     return first;
 }
 
-/* The same in words, behind a number of cells. */
+/* Describes it, for use after a number of cells. */
 struct place {
     char text[120];
 };
@@ -240,7 +241,7 @@ static struct place place_of_wrong(const struct watch *w, const struct counts *n
     return p;
 }
 
-/* Numbers or dates but for a cell in a hundred: the type stays, and training names the place. */
+/* Numbers or dates in 99 % of the cells: the type stays, and training reports the place. */
 static bool type_of_most(const struct watch *w, const struct counts *n, char decimal,
                          struct infer_column *c)
 {
@@ -258,7 +259,7 @@ static bool type_of_most(const struct watch *w, const struct counts *n, char dec
     return true;
 }
 
-/* Numbers or dates written in a form that dnn does not read, among numbers or by themselves. */
+/* Numbers or dates in a form that dnn does not read, alone or among numbers. */
 static bool type_of_forms(const struct watch *w, const struct counts *n, char decimal,
                           struct infer_column *c)
 {
@@ -292,8 +293,8 @@ static bool type_of_forms(const struct watch *w, const struct counts *n, char de
     return true;
 }
 
-/* A target is never set aside; that its cells are numbers dnn does not read is kept as its reason:
- * the task is then to estimate them, once they are mended. */
+/* A target is never ignored. If its cells are numbers that dnn does not read, its reason says so:
+ * the task is then regression, after they are corrected. */
 static void type_of_target(const struct watch *w, const struct counts *n, char decimal,
                            struct infer_column *c)
 {
@@ -362,7 +363,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
         say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
 }
 
-/* Dates of one form, or what the others become. */
+/* Dates; notes times without a date and months without a day. */
 static void type_of_dates(const struct watch *w, struct infer_column *c)
 {
     c->type = COLUMN_DATETIME;
@@ -394,7 +395,7 @@ static void type_of(const struct infer_request *r, const struct survey *s, const
     else if (n->distinct == 1 && !n->missing)
         set_aside(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
-        c->type = COLUMN_CATEGORICAL; /* that it is missing is all it says */
+        c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
     else if (!n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n))
         type_of_numbers(w, n, c);
     else if (!n->texts && !n->numbers)

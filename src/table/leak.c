@@ -1,5 +1,5 @@
-/* leak.c - measures how much of the target one column explains. A row is always judged by the
- * others, so that a column of unique values does not look like a perfect one. */
+/* leak.c - measures how much of the target one column explains. Each row is judged by the other
+ * rows, so that a column of unique values does not look perfect. */
 #include "table/leak.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 static double area(const int32_t *label, const float *score, uint32_t count)
 {
     uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
-    uint64_t zeros = 0, ones = 0, below = 0; /* below: twice the pairs in order */
+    uint64_t zeros = 0, ones = 0, below = 0; /* below: twice the ordered pairs */
     sort_order_floats(order, score, count);
     for (uint32_t i = 0, end; i < count; i = end) {
         uint64_t zero = 0, one = 0;
@@ -30,8 +30,8 @@ static double area(const int32_t *label, const float *score, uint32_t count)
 
 /* --- groups --- */
 
-/* The share of class 1 among the other rows of the group, with one row of the overall share
- * added. */
+/* Score of a row: the share of class 1 among the other rows of its group, with one row of the
+ * overall share added. */
 static double area_of_groups(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     double *ones = mem_zero(groups, sizeof *ones), *rows = mem_zero(groups, sizeof *rows), all = 0;
@@ -52,14 +52,14 @@ static double area_of_groups(const struct leak_target *t, const int32_t *group, 
     return result;
 }
 
-/* Rows whose class is the most frequent one among the other rows of their group, against always
- * answering the largest. */
+/* Compares two error counts: the answer is the most frequent class among the group's other rows, or
+ * always the largest class. */
 static double errors_saved(const struct leak_target *t, const int32_t *group, uint32_t groups)
 {
     uint64_t cells = (uint64_t)groups * t->classes;
     uint32_t *of = cells <= (uint64_t)1 << 24 ? mem_zero(cells, sizeof *of) : NULL;
     if (!of)
-        return 0; /* about a value for each row: nothing to judge by */
+        return 0; /* about one value for each row: no evidence */
     uint32_t *overall = mem_zero(t->classes, sizeof *overall), largest = 0;
     uint64_t right = 0;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -78,7 +78,7 @@ static double errors_saved(const struct leak_target *t, const int32_t *group, ui
                 second = counts[c];
             }
         }
-        /* Without itself a row of the first class still wins when the first leads by two. */
+        /* Without this row its class still wins if it leads by two. */
         right += most > second + 1 ? most : 0;
     }
     mem_free(of);
@@ -123,7 +123,7 @@ double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t
 
 /* --- numbers --- */
 
-enum { LEAK_OFTEN = 8 }; /* rows a value, where values count one by one */
+enum { LEAK_OFTEN = 8 }; /* rows for each value, if values are groups */
 
 /* Squared correlation over the rows that have the number. */
 static double correlation(const float *x, const float *y, uint32_t count)
@@ -144,9 +144,9 @@ static double correlation(const float *x, const float *y, uint32_t count)
     return n > 2 && xx > 0 && yy > 0 ? xy / xx * (xy / yy) : 0;
 }
 
-/* Up to 255 ranges of equal rows, equal values together; every value by itself where most are met
- * often (a series has rows of one class: a range across two of them would hide it). Group 0 is
- * missing. */
+/* Groups numbers into up to 255 ranges of equal rows; equal values stay together. If most values
+ * are frequent, each value is a group (a range over two values could hide a series of one class).
+ * Group 0: missing. */
 static uint32_t to_ranges(const float *number, uint32_t count, int32_t *group)
 {
     float *present = mem_alloc((size_t)count + 1, sizeof *present);
@@ -185,8 +185,7 @@ double leak_of_number(const struct leak_target *t, const float *number)
     if (!t->classes)
         return correlation(number, t->value, t->count);
     if (t->classes == 2) {
-        /* Rows without the number say nothing here; whether a cell is missing is told by the
-         * indicator. */
+        /* Ignore rows without the number: the missing indicator tells about them. */
         int32_t *label = mem_alloc((size_t)t->count + 1, sizeof *label);
         float *present = mem_alloc((size_t)t->count + 1, sizeof *present);
         uint32_t n = 0;
@@ -208,7 +207,7 @@ double leak_of_number(const struct leak_target *t, const float *number)
 
 bool leak_suspect(const struct leak_target *t, double explained)
 {
-    if (t->count < 50) /* a few rows agree by chance */
+    if (t->count < 50) /* too few rows: chance */
         return false;
     return explained > (t->classes == 2 ? 0.99 : t->classes ? 0.98 : 0.9998);
 }

@@ -1,4 +1,4 @@
-/* leak_check.c - warnings about the data: columns that give the target away, rows in two parts,
+/* leak_check.c - warnings about the data: columns that determine the target, rows in two parts,
  * numbers that are identifiers. */
 #include "table/leak.h"
 
@@ -12,9 +12,9 @@
 #include "table/record.h"
 #include "table/split.h"
 
-enum { NAMED_MOST = 4 }; /* columns that one warning names */
+enum { NAMED_MOST = 4 }; /* columns named in one warning */
 
-/* The training rows, and where remarks go. */
+/* The training rows and the list of remarks. */
 struct check {
     const struct encoder *encoder;
     const struct schema *schema; /* the encoder's */
@@ -25,7 +25,7 @@ struct check {
     struct remarks *remarks;
 };
 
-/* --- columns that give the target away --- */
+/* --- columns that determine the target --- */
 
 struct sample {
     const struct check *check;
@@ -59,7 +59,7 @@ static void column_tile(void *context, unsigned tile, unsigned hand)
     }
 }
 
-/* The target of a row as it is trained on: its class or its standardised value. False: none. */
+/* Returns the target of a row: its class or its standardised value. False: missing. */
 static bool read_target(const struct check *k, uint32_t row, int32_t *label, float *value)
 {
     const struct schema *s = k->schema;
@@ -118,7 +118,7 @@ static void check_columns(const struct check *k)
 
 /* --- the same rows in training and elsewhere --- */
 
-/* A set of the hashes of validation and test rows; 0 marks a free place. */
+/* A hash set of validation and test rows; 0: free. */
 struct hashes {
     uint64_t *place;
     uint8_t *met; /* a training row has it */
@@ -147,7 +147,7 @@ static void mark_tile(void *context, unsigned tile, unsigned thread)
     end = end - from < TILE_ROWS ? end : from + TILE_ROWS;
     for (uint64_t i = from; i < end; i++) {
         size_t at = find(h, rows[i]);
-        if (h->place[at]) /* several threads may store the same */
+        if (h->place[at]) /* several threads may store the same value */
             __atomic_store_n(&h->met[at], 1, __ATOMIC_RELAXED);
     }
 }
@@ -174,7 +174,7 @@ static void check_duplicates(const struct check *k, const uint64_t *hash)
         uint64_t same = 0;
         for (uint64_t i = 0; i < s->count[p]; i++)
             same += h.met[find(&h, s->index[p][i])];
-        if (same * 100 >= s->count[p] && same) /* fewer meet by chance, and change no metric */
+        if (same * 100 >= s->count[p] && same) /* fewer are chance, and change no metric */
             remark_add(k->remarks,
                        "%llu of %llu %s rows equal a training row in every column used; if they "
                        "are copies, its metrics are too good", (unsigned long long)same,
@@ -186,13 +186,14 @@ static void check_duplicates(const struct check *k, const uint64_t *hash)
 
 /* --- numbers that are identifiers --- */
 
-/* A float32 holds every whole number up to the first, a double up to the second. */
+/* Limits of exact integers: the first for float32, the second for double. */
 #define WHOLE_FLOAT 16777216.0f
 #define WHOLE_DOUBLE 9007199254740992.0f
 
-/* Of values in ascending order those beyond WHOLE_FLOAT. */
+/* The values beyond WHOLE_FLOAT, ascending. */
 struct beyond {
-    bool rounded; /* some may have been: not all are multiples of more than what a float32 holds */
+    bool rounded; /* true: some may be rounded (not all are multiples of more than the float32
+                   * step) */
     bool twice;   /* some are equal */
 };
 
@@ -209,8 +210,8 @@ static struct beyond beyond_of(const float *sorted, uint32_t count)
     return b;
 }
 
-/* The training values of a slot in ascending order; false: some are not whole. A value beyond 2^23
- * may have been rounded. */
+/* Reads the training values of a slot, ascending. False: some are not integers. Values beyond 2^23
+ * may be rounded. */
 static bool whole_values(const struct check *c, const struct number_slot *n, uint32_t slot,
                          float *values, uint32_t *count)
 {
@@ -228,7 +229,7 @@ static bool whole_values(const struct check *c, const struct number_slot *n, uin
     return true;
 }
 
-/* A numeric column that float32 rounds to whole numbers further apart than 1. */
+/* Warns of a numeric column that float32 rounds to integers more than 1 apart. */
 static void check_identifiers(const struct check *k)
 {
     const struct schema *s = k->schema;

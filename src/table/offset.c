@@ -1,4 +1,4 @@
-/* offset.c - the number that is subtracted from a column in double, before rounding to float32. */
+/* offset.c - chooses the number subtracted from a column in double before rounding to float32. */
 #include "table/encoder.h"
 
 #include <math.h>
@@ -7,13 +7,12 @@
 #include "csv/number.h"
 #include "table/cell.h"
 
-/* Rows that are looked at: the first ones say whether values are large, and reading them twice
- * must cost nothing. */
+/* Rows examined. They are parsed twice, so they must be few. */
 #define OFFSET_ROWS 1000u
 
 struct span {
     double first, low, high;
-    bool any, exact; /* exact: each value is a float32 as it is */
+    bool any, exact; /* exact: each value is a float32 */
 };
 
 static void span_add(struct span *s, double value)
@@ -25,9 +24,8 @@ static void span_add(struct span *s, double value)
     s->exact = s->exact && (double)(float)value == value;
 }
 
-/* A float32 has 24 bits. Where values are 32 times larger than their spread, 5 of them say
- * nothing; taking the first value off in double gives them back. Values that fit as they are
- * stay as they are. */
+/* A float32 has 24 bits. If values are 32 times larger than their spread, 5 bits are constant;
+ * subtracting the first value in double recovers them. Values that fit are unchanged. */
 static double offset_of(const struct span *s, bool always)
 {
     double size = fmax(fabs(s->low), fabs(s->high));

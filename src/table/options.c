@@ -1,4 +1,4 @@
-/* options.c - the keys below "data", and the tables of one entry of "columns". */
+/* options.c - option tables of "data" and of one entry of "columns". */
 #include "table/options.h"
 
 #include <string.h>
@@ -161,7 +161,7 @@ void columns_schema(struct json_out *out)
     json_close(out, '}');
 }
 
-/* --- what one key alone cannot show --- */
+/* --- checks of several keys --- */
 
 static bool fail(struct json_doc *doc, const char *path, struct err *e, enum err_id id,
                  const char *text)

@@ -1,4 +1,4 @@
-/* parts_check.c - one pass over the labels, and two comparisons. */
+/* parts_check.c - counts the labels in one pass and compares the parts. */
 #include "table/parts_check.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "table/record.h"
 
 #define TILE_ROWS UINT64_C(16384)
-enum { LABELS_NAMED = 4 }; /* in one warning */
+enum { LABELS_NAMED = 4 }; /* labels named in one warning */
 
 struct counting {
     const struct dataset *data;
@@ -30,11 +30,11 @@ static void count_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* [PARTS][ids]; mem_free */
+/* Returns the counts [PARTS][ids]; mem_free. */
 static uint64_t *count_labels(const struct dataset *d, const struct split *s, uint32_t ids)
 {
     unsigned tiles = (unsigned)((d->rows.count + TILE_ROWS - 1) / TILE_ROWS);
-    unsigned threads = ids < 4096 ? threads_count() : 1; /* of many labels one copy is enough */
+    unsigned threads = ids < 4096 ? threads_count() : 1; /* many labels: one copy only */
     size_t size = (size_t)PARTS * ids;
     struct counting k = {d, s->part, ids, mem_zero(threads * size + 1, sizeof *k.counts)};
     if (threads > 1)
@@ -62,7 +62,7 @@ static bool say_unseen(const struct dataset *d, uint32_t id, uint64_t rows, uint
                    rows == 1 ? "" : "s");
 }
 
-/* A class that only other parts have cannot be learned or scored. */
+/* Sets the error of a class that training rows lack: it cannot be learned or scored. */
 static bool check_unseen(const struct dataset *d, const uint64_t *counts, uint32_t ids,
                          uint64_t *row, struct err *e)
 {
@@ -76,7 +76,7 @@ static bool check_unseen(const struct dataset *d, const uint64_t *counts, uint32
     return true;
 }
 
-/* counts: of that part, by id. */
+/* counts: of this part, by id. */
 static void warn_lacking(const struct encoder *c, uint32_t ids, const uint64_t *counts,
                          enum part part, struct remarks *remarks)
 {

@@ -1,10 +1,9 @@
-/* quantile.c - columns by rank in plain C, and the choice of a processor's best. */
+/* quantile.c - the quantile scale in plain C, and the choice for the processor. */
 #include "table/quantile.h"
 
 #include "csv/processor.h"
 
-/* Knots below each value: the same halving for all at once, without a branch that depends on one.
- */
+/* Counts the knots below each value: one binary search for all values, without branches on data. */
 static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
                             size_t values)
 {

@@ -1,4 +1,4 @@
-/* quantile_avx512.c - columns by rank with vectors of sixteen. */
+/* quantile_avx512.c - the quantile scale with vectors of sixteen. */
 #include "table/quantile.h"
 
 #if defined(__x86_64__)
@@ -8,7 +8,7 @@
 #define PART 32u /* knots compared at a time */
 #define MOST (PART * PART)
 
-/* How many of 32 ascending knots are below x. */
+/* Counts the knots below x among 32 ascending ones. */
 static inline uint32_t below32(const float *knots, __m512 x)
 {
     uint32_t low = _mm512_cmp_ps_mask(_mm512_loadu_ps(knots), x, _CMP_LT_OQ);
@@ -16,14 +16,15 @@ static inline uint32_t below32(const float *knots, __m512 x)
     return (uint32_t)__builtin_popcount(high << 16 | low);
 }
 
-/* Two steps for up to 1024 knots: which part of 32 by the last knot of each, and where in it. Knots
- * that are not there are infinite. */
+/* Two steps for up to 1024 knots: find the part of 32 by the last knot of each, then the place in
+ * it. Missing knots are infinite. */
 static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
                             size_t values)
 {
-    float rest[PART], lasts[PART]; /* what is no whole part; the last of every one that is */
+    float rest[PART], lasts[PART]; /* the incomplete last part; the last knot of each complete
+                                    * one */
     uint32_t parts = count / PART;
-    if (count > MOST) { /* not of our making */
+    if (count > MOST) { /* more than fit_quantiles makes */
         for (size_t i = 0; i < values; i++) {
             uint32_t low = 0, high = count;
             while (low < high) {

@@ -1,5 +1,4 @@
-/* schema.c - where each column stands in a record, what the network sees of it, and how a schema
- * ends. */
+/* schema.c - the layout of records, the inputs of the network, and freeing. */
 #include "table/schema.h"
 
 #include <math.h>
@@ -84,10 +83,10 @@ void schema_free(struct schema *s)
     mem_free(s);
 }
 
-/* --- what the network sees --- */
+/* --- inputs of the network --- */
 
-/* One-hot costs a weight row a slot and learns fast; beyond this the shared rows of an embedding
- * generalise better. */
+/* One-hot needs a weight row for each slot and learns fast; above this limit an embedding's shared
+ * rows generalise better. */
 #define ONEHOT_MOST 32u
 
 /* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al.,

@@ -1,4 +1,4 @@
-/* schema_bind.c - matching the columns of a file to those of a schema, by name. */
+/* schema_bind.c - matches the columns of a file to a schema by name. */
 #include "table/schema.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
         return true;
     case COLUMN_TARGET:
         return need >= BIND_TARGET;
-    case COLUMN_ID: /* predictions begin with them */
+    case COLUMN_ID: /* the first columns of predictions */
         return !s->fitted || need == BIND_FEATURES;
     case COLUMN_WEIGHT:
         return !s->fitted;
@@ -44,8 +44,8 @@ bool schema_target_last(const struct schema *s)
            strcmp(csv_numbered(s->file_columns - 1).text, s->columns[s->target].name) == 0;
 }
 
-/* Without names the place is all there is: the width must be that of training, or one less when
- * the target was last and is absent. Names that the user gave say enough. */
+/* Without names columns match by place: the file must be as wide as in training, or one less if the
+ * target was last and is absent. Names from the user are matched as names. */
 static bool check_width(const struct schema *s, const char *const *names, size_t count,
                         enum bind_need need, struct err *e)
 {
@@ -63,7 +63,7 @@ static bool check_width(const struct schema *s, const char *const *names, size_t
                        "--columns a,b,c");
 }
 
-/* Names of the file that the schema does not have, for "did you mean"; each is told once. */
+/* Names of the file that the schema lacks, for "did you mean"; each is suggested once. */
 static void add_near(const struct schema *s, const char *const *names, size_t count,
                      const bool *listed, const uint32_t *missing, size_t missing_count,
                      struct text *help)
@@ -91,7 +91,7 @@ static void add_near(const struct schema *s, const char *const *names, size_t co
     mem_free(free_names);
 }
 
-/* No name is near: those that the file has. */
+/* No similar name: list the file's names. */
 static void help_names(const char *const *names, size_t count, struct err *e)
 {
     struct text list = {0};
@@ -103,7 +103,7 @@ static void help_names(const char *const *names, size_t count, struct err *e)
     text_free(&list);
 }
 
-/* Is a name a number, and none of them one that the schema has? */
+/* True if a name is a number and the schema has none of the names. */
 static bool looks_like_data(const struct schema *s, const char *const *names, size_t count,
                             const struct binding *b)
 {
@@ -126,7 +126,7 @@ static void help_header(const struct schema *s, bool sure, struct err *e)
                  whether);
 }
 
-/* All of them are named: those that `what` has no room for go on in `more`. */
+/* Names all of them; those that do not fit `what` continue in `more`. */
 static bool report_missing(const struct schema *s, const char *const *names, size_t count,
                            const struct binding *b, const bool *listed, const uint32_t *missing,
                            size_t missing_count, struct err *e)
@@ -167,7 +167,7 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     return false;
 }
 
-/* Then a number may still mean nothing, and each cell is looked up. */
+/* True: a number may mean missing, so each cell must be compared. */
 static bool numbers_may_miss(const struct schema *s)
 {
     for (size_t i = 0; i < s->missing.count; i++) {
@@ -199,14 +199,14 @@ static void find_runs(const struct schema *s, struct binding *b)
     }
 }
 
-/* Which cell feeds which column, by name. listed[cell]: the schema has that name. Fills missing
- * with the columns that are needed and have no cell; how many. */
+/* Finds each column's cell by name. listed[cell]: the schema has that name. Fills missing with the
+ * required columns that have no cell; returns their number. */
 static size_t place_columns(const struct schema *s, enum bind_need need, struct binding *b,
                             bool *listed, uint32_t *missing)
 {
     const char *const *names = b->names;
     const size_t count = b->cells;
-    struct vocab *known = vocab_new(); /* the file's names; csv_header saw to it that they differ */
+    struct vocab *known = vocab_new(); /* the file's names; csv_header has checked for duplicates */
     for (size_t i = 0; i < count; i++) {
         vocab_add(known, names[i], strlen(names[i]));
         b->column_of[i] = UINT32_MAX;

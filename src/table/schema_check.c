@@ -1,5 +1,4 @@
-/* schema_check.c - what a schema from a model file is checked for, whatever its format: anyone may
- * have written the file. */
+/* schema_check.c - checks of a schema from a model file in any format. The input is not trusted. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -46,7 +45,7 @@ bool saved_texts(const struct loading *l, const char *in_offsets, const char *in
     return true;
 }
 
-/* Text i, which is at most `most` bytes of UTF-8. */
+/* Checks text i: at most `most` bytes of UTF-8. */
 static bool text_at(const struct loading *l, const struct saved_texts *t, uint64_t i, size_t most,
                     const char **text, size_t *length)
 {
@@ -150,7 +149,7 @@ bool saved_labels(const struct loading *l, const struct saved_texts *labels)
 
 /* --- numbers --- */
 
-/* A double that is a float32, and finite. */
+/* True for a finite double that is a float32. */
 static bool is_float(double v)
 {
     return fabs(v) <= (double)FLT_MAX && (double)(float)v == v;

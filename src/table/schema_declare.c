@@ -1,5 +1,5 @@
-/* schema_declare.c - from the "data" object of a config to a schema: types, roles, the columns
- * that the split reads. */
+/* schema_declare.c - makes a schema from the "data" object of a config: types, roles, the split's
+ * columns. */
 #include "table/schema.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@ struct declaration {
     const struct data_options *options;
     const struct json_doc *doc;
     struct schema *schema;
-    const struct json **places; /* by column: its entry, NULL when it has none */
-    struct vocab *names;        /* of the columns: index of the column */
+    const struct json **places; /* by column: its entry, NULL: none */
+    struct vocab *names;        /* names of the columns, in their order */
     struct err *e;
 };
 
@@ -23,7 +23,7 @@ static bool is_feature(int type)
 static struct column *column_add(struct declaration *d, const char *name, const struct json *place)
 {
     struct schema *s = d->schema;
-    if (!(s->column_count & (s->column_count - 1))) { /* 0, 1, 2, 4, ..: room for twice as many */
+    if (!(s->column_count & (s->column_count - 1))) { /* at 0, 1, 2, 4, ..: double the size */
         size_t room = s->column_count ? 2 * s->column_count : 1;
         s->columns = mem_grow(s->columns, room, sizeof *s->columns);
         d->places = mem_grow(d->places, room, sizeof *d->places);
@@ -39,14 +39,14 @@ static struct column *column_add(struct declaration *d, const char *name, const 
 #define COLUMNS_KEY "data.columns"
 #define SPLIT_KEY "data.split.column"
 
-/* The key that a split by a column is about, and the one that it contradicts. */
+/* Adds two keys to the error: the split's, and the one it contradicts. Returns false. */
 static bool split_key(const struct declaration *d, const char *key, const char *other)
 {
     err_key(d->e, "%s", key);
     return err_other(d->e, other);
 }
 
-/* With the place of the entry when it has one. */
+/* Adds the place of the column's entry, if it has one. */
 #define FAIL(d, at, id, ...) \
     ((at) ? json_fail((d)->doc, at, (d)->e, id, __VA_ARGS__) : err_set((d)->e, id, __VA_ARGS__))
 
@@ -83,7 +83,7 @@ static bool read_dim(const struct declaration *d, const struct json *v, const ch
     return false;
 }
 
-/* Often a --set that names a column wrongly. */
+/* Help for a --set with a wrong column name. */
 static bool no_type(const struct declaration *d, const struct json *v, const char *name)
 {
     const char **known = mem_alloc(json_count(d->options->columns) + 1, sizeof *known);
@@ -163,7 +163,8 @@ static uint32_t index_of(const struct declaration *d, const char *name)
     return vocab_find(d->names, name, strlen(name));
 }
 
-/* Whatever it is listed as: that a config does not list it is asked by config_check. */
+/* Makes the column the target, with any listed type. config_check reports a target that is not
+ * listed. */
 static void declare_target(struct declaration *d)
 {
     uint32_t at = index_of(d, d->options->target);
@@ -217,7 +218,7 @@ static bool split_named(struct declaration *d, const char *name, const struct js
     return true;
 }
 
-/* Without a name: the one column whose type says it. */
+/* Without a name: finds the one column of that type. */
 static bool split_by_type(struct declaration *d, int type, const struct json *place)
 {
     const struct schema *s = d->schema;
@@ -240,7 +241,7 @@ static bool split_by_type(struct declaration *d, int type, const struct json *pl
     return err_help(d->e, "name it in split.column");
 }
 
-/* Where the config speaks of the split, or of its columns when it does not. */
+/* Returns the config's place of the split, or of its columns. */
 static const struct json *split_place(const struct declaration *d)
 {
     static const char *const keys[] = {SPLIT_KEY, "data.split.method", "data.split"};
@@ -307,7 +308,7 @@ static bool check_roles(const struct declaration *d)
          "`data.columns` names no column to learn from");
     err_key(d->e, COLUMNS_KEY);
     err_expected(d->e, "at least one column of type numeric, categorical or datetime");
-    /* perhaps from `dnn init`, which found nothing */
+    /* `dnn init` may have found no feature */
     if (d->options->columns && json_count(d->options->columns))
         return err_help(d->e, "give a column of the list one of these types, or give data with "
                               "more columns; the notes of `dnn init DATA.csv --target COL` say why "

@@ -1,5 +1,5 @@
-/* schema_load.c - a schema from a model file that anyone may have written: every count, index,
- * word and number is checked before it is used. */
+/* schema_load.c - reads a schema from an untrusted model file: every count, index, word and number
+ * is checked before use. */
 #include "table/schema.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "csv/date.h"
 #include "table/schema_saved.h"
 
-/* --- the head: settings, and what the codes mean --- */
+/* --- the head: settings and lists of words --- */
 
-/* By code of the file: the value of our enum. */
+/* By code of the file: the value of the enum. */
 struct codes {
     uint8_t ours[256];
     unsigned count;
@@ -27,7 +27,7 @@ static bool newer(const struct loading *l, const char *what, const char *word)
                   "made by a newer version of dnn: it has %s \"%s\"", what, text_quote_z(word));
 }
 
-/* The place of `word` in a NULL-terminated list, -1: none. */
+/* Returns the index of `word` in a NULL-terminated list, -1: absent. */
 static int place_of(const char *word, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
@@ -36,7 +36,7 @@ static int place_of(const char *word, const char *const *words)
     return -1;
 }
 
-/* A word that we do not know is an error only where a column uses it. */
+/* An unknown word is an error only if a column uses it. */
 static bool read_codes(const struct loading *l, const struct json *head, const char *key,
                        const char *const *words, struct codes *codes)
 {
@@ -114,7 +114,7 @@ static bool load_head(const struct loading *l, struct head *h)
     return good;
 }
 
-/* *to: our value of a code, of a column or number that uses it. */
+/* Sets *to to the enum's value of a code. False: unknown. */
 static bool decode(const struct loading *l, const struct codes *c, uint8_t code, const char *tensor,
                    int *to)
 {
@@ -133,7 +133,7 @@ struct columns {
     const int64_t *dim, *min_count, *missing, *first;
 };
 
-/* A tensor of so many entries: its data in *to. */
+/* Finds a tensor of `count` entries; sets *to to its data. */
 static bool find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
                  void *to)
 {
@@ -240,7 +240,7 @@ static uint64_t count_numbers(const struct schema *s)
     return count;
 }
 
-/* Where the tensors of the numbers lie; all sizes are checked before memory is taken. */
+/* Data of the number tensors; all sizes are checked before memory is allocated. */
 struct numbers {
     const double *statistics[SAVED_NUMBERS];
     const uint8_t *scale, *indicator;

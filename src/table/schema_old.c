@@ -34,7 +34,7 @@ enum member {
 };
 enum statistic {
     OLD_OFFSET, OLD_NUMBER_SCALE, OLD_CENTER, OLD_FACTOR, OLD_FILL, OLD_INDICATOR, OLD_KNOTS,
-    OLD_LOW, OLD_HIGH, NUMBER_FIRST, /* all that layout 1 has */
+    OLD_LOW, OLD_HIGH, NUMBER_FIRST, /* the members of layout 1 */
     OLD_LEAST = NUMBER_FIRST, OLD_MOST, NUMBER
 };
 
@@ -69,8 +69,8 @@ static bool load_settings(struct loading *l, int64_t *layout)
     return true;
 }
 
-/* Types, scales and the other words as format 2 numbers them: those of the enums of schema.h, which
- * only grow at their ends. */
+/* Types, scales and other words by their numbers in format 2: the enums of schema.h, which only
+ * grow at the end. */
 static bool column_valid(const int64_t *v)
 {
     return saved_within(v[OLD_TYPE], COLUMN_NUMERIC, COLUMN_SPLIT) &&
@@ -156,7 +156,7 @@ static int scale_of(double v)
     return -1;
 }
 
-/* One row of the file. */
+/* Reads one row of schema.numbers. */
 static bool load_number(const double *v, struct number_slot *n)
 {
     const double knots = v[OLD_KNOTS];

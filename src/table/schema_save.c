@@ -1,5 +1,5 @@
-/* schema_save.c - a fitted schema as tensors. Everything that grows is a tensor, nothing stands
- * in the JSON header of the file. */
+/* schema_save.c - writes a fitted schema as tensors. Lists that grow are tensors; the JSON header
+ * of the file stays short. */
 #include "table/schema.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ struct schema_saved {
 
 static void texts_add(struct texts *t, const char *bytes, size_t length)
 {
-    if (!(t->count & (t->count + 1))) /* 0, 1, 3, 7, ..: room for twice as many */
+    if (!(t->count & (t->count + 1))) /* at 0, 1, 3, 7, ..: double the size */
         t->offsets = mem_grow(t->offsets, 2 * t->count + 2, sizeof *t->offsets);
     t->offsets[0] = 0;
     text_add(&t->bytes, bytes, length);

@@ -1,4 +1,4 @@
-/* split.c - the six methods of a split. What a dataset gives them: split_make.c. */
+/* split.c - the six methods of a split. Their inputs: split_make.c. */
 #include "table/split.h"
 
 #include <assert.h>
@@ -12,12 +12,12 @@
 #include "table/shares.h"
 #include "table/vocab.h"
 
-/* At least one row for a part that is asked for, and at least one row left to train on. */
+/* Gives each requested part at least one row, and leaves at least one for training. */
 static void sizes(struct shares *s)
 {
     const double fractions[PARTS] = {[PART_VALID] = s->valid, [PART_TEST] = s->test};
     uint32_t left = s->count ? s->count - 1 : 0;
-    for (int p = PART_VALID; p < PARTS; p++) { /* validation first: the best weights depend on it */
+    for (int p = PART_VALID; p < PARTS; p++) { /* validation first: it selects the best epoch */
         uint32_t rows = (uint32_t)llround(fractions[p] * s->count);
         uint32_t most = left - (p == PART_VALID && s->test > 0 && left > 1);
         rows = rows == 0 && fractions[p] > 0 ? 1 : rows;
@@ -73,9 +73,8 @@ static int by_lacking(const void *one, const void *other, const void *context)
     return a->lacking > b->lacking ? -1 : a->lacking < b->lacking;
 }
 
-/* Shares `total` out among classes by their rows: floors first, then one at a time where most is
- * lacking (largest remainder; a tie goes to the first). Every class keeps a row: a sum that this
- * forbids stays short. */
+/* Divides `total` among classes by their rows: floors first, then one row at a time to the largest
+ * remainder (a tie: the first). Every class keeps a row, so the sum may be smaller. */
 static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, uint32_t *share)
 {
     uint64_t all = 0, given = 0;
@@ -93,7 +92,7 @@ static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, ui
     for (uint32_t c = 0; c < classes; c++)
         claims[c] = (struct claim){(double)rows[c] * total / (double)all - share[c], c};
     sort_stable(claims, classes, sizeof *claims, by_lacking, NULL);
-    /* What a class lacks lies between 0 and 1: one row more, and it comes behind all others. */
+    /* A remainder is between 0 and 1: after one more row it is the last. */
     for (bool any = true; any && given < total;) {
         any = false;
         for (uint32_t i = 0; i < classes && given < total; i++) {
@@ -108,7 +107,7 @@ static void share_out(const uint32_t *rows, uint32_t classes, uint32_t total, ui
     mem_free(claims);
 }
 
-/* Rows without a label are a class of their own, the first one. */
+/* Rows without a label are one class, the first. */
 static uint32_t class_of(const struct shares *s, uint32_t i)
 {
     int32_t label = s->in->label[s->rows[i]];
@@ -118,7 +117,7 @@ static uint32_t class_of(const struct shares *s, uint32_t i)
 struct strata {
     const struct shares *shares;
     uint32_t classes;
-    uint32_t *met;   /* [tiles][classes]: rows of the class before the tile; counts at first */
+    uint32_t *met;   /* [tiles][classes]: counts, then rows of the class before the tile */
     uint32_t *rows, *valid, *test; /* [classes] */
 };
 
@@ -152,8 +151,7 @@ static uint32_t class_end(const struct shares *s)
     return classes;
 }
 
-/* Many classes: one tile after the other with one array of counts, which many tiles would each
- * need. */
+/* Many classes: tiles run one after another with one array of counts, to save memory. */
 #define STRATA_MOST 1024u
 
 static void split_stratified(struct shares *s)
@@ -205,7 +203,7 @@ static int by_time(const void *one, const void *other, const void *context)
     return a < b ? -1 : a > b;
 }
 
-/* Of the cuts from the first of them on and below `end`, the one nearest to `at`. */
+/* Returns the cut nearest to `at`, from the first one on and below `end`. */
 static uint32_t nearest(const uint32_t *cuts, uint32_t end, double at)
 {
     uint32_t best = cuts[0];
@@ -224,14 +222,14 @@ static bool split_time(struct shares *s, struct err *e)
                    err_help(e, "fill the cell, or choose another split.method");
     uint32_t *order = mem_copy(s->rows, (size_t)s->count * sizeof *order + !s->count);
     sort_stable(order, s->count, sizeof *order, by_time, time);
-    /* rows of one moment stay together: cuts are between two moments, and behind the last */
+    /* rows of one time stay together: cuts are between two times and after the last */
     uint32_t *cuts = mem_alloc((size_t)s->count + 1, sizeof *cuts);
     s->moments = 0;
     for (uint32_t i = 1; i <= s->count; i++)
         if (i == s->count || time[order[i - 1]] < time[order[i]])
             cuts[s->moments++] = i;
     uint32_t test = s->count, valid = s->count;
-    if (s->moments >= parts_wanted(s)) { /* each part has a moment at least */
+    if (s->moments >= parts_wanted(s)) { /* enough times for each part */
         const uint32_t *want = s->want;
         if (want[PART_TEST])
             test = nearest(cuts + (want[PART_VALID] > 0), s->count, test - (double)want[PART_TEST]);
@@ -246,8 +244,8 @@ static bool split_time(struct shares *s, struct err *e)
 
 /* --- hash --- */
 
-/* The key's place in [0, 1): below `test` it is test, then validation. A row keeps its side as
- * the file grows. */
+/* Maps the key to [0, 1): below `test` is test, then validation. A row keeps its part as the file
+ * grows. */
 static void split_hash(const struct shares *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -260,7 +258,7 @@ static void split_hash(const struct shares *s)
     }
 }
 
-/* --- all --- */
+/* --- split_rows --- */
 
 static uint32_t count_keys(const struct shares *s)
 {
@@ -286,8 +284,7 @@ static uint32_t count_classes(const struct shares *s)
     return count;
 }
 
-/* Why a part is empty though there are rows: what the method keeps together. false: no such
- * reason. */
+/* Explains an empty part by the rows that the method keeps together. False: no such reason. */
 static bool kept_together(const struct shares *s, const struct split_options *o, struct err *e)
 {
     uint32_t classes = o->method == SPLIT_STRATIFIED ? count_classes(s) : 0;
@@ -335,7 +332,8 @@ static bool check_parts(const struct shares *s, const struct split_options *o, u
             return false;
         if (p == PART_TRAIN)
             return err_help(e, "give more rows, or smaller fractions");
-        if (p == PART_VALID && want[PART_TEST] > 0 && !have[PART_TEST]) /* it would be next */
+        if (p == PART_VALID && want[PART_TEST] > 0 && !have[PART_TEST]) /* test would be the next
+                                                                         * empty part */
             return err_help(e, "set %s and %s to 0, or give more rows", keys[p], keys[PART_TEST]);
         return err_help(e, "set %s to 0, or give more rows", keys[p]);
     }

@@ -1,5 +1,5 @@
-/* split_group.c - method group: all rows of a group go to one part, and the parts come near to
- * their shares. */
+/* split_group.c - method group: all rows of a group go to one part, with parts close to their
+ * shares. */
 #include <math.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ static int by_order(const void *one, const void *other, const void *context)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Groups in random order: one goes to validation, then to test, when it brings that part nearer
- * to its size. The ways to deal write part[id]. */
+/* Assigns groups in random order: to validation, then to test, if that brings the part closer to
+ * its size. All methods here write part[id]. */
 static void fill_parts(const struct shares *s, const struct group *groups, uint32_t count,
                        uint8_t *part)
 {
@@ -34,7 +34,7 @@ static void fill_parts(const struct shares *s, const struct group *groups, uint3
         part[groups[g].id] = to;
         have[to] += groups[g].rows;
     }
-    /* All groups too large for a part that is wanted: it takes the smallest one. */
+    /* All groups are too large for a part: it gets the smallest one. */
     for (uint8_t p = PART_VALID; p <= PART_TEST; p++) {
         uint32_t smallest = UINT32_MAX, training = 0;
         for (uint32_t g = 0; g < count; g++)
@@ -62,14 +62,14 @@ static double lacking_rows(uint32_t want, uint64_t have)
     return (double)want - (double)have;
 }
 
-/* The quotients of d'Hondt: who has the least of its share comes first. */
+/* d'Hondt quotient: the part with the least of its share comes first. */
 static double lacking_share(uint32_t want, uint64_t have)
 {
     return (double)want / (double)(have + 1);
 }
 
-/* From the largest group on, each goes to the part with the highest claim; the last ones go where
- * there are none. The groups are sorted by size. */
+/* Assigns groups from the largest on to the part with the highest quotient; the last groups go to
+ * empty parts. The groups are sorted by size. */
 static void deal_groups(const struct shares *s, const struct group *groups, uint32_t count,
                         double (*claim)(uint32_t want, uint64_t have), uint8_t *part)
 {
@@ -87,7 +87,7 @@ static void deal_groups(const struct shares *s, const struct group *groups, uint
     }
 }
 
-/* Of what the parts have of the rows they want, the least: 1 is exact. */
+/* Returns the smallest ratio of assigned to wanted rows of a part; 1 is exact. */
 static double least_share(const struct shares *s, const struct group *groups, uint32_t count,
                           const uint8_t *part)
 {
@@ -101,8 +101,8 @@ static double least_share(const struct shares *s, const struct group *groups, ui
     return least;
 }
 
-/* Chance deals, unless that leaves a part without half of its rows, as a few large groups may:
- * then sizes do. Among ways that all do, the one that starves no part so much is taken. */
+/* Random assignment, unless a part gets less than half of its rows (few large groups): then by
+ * size. If both do, the better one. */
 static void deal(const struct shares *s, struct group *groups, uint32_t count, uint8_t *part)
 {
     double (*const claims[])(uint32_t want, uint64_t have) = {lacking_rows, lacking_share};

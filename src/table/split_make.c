@@ -1,5 +1,5 @@
-/* split_make.c - the split of a dataset: what its method reads, the lists of each part, and
- * warnings about parts that are short. */
+/* split_make.c - splits a dataset: inputs of the method, the list of each part, warnings about
+ * small parts. */
 #include "table/split.h"
 
 #include <stdio.h>
@@ -27,9 +27,9 @@ static unsigned tiles_of(uint64_t count)
     return (unsigned)((count + TILE_ROWS - 1) / TILE_ROWS);
 }
 
-/* --- what the methods read --- */
+/* --- inputs of the methods --- */
 
-/* The part of each row that has a file of its own; NULL: there are no such files. */
+/* Returns the part of each row from a part's own file; NULL: no such files. */
 static uint8_t *own_parts(const struct dataset *d)
 {
     if (d->rows_of[PART_TRAIN] == d->rows.count)
@@ -47,7 +47,7 @@ struct labels {
     int32_t *label;
 };
 
-/* A sample's label is that of its last record. */
+/* The label of a sample is that of its last record. */
 static void label_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct labels *l = context;
@@ -74,7 +74,7 @@ static int32_t *own_labels(const struct dataset *d, const struct split_options *
 struct listing {
     struct split *split;
     uint64_t count;
-    uint64_t (*first)[PARTS]; /* by tile: samples of each part before it; their counts at first */
+    uint64_t (*first)[PARTS]; /* by tile: counts, then samples of each part before it */
 };
 
 static void count_tile(void *context, unsigned tile, unsigned thread)
@@ -118,7 +118,7 @@ static void list_parts(struct split *s, uint64_t count)
 
 /* --- remarks --- */
 
-/* Notes about a column that says the part. */
+/* Remarks about a column that gives the part. */
 static void note_said(const struct split *split, const struct dataset *d,
                       const struct split_options *o)
 {
@@ -135,7 +135,7 @@ static void note_said(const struct split *split, const struct dataset *d,
                  "weights by, and the last epoch's are kept", column);
 }
 
-/* Rows of a file of its own, which no split keeps apart from the training rows. */
+/* Warns of groups in a part's own file that training rows share. */
 static void warn_shared(const struct split *s, const struct split_input *in, struct remarks *r)
 {
     uint64_t shared[PARTS] = {0};
@@ -150,7 +150,7 @@ static void warn_shared(const struct split *s, const struct split_input *in, str
                        (unsigned long long)s->count[part], part_names[part]);
 }
 
-/* A part with much less than its share, because the method keeps rows together. */
+/* Warns of a part far below its share, because the method keeps rows together. */
 static void warn_short(const struct split *s, const struct split_options *o,
                        const uint32_t want[PARTS], struct remarks *r)
 {
@@ -170,7 +170,7 @@ static void warn_short(const struct split *s, const struct split_options *o,
                        part_names[part], want[part], reasons[o->method]);
 }
 
-/* Columns of type group that the split does not read: nothing else reads them. */
+/* Warns of columns of type group that nothing uses. */
 static void warn_groups(const struct split *split, const struct schema *s,
                         const struct split_options *o, struct remarks *r)
 {

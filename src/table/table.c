@@ -1,5 +1,4 @@
-/* table.c - the data of a single training: dataset, split, encoder, checks and view, in this
- * order. */
+/* table.c - the data of a single training, in order: dataset, split, encoder, checks, view. */
 #include "table/table.h"
 
 #include <string.h>
@@ -18,8 +17,8 @@ static void count_bytes(struct table *t)
     t->bytes = chunks * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
 }
 
-/* An error of all rows together names the files: those of training, or, of a label that training
- * lacks, all. */
+/* Adds the files to an error of all rows: those of training; of a label that training lacks,
+ * all. */
 static bool in_files(const struct data_options *o, struct err *e)
 {
     const struct opt_strings *lists[PARTS] = {&o->train, &o->valid, &o->test};
@@ -37,7 +36,7 @@ static bool in_files(const struct data_options *o, struct err *e)
     return false;
 }
 
-/* A class that training rows lack: no split can help where a file of its own has it. */
+/* Help for a class that training rows lack: with a file of its own no split can help. */
 static void unseen_help(const struct split *s, const struct data_options *o, uint64_t row,
                         struct err *e)
 {
@@ -52,7 +51,7 @@ static void unseen_help(const struct split *s, const struct data_options *o, uin
     }
 }
 
-/* Fits, and compares the other parts with the training rows. */
+/* Fits the encoder and checks the labels of the other parts. */
 static struct encoder *fit(struct table *t, const struct data_options *o, struct err *e)
 {
     const struct split *s = &t->split;
@@ -94,7 +93,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
     t->view = view_make(t->data, c, true);
-    const struct schema declared = *s; /* the caller's schema becomes the fitted one */
+    const struct schema declared = *s; /* the caller's schema becomes fitted */
     *s = *c->schema;
     *c->schema = declared;
     encoder_free(c);
@@ -102,7 +101,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     return true;
 }
 
-/* What a reader of the table finds by one name. */
+/* Sets the borrowed members of the table. */
 static void show(struct table *t)
 {
     t->rows = t->view->rows;

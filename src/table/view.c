@@ -1,5 +1,5 @@
-/* view.c - raw records become what a network sees: ids become slots and classes, a target is
- * standardised, numbers are imputed and scaled (column_apply). Each record by itself. */
+/* view.c - encodes raw records: ids become slots and classes, targets are standardised, numbers are
+ * imputed and scaled (column_apply). Each record independently. */
 #include "table/view.h"
 
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "table/cell.h"
 #include "table/record.h"
 
-#define TILE_ROWS 8192 /* a power of two, so that no tile lies in two chunks */
+#define TILE_ROWS 8192 /* a power of two: a tile is within one chunk */
 
 struct encoding {
     const struct dataset *data;
     const struct encoder *encoder;
     struct rows *to;
     uint64_t tile_rows;
-    bool *same_slots; /* by category slot: every id is its slot already */
+    bool *same_slots; /* by category slot: every id equals its slot */
     bool same_classes;
 };
 

@@ -1,5 +1,5 @@
-/* vocab.c - category text to index: open addressing over rng_hash, the text in an arena. Nothing
- * ever walks the hash table. */
+/* vocab.c - text to index: open addressing over rng_hash, texts in an arena. Nothing iterates over
+ * the hash table. */
 #include "table/vocab.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ struct vocab {
     struct value *values;
     uint32_t count, room;
     uint32_t *slots;   /* index + 1, 0 free */
-    size_t slot_count; /* a power of two, at most half full: neighbours are rarely met */
+    size_t slot_count; /* a power of two, at most half full: few collisions */
 };
 
 struct vocab *vocab_new(void)
@@ -43,7 +43,7 @@ void vocab_free(struct vocab *v)
     mem_free(v);
 }
 
-/* The slot that holds the text, or the free one where it belongs. */
+/* Returns the slot of the text, or the free slot for it. */
 static size_t probe(const struct vocab *v, const char *text, size_t length, uint32_t hash)
 {
     size_t mask = v->slot_count - 1, at = hash & mask;
@@ -56,7 +56,7 @@ static size_t probe(const struct vocab *v, const char *text, size_t length, uint
     return at;
 }
 
-/* Fills the table from values; they are distinct. */
+/* Fills the hash table from distinct values. */
 static void rehash(struct vocab *v)
 {
     size_t mask = v->slot_count - 1;
@@ -142,7 +142,7 @@ void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order)
 /* --- the order of values --- */
 
 struct ranked {
-    double number; /* 0 unless all are numbers */
+    double number; /* 0 unless all values are numbers */
     const struct value *value;
 };
 
@@ -160,7 +160,7 @@ static int by_rank(const void *one, const void *other, const void *context)
     return a->value->length < b->value->length ? -1 : a->value->length > b->value->length;
 }
 
-/* A cell with a '+' is no number, and yet +1 goes behind -1. */
+/* Reads "+1" as a number for sorting; as a cell it is not one. */
 static bool rank_number(const struct value *v, char decimal, double *number)
 {
     bool plus = v->length > 1 && v->text[0] == '+' && v->text[1] != '-';
@@ -178,8 +178,7 @@ static bool read_numbers(const struct vocab *v, char decimal, struct ranked *ite
 void vocab_sort(struct vocab *v, uint32_t *order)
 {
     struct ranked *items = mem_zero(v->count ? v->count : 1, sizeof *items);
-    /* With a decimal comma "1,5" is a number as well; a set of values that reads both ways reads
-     * the same in both. */
+    /* "1,5" is a number with a decimal comma; values that parse both ways are equal in both. */
     if (!read_numbers(v, '.', items) && !read_numbers(v, ',', items))
         for (uint32_t i = 0; i < v->count; i++)
             items[i].number = 0;
