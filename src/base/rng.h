@@ -43,30 +43,41 @@ RNG_FN uint32_t rng_bits(uint64_t seed, uint64_t element, uint32_t layer, uint32
     return r.v[element & 3];
 }
 
-/* Position i of a permutation of [0, n): a pure function of its arguments. A balanced Feistel
- * network of 6 rounds over the next even power of two, walked until it falls below n (Black and
- * Rogaway, CT-RSA 2002). n < 2^32. */
-RNG_FN uint32_t rng_permute(uint64_t seed, uint32_t epoch, uint32_t model, uint32_t n, uint32_t i)
+/* Half the bits of the least even power of two >= n; n < 2^32. */
+RNG_FN uint32_t rng_half(uint32_t n)
 {
     uint32_t half = 1;
     while (half < 16 && ((uint64_t)1 << (2 * half)) < n)
         half++;
-    uint32_t mask = (1u << half) - 1u;
-    uint32_t x = i;
+    return half;
+}
+
+/* A permutation of [0, 2^(2 half)): a balanced Feistel network of 6 rounds. */
+RNG_FN uint32_t rng_feistel(uint64_t seed, uint32_t epoch, uint32_t model, uint32_t half,
+                            uint32_t x)
+{
+    uint32_t mask = (1u << half) - 1u, left = x >> half, right = x & mask;
+    for (uint32_t round = 0; round < 6; round++) {
+        uint32_t f = right * 0x9E3779B1u + (uint32_t)seed + round * 0x7F4A7C15u;
+        f ^= f >> 15;
+        f = (f + epoch) * 0x85EBCA77u ^ (uint32_t)(seed >> 32);
+        f ^= f >> 13;
+        f = (f + model) * 0xC2B2AE3Du;
+        f ^= f >> 16;
+        uint32_t next = left ^ (f & mask);
+        left = right;
+        right = next;
+    }
+    return left << half | right;
+}
+
+/* Position i of a permutation of [0, n): a pure function of its arguments. rng_feistel, walked
+ * until it falls below n (Black and Rogaway, CT-RSA 2002). n < 2^32. */
+RNG_FN uint32_t rng_permute(uint64_t seed, uint32_t epoch, uint32_t model, uint32_t n, uint32_t i)
+{
+    uint32_t half = rng_half(n), x = i;
     do {
-        uint32_t left = x >> half, right = x & mask;
-        for (uint32_t round = 0; round < 6; round++) {
-            uint32_t f = right * 0x9E3779B1u + (uint32_t)seed + round * 0x7F4A7C15u;
-            f ^= f >> 15;
-            f = (f + epoch) * 0x85EBCA77u ^ (uint32_t)(seed >> 32);
-            f ^= f >> 13;
-            f = (f + model) * 0xC2B2AE3Du;
-            f ^= f >> 16;
-            uint32_t next = left ^ (f & mask);
-            left = right;
-            right = next;
-        }
-        x = left << half | right;
+        x = rng_feistel(seed, epoch, model, half, x);
     } while (x >= n);
     return x;
 }

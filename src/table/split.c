@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/thread.h"
+#include "table/deal.h"
 #include "table/shares.h"
 #include "table/vocab.h"
 
@@ -118,7 +119,8 @@ struct strata {
     const struct shares *shares;
     uint32_t classes;
     uint32_t *met;   /* [tiles][classes]: counts, then rows of the class before the tile */
-    uint32_t *rows, *valid, *test; /* [classes] */
+    uint32_t *rows, *valid, *test, *half; /* [classes]; half: rng_half(rows) */
+    deal_fn *deal;
 };
 
 static void count_tile(void *context, unsigned tile, unsigned thread)
@@ -136,10 +138,21 @@ static void deal_tile(void *context, unsigned tile, unsigned thread)
     const struct shares *s = a->shares;
     uint32_t *met = a->met + (size_t)tile * a->classes;
     (void)thread;
-    for (uint32_t i = tile * TILE_ROWS, end = tile_end(s, tile); i < end; i++) {
-        uint32_t c = class_of(s, i);
-        uint32_t place = rng_permute(s->seed, SPLIT_STREAM, c, a->rows[c], met[c]++);
-        s->part[s->rows[i]] = part_of(place, a->valid[c], a->test[c]);
+    struct deal d;
+    uint32_t place[DEAL_ROWS];
+    for (uint32_t i = tile * TILE_ROWS, end = tile_end(s, tile); i < end;) {
+        uint32_t count = end - i < DEAL_ROWS ? end - i : DEAL_ROWS;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t c = d.class[k] = class_of(s, i + k);
+            d.x[k] = met[c]++;
+            d.rows[k] = a->rows[c];
+            d.half[k] = a->half[c];
+        }
+        a->deal(&d, s->seed, SPLIT_STREAM, count, place);
+        for (uint32_t k = 0; k < count; k++, i++) {
+            uint32_t c = class_of(s, i);
+            s->part[s->rows[i]] = part_of(place[k], a->valid[c], a->test[c]);
+        }
     }
 }
 
@@ -161,6 +174,8 @@ static void split_stratified(struct shares *s)
     struct strata a = {.shares = s, .classes = classes};
     a.met = mem_zero((size_t)(alone ? 1 : tiles + 1) * classes, sizeof *a.met);
     a.rows = total = mem_zero(classes, sizeof *a.rows);
+    a.half = mem_alloc(classes, sizeof *a.half);
+    a.deal = deal_choose();
     a.valid = mem_zero(classes, sizeof *a.valid);
     a.test = mem_zero(classes, sizeof *a.test);
     if (alone)
@@ -174,6 +189,8 @@ static void split_stratified(struct shares *s)
             *met = total[c];
             total[c] += here;
         }
+    for (uint32_t c = 0; c < classes; c++)
+        a.half[c] = rng_half(total[c]);
     share_out(a.rows, classes, s->want[PART_VALID], a.valid);
     uint32_t *left = mem_zero(classes, sizeof *left);
     for (uint32_t c = 0; c < classes; c++)
@@ -190,6 +207,7 @@ static void split_stratified(struct shares *s)
     mem_free(left);
     mem_free(a.met);
     mem_free(a.rows);
+    mem_free(a.half);
     mem_free(a.valid);
     mem_free(a.test);
 }

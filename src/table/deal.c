@@ -1,0 +1,19 @@
+/* deal.c - plain C, and the choice of a processor's best. */
+#include "table/deal.h"
+
+#include "csv/processor.h"
+#include "table/deal_loop.h"
+
+void deal_plain(struct deal *d, uint64_t seed, uint32_t epoch, uint32_t count, uint32_t *place)
+{
+    deal_loop(d, seed, epoch, count, place);
+}
+
+deal_fn *deal_choose(void)
+{
+#if defined(__x86_64__)
+    if (processor_may("avx2") && __builtin_cpu_supports("avx2"))
+        return deal_avx2;
+#endif
+    return deal_plain;
+}
