@@ -156,7 +156,7 @@ bool csv_notes_text(const struct csv_notes *n, char *out, size_t size)
 }
 
 /* Sets the error of a record above the limit. Returns false. */
-static bool say_too_long(const struct csv *c, struct err *e)
+static bool report_too_long(const struct csv *c, struct err *e)
 {
     bool lines = memchr(c->pending->bytes, c->cr ? '\r' : '\n', c->pending_used);
     err_at(e, ERR_CSV_LIMIT, c->shown[c->at], c->line, 0, "%s is longer than 16 MiB",
@@ -180,7 +180,7 @@ static bool next_cut(struct csv *c, size_t *size, struct err *e)
         if (used >= c->longest) {
             if (csv_is_live(c))
                 *size = cut_find(&c->dialect, c->cr, bytes, used, c->block, false);
-            return *size || say_too_long(c, e);
+            return *size || report_too_long(c, e);
         }
         if (used >= room)
             room = csv_larger(c, room);

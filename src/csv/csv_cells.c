@@ -46,7 +46,7 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
 }
 
 /* Sets the error of a byte that is invalid in the encoding. */
-static void say_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
+static void report_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
                          int64_t line, int64_t column, struct err *e)
 {
     const char *name = csv_encoding_names[d->encoding];
@@ -65,7 +65,8 @@ static void say_encoding(const struct csv_dialect *d, unsigned byte, const struc
 }
 
 /* Sets the error of a bad byte in the record that begins at `record`. */
-static void say_foreign(const struct csv_block *b, size_t record, size_t at, struct csv_cells *out)
+static void report_foreign(const struct csv_block *b, size_t record, size_t at,
+                           struct csv_cells *out)
 {
     struct err *e = &out->error;
     char end = b->cr ? '\r' : '\n';
@@ -82,7 +83,7 @@ static void say_foreign(const struct csv_block *b, size_t record, size_t at, str
         err_at(e, ERR_CSV_NUL, b->path, line, column, "a NUL byte (byte %llu of the text)", where);
         err_help(e, "the file is damaged or is not text; remove the byte: tr -d '\\000'");
     } else {
-        say_encoding(&out->dialect, byte, b, line, column, e);
+        report_encoding(&out->dialect, byte, b, line, column, e);
     }
     size_t stop = line_end(b, at);
     while (stop > at && (b->bytes[stop - 1] == '\n' || b->bytes[stop - 1] == '\r'))
@@ -128,7 +129,7 @@ bool csv_cells_parse(const struct csv_dialect *d, const struct csv_block *b, siz
     if (foreign < b->size && (good || out->error.id == ERR_CSV_UNTERMINATED)) {
         /* an open quote may close after the bad byte */
         size_t record = good ? broken_record(b, foreign, columns, out) : (size_t)out->error_offset;
-        say_foreign(b, record, foreign, out);
+        report_foreign(b, record, foreign, out);
         good = false;
     }
     if (good)

@@ -42,7 +42,7 @@ static void find_best(struct others *o)
 }
 
 /* Suggests another delimiter; the reader never guesses one. */
-static bool say_delimiter(const struct csv_dialect *d, const char *path, int64_t line, char best,
+static bool report_delimiter(const struct csv_dialect *d, const char *path, int64_t line, char best,
                           const char *text, size_t length, struct err *e)
 {
     err_at(e, ERR_CSV_DELIMITER, path, line, 1, "found 1 column; did you mean delimiter \"%s\"?",
@@ -75,7 +75,7 @@ bool csv_check_delimiter(const struct csv_dialect *d, const struct csv_block *b,
         count_other(&o, d->delimiter, cell->text[i]);
     find_best(&o);
     return !o.best ||
-           say_delimiter(d, b->path, r->line, o.best, cell->text, cell->length, e);
+           report_delimiter(d, b->path, r->line, o.best, cell->text, cell->length, e);
 }
 
 /* In a line of quoted cells with another delimiter, text follows the first closing quote. The error
@@ -102,7 +102,7 @@ static void check_quoted(const struct csv_dialect *d, const struct csv_block *b,
     if (quoted || !o.best || (at < b->size && b->bytes[at] == d->delimiter))
         return;
     err_clear(e);
-    say_delimiter(d, b->path, line, o.best, b->bytes + from, at - from, e);
+    report_delimiter(d, b->path, line, o.best, b->bytes + from, at - from, e);
 }
 
 /* --- equal names --- */

@@ -123,13 +123,13 @@ static bool missing_number(const struct row *r, size_t column)
 {
     const struct column *c = r->s->columns + column;
     if (c->impute == IMPUTE_ERROR)
-        return cell_say_missing(&r->where, column);
+        return cell_report_missing(&r->where, column);
     store_missing(r, column, c->number, c->type == COLUMN_DATETIME ? DATE_PARTS : 1);
     return true;
 }
 
 /* True if the text is not zero: 1e-400 is not, but its double is. */
-static bool says_zero(const struct csv_cell *cell)
+static bool is_zero(const struct csv_cell *cell)
 {
     for (uint32_t i = 0; i < cell->length && cell->text[i] != 'e' && cell->text[i] != 'E'; i++)
         if (cell->text[i] >= '1' && cell->text[i] <= '9')
@@ -146,8 +146,8 @@ static inline bool read_number(const struct row *r, size_t column, const struct 
     if (result == NUMBER_OK && !store_number(r, column, r->s->columns[column].number, value))
         result = NUMBER_RANGE;
     if (result != NUMBER_OK)
-        return cell_say_number(&r->where, column, cell, result);
-    if (value == 0 && r->vanished && !says_zero(cell))
+        return cell_report_number(&r->where, column, cell, result);
+    if (value == 0 && r->vanished && !is_zero(cell))
         ++*r->vanished;
     return true;
 }
@@ -158,7 +158,7 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     if (!cell || is_missing(r->s, cell->text, cell->length))
         return missing_number(r, column);
     if (!date_parse(cell->text, cell->length, &seconds))
-        return cell_say_date(&r->where, column, cell);
+        return cell_report_date(&r->where, column, cell);
     date_parts(seconds, parts);
     uint32_t first = r->s->columns[column].number;
     store_number(r, column, first, parts[0]); /* years 1 to 9999 always fit */
@@ -180,7 +180,7 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     } else {
         uint32_t found = vocab_find(c->vocab, cell->text, cell->length);
         if (found == UINT32_MAX && c->unknown == UNKNOWN_ERROR)
-            return cell_say_unknown(&r->where, column, cell);
+            return cell_report_unknown(&r->where, column, cell);
         if (found == UINT32_MAX && r->drift)
             r->drift->unknown[column]++;
         slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
@@ -196,7 +196,7 @@ static bool read_weight(const struct row *r, size_t column, const struct csv_cel
         (is_missing(r->s, cell->text, cell->length) ||
          number_parse(cell->text, cell->length, r->s->decimal, &value) != NUMBER_OK || value < 0 ||
          value > WEIGHT_MOST))
-        return cell_say_weight(&r->where, column, cell);
+        return cell_report_weight(&r->where, column, cell);
     store_float(r->out + r->s->format.at_weight, (float)value);
     return true;
 }
@@ -206,19 +206,19 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
     const struct schema *s = r->s;
     unsigned char *at = r->out + s->format.at_target;
     if (!cell || is_missing(s, cell->text, cell->length))
-        return cell_say_unlabelled(&r->where, column);
+        return cell_report_unlabelled(&r->where, column);
     if (s->task == TASK_REGRESSION) {
         double value;
         enum number_result result = number_parse(cell->text, cell->length, s->decimal, &value);
         if (result != NUMBER_OK)
-            return cell_say_number(&r->where, column, cell, result);
+            return cell_report_number(&r->where, column, cell, result);
         store_float(at, (float)(s->fitted ? (value - s->target_center) / s->target_scale : value));
         return true;
     }
     uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)
                                : vocab_add(s->labels, cell->text, cell->length);
     if (label == UINT32_MAX)
-        return cell_say_label(&r->where, column, cell);
+        return cell_report_label(&r->where, column, cell);
     store_int(at, (int32_t)label);
     return true;
 }
@@ -299,7 +299,7 @@ bool cell_parse(const struct schema *s, const struct binding *b, const struct cs
     struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
                     {s, b, block, cells, record, e}};
     if (cells->records[record].cells != b->cells)
-        return cell_say_ragged(&r.where);
+        return cell_report_ragged(&r.where);
     store_blank(s, out);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;

@@ -14,7 +14,7 @@ static const char *name_of(const struct cell_where *w, size_t column)
 }
 
 /* Sets the error `column "NAME": ` and the sentence, with the cell's place. */
-static __attribute__((format(printf, 4, 5))) bool say(const struct cell_where *w, size_t column,
+static __attribute__((format(printf, 4, 5))) bool report(const struct cell_where *w, size_t column,
                                                       enum err_id id, const char *format, ...)
 {
     const struct csv_record *r = w->cells->records + w->record;
@@ -50,7 +50,7 @@ static bool expect(const struct cell_where *w, const char *what)
     return false;
 }
 
-bool cell_say_ragged(const struct cell_where *w)
+bool cell_report_ragged(const struct cell_where *w)
 {
     const struct csv_record *r = w->cells->records + w->record;
     const char *other = w->cells->dialect.header ? "header has"
@@ -82,9 +82,9 @@ static bool help_cell(const struct cell_where *w, size_t column)
         name_of(w, column));
 }
 
-bool cell_say_missing(const struct cell_where *w, size_t column)
+bool cell_report_missing(const struct cell_where *w, size_t column)
 {
-    say(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
+    report(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
     if (w->s->fitted)
         return err_help(w->e, "fill the cell");
     return err_help(
@@ -171,66 +171,67 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     return help_cell(w, column);
 }
 
-bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
+bool cell_report_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
                      enum number_result why)
 {
     const char *text = text_quote(cell->text, cell->length);
     double value;
     if (why == NUMBER_RANGE &&
         number_parse(cell->text, cell->length, w->s->decimal, &value) == NUMBER_OK) {
-        say(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
+        report(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
             text);
         err_expected(w->e, "a number within 3.4028235e38 of %.9g",
                      w->s->numbers[w->s->columns[column].number].offset);
         return err_help(w->e, w->s->fitted ? "mend the cell" : "scale the column");
     }
     if (why == NUMBER_RANGE) {
-        say(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
+        report(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
         err_expected(w->e, "a number of at most 3.4028235e38");
         return err_help(w->e, w->s->fitted ? "mend the cell"
                                            : "scale the column, or list the text under "
                                              "data.missing");
     }
-    say(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
+    report(w, column, ERR_CSV_NUMBER, "\"%s\" is not a number", text);
     expect(w, "a decimal number");
     return number_help(w, column, cell);
 }
 
-bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+bool cell_report_date(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
-    say(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
+    report(w, column, ERR_CSV_DATE, "\"%s\" is not a date", text_quote(cell->text, cell->length));
     expect(w, "YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, and hh:mm[:ss] behind it; YYYY-MM; hh:mm[:ss]");
     return help_cell(w, column);
 }
 
-bool cell_say_timeless(const struct cell_where *w, size_t column)
+bool cell_report_timeless(const struct cell_where *w, size_t column)
 {
-    say(w, column, ERR_SPLIT_TIME, "the row has no time to split by");
+    report(w, column, ERR_SPLIT_TIME, "the row has no time to split by");
     return err_help(w->e, "fill the cell, or choose another split.method");
 }
 
-bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+bool cell_report_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
-    say(w, column, ERR_CSV_UNKNOWN_CATEGORY,
+    report(w, column, ERR_CSV_UNKNOWN_CATEGORY,
         "\"%s\" was not seen in training, and its `unknown` is error",
         text_quote(cell->text, cell->length));
     return err_help(w->e, "train with \"unknown\": \"bucket\" or \"missing\" for this column");
 }
 
-bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+bool cell_report_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
-    say(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight", text_quote(cell->text, cell->length));
+    report(w, column, ERR_CSV_WEIGHT, "\"%s\" is not a weight",
+           text_quote(cell->text, cell->length));
     err_expected(w->e, "a number from 0 to 1e20");
     return err_help(w->e, "mend the cell; a row that is not to count has the weight 0");
 }
 
-bool cell_say_unlabelled(const struct cell_where *w, size_t column)
+bool cell_report_unlabelled(const struct cell_where *w, size_t column)
 {
-    say(w, column, ERR_CSV_LABEL_MISSING, "the target is missing");
+    report(w, column, ERR_CSV_LABEL_MISSING, "the target is missing");
     return err_help(w->e, "take the row out, or fill the cell");
 }
 
-bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+bool cell_report_label(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     struct text known = {0};
     uint32_t count = vocab_count(w->s->labels);
@@ -239,16 +240,16 @@ bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_
         const char *label = vocab_text(w->s->labels, i, &length);
         text_printf(&known, "%s\"%s\"", i ? ", " : "", text_quote(label, length));
     }
-    say(w, column, ERR_LABEL_UNSEEN, "the label \"%s\" is none of the model's",
+    report(w, column, ERR_LABEL_UNSEEN, "the label \"%s\" is none of the model's",
         text_quote(cell->text, cell->length));
     err_expected(w->e, "one of %s%s", known.data ? known.data : "none", count > 6 ? ", ..." : "");
     text_free(&known);
     return false;
 }
 
-bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)
+bool cell_report_part(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
-    say(w, column, ERR_CSV_PART, "\"%s\" is no part", text_quote(cell->text, cell->length));
+    report(w, column, ERR_CSV_PART, "\"%s\" is no part", text_quote(cell->text, cell->length));
     err_expected(w->e, "train, valid or test");
     return err_help(w->e, "mend the cell, or name the column that says the part of a row");
 }

@@ -14,16 +14,16 @@ struct cell_where {
     size_t record;
     struct err *e;
 };
-bool cell_say_ragged(const struct cell_where *w);
-bool cell_say_missing(const struct cell_where *w, size_t column);
-bool cell_say_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
+bool cell_report_ragged(const struct cell_where *w);
+bool cell_report_missing(const struct cell_where *w, size_t column);
+bool cell_report_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
                      enum number_result why);
-bool cell_say_date(const struct cell_where *w, size_t column, const struct csv_cell *cell);
-bool cell_say_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell);
-bool cell_say_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
-bool cell_say_unlabelled(const struct cell_where *w, size_t column);
-bool cell_say_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
-bool cell_say_timeless(const struct cell_where *w, size_t column);
-bool cell_say_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_date(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_unlabelled(const struct cell_where *w, size_t column);
+bool cell_report_label(const struct cell_where *w, size_t column, const struct csv_cell *cell);
+bool cell_report_timeless(const struct cell_where *w, size_t column);
+bool cell_report_part(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 
 #endif

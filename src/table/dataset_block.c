@@ -25,7 +25,7 @@ static double read_time(const struct schema *s, uint32_t column, const struct cs
 }
 
 /* PARTS: none. */
-static uint8_t part_said(const struct csv_cell *cell)
+static uint8_t part_of_cell(const struct csv_cell *cell)
 {
     uint8_t p = 0;
     while (p < PARTS && !(cell->length == strlen(part_words[p]) &&
@@ -37,16 +37,16 @@ static uint8_t part_said(const struct csv_cell *cell)
 static bool read_part(const struct cell_where *w, uint32_t column, uint8_t *said)
 {
     const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, column);
-    *said = part_said(cell);
-    return *said < PARTS || cell_say_part(w, column, cell);
+    *said = part_of_cell(cell);
+    return *said < PARTS || cell_report_part(w, column, cell);
 }
 
-bool dataset_leaves_out(unsigned own_parts, const struct cell_where *w)
+bool dataset_excludes(unsigned own_parts, const struct cell_where *w)
 {
     if (!own_parts || w->cells->records[w->record].cells != w->b->cells)
         return false;
     uint32_t column = w->s->split_columns[0];
-    return own_parts >> part_said(cell_at(w->b, w->cells, w->record, column)) & 1;
+    return own_parts >> part_of_cell(cell_at(w->b, w->cells, w->record, column)) & 1;
 }
 
 /* Hashes the text of the split's columns; without columns, of the whole row. */
@@ -84,8 +84,8 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
             b->time[row] = read_time(w->s, column, cell);
             if (isnan(b->time[row]))
                 return cell_is_missing(w->s, cell->text, cell->length)
-                           ? cell_say_timeless(w, column)
-                           : cell_say_date(w, column, cell);
+                           ? cell_report_timeless(w, column)
+                           : cell_report_date(w, column, cell);
         }
     }
     return true;
@@ -152,7 +152,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
 {
     const struct schema *s = &b->schema;
     unsigned char *out = b->records + b->rows * s->format.stride;
-    if (dataset_leaves_out(q->own_parts, w)) {
+    if (dataset_excludes(q->own_parts, w)) {
         b->left_out++;
         return true;
     }

@@ -9,7 +9,7 @@
 static size_t find_record(struct cell_where w, unsigned own_parts, uint64_t *row)
 {
     for (; w.record < w.cells->record_count; w.record++)
-        if (!dataset_leaves_out(own_parts, &w) && --*row == 0)
+        if (!dataset_excludes(own_parts, &w) && --*row == 0)
             break;
     return w.record;
 }

@@ -279,7 +279,7 @@ static void release(struct load *l)
     pthread_mutex_destroy(&l->lock);
 }
 
-static bool say_unlabelled(const struct load *l, struct err *e)
+static bool report_unlabelled(const struct load *l, struct err *e)
 {
     struct text lines = {0};
     for (uint64_t i = 0; i < l->unlabelled && i < UNLABELLED_SHOWN; i++)
@@ -357,7 +357,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     }
     raw->data->rows_of[part] = raw->data->rows.count - before;
     if (good && l.unlabelled)
-        good = say_unlabelled(&l, e);
+        good = report_unlabelled(&l, e);
     else if (good && !raw->data->rows_of[part] && !(part == PART_TRAIN && raw->data->left_out))
         good = err_at(e, ERR_CSV_NO_ROWS, files->items[0], 0, 0, "0 data rows");
     release(&l);

@@ -69,7 +69,7 @@ struct block_request {
 /* True if the record belongs to a part with files of its own: it is left out, and its other cells
  * are not read. */
 struct cell_where;
-bool dataset_leaves_out(unsigned own_parts, const struct cell_where *w);
+bool dataset_excludes(unsigned own_parts, const struct cell_where *w);
 /* Parses one block; sets b->failed and b->error at the first bad record. */
 void block_parse(struct block_rows *b, const struct block_request *q,
                  const struct csv_block *block, struct csv_cells *cells);

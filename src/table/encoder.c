@@ -13,7 +13,7 @@
 
 enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* rows: sampled for the quantiles; at least */
 #define FAR_SPREADS 20                        /* outlier: times the quantiles' distance */
-#define FAR_DEVIATIONS 8 /* and in deviations from the mean; 1 % of the values cannot be farther */
+#define FAR_DEVIATIONS 8 /* fewer: less than 1 % of the values cannot be outliers */
 
 /* Computes the 1 % and 99 % quantiles of the target from evenly spaced training rows. */
 static void target_quantiles(const struct fit *f, double *low, double *high)

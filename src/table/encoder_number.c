@@ -1,7 +1,7 @@
-/* encoder_number.c - the numbers of an encoder. The values of a column are copied side by side, and
- * only what its scale and imputation need is computed: the range always, a median by selection, all
- * else from the sorted values. So every figure is exact, and the same whatever the order of rows or
- * the number of threads. */
+/* encoder_number.c - fits the numbers of an encoder. It copies the values of a column and computes
+ * only the statistics that its scale and imputation need: the range always, a median by selection,
+ * the others from sorted values. The results are exact, and do not depend on the order of rows or
+ * on threads. */
 #include "table/encoder_fit.h"
 
 #include <float.h>
@@ -149,9 +149,9 @@ static void fit_quantiles(struct number_slot *n, const struct values *s)
     for (uint32_t i = 0; i < knots; i++)
         n->quantiles[i] =
             (float)at_rank(s, (double)i * (double)(count - 1) / (double)(knots - 1));
-    /* The outermost value stands at the middle of the last of `count` equal shares, not at the end
-     * of the last one, which would be a leap from its neighbours; one that many rows share, a cap
-     * perhaps, in the middle of their ranks, and what lies beyond it there too. */
+    /* Limits of the scaled values: the middle of the outermost of `count` equal shares. Its end
+     * would be far from the other values. If many rows share the outermost value (a cap), the
+     * middle of their ranks. Values beyond the knots get the same limits. */
     float ends[2] = {n->quantiles[0], n->quantiles[knots - 1]};
     struct quantile_room room;
     quantile_choose()(n, ends, 2, &room);
@@ -368,8 +368,8 @@ static void fit_tile(void *context, unsigned tile, unsigned hand)
     t->constant[slot] |= !(n->factor > 0);
 }
 
-/* Columns that are copied at the same time: the copies and what sorting them takes must stay
- * small beside the table. */
+/* Columns copied at once: the copies and the scratch of sorting stay small compared with the
+ * table. */
 static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
 {
     const struct rows *rows = &f->data->rows;

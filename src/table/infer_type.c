@@ -306,7 +306,7 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
 }
 
-static void say_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
+static void report_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
                       struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
@@ -336,7 +336,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
                    (n->distinct > 100 || (distinct > 0.5 * present && !c->reason[0]));
     if (n->present < 20) {
         if (numbers && wrong == 1)
-            say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+            report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
         return;
     }
     if (infer_name(c->name) == NAME_ID && distinct > 0.5 * present)
@@ -351,7 +351,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
         set_aside(c, COLUMN_ID, "its name and its values, all different, are those of an "
                                 "identifier");
     else if (numbers)
-        say_wrong(w, n, decimal, COLUMN_IGNORE, c);
+        report_wrong(w, n, decimal, COLUMN_IGNORE, c);
     else if (unique)
         set_aside(c, COLUMN_IGNORE, "every cell is different");
     else if (distinct > 0.5 * present && n->distinct > 50)
@@ -360,7 +360,7 @@ static void type_of_texts(const struct watch *w, const struct counts *n, char de
     else if (n->distinct > VOCAB_MOST / 2)
         set_aside(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
-        say_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+        report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
 }
 
 /* Dates; notes times without a date and months without a day. */

@@ -72,7 +72,7 @@ static bool read_target(const struct check *k, uint32_t row, int32_t *label, flo
     return *value == *value;
 }
 
-static void say_columns(const struct check *k, const struct sample *sample)
+static void report_columns(const struct check *k, const struct sample *sample)
 {
     const struct schema *s = k->schema;
     struct text list = {0};
@@ -109,7 +109,7 @@ static void check_columns(const struct check *k)
                                          .label = label,
                                          .value = value};
     threads_run_few((unsigned)k->schema->column_count, column_tile, &sample);
-    say_columns(k, &sample);
+    report_columns(k, &sample);
     mem_free(label);
     mem_free(value);
     mem_free(sample.rows);

@@ -46,7 +46,7 @@ static uint64_t *count_labels(const struct dataset *d, const struct split *s, ui
     return k.counts;
 }
 
-static bool say_unseen(const struct dataset *d, uint32_t id, uint64_t rows, uint64_t *row,
+static bool report_unseen(const struct dataset *d, uint32_t id, uint64_t rows, uint64_t *row,
                        struct err *e)
 {
     const struct schema *s = d->schema;
@@ -70,7 +70,7 @@ static bool check_unseen(const struct dataset *d, const uint64_t *counts, uint32
         uint64_t others = counts[PART_VALID * ids + i] + counts[PART_TEST * ids + i];
         if (!counts[i] && others) {
             err_clear(e);
-            return say_unseen(d, i, others, row, e);
+            return report_unseen(d, i, others, row, e);
         }
     }
     return true;

@@ -1,11 +1,11 @@
-/* schema_saved.h - how a fitted schema lies in a model file. Private to schema_save.c,
+/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
  * schema_load.c, schema_old.c and schema_check.c.
  *
- * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts back to back, and NAME.offsets
- * I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry a column of
- * the schema. [numbers]: one entry a number that the network sees: a numeric column has 1, a
- * datetime DATE_PARTS, in the order of the columns. A code is an index into a list of words that
- * stands in the head.
+ * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
+ * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry for each
+ * column of the schema. [numbers]: one entry for each number of the input, in the order of the
+ * columns: a numeric column has 1, a datetime DATE_PARTS. A code is an index into a list of words
+ * in the head.
  *
  *   schema                U8, a JSON object, "the head": task, delimiter, decimal, encoding,
  *                         header, tsv, target (index of the column), cells (of a training record),
@@ -13,19 +13,19 @@
  *                         "encodes"
  *   schema.names          texts [columns]
  *   schema.types          U8 [columns]: code
- *   schema.missing        texts: what means missing
+ *   schema.missing        texts that mean missing
  *   schema.labels         texts: classes in order; a positive one last; none for a regression
  *   encoders.0.impute, .unknown, .encode   U8 [columns]: codes; encode is never "auto"
  *   encoders.0.dim        I64 [columns]: of an embedding, else 0
- *   encoders.0.min_count, .missing         I64 [columns]: a record for people
+ *   encoders.0.min_count, .missing         I64 [columns]: information only
  *   encoders.0.values     texts: the categories, column by column
- *   encoders.0.values.first   I64 [columns + 1]: which of them are a column's
+ *   encoders.0.values.first   I64 [columns + 1]: the first category of each column
  *   encoders.0.scale      U8 [numbers]: code; .indicator U8 [numbers]: 1 adds "was missing"
  *   encoders.0.offset, .center, .factor, .least, .most, .fill, .low, .high   F64 [numbers]
- *   encoders.0.quantiles  F32 [knots]; .quantiles.offsets I64 [numbers + 1]: those of a number
+ *   encoders.0.quantiles  F32 [knots]; .quantiles.offsets I64 [numbers + 1]: first of each number
  *   encoders.0.target     F64 [2]: center and scale of the target of a regression, else 0 and 1
  *
- * A number v becomes x = float32(v - offset), fill where it is missing, and then
+ * A number v becomes x = float32(v - offset), or fill if it is missing. Then:
  *   scale none       x - center
  *   scale quantile   the normal quantile of its rank among the knots, within least and most
  *   any other        (x - center) * factor, within least and most

@@ -119,7 +119,7 @@ static void list_parts(struct split *s, uint64_t count)
 /* --- remarks --- */
 
 /* Remarks about a column that gives the part. */
-static void note_said(const struct split *split, const struct dataset *d,
+static void remark_parts(const struct split *split, const struct dataset *d,
                       const struct split_options *o)
 {
     const struct schema *s = d->schema;
@@ -204,7 +204,7 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
     bool good = split_rows(o, &in, s->part, want, e);
     if (good) {
         list_parts(s, in.rows);
-        note_said(s, d, o);
+        remark_parts(s, d, o);
         warn_short(s, o, want, remarks);
         warn_groups(s, d->schema, o, remarks);
         if (o->method == SPLIT_GROUP)
