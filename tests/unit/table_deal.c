@@ -1,4 +1,4 @@
-/* table_deal.c - places in permutations are those of rng_permute, row by row, on every processor. */
+/* table_deal.c - places in permutations are those of rng_permute, on every processor. */
 #include "base/rng.h"
 #include "table/deal.h"
 #include "tap.h"
