@@ -226,10 +226,12 @@ bool fit_labels(struct fit *f, struct err *e)
     const struct rows *rows = &f->data->rows;
     uint32_t ids = vocab_count(all), *order = mem_alloc(ids + 1, sizeof *order);
     uint8_t *keep = mem_zero(ids + 1, sizeof *keep);
-    for (uint64_t i = 0; i < f->count; i++) {
+    for (uint64_t i = 0, met = 0; i < f->count && met < ids; i++) {
         int32_t id = record_int(rows_at(rows, f->rows[i]), rows->format.at_target);
-        if (id >= 0)
+        if (id >= 0) {
+            met += !keep[id];
             keep[id] = 1;
+        }
     }
     keep_values(all, keep, s->labels, order);
     bool good = check_label_count(s, e) && place_positive(s, order, ids, e);
