@@ -3,8 +3,7 @@
  *     {"__metadata__":{"sha256":"64 digits","key":"value",...},
  *      "name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}   and blanks up to its end
  *
- * without any blank between. Nothing else is accepted: a header of another form was not written by
- * dnn. */
+ * No blanks stand between. Any other form is refused. Private to tensor*.c. */
 #ifndef DNN_BASE_TENSORHEAD_H
 #define DNN_BASE_TENSORHEAD_H
 
