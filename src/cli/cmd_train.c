@@ -186,7 +186,7 @@ const struct command command_train = {
                 "  dnn train leads.json -o leads.dnn --set train.epochs=50 --set train.seed=7\n"
                 "  dnn train leads.json -o leads.dnn --resume --json\n"
                 "  dnn train leads.json -o leads.dnn --require 'auc>=0.85'\n"
-                "  dnn train leads.json --set train.epochs=2 --profile trace.json\n",
+                "  dnn train leads.json -o p.dnn --set train.epochs=2 --profile trace.json\n",
     .notes = "The model is written aside, synced and renamed over the old one, so a nightly job "
              "may name the same file each time. Checkpoints lie beside it and go when it is "
              "written. SIGTERM: checkpoint, exit 75; SIGINT: 130; a second signal, from a tenth "

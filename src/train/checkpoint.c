@@ -172,7 +172,8 @@ static bool read_meta(const struct tensor_file *f, struct checkpoint *c, struct 
     if (best_journal && (!text_to_int(best_journal, &number) || number < 0))
         return broken(f, e, "its metadata contradict each other");
     c->best_journal = (uint64_t)number;
-    struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), e);
+    struct err inner = {0};
+    struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), &inner);
     bool good = doc && plan_read(json_root(doc), &c->plan);
     json_free(doc);
     return good || broken(f, e, "its plan cannot be read");

@@ -475,7 +475,7 @@ err_has "reads its file more than once: give a file"
 run env LD_PRELOAD=/nowhere/shim.so "$DNN" predict m.dnn new.csv -o x.out
 is_exit 0 "L11 an LD_PRELOAD that is not there"
 # a small stack: raised where that is allowed, else an error that says so; never a fault in the middle
-for kib in 64 16; do
+for kib in 256 64; do
     for command in "train leads.json -o stack.dnn --progress none --threads 2" "predict stack.dnn leads.csv -o stack.csv" "check leads.json"; do
         # shellcheck disable=SC2086
         run bash -c "ulimit -s $kib; exec \"\$0\" $command" "$DNN"
