@@ -47,7 +47,7 @@ static size_t resume_at(const struct csv_dialect *d, const struct csv_block *b,
 
 /* Sets the error of a byte that is invalid in the encoding. */
 static void report_encoding(const struct csv_dialect *d, unsigned byte, const struct csv_block *b,
-                         int64_t line, int64_t column, struct err *e)
+                            int64_t line, int64_t column, struct err *e)
 {
     const char *name = csv_encoding_names[d->encoding];
     const char *who = d->said == CSV_SAID_BY_CONFIG ? "data.encoding" : "the model";

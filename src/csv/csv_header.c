@@ -43,7 +43,7 @@ static void find_best(struct others *o)
 
 /* Suggests another delimiter; the reader never guesses one. */
 static bool report_delimiter(const struct csv_dialect *d, const char *path, int64_t line, char best,
-                          const char *text, size_t length, struct err *e)
+                             const char *text, size_t length, struct err *e)
 {
     err_at(e, ERR_CSV_DELIMITER, path, line, 1, "found 1 column; did you mean delimiter \"%s\"?",
            delimiter_name(best));
@@ -332,7 +332,7 @@ struct csv_name csv_numbered(size_t i)
 
 /* Sets the names from the first record; checks them if it is a header. */
 static bool set_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
-                       struct err *e)
+                      struct err *e)
 {
     const struct csv_record *r = cells->records;
     if (!is_sep_line(cells) && !csv_check_delimiter(&c->dialect, b, r, cells->cells, e))

@@ -128,7 +128,7 @@ static inline bool append_record(struct scan *s, size_t end)
 /* Appends the cells that end in one block. marks: delimiters and line ends outside quotes. hidden:
  * line ends inside quotes. */
 static inline bool parse_marks(struct scan *s, uint64_t marks, uint64_t line_ends, uint64_t hidden,
-                             size_t base)
+                               size_t base)
 {
     for (; marks; marks &= marks - 1) {
         uint64_t mark = marks & -marks;

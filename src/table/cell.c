@@ -164,7 +164,7 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     store_number(r, column, first, parts[0]); /* years 1 to 9999 always fit */
     for (uint32_t i = 1; i < DATE_PARTS; i++)
         store_float(r->out + 4 * (size_t)(first + i),
-                  (float)(parts[i] - r->s->numbers[first + i].offset));
+                    (float)(parts[i] - r->s->numbers[first + i].offset));
     return true;
 }
 

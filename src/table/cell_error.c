@@ -15,7 +15,7 @@ static const char *name_of(const struct cell_where *w, size_t column)
 
 /* Sets the error `column "NAME": ` and the sentence, with the cell's place. */
 static __attribute__((format(printf, 4, 5))) bool report(const struct cell_where *w, size_t column,
-                                                      enum err_id id, const char *format, ...)
+                                                         enum err_id id, const char *format, ...)
 {
     const struct csv_record *r = w->cells->records + w->record;
     int32_t cell = w->b->cell_of[column];
@@ -172,14 +172,14 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
 }
 
 bool cell_report_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
-                     enum number_result why)
+                        enum number_result why)
 {
     const char *text = text_quote(cell->text, cell->length);
     double value;
     if (why == NUMBER_RANGE &&
         number_parse(cell->text, cell->length, w->s->decimal, &value) == NUMBER_OK) {
         report(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
-            text);
+               text);
         err_expected(w->e, "a number within 3.4028235e38 of %.9g",
                      w->s->numbers[w->s->columns[column].number].offset);
         return err_help(w->e, w->s->fitted ? "mend the cell" : "scale the column");
@@ -212,8 +212,8 @@ bool cell_report_timeless(const struct cell_where *w, size_t column)
 bool cell_report_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell)
 {
     report(w, column, ERR_CSV_UNKNOWN_CATEGORY,
-        "\"%s\" was not seen in training, and its `unknown` is error",
-        text_quote(cell->text, cell->length));
+           "\"%s\" was not seen in training, and its `unknown` is error",
+           text_quote(cell->text, cell->length));
     return err_help(w->e, "train with \"unknown\": \"bucket\" or \"missing\" for this column");
 }
 
@@ -241,7 +241,7 @@ bool cell_report_label(const struct cell_where *w, size_t column, const struct c
         text_printf(&known, "%s\"%s\"", i ? ", " : "", text_quote(label, length));
     }
     report(w, column, ERR_LABEL_UNSEEN, "the label \"%s\" is none of the model's",
-        text_quote(cell->text, cell->length));
+           text_quote(cell->text, cell->length));
     err_expected(w->e, "one of %s%s", known.data ? known.data : "none", count > 6 ? ", ..." : "");
     text_free(&known);
     return false;

@@ -17,7 +17,7 @@ struct cell_where {
 bool cell_report_ragged(const struct cell_where *w);
 bool cell_report_missing(const struct cell_where *w, size_t column);
 bool cell_report_number(const struct cell_where *w, size_t column, const struct csv_cell *cell,
-                     enum number_result why);
+                        enum number_result why);
 bool cell_report_date(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_unknown(const struct cell_where *w, size_t column, const struct csv_cell *cell);
 bool cell_report_weight(const struct cell_where *w, size_t column, const struct csv_cell *cell);

@@ -223,7 +223,7 @@ static void inspect_tile(void *context, unsigned tile, unsigned thread)
             struct watch *w = &t->survey->watches[c];
             uint64_t hash = rng_hash(cells[c].text, cells[c].length, 0);
             float number = inspect_cell(w, t->survey->missing, &cells[c], t->cells->records[r].line,
-                               hash ? hash : 1);
+                                        hash ? hash : 1);
             if (!w->sample_hash || t->sampled[r] == UINT32_MAX)
                 continue;
             w->sample_hash[t->sampled[r]] = (uint32_t)(hash ^ hash >> 32);

@@ -113,7 +113,7 @@ static void find_missing(const struct infer_request *r, const struct survey *s, 
 }
 
 static void collect_missing(const struct infer_request *r, const bool *means_missing,
-                         struct opt_strings *out)
+                            struct opt_strings *out)
 {
     size_t given = r->missing ? r->missing->count : 0;
     out->items = mem_zero(given + INFER_MISSING, sizeof *out->items);
@@ -307,7 +307,7 @@ static void type_of_target(const struct watch *w, const struct counts *n, char d
 }
 
 static void report_wrong(const struct watch *w, const struct counts *n, char decimal, int type,
-                      struct infer_column *c)
+                         struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
     set_aside(c, type,

@@ -47,7 +47,7 @@ static uint64_t *count_labels(const struct dataset *d, const struct split *s, ui
 }
 
 static bool report_unseen(const struct dataset *d, uint32_t id, uint64_t rows, uint64_t *row,
-                       struct err *e)
+                          struct err *e)
 {
     const struct schema *s = d->schema;
     size_t length;

@@ -2,10 +2,10 @@
  * schema_load.c, schema_old.c and schema_check.c.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
- * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry for each
- * column of the schema. [numbers]: one entry for each number of the input, in the order of the
- * columns: a numeric column has 1, a datetime DATE_PARTS. A code is an index into a list of words
- * in the head.
+ * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry
+ * for each column of the schema. [numbers]: one entry for each number of the input, in the order of
+ * the columns: a numeric column has 1, a datetime DATE_PARTS. A code is an index into a list of
+ * words in the head.
  *
  *   schema                U8, a JSON object, "the head": task, delimiter, decimal, encoding,
  *                         header, tsv, target (index of the column), cells (of a training record),

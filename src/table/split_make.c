@@ -120,7 +120,7 @@ static void list_parts(struct split *s, uint64_t count)
 
 /* Remarks about a column that gives the part. */
 static void remark_parts(const struct split *split, const struct dataset *d,
-                      const struct split_options *o)
+                         const struct split_options *o)
 {
     const struct schema *s = d->schema;
     char column[128];
