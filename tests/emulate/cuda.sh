@@ -109,11 +109,11 @@ err_has "dnn_gpu: the process may have to be killed with -9" "says what may be n
 err_has "resuming at step" "with the epochs that were good"
 dnn train f.json --force -o same.dnn --progress none --quiet
 dnn train n.json --force -o same.n.dnn --progress none --quiet
-for n in 1 30 700; do
+for n in 1 30 560; do # of 700 calls at least
     faulted "G12 call $n does not come back" DNN_EMULATE=stall:$n DNN_PATIENCE=0.3
     err_has "has not come back for 0.3 seconds" "said by the one who looks on"
 done
-run env DNN_EMULATE=stall:700 DNN_PATIENCE=0.3 "$DNN" train n.json --force -o x.dnn --progress none
+run env DNN_EMULATE=stall:560 DNN_PATIENCE=0.3 "$DNN" train n.json --force -o x.dnn --progress none
 is_exit 81 "G12 the same without a fallback: 81"
 err_has "the process may have to be killed with -9" "G12 and what may be needed"
 err_has "the last good checkpoint is kept" "and a checkpoint"
