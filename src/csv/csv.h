@@ -101,7 +101,7 @@ struct csv_cells {
 };
 
 struct csv;
-/* Prepares to read `count` files in order. Paths are copied. NULL and E12 if the encoding is not
+/* Prepares to read `count` files in order. Paths are copied. NULL and an error if the encoding is not
  * supported. Caller: csv_close. */
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
 /* Reads pipes and terminals without waiting for full blocks. Call it before csv_header. csv_next
@@ -147,7 +147,7 @@ uint64_t csv_size(const struct csv *c);        /* bytes of all files; 0: not kno
 /* True if the data read so far, in a one-byte encoding, contain characters beyond ASCII and all of
  * them are valid UTF-8. */
 bool csv_looks_utf8(const struct csv *c);
-bool csv_waits(const struct csv *c); /* true: the open file is a pipe or terminal */
+bool csv_waits(const struct csv *c); /* false: a regular file is open */
 bool csv_more(const struct csv *c);  /* true: the open file may have more bytes to return */
 
 /* Parses a block into cells. `columns`: expected cells of a record. Above 1, blank lines are
