@@ -101,8 +101,8 @@ struct csv_cells {
 };
 
 struct csv;
-/* Prepares to read `count` files in order. Paths are copied. NULL and an error if the encoding is not
- * supported. Caller: csv_close. */
+/* Prepares to read `count` files in order; copies the paths. NULL and an error if the encoding is
+ * not supported. Caller: csv_close. */
 struct csv *csv_open(const struct csv_dialect *d, char *const *paths, size_t count, struct err *e);
 /* Reads pipes and terminals without waiting for full blocks. Call it before csv_header. csv_next
  * then returns the whole records that have arrived. While it waits for more it calls idle every 50
