@@ -87,6 +87,14 @@ static bool is_checkpoint(const char *bytes, size_t got)
     return is_model(bytes, got) && got >= at + length && memcmp(bytes + at, kind, length) == 0;
 }
 
+bool output_is_checkpoint(const char *path)
+{
+    char bytes[KIND_END];
+    size_t got = 0;
+    struct err unread = {0};
+    return first_bytes(path, bytes, sizeof bytes, &got, &unread) && is_checkpoint(bytes, got);
+}
+
 /* Begins like a config: an object whose first key is one of a config's. */
 static bool like_config(const char *words)
 {

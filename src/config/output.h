@@ -14,6 +14,8 @@ bool output_check(const struct config *c, const char *model, const char *profile
 bool output_standard(const struct config *c, struct err *e);
 /* A training may replace what stands at the model's name: nothing, or a dnn model. Else 73. */
 bool output_replaceable(const char *model, struct err *e);
+/* Whether a regular file at path begins as a checkpoint of dnn does. */
+bool output_is_checkpoint(const char *path);
 /* A file can be made or replaced there; nothing is left behind. */
 bool output_probe(const char *path, struct err *e);
 /* How each line of output.metrics begins. */

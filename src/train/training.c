@@ -161,7 +161,8 @@ static bool have_weights(struct training *t, struct err *e)
     return good;
 }
 
-/* --resume=or-restart: the checkpoints of another config or of other data go. */
+/* --resume=or-restart: the checkpoints of another config or of other data go. A file at such a name
+ * that is no checkpoint stays. */
 static bool drop_others(const struct training *t, struct err *e)
 {
     struct checkpoint_list l;
@@ -170,7 +171,7 @@ static bool drop_others(const struct training *t, struct err *e)
     bool good = checkpoint_find(t->output, &l, e);
     for (size_t i = 0; good && i < l.count; i++) {
         char *path = checkpoint_path(t->output, l.steps[i]);
-        good = file_remove(path, e);
+        good = !output_is_checkpoint(path) || file_remove(path, e);
         mem_free(path);
     }
     checkpoint_list_free(&l);
