@@ -164,13 +164,13 @@ const struct option backend_options_table[] = {
      .offset = AT(deterministic),
      .standard = "true",
      .help = "On a GPU, true: the same seed, config and data give the same bytes. false: "
-             "timings may choose among kernels (autotune). The CPU always gives the same bytes."},
+             "auto may measure which backend is faster. The CPU always gives the same bytes."},
     {.key = "autotune",
      .type = OPT_BOOL,
      .offset = AT(autotune),
      .standard = "true",
-     .help = "On a GPU, with \"deterministic\": false: timings on the shapes of this run choose "
-             "between dnn's kernels and NVIDIA's libraries (cuBLASLt, cuDNN)."},
+     .help = "Without effect in this version: a table by shape and architecture chooses the "
+             "kernel of every operation."},
     {.key = "memory_limit_gb",
      .type = OPT_NUMBER,
      .flags = OPT_NULLABLE | OPT_OPEN_LOW,
