@@ -127,7 +127,7 @@ parity=$build/parity/gpu
 
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 why=""                                                    # why a part was skipped, or its failures
-skip() { why=$1; return 69; }
+skip() { [ -z "$why" ] || return 1; why=$1; return 69; } # behind a failure it is one
 fail() { why="${why:+$why; }$1"; echo "not ok: $1"; }     # the part goes on, and fails at its end
 passed() { [ -z "$why" ]; }
 quoted() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t\r' '   ' | sed 's/[\\"]/\\&/g')"; }

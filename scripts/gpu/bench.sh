@@ -160,6 +160,7 @@ part_large() {
             rm -f large.lines large.dnn*
             try "$dnn" train large.json -q --set backend.precision=$precision || { fail "large, $precision"; continue; }
             rate=$(rate_of large.lines)
+            [ -n "$rate" ] || fail "large, batch $batch, $precision: no rate"
             [ $precision = bf16 ] && figure "large.$batch" "$rate"
             row "$(large_row "$(large_rows)" $width "$batch" $precision "${rate:-0}" "$ops")"
         done
@@ -182,5 +183,6 @@ part_profile() {
             printf "batch $ARGV[1]: %-14s %9.1f us in %d\n", $_, $us{$_}, $n{$_} for (sort { $us{$b} <=> $us{$a} } keys %us)[0 .. 11]' \
             "$work/profile.$batch.json" "$batch" 2>/dev/null | grep -v ' in 0$' >>"$work/profile.told"
     done
+    [ -s "$work/profile.told" ] || fail "no operation was measured"
     passed
 }

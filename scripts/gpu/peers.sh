@@ -12,7 +12,7 @@ part_peers() {
     need_gpu && need_program || return
     [ $emulated = no ] || skip "not on an emulated device" || return
     [ -n "$python" ] && "$python" -c 'import torch, pandas; assert torch.cuda.is_available()' 2>/dev/null || skip "no PyTorch with CUDA and pandas" || return
-    local rows=45000 how batch at took eager best large
+    local rows=45000 how batch at took="" eager="" best="" large=""
     numeric $rows
     numeric $((rows / 5))
     large_data

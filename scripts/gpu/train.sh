@@ -104,6 +104,7 @@ part_precision() {
         # shellcheck disable=SC2086
         DNN_FAULT=count try "$hooked" train w.json -o w2.dnn -q $set 2>w.calls || fail "$precision: training again"
         calls=$(sed -n 's/.* cuda=\([0-9]*\).*/\1/p' w.calls)
+        [ -n "$calls" ] || fail "$precision: the calls of CUDA were not counted"
         cmp w.$precision.dnn w2.dnn || fail "$precision: two trainings, two models"
         # shellcheck disable=SC2086
         DNN_FAULT=cuda:$((${calls:-300} * 7 / 10)):719 try "$hooked" train w.json -o w3.dnn -q $set
@@ -132,8 +133,8 @@ part_wgmma() {
     prepare 2 || return
     local way width=512 batch=4096 precision
     [ "$emulated" = yes ] && width=48 batch=128
-    DNN_WGMMA=always "$hooked" check c.json -v --set backend.precision=bf16 2>&1 | grep -q 'products are those of warpgroups' ||
-        skip "warpgroups do not serve here" || return
+    DNN_WGMMA=always "$hooked" check c.json -v --set backend.precision=bf16 >check.out 2>&1 || fail "check: exit $?"
+    grep -q 'products are those of warpgroups' check.out || skip "warpgroups do not serve here" || return
     for way in always none; do
         DNN_WGMMA=$way "$parity" --precision "$work/wgmma.$way" 2>"$work/wgmma.err" || fail "$way: a product: $(grep 'not ok' "$work/wgmma.err" | head -n 3)"
         cat "$work/wgmma.err"

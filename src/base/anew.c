@@ -142,6 +142,7 @@ static bool parse(char *bytes, size_t length)
 {
     char head[MOST_HEAD], here[32], all[32];
     size_t line = strcspn(bytes, "\n"), why, warned, config, at = line + 1;
+    struct anew_spent spent;
     int resume;
     if (line >= sizeof head || strncmp(bytes, magic, sizeof magic - 1) != 0)
         return false;
@@ -149,11 +150,14 @@ static bool parse(char *bytes, size_t length)
     head[line] = '\0';
     if (sscanf(head + sizeof magic - 1, " %d %31[0-9.] %31[0-9.] %zu %zu %zu", &resume, here, all,
                &why, &warned, &config) != 6 ||
-        !text_to_double(here, &received.spent.here) || !text_to_double(all, &received.spent.all) ||
+        !text_to_double(here, &spent.here) || !text_to_double(all, &spent.all) ||
         at > length || why > length - at || warned > length - at - why ||
         config != length - at - why - warned)
         return false;
     snprintf(received.why, sizeof received.why, "%.250s", text_quote(bytes + at, why));
+    mem_free(received.warnings);
+    mem_free(received.config);
+    received.spent = spent;
     received.warnings = mem_string_n(bytes + at + why, warned);
     received.config = mem_string_n(bytes + at + why + warned, config);
     received.config_length = config;

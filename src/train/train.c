@@ -16,7 +16,8 @@
 
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
 {
-    r->gates = mem_zero(q->require_count + 1, sizeof *r->gates);
+    if (q->require_count)
+        r->gates = mem_zero(q->require_count, sizeof *r->gates);
     for (size_t i = 0; i < q->require_count; i++, r->gate_count++)
         if (!gate_read(&r->gates[i], q->require[i], q->config->task, e))
             return false;
@@ -39,6 +40,9 @@ static bool story(struct training *t, const struct train_request *q, struct trai
     if (!read_gates(q, r, e) || !training_open(t, q, e) ||
         (q->profile && !profile_begin(q->profile, e)) || !training_load(t, e))
         return false;
+    if (r->gate_count && !t->table->count[PART_TEST] && !t->table->count[PART_VALID])
+        return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
+                                     "data.split leaves neither");
     double loaded = clock_now();
     if (!training_build(t, e))
         return false;

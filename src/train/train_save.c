@@ -2,6 +2,7 @@
  * file. */
 #include <stdio.h>
 #include <string.h>
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "answer/golden.h"
@@ -166,7 +167,8 @@ static char *name_beside(const char *output)
     for (unsigned i = 1;; i++) {
         struct text name = {0};
         text_printf(&name, i > 1 ? "%s.new-%u" : "%s.new", output, i);
-        if (!file_exists(name.data))
+        struct stat st;
+        if (lstat(name.data, &st) != 0 && errno == ENOENT)
             return name.data;
         text_free(&name);
     }
@@ -180,6 +182,8 @@ static bool save(struct training *t, const struct modelfile *f, const struct mod
     char shown[512];
     if (output_replaceable(t->output, e))
         return modelfile_save(f, m, t->output, digest, e);
+    if (e->id != ERR_FILE_CREATE)
+        return false; /* it cannot be looked at */
     struct err inner = {0};
     char *beside = name_beside(t->output);
     if (modelfile_save(f, m, beside, digest, &inner)) {

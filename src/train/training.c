@@ -163,9 +163,10 @@ static bool have_weights(struct training *t, struct err *e)
 
 /* --resume=or-restart: the checkpoints of another config or of other data go. A file at such a name
  * that is no checkpoint stays. */
-static bool drop_others(const struct training *t, struct err *e)
+static bool drop_others(struct training *t, struct err *e)
 {
     struct checkpoint_list l;
+    t->dropped = true;
     log_note("%s; its checkpoints are removed, and the training starts afresh", e->what);
     err_clear(e);
     bool good = checkpoint_find(t->output, &l, e);
@@ -367,6 +368,9 @@ static bool take_over(struct training *t, struct checkpoint *c, const char *path
     history_replay(&t->history, c->rows, c->epochs);
     if (t->history.metric && t->history.best_epoch && !c->best_params)
         return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
+    if (c->best_params && !t->history.best_epoch)
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0,
+                      "the checkpoint has best weights, and no epoch is the best");
     if (c->best_params)
         take_best(t, c);
     if (c->seconds > t->used) /* else the time since was spent as well */
@@ -431,7 +435,7 @@ bool training_build(struct training *t, struct err *e)
                      (long long)(c->epochs < o->epochs ? c->epochs + 1 : c->epochs),
                      (long long)o->epochs);
     } else if (good) {
-        if (t->resume)
+        if (t->resume && !t->dropped)
             log_note("there is no checkpoint to resume from: the training starts afresh");
         good = start_afresh(t, e);
     }

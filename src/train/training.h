@@ -43,6 +43,7 @@ struct training {
 
     struct checkpoint *found; /* to go on from; NULL: none, or not `looked` for yet */
     bool looked;
+    bool dropped; /* checkpoints of another config or data were removed */
 
     struct machine *machine;
     double opening_s; /* that opening it took, but for what reading the data hid */

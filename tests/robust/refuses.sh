@@ -53,8 +53,8 @@ kept "the old model stays"
 train --set train.seed=1 --set data.split.test=0 --require 'auc>1'
 err_has "gate not met on the validation rows" "without test rows the validation rows count"
 train --set data.split.test=0 --set data.split.valid=0 --require 'auc>=0.5' --set train.epochs=5
-is_exit 82 "without either no gate is met"
-err_has "measured nan"
+is_exit 64 "without either there is nothing to measure"
+err_has "data.split leaves neither"
 train --require 'auk>=0.5'
 is_exit 64 "a gate of no metric: 64"
 err_has 'did you mean "auc"?'
