@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cuda.cuh"
+#include "form.cuh"
 #include "guest.cuh"
 
 extern "C" {

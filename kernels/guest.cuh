@@ -4,7 +4,7 @@
 #ifndef DNN_KERNELS_GUEST_CUH
 #define DNN_KERNELS_GUEST_CUH
 
-#include "form.cuh"
+#include "kernels.h"
 
 /* Whether it serves on this machine, or did until it failed: then layers are not fused. */
 bool device_guest(const struct machine *m);

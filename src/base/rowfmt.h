@@ -25,7 +25,10 @@ struct rowfmt {
 
 static inline struct rowfmt rowfmt_make(uint32_t numbers, uint32_t categories)
 {
-    struct rowfmt f = {.numbers = numbers, .words = (numbers + 31) / 32, .categories = categories};
+    struct rowfmt f = {0, 0, 0, 0, 0, 0, 0, 0}; /* C and C++: no designators */
+    f.numbers = numbers;
+    f.words = (numbers + 31) / 32;
+    f.categories = categories;
     f.at_missing = 4 * numbers;
     f.at_category = f.at_missing + 4 * f.words;
     f.at_target = f.at_category + 4 * categories;

@@ -1,6 +1,7 @@
 /* What guests leave to us: the end of a product by a kernel of its own has the bits of the same end
  * in our product, in every order. */
 #include "guest.cuh"
+#include "form.cuh"
 #include "harness.h"
 
 struct end { const char *name; bool bias, z, by, hot; uint32_t act; };
