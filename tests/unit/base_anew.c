@@ -28,6 +28,7 @@ static int receives(void)
                 strcmp(why, "the GPU\\x0afailed") == 0 && text && strcmp(text, config) == 0 &&
                 !again && strcmp(anew_warnings(), "one\ntwo\n") == 0 && spent.here > 1.4 &&
                 spent.here < 1.6 && spent.all > 2.4 && spent.all < 2.6;
+    mem_free(text);
     return good && !anew_ready(config, sizeof config - 1) ? 0 : 1;
 }
 
