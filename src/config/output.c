@@ -158,7 +158,7 @@ bool output_spares(const char *path, struct err *e)
 }
 
 /* What stands at the output's name is replaced only when dnn made it. */
-static bool replaceable(const char *model, struct err *e)
+bool output_replaceable(const char *model, struct err *e)
 {
     char bytes[KIND_END];
     struct file f;
@@ -187,11 +187,6 @@ static bool replaceable(const char *model, struct err *e)
            checkpoint ? "checkpoint, which a training may go on from"
                       : "file that is not a dnn model");
     return err_help(e, "choose another output with -o, or remove the file");
-}
-
-bool output_replaceable(const char *model, struct err *e)
-{
-    return replaceable(model, e);
 }
 
 /* The longest names that a training needs: those of its checkpoints. */
@@ -262,7 +257,7 @@ bool output_check(const struct config *c, const char *model, const char *profile
     if (metrics && !file_is_ours(metrics, OUTPUT_METRICS_BEGIN, "a list of metrics by dnn",
                                    "give output.metrics another name", e))
         return false;
-    return replaceable(model, e) && names_fit(model, e) && output_probe(model, e);
+    return output_replaceable(model, e) && names_fit(model, e) && output_probe(model, e);
 }
 
 void output_room(const char *model, uint64_t bytes)

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 make_data d.csv 2000
-make_config c.json d.csv binary '"epochs": 400, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_cpu", "threads": 1}'
+make_config c.json d.csv binary '"epochs": 3000, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_cpu", "threads": 1}'
 printf 'precious\n' >precious
 # begin MODEL: a training in the background, which has written its first checkpoint
 begin() {
