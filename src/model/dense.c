@@ -160,6 +160,7 @@ const struct layer_type layer_dense = {
     .options = options,
     .examples = examples,
     .spec_size = sizeof(struct dense_spec),
+    .answers = true,
     .takes_ids = true,
     .takes_act = true,
     .stacks = true,

@@ -133,6 +133,7 @@ struct layer_type {
     size_t spec_size; /* of the struct the options fill; plan may keep offsets in it too */
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */
     bool nests;                   /* "layers" inside: read into children before check */
+    bool answers;                 /* it may be the last layer: any sum of its inputs, no limits */
     bool takes_ids;               /* as the first layer it reads one-hot inputs as ids (l->hot) */
     bool takes_act;               /* it computes the activation behind it too (l->fused_act) */
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that

@@ -175,9 +175,9 @@ static bool read_stored(struct modelread *r, const struct model_options *o, stru
     if (!list)
         return err_set(e, ERR_MODEL_CONFIG, "the layers are missing");
     r->layers = layer_list_read(o->doc, list, "layers", &r->count, e);
-    if (r->layers && (!r->count || r->layers[r->count - 1]->type != &layer_dense)) {
+    if (r->layers && (!r->count || !r->layers[r->count - 1]->type->answers)) {
         modelread_release(r);
-        return err_set(e, ERR_MODEL_CONFIG, "the last layer is not dense");
+        return err_set(e, ERR_MODEL_CONFIG, "the last layer gives no answers");
     }
     return r->layers != NULL;
 }

@@ -1,5 +1,6 @@
-/* netrun.c - a network that is trained: its rows, its epochs, and whole steps, which are a function
- * that issues operations, for a machine to run or to record. */
+/* netrun.c - the training steps of a network. A step is three parts, each a function that issues
+ * operations for a machine to run or to record: the gradients, computed from this network's own
+ * rows; their exchange with other machines; the update of the weights. */
 #include "model/netarena.h"
 
 struct pass net_pass(struct network *n, struct machine *machine, const struct model *m,
@@ -80,7 +81,12 @@ void net_issue_loss(struct network *n, struct pass *p, struct act logits)
                n->step.part_loss, n->step.part_weight);
 }
 
-static void issue_micro(struct network *n, struct machine *machine, uint32_t micro)
+uint32_t network_micros(const struct network *n)
+{
+    return n->o.micro;
+}
+
+void network_issue_gradients(struct network *n, struct machine *machine, uint32_t micro)
 {
     const struct model *m = n->step.model;
     struct pass p = net_train_pass(n, machine, micro);
@@ -88,7 +94,13 @@ static void issue_micro(struct network *n, struct machine *machine, uint32_t mic
     model_backward(m, &p);
 }
 
-static void issue_update(struct network *n, struct machine *machine)
+void network_issue_exchange(struct network *n, struct machine *machine)
+{
+    (void)n; /* a step has one machine: its own sums are all sums */
+    (void)machine;
+}
+
+void network_issue_update(struct network *n, struct machine *machine)
 {
     const struct netstep *t = &n->step;
     const struct model *m = t->model;
@@ -115,23 +127,13 @@ static void issue_update(struct network *n, struct machine *machine)
                                           .table_count = t->table_room});
 }
 
-uint32_t network_parts(const struct network *n)
-{
-    return n->o.micro + 1;
-}
-
-void network_issue_part(struct network *n, struct machine *machine, uint32_t part)
-{
-    if (part < n->o.micro)
-        issue_micro(n, machine, part);
-    else
-        issue_update(n, machine);
-}
-
 void network_issue_step(void *network, struct machine *machine)
 {
-    for (uint32_t part = 0; part < network_parts(network); part++)
-        network_issue_part(network, machine, part);
+    struct network *n = network;
+    for (uint32_t micro = 0; micro < n->o.micro; micro++)
+        network_issue_gradients(n, machine, micro);
+    network_issue_exchange(n, machine);
+    network_issue_update(n, machine);
 }
 
 void network_step(struct network *n, struct step *now)

@@ -80,10 +80,15 @@ uint32_t network_feed(struct network *n, uint32_t steps);
 /* Bytes of the stream in machine memory; 0: the rows to train on lie there. */
 uint64_t network_streams(const struct network *n);
 void network_issue_step(void *network, struct machine *m); /* the next step: machine_issuer */
-/* The same part by part: its micro-batches in order, and last the update. Nothing of the network
- * changes before the update is issued, so that a step may be left before it. */
-uint32_t network_parts(const struct network *n);
-void network_issue_part(struct network *n, struct machine *m, uint32_t part);
+/* The same in its parts, in this order: the gradients of each micro-batch 0..network_micros - 1,
+ * added up in the arena of gradients together with the sums of loss and weight; the exchange of
+ * these sums between the machines of a step (there is one: nothing is issued); the update of
+ * weights, optimiser state and counters. Only the update changes the network: a step may be given
+ * up before it. */
+uint32_t network_micros(const struct network *n);
+void network_issue_gradients(struct network *n, struct machine *m, uint32_t micro);
+void network_issue_exchange(struct network *n, struct machine *m);
+void network_issue_update(struct network *n, struct machine *m);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
 /* Fetches counters and sums behind what was issued; network_step then waits for nothing until the
  * next network_feed. Only where answers stay on the machine. */

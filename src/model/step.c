@@ -136,19 +136,25 @@ static bool trace_step(struct stepper *s, struct err *e)
  * long; it is issued plainly anyhow. */
 static bool by_parts(const struct stepper *s, const struct entry *entry)
 {
-    return s->stop && !machine_in_place(s->machine) && network_parts(s->network) > 2 &&
+    return s->stop && !machine_in_place(s->machine) && network_micros(s->network) > 1 &&
            (!entry->seen || s->part_by_part >= STEP_LONG);
 }
 
 static bool play_parts(struct stepper *s, struct entry *entry, struct err *e)
 {
     double began = clock_now();
+    uint32_t micros = network_micros(s->network);
     network_feed(s->network, 1);
-    for (uint32_t part = 0; part < network_parts(s->network); part++) {
+    for (uint32_t part = 0; part <= micros; part++) {
         if (s->stop())
             return false;
         machine_expect(s->machine, MACHINE_PATIENCE);
-        network_issue_part(s->network, s->machine, part);
+        if (part < micros) {
+            network_issue_gradients(s->network, s->machine, part);
+        } else {
+            network_issue_exchange(s->network, s->machine);
+            network_issue_update(s->network, s->machine);
+        }
         if (!machine_wait(s->machine, MACHINE_PATIENCE, e))
             return false;
     }

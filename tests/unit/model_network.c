@@ -409,6 +409,38 @@ static void awkward(void)
     }
 }
 
+/* The three parts of a step: its gradients and the exchange leave weights, state and counters as
+ * they are; with the update behind them they are what a whole step gives. */
+static void in_parts(void)
+{
+    struct netcase whole = case_everything(NULL), c = whole;
+    ok(case_ready(&whole) && case_ready(&c), "two networks");
+    const struct hyper hyper = {0.01, 0.1};
+    network_epoch(whole.network, 0, &hyper, 1, &whole.e);
+    network_epoch(c.network, 0, &hyper, 1, &c.e);
+    network_get(c.network, &c.state, &c.e);
+    case_steps(&whole, 1);
+    network_get(whole.network, &whole.state, &whole.e);
+    const struct model *m = network_model(c.network);
+    real *before = mem_copy(c.state.params, m->params * sizeof *before);
+    network_feed(c.network, 1);
+    for (uint32_t micro = 0; micro < network_micros(c.network); micro++)
+        network_issue_gradients(c.network, c.machine, micro);
+    network_issue_exchange(c.network, c.machine);
+    ok(network_get(c.network, &c.state, &c.e) && c.state.now.tried == 0 &&
+           memcmp(before, c.state.params, m->params * sizeof *before) == 0,
+       "gradients and exchange change no weight");
+    network_issue_update(c.network, c.machine);
+    ok(network_get(c.network, &c.state, &c.e) && c.state.now.tried == 1 &&
+           memcmp(whole.state.params, c.state.params, m->params * sizeof *before) == 0 &&
+           memcmp(whole.state.m2, c.state.m2, m->params * sizeof *before) == 0 &&
+           memcmp(whole.state.buffers, c.state.buffers, m->buffers * sizeof *before) == 0,
+       "with the update they are a whole step");
+    mem_free(before);
+    case_close(&whole);
+    case_close(&c);
+}
+
 int main(void)
 {
     threads_start(2);
@@ -424,6 +456,7 @@ int main(void)
     other_rows();
     awkward();
     uneven();
+    in_parts();
     threads_stop();
     return done();
 }
