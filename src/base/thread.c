@@ -63,6 +63,9 @@ static struct {
     _Atomic bool stop;
 } pool = {.running = ATOMIC_FLAG_INIT};
 
+/* This thread works without the pool (threads_alone); it is inside a tile. */
+static _Thread_local bool alone_here, working_here;
+
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen)
 {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
@@ -124,6 +127,7 @@ static uint32_t do_tiles(unsigned thread)
 static void *worker_main(void *number)
 {
     unsigned thread = (unsigned)(uintptr_t)number;
+    working_here = true; /* always inside a tile */
     fesetenv(FE_DFL_ENV);
     while (!atomic_load(&pool.stop)) {
         uint32_t seen = atomic_load(&pool.published);
@@ -170,7 +174,7 @@ static void wait_for_claimed(uint32_t tiles, double began, double each)
 
 static void run_round(work_fn *work, void *context, unsigned round, uint32_t tiles)
 {
-    bool alone = pool.count <= 1 || tiles <= 1;
+    bool alone = alone_here || pool.count <= 1 || tiles <= 1;
     if (!alone && pool.alone_until > 0) {
         alone = clock_now() < pool.alone_until;
         if (!alone)
@@ -213,19 +217,29 @@ static void plain_tile(void *context, unsigned round, unsigned tile, unsigned th
     plain->work(plain->context, tile, thread);
 }
 
+/* A call from inside a tile, or from a second thread that shares the pool, would change the work
+ * under the workers. */
 static void begin(void)
 {
-    /* by a second thread or from inside a tile: going on would change the work under the workers */
-    if (atomic_flag_test_and_set_explicit(&pool.running, memory_order_acquire)) {
+    if (working_here ||
+        (!alone_here && atomic_flag_test_and_set_explicit(&pool.running, memory_order_acquire))) {
         log_warning("bug: the threads were called while they work for another caller");
         abort();
     }
+    working_here = true;
     fesetenv(FE_DFL_ENV); /* a library may have switched small numbers off */
 }
 
 static void end(void)
 {
-    atomic_flag_clear_explicit(&pool.running, memory_order_release);
+    working_here = false;
+    if (!alone_here)
+        atomic_flag_clear_explicit(&pool.running, memory_order_release);
+}
+
+void threads_alone(bool alone)
+{
+    alone_here = alone;
 }
 
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
@@ -338,7 +352,7 @@ void threads_stop(void)
 
 unsigned threads_count(void)
 {
-    return pool.count ? pool.count : 1;
+    return !alone_here && pool.count ? pool.count : 1;
 }
 
 unsigned threads_hands(void)

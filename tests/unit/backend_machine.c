@@ -3,6 +3,7 @@
 #include "tap.h"
 
 #include <fenv.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -351,6 +352,61 @@ static void bad_dims(void)
        "an activation of such rows is good");
 }
 
+/* Two machines in two threads, each of them alone on its thread. */
+struct beside {
+    real *p;
+    double loss;
+    unsigned threads;
+    bool recorded;
+};
+
+static void *train_beside(void *context)
+{
+    struct beside *b = context;
+    struct err e = {0};
+    threads_alone(true);
+    b->threads = threads_count();
+    struct machine *m = machine_open(&(struct machine_options){.backend = "cpu"}, &e);
+    struct net *n = m ? net_new(m, 200, 1) : NULL;
+    for (int epoch = 0; n && epoch < 3; epoch++)
+        b->loss = net_epoch(n, b->recorded);
+    if (n) {
+        b->p = mem_copy(n->p, n->n * sizeof *n->p);
+        net_free(n);
+    }
+    machine_close(m);
+    return NULL;
+}
+
+static void side_by_side(const char *best)
+{
+    struct machine *m = open_with(best, "none");
+    size_t n = net_size(m);
+    double loss;
+    real *want = trained(m, 200, 1, true, &loss);
+    machine_close(m);
+    threads_start(3);
+    enum { RUNS = 2, TIMES = 4 };
+    bool same = true, alone = true;
+    for (int time = 0; time < TIMES; time++) {
+        struct beside runs[RUNS] = {{.recorded = true}, {.recorded = time % 2 == 0}};
+        pthread_t threads[RUNS];
+        for (int i = 0; i < RUNS; i++)
+            pthread_create(&threads[i], NULL, train_beside, &runs[i]);
+        for (int i = 0; i < RUNS; i++) {
+            pthread_join(threads[i], NULL);
+            alone = alone && runs[i].threads == 1;
+            same = same && runs[i].p && runs[i].loss == loss &&
+                   memcmp(runs[i].p, want, n * sizeof *want) == 0;
+            mem_free(runs[i].p);
+        }
+    }
+    ok(alone && threads_count() == 3, "a run beside others has its own thread, and no other");
+    ok(same, "%d trainings at the same time: the bytes of one by itself", RUNS);
+    threads_stop();
+    mem_free(want);
+}
+
 int main(void)
 {
     struct cpu_info info;
@@ -364,6 +420,7 @@ int main(void)
     shards();
     steps();
     bad_dims();
+    side_by_side("");
     if (sizeof(real) == sizeof(float))
         plans();
     is_int(mem_in_use(), 0, "everything was given back");

@@ -228,6 +228,12 @@ static void a_library_does_no_harm(void)
 #endif
 }
 
+static void alone_tile(void *seen, unsigned tile, unsigned thread)
+{
+    (void)thread;
+    ((unsigned char *)seen)[tile]++;
+}
+
 static void call_again(void *context, unsigned tile, unsigned thread)
 {
     (void)tile;
@@ -248,6 +254,42 @@ static void a_second_caller_is_a_bug(void)
     int status = 0;
     waitpid(pid, &status, 0);
     ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "a second caller is a bug: it stops");
+}
+
+static void *works_alone(void *context)
+{
+    bool *good = context;
+    unsigned char seen[64] = {0};
+    threads_alone(true);
+    *good = threads_count() == 1 && threads_hands() == 1;
+    for (int i = 0; i < 1000; i++)
+        threads_run(64, alone_tile, seen);
+    for (int i = 0; i < 64; i++)
+        *good = *good && seen[i] == (unsigned char)1000;
+    return NULL;
+}
+
+/* Threads that are alone work while the pool works for another. */
+static void some_are_alone(void)
+{
+    enum { ALONE = 2 };
+    pthread_t threads[ALONE];
+    bool good[ALONE];
+    struct board { unsigned char seen[64]; } own = {{0}};
+    threads_start(3);
+    for (int i = 0; i < ALONE; i++)
+        pthread_create(&threads[i], NULL, works_alone, &good[i]);
+    for (int i = 0; i < 1000; i++)
+        threads_run(64, alone_tile, own.seen);
+    for (int i = 0; i < ALONE; i++) {
+        pthread_join(threads[i], NULL);
+        ok(good[i], "a thread that is alone does all its tiles itself");
+    }
+    bool all = threads_count() == 3;
+    for (int i = 0; i < 64; i++)
+        all = all && own.seen[i] == (unsigned char)1000;
+    ok(all, "and the pool does those of its caller");
+    threads_stop();
 }
 
 /* A sanitizer hands out blocks its own way, and so do other C libraries. */
@@ -320,6 +362,7 @@ int main(void)
         threads_stop();
         is_int(threads_count(), 1, "one thread after the stop");
     }
+    some_are_alone();
     blocks_of_few_pools();
     threads_start(0);
     is_int(threads_count(), threads_available(), "0 takes what the machine gives");
