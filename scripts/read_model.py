@@ -41,6 +41,8 @@ def texts(tensors, name):
 
 
 class Model:
+    """A model as one of its members sees it: columns, encoder, layers."""
+
     def __init__(self, path):
         self.meta, t = read_file(path)
         if self.meta["kind"] != "model" or self.meta["format"] != "3":
@@ -51,20 +53,26 @@ class Model:
         self.types = [self.head["types"][i] for i in t["schema.types"]]
         self.missing = set(texts(t, "schema.missing"))
         self.labels = texts(t, "schema.labels")
-        self.layers = json.loads(t["members.0.layers"].tobytes())
-        values, first = texts(t, "encoders.0.values"), t["encoders.0.values.first"]
+        self.weights = t.get("ensemble.weights", np.ones(1))
+        self.encoders = t.get("ensemble.encoders", np.zeros(len(self.weights), int))
+
+    def choose(self, member):
+        self.member = member
+        self.layers = json.loads(self.tensors[f"members.{member}.layers"].tobytes())
+        prefix = f"encoders.{self.encoders[member]}.values"
+        values, first = texts(self.tensors, prefix), self.tensors[prefix + ".first"]
         self.values = [{v: i for i, v in enumerate(values[first[c]:first[c + 1]])}
                        for c in range(len(self.names))]
 
     def word(self, name, column):
-        """The word of a column's code, of tensor encoders.0.NAME."""
+        """The word of a column's code, of tensor encoders.E.NAME."""
         return self.head[name + "s"][self.encoder(name)[column]]
 
     def encoder(self, name):
-        return self.tensors["encoders.0." + name]
+        return self.tensors[f"encoders.{self.encoders[self.member]}.{name}"]
 
     def param(self, path, name):
-        return self.tensors[f"members.0.layers.{path}.{name}"].astype(np.float64)
+        return self.tensors[f"members.{self.member}.layers.{path}.{name}"].astype(np.float64)
 
 
 # --- cells to numbers and categories ----------------------------------------------------------------
@@ -182,7 +190,7 @@ def first_stage(model, numbers, categories):
         count = 2 + len(model.values[c])
         if model.word("encode", c) == "embedding":
             dim = int(model.encoder("dim")[c])
-            table = model.tensors["members.0.embeddings"][at:at + count * dim]
+            table = model.tensors[f"members.{model.member}.embeddings"][at:at + count * dim]
             embedded.append(table.reshape(count, dim)[categories[:, c]])
             at += count * dim
         else:
@@ -235,8 +243,19 @@ def run_layers(model, layers, path, x):
 
 
 def answer(model, rows):
-    """Logits or values [rows][outputs]."""
-    return run_layers(model, model.layers, "", first_stage(model, *read_cells(model, rows)))
+    """Probabilities or values [rows][outputs]: the weighted mean of all members."""
+    mean = 0
+    for member, weight in enumerate(model.weights / model.weights.sum()):
+        model.choose(member)
+        y = run_layers(model, model.layers, "", first_stage(model, *read_cells(model, rows)))
+        if model.head["task"] == "regression":
+            center, width = model.encoder("target")
+            y = y * width + center
+        else:
+            y = np.exp(y - y.max(1, keepdims=True))
+            y /= y.sum(1, keepdims=True)
+        mean = mean + weight * y
+    return mean
 
 
 def main(path, data):
@@ -248,14 +267,11 @@ def main(path, data):
     y = answer(model, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")
     if head["task"] == "regression":
-        center, width = model.encoder("target")
         out.writerow(["prediction"])
-        out.writerows([[f"{v * width + center:.9g}"] for v in y[:, 0]])
+        out.writerows([[f"{v:.9g}"] for v in y[:, 0]])
         return
-    p = np.exp(y - y.max(1, keepdims=True))
-    p /= p.sum(1, keepdims=True)
     out.writerow(["prediction"] + ["probability_" + label for label in model.labels])
-    out.writerows([[model.labels[row.argmax()]] + [f"{v:.9g}" for v in row] for row in p])
+    out.writerows([[model.labels[row.argmax()]] + [f"{v:.9g}" for v in row] for row in y])
 
 
 if __name__ == "__main__":

@@ -43,20 +43,21 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
     struct measure *m = context;
     const struct stream_group *g = m->group;
     const struct schema *s = m->stream->schema;
+    struct answer_mean mean = serve_mean(m->stream->serve, g->logits, g->rows);
     uint64_t begin = (uint64_t)tile * m->stream->tile, end = begin + m->stream->tile;
     (void)thread;
     if (end > g->rows)
         end = g->rows;
     if (m->classes)
-        answer_probabilities(g->logits + begin * m->classes, end - begin, m->classes,
-                             m->probability + begin * m->classes);
+        answer_mean_probabilities(&mean, begin, end, m->classes,
+                                  m->probability + begin * m->classes);
     for (uint64_t i = begin; i < end; i++) {
         const unsigned char *record = g->records + i * s->format.stride;
         memcpy(&m->weight[i], record + s->format.at_weight, sizeof(float));
         if (m->classes) {
             memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
         } else {
-            m->value[i] = answer_value(g->logits[i], s->target_center, s->target_scale);
+            m->value[i] = answer_mean_value(&mean, i, s->target_center, s->target_scale);
             m->target[i] = target_of(m, g, i);
         }
     }

@@ -21,7 +21,6 @@ struct writer {
     struct answer_line line;
     struct outfile out;
     double *probability; /* [group][classes] */
-    double center, scale;
     uint32_t classes; /* 0: regression */
     const struct stream_group *group;
     struct text *texts; /* one a tile */
@@ -34,6 +33,8 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
 {
     struct writer *w = context;
     const struct stream_group *g = w->group;
+    const struct schema *s = w->stream->schema;
+    struct answer_mean mean = serve_mean(w->stream->serve, g->logits, g->rows);
     struct text *out = &w->texts[tile];
     uint64_t begin = (uint64_t)tile * w->stream->tile, end = begin + w->stream->tile;
     uint32_t width = w->classes ? w->classes : 1;
@@ -42,12 +43,13 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
     if (end > g->rows)
         end = g->rows;
     if (w->classes)
-        answer_probabilities(g->logits + begin * width, end - begin, width,
-                             w->probability + begin * width);
+        answer_mean_probabilities(&mean, begin, end, width, w->probability + begin * width);
     for (uint64_t i = begin; i < end; i++) {
         if (!g->bad[i])
-            answer_line_add(&w->line, g->cells, g->first + i, w->probability + i * width,
-                            w->classes ? 0 : answer_value(g->logits[i], w->center, w->scale), out);
+            answer_line_add(
+                &w->line, g->cells, g->first + i, w->probability + i * width,
+                w->classes ? 0 : answer_mean_value(&mean, i, s->target_center, s->target_scale),
+                out);
         else if (w->q->on_bad_row == BAD_ROW_NULL)
             answer_line_null(&w->line, g->cells, g->first + i, out);
     }
@@ -206,8 +208,6 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,
-                       .center = s->target_center,
-                       .scale = s->target_scale,
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
     double began = clock_now();
     want.idle_context = &w;

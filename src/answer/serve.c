@@ -20,6 +20,22 @@
 #define THREADS_BYTES ((uint64_t)512 << 10) /* of CSV: below, a thread costs more than it gives */
 #define THREADS_FLOPS 1e8
 
+/* The members, before their networks are made. */
+static void make_members(struct serve *s)
+{
+    const struct modelfile *f = s->file;
+    double sum = 0;
+    s->member_count = f->member_count;
+    s->members = mem_zero(s->member_count, sizeof *s->members);
+    s->weights = mem_alloc(s->member_count, sizeof *s->weights);
+    for (uint32_t i = 0; i < s->member_count; i++) {
+        s->members[i].model = modelfile_model(f, i);
+        sum += f->members[i].weight;
+    }
+    for (uint32_t i = 0; i < s->member_count; i++)
+        s->weights[i] = f->members[i].weight / sum;
+}
+
 bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
                 struct err *e)
 {
@@ -39,7 +55,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     }
     s->features = schema_features(s->schema);
     s->outputs = s->features->outputs;
-    s->model = modelfile_model(s->file);
+    make_members(s);
     return true;
 }
 
@@ -47,9 +63,12 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
 static double answer_flops(const struct serve *s)
 {
     struct err e = {0};
-    struct model *m = model_plan(&s->model, s->features, 1, 1, false, &e);
-    double flops = m ? (double)model_flops(m) : 2.0 * (double)s->file->param_count;
-    model_free(m);
+    double flops = 0;
+    for (uint32_t i = 0; i < s->member_count; i++) {
+        struct model *m = model_plan(&s->members[i].model, s->features, 1, 1, false, &e);
+        flops += m ? (double)model_flops(m) : 0;
+        model_free(m);
+    }
     return flops;
 }
 
@@ -86,9 +105,18 @@ static void drop(void *serve)
 {
     struct serve *s = serve;
     memory_note(s->machine);
-    step_close(s->stepper);
-    network_free(s->network);
+    for (uint32_t i = 0; i < s->member_count; i++) {
+        step_close(s->members[i].stepper);
+        network_free(s->members[i].network);
+    }
     machine_close(s->machine);
+}
+
+static void forget(struct serve *s)
+{
+    for (uint32_t i = 0; i < s->member_count; i++)
+        s->members[i] = (struct serve_member){.model = s->members[i].model};
+    s->machine = NULL;
 }
 
 /* A device that does not even let go keeps it all: its thread may still look at it. */
@@ -99,9 +127,7 @@ static void stop(struct serve *s, bool device)
         drop(s);
     else if (s->machine)
         aside_run(drop, s, &e);
-    s->stepper = NULL;
-    s->network = NULL;
-    s->machine = NULL;
+    forget(s);
 }
 
 struct network_options serve_network(const struct model_options *model,
@@ -132,24 +158,26 @@ bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, in
     return true;
 }
 
-static bool make_network(struct serve *s, const struct network_options *o, struct err *e)
+static bool make_network(struct serve *s, struct serve_member *member,
+                         const struct network_options *o, struct err *e)
 {
     machine_plan(s->machine, o->rows, 1, &s->plan);
     machine_obey(s->machine, &s->plan);
     snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
-    s->network = network_new(o, s->machine, &s->plan, e);
-    if (s->network && network_answer_source(s->network, &s->source, e)) /* it has room for rows */
+    struct network *n = member->network = network_new(o, s->machine, &s->plan, e);
+    if (n && network_answer_source(n, &s->source, e)) /* it has room for rows */
         return true;
-    network_free(s->network);
-    s->network = NULL;
+    network_free(n);
+    member->network = NULL;
     machine_forgive(s->machine);
     return false;
 }
 
 /* A device without room for the batch gets a smaller one. */
-static bool fit_network(struct serve *s, struct network_options *o, struct err *e)
+static bool fit_network(struct serve *s, struct serve_member *member, struct network_options *o,
+                        struct err *e)
 {
-    while (!make_network(s, o, e)) {
+    while (!make_network(s, member, o, e)) {
         if (e->id != ERR_GPU_MEMORY || o->rows <= BATCH_LEAST)
             return false;
         err_clear(e);
@@ -159,24 +187,34 @@ static bool fit_network(struct serve *s, struct network_options *o, struct err *
     return true;
 }
 
+static bool begin_member(struct serve *s, uint32_t i, uint64_t count, struct err *e)
+{
+    struct serve_member *member = &s->members[i];
+    struct member *from = &s->file->members[i];
+    bool gpu = select_is_gpu(&s->backend);
+    struct network_options o = serve_network(&member->model, s->features, gpu);
+    if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
+                    s->options.predict_batch_size, e) ||
+        !fit_network(s, member, &o, e))
+        return false;
+    member->stepper = step_open(member->network, s->machine);
+    network_set(member->network,
+                &(struct network_state){.params = from->params, .buffers = from->buffers});
+    if (!gpu) { /* the network has its own */
+        mem_free(from->params);
+        from->params = NULL;
+    }
+    return true;
+}
+
 static bool begin(struct serve *s, uint64_t count, struct err *e)
 {
     s->machine = select_open(&s->backend, &s->options, false, e);
-    if (!s->machine)
+    bool good = s->machine != NULL;
+    for (uint32_t i = 0; good && i < s->member_count; i++)
+        good = begin_member(s, i, count, e);
+    if (!good)
         return false;
-    struct network_options o =
-        serve_network(&s->model, s->features, select_is_gpu(&s->backend));
-    if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
-                    s->options.predict_batch_size, e) ||
-        !fit_network(s, &o, e))
-        return false;
-    s->stepper = step_open(s->network, s->machine);
-    struct network_state state = {.params = s->file->params, .buffers = s->file->buffers};
-    network_set(s->network, &state);
-    if (!select_is_gpu(&s->backend)) { /* the network has its own */
-        mem_free(s->file->params);
-        s->file->params = NULL;
-    }
     memory_note(s->machine);
     select_say_loaded(&s->backend, s->machine);
     if (s->job == JOB_PREDICT && select_is_gpu(&s->backend))
@@ -195,9 +233,20 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
         .features = s->features,
     };
-    if (!s->network && !begin(s, count, e))
+    struct serve_member *last = &s->members[s->member_count - 1];
+    if (!last->stepper && !begin(s, count, e))
         return false;
-    return step_answer(s->stepper, &s->source, 0, count, logits, e);
+    bool good = true;
+    for (uint32_t i = 0; good && i < s->member_count; i++)
+        good = step_answer(s->members[i].stepper, &s->source, 0, count,
+                           logits + i * count * s->outputs, e);
+    return good;
+}
+
+struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_t rows)
+{
+    return (struct answer_mean){
+        .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count};
 }
 
 static void answer_there(void *answering)
@@ -210,9 +259,7 @@ static void answer_there(void *answering)
  */
 static bool left_behind(struct serve *s)
 {
-    s->stepper = NULL;
-    s->network = NULL;
-    s->machine = NULL;
+    forget(s);
     return false;
 }
 
@@ -287,6 +334,8 @@ void serve_close(struct serve *s)
     if (s->features)
         features_free(s->features);
     modelfile_free(s->file);
+    mem_free(s->members);
+    mem_free(s->weights);
     settings_free(s->settings, s->setting_count);
     if (s->has_options)
         backend_release(&s->options);

@@ -4,12 +4,19 @@
 #define DNN_ANSWER_SERVE_H
 
 #include "choose/select.h"
+#include "measure/probability.h"
 #include "model/modelfile.h"
 #include "model/step.h"
 
 enum { SERVE_ANSWERS = 4096 }; /* that a GPU keeps until all are there */
 
 struct serve;
+/* A network of the model at work. */
+struct serve_member {
+    struct model_options model;
+    struct network *network; /* made by the first answer */
+    struct stepper *stepper;
+};
 /* Records on their way to their answers. */
 struct answering {
     struct serve *s;
@@ -26,6 +33,9 @@ struct serve {
     struct features *features;
     struct selection backend;
     uint32_t outputs;
+    struct serve_member *members; /* [member_count], as in the file */
+    uint32_t member_count;
+    double *weights; /* of the members in the mean of their answers; the sum is 1 */
     double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
@@ -37,10 +47,7 @@ struct serve {
     struct setting *settings;
     size_t setting_count;
     /* made by the first answer */
-    struct model_options model;
     struct machine *machine;
-    struct network *network;
-    struct stepper *stepper;
     struct plan plan;
     struct source source;
     unsigned char *chunk;
@@ -61,14 +68,16 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
  * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);
-/* Logits [count][outputs] of applied records that lie one after the other. A function of each
- * record alone. */
+/* Logits [members][count][outputs] of applied records that lie one after the other. A function of
+ * each record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);
 /* The same in two halves: in between, records and logits are left alone. A device computes
  * meanwhile; elsewhere, and the first time, all is done at the end. */
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);
 bool serve_end(struct serve *s, struct err *e);
+/* The answers of `rows` records as the mean of all members, from those logits. */
+struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_t rows);
 /* Whether a device is to compute beside us: known after serve_threads. */
 bool serve_overlaps(const struct serve *s);
 void serve_close(struct serve *s);

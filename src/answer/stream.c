@@ -33,8 +33,8 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
                                          : CSV_SAID_BY_MODEL_OR_IO;
     t->dialect.trained = s->schema->dialect.delimiter;
     t->drift = drift_new(t->schema);
-    uint64_t row_bytes =
-        t->schema->format.stride + (uint64_t)s->outputs * (sizeof(real) + sizeof(double));
+    uint64_t row_bytes = t->schema->format.stride +
+                         s->outputs * (s->member_count * sizeof(real) + sizeof(double));
     t->group = GROUP_MOST;
     while (t->group > GROUP_LEAST && t->group * row_bytes > GROUP_BYTES)
         t->group /= 2;
@@ -64,7 +64,7 @@ bool stream_stopped(struct err *e)
 static void part_new(const struct stream *t, struct part *p, size_t room)
 {
     p->records = mem_zero(room, t->schema->format.stride);
-    p->logits = mem_zero(room * t->serve->outputs, sizeof *p->logits);
+    p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
 }
 

@@ -37,7 +37,7 @@ struct stream_group {
     uint64_t rows;
     const bool *bad; /* [rows]: true: no answer */
     const unsigned char *records; /* applied; undefined for bad rows */
-    const real *logits;           /* [rows][outputs] */
+    const real *logits;           /* [members][rows][outputs]: serve_mean */
 };
 /* A function that returns false ends the stream with its error. */
 struct stream_sink {

@@ -90,11 +90,13 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
     column_apply(s, w->now.records + begin * stride, end - begin);
 }
 
-static bool finite_answer(const real *logits, uint32_t outputs)
+/* The answers of all members to row i of the part. */
+static bool finite_answer(const struct serve *s, const struct part *p, size_t i)
 {
-    for (uint32_t o = 0; o < outputs; o++)
-        if (!isfinite(logits[o]))
-            return false;
+    for (uint32_t m = 0; m < s->member_count; m++)
+        for (uint32_t o = 0; o < s->outputs; o++)
+            if (!isfinite(p->logits[(m * p->rows + i) * s->outputs + o]))
+                return false;
     return true;
 }
 
@@ -118,9 +120,8 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
 static bool deliver(struct work *w, struct part *p, const struct stream_sink *sink, struct err *e)
 {
     struct stream *t = w->t;
-    uint32_t outputs = t->serve->outputs;
     for (size_t i = 0; i < p->rows; i++) {
-        if (!p->bad[i] && finite_answer(p->logits + i * outputs, outputs))
+        if (!p->bad[i] && finite_answer(t->serve, p, i))
             continue;
         struct err why = {0};
         const struct csv_record *r = &w->cells->records[p->first + i];

@@ -11,15 +11,17 @@
 
 #define BOUND 1e-5 /* of a probability, in fp32, on a machine of another kind */
 
-static double difference(const struct serve *s, const real *got, const real *want)
+/* Of one row; of a regression in units of the target's deviation. */
+static double difference(const struct serve *s, const struct answer_mean *got,
+                         const struct answer_mean *want, uint64_t row)
 {
     uint32_t outputs = s->outputs;
-    if (s->schema->task == TASK_REGRESSION) /* standardised: in units of the target's deviation */
-        return fabs((double)got[0] - (double)want[0]);
+    if (s->schema->task == TASK_REGRESSION)
+        return fabs(answer_mean_value(got, row, 0, 1) - answer_mean_value(want, row, 0, 1));
     double most = 0;
     double *p = mem_alloc(2 * (size_t)outputs, sizeof *p);
-    answer_probabilities(got, 1, outputs, p);
-    answer_probabilities(want, 1, outputs, p + outputs);
+    answer_mean_probabilities(got, row, row + 1, outputs, p);
+    answer_mean_probabilities(want, row, row + 1, outputs, p + outputs);
     for (uint32_t o = 0; o < outputs; o++)
         most = worst_of(most, fabs(p[o] - p[outputs + o]));
     mem_free(p);
@@ -37,7 +39,8 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
     const struct golden *g = &s.file->golden;
     r->rows = g->count;
     unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);
-    real *logits = mem_zero(((size_t)g->count + 1) * s.outputs, sizeof *logits);
+    const size_t count = (size_t)s.member_count * g->count * s.outputs;
+    real *logits = mem_zero(count + 1, sizeof *logits);
     bool good = golden_parse(g, s.schema, model, records, e) &&
                 serve_answer(&s, records, g->count, logits, e);
     if (good) {
@@ -45,13 +48,12 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
         r->bits = strcmp(theirs->backend, s.plan.backend) == 0 &&
                   strcmp(theirs->core, s.plan.core) == 0 &&
                   theirs->version == s.plan.version;
-        bool same = true;
-        for (uint32_t i = 0; i < g->count; i++) {
-            const real *got = logits + (size_t)i * s.outputs,
-                       *want = g->logits + (size_t)i * s.outputs;
-            same = same && memcmp(got, want, s.outputs * sizeof *got) == 0;
-            r->largest_difference = worst_of(r->largest_difference, difference(&s, got, want));
-        }
+        bool same = !count || memcmp(logits, g->logits, count * sizeof *logits) == 0;
+        const struct answer_mean got = serve_mean(&s, logits, g->count),
+                                 want = serve_mean(&s, g->logits, g->count);
+        for (uint32_t i = 0; i < g->count; i++)
+            r->largest_difference =
+                worst_of(r->largest_difference, difference(&s, &got, &want, i));
         r->backend = s.backend;
         r->pass = r->bits ? same : r->largest_difference <= BOUND;
     }

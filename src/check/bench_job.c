@@ -83,7 +83,7 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
     if (t->file) {
         w->own = schema_features(t->file->schema);
         w->features = *w->own;
-        w->model = modelfile_model(t->file);
+        w->model = modelfile_model(t->file, 0);
     } else {
         int length =
             w->preset
@@ -108,9 +108,9 @@ static void set_weights(struct bench_task *t, struct work_net *w)
     real *buffers = mem_zero(m->buffers + 1, sizeof *buffers);
     struct network_state state = {.params = params, .buffers = buffers, .now = {.seed = 1}};
     if (t->file) {
-        memcpy(params, t->file->params, m->params * sizeof *params);
+        memcpy(params, t->file->members[0].params, m->params * sizeof *params);
         if (m->buffers)
-            memcpy(buffers, t->file->buffers, m->buffers * sizeof *buffers);
+            memcpy(buffers, t->file->members[0].buffers, m->buffers * sizeof *buffers);
     } else {
         model_init(m, 1, 0, params, buffers);
     }

@@ -37,9 +37,14 @@ static bool open_model(struct inspect *i, struct err *e)
     if (!i->model)
         return false;
     i->features = schema_features(i->model->schema);
-    struct model_options o = modelfile_model(i->model);
-    i->plan = model_plan(&o, i->features, 1, 1, false, e);
-    return i->plan != NULL;
+    i->plans = mem_zero(i->model->member_count, sizeof *i->plans);
+    for (uint32_t m = 0; m < i->model->member_count; m++) {
+        struct model_options o = modelfile_model(i->model, m);
+        i->plans[m] = model_plan(&o, i->features, 1, 1, false, e);
+        if (!i->plans[m])
+            return false;
+    }
+    return true;
 }
 
 bool inspect_open(struct inspect *i, const char *path, struct err *e)
@@ -65,8 +70,9 @@ bool inspect_open(struct inspect *i, const char *path, struct err *e)
 
 void inspect_close(struct inspect *i)
 {
-    if (i->plan)
-        model_free(i->plan);
+    for (uint32_t m = 0; i->plans && m < i->model->member_count; m++)
+        model_free(i->plans[m]);
+    mem_free(i->plans);
     if (i->features)
         features_free(i->features);
     if (i->model)
@@ -79,6 +85,24 @@ void inspect_close(struct inspect *i)
 
 /* --- JSON --- */
 
+/* One network as "model"; several as "members", with their weights. */
+static void write_members(const struct inspect *i, struct json_out *out)
+{
+    const struct modelfile *f = i->model;
+    bool one = f->member_count == 1;
+    if (!one)
+        json_open(out, "members", '[');
+    for (uint32_t m = 0; m < f->member_count; m++) {
+        json_open(out, one ? "model" : NULL, '{');
+        if (!one)
+            json_put_number(out, "weight", f->members[m].weight);
+        model_describe(i->plans[m], out);
+        json_close(out, '}');
+    }
+    if (!one)
+        json_close(out, ']');
+}
+
 static void write_model(const struct inspect *i, struct json_out *out)
 {
     const struct modelfile *f = i->model;
@@ -86,9 +110,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     json_open(out, "data", '{');
     schema_write_json(f->schema, out);
     json_close(out, '}');
-    json_open(out, "model", '{');
-    model_describe(i->plan, out);
-    json_close(out, '}');
+    write_members(i, out);
     json_put_raw(out, "config", f->config_text);
     json_put_raw(out, "metrics", f->metrics_text);
     json_open(out, "trained_on", '{');
@@ -218,7 +240,10 @@ static void text_model(const struct inspect *i, struct text *out)
         }
         text_put(out, count > 20 ? " ...\n" : "\n");
     }
-    text_printf(out, "parameters %llu\n", (unsigned long long)i->plan->trained);
+    uint64_t trained = 0;
+    for (uint32_t m = 0; m < f->member_count; m++)
+        trained += i->plans[m]->trained;
+    text_printf(out, "parameters %llu\n", (unsigned long long)trained);
     const char *wish = precision_wish(f);
     text_printf(out, "trained on %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
     if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
@@ -233,8 +258,13 @@ static void text_model(const struct inspect *i, struct text *out)
         put_name(out, s->columns[c].name, width + 2);
         text_printf(out, "%s\n", column_role_names[s->columns[c].type]);
     }
-    text_printf(out, "layers\n  %-12s %u\n", "inputs", i->plan->inputs.width);
-    text_layers(i->plan->layers, i->plan->layer_count, 0, out);
+    for (uint32_t m = 0; m < f->member_count; m++) {
+        const struct model *plan = i->plans[m];
+        if (f->member_count > 1)
+            text_printf(out, "member %u, weight %.6g: ", m, f->members[m].weight);
+        text_printf(out, "layers\n  %-12s %u\n", "inputs", plan->inputs.width);
+        text_layers(plan->layers, plan->layer_count, 0, out);
+    }
     text_metrics(f->metrics_text, out);
 }
 

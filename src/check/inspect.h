@@ -9,7 +9,7 @@ struct inspect {
     char *path;
     struct modelfile *model; /* one of the two */
     struct features *features;
-    struct model *plan; /* of the model */
+    struct model **plans; /* of each member */
     struct infer *data;
 };
 /* A model when it begins like one or is named .dnn, else CSV (E15, E12). */

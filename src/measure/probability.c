@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability)
@@ -27,6 +28,33 @@ void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, d
 double answer_value(real logit, double center, double scale)
 {
     return (double)logit * scale + center;
+}
+
+void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
+                               uint32_t classes, double *probability)
+{
+    const uint64_t count = (end - begin) * classes, stride = m->rows * classes;
+    if (m->members == 1) {
+        answer_probabilities(m->logits + begin * classes, end - begin, classes, probability);
+        return;
+    }
+    double *one = mem_alloc(count + 1, sizeof *one);
+    for (uint32_t k = 0; k < m->members; k++) {
+        answer_probabilities(m->logits + k * stride + begin * classes, end - begin, classes, one);
+        for (uint64_t i = 0; i < count; i++)
+            probability[i] = (k ? probability[i] : 0) + m->weights[k] * one[i];
+    }
+    mem_free(one);
+}
+
+double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale)
+{
+    double mean = 0;
+    if (m->members == 1)
+        return answer_value(m->logits[row], center, scale);
+    for (uint32_t k = 0; k < m->members; k++)
+        mean += m->weights[k] * answer_value(m->logits[k * m->rows + row], center, scale);
+    return mean;
 }
 
 /* The power of ten at or below v > 0. */

@@ -15,6 +15,18 @@
 void answer_probabilities(const real *logits, uint64_t rows, uint32_t classes, double *probability);
 /* A standardised answer in the units of the target. */
 double answer_value(real logit, double center, double scale);
+/* The mean of several networks: logits [members][rows][outputs], weights [members] with the sum 1,
+ * added in the order of the members. Probabilities [end - begin][classes] of rows begin .. end - 1;
+ * the value of one row. One network: the functions above, without a weight. */
+struct answer_mean {
+    const real *logits;
+    const double *weights;
+    uint64_t rows;
+    uint32_t members;
+};
+void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
+                               uint32_t classes, double *probability);
+double answer_mean_value(const struct answer_mean *m, uint64_t row, double center, double scale);
 /* The predicted label. Two classes: the second if its probability is at least 0.5. More classes:
  * the most probable one, the first of equal ones. */
 uint32_t answer_label(const double *probability, uint32_t classes);

@@ -91,9 +91,10 @@ static const float *as_floats(struct copies *c, const real *from, uint64_t count
     return c->items[c->count++] = to;
 }
 
-static void add_embeddings(const struct modelfile *f, const struct model *m,
+static void add_embeddings(const struct member *member, uint32_t number, const struct model *m,
                            struct tensor_writer *w, struct copies *c)
 {
+    struct text name = {0};
     uint64_t count = 0, at = 0;
     for (uint32_t i = 0; i < m->list.count; i++)
         count += param_is_embedding(&m->list.items[i]) ? m->list.items[i].count : 0;
@@ -103,31 +104,34 @@ static void add_embeddings(const struct modelfile *f, const struct model *m,
     for (uint32_t i = 0; i < m->list.count; i++) {
         const struct param *p = &m->list.items[i];
         for (uint64_t k = 0; param_is_embedding(p) && k < p->count; k++)
-            all[at++] = (float)f->params[p->at + k];
+            all[at++] = (float)member->params[p->at + k];
     }
     c->items = mem_grow(c->items, (size_t)c->count + 1, sizeof *c->items);
     c->items[c->count++] = all;
-    tensor_add(w, IN_EMBEDDINGS, DTYPE_F32, 1, &count, all);
+    text_printf(&name, IN_MEMBER "embeddings", number);
+    tensor_add(w, name.data, DTYPE_F32, 1, &count, all);
+    text_free(&name);
 }
 
-/* f NULL: names and shapes alone, to see whether they fit. */
-static void add_params(const struct modelfile *f, const struct model *m, struct tensor_writer *w,
-                       struct copies *c)
+/* member NULL: names and shapes alone, to see whether they fit. */
+static void add_params(const struct member *member, uint32_t number, const struct model *m,
+                       struct tensor_writer *w, struct copies *c)
 {
     struct text name = {0};
     for (uint32_t i = 0; i < m->list.count; i++) {
         const struct param *p = &m->list.items[i];
         if (param_is_embedding(p))
             continue;
-        const real *from = !f ? NULL : p->buffer ? f->buffers + p->at : f->params + p->at;
+        const real *from =
+            !member ? NULL : (p->buffer ? member->buffers : member->params) + p->at;
         text_clear(&name);
-        text_printf(&name, IN_MEMBER "%s", p->name);
+        text_printf(&name, IN_MEMBER "%s", number, p->name);
         tensor_add(w, name.data, DTYPE_F32, p->shape.rank, p->shape.dims,
                    from ? (const void *)as_floats(c, from, p->count) : "");
     }
     text_free(&name);
-    if (f)
-        add_embeddings(f, m, w, c);
+    if (member)
+        add_embeddings(member, number, m, w, c);
 }
 
 static void copies_free(struct copies *c)
@@ -180,36 +184,64 @@ static void add_meta(const struct modelfile *f, struct tensor_writer *w)
     text_free(&plan.text);
 }
 
-static void add_golden(const struct modelfile *f, const struct model *m, struct tensor_writer *w,
+static void add_golden(const struct modelfile *f, uint32_t outputs, struct tensor_writer *w,
                        struct copies *c)
 {
     const struct golden *g = &f->golden;
     if (!g->count)
         return;
     const uint64_t offsets = (uint64_t)g->count * g->cells + 1, text = g->offsets[offsets - 1];
-    const uint64_t logits[2] = {g->count, m->outputs};
-    tensor_add(w, IN_GOLDEN_LOGITS, DTYPE_F32, 2, logits,
-               as_floats(c, g->logits, logits[0] * logits[1]));
+    const uint64_t logits[3] = {f->member_count, g->count, outputs};
+    bool one = f->member_count == 1;
+    tensor_add(w, IN_GOLDEN_LOGITS, DTYPE_F32, one ? 2 : 3, logits + one,
+               as_floats(c, g->logits, logits[0] * logits[1] * logits[2]));
     tensor_add(w, IN_GOLDEN_OFFSETS, DTYPE_I64, 1, &offsets, g->offsets);
     tensor_add(w, IN_GOLDEN_TEXT, DTYPE_U8, 1, &text, text ? g->text : "");
 }
 
-bool modelfile_save(const struct modelfile *f, const struct model *m, const char *path,
+static void add_member(const struct modelfile *f, uint32_t number, const struct model *m,
+                       struct json_out *layers, struct tensor_writer *w, struct copies *c)
+{
+    struct text name = {0};
+    write_layers(m->layers, m->layer_count, NULL, layers);
+    text_printf(&name, IN_MEMBER "layers", number);
+    add_text(w, name.data, layers->text.data, false);
+    add_params(&f->members[number], number, m, w, c);
+    text_free(&name);
+}
+
+/* One member alone needs no weight. */
+static double *add_weights(const struct modelfile *f, struct tensor_writer *w)
+{
+    const uint64_t count = f->member_count;
+    if (count == 1)
+        return NULL;
+    double *weights = mem_alloc(count, sizeof *weights);
+    for (uint64_t i = 0; i < count; i++)
+        weights[i] = f->members[i].weight;
+    tensor_add(w, IN_WEIGHTS, DTYPE_F64, 1, &count, weights);
+    return weights;
+}
+
+bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
                     char digest[65], struct err *e)
 {
     struct tensor_writer *w = tensor_writer_new();
-    struct json_out layers = {0};
+    struct json_out *layers = mem_zero(f->member_count, sizeof *layers);
     struct copies copies = {0};
     add_meta(f, w);
-    write_layers(m->layers, m->layer_count, NULL, &layers);
-    add_text(w, IN_LAYERS, layers.text.data, false);
     struct schema_saved *kept = schema_save(f->schema, w);
-    add_params(f, m, w, &copies);
-    add_golden(f, m, w, &copies);
+    for (uint32_t i = 0; i < f->member_count; i++)
+        add_member(f, i, plans[i], &layers[i], w, &copies);
+    double *weights = add_weights(f, w);
+    add_golden(f, plans[0]->outputs, w, &copies);
     bool good = tensor_write(w, path, digest, e);
     copies_free(&copies);
     schema_saved_free(kept);
-    text_free(&layers.text);
+    mem_free(weights);
+    for (uint32_t i = 0; i < f->member_count; i++)
+        text_free(&layers[i].text);
+    mem_free(layers);
     tensor_writer_free(w);
     return good;
 }
@@ -221,7 +253,7 @@ bool modelfile_save(const struct modelfile *f, const struct model *m, const char
 bool modelfile_holds(const struct model *m, struct err *e)
 {
     struct tensor_writer *w = tensor_writer_new();
-    add_params(NULL, m, w, NULL);
+    add_params(NULL, 0, m, w, NULL);
     bool fits = tensor_fits(w, OTHERS_MOST);
     tensor_writer_free(w);
     if (fits)
@@ -237,20 +269,23 @@ void modelfile_free(struct modelfile *f)
     if (!f)
         return;
     schema_free(f->schema);
-    json_free(f->layers);
     json_free(f->config);
     mem_free(f->config_text);
     mem_free(f->metrics_text);
-    mem_free(f->params);
-    mem_free(f->buffers);
+    for (uint32_t i = 0; i < f->member_count; i++) {
+        json_free(f->members[i].layers);
+        mem_free(f->members[i].params);
+        mem_free(f->members[i].buffers);
+    }
+    mem_free(f->members);
     mem_free(f->golden.text);
     mem_free(f->golden.offsets);
     mem_free(f->golden.logits);
     mem_free(f);
 }
 
-struct model_options modelfile_model(const struct modelfile *f)
+struct model_options modelfile_model(const struct modelfile *f, uint32_t member)
 {
-    return (struct model_options){
-        .doc = f->layers, .model = json_root(f->layers), .stored = true};
+    const struct json_doc *layers = f->members[member].layers;
+    return (struct model_options){.doc = layers, .model = json_root(layers), .stored = true};
 }

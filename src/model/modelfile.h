@@ -10,21 +10,27 @@
  *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
  *             where it is long.
  * Tensors
- *   schema, schema.*, encoders.0.*   the columns, and what was learnt about them: schema_saved.h
- *   members.0.layers                 U8: JSON, the list of layers as a config has it, the output
- *                                    layer last. Options without use for answers are left out.
- *   members.0.layers.N.NAME          F32: a parameter of layer N of the list (from 0), with its
+ *   schema, schema.*, encoders.E.*   the columns, and what was learnt about them: schema_saved.h
+ *   members.I.layers                 U8: JSON, the layers of member I as a config has them, the
+ *                                    output layer last. Options that answers do not need are left
+ *                                    out.
+ *   members.I.layers.N.NAME          F32: a parameter of layer N of the list (from 0), with its
  *                                    true shape. dense: weight [in][out], bias [out]. batch_norm:
  *                                    scale, shift, running_mean, running_var [in]. layer_norm:
  *                                    scale, shift [in]. residual: weight [in][out] where its layers
- *                                    change the width; theirs are members.0.layers.N.layers.M.NAME.
- *   members.0.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
+ *                                    change the width; theirs are members.I.layers.N.layers.M.NAME.
+ *   members.I.embeddings             F32 [numbers]: the tables [2 + values][dim] of all embedded
  *                                    columns back to back, in the order of the columns. Absent
  *                                    without any.
+ *   ensemble.weights                 F64 [members]: the weight of each member in the mean of the
+ *                                    answers. Absent: one member, 0.
+ *   ensemble.encoders                I64 [members]: the encoder E of each member's inputs. Absent:
+ *                                    0 for all.
  *   golden.text                      U8: cells of some training rows, back to back; all three are
  *                                    absent without rows
  *   golden.offsets                   I64 [rows * cells + 1]
- *   golden.logits                    F32 [rows][outputs]: what the network answered
+ *   golden.logits                    F32 [rows][outputs]: the logits of the network; of several
+ *                                    members [members][rows][outputs]
  *
  * From a record to an answer
  *   1. Each cell becomes numbers or a category: 0 missing, 1 unknown, 2.. the values in order.
@@ -34,12 +40,14 @@
  *   3. The layers, one after the other. dense: x weight + bias. batch_norm: (x - running_mean) /
  *      sqrt(running_var + epsilon) * scale + shift. layer_norm: the same with mean and variance of
  *      the row. residual: x (or x weight) + what its layers make of x. dropout: x.
- *   4. Classification: softmax. Regression: y * encoders.0.target[1] + encoders.0.target[0].
+ *   4. Classification: softmax. Regression: y * encoders.E.target[1] + encoders.E.target[0].
+ *   5. Of several members: the mean of their probabilities or values. In double: the weights are
+ *      divided by their sum, and the products are added in the order of the members.
  *
  * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
- * What answers need and this build does not know (a layer, an option of it, a code of a column) is
- * MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all parameters in one tensor
- * and took the layers from the config. */
+ * What answers need and this build does not know (a layer, an option of it, a code of a column, an
+ * encoder beyond 0) is MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all
+ * parameters in one tensor and took the layers from the config. */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
 
@@ -47,29 +55,36 @@
 #include "table/schema.h"
 
 #define MODELFILE_FORMAT 3
+#define MODELFILE_MEMBERS 65536 /* at most */
 
 struct golden {
     uint32_t count;    /* rows */
     uint32_t cells;    /* of the needed columns, schema order without target */
     char *text;        /* raw cells, back to back */
     uint64_t *offsets; /* [count * cells + 1] */
-    real *logits;      /* [count][outputs] */
+    real *logits;      /* [members][count][outputs] */
+};
+/* One network of a model. */
+struct member {
+    struct json_doc *layers; /* {"layers": [...]}, of a loaded file */
+    real *params, *buffers;  /* the arenas of model_plan */
+    uint64_t param_count, buffer_count;
+    double weight; /* in the mean of the answers; not of one member alone */
 };
 struct modelfile {
     int format;              /* of a loaded file */
     struct schema *schema;
-    struct json_doc *layers; /* {"layers": [...]}, of a loaded file */
+    struct member *members;
+    uint32_t member_count;
     struct json_doc *config; /* of a loaded file; NULL: it holds none that can be read */
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
-    real *params, *buffers;           /* the arenas of model_plan */
-    uint64_t param_count, buffer_count;
     struct golden golden;
     char sha256[65]; /* what sha256sum prints */
 };
-/* Writes aside, syncs, renames. m: the planned model that params and buffers are of. digest may be
- * NULL. */
-bool modelfile_save(const struct modelfile *f, const struct model *m, const char *path,
+/* Writes aside, syncs, renames. plans: of each member, the model that its params and buffers are
+ * of. digest may be NULL. */
+bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
                     char digest[65], struct err *e);
 /* Whether a model file has room for the names of so many parameters; else E13, before a training of
  * hours ends with a model that cannot be written. */
@@ -80,7 +95,7 @@ struct modelfile *modelfile_load(const char *path, struct err *e);
 struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
                                        struct err *e);
 void modelfile_free(struct modelfile *f);
-struct model_options modelfile_model(const struct modelfile *f);
+struct model_options modelfile_model(const struct modelfile *f, uint32_t member);
 /* struct plan as JSON members and back (checkpoints use it too). */
 void plan_write(const struct plan *p, struct json_out *out);
 bool plan_read(const struct json *object, struct plan *p);

@@ -99,19 +99,34 @@ bool modelfile_layers(const struct model_loading *l, const char *text, size_t le
         text_printf(&whole, "%s%s]", length > 2 ? "," : "", more);
     }
     text_char(&whole, '}');
-    l->f->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
+    l->member->layers = json_parse_own(whole.data, whole.length, "layers", &inner);
     text_free(&whole);
-    if (!l->f->layers)
+    if (!l->member->layers)
         return err_at(l->e, ERR_MODEL_CONFIG, tensor_file_path(l->file), 0, 0, "the layers: %s",
                       inner.what);
     return true;
+}
+
+static uint32_t number_of(const struct model_loading *l)
+{
+    return (uint32_t)(l->member - l->f->members);
+}
+
+/* A tensor of the member. NULL and an error: there is none of that name and type. */
+static const struct tensor *need(const struct model_loading *l, const char *name, enum dtype type)
+{
+    struct text full = {0};
+    text_printf(&full, IN_MEMBER "%s", number_of(l), name);
+    const struct tensor *t = tensor_need(l->file, full.data, type, UINT64_MAX, l->e);
+    text_free(&full);
+    return t;
 }
 
 static bool load_layers(const struct model_loading *l)
 {
     if (l->f->format == FORMAT_FIRST)
         return modelfile_old_layers(l);
-    const struct tensor *t = tensor_need(l->file, IN_LAYERS, DTYPE_U8, UINT64_MAX, l->e);
+    const struct tensor *t = need(l, "layers", DTYPE_U8);
     return t && modelfile_layers(l, t->data, (size_t)t->count, NULL);
 }
 
@@ -150,10 +165,7 @@ static bool other_shape(const struct model_loading *l, const struct tensor *t)
 /* The tensor of a parameter; NULL and an error where its shape is another one. */
 static const struct tensor *find_param(const struct model_loading *l, const struct param *p)
 {
-    struct text name = {0};
-    text_printf(&name, IN_MEMBER "%s", p->name);
-    const struct tensor *t = tensor_need(l->file, name.data, DTYPE_F32, UINT64_MAX, l->e);
-    text_free(&name);
+    const struct tensor *t = need(l, p->name, DTYPE_F32);
     if (t && (t->rank != p->shape.rank ||
               memcmp(t->dims, p->shape.dims, t->rank * sizeof *t->dims) != 0)) {
         other_shape(l, t);
@@ -176,7 +188,7 @@ static bool find_params(const struct model_loading *l, const struct model *m,
     }
     if (!embedded)
         return true;
-    const struct tensor *t = tensor_need(l->file, IN_EMBEDDINGS, DTYPE_F32, UINT64_MAX, l->e);
+    const struct tensor *t = need(l, "embeddings", DTYPE_F32);
     if (t && (t->rank != 1 || t->count != embedded))
         return other_shape(l, t);
     for (uint32_t i = 0; t && i < m->list.count; i++)
@@ -187,46 +199,111 @@ static bool find_params(const struct model_loading *l, const struct model *m,
 
 static bool load_params(const struct model_loading *l, const struct model *m)
 {
-    struct modelfile *f = l->f;
+    struct member *member = l->member;
     const struct tensor **tensors = mem_zero((size_t)m->list.count + 1, sizeof(void *));
     bool good = find_params(l, m, tensors);
     uint64_t embedded = 0;
     if (good) {
-        f->params = mem_zero(m->params + 1, sizeof *f->params);
-        f->buffers = mem_zero(m->buffers + 1, sizeof *f->buffers);
+        member->params = mem_zero(m->params + 1, sizeof(real));
+        member->buffers = mem_zero(m->buffers + 1, sizeof(real));
     }
     for (uint32_t i = 0; good && i < m->list.count; i++) {
         const struct param *p = &m->list.items[i];
         uint64_t first = param_is_embedding(p) ? embedded : 0;
         good = modelfile_copy(l, tensors[i], first, p->count,
-                              (p->buffer ? f->buffers : f->params) + p->at);
+                              (p->buffer ? member->buffers : member->params) + p->at);
         embedded += param_is_embedding(p) ? p->count : 0;
     }
     mem_free(tensors);
     return good;
 }
 
-static bool load_weights(const struct model_loading *l, uint32_t *outputs)
+static bool load_weights(const struct model_loading *l, const struct features *features)
 {
-    struct modelfile *f = l->f;
+    struct member *member = l->member;
     struct err inner = {0};
-    struct model_options o = modelfile_model(f);
-    struct features *features = schema_features(f->schema);
+    struct model_options o = modelfile_model(l->f, number_of(l));
     struct model *m = model_plan(&o, features, 1, 1, false, &inner);
-    features_free(features);
     if (!m)
         return bad_layers(l, &inner);
-    *outputs = m->outputs;
-    f->param_count = m->params;
-    f->buffer_count = m->buffers;
-    bool good = f->format == FORMAT_FIRST ? modelfile_old_weights(l, m) : load_params(l, m);
-    if (good && model_unsound(m, f->buffers) != UINT64_MAX)
+    member->param_count = m->params;
+    member->buffer_count = m->buffers;
+    bool good = l->f->format == FORMAT_FIRST ? modelfile_old_weights(l, m) : load_params(l, m);
+    if (good && model_unsound(m, member->buffers) != UINT64_MAX)
         good = modelfile_refuse(l, ERR_MODEL_WEIGHTS, "a running variance is negative");
     model_free(m);
     return good;
 }
 
+/* --- members --- */
+
+static bool bad_ensemble(const struct model_loading *l)
+{
+    return modelfile_refuse(l, ERR_MODEL_WEIGHTS,
+                            "\"" IN_WEIGHTS "\" are not the weights of a mean");
+}
+
+/* Makes the members, without layers. Weights are at least 0, and one is above 0. */
+static bool load_ensemble(const struct model_loading *l)
+{
+    const struct tensor *weights = tensor_find(l->file, IN_WEIGHTS);
+    struct modelfile *f = l->f;
+    if (weights && (weights->type != DTYPE_F64 || weights->rank != 1 || !weights->count ||
+                    weights->count > MODELFILE_MEMBERS))
+        return bad_ensemble(l);
+    f->member_count = weights ? (uint32_t)weights->count : 1;
+    f->members = mem_zero(f->member_count, sizeof *f->members);
+    double sum = 0;
+    for (uint32_t i = 0; i < f->member_count; i++) {
+        double weight = weights ? ((const double *)weights->data)[i] : 1;
+        if (!(weight >= 0 && weight <= 1e9))
+            return bad_ensemble(l);
+        sum += f->members[i].weight = weight;
+    }
+    return sum > 0 || bad_ensemble(l);
+}
+
+/* This build has one encoder a model. */
+static bool check_encoders(const struct model_loading *l)
+{
+    const struct tensor *t = tensor_find(l->file, IN_ENCODERS);
+    if (!t)
+        return true;
+    if (t->type != DTYPE_I64 || t->count != l->f->member_count)
+        return modelfile_refuse(l, ERR_MODEL_WEIGHTS,
+                                "\"" IN_ENCODERS "\" does not name an encoder for each member");
+    for (uint64_t i = 0; i < t->count; i++)
+        if (((const int64_t *)t->data)[i] != 0)
+            return modelfile_refuse(l, ERR_MODEL_NEWER,
+                                    "made by a newer version of dnn: it has several encoders");
+    return true;
+}
+
+static bool load_members(struct model_loading *l, uint32_t *outputs)
+{
+    struct features *features = schema_features(l->f->schema);
+    bool good = load_ensemble(l) && check_encoders(l);
+    *outputs = features->outputs;
+    for (uint32_t i = 0; good && i < l->f->member_count; i++) {
+        l->member = &l->f->members[i];
+        good = load_layers(l) && load_weights(l, features);
+    }
+    features_free(features);
+    return good;
+}
+
 /* --- golden rows --- */
+
+/* [rows][outputs], of several members [members][rows][outputs]. */
+static bool golden_shape(const struct model_loading *l, const struct tensor *logits,
+                         uint32_t outputs)
+{
+    uint32_t rank = l->f->member_count > 1 ? 3 : 2;
+    return logits->type == DTYPE_F32 && logits->rank == rank &&
+           logits->dims[rank - 1] == outputs && logits->dims[rank - 2] &&
+           logits->dims[rank - 2] <= UINT32_MAX &&
+           (rank == 2 || logits->dims[0] == l->f->member_count);
+}
 
 static bool load_golden(const struct model_loading *l, uint32_t outputs)
 {
@@ -236,13 +313,12 @@ static bool load_golden(const struct model_loading *l, uint32_t outputs)
     const struct tensor *text = tensor_find(l->file, IN_GOLDEN_TEXT);
     if (!logits && !offsets && !text)
         return true;
-    if (!logits || !offsets || !text || logits->type != DTYPE_F32 || offsets->type != DTYPE_I64 ||
-        text->type != DTYPE_U8 || logits->rank != 2 || logits->dims[1] != outputs ||
-        !logits->dims[0] || logits->dims[0] > UINT32_MAX || offsets->count < 2)
+    if (!logits || !offsets || !text || !golden_shape(l, logits, outputs) ||
+        offsets->type != DTYPE_I64 || text->type != DTYPE_U8 || offsets->count < 2)
         return modelfile_refuse(l, ERR_MODEL_GOLDEN,
                                 "the golden rows are incomplete or of another shape than the "
                                 "model");
-    uint64_t rows = logits->dims[0], cells = (offsets->count - 1) / rows;
+    uint64_t rows = logits->dims[logits->rank - 2], cells = (offsets->count - 1) / rows;
     if (cells * rows != offsets->count - 1 || cells < 1 || cells > l->f->schema->column_count)
         return modelfile_refuse(l, ERR_MODEL_GOLDEN,
                                 "the golden rows do not have a cell for every column");
@@ -267,14 +343,13 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
 {
     if (!file)
         return NULL;
-    struct model_loading l = {file, mem_zero(1, sizeof(struct modelfile)), e};
+    struct model_loading l = {file, mem_zero(1, sizeof(struct modelfile)), NULL, e};
     uint32_t outputs;
     bool good = check_kind(&l);
     if (good) {
         load_records(&l);
         l.f->schema = schema_load(file, e);
-        good = l.f->schema && load_layers(&l) && load_weights(&l, &outputs) &&
-               load_golden(&l, outputs);
+        good = l.f->schema && load_members(&l, &outputs) && load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);
     tensor_close(file);

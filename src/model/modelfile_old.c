@@ -44,11 +44,10 @@ static bool load_flat(const struct model_loading *l, const char *name, uint64_t 
 
 bool modelfile_old_weights(const struct model_loading *l, const struct model *m)
 {
-    struct modelfile *f = l->f;
-    if (!load_flat(l, OLD_PARAMS, m->params, &f->params) ||
-        !load_flat(l, OLD_BUFFERS, m->buffers, &f->buffers))
+    if (!load_flat(l, OLD_PARAMS, m->params, &l->member->params) ||
+        !load_flat(l, OLD_BUFFERS, m->buffers, &l->member->buffers))
         return false;
-    uint64_t wrong = model_gap(m, f->params);
+    uint64_t wrong = model_gap(m, l->member->params);
     return wrong == UINT64_MAX ||
            err_at(l->e, ERR_MODEL_WEIGHTS, tensor_file_path(l->file), 0, 0,
                   "tensor \"" OLD_PARAMS "\": number %llu belongs to no parameter of this network "

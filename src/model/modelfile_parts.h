@@ -6,9 +6,9 @@
 #include "model/modelfile.h"
 
 #define IN_CONFIG "config" /* in the metadata, or a tensor when it is long */
-#define IN_MEMBER "members.0."
-#define IN_LAYERS IN_MEMBER "layers"
-#define IN_EMBEDDINGS IN_MEMBER "embeddings"
+#define IN_MEMBER "members.%u." /* the number of the member */
+#define IN_WEIGHTS "ensemble.weights"
+#define IN_ENCODERS "ensemble.encoders"
 #define IN_GOLDEN_LOGITS "golden.logits"
 #define IN_GOLDEN_OFFSETS "golden.offsets"
 #define IN_GOLDEN_TEXT "golden.text"
@@ -21,17 +21,19 @@ static inline bool param_is_embedding(const struct param *p)
 struct model_loading {
     const struct tensor_file *file;
     struct modelfile *f;
+    struct member *member; /* that is loaded */
     struct err *e;
 };
 bool modelfile_refuse(const struct model_loading *l, enum err_id id, const char *what); /* false */
 /* A copy of count numbers of an F32 tensor, which has that many; false where one is not finite. */
 bool modelfile_copy(const struct model_loading *l, const struct tensor *t, uint64_t first,
                     uint64_t count, real *to);
-/* f->layers from the list of layers `text`, which a tensor holds; `more` stands behind the last. */
+/* The member's layers from the list `text`, which a tensor holds; `more` stands behind the last. */
 bool modelfile_layers(const struct model_loading *l, const char *text, size_t length,
                       const char *more);
 
-/* Format 2: the layers from the config, the parameters from one tensor into f's arenas. */
+/* Format 2: the layers from the config, the parameters from one tensor into the member's
+ * arenas. */
 bool modelfile_old_layers(const struct model_loading *l);
 bool modelfile_old_weights(const struct model_loading *l, const struct model *m);
 

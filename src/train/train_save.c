@@ -181,12 +181,12 @@ static bool save(struct training *t, const struct modelfile *f, const struct mod
 {
     char shown[512];
     if (output_replaceable(t->output, e))
-        return modelfile_save(f, m, t->output, digest, e);
+        return modelfile_save(f, &m, t->output, digest, e);
     if (e->id != ERR_FILE_CREATE)
         return false; /* it cannot be looked at */
     struct err inner = {0};
     char *beside = name_beside(t->output);
-    if (modelfile_save(f, m, beside, digest, &inner)) {
+    if (modelfile_save(f, &m, beside, digest, &inner)) {
         err_help(e, "it came while the training ran; the model is written to \"%s\"",
                  training_quoted(beside, shown));
         keeper_clear(&t->keeper);
@@ -204,13 +204,16 @@ static bool write_model(struct training *t, struct train_result *r, struct err *
     struct network_state s;
     struct text metrics = {0};
     bool good = training_look(t, false, &s, e) && training_finite(t, &s, e);
+    struct member member = {.params = s.params,
+                            .buffers = s.buffers,
+                            .param_count = m->params,
+                            .buffer_count = m->buffers,
+                            .weight = 1};
     struct modelfile f = {.schema = t->schema,
                           .config_text = t->config_text,
                           .plan = t->plan,
-                          .params = s.params,
-                          .buffers = s.buffers,
-                          .param_count = m->params,
-                          .buffer_count = m->buffers};
+                          .members = &member,
+                          .member_count = 1};
     good = good && make_golden(t, &f.golden, e);
     write_metrics(r, &metrics);
     f.metrics_text = metrics.data;

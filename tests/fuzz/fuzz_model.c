@@ -21,14 +21,17 @@ static void load(const void *bytes, size_t size)
         return;
     }
     struct features *features = schema_features(f->schema);
-    struct model_options options = modelfile_model(f);
-    struct model *m = model_plan(&options, features, 64, 1, false, &e);
-    if (!m || m->params != f->param_count || m->buffers != f->buffer_count)
-        abort();
-    for (uint64_t i = 0; i < f->param_count; i++)
-        if (!isfinite((double)f->params[i]))
+    for (uint32_t k = 0; k < f->member_count; k++) {
+        const struct member *member = &f->members[k];
+        struct model_options options = modelfile_model(f, k);
+        struct model *m = model_plan(&options, features, 64, 1, false, &e);
+        if (!m || m->params != member->param_count || m->buffers != member->buffer_count)
             abort();
-    model_free(m);
+        for (uint64_t i = 0; i < member->param_count; i++)
+            if (!isfinite((double)member->params[i]))
+                abort();
+        model_free(m);
+    }
     features_free(features);
     modelfile_free(f);
 }

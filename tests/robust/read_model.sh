@@ -84,6 +84,43 @@ done
 config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
     {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"dropout\", \"p\": 0.2}]}"
 compare "every layer" c.json
+# two models of the same columns as the members of one, weighted 3 to 1
+cat >join.py <<'PY'
+import hashlib, json, struct, sys
+sys.path.insert(0, sys.argv[1])
+from read_model import read_file
+import numpy as np
+(meta, first), (_, second) = read_file(sys.argv[2]), read_file(sys.argv[3])
+tensors = {k: v for k, v in first.items() if not k.startswith("golden.")}
+tensors.update({"members.1." + k[10:]: v for k, v in second.items() if k.startswith("members.0.")})
+tensors["ensemble.weights"] = np.array([0.75, 0.25])
+names, data = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32", "u1": "U8"}, b""
+header = {"__metadata__": {"sha256": "0" * 64, **{k: v for k, v in meta.items() if k != "sha256"}}}
+for name in sorted(tensors, key=lambda n: (-tensors[n].dtype.itemsize, n)):
+    t = tensors[name]
+    header[name] = {"dtype": names[t.dtype.str[1:]], "shape": list(t.shape), "data_offsets": [len(data), len(data) + t.nbytes]}
+    data += t.tobytes()
+text = json.dumps(header, separators=(",", ":")).encode()
+text += b" " * (-(8 + len(text)) % 64)
+whole = struct.pack("<Q", len(text)) + text + data
+open(sys.argv[4], "wb").write(whole[:35] + hashlib.sha256(whole).hexdigest().encode() + whole[99:])
+PY
+for task in "binary two" "multiclass three" "regression value"; do
+    name="two members, $task"
+    for hidden in 12 "8, 6"; do
+        rm -f "m${#hidden}.dnn"
+        config c.json $task "{\"preset\": \"mlp\", \"hidden\": [$hidden]}"
+        run dnn train c.json -o "m${#hidden}.dnn" --progress none
+        is_exit 0 "$name: trained"
+    done
+    run "$python" join.py "$ROOT/scripts" m2.dnn m4.dnn m.dnn
+    is_exit 0 "$name: joined"
+    run dnn predict m.dnn ask.csv --quiet -o want.csv
+    is_exit 0 "$name: answered"
+    "$python" "$ROOT/scripts/read_model.py" m.dnn ask.csv >got.csv 2>py.err
+    near want.csv got.csv >far
+    ok $? "$name: the same answers of read_model.py" "$(cat far py.err; head -n 3 want.csv got.csv)"
+done
 run "$python" "$ROOT/scripts/read_model.py" "$ROOT/tests/golden/models/format-3.dnn" "$ROOT/tests/golden/models/format-3.csv"
 if [ -e "$ROOT/tests/golden/models/format-3.dnn" ]; then
     is_exit 0 "the golden model of format 3"

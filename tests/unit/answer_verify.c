@@ -14,11 +14,17 @@
  * a golden cell replaced. */
 static bool save(const struct modelfile *f, const char *path, struct err *e)
 {
-    struct model_options o = modelfile_model(f);
+    struct model *made[2] = {0};
     struct features *features = schema_features(f->schema);
-    struct model *m = model_plan(&o, features, 1, 1, false, e);
-    bool good = m && modelfile_save(f, m, path, NULL, e);
-    model_free(m);
+    bool good = true;
+    for (uint32_t i = 0; good && i < f->member_count; i++) {
+        struct model_options o = modelfile_model(f, i);
+        good = (made[i] = model_plan(&o, features, 1, 1, false, e)) != NULL;
+    }
+    const struct model *const plans[2] = {made[0], made[1]};
+    good = good && modelfile_save(f, plans, path, NULL, e);
+    for (uint32_t i = 0; i < f->member_count; i++)
+        model_free(made[i]);
     features_free(features);
     return good;
 }
@@ -33,8 +39,8 @@ static char *changed(const struct tiny *t, real move, real factor, char cell)
     uint32_t outputs = f->schema->labels ? vocab_count(f->schema->labels) : 1;
     for (uint32_t i = 0; i < f->golden.count; i++)
         f->golden.logits[i * outputs] += move;
-    for (uint64_t i = 0; i < f->param_count; i++)
-        f->params[i] *= factor;
+    for (uint64_t i = 0; i < f->members[0].param_count; i++)
+        f->members[0].params[i] *= factor;
     if (cell)
         f->golden.text[f->golden.offsets[1]] = cell; /* the first row's x */
     ok(save(f, path, &e), "a changed model is written: %s", e.what);
@@ -61,6 +67,124 @@ static void golden_rows(const struct tiny *t)
            err_exit(&e) == EXIT_FORMAT,
        "a golden cell that cannot be read: %s", e.what);
     mem_free(path);
+}
+
+/* --- two members --- */
+
+/* Answers to the model's own rows as text; mem_free. */
+static char *answers_of(const struct tiny *t, const char *model)
+{
+    char *out = tiny_path(t, "in.csv"), *inputs[] = {t->data};
+    struct predict_request q = {.model = model, .inputs = inputs, .input_count = 1, .output = out,
+                                .max_bad_rows = -1, .overrides = tiny_overrides};
+    struct predict_result r;
+    struct err e = {0};
+    ok(predict_run(&q, &r, &e), "answered: %s", e.what);
+    predict_release(&r);
+    char *text = tiny_read(out);
+    mem_free(out);
+    return text;
+}
+
+/* The last number of the line; *line becomes the next one. */
+static double last_number(const char **line)
+{
+    const char *end = strchr(*line, '\n'), *at = end;
+    while (at[-1] != ',')
+        at--;
+    *line = end + 1;
+    return strtod(at, NULL);
+}
+
+/* The largest distance of the answers from a mean of those of two models, weighted 3 to 1. */
+static double off_mean(const char *both, const char *first, const char *second)
+{
+    double most = 0;
+    for (int row = -1; *both && *first && *second; row++) {
+        double mean = last_number(&both), a = last_number(&first), b = last_number(&second);
+        double off = fabs(mean - (0.75 * a + 0.25 * b));
+        most = row >= 0 && !(off <= most) ? off : most; /* not of the header */
+    }
+    return *both || *first || *second ? (double)NAN : most;
+}
+
+/* The model and a copy of it with its weights multiplied, as the members of one. */
+static char *joined(const struct tiny *t, real factor)
+{
+    struct err e = {0};
+    char *path = tiny_path(t, "part.csv");
+    struct modelfile *f = modelfile_load(t->model, &e), *g = modelfile_load(t->model, &e);
+    struct golden *golden = &f->golden;
+    size_t count = (size_t)golden->count * (f->schema->labels ? 2 : 1);
+    for (uint64_t i = 0; i < g->members[0].param_count; i++)
+        g->members[0].params[i] *= factor;
+    f->members = mem_grow(f->members, 2, sizeof *f->members);
+    f->members[0].weight = 6;
+    f->members[1] = g->members[0];
+    f->members[1].weight = 2;
+    f->member_count = 2;
+    g->member_count = 0;
+    golden->logits = mem_grow(golden->logits, 2 * count, sizeof *golden->logits);
+    memcpy(golden->logits + count, golden->logits, count * sizeof *golden->logits);
+    ok(save(f, path, &e), "a model of two members is written: %s", e.what);
+    modelfile_free(f);
+    modelfile_free(g);
+    return path;
+}
+
+static void two_members(const struct tiny *t)
+{
+    struct err e = {0};
+    struct verify_result v;
+    char *path = joined(t, 1);
+    ok(verify_run(path, &tiny_overrides, true, &v, &e) && v.pass && v.bits,
+       "the golden rows of both members are answered again: %s", e.what);
+    mem_free(path);
+    path = joined(t, (real)0.5);
+    bool asked = verify_run(path, &tiny_overrides, true, &v, &e);
+    ok(asked && !v.pass && v.largest_difference > 1e-3,
+       "another member does not pass: off by %.3g", v.largest_difference);
+    char *second = changed(t, 0, (real)0.5, 0), *a = answers_of(t, t->model),
+         *b = answers_of(t, second), *both = answers_of(t, path);
+    double off = off_mean(both, a, b), size = fabs(strtod(strrchr(both, ',') + 1, NULL));
+    ok(off <= 1e-8 * (size > 1 ? size : 1) && off_mean(a, a, b) > 1e-3,
+       "answers are the weighted mean of those of the members: off by %.3g", off);
+    char *inputs[] = {t->data};
+    struct evaluate_request q = {.model = path, .inputs = inputs, .input_count = 1,
+                                 .better_than = t->model, .overrides = tiny_overrides};
+    struct evaluate_result r;
+    ok(evaluate_run(&q, &r, &e) && r.rows == TINY_ROWS && r.gate_count == 1,
+       "both are measured: %s", e.what);
+    evaluate_release(&r);
+    struct inspect seen;
+    struct json_out out = {0};
+    struct text text = {0};
+    if (ok(inspect_open(&seen, path, &e), "inspected: %s", e.what)) {
+        inspect_write(&seen, &out);
+        inspect_text(&seen, &text);
+        struct json_doc *doc = json_parse(out.text.data, out.text.length, "inspect", &e);
+        const struct json *members = doc ? json_path(json_root(doc), "members") : NULL;
+        ok(members && json_count(members) == 2 &&
+               json_number(json_path(members, "1.weight")) == 2 &&
+               strstr(text.data, "member 1, weight 2"),
+           "two members with their weights are shown");
+        json_free(doc);
+        inspect_close(&seen);
+    }
+    text_free(&out.text);
+    text_free(&text);
+    char *const all[] = {path, second, a, b, both};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mem_free(all[i]);
+}
+
+static void two_members_of_values(void)
+{
+    struct err e = {0};
+    struct tiny t;
+    if (ok(tiny_open(&t, TASK_REGRESSION, &e), "a regression: %s", e.what))
+        two_members(&t);
+    tiny_close(&t);
 }
 
 /* The model as another core would have left it, so that nearness is asked for and not bits, and
@@ -302,12 +426,14 @@ int main(void)
     log_setup(getenv("TEST_VERBOSE") ? 1 : 0, false);
     if (ok(tiny_open(&t, TASK_BINARY, &e), "a small binary model is trained: %s", e.what)) {
         golden_rows(&t);
+        two_members(&t);
         overflow(&t);
         strangers(&t);
         inspected(&t);
         tab_in_label();
     }
     tiny_close(&t);
+    two_members_of_values();
     overflowing_row();
     without_header();
     return done();

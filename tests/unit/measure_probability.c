@@ -2,6 +2,7 @@
 #include "measure/probability.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "tap.h"
@@ -138,9 +139,31 @@ static void numbers(void)
     is_int(wrong, 0, "two million numbers are written as by printf");
 }
 
+/* Two networks with the weights 0.75 and 0.25: rows 1 and 2 of three. One network alone gives the
+ * same bits as without a mean. */
+static void means(void)
+{
+    const real logits[] = {9, 9, 0, 0, 1, 3, /* the second network */ 9, 9, 2, 0, 1, 1};
+    const double weights[] = {0.75, 0.25};
+    const struct answer_mean m = {logits, weights, 3, 2}, one = {logits, NULL, 3, 1};
+    double p[4], alone[4];
+    answer_mean_probabilities(&m, 1, 3, 2, p);
+    is_near(p[0], 0.75 * 0.5 + 0.25 / (1 + exp(-2)), 1e-15, "the mean of two probabilities");
+    is_near(p[0] + p[1], 1, 1e-15, "the classes of a row sum to 1");
+    is_near(p[3], 0.75 / (1 + exp(-2)) + 0.25 * 0.5, 1e-15, "and of the next row");
+    answer_mean_probabilities(&one, 1, 3, 2, p);
+    answer_probabilities(logits + 2, 2, 2, alone);
+    ok(memcmp(p, alone, sizeof p) == 0, "one network alone: its own probabilities");
+    const struct answer_mean values = {logits + 4, weights, 2, 2};
+    ok(answer_mean_value(&values, 1, 10, 2) == 0.75 * 16 + 0.25 * 28, "the mean of two values");
+    const struct answer_mean value = {logits + 4, NULL, 2, 1};
+    ok(answer_mean_value(&value, 1, 10, 2) == answer_value(3, 10, 2), "one value alone");
+}
+
 int main(void)
 {
     answers();
+    means();
     sums();
     digits();
     numbers();
