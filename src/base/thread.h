@@ -1,6 +1,6 @@
-/* thread.h - the only thread pool. Work is a list of tiles given by shapes alone; threads claim tiles, and
- * who computed what is invisible in the result. Idle workers spin at most 20 microseconds, then
- * sleep on a futex. Every worker blocks all signals but those of a crash, which are its own, and
+/* thread.h - the only thread pool. Work is a list of tiles given by shapes alone; threads claim
+ * tiles, and who computed what is invisible in the result. Idle workers spin at most 20
+ * microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash, which are its own, and
  * has the same floating-point mode (round to nearest, no flush to zero). */
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
@@ -21,8 +21,8 @@ unsigned threads_available(void); /* min(affinity, cgroup quota), at least 1 */
 /* Threads that find a processor at the same time: min(threads_count, available at the start). */
 unsigned threads_hands(void);
 /* Calls work(context, tile, thread) for tile 0..tiles-1, each exactly once, and returns when all
- * are done. thread < threads_count(), for per-thread scratch. Not reentrant: of the threads that are
- * not alone, one calls at a time. */
+ * are done. thread < threads_count(), for per-thread scratch. Not reentrant: of the threads that
+ * are not alone, one calls at a time. */
 void threads_run(unsigned tiles, void (*work)(void *context, unsigned tile, unsigned thread),
                  void *context);
 /* As threads_run, for tiles that take memory of their own: no more than threads_hands() of them at
