@@ -1,7 +1,7 @@
 /* thread.h - the only thread pool. Work is a list of tiles given by shapes alone; threads claim
  * tiles, and who computed what is invisible in the result. Idle workers spin at most 20
- * microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash, which are its own, and
- * has the same floating-point mode (round to nearest, no flush to zero). */
+ * microseconds, then sleep on a futex. Every worker blocks all signals but those of a crash, which
+ * are its own, and has the same floating-point mode (round to nearest, no flush to zero). */
 #ifndef DNN_BASE_THREAD_H
 #define DNN_BASE_THREAD_H
 
