@@ -34,14 +34,16 @@ TESTFLAGS := -Wno-missing-prototypes
 
 # hot files
 flags_csv_scan          := -O3
+flags_base_sort            := -O3
 flags_table_encoder_number := -O3
+flags_table_apply       := -O3
 flags_table_digest      := -O3
 flags_table_deal        := -O3
 flags_table_deal_avx2   := -O3 -mavx2
 flags_csv_number        := -O3
 flags_csv_scan_masks    := -O3
 flags_table_cell_run      := -O3
-flags_table_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd
+flags_table_cell_run_avx512 := -O3 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512cd -mbmi2
 # no loop becomes a vector where a lane might trap or set errno; nobody looks at either
 flags_table_quantile      := -O3 -fno-trapping-math -fno-math-errno
 flags_table_quantile_avx512 := $(flags_table_quantile) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mpopcnt

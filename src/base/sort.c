@@ -170,41 +170,132 @@ void sort_floats(float *values, size_t count)
     mem_free(room);
 }
 
-/* By the counts of the keys' upper bits: only the values of one bucket, or of two neighbours, are
- * sorted. */
-#define SELECT_BITS 12
-#define SELECT_BUCKETS ((size_t)1 << SELECT_BITS)
-void select_floats(const float *values, size_t count, size_t rank, float pair[2])
+/* --- ranks --- */
+
+/* Values are counted in buckets that ascend and hold about equally many of a sample: a cell has the
+ * keys of equal upper bits, and is cut into buckets of equal width. Then only the values of few
+ * buckets are sorted. All counts fit the second-level cache. */
+#define CELL_BITS 12
+#define CELLS ((size_t)1 << CELL_BITS)
+#define WITHIN (32 - CELL_BITS)
+enum { SELECT_SAMPLE = 8192, SELECT_LEAST = 4096, SELECT_MOST = 65536 };
+
+struct buckets {
+    struct cell {
+        uint32_t first, width; /* its first bucket, and their number */
+    } cells[CELLS];
+    size_t count;
+    uint32_t *counts; /* [count] */
+    uint8_t *wanted;  /* [count] a rank is in it */
+};
+
+static inline size_t bucket_of(const struct buckets *b, float value)
 {
-    uint32_t *counts = mem_zero(2 * SELECT_BUCKETS, sizeof *counts);
-    uint32_t *other = counts + SELECT_BUCKETS; /* two neighbours of one bucket need not wait */
+    uint32_t key = key_of(value);
+    struct cell cell = b->cells[key >> WITHIN];
+    uint64_t within = key & ((UINT32_C(1) << WITHIN) - 1);
+    return cell.first + (size_t)(within * cell.width >> WITHIN);
+}
+
+static void count_buckets(struct buckets *b, const float *values, size_t count, size_t most)
+{
+    size_t step = count / SELECT_SAMPLE + 1, sampled = (count + step - 1) / step;
+    memset(b, 0, sizeof *b);
+    for (size_t i = 0; i < count; i += step)
+        b->cells[key_of(values[i]) >> WITHIN].width++;
+    for (size_t i = 0; i < CELLS; i++) {
+        b->cells[i].width = 1 + (uint32_t)(b->cells[i].width * most / sampled);
+        b->cells[i].first = (uint32_t)b->count;
+        b->count += b->cells[i].width;
+    }
+    b->counts = mem_zero(2 * b->count, sizeof *b->counts);
+    b->wanted = mem_zero(b->count, sizeof *b->wanted);
+    uint32_t *other = b->counts + b->count; /* two neighbours of one bucket need not wait */
     for (size_t i = 0; i + 1 < count; i += 2) {
-        counts[key_of(values[i]) >> (32 - SELECT_BITS)]++;
-        other[key_of(values[i + 1]) >> (32 - SELECT_BITS)]++;
+        b->counts[bucket_of(b, values[i])]++;
+        other[bucket_of(b, values[i + 1])]++;
     }
     if (count % 2)
-        counts[key_of(values[count - 1]) >> (32 - SELECT_BITS)]++;
-    size_t below = 0, first = 0, found = 0;
-    while (below + counts[first] + other[first] <= rank) {
-        below += counts[first] + other[first];
-        first++;
-    }
-    size_t last = first, inside = counts[first] + other[first];
-    while (below + inside <= rank + 1) {
-        last++;
-        inside += counts[last] + other[last];
-    }
-    float *subset = mem_alloc(inside + 1, sizeof *subset);
+        other[bucket_of(b, values[count - 1])]++;
+    for (size_t i = 0; i < b->count; i++)
+        b->counts[i] += other[i];
+}
+
+/* Marks the buckets of each rank and of the next one. place: by rank, its index among the values of
+ * all marked buckets in order. Returns the number of these values. */
+static size_t find_ranks(struct buckets *b, const uint32_t *ranks, size_t count, uint32_t *place)
+{
+    size_t at = 0, below = 0, kept = 0; /* kept: of `below`, the values in marked buckets */
     for (size_t i = 0; i < count; i++) {
-        size_t bucket = key_of(values[i]) >> (32 - SELECT_BITS);
+        for (; below + b->counts[at] <= ranks[i]; at++) {
+            below += b->counts[at];
+            kept += b->wanted[at] ? b->counts[at] : 0;
+        }
+        size_t next = at, before = below;
+        for (; before + b->counts[next] <= (size_t)ranks[i] + 1; next++)
+            before += b->counts[next];
+        b->wanted[at] = b->wanted[next] = 1;
+        place[i] = (uint32_t)(kept + ranks[i] - below);
+    }
+    for (; at < b->count; at++)
+        kept += b->wanted[at] ? b->counts[at] : 0;
+    return kept;
+}
+
+/* One rank: of a sorted sample, the values around the rank's share limit a narrow range. False: the
+ * range has more than half of the values, or not the rank. */
+enum { ONE_SAMPLE = 4096, ONE_MARGIN = 160 /* five deviations of a sample's rank */ };
+static bool select_one(const float *values, size_t count, uint32_t rank, float pair[2])
+{
+    if (count < 2 * ONE_SAMPLE)
+        return false;
+    float sample[ONE_SAMPLE];
+    for (size_t i = 0; i < ONE_SAMPLE; i++)
+        sample[i] = values[i * count / ONE_SAMPLE];
+    sort_floats(sample, ONE_SAMPLE);
+    size_t at = (size_t)rank * ONE_SAMPLE / count, below = 0, found = 0;
+    uint32_t low = at < ONE_MARGIN ? 0 : key_of(sample[at - ONE_MARGIN]);
+    uint32_t high = at + ONE_MARGIN < ONE_SAMPLE ? key_of(sample[at + ONE_MARGIN]) : UINT32_MAX;
+    float *subset = mem_alloc(count / 2 + 1, sizeof *subset);
+    for (size_t i = 0; i < count && found <= count / 2; i++) {
+        uint32_t key = key_of(values[i]);
         subset[found] = values[i];
-        found += bucket >= first && bucket <= last;
+        below += key < low;
+        found += key - low <= high - low;
+    }
+    bool good = found <= count / 2 && rank >= below && rank + (size_t)1 < below + found;
+    if (good) {
+        rank -= (uint32_t)below;
+        select_floats(subset, found, &rank, 1, (float(*)[2])pair);
+    }
+    mem_free(subset);
+    return good;
+}
+
+void select_floats(const float *values, size_t count, const uint32_t *ranks, size_t rank_count,
+                   float (*pairs)[2])
+{
+    if (rank_count == 1 && select_one(values, count, ranks[0], pairs[0]))
+        return;
+    struct buckets b;
+    size_t most = 64 * rank_count < SELECT_MOST ? 64 * rank_count : SELECT_MOST;
+    count_buckets(&b, values, count, most > SELECT_LEAST ? most : SELECT_LEAST);
+    uint32_t *place = mem_alloc(rank_count + 1, sizeof *place);
+    size_t inside = find_ranks(&b, ranks, rank_count, place), found = 0;
+    float *subset = mem_alloc(inside + 1, sizeof *subset);
+    for (size_t i = 0; i < count; i++) { /* one place beyond the last is written too */
+        subset[found] = values[i];
+        found += b.wanted[bucket_of(&b, values[i])];
     }
     sort_floats(subset, inside);
-    pair[0] = subset[rank - below];
-    pair[1] = subset[rank - below + 1];
+    for (size_t i = 0; i < rank_count; i++) {
+        pairs[i][0] = subset[place[i]];
+        pairs[i][1] = subset[place[i] + 1];
+    }
     mem_free(subset);
-    mem_free(counts);
+    mem_free(place);
+    mem_free(b.counts);
+    mem_free(b.wanted);
 }
 
 struct keyed {

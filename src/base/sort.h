@@ -12,9 +12,11 @@ void sort_floats(float *values, size_t count);    /* ascending; no NaN among the
 /* The same with the caller's scratch room[count]; count < 2^32. */
 void sort_floats_room(float *values, size_t count, uint32_t *room);
 void sort_doubles(double *values, size_t count);  /* ascending; no NaN among them; merge */
-/* pair[0] and pair[1]: the values at `rank` and rank + 1 (< count) in the order of sort_floats. The
- * values stay where they are; no NaN among them. */
-void select_floats(const float *values, size_t count, size_t rank, float pair[2]);
+/* pairs[i][0] and [1]: the values at ranks[i] and ranks[i] + 1 (< count) in the order of
+ * sort_floats. ranks ascend, equal ones allowed. The values stay where they are; no NaN among them.
+ */
+void select_floats(const float *values, size_t count, const uint32_t *ranks, size_t rank_count,
+                   float (*pairs)[2]);
 /* Fills order[count] with the indices of keys in ascending order, stable. */
 void sort_order_floats(uint32_t *order, const float *keys, size_t count);
 

@@ -34,6 +34,34 @@ static void apply_plain(const struct number_slot *n, unsigned char *at, size_t s
     }
 }
 
+/* True if a number of the record is missing or -0. */
+static bool needs_plain(const unsigned char *at, uint32_t numbers)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < numbers; i++) {
+        uint32_t bits;
+        memcpy(&bits, at + 4 * (size_t)i, sizeof bits);
+        found |= ((bits & 0x7FFFFFFFu) > 0x7F800000u) | (bits == 0x80000000u);
+    }
+    return found;
+}
+
+/* Neighbouring slots of scale none without offset: other numbers stay as they are, and most records
+ * are not written. */
+static void apply_same(const struct number_slot *n, uint32_t numbers, unsigned char *at,
+                       size_t stride, size_t count)
+{
+    for (size_t i = 0; i < count; i++, at += stride)
+        if (needs_plain(at, numbers))
+            for (uint32_t k = 0; k < numbers; k++)
+                apply_plain(n + k, at + 4 * (size_t)k, stride, 1);
+}
+
+static bool is_same(const struct number_slot *n)
+{
+    return n->scale == SCALE_NONE && n->center == 0;
+}
+
 static void apply_linear(const struct number_slot *n, float *v, size_t count)
 {
     const double center = n->center, factor = n->factor, least = n->least, most = n->most;
@@ -66,6 +94,14 @@ void column_apply(const struct schema *s, unsigned char *records, size_t count)
         unsigned char *block = records + done * stride;
         for (uint32_t slot = 0; slot < s->number_count; slot++) {
             unsigned char *at = block + 4 * (size_t)slot;
+            uint32_t same = 0;
+            while (slot + same < s->number_count && is_same(&s->numbers[slot + same]))
+                same++;
+            if (same) {
+                apply_same(&s->numbers[slot], same, at, stride, rows);
+                slot += same - 1;
+                continue;
+            }
             if (s->numbers[slot].scale == SCALE_NONE) {
                 apply_plain(&s->numbers[slot], at, stride, rows);
                 continue;

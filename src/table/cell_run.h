@@ -26,7 +26,8 @@ cell_run_fn *cell_run_choose(void);
 static inline bool cell_run_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("bmi2");
 }
 #endif
 

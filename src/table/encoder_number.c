@@ -1,7 +1,7 @@
 /* encoder_number.c - fits the numbers of an encoder. It copies the values of a column and computes
- * only the statistics that its scale and imputation need: the range always, a median by selection,
- * the others from sorted values. The results are exact, and do not depend on the order of rows or
- * on threads. */
+ * only the statistics that its scale and imputation need: the range always, medians and knots by
+ * selection, the others from sorted values. The results are exact, and do not depend on the order
+ * of rows or on threads. */
 #include "table/encoder_fit.h"
 
 #include <float.h>
@@ -24,21 +24,24 @@ struct values {
     double mean, deviation; /* set by values_spread */
 };
 
-/* Returns the value at a rank, interpolated between neighbours. */
+/* Returns the value at a rank, interpolated between the values of its pair: the one at the rank
+ * rounded down, and the next. */
+static double between(const float pair[2], double rank)
+{
+    double part = rank - floor(rank);
+    return (double)pair[0] * (1 - part) + (double)pair[1] * part;
+}
+
 static double at_rank(const struct values *s, double rank)
 {
     uint32_t i = (uint32_t)rank;
     float pair[2];
     if (i + 1 >= s->count)
         return s->high;
-    if (s->sorted) {
-        pair[0] = s->v[i];
-        pair[1] = s->v[i + 1];
-    } else {
-        select_floats(s->v, s->count, i, pair);
-    }
-    double part = rank - (double)i;
-    return (double)pair[0] * (1 - part) + (double)pair[1] * part;
+    if (s->sorted)
+        return between(s->v + i, rank);
+    select_floats(s->v, s->count, &i, 1, &pair);
+    return between(pair, rank);
 }
 
 static double at_share(const struct values *s, double share)
@@ -118,6 +121,7 @@ static uint32_t count_often(const struct values *s)
  * Two values: 0 and 1, as for one-hot; standardised, the rare one would be ten deviations away
  * (soil types of covertype). Also 0..1 if less than a tenth of the rows, and less than RARE_ROWS,
  * differ from the others: too few to estimate a deviation. */
+#define KNOTS_MOST 1000
 #define FEW_VALUES 50
 #define RARE_ROWS 10
 #define SMALL_ROWS 3000
@@ -139,25 +143,87 @@ static int scale_choose(struct values *s)
 
 /* One knot for 30 rows, 10 to 1000 knots (the rule of RTDL's preprocessing; more knots copy
  * noise). */
-static void fit_quantiles(struct number_slot *n, const struct values *s)
+static uint32_t knots_of(uint32_t count)
 {
-    const uint32_t count = s->count;
     uint32_t knots = count / 30;
-    knots = knots < 10 ? 10 : knots > 1000 ? 1000 : knots;
-    n->quantile_count = knots;
-    n->quantiles = mem_alloc(knots, sizeof *n->quantiles);
-    for (uint32_t i = 0; i < knots; i++)
-        n->quantiles[i] =
-            (float)at_rank(s, (double)i * (double)(count - 1) / (double)(knots - 1));
-    /* Limits of the scaled values: the middle of the outermost of `count` equal shares. Its end
-     * would be far from the other values. If many rows share the outermost value (a cap), the
-     * middle of their ranks. Values beyond the knots get the same limits. */
-    float ends[2] = {n->quantiles[0], n->quantiles[knots - 1]};
+    return knots < 10 ? 10 : knots > KNOTS_MOST ? KNOTS_MOST : knots;
+}
+
+static double knot_rank(uint32_t knot, uint32_t knots, uint32_t count)
+{
+    return (double)knot * (double)(count - 1) / (double)(knots - 1);
+}
+
+/* Limits of the scaled values: the middle of the outermost of `count` equal shares. Its end would
+ * be far from the other values. If many rows share the outermost value (a cap), the middle of their
+ * ranks. Values beyond the knots get the same limits. */
+static void limit_quantiles(struct number_slot *n, uint32_t count)
+{
+    float ends[2] = {n->quantiles[0], n->quantiles[n->quantile_count - 1]};
     struct quantile_room room;
     quantile_choose()(n, ends, 2, &room);
     double share = 0.5 / (double)count;
     n->least = fmax(quantile_normal(share), (double)ends[0]);
     n->most = fmin(quantile_normal(1 - share), (double)ends[1]);
+}
+
+static void fit_quantiles(struct number_slot *n, const struct values *s)
+{
+    n->quantile_count = knots_of(s->count);
+    n->quantiles = mem_alloc(n->quantile_count, sizeof *n->quantiles);
+    for (uint32_t i = 0; i < n->quantile_count; i++)
+        n->quantiles[i] = (float)at_rank(s, knot_rank(i, n->quantile_count, s->count));
+    limit_quantiles(n, s->count);
+}
+
+/* True if the values at the knots prove that "auto" means quantile: more than FEW_VALUES distinct
+ * ones, and none in a quarter of the rows, which would hold almost a quarter of the knots. */
+static bool is_spread(float (*pairs)[2], const uint32_t *at, uint32_t knots)
+{
+    uint32_t distinct = 1, run = 1;
+    for (uint32_t i = 1; i + 1 < knots; i++) {
+        bool equal = !(pairs[at[i]][0] > pairs[at[i - 1]][0]);
+        run = equal ? run + 1 : 1;
+        distinct += !equal;
+        if (5 * run >= knots)
+            return false;
+    }
+    return distinct > FEW_VALUES;
+}
+
+/* Fits scale quantile and the median without sorting all values: the knots alone show in most
+ * columns that "auto" means quantile. False: sorted values must decide; nothing is changed. */
+static bool fit_selected(struct number_slot *n, int scale, int impute, const struct values *s)
+{
+    const uint32_t knots = knots_of(s->count), middle = (s->count - 1) / 2;
+    if ((scale != SCALE_AUTO && scale != SCALE_QUANTILE) || impute == IMPUTE_MEAN ||
+        s->count < SMALL_ROWS || !(s->low < s->high))
+        return false;
+    uint32_t ranks[KNOTS_MOST + 1], at[KNOTS_MOST], count = 0, median = UINT32_MAX;
+    float pairs[KNOTS_MOST + 1][2];
+    for (uint32_t i = 0; i + 1 < knots; i++) {
+        uint32_t rank = (uint32_t)knot_rank(i, knots, s->count);
+        if (median == UINT32_MAX && rank >= middle)
+            ranks[median = count++] = middle;
+        at[i] = count;
+        ranks[count++] = rank;
+    }
+    select_floats(s->v, s->count, ranks, count, pairs);
+    if (scale == SCALE_AUTO && !is_spread(pairs, at, knots))
+        return false;
+    n->scale = SCALE_QUANTILE;
+    n->quantile_count = knots;
+    n->quantiles = mem_alloc(knots, sizeof *n->quantiles);
+    for (uint32_t i = 0; i + 1 < knots; i++)
+        n->quantiles[i] = (float)between(pairs[at[i]], knot_rank(i, knots, s->count));
+    n->quantiles[knots - 1] = (float)s->high;
+    limit_quantiles(n, s->count);
+    n->center = 0;
+    n->factor = 1;
+    n->impute = impute == IMPUTE_ZERO
+                    ? (float)-n->offset
+                    : (float)between(pairs[median], 0.5 * (double)(s->count - 1));
+    return true;
 }
 
 /* Returns 1 / width; 0 for a constant, so that another value in a later row does not dominate. A
@@ -238,7 +304,7 @@ struct number_task {
     const struct fit *fit;
     const uint32_t *column_of; /* by number slot: its column */
     uint32_t first, count;     /* slots of this round */
-    float **copies;            /* by slot of the round: the rows' values, NaN = missing */
+    float *copies;             /* [slots of a round][rows]; NaN = missing */
     uint32_t **rooms;          /* by hand: scratch of a sort, made when one is needed */
     uint32_t *present;         /* by number slot, all rounds */
     uint8_t *constant;
@@ -251,14 +317,14 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
     (void)thread;
     struct number_task *t = context;
     const uint32_t *rows = t->fit->rows;
-    uint64_t end = t->fit->count, from = (uint64_t)tile * GATHER_ROWS;
+    uint64_t all = t->fit->count, end = all, from = (uint64_t)tile * GATHER_ROWS;
     end = end - from < GATHER_ROWS ? end : from + GATHER_ROWS;
     for (uint64_t i = from; i < end; i++) {
         const unsigned char *record = rows_at(&t->fit->data->rows, rows[i]);
         uint64_t ahead = i + AHEAD < end ? i + AHEAD : i;
         __builtin_prefetch(rows_at(&t->fit->data->rows, rows[ahead]) + 4 * (size_t)t->first);
         for (uint32_t k = 0; k < t->count; k++)
-            t->copies[k][i] = record_number(record, t->first + k);
+            t->copies[k * all + i] = record_number(record, t->first + k);
     }
 }
 
@@ -343,7 +409,7 @@ static void fit_tile(void *context, unsigned tile, unsigned hand)
     struct schema *schema = t->fit->encoder->schema;
     struct number_slot *n = &schema->numbers[slot];
     const struct column *c = &schema->columns[t->column_of[slot]];
-    struct values s = {.v = t->copies[tile]};
+    struct values s = {.v = t->copies + tile * t->fit->count};
     t->present[slot] = s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
     if (!s.count)
         return;
@@ -356,6 +422,8 @@ static void fit_tile(void *context, unsigned tile, unsigned hand)
         return;
     }
     int scale = c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
+    if (fit_selected(n, scale, c->impute, &s))
+        return;
     s.sorted = needs_order(scale, c->impute);
     if (s.sorted && !t->rooms[hand])
         t->rooms[hand] = mem_alloc(t->fit->count, sizeof **t->rooms);
@@ -418,17 +486,13 @@ bool fit_numbers(struct fit *f, struct err *e)
     task.present = mem_zero(numbers, sizeof *task.present);
     task.constant = mem_zero(numbers, sizeof *task.constant);
     task.rooms = mem_zero(threads_hands(), sizeof *task.rooms);
-    task.copies = mem_alloc(most, sizeof *task.copies);
-    for (uint32_t k = 0; k < most; k++)
-        task.copies[k] = mem_alloc(rows ? rows : 1, sizeof **task.copies);
+    task.copies = mem_alloc(most * rows + 1, sizeof *task.copies);
     for (task.first = 0; task.first < numbers; task.first += most) {
         task.count = numbers - task.first < most ? numbers - task.first : most;
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
         threads_run_few(task.count, fit_tile, &task);
     }
     bool good = report(&task, e);
-    for (uint32_t k = 0; k < most; k++)
-        mem_free(task.copies[k]);
     for (unsigned hand = 0; hand < threads_hands(); hand++)
         mem_free(task.rooms[hand]);
     mem_free(task.rooms);

@@ -34,29 +34,54 @@ struct sample {
     double *explained; /* by schema column */
 };
 
+/* Columns of a tile: their cells share lines of the cache. */
+enum { COLUMNS_TOGETHER = 8 };
+
+/* The offset of a column's value in a record; UINT32_MAX: the network does not use it. */
+static uint32_t value_at(const struct schema *s, const struct column *c)
+{
+    return c->number != UINT32_MAX     ? 4 * c->number
+           : c->category != UINT32_MAX ? s->format.at_category + 4 * c->category
+                                       : UINT32_MAX;
+}
+
+static void measure(struct sample *s, size_t column, uint32_t *values)
+{
+    const struct check *k = s->check;
+    const struct column *c = &k->schema->columns[column];
+    if (c->number != UINT32_MAX) {
+        s->explained[column] = leak_of_number(&s->target, (const float *)(const void *)values);
+        return;
+    }
+    const int32_t *slot_of = k->encoder->slot_of[c->category];
+    for (uint32_t i = 0; i < s->target.count; i++)
+        values[i] = (uint32_t)slot_of[values[i]];
+    s->explained[column] = leak_of_group(&s->target, (const int32_t *)values,
+                                         vocab_count(c->vocab) + 2);
+}
+
 static void column_tile(void *context, unsigned tile, unsigned hand)
 {
     (void)hand;
     struct sample *s = context;
-    const struct check *k = s->check;
-    const struct column *c = &k->schema->columns[tile];
-    const struct rows *rows = &k->data->rows;
-    uint32_t n = s->target.count;
-    if (c->number != UINT32_MAX) {
-        float *v = mem_alloc((size_t)n + 1, sizeof *v);
-        for (uint32_t i = 0; i < n; i++)
-            v[i] = record_number(rows_at(rows, s->rows[i]), c->number);
-        s->explained[tile] = leak_of_number(&s->target, v);
-        mem_free(v);
-    } else if (c->category != UINT32_MAX) {
-        const int32_t *slot_of = k->encoder->slot_of[c->category];
-        uint32_t at = rows->format.at_category + 4 * c->category;
-        int32_t *v = mem_alloc((size_t)n + 1, sizeof *v);
-        for (uint32_t i = 0; i < n; i++)
-            v[i] = slot_of[record_int(rows_at(rows, s->rows[i]), at)];
-        s->explained[tile] = leak_of_group(&s->target, v, vocab_count(c->vocab) + 2);
-        mem_free(v);
+    const struct schema *schema = s->check->schema;
+    const struct rows *rows = &s->check->data->rows;
+    size_t from = (size_t)tile * COLUMNS_TOGETHER, columns = schema->column_count - from, used = 0;
+    uint32_t n = s->target.count, at[COLUMNS_TOGETHER], *values;
+    size_t column[COLUMNS_TOGETHER];
+    for (size_t i = from; i < from + (columns < COLUMNS_TOGETHER ? columns : COLUMNS_TOGETHER); i++)
+        if ((at[used] = value_at(schema, &schema->columns[i])) != UINT32_MAX)
+            column[used++] = i;
+    values = mem_alloc(used * n + 1, sizeof *values);
+    for (uint32_t i = 0; i < n; i++) {
+        const unsigned char *record = rows_at(rows, s->rows[i]);
+        __builtin_prefetch(rows_at(rows, s->rows[i + 8 < n ? i + 8 : i]) + at[0]);
+        for (size_t k = 0; k < used; k++)
+            memcpy(&values[k * n + i], record + at[k], sizeof *values);
     }
+    for (size_t k = 0; k < used; k++)
+        measure(s, column[k], values + k * n);
+    mem_free(values);
 }
 
 /* Returns the target of a row: its class or its standardised value. False: missing. */
@@ -108,7 +133,9 @@ static void check_columns(const struct check *k)
                                              k->schema->labels ? vocab_count(k->schema->labels) : 0,
                                          .label = label,
                                          .value = value};
-    threads_run_few((unsigned)k->schema->column_count, column_tile, &sample);
+    size_t columns = k->schema->column_count;
+    threads_run_few((unsigned)((columns + COLUMNS_TOGETHER - 1) / COLUMNS_TOGETHER), column_tile,
+                    &sample);
     report_columns(k, &sample);
     mem_free(label);
     mem_free(value);

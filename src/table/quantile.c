@@ -1,6 +1,9 @@
 /* quantile.c - the quantile scale in plain C, and the choice for the processor. */
 #include "table/quantile.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "csv/processor.h"
 
 /* Counts the knots below each value: one binary search for all values, without branches on data. */
@@ -14,6 +17,34 @@ static void quantile_search(const float *knots, uint32_t count, const float *v, 
             below[i] += (0u - (uint32_t)(knots[below[i] + left / 2 - 1] < v[i])) & left / 2;
     for (size_t i = 0; i < values; i++)
         below[i] += knots[below[i]] < v[i];
+}
+
+/* Finds both knots around each value; the first or last knot twice outside. Lists the values at a
+ * knot or outside; returns their number. */
+static size_t quantile_around(const float *knots, uint32_t count, const float *v,
+                              const uint32_t *below, float *low, float *high, uint32_t *listed,
+                              size_t values)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < values; i++) {
+        low[i] = knots[below[i] ? below[i] - 1 : 0];
+        high[i] = knots[below[i] < count ? below[i] : count - 1];
+        listed[found] = (uint32_t)i;
+        found += below[i] == 0 || high[i] <= v[i];
+    }
+    return found;
+}
+
+/* Lists the ranks outside the middle. */
+static size_t quantile_tails(const double *rank, uint32_t *listed, double *tail, size_t values)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < values; i++) {
+        listed[found] = (uint32_t)i;
+        tail[found] = rank[i];
+        found += (size_t) !(fabs(rank[i] - 0.5) <= QUANTILE_MIDDLE);
+    }
+    return found;
 }
 
 #include "table/quantile_loop.h"

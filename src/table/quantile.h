@@ -11,6 +11,7 @@
 double quantile_normal(double p);
 
 #define QUANTILE_BLOCK 256u
+#define QUANTILE_MIDDLE 0.425 /* ranks so near to 1/2 need no logarithm */
 
 /* Buffers of a block. The caller owns them, so that they are not cleared for each column. */
 struct quantile_room {

@@ -16,6 +16,38 @@ static inline uint32_t below32(const float *knots, __m512 x)
     return (uint32_t)__builtin_popcount(high << 16 | low);
 }
 
+/* More knots than fit_quantiles makes. */
+static void search_many(const float *knots, uint32_t count, const float *v, uint32_t *below,
+                        size_t values)
+{
+    for (size_t i = 0; i < values; i++) {
+        uint32_t low = 0, high = count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (knots[middle] < v[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        below[i] = low;
+    }
+}
+
+/* Sixteen binary searches among 32 ascending knots in registers. */
+static inline __m512i below_each(__m512 first, __m512 second, __m512 x)
+{
+    __m512i at = _mm512_setzero_si512();
+    for (int step = 16; step; step /= 2) {
+        __m512i probe = _mm512_add_epi32(at, _mm512_set1_epi32(step - 1));
+        __m512 knot = _mm512_permutex2var_ps(first, probe, second);
+        __mmask16 less = _mm512_cmp_ps_mask(knot, x, _CMP_LT_OQ);
+        at = _mm512_mask_add_epi32(at, less, at, _mm512_set1_epi32(step));
+    }
+    __m512 knot = _mm512_permutex2var_ps(first, at, second); /* `at` is at most 31 */
+    __mmask16 less = _mm512_cmp_ps_mask(knot, x, _CMP_LT_OQ);
+    return _mm512_mask_add_epi32(at, less, at, _mm512_set1_epi32(1));
+}
+
 /* Two steps for up to 1024 knots: find the part of 32 by the last knot of each, then the place in
  * it. Missing knots are infinite. */
 static void quantile_search(const float *knots, uint32_t count, const float *v, uint32_t *below,
@@ -24,30 +56,67 @@ static void quantile_search(const float *knots, uint32_t count, const float *v, 
     float rest[PART], lasts[PART]; /* the incomplete last part; the last knot of each complete
                                     * one */
     uint32_t parts = count / PART;
-    if (count > MOST) { /* more than fit_quantiles makes */
-        for (size_t i = 0; i < values; i++) {
-            uint32_t low = 0, high = count;
-            while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (knots[middle] < v[i])
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            below[i] = low;
-        }
+    if (count > MOST) {
+        search_many(knots, count, v, below, values);
         return;
     }
     for (uint32_t i = 0; i < PART; i++) {
         rest[i] = PART * parts + i < count ? knots[PART * parts + i] : INFINITY;
         lasts[i] = i < parts ? knots[PART * i + PART - 1] : INFINITY;
     }
-    for (size_t i = 0; i < values; i++) {
-        __m512 x = _mm512_set1_ps(v[i]);
-        uint32_t part = below32(lasts, x);
-        const float *in = part < parts ? knots + (size_t)PART * part : rest;
-        below[i] = PART * part + below32(in, x);
+    const __m512 first = _mm512_loadu_ps(lasts), second = _mm512_loadu_ps(lasts + 16);
+    for (size_t i = 0; i < values; i += 16) {
+        __mmask16 here = (__mmask16)(values - i < 16 ? (1u << (values - i)) - 1 : 0xFFFFu);
+        __m512 x = _mm512_maskz_loadu_ps(here, v + i);
+        _mm512_mask_storeu_epi32(below + i, here, below_each(first, second, x));
     }
+    for (size_t i = 0; i < values; i++) {
+        uint32_t part = below[i];
+        const float *in = part < parts ? knots + (size_t)PART * part : rest;
+        below[i] = PART * part + below32(in, _mm512_set1_ps(v[i]));
+    }
+}
+
+/* Sixteen values a step: both knots around each, and a list of those at a knot or outside. */
+static size_t quantile_around(const float *knots, uint32_t count, const float *v,
+                              const uint32_t *below, float *low, float *high, uint32_t *listed,
+                              size_t values)
+{
+    const __m512i one = _mm512_set1_epi32(1), end = _mm512_set1_epi32((int)count - 1);
+    __m512i at = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    size_t found = 0;
+    for (size_t i = 0; i < values; i += 16, at = _mm512_add_epi32(at, _mm512_set1_epi32(16))) {
+        __mmask16 here = (__mmask16)(values - i < 16 ? (1u << (values - i)) - 1 : 0xFFFFu);
+        __m512i b = _mm512_maskz_loadu_epi32(here, below + i);
+        __m512i left = _mm512_max_epi32(_mm512_sub_epi32(b, one), _mm512_setzero_si512());
+        __m512 l = _mm512_i32gather_ps(left, knots, 4);
+        __m512 h = _mm512_i32gather_ps(_mm512_min_epi32(b, end), knots, 4);
+        __mmask16 rare = _mm512_mask_cmpeq_epi32_mask(here, b, _mm512_setzero_si512());
+        rare |= _mm512_mask_cmp_ps_mask(here, h, _mm512_maskz_loadu_ps(here, v + i), _CMP_LE_OQ);
+        _mm512_mask_storeu_ps(low + i, here, l);
+        _mm512_mask_storeu_ps(high + i, here, h);
+        _mm512_storeu_si512(listed + found, _mm512_maskz_compress_epi32(rare, at)); /* found <= i */
+        found += (size_t)__builtin_popcount(rare);
+    }
+    return found;
+}
+
+static size_t quantile_tails(const double *rank, uint32_t *listed, double *tail, size_t values)
+{
+    const __m512d half = _mm512_set1_pd(0.5), middle = _mm512_set1_pd(QUANTILE_MIDDLE);
+    __m256i at = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    size_t found = 0;
+    for (size_t i = 0; i < values; i += 8, at = _mm256_add_epi32(at, _mm256_set1_epi32(8))) {
+        __mmask8 here = (__mmask8)(values - i < 8 ? (1u << (values - i)) - 1 : 0xFFu);
+        __m512d r = _mm512_maskz_loadu_pd(here, rank + i);
+        __m512d far = _mm512_abs_pd(_mm512_sub_pd(r, half));
+        __mmask8 out = _mm512_mask_cmp_pd_mask(here, far, middle, _CMP_NLE_UQ);
+        _mm256_storeu_si256((__m256i *)(void *)(listed + found),
+                            _mm256_maskz_compress_epi32(out, at));
+        _mm512_storeu_pd(tail + found, _mm512_maskz_compress_pd(out, r));
+        found += (size_t)__builtin_popcount(out);
+    }
+    return found;
 }
 
 #include "table/quantile_loop.h"

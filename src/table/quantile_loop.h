@@ -1,5 +1,5 @@
-/* quantile_loop.h - the loops of quantile.h around quantile_search, which the including file
- * defines: one source for every kind of processor. Vectorised loops have no branches; rare values
+/* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around and
+ * quantile_tails, which the including file defines: one source for every kind of processor. Vectorised loops have no branches; rare values
  * are listed and handled afterwards. Private to quantile.c and quantile_avx512.c. */
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static inline double log_of(double x)
  * Without its far tail, because the result is clipped to +-5.2. */
 static inline bool in_middle(double p)
 {
-    return fabs(p - 0.5) <= 0.425;
+    return fabs(p - 0.5) <= QUANTILE_MIDDLE;
 }
 
 static inline double quantile_middle(double p)
@@ -93,16 +93,10 @@ static inline void quantile_loop(const struct number_slot *n, float *restrict v,
     float *restrict low = room->low, *restrict high = room->high;
     double *restrict rank = room->rank, *restrict tail = room->tail;
     const float *knots = n->quantiles;
-    uint32_t count = n->quantile_count, end = count - 1;
-    double last = count > 1 ? (double)end : 1;
-    size_t found = 0;
+    uint32_t count = n->quantile_count;
+    double last = count > 1 ? (double)(count - 1) : 1;
     quantile_search(knots, count, v, below, values);
-    for (size_t i = 0; i < values; i++) {
-        low[i] = knots[below[i] ? below[i] - 1 : 0];
-        high[i] = knots[below[i] < count ? below[i] : end];
-        listed[found] = (uint32_t)i;
-        found += below[i] == 0 || high[i] <= v[i];
-    }
+    size_t found = quantile_around(knots, count, v, below, low, high, listed, values);
     for (size_t i = 0; i < values; i++) {
         double left = (double)low[i], right = (double)high[i];
         double part = ((double)v[i] - left) / (right - left);
@@ -111,12 +105,7 @@ static inline void quantile_loop(const struct number_slot *n, float *restrict v,
     for (size_t i = 0; i < found; i++)
         rank[listed[i]] = rank_at_knot(n, v[listed[i]], below[listed[i]]);
 
-    found = 0;
-    for (size_t i = 0; i < values; i++) {
-        listed[found] = (uint32_t)i;
-        tail[found] = rank[i];
-        found += !in_middle(rank[i]);
-    }
+    found = quantile_tails(rank, listed, tail, values);
     for (size_t i = 0; i < values; i++)
         v[i] = (float)quantile_middle(rank[i]);
     for (size_t i = 0; i < found; i++)

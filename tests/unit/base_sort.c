@@ -63,17 +63,23 @@ static void check_floats(size_t count)
 
 static void check_select(size_t count, uint32_t spread)
 {
-    float *v = mem_alloc(count, sizeof *v), *sorted, pair[2];
+    float *v = mem_alloc(count, sizeof *v), *sorted, pairs[64][2], pair[2];
+    uint32_t ranks[64], found = 0;
     bool same = true;
     for (size_t i = 0; i < count; i++)
         v[i] = (float)(rng_bits(3, i, 0, 0, RNG_TEST) % spread) * 0.37f - 5;
     v[0] = -0.0f;
     sorted = mem_copy(v, count * sizeof *v);
     sort_floats(sorted, count);
-    for (size_t rank = 0; rank + 1 < count; rank += 1 + count / 37) {
-        select_floats(v, count, rank, pair);
+    uint32_t step = 1 + (uint32_t)count / 37;
+    for (uint32_t rank = 0; rank + 1 < count; rank += found % 3 == 1 ? 0 : step) {
+        ranks[found++] = rank; /* some twice */
+        select_floats(v, count, &rank, 1, &pair);
         same &= memcmp(pair, sorted + rank, sizeof pair) == 0;
     }
+    select_floats(v, count, ranks, found, pairs);
+    for (uint32_t i = 0; i < found; i++)
+        same &= memcmp(pairs[i], sorted + ranks[i], sizeof *pairs) == 0;
     ok(same, "%u values of %u: selected as sorted", (unsigned)count, spread);
     mem_free(v);
     mem_free(sorted);
