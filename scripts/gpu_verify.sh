@@ -144,7 +144,7 @@ done
 
 # run_part NAME SECONDS: in a group of processes of its own, which is ended as a whole at its limit
 run_part() {
-    local pid guard code
+    local code
     set -m
     (part_"$1" >"$work/$1.log" 2>&1; code=$?; printf '%s' "$why" >"$work/$1.why"; exit $code) &
     pid=$!
@@ -154,6 +154,7 @@ run_part() {
     wait $pid
     code=$?
     { kill -- -$guard; wait $guard; } 2>/dev/null
+    pid="" guard=""
     why=$(cat "$work/$1.why" 2>/dev/null)
     [ $code -le 128 ] || why="${why:+$why; }ended after its limit of $2 s"
     return $code
@@ -162,10 +163,9 @@ list_of() { awk 'NR > 1 { printf ",\n" } { printf "  %s", $0 }' "$@" 2>/dev/null
 json_of() { if [ -s "$1" ]; then cat "$1"; else echo null; fi; }
 # write_results CODE: after each part, so that an end from outside loses one part at most
 write_results() {
-    printf '{"program": "gpu_verify", "date": "%s", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n%s\n],\n"constants": %s,\n"rows": [\n%s\n],\n"musts": [\n%s\n],\n"guests": %s}\n' \
+    printf '{"program": "gpu_verify", "date": "%s", "commit": "%s", "gpu": %s, "emulated": %s, "seconds": %d, "exit": %d, "parts": [\n%s\n],\n"constants": %s,\n"rows": [\n%s\n],\n"musts": [\n%s\n]}\n' \
         "$date" "$commit" "$(quoted "$gpu")" "$([ $emulated = yes ] && echo true || echo false)" $((SECONDS - began)) "$1" \
-        "$(list_of $states)" "$(json_of "$work/constants.json")" "$(list_of "$work"/*.rows)" "$(list_of "$work"/*.musts)" \
-        "$(json_of "$work/guests.json")" >"$results/verify.json"
+        "$(list_of $states)" "$(json_of "$work/constants.json")" "$(list_of "$work"/*.rows)" "$(list_of "$work"/*.musts)" >"$results/verify.json"
     (cd "$work" && find . -maxdepth 1 -type f \( -name '*.log' -o -name '*.json' -o -name '*.txt' -o -name '*.result' \) -size -8M | tar -czf "$results/logs.tar.gz" -T - 2>/dev/null)
 }
 
@@ -180,7 +180,15 @@ if [ $emulated = no ] && command -v nvidia-smi >/dev/null 2>&1; then
     nvidia-smi -l 5 >/dev/null 2>&1 &
     keeper=$!
 fi
-trap '[ -z "$keeper" ] || kill "$keeper" 2>/dev/null' EXIT
+pid="" guard="" # the part that runs, and the process that ends it at its limit
+ended() { # nothing of this script goes on computing behind it
+    [ -z "$keeper" ] || kill "$keeper" 2>/dev/null
+    [ -z "$guard" ] || kill -- -"$guard" 2>/dev/null
+    [ -z "$pid" ] || { kill -- -"$pid"; sleep 1; kill -KILL -- -"$pid"; } 2>/dev/null
+}
+trap ended EXIT
+trap 'exit 143' TERM HUP
+trap 'exit 130' INT
 green=0 red="" skipped="" missing="" states="" stage="" stage_began=$SECONDS code=0
 use_packages || true # sets variables that the compiler reads
 for part in $wanted; do

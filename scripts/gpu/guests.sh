@@ -48,6 +48,7 @@ part_guests() {
         try "$dnn" train v.json -o v.own.dnn -q $set || fail "$precision: training"
         # shellcheck disable=SC2086
         for model in v.1.dnn v.2.dnn; do DNN_GUESTS=always try "$hooked" train v.json -o $model -q $set || fail "$precision: training with guests"; done
+        "$dnn" inspect v.1.dnn | grep -q '^trained on .*cuBLASLt' || fail "$precision: cuBLASLt did not serve: $("$dnn" inspect v.1.dnn | grep '^trained on')"
         cmp v.1.dnn v.2.dnn || fail "$precision: two trainings with guests, two models"
         for model in own 1; do try "$dnn" predict v.$model.dnn "$(small).csv" -o v.$model.csv -q --backend dnn_cpu || fail "predict"; done
         within v.own.csv v.1.csv "$([ $precision = fp32 ] && echo 1e-2 || echo 0.1)" "$precision: with guests and without"

@@ -108,9 +108,10 @@ part_precision() {
         cmp w.$precision.dnn w2.dnn || fail "$precision: two trainings, two models"
         # shellcheck disable=SC2086
         DNN_FAULT=cuda:$((${calls:-300} * 7 / 10)):719 try "$hooked" train w.json -o w3.dnn -q $set
-        ls w3.dnn.ckpt-* >/dev/null 2>&1 || echo "it broke off before the first checkpoint, or not at all"
+        [ ! -e w3.dnn ] || fail "$precision: no fault came, the training ended well"
+        ls w3.dnn.ckpt-* >/dev/null 2>&1 || fail "$precision: the fault came before the first checkpoint"
         # shellcheck disable=SC2086
-        [ -e w3.dnn ] || try "$dnn" train w.json -o w3.dnn -q --resume $set || fail "$precision: going on"
+        try "$dnn" train w.json -o w3.dnn -q --resume $set || fail "$precision: going on"
         cmp w.$precision.dnn w3.dnn || fail "$precision: other bytes after a break"
         try "$dnn" evaluate w.$precision.dnn "$(small).csv" --json -q >w.e || fail "$precision: evaluate"
         auc=$(grep -o '"auc":[0-9.]*' w.e | head -n 1 | cut -d: -f2)

@@ -110,7 +110,9 @@ static bool refused(const char *path, int fd, struct err *e)
 static bool cannot(const char *path, int error, struct err *e)
 {
     err_errno(e, path, error, true, "the lock cannot be created");
-    return err_help(e, "the folder of the output must exist and be writable");
+    return err_help(e, error == ELOOP ? "this name is a symbolic link: remove it, or train to "
+                                        "another file with -o"
+                                      : "the folder of the output must exist and be writable");
 }
 
 static bool foreign(const char *path, struct err *e)

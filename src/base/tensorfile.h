@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/outfile.h"
 #include "base/text.h"
 
 enum dtype { DTYPE_F64, DTYPE_F32, DTYPE_I64, DTYPE_I32, DTYPE_U8 };
@@ -27,6 +28,10 @@ void tensor_add(struct tensor_writer *w, const char *name, enum dtype type, unsi
  * digest of the file, as sha256sum prints it; the digits inside the file are another number. What
  * a reader would refuse is not written. */
 bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e);
+/* The same up to the rename: the file is durable under a temporary name, and `path` is untouched.
+ * The caller ends with outfile_commit or outfile_abort; after false there is nothing to end. */
+bool tensor_prepare(struct tensor_writer *w, const char *path, struct outfile *o, char sha256[65],
+                    struct err *e);
 /* Whether the header has room for what was added and `more` bytes. */
 bool tensor_fits(const struct tensor_writer *w, size_t more);
 /* The bytes that tensor_write would write, added to an empty text. */

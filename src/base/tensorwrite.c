@@ -170,22 +170,27 @@ static bool head_finish(struct tensor_writer *w, const char *path, struct text *
     return true;
 }
 
-bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e)
+bool tensor_prepare(struct tensor_writer *w, const char *path, struct outfile *o, char sha256[65],
+                    struct err *e)
 {
     struct text head = {0};
-    struct outfile o;
-    bool good = head_finish(w, path, &head, sha256, e) && outfile_open_here(&o, path, e);
+    bool good = head_finish(w, path, &head, sha256, e) && outfile_open_here(o, path, e);
     if (good) {
-        good = outfile_write(&o, head.data, head.length, e);
+        good = outfile_write(o, head.data, head.length, e);
         for (size_t i = 0; good && i < w->count; i++)
-            good = outfile_write(&o, w->items[i].data, (size_t)w->items[i].bytes, e);
-        if (good)
-            good = outfile_commit(&o, e);
-        else
-            outfile_abort(&o);
+            good = outfile_write(o, w->items[i].data, (size_t)w->items[i].bytes, e);
+        good = good && outfile_prepare(o, e);
+        if (!good)
+            outfile_abort(o);
     }
     text_free(&head);
     return good;
+}
+
+bool tensor_write(struct tensor_writer *w, const char *path, char sha256[65], struct err *e)
+{
+    struct outfile o;
+    return tensor_prepare(w, path, &o, sha256, e) && outfile_commit(&o, e);
 }
 
 bool tensor_fits(const struct tensor_writer *w, size_t more)

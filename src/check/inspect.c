@@ -200,25 +200,35 @@ static const char *precision_wish(const struct modelfile *f)
     return wish && json_kind(wish) == JSON_STRING ? json_string(wish) : "auto";
 }
 
+/* One row a metric, one column a part (valid, test, baseline). */
 static void text_metrics(const char *metrics_text, struct text *out)
 {
+    enum { PARTS_MOST = 4 };
+    const struct json *parts[PARTS_MOST];
+    size_t count = 0;
     struct err e = {0};
     struct json_doc *doc = json_parse(metrics_text, strlen(metrics_text), "metrics", &e);
     if (!doc)
         return;
-    size_t parts = 0;
-    for (const struct json *part = json_at(json_root(doc), 0); part; part = json_next(part)) {
-        if (json_kind(part) != JSON_OBJECT || json_count(part) == 0)
-            continue;
-        text_printf(out, "%s  %-10s", parts++ ? "" : "metrics\n", json_key(part));
-        size_t named = out->length;
-        for (const struct json *m = json_at(part, 0); m; m = json_next(m))
-            if (json_kind(m) == JSON_NUMBER)
-                text_printf(out, " %s %.6g", json_key(m), json_number(m));
-        text_put(out, out->length == named ? " no metric has a value\n" : "\n");
+    const struct json *part = json_at(json_root(doc), 0);
+    for (; part && count < PARTS_MOST; part = json_next(part))
+        if (json_kind(part) == JSON_OBJECT && json_count(part) > 0)
+            parts[count++] = part;
+    text_printf(out, "%-12s", "metrics");
+    for (size_t p = 0; p < count; p++)
+        text_printf(out, " %12s", json_key(parts[p]));
+    text_put(out, count ? "\n" : "none: there were no validation and no test rows\n");
+    for (const struct json *m = count ? json_at(parts[0], 0) : NULL; m; m = json_next(m)) {
+        text_printf(out, "  %-10s", json_key(m));
+        for (size_t p = 0; p < count; p++) {
+            const struct json *v = json_get(parts[p], json_key(m));
+            if (v && json_kind(v) == JSON_NUMBER)
+                text_printf(out, " %12.6g", json_number(v));
+            else
+                text_printf(out, " %12s", "-");
+        }
+        text_char(out, '\n');
     }
-    if (!parts)
-        text_put(out, "metrics    none: there were no validation and no test rows\n");
     json_free(doc);
 }
 

@@ -93,6 +93,8 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
         snprintf(s->precision_wish, sizeof s->precision_wish, "%s",
                  b->precision ? b->precision : "auto");
     bool other_kind = kind && strcmp(kind, "cuda") != 0, kernels = machine_known("cuda");
+    if (other_kind && word == BACKEND_AUTO)
+        s->requested = kind;
     if (word != BACKEND_CPU && select_fell_back(s)) {
         log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {

@@ -11,7 +11,7 @@
 #include "config/config.h"
 
 struct selection {
-    const char *requested; /* "auto", "dnn_gpu", "dnn_cpu" */
+    const char *requested; /* "auto", "dnn_gpu", "dnn_cpu", "rocm", "mps" */
     const char *from;      /* who asked: "--backend", a variable, a key, "default" */
     const char *device_from; /* the same of backend.device */
     const char *used;      /* "dnn_cpu", "dnn_gpu" */

@@ -209,15 +209,17 @@ static void standard_descriptors(void)
 
 static bool set_log(const struct args *a, struct err *e)
 {
-    int64_t level = 1;
+    int level = LOG_NOTE;
     static const char *const words[] = {"error", "warning", "info", "debug"};
+    static const int levels[] = {LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
     const char *name = variable("LOG_LEVEL");
     if (name) {
-        level = -1;
-        for (int i = 0; i < 4; i++)
-            if (text_same(name, words[i]))
-                level = i;
-        if (level < 0) {
+        int word = 0;
+        while (word < 4 && !text_same(name, words[word]))
+            word++;
+        if (word < 4) {
+            level = levels[word];
+        } else {
             err_set(e, ERR_ENVIRONMENT, "LOG_LEVEL is \"%s\"", text_quote_z(name));
             const char *near = text_nearest(name, words, 4);
             err_expected(e, "error, warning, info or debug");
@@ -230,14 +232,14 @@ static bool set_log(const struct args *a, struct err *e)
         return err_expected(e, "true or false");
     }
     if (debug && text_same(debug, "true"))
-        level = 3;
+        level = LOG_DEBUG;
     if (args_value(a, "quiet"))
-        level = 0;
+        level = LOG_WARNING;
     if (args_value(a, "verbose"))
-        level = 2;
-    level = args_int(a, "verbosity", level);
+        level = LOG_INFO;
+    level = (int)args_int(a, "verbosity", level);
     const char *format = args_value(a, "log-format");
-    log_setup((int)level, format && strcmp(format, "json") == 0);
+    log_setup(level, format && strcmp(format, "json") == 0);
     return true;
 }
 

@@ -25,16 +25,38 @@ bool cli_worth_telling(const struct config *c, size_t at)
     return !follows;
 }
 
+/* Three columns: key, value, where the value came from. */
+static void settings_text(const struct config *c, struct text *out)
+{
+    enum { VALUE_MOST = 40 }; /* a longer value pushes its own line to the right */
+    int key = 0, value = 0;
+    for (size_t i = 0; i < c->setting_count; i++) {
+        int k = (int)strlen(c->settings[i].key), v = (int)strlen(c->settings[i].value);
+        if (!cli_worth_telling(c, i))
+            continue;
+        key = k > key ? k : key;
+        value = v > value && v <= VALUE_MOST ? v : value;
+    }
+    text_put(out, "settings    (those that were set)\n");
+    for (size_t i = 0; i < c->setting_count; i++)
+        if (cli_worth_telling(c, i))
+            text_printf(out, "  %-*s  %-*s  %s\n", key, c->settings[i].key, value,
+                        c->settings[i].value, c->settings[i].from);
+}
+
 static void plan_text(const struct config *c, const struct check_result *r, struct text *out)
 {
     text_printf(out, "rows        train %llu, valid %llu, test %llu\n",
                 (unsigned long long)r->rows[0], (unsigned long long)r->rows[1],
                 (unsigned long long)r->rows[2]);
-    text_put(out, "columns    ");
+    text_put(out, "columns     ");
+    const char *comma = "";
     for (int i = 0; i < COLUMN_TYPES; i++)
-        if (r->columns_by_type[i])
-            text_printf(out, " %s %llu", column_role_names[i],
+        if (r->columns_by_type[i]) {
+            text_printf(out, "%s%s %llu", comma, column_role_names[i],
                         (unsigned long long)r->columns_by_type[i]);
+            comma = ", ";
+        }
     text_printf(out, "\nparameters  %llu\n", (unsigned long long)r->parameters);
     text_printf(
         out, "memory      about %s (table %s, weights and state %s, activations %s, other %s)\n",
@@ -69,11 +91,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     text_printf(out, "(%lld epoch%s%s)\n", (long long)c->train.epochs,
                 c->train.epochs == 1 ? "" : "s",
                 c->train.early.patience > 0 ? ", if early stopping does not end it sooner" : "");
-    text_put(out, "settings    (those that were set)\n");
-    for (size_t i = 0; i < c->setting_count; i++)
-        if (cli_worth_telling(c, i))
-            text_printf(out, "  %-32s %s  (%s)\n", c->settings[i].key, c->settings[i].value,
-                        c->settings[i].from);
+    settings_text(c, out);
 }
 
 /* What was filled in may be too much for a file that a command reads. */

@@ -42,7 +42,9 @@ bool help_signals(const char *word, struct text *out)
         text_printf(out,
                     "\nA second such signal, %g seconds or more after the first, or a second "
                     "Ctrl-C, ends at once (143, 130)\nand removes temporary files. A signal that "
-                    "is ignored at the start (nohup) stays ignored.\n",
+                    "is ignored at the start (nohup) stays ignored. In its first millisecond, "
+                    "before dnn\nhas control, the system's own action applies: SIGUSR1 and SIGUSR2 "
+                    "end the process.\n",
                     STOP_TOGETHER_S);
     return found;
 }

@@ -36,7 +36,8 @@ const struct config_variable config_variables[] = {
     {"CUDA_VISIBLE_DEVICES", "as the driver reads it",
      "Which GPUs the driver shows; empty or -1: none."},
     {"LOG_LEVEL", "error, warning, info or debug",
-     "The verbosity: as --verbosity 0 to 3. An option on the command line wins."},
+     "How much is printed: error and warning as --verbosity 0, info as 2, debug as 3. An option on "
+     "the command line wins."},
     {"DEBUG", "true or false", "true is LOG_LEVEL debug."},
     {"NO_COLOR", "anything", "dnn never colours its output."},
     {NULL, NULL, NULL}};

@@ -223,8 +223,8 @@ static double *add_weights(const struct modelfile *f, struct tensor_writer *w)
     return weights;
 }
 
-bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
-                    char digest[65], struct err *e)
+bool modelfile_prepare(const struct modelfile *f, const struct model *const *plans,
+                       const char *path, struct outfile *o, char digest[65], struct err *e)
 {
     struct tensor_writer *w = tensor_writer_new();
     struct json_out *layers = mem_zero(f->member_count, sizeof *layers);
@@ -235,7 +235,7 @@ bool modelfile_save(const struct modelfile *f, const struct model *const *plans,
         add_member(f, i, plans[i], &layers[i], w, &copies);
     double *weights = add_weights(f, w);
     add_golden(f, plans[0]->outputs, w, &copies);
-    bool good = tensor_write(w, path, digest, e);
+    bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);
     schema_saved_free(kept);
     mem_free(weights);
@@ -244,6 +244,13 @@ bool modelfile_save(const struct modelfile *f, const struct model *const *plans,
     mem_free(layers);
     tensor_writer_free(w);
     return good;
+}
+
+bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
+                    char digest[65], struct err *e)
+{
+    struct outfile o;
+    return modelfile_prepare(f, plans, path, &o, digest, e) && outfile_commit(&o, e);
 }
 
 /* What stands in the header beside the parameters: metadata twice, for their quotes, and tensors of

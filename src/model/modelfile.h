@@ -86,6 +86,9 @@ struct modelfile {
  * of. digest may be NULL. */
 bool modelfile_save(const struct modelfile *f, const struct model *const *plans, const char *path,
                     char digest[65], struct err *e);
+/* The same up to the rename, as tensor_prepare. */
+bool modelfile_prepare(const struct modelfile *f, const struct model *const *plans,
+                       const char *path, struct outfile *o, char digest[65], struct err *e);
 /* Whether a model file has room for the names of so many parameters; else E13, before a training of
  * hours ends with a model that cannot be written. */
 bool modelfile_holds(const struct model *m, struct err *e);

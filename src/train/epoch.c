@@ -84,9 +84,10 @@ static bool epoch_begin(struct run *r, int64_t done, struct err *e)
 static void say_status(const struct run *r, const struct step *now)
 {
     const struct training *t = r->t;
-    double loss = now->epoch_weight > 0 ? now->epoch_loss / now->epoch_weight : (double)NAN;
-    log_asked("epoch %lld/%lld, step %lld, loss %.4f, best epoch %lld, %.0f rows/s, %.0f s "
-              "used",
+    char loss[32] = ""; /* none before the first step of an epoch */
+    if (now->epoch_weight > 0)
+        snprintf(loss, sizeof loss, "loss %.4f, ", now->epoch_loss / now->epoch_weight);
+    log_asked("epoch %lld/%lld, step %lld, %sbest epoch %lld, %.0f rows/s, %.0f s used",
               (long long)t->history.epochs + 1, (long long)t->config->train.epochs,
               (long long)now->tried, loss, (long long)t->history.best_epoch, rows_per_second(r),
               training_seconds(t));

@@ -116,8 +116,8 @@ static bool other(const char *path, const char *what, struct err *e)
 {
     err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the checkpoint belongs to another training: %s",
            what);
-    return err_help(e, "put back what differs; or remove this file and others of its name, and "
-                       "--resume starts afresh");
+    return err_help(e, "--resume=or-restart removes the old checkpoints and trains from the "
+                       "start; or restore the old config and data");
 }
 
 /* True: c is of this config and these data. Else *what says what differs. strict: in all that

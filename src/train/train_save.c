@@ -174,14 +174,19 @@ static char *name_beside(const char *output)
     }
 }
 
-/* What stands at the output's name may have come while the training ran: then the model is written
- * beside it, and that is an error. */
+/* A foreign file may have appeared at the output's name while the training ran. The last look is
+ * directly before the rename; then the model is written beside that file, and it is an error. */
 static bool save(struct training *t, const struct modelfile *f, const struct model *m,
                  char digest[65], struct err *e)
 {
     char shown[512];
-    if (output_replaceable(t->output, e))
-        return modelfile_save(f, &m, t->output, digest, e);
+    struct outfile o = {.fd = -1};
+    bool replaceable = output_replaceable(t->output, e);
+    if (replaceable && !modelfile_prepare(f, &m, t->output, &o, digest, e))
+        return false;
+    if (replaceable && output_replaceable(t->output, e))
+        return outfile_commit(&o, e);
+    outfile_abort(&o);
     if (e->id != ERR_FILE_CREATE)
         return false; /* it cannot be looked at */
     struct err inner = {0};

@@ -1,6 +1,6 @@
 #!/bin/bash
-# fuzz.sh [SECONDS] - every fuzz target for so many seconds (30 unless told), from its corpus; a crash, leak, time-out or
-# 512 MiB of memory is a failure, and the input that did it is kept in build/fuzz. TAP.
+# fuzz.sh [SECONDS] - every fuzz target for SECONDS (30), from its corpus, and changed checkpoints through `train --resume`. A crash, a
+# leak, a time-out or more than 512 MiB of memory is a failure; the input is kept in build/fuzz. TAP.
 cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-${FUZZ_SECONDS:-30}}
 count=0
@@ -39,5 +39,14 @@ for ((i = 0; i < ${#targets[@]}; i += 2)); do # two at a time
         [ $status -eq 0 ] || tail -n 30 "$log" | sed 's/^/# /'
     done
 done
+# changed checkpoints go into `train --resume`, each within 20 s and 1 GB of address space
+if [ -x build/dnn ]; then
+    CASES=$((seconds * 4)) DNN=$PWD/build/dnn tests/robust/checkpoint_mutants.sh >build/fuzz/resume.log 2>&1
+    status=$?
+    result $status "checkpoints with changed bytes through train --resume: $((seconds * 4)) cases"
+    [ $status -eq 0 ] || grep '^not ok' build/fuzz/resume.log | sed 's/^/# /'
+else
+    result 1 "build/dnn is missing: train --resume was not tried"
+fi
 echo "1..$count"
 exit $failed

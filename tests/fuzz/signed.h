@@ -1,4 +1,6 @@
-/* signed.h - a model file with the SHA-256 that it asks for, so that a fuzzer comes past it. */
+/* signed.h - the entry point of a fuzzer whose input is a model or checkpoint file: `load` gets the
+ * bytes as they are, and again with a correct SHA-256, so that the fuzzer passes the digest check.
+ * The including file defines load(). */
 #ifndef DNN_TESTS_FUZZ_SIGNED_H
 #define DNN_TESTS_FUZZ_SIGNED_H
 
@@ -8,19 +10,26 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 
-/* A copy of at least 99 bytes, with its own digest where a file of that format has it; the caller
- * frees it with mem_free. */
-static inline uint8_t *signed_copy(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static void load(const void *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    enum { DIGEST_AT = 35, DIGEST = 64 };
+    load(data, size);
+    if (size < DIGEST_AT + DIGEST)
+        return 0;
     uint8_t *copy = mem_copy(data, size);
-    memset(copy + 35, '0', 64);
+    memset(copy + DIGEST_AT, '0', DIGEST);
     struct sha256 s;
-    char hex[65];
+    char hex[DIGEST + 1];
     sha256_init(&s);
     sha256_add(&s, copy, size);
     sha256_hex(&s, hex);
-    memcpy(copy + 35, hex, 64);
-    return copy;
+    memcpy(copy + DIGEST_AT, hex, DIGEST);
+    load(copy, size);
+    mem_free(copy);
+    return 0;
 }
 
 #endif

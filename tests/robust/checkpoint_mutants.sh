@@ -1,7 +1,7 @@
 #!/bin/bash
-# checkpoint_mutants.sh - checkpoints that were changed and signed again go into `train --resume`: each tensor without numbers, cut or
-# doubled, plans that ask for much memory, and bytes at random (the same ones each time). Each case ends with 0, 76 or 80, in little
-# memory and time. And --resume=or-restart.
+# checkpoint_mutants.sh - checkpoints with changes and a correct digest go into `train --resume`: each tensor empty, halved or doubled;
+# plans that ask for much memory; CASES files with random bytes (the same ones each time). Each case ends with 0, 76 or 80, within 1 GB
+# of address space and 20 s; the slowest case is printed. And --resume=or-restart.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
 cases=${CASES:-60}
@@ -43,16 +43,21 @@ $h = "$meta}"; $h .= ' ' while (8 + length $h) % 64;
 my $w = pack('Q<', length $h) . $h . $data; substr($w, 35, 64) = '0' x 64; substr($w, 35, 64) = sha256_hex($w);
 open my $out, '>:raw', $to or die; print $out $w;
 PERL
-bad=""
-count=0
-resume() { # NAME: what lies there as the newest checkpoint; metered
+bad="" count=0 met=0
+slowest=0
+resume() { # NAME: the checkpoint in this folder
+    local began
+    began=$(now_ms)
     count=$((count + 1))
     rm -f m.dnn
     local limits=""
     sanitized || limits="ulimit -v 1000000;"
     bash -c "$limits exec timeout 20 '$DNN' train c.json --set train.epochs=100000 --time-limit 0.05 --resume --progress none" >out 2>err </dev/null
     local status=$?
+    began=$(($(now_ms) - began))
+    [ $began -le $slowest ] || slowest=$began
     case $status in 0 | 76 | 80) ;; *) bad+="$1: exit $status: $(head -n 1 err); " ;; esac
+    grep -q "$newest\|resuming at step" err && met=$((met + 1)) # it was read: refused by name, or gone on from
     rm -f m.dnn.ckpt-* m.dnn.lock
 }
 tensors=$(perl count.pl "kept/$newest" x names)
@@ -63,21 +68,27 @@ for tensor in $tensors; do
         perl count.pl "kept/$newest" "$newest" $change "$tensor" && resume "$tensor $change"
     done
 done
+[ "$count" -gt 20 ] && [ "$met" -eq "$count" ]
+ok $? "each of $count changed tensors was read by --resume" "$met"
 is "$bad" "" "$count tensors without numbers, cut or doubled: no crash"
-bad="" count=0
+bad="" count=0 met=0
 for change in 's/(\\"batch\\":)\d+/${1}16777216/' 's/(\\"micro\\":)\d+/${1}4294967295/' 's/(\\"shards\\":)\d+/${1}4294967295/' \
     's/(\\"batch\\":)\d+/${1}0/' 's/(\\"batch\\":)\d+/${1}4294967295/' 's/(\\"core\\":\\")\w+/${1}zzz/' 's/(\\"precision\\":\\")\w+/${1}fp16/' \
     's/(\\"backend\\":\\")\w+/${1}cuda/'; do
     perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" "$change" && resume "$change"
 done
+is "$count $met" "8 8" "each of 8 changed plans was read by --resume"
 is "$bad" "" "$count plans that cannot be: no crash, no memory beyond what the config needs"
-bad="" count=0
+bad="" count=0 met=0
 for ((i = 0; i < cases; i++)); do
     perl "$ROOT/tests/resign.pl" "kept/$newest" "$newest" '' "my \$s = $i + 1; for my \$k (0 .. \$s % 4) { \$s = \$s * 16807 % 2147483647; my \$at = \$s % length; \$s = \$s * 16807 % 2147483647;
         substr(\$_, \$at, 1) = chr(\$s % 3 ? \$s >> 8 & 255 : (0, 255, 127, 128)[\$s % 4]) }"
     resume "bytes at random, case $i"
 done
+is "$count $met" "$cases $cases" "each of $cases files was read by --resume"
 is "$bad" "" "$count files with bytes at random: no crash"
+
+echo "# the slowest case took $slowest ms"
 
 # --resume=or-restart
 cp "kept/$newest" .

@@ -450,12 +450,14 @@ rank() { # the number of lines on standard error of a training
     env "$@" "$DNN" train leads.json -o x.dnn --progress plain 2>err >/dev/null
     wc -l <err
 }
-error=$(rank LOG_LEVEL=error) warning=$(rank LOG_LEVEL=warning) info=$(rank LOG_LEVEL=info) debug=$(rank LOG_LEVEL=debug)
-is "$error" 0 "LOG_LEVEL=error says nothing of a run without faults"
-[ "$warning" -gt 0 ] && [ "$info" -ge "$warning" ] && [ "$debug" -gt "$info" ]
-ok $? "the words of LOG_LEVEL tell more and more" "$error $warning $info $debug"
+plain=$(rank LOG_LEVEL=) info=$(rank LOG_LEVEL=info) debug=$(rank LOG_LEVEL=debug)
+for word in error warning Warning WARNING; do is "$(rank LOG_LEVEL=$word)" 0 "LOG_LEVEL=$word prints nothing of a run without faults"; done
+LOG_LEVEL=Warning run dnn train leads.json -o x.dnn --set backend.name=auto --backend mps
+is "$(wc -l <err) $(grep -c '^dnn: warning:' err)" "1 1" "LOG_LEVEL=Warning prints warnings only"
+[ "$plain" -gt 0 ] && [ "$info" -ge "$plain" ] && [ "$debug" -gt "$info" ]
+ok $? "info and debug print more and more" "$plain $info $debug"
 is "$(rank DEBUG=true)" "$debug" "DEBUG=true is LOG_LEVEL=debug"
-is "$(rank DEBUG=false)" "$warning" "DEBUG=false changes nothing"
+is "$(rank DEBUG=false)" "$plain" "DEBUG=false changes nothing"
 run env LOG_LEVEL=debug "$DNN" train leads.json -o x.dnn --quiet
 [ ! -s err ]
 ok $? "an option wins over LOG_LEVEL" "$(cat err)"

@@ -3,35 +3,50 @@
 # and folders at the names of checkpoint, model and lock while it runs; and names of 200 to 255 bytes.
 . "$(dirname "$0")/../tap.sh"
 . "$ROOT/tests/training.sh"
+EPOCHS=100
 make_data d.csv 2000
-make_config c.json d.csv binary '"epochs": 3000, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0, "keep": 2}' '"backend": {"name": "dnn_cpu", "threads": 1}'
+make_config c.json d.csv binary "\"epochs\": $EPOCHS, \"early_stopping\": {\"patience\": 0}, \"checkpoint\": {\"every_s\": 0, \"keep\": 2}" \
+    '"backend": {"name": "dnn_cpu", "threads": 1}'
 printf 'precious\n' >precious
-# begin MODEL: a training in the background, which has written its first checkpoint
+# begin MODEL: a training in the background, stopped (SIGSTOP) after a checkpoint. NEXT: the epoch it is in.
 begin() {
+    local newest
     "$DNN" train c.json -o "$1" --progress none >out 2>err &
     pid=$!
-    for _ in $(seq 500); do ls "$1".ckpt-* >/dev/null 2>&1 && break; sleep 0.01; done
+    for _ in $(seq 1000); do ls "$1".ckpt-* >/dev/null 2>&1 && break; sleep 0.01; done
+    kill -STOP $pid
+    # shellcheck disable=SC2012 # names of our own
+    newest=$(ls "$1".ckpt-* | tail -n 1)
+    NEXT=$((10#${newest##*-} / STEP + 1))
 }
-end() { STATUS=0; wait $pid || STATUS=$?; is "$(cat precious)" precious "$1: the user's file is untouched"; }
-plant() { # at all steps to come: COMMAND of NAME
-    local step name
-    for step in $(seq 32 32 12800); do
-        name=$(printf '%s.ckpt-%012d' "$1" "$step")
-        [ -e "$name" ] || [ -L "$name" ] || "${@:2}" "$name" 2>/dev/null
+end() { STATUS=0; kill -CONT $pid; wait $pid || STATUS=$?; is "$(cat precious)" precious "$1: the user's file is untouched"; }
+# plant MODEL COMMAND...: at the name of every checkpoint to come
+plant() {
+    local epoch planted=0
+    for ((epoch = NEXT + 1; epoch < EPOCHS; epoch++)); do
+        "${@:2}" "$(printf '%s.ckpt-%012d' "$1" $((epoch * STEP)))" && planted=$((planted + 1))
     done
+    [ $planted -ge 10 ]
+    ok $? "the training stands at epoch $NEXT; $planted names are attacked: ${*:2}" "$(ls)"
 }
+# the steps of an epoch: in its line of output.metrics
+"$DNN" train c.json -o steps.dnn -q --set train.epochs=1 --set output.metrics=lines
+STEP=$(sed -n 's/.*"step":\([0-9]*\).*/\1/p' lines)
 begin a.dnn; plant a.dnn ln -s precious; end "links at the names of checkpoints"
 is_exit 0 "the training ends well"
-find . -name 'a.dnn.ckpt-*' -type l -delete
-begin b.dnn; plant b.dnn ln -s nowhere; end "links that lead nowhere"
+is "$(find . -name 'a.dnn.ckpt-*' -type l | wc -l)" $((EPOCHS - NEXT - 1)) "a link to a foreign file stays, as that file would"
+rm -f a.dnn.ckpt-*
+begin b.dnn; plant b.dnn ln -s nowhere; end "links to names without a file"
 is_exit 0 "the training ends well"
 [ ! -e nowhere ]
-ok $? "nothing is made behind them"
+ok $? "no file appears behind them"
+is "$(find . -name 'b.dnn.ckpt-*' | wc -l)" 0 "every link was replaced"
 begin c.dnn; plant c.dnn mkdir; end "folders"
 is_exit 0 "the training ends well"
+is "$(find . -name 'c.dnn.ckpt-*' -type d | wc -l)" $((EPOCHS - NEXT - 1)) "the folders stay"
 begin d.dnn; plant d.dnn cp precious; end "foreign files"
 is_exit 0 "the training ends well"
-is "$(cat "$(find . -name 'd.dnn.ckpt-*' | head -n 1)")" precious "they are left"
+is "$(cat d.dnn.ckpt-* | sort -u) $(find . -name 'd.dnn.ckpt-*' | wc -l)" "precious $((EPOCHS - NEXT - 1))" "the files stay"
 rm -rf ./*.ckpt-*
 
 begin e.dnn; ln -s precious e.dnn; end "a link at the model's name"
@@ -60,6 +75,7 @@ ok $? "it stays"
 ln -s precious k.dnn.lock
 run dnn train c.json -o k.dnn --set train.epochs=1
 is_exit 73 "a link at the lock's name before the training: 73"
+err_has 'this name is a symbolic link: remove it' "with the help for a link"
 
 # a name that some file of the training would not have room for is refused at once
 bad=""

@@ -68,6 +68,8 @@ for word in rocm mps ROCm; do
     run dnn train leads.json -o leads.dnn --progress none --backend "$word"
     is_exit 0 "003 --backend $word falls back to the CPU"
     err_has "dnn_gpu: requested but unavailable (--backend" "003 and says so"
+    run dnn train leads.json -o leads.dnn --progress none --backend "$word" --json
+    out_has "\"requested\":\"${word,,}\"" "003 the JSON has the backend that was requested"
     run dnn train leads.json -o leads.dnn --progress none --backend "$word" --set backend.fallback=none
     is_exit 69 "003 --backend $word without fallback"
 done

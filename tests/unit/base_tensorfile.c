@@ -41,8 +41,18 @@ static void round_trip(void)
     ok(tensor_write(w, scratch("m.dnn"), digest, &e), "written");
     ok(tensor_write(w, scratch("again.dnn"), NULL, &e),
        "written once more, nobody asks for the digest");
-    tensor_writer_free(w);
     size_t length, other;
+    struct outfile o;
+    scratch_put("later.dnn", "before", 6);
+    ok(tensor_prepare(w, scratch("later.dnn"), &o, NULL, &e), "prepared");
+    char *later = scratch_get("later.dnn", &length);
+    ok(length == 6, "and not in place before the commit");
+    free(later);
+    ok(outfile_commit(&o, &e), "committed");
+    later = scratch_get("later.dnn", &length);
+    ok(length > 99, "and in place");
+    free(later);
+    tensor_writer_free(w);
     char *raw = scratch_get("m.dnn", &length), *twin = scratch_get("again.dnn", &other);
     ok(length == other && memcmp(raw, twin, length) == 0, "the same bytes");
     free(twin);

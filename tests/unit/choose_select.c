@@ -110,8 +110,8 @@ int main(void)
     a = ask("auto", 0, "CUDA_VISIBLE_DEVICES", "-1");
     ok(a.good && strstr(a.reason, "CUDA_VISIBLE_DEVICES=\"-1\""), "CUDA_VISIBLE_DEVICES is shown");
     a = ask("auto", 0, "GPU_BACKEND", "rocm");
-    ok(a.good && a.warnings == 1 && strstr(a.reason, "rocm"),
-       "an unsupported kind is the fallback");
+    ok(a.good && a.warnings == 1 && strstr(a.reason, "rocm") && strcmp(a.requested, "rocm") == 0,
+       "an unsupported kind is reported as requested, and the CPU serves");
     a = ask("auto", 1, "GPU_BACKEND", "mps");
     ok(!a.good && a.exit == 69, "or 69");
     a = ask("dnn_gpu", 1, "GPU_BACKEND", "cpu");

@@ -2,6 +2,7 @@
  * whole trainings, in this process: what they reach, what they refuse, how they end,
  * and that a resumed one ends in the bytes of one that was never stopped. Ids: F06 F07 F11 L06 M17
  * N01 N03 N08 N15 S01 S02 S03 S04 S09. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,8 +375,20 @@ static void before_the_start(void)
     ok(!exists("n.dnn") && checkpoints("n.dnn") == 0 && !exists("n.dnn.lock"), "nothing is left");
     stop_request(SIGUSR1);
     stop_request(SIGUSR2);
-    ok(train("binary", "b.csv", "\"epochs\":3", "", "n.dnn", false) && checkpoints("n.dnn") == 0,
+    fflush(stderr);
+    int saved = dup(STDERR_FILENO), told = open(scratch("told"), O_CREAT | O_WRONLY, 0600);
+    dup2(told, STDERR_FILENO);
+    bool good = train("binary", "b.csv", "\"epochs\":3", "", "n.dnn", false);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(told);
+    ok(good && checkpoints("n.dnn") == 0,
        "S03 S04 a checkpoint and a status line on request, and the training goes on");
+    size_t length;
+    char *lines = scratch_get("told", &length);
+    ok(strstr(lines, "epoch 1/3, step 0, best epoch 0, ") && !strstr(lines, "nan"),
+       "S04 a status line before the first step has no loss");
+    free(lines);
 }
 
 static void checking(void)
