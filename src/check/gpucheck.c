@@ -59,7 +59,7 @@ bool gpucheck_blame(struct gpu_check *c, const struct err *e)
 }
 
 /* nvml and libraries are at most warnings. */
-static const struct gpu_check *first_failure(const struct gpucheck *g)
+const struct gpu_check *gpucheck_failure(const struct gpucheck *g)
 {
     for (unsigned i = 0; i < g->count; i++)
         if (g->checks[i].status == GPU_FAIL)
@@ -69,7 +69,7 @@ static const struct gpu_check *first_failure(const struct gpucheck *g)
 
 bool gpucheck_good(const struct gpucheck *g)
 {
-    return !first_failure(g);
+    return !gpucheck_failure(g);
 }
 
 static void skip(struct gpucheck *g, const char *id, const char *cause)
@@ -86,7 +86,7 @@ static void skip(struct gpucheck *g, const char *id, const char *cause)
 static void skip_rest(struct gpucheck *g)
 {
     static const char *const after[] = {"gradient", "train", "portable", "repeat", "health"};
-    const struct gpu_check *cause = first_failure(g);
+    const struct gpu_check *cause = gpucheck_failure(g);
     char id[32];
     if (!cause)
         return;
@@ -103,7 +103,7 @@ static void skip_rest(struct gpucheck *g)
 static enum gpu_verdict verdict_of(const struct gpu_job *j)
 {
     const struct gpucheck *g = j->g;
-    const struct gpu_check *bad = first_failure(g);
+    const struct gpu_check *bad = gpucheck_failure(g);
     if (bad)
         return bad->verdict;
     for (unsigned i = 0; i < g->count; i++) /* a required check that did not run is no pass */
@@ -239,7 +239,7 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
     struct gpu_job j = {.o = o, .g = g};
     struct setting *settings = NULL;
     size_t count = 0;
-    *g = (struct gpucheck){.verdict = GPU_NONE};
+    *g = (struct gpucheck){.verdict = GPU_NONE, .cards = o->cards};
     if (!wishes(&j, &settings, &count, e))
         return false;
     int level = log_level();

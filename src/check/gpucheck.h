@@ -25,6 +25,12 @@ struct gpu_versions {
     char driver[48], runtime[32], cudnn[32], cublas[32], nccl[32]; /* "": none */
 };
 enum { GPU_CHECKS = 64, GPU_DEVICES = 16 };
+enum { GPU_INDICES = 64 };
+/* The cards that were checked before, for --format spark. */
+struct gpu_cards {
+    unsigned ready[GPU_INDICES], count; /* indices */
+    int worst;                          /* exit code of the last busy or faulty card, else 0 */
+};
 struct gpucheck {
     struct gpu_check checks[GPU_CHECKS];
     unsigned count;
@@ -36,11 +42,13 @@ struct gpucheck {
     unsigned visible; /* to CUDA: how many indices there are */
     unsigned index;   /* the one that was checked */
     unsigned rounds;
+    struct gpu_cards *cards; /* that of the options */
 };
 struct gpucheck_options {
     enum gpu_level level;
     double minutes;           /* of soak */
     struct overrides command; /* --backend, --device, --threads */
+    struct gpu_cards *cards;  /* NULL: one card is checked */
 };
 /* False: the check itself could not be made, for want of a folder or memory, or it was stopped (e
  * says why). What is wrong with the GPU is in g. */
@@ -50,22 +58,8 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
 const struct gpucheck *gpucheck_stuck(const struct err *why);
 int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75 busy, 81 faulty */
 
-/* Every index that CUDA shows, or the one that the words name, each checked by a process of its
- * own: one that hangs, dies or loses its card loses that card alone, and here nothing of a GPU is
- * opened. Those that are not ready are told in the log. */
-enum { GPU_INDICES = 64 };
-struct gpu_cards {
-    unsigned ready[GPU_INDICES], count; /* indices */
-    int worst;                          /* exit code of the last that is busy or faulty, else 0 */
-};
-struct gpu_cards_wish {
-    const char *const *words; /* of the command line, without a format; NULL at the end */
-    size_t word_count;
-    bool all;                 /* no card is named */
-    double limit_s;           /* that one check may take */
-};
-/* False: stopped, or a check could not be made (e says why); what was found until then is kept. */
-bool gpucheck_cards(const struct gpu_cards_wish *w, struct gpu_cards *cards, struct err *e);
+/* The first required check that failed; NULL: none. */
+const struct gpu_check *gpucheck_failure(const struct gpucheck *g);
 
 /* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
 void gpucheck_shown(struct gpucheck *g, char *why, size_t room);

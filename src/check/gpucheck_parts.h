@@ -73,19 +73,6 @@ const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rate
 /* "the H200", for a sentence. */
 const char *gpucheck_kind(const struct card_figures *card);
 
-/* --- what a process says that checks one card: gpucheck_cards.c --- */
-
-struct gpu_told {
-    enum gpu_verdict verdict;
-    unsigned index;
-    unsigned visible;             /* how many indices there are; 0: it does not say */
-    bool missing;                 /* there is no such index, or no GPU at all */
-    bool device;                  /* there is one */
-    char id[32], reason[640];     /* of the first check that failed; "" when none */
-};
-/* Of dnn.gpucheck/1. False: it is none; of dnn.error/1 e is that error, else e stays as it is. */
-bool gpucheck_told(const char *text, size_t length, struct gpu_told *told, struct err *e);
-
 /* --- checks --- */
 
 struct gpu_job {

@@ -1,11 +1,10 @@
 /* cmd_gpucheck.c - `dnn gpucheck`: can this machine train on its GPU, and is it right? */
 #include "check/gpucheck.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "backend/backend.h"
-#include "base/fault.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/cli.h"
@@ -52,48 +51,54 @@ static int list(const struct args *a, const struct gpu_cards *cards)
     return code;
 }
 
-/* Its own watch tells which call hangs, and is to come first. */
-static double limit_of(const struct gpucheck_options *o)
+/* A card that was checked: into the list when ready, else a line on standard error. */
+static void keep_card(const struct gpucheck *g, unsigned index, struct gpu_cards *cards)
 {
-    const char *word = fault_setting("GPUCHECK_LIMIT");
-    double limit = o->level == GPU_QUICK ? 1.5 * MACHINE_PATIENCE : 3 * MACHINE_PATIENCE;
-    if (word && text_to_double(word, &limit))
-        return limit;
-    return limit + (o->level == GPU_SOAK ? 60 * o->minutes : 0);
+    const struct gpu_check *bad = gpucheck_failure(g);
+    const char *id = bad ? bad->id : "", *reason = bad ? bad->reason : "";
+    if (g->verdict == GPU_READY)
+        cards->ready[cards->count++] = index;
+    else if (g->verdict == GPU_EMULATED)
+        log_note("GPU %u is emulated: it is not listed", index);
+    else if (g->verdict == GPU_NONE && g->device_count)
+        log_note("GPU %u cannot be used: %s: %s", index, id, reason);
+    if (g->verdict != GPU_BUSY && g->verdict != GPU_FAULTY)
+        return;
+    cards->worst = gpucheck_exit(g);
+    log_warning("GPU %u is %s: %s: %s", index, g->verdict == GPU_BUSY ? "busy" : "faulty", id,
+                reason);
 }
 
-/* The command line of the check of one card is this one's, but as JSON. */
-static int spark(const struct args *a, const struct gpucheck_options *o, struct err *e)
+/* The cards are checked one after the other, up to a faulty one: CUDA serves this process no longer
+ * then. CUDA's count is known once a card was opened, before that NVML's. Without a card the exit
+ * code is 0; a busy or faulty one decides it where none is ready. */
+static int spark(const struct args *a, struct gpucheck_options *o, struct gpucheck *g,
+                 struct err *e)
 {
-    struct text *options = mem_zero(a->value_count + 1, sizeof *options);
-    const char **words = mem_zero(a->value_count + 4, sizeof *words);
-    struct gpu_cards cards;
-    size_t n = 0;
-    words[n++] = "dnn";
-    words[n++] = a->command->name;
-    words[n++] = "--json";
-    for (size_t i = 0; i < a->value_count; i++) {
-        const struct arg_value *v = &a->values[i];
-        if (strcmp(v->option->name, "format") == 0)
-            continue;
-        text_printf(&options[i], "--%s%s%s", v->option->name, v->option->value ? "=" : "", v->text);
-        words[n++] = options[i].data;
+    struct gpu_cards cards = {.count = 0};
+    char device[24];
+    bool all = !overrides_one_card(&o->command), good = true;
+    o->cards = &cards;
+    unsigned i = 0, most = 1;
+    for (; good && i < most && i < GPU_INDICES && cards.worst != EXIT_GPUFAULT; i++) {
+        snprintf(device, sizeof device, "%u", i);
+        if (all)
+            o->command.device = device;
+        good = gpucheck_run(o, g, e);
+        if (good)
+            keep_card(g, all || !g->visible ? i : g->index, &cards);
+        unsigned known = g->visible ? g->visible : g->device_count;
+        most = all && known > most ? known : most;
     }
-    struct gpu_cards_wish w = {.words = words,
-                               .word_count = n,
-                               .all = !overrides_one_card(&o->command),
-                               .limit_s = limit_of(o)};
-    bool good = gpucheck_cards(&w, &cards, e);
-    /* who reads a list is not left with nothing where a signal came, or the host fails */
+    if (good && i < most)
+        log_warning("GPU %u and later are not checked after a fault: `dnn gpucheck --format spark "
+                    "--device %u` checks one", i, i);
+    /* after a signal or a failure of the host the list is printed all the same */
     int code = good || err_exit(e) != EXIT_USAGE ? list(a, &cards) : EXIT_DONE;
     if (!good && code == EXIT_DONE)
         code = cli_fail(a, e, NULL);
-    else if (code == EXIT_DONE && cards.count == 0) /* none is no failure, a faulty one is */
+    else if (code == EXIT_DONE && cards.count == 0)
         code = cards.worst;
-    for (size_t i = 0; i < a->value_count; i++)
-        text_free(&options[i]);
-    mem_free(options);
-    mem_free(words);
     return code;
 }
 
@@ -137,6 +142,12 @@ static int gpucheck_stopped(const struct args *a, const struct err *why)
     const struct gpucheck *g = gpucheck_stuck(why);
     if (!g || stop_is(why))
         return cli_fail(a, why, NULL);
+    if (g->cards) {
+        log_setup(LOG_WARNING, log_json()); /* the checks were silent */
+        keep_card(g, g->index, g->cards);
+        int code = list(a, g->cards);
+        return code == EXIT_DONE ? gpucheck_exit(g) : code;
+    }
     return told(a, g, format ? format : "text");
 }
 
@@ -151,7 +162,7 @@ static int gpucheck_command(struct args *a)
     if (!options_of(a, &o, &e))
         code = cli_fail(a, &e, NULL);
     else if (format && strcmp(format, "spark") == 0)
-        code = spark(a, &o, &e);
+        code = spark(a, &o, g, &e);
     else
         code = gpucheck_run(&o, g, &e) ? told(a, g, format ? format : "text")
                                        : broken_off(a, g, &e);
@@ -170,9 +181,9 @@ const struct command command_gpucheck = {
                 "  dnn gpucheck --format prom >gpu.prom\n",
     .notes = "Exit: 0 ready; 69 none, or an emulated one; 75 busy or full; 81 faulty. Every kernel "
              "is compared with the CPU's, and small networks are trained below TMPDIR. --format "
-             "spark checks every visible GPU, each in a process of its own, tells on standard "
-             "error of those that are not ready, and ends with 0 where there is none. The checks "
-             "nvml and libraries are at most warnings.",
+             "spark checks every visible GPU in turn, lists the ready ones and reports the others "
+             "on standard error; without a GPU it ends with 0. The checks nvml and libraries are "
+             "at most warnings.",
     .options = gpucheck_options_table,
     .computes = true,
     .has_json = true,

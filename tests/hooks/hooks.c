@@ -12,7 +12,7 @@
  *
  * Settings: DNN_PATIENCE=SECONDS until a silent GPU counts as hung; DNN_CPU=c|avx2|avx512, the
  * vector code; DNN_BLAS=none|always; DNN_WGMMA, DNN_GUESTS, DNN_GPUCHECK_ROOT (a folder in place of
- * /), DNN_GPUCHECK_LIMIT (seconds for the check of one card). */
+ * /). */
 #include "base/fault.h"
 
 #include <errno.h>
