@@ -26,27 +26,27 @@ static void count_columns(const struct schema *s, struct check_result *r)
 
 /* What scoring a part keeps: labels or targets of the baseline, what the metrics are made of, and a
  * block of answers. */
-static uint64_t score_bytes(const struct training *t)
+static uint64_t score_bytes(const struct train_job *j)
 {
-    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
     uint64_t most = valid > test ? valid : test;
-    uint64_t block = score_block(t->stepper, t->features->outputs);
+    uint64_t block = score_block(j->run.stepper, j->run.features->outputs);
     block = block < most ? block : most;
-    if (step_room(t->stepper)) /* in host memory that transfers like as well */
+    if (step_room(j->run.stepper)) /* in host memory that transfers like as well */
         block = 3 * block / 2;
-    uint64_t row = t->features->outputs * sizeof(real), tallied = 2 * SCORE_TALLIED;
-    return most * 8 + (block + tallied) * row + tally_bytes(t->classes, most);
+    uint64_t row = j->run.features->outputs * sizeof(real), tallied = 2 * SCORE_TALLIED;
+    return most * 8 + (block + tallied) * row + tally_bytes(j->run.classes, most);
 }
 
 /* Bytes of the model's state that are copied beside the network: the best weights; where the
  * machine's memory is another one, its whole state, and one more on its way to a checkpoint. */
-static uint64_t copied_bytes(const struct training *t)
+static uint64_t copied_bytes(const struct train_job *j)
 {
-    const struct model *m = network_model(t->network);
+    const struct model *m = network_model(j->run.network);
     uint64_t one = (m->params + m->buffers) * sizeof(real);
-    if (machine_in_place(t->machine))
+    if (machine_in_place(j->machine))
         return one;
-    return 2 * (1 + optim_states(&t->config->train.optimizer)) * one;
+    return 2 * (1 + optim_states(&j->config->train.optimizer)) * one;
 }
 
 static uint64_t take(uint64_t *left, uint64_t wanted)
@@ -61,103 +61,103 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
 #define FEW_THREADS 2
 #define CHANCE 32 /* of what is held, one part in so many */
 
-static uint64_t chance(const struct training *t, uint64_t bytes)
+static uint64_t chance(const struct train_job *j, uint64_t bytes)
 {
-    return t->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
+    return j->backend.threads > FEW_THREADS ? bytes / CHANCE : 0;
 }
 
 /* Of the threads that did not come yet, where a step has work for more than one, every second is
  * expected. */
-static uint64_t expected(const struct training *t)
+static uint64_t expected(const struct train_job *j)
 {
     struct machine_info info;
-    machine_describe(t->machine, &info);
-    return plan_shards(t->batch) > 1 ? info.to_come / 2 : 0;
+    machine_describe(j->machine, &info);
+    return plan_shards(j->run.batch) > 1 ? info.to_come / 2 : 0;
 }
 
 /* The most that the training will hold, by kind. Steps were made and rows answered, so that what
  * they touch is resident by now; `before` was, before the network was made. What is to come are
  * copies, scores and the model's file. */
-static bool account(struct training *t, uint64_t before, struct check_result *r, struct err *e)
+static bool account(struct train_job *j, uint64_t before, struct check_result *r, struct err *e)
 {
-    struct network_options o = training_network(t);
+    struct network_options o = run_network_options(&j->run);
     struct network_bytes need;
-    if (!network_need(&o, t->machine, &need, e))
+    if (!network_need(&o, j->machine, &need, e))
         return false;
-    uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(t);
+    uint64_t now = hostmem_now(), peak = hostmem_peak(), copies = copied_bytes(j);
     uint64_t network = now > before ? now - before : 0, weights = copies;
-    uint64_t training = now + copies + score_bytes(t) + WRITING + expected(t);
-    if (select_is_gpu(&t->backend)) { /* it holds the rows as well, and their order */
-        const uint64_t *rows = t->table->count;
+    uint64_t training = now + copies + score_bytes(j) + WRITING + expected(j);
+    if (select_is_gpu(&j->backend)) { /* it holds the rows as well, and their order */
+        const uint64_t *rows = j->table->count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
         r->device.weights = need.weights;
         r->device.state = need.gradients + need.state;
         r->device.activations = need.activations + need.scratch;
-        r->device.data = network_streams(t->network);
+        r->device.data = network_streams(j->run.network);
         if (!r->device.data)
-            r->device.data = t->table->rows.count * t->table->rows.format.stride +
+            r->device.data = j->table->rows.count * j->table->rows.format.stride +
                              (rows[PART_TRAIN] + other) * sizeof(uint32_t);
         r->device.all = need.total + r->device.data;
         network = 0;
     } else {
         weights += take(&network, need.weights + need.gradients + need.state);
     }
-    r->parameters = network_model(t->network)->trained;
+    r->parameters = network_model(j->run.network)->trained;
     r->host_bytes = peak > training ? peak : training;
-    r->host_bytes += chance(t, r->host_bytes);
+    r->host_bytes += chance(j, r->host_bytes);
     r->other_bytes = r->host_bytes;
-    r->encoded_bytes = take(&r->other_bytes, t->table->bytes);
+    r->encoded_bytes = take(&r->other_bytes, j->table->bytes);
     r->weights_bytes = take(&r->other_bytes, weights);
     r->activations_bytes = take(&r->other_bytes, network);
     return true;
 }
 
 /* Seconds of a whole training, from steps and answers that are timed here. */
-static bool estimate(struct training *t, double load_s, struct check_result *r, struct err *e)
+static bool estimate(struct train_job *j, double load_s, struct check_result *r, struct err *e)
 {
-    const struct train_options *o = &t->config->train;
+    const struct train_options *o = &j->config->train;
     struct hyper still[1] = {{.lr = 0, .weight_decay = 0}};
     double step_s = 0, row_s = 0;
     int64_t steps = 0;
-    if (!network_epoch(t->network, 0, still, 1, e))
+    if (!network_epoch(j->run.network, 0, still, 1, e))
         return false;
-    for (uint32_t stretch = 1; step_s < TRIAL && steps < t->steps; stretch *= 2) {
-        int64_t left = t->steps - steps;
+    for (uint32_t stretch = 1; step_s < TRIAL && steps < j->run.steps; stretch *= 2) {
+        int64_t left = j->run.steps - steps;
         uint32_t now = left < (int64_t)stretch ? (uint32_t)left : stretch;
         double began = clock_now();
-        if (!step_train(t->stepper, now, e) && e->id != ERR_NONE)
+        if (!step_train(j->run.stepper, now, e) && e->id != ERR_NONE)
             return false;
         if (stop_wanted())
-            return training_stopped(t, e);
+            return job_stopped(j, e);
         step_s += clock_now() - began;
         steps += now;
     }
-    uint64_t valid = t->table->count[PART_VALID], test = t->table->count[PART_TEST];
+    uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
-    uint64_t rows = t->table->count[part],
-             block = score_block(t->stepper, t->features->outputs),
-             most = t->batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
-    if (!step_room(t->stepper) && most > block)
+    uint64_t rows = j->table->count[part],
+             block = score_block(j->run.stepper, j->run.features->outputs),
+             most = j->run.batch < SCORE_ROWS ? SCORE_ROWS / 2 : SCORE_ROWS;
+    if (!step_room(j->run.stepper) && most > block)
         most = block; /* no more memory than the training takes */
     uint64_t sample = rows < most ? rows : most;
     if (sample) {
-        struct source from = t->source;
-        real *logits = mem_alloc(sample * t->features->outputs, sizeof *logits);
-        from.index = t->table->index[part];
+        struct source from = j->run.source;
+        real *logits = mem_alloc(sample * j->run.features->outputs, sizeof *logits);
+        from.index = j->table->index[part];
         from.count = rows;
         double began = clock_now();
-        bool good = step_answer(t->stepper, &from, 0, sample, logits, e);
+        bool good = step_answer(j->run.stepper, &from, 0, sample, logits, e);
         row_s = (clock_now() - began) / (double)sample;
         mem_free(logits);
         if (!good)
             return false;
     }
-    double epoch = step_s / (double)steps * (double)t->steps + row_s * (double)valid;
+    double epoch = step_s / (double)steps * (double)j->run.steps + row_s * (double)valid;
     double all = epoch * (double)o->epochs;
     if (o->time_limit_s > 0 && all > o->time_limit_s)
         all = o->time_limit_s;
     r->seconds = load_s + all + row_s * (double)(valid + test);
-    select_took(&t->backend, r->seconds);
+    select_took(&j->backend, r->seconds);
     return true;
 }
 
@@ -177,82 +177,74 @@ static bool outputs_may_be(const struct config *c, struct err *e)
     return true;
 }
 
-static bool all(struct training *t, struct check_result *r, struct err *e)
+static bool all(struct train_job *j, struct check_result *r, struct err *e)
 {
     double began = clock_now();
-    if (!outputs_may_be(t->config, e) || !training_load(t, e))
+    if (!outputs_may_be(j->config, e) || !job_load(j, e))
         return false;
     double load_s = clock_now() - began;
     uint64_t before = hostmem_now();
     struct largest_room room;
-    bool gpu = select_is_gpu(&t->backend);
-    if (!largest_room(t, &room, e) || !training_build(t, e))
+    bool gpu = select_is_gpu(&j->backend);
+    if (!largest_room(j, &room, e) || !job_build(j, e))
         return false;
-    if (gpu && !select_is_gpu(&t->backend) && !largest_room(t, &room, e)) /* the CPU took over */
+    if (gpu && !select_is_gpu(&j->backend) && !largest_room(j, &room, e)) /* the CPU took over */
         return false;
     for (int p = 0; p < PARTS; p++)
-        r->rows[p] = t->table->count[p];
-    count_columns(t->schema, r);
-    if (!config_resolved(t->config, t->features, false, &r->resolved, e))
+        r->rows[p] = j->table->count[p];
+    count_columns(j->schema, r);
+    if (!config_resolved(j->config, j->run.features, false, &r->resolved, e))
         return false;
-    if (!estimate(t, load_s, r, e) || !account(t, before, r, e))
+    if (!estimate(j, load_s, r, e) || !account(j, before, r, e))
         return false;
-    r->batch = t->batch;
-    r->micro = t->micro;
-    r->largest_batch_train = largest_train(t, &room);
-    r->largest_batch_predict = largest_predict(t, &room);
-    r->backend = t->backend;
+    r->batch = j->run.batch;
+    r->micro = j->run.micro;
+    r->largest_batch_train = largest_train(j, &room);
+    r->largest_batch_predict = largest_predict(j, &room);
+    r->backend = j->backend;
     return true;
 }
 
-/* The card fails, and what would train goes on without it: so does what asks whether it would.
- * Returns where the program cannot be executed anew, or the end was asked for. */
-static void begin_anew(struct training *t, struct err *e)
+/* The card fails: falls back like train. Returns where the program cannot be executed anew, or the
+ * end was asked for. */
+static void begin_anew(struct train_job *j, struct err *e)
 {
-    struct selection s = t->backend;
-    journal_close(&t->journal);
-    lock_drop(&t->lock);
-    if (training_lasts(t) && !stop_wanted())
-        select_restart(&s, t->config, e, false, "beginning anew with the CPU",
+    struct selection s = j->backend;
+    journal_close(&j->journal);
+    lock_drop(&j->lock);
+    if (job_lasts(j) && !stop_wanted())
+        select_restart(&s, j->config, e, false, "beginning anew with the CPU",
                        (struct anew_spent){0});
     if (!stop_wanted())
         return;
     err_clear(e);
-    training_stopped(t, e);
+    job_stopped(j, e);
 }
 
-static struct training *_Atomic running;
-
-static bool may_begin_anew(const struct training *t, const struct err *e)
+static bool may_begin_anew(const struct train_job *j, const struct err *e)
 {
-    return t->backend.used && select_falls_back(&t->backend, &t->config->backend, e);
+    return j->backend.used && select_falls_back(&j->backend, &j->config->backend, e);
 }
 
-static bool _Atomic over;
-
-bool check_over(void)
+void check_stuck(struct check_result *r, struct err *e)
 {
-    return over;
-}
-
-void check_stuck(struct err *e)
-{
-    if (running && may_begin_anew(running, e))
-        begin_anew(running, e);
+    struct train_job *j = r->job;
+    if (j && may_begin_anew(j, e))
+        begin_anew(j, e);
 }
 
 bool check_run(struct config *config, struct check_result *r, struct err *e)
 {
-    struct training t = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
+    struct train_job j = {.config = config, .began = clock_now(), .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);
-    running = &t;
-    bool good = all(&t, r, e);
-    running = NULL;
-    if (!good && may_begin_anew(&t, e))
-        begin_anew(&t, e);
-    over = good;
-    training_close(&t);
-    over = false;
+    r->job = &j;
+    bool good = all(&j, r, e);
+    r->job = NULL;
+    if (!good && may_begin_anew(&j, e))
+        begin_anew(&j, e);
+    r->over = good;
+    job_close(&j);
+    r->over = false;
     if (!good)
         check_free(r);
     return good;

@@ -7,7 +7,10 @@
 #include "config/config.h"
 #include "table/schema.h"
 
+struct train_job;
 struct check_result {
+    struct train_job *_Atomic job; /* at work; NULL: none. For check_stuck */
+    bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     uint64_t rows[3], columns_by_type[COLUMN_TYPES], parameters;
     /* The peak of the host, and what it is made of: it adds up. Weights are those of the network,
      * with gradients, moments and the copy of the best epoch; activations what else steps and
@@ -25,9 +28,8 @@ struct check_result {
     struct text resolved; /* config with every default */
 };
 bool check_run(struct config *config, struct check_result *r, struct err *e);
-/* As train_stuck, of the check that runs. */
-void check_stuck(struct err *e);
-bool check_over(void); /* as train_over */
+/* As train_stuck, of the check that fills r. */
+void check_stuck(struct check_result *r, struct err *e);
 void check_write(const struct config *c, const struct check_result *r,
                  struct json_out *out); /* dnn.check/1 */
 void check_free(struct check_result *r);

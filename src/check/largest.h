@@ -4,7 +4,7 @@
 #ifndef DNN_CHECK_LARGEST_H
 #define DNN_CHECK_LARGEST_H
 
-#include "train/training.h"
+#include "train/job.h"
 
 /* The machine, before a training has taken any of it. */
 struct largest_room {
@@ -13,11 +13,11 @@ struct largest_room {
 };
 /* predict: the config's limits stay behind when a model is written, so it has what is left by the
  * environment's, or by none. */
-bool largest_room(const struct training *t, struct largest_room *room, struct err *e);
-/* train.batch_size; 0: not even one row. t's network is made. The machine's plan is another one
- * behind it. */
-uint64_t largest_train(const struct training *t, const struct largest_room *room);
+bool largest_room(const struct train_job *j, struct largest_room *room, struct err *e);
+/* train.batch_size; 0: not even one row. The network of j is made. The machine's plan is
+ * another one after it. */
+uint64_t largest_train(const struct train_job *j, const struct largest_room *room);
 /* predict --batch-size. */
-uint64_t largest_predict(const struct training *t, const struct largest_room *room);
+uint64_t largest_predict(const struct train_job *j, const struct largest_room *room);
 
 #endif

@@ -126,8 +126,13 @@ static struct { struct args *a; const struct config *config; struct check_result
 
 static int check_stopped(const struct args *a, const struct err *why)
 {
-    if (!check_over() || told.a != a)
+    struct err e = *why;
+    if (told.a != a)
         return -1;
+    if (!told.r->over) {
+        check_stuck(told.r, &e);
+        return cli_fail(a, &e, NULL);
+    }
     log_warning("dnn_gpu: %s; the plan was made, the GPU was only to be given back", why->what);
     return tell_plan(told.a, told.config, told.r);
 }

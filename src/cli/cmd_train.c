@@ -124,8 +124,13 @@ static struct { struct args *a; const struct train_request *q; struct train_resu
 
 static int train_stopped(const struct args *a, const struct err *why)
 {
-    if (!train_over() || told.a != a)
+    struct err e = *why;
+    if (told.a != a)
         return -1;
+    if (!told.r->over) {
+        train_stuck(told.r, &e);
+        return cli_fail(a, &e, NULL);
+    }
     log_warning("dnn_gpu: %s; the model is written, the GPU was only to be given back", why->what);
     return tell_result(told.a, told.q, told.r);
 }

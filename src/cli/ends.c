@@ -9,22 +9,16 @@
 #include "base/aside.h"
 #include "base/log.h"
 #include "base/stop.h"
-#include "check/check.h"
 #include "cli/cli.h"
-#include "train/train.h"
 
 void cli_stuck(const struct err *why)
 {
-    struct err e = *why;
     if (aside_give_up(why))
         return;
     const struct args *a = cli_running();
     int code = a && a->command->stuck ? a->command->stuck(a, why) : -1;
-    if (code < 0) {
-        train_stuck(&e);
-        check_stuck(&e);
-        code = cli_fail(a, &e, NULL);
-    }
+    if (code < 0)
+        code = cli_fail(a, why, NULL);
     stop_cleanup();
     _exit(code);
 }

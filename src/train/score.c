@@ -38,7 +38,7 @@ static bool weighted(const struct schema *s)
 
 static struct source source_of(const struct score_job *j, const uint32_t *index, uint64_t count)
 {
-    return (struct source){.rows = j->table->rows,
+    return (struct source){.rows = j->rows,
                            .index = index,
                            .count = count,
                            .classes = score_classes(j),
@@ -74,14 +74,14 @@ static void truth_free(struct truth *t)
 static void truth_read(const struct score_job *j, enum part part, uint64_t from, uint64_t rows,
                        struct truth *t)
 {
-    const struct rowfmt *f = &j->table->rows.format;
+    const struct rowfmt *f = &j->rows.format;
     for (uint64_t r = 0; r < rows; r++) {
-        uint32_t row = j->table->index[part][from + r];
-        const unsigned char *record = rows_at(&j->table->rows, row);
+        uint32_t row = j->list[part].index[from + r];
+        const unsigned char *record = rows_at(&j->rows, row);
         if (t->label)
             memcpy(&t->label[r], record + f->at_target, sizeof t->label[r]);
         else
-            t->target[r] = j->table->target[row];
+            t->target[r] = j->target[row];
         if (t->weight)
             memcpy(&t->weight[r], record + f->at_weight, sizeof t->weight[r]);
     }
@@ -156,7 +156,7 @@ static double measured(const struct score_job *j, const struct metric_type *t,
 static struct source rows_of(const struct score_job *j, enum part part,
                              const struct metric_type *t)
 {
-    struct source from = source_of(j, j->table->index[part], j->table->count[part]);
+    struct source from = source_of(j, j->list[part].index, j->list[part].count);
     if (t == &metric_loss)
         from.class_weight = j->class_weight;
     return from;
@@ -197,7 +197,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
                    struct score_loss *loss, const struct metric_type *followed,
                    struct answers *what, struct err *e)
 {
-    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint64_t count = j->list[part].count, most = block_rows(j);
     uint32_t outputs = j->features->outputs, classes = score_classes(j);
     struct source from = rows_of(j, part, followed);
     struct answers sum = {0};
@@ -291,9 +291,9 @@ bool score_all(const struct score_job *j, enum part part, const struct metric_ty
 
 bool score_finite(const struct score_job *j, enum part part, struct err *e)
 {
-    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint64_t count = j->list[part].count, most = block_rows(j);
     uint32_t outputs = j->features->outputs;
-    struct source from = source_of(j, j->table->index[part], count);
+    struct source from = source_of(j, j->list[part].index, count);
     most = most < count ? most : count ? count : 1;
     real *logits = mem_alloc(most * outputs, sizeof *logits);
     bool finite = true;
@@ -309,10 +309,10 @@ bool score_finite(const struct score_job *j, enum part part, struct err *e)
 
 void score_class_counts(const struct score_job *j, double *counts)
 {
-    const struct rowfmt *f = &j->table->rows.format;
+    const struct rowfmt *f = &j->rows.format;
     memset(counts, 0, score_classes(j) * sizeof *counts);
-    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
-        const unsigned char *record = rows_at(&j->table->rows, j->table->index[PART_TRAIN][r]);
+    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
+        const unsigned char *record = rows_at(&j->rows, j->list[PART_TRAIN].index[r]);
         int32_t label;
         float weight;
         memcpy(&label, record + f->at_target, sizeof label);
@@ -324,15 +324,15 @@ void score_class_counts(const struct score_job *j, double *counts)
 
 static double training_mean(const struct score_job *j)
 {
-    const struct rowfmt *f = &j->table->rows.format;
+    const struct rowfmt *f = &j->rows.format;
     double mean = 0, sum = 0;
-    for (uint64_t r = 0; r < j->table->count[PART_TRAIN]; r++) {
-        uint32_t row = j->table->index[PART_TRAIN][r];
+    for (uint64_t r = 0; r < j->list[PART_TRAIN].count; r++) {
+        uint32_t row = j->list[PART_TRAIN].index[r];
         float weight;
-        memcpy(&weight, rows_at(&j->table->rows, row) + f->at_weight, sizeof weight);
+        memcpy(&weight, rows_at(&j->rows, row) + f->at_weight, sizeof weight);
         sum += (double)weight;
         if (sum > 0)
-            mean += (j->table->target[row] - mean) * ((double)weight / sum);
+            mean += (j->target[row] - mean) * ((double)weight / sum);
     }
     return mean;
 }
@@ -340,7 +340,7 @@ static double training_mean(const struct score_job *j)
 void score_baseline(const struct score_job *j, enum part part, struct metrics *m)
 {
     uint32_t classes = score_classes(j);
-    uint64_t rows = j->table->count[part];
+    uint64_t rows = j->list[part].count;
     double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0, mean = 0;
     if (classes)
         score_class_counts(j, share);
@@ -361,7 +361,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
 /* What the rows weigh in the metric, all together. */
 static double part_weight(const struct score_job *j, enum part part, const struct metric_type *t)
 {
-    uint64_t rows = j->table->count[part];
+    uint64_t rows = j->list[part].count;
     const float *of_class = t == &metric_loss ? j->class_weight : NULL;
     struct truth truth = truth_new(j, rows);
     truth_read(j, part, 0, rows, &truth);
@@ -375,7 +375,7 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 
 bool score_weighs(const struct score_job *j, enum part part)
 {
-    return j->table->count[part] && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
+    return j->list[part].count && (!weighted(j->schema) || part_weight(j, part, NULL) > 0);
 }
 
 /* One logit a class: log of its share of the training rows' weight. */
@@ -395,7 +395,7 @@ static void constant_logits(const struct score_job *j, real *logits)
 
 double score_constant(const struct score_job *j, enum part part)
 {
-    uint64_t count = j->table->count[part], most = block_rows(j);
+    uint64_t count = j->list[part].count, most = block_rows(j);
     uint32_t outputs = j->features->outputs;
     struct score_loss loss = {.options = j->loss, .class_weight = j->class_weight};
     most = most < count ? most : count ? count : 1;
@@ -422,7 +422,7 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
                    struct err *e)
 {
     struct metrics constant;
-    unsigned long long rows = j->table->count[part];
+    unsigned long long rows = j->list[part].count;
     if (!(part_weight(j, part, t) > 0)) {
         err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu %s rows is 0", rows,
                 part_names[part]);
@@ -441,13 +441,9 @@ bool score_defined(const struct score_job *j, enum part part, const struct metri
                        "data.split)", part_names[part], part == PART_VALID ? "valid" : "test");
 }
 
-bool score_first(const struct score_job *j, uint32_t count, real *logits, struct err *e)
+bool score_answer(const struct score_job *j, const struct row_list *rows, real *logits,
+                  struct err *e)
 {
-    uint32_t *index = mem_alloc(count ? count : 1, sizeof *index);
-    for (uint32_t i = 0; i < count; i++)
-        index[i] = i;
-    struct source from = source_of(j, index, count);
-    bool good = count == 0 || step_answer(j->stepper, &from, 0, count, logits, e);
-    mem_free(index);
-    return good;
+    struct source from = source_of(j, rows->index, rows->count);
+    return rows->count == 0 || step_answer(j->stepper, &from, 0, rows->count, logits, e);
 }

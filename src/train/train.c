@@ -1,4 +1,4 @@
-/* train.c - the story of one training, from CSV to model file. It owns nothing: training.h does. */
+/* train.c - one training, from CSV to model file. struct train_job (job.h) owns everything. */
 #include "train/train.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/warnings.h"
 #include "choose/memory.h"
-#include "train/training.h"
+#include "train/job.h"
 
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
 {
@@ -33,84 +33,56 @@ void train_release(struct train_result *r)
     r->gate_count = 0;
 }
 
-static bool story(struct training *t, const struct train_request *q, struct train_result *r,
+static bool story(struct train_job *j, const struct train_request *q, struct train_result *r,
                   struct err *e)
 {
-    double began = t->began;
-    if (!read_gates(q, r, e) || !training_open(t, q, e) ||
-        (q->profile && !profile_begin(q->profile, e)) || !training_load(t, e))
+    if (!read_gates(q, r, e) || !job_open(j, q, e) ||
+        (q->profile && !profile_begin(q->profile, e)) || !job_load(j, e))
         return false;
-    if (r->gate_count && !t->table->count[PART_TEST] && !t->table->count[PART_VALID])
+    if (r->gate_count && !j->run.list[PART_TEST].count && !j->run.list[PART_VALID].count)
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
     double loaded = clock_now();
-    if (!training_build(t, e))
+    if (!job_build(j, e))
         return false;
     double started = clock_now();
-    profile_machine(t->backend.device);
-    t->progress = progress_open((enum progress_style)q->progress, q->config->train.epochs,
-                                t->history.metric ? t->history.metric->name : NULL);
-    if (!epochs_run(t, e))
+    profile_machine(j->backend.device);
+    if (!job_train(j, e))
         return false;
-    progress_close(t->progress);
-    t->progress = NULL;
     double trained = clock_now();
-    if (!train_save(t, r, e))
+    if (!job_save(j, r, e))
         return false;
-    r->backend = t->backend;
-    r->load_s = loaded - began - t->opening_s;
-    r->start_s = started - loaded + t->opening_s;
+    r->backend = j->backend;
+    r->load_s = loaded - j->began - j->opening_s;
+    r->start_s = started - loaded + j->opening_s;
     r->train_s = trained - started;
-    r->total_s = t->before + clock_now() - began;
+    r->total_s = j->before + clock_now() - j->began;
     return true;
 }
 
-/* What was written before a disk was full, say, stays. */
-static bool tell_kept(struct training *t, struct err *e)
+void train_stuck(struct train_result *r, struct err *e)
 {
-    char shown[512], advice[sizeof e->help];
-    bool model = keeper_placed(e) && file_same(e->file, t->output); /* there already */
-    bool again = !keeper_placed(e) && t->checkpoint && strcmp(e->file, t->checkpoint) == 0;
-    if (t->says_kept || !t->checkpoint || again) /* to go on from it would fail as well */
-        return false;
-    t->says_kept = true;
-    text_escape(shown, sizeof shown, t->checkpoint, strlen(t->checkpoint));
-    snprintf(advice, sizeof advice, "%s", e->help);
-    return err_help(e, "%s%sthe checkpoint \"%s\" %s", advice, *advice ? "; " : "", shown,
-                    model ? "stays beside it"
-                          : "is whole: the same command with --resume goes on from there");
-}
-
-static struct training *_Atomic running;
-
-static bool _Atomic over;
-
-bool train_over(void)
-{
-    return over;
-}
-
-void train_stuck(struct err *e)
-{
-    if (running)
-        training_failed(running, e);
+    struct train_job *j = r->job;
+    if (j)
+        job_failed(j, e);
 }
 
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e)
 {
     const struct anew_spent before = anew_spent();
-    struct training t = {
-        .request = q, .began = clock_now(), .before = before.here, .used = before.all};
+    struct train_job j = {.request = q, .began = clock_now(), .before = before.here};
+    j.run.began = j.began;
+    j.run.used = before.all;
     memset(r, 0, sizeof *r);
-    running = &t;
-    bool good = story(&t, q, r, e) || training_failed(&t, e) || tell_kept(&t, e);
+    r->job = &j;
+    bool good = story(&j, q, r, e) || job_failed(&j, e) || job_tell_kept(&j, e);
     r->exit = good ? EXIT_DONE : (int)err_exit(e);
-    r->says_kept = t.says_kept;
-    r->said = t.said;
-    running = NULL;
-    over = good;
-    training_close(&t);
-    over = false;
+    r->says_kept = j.says_kept;
+    r->said = j.said;
+    r->job = NULL;
+    r->over = good;
+    job_close(&j);
+    r->over = false;
     stop_phase("ending", false);
     struct err late = {0};
     if (profile_end(good, &late) || !good)

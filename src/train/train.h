@@ -1,5 +1,5 @@
-/* train.h - CSV in, model out: the story of one training. Everything it owns is made and freed
- * here. Checkpoints lie beside the output (checkpoint.h), the lock is MODEL.lock (lock.h). */
+/* train.h - the command `dnn train`: CSV in, model out. Checkpoints lie beside the output
+ * (checkpoint.h), the lock is MODEL.lock (lock.h). */
 #ifndef DNN_TRAIN_TRAIN_H
 #define DNN_TRAIN_TRAIN_H
 
@@ -18,7 +18,10 @@ struct train_request {
     const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
 };
+struct train_job;
 struct train_result {
+    struct train_job *_Atomic job; /* at work; NULL: none. For train_stuck */
+    bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
     uint64_t rows[3];
     int64_t epochs,
@@ -26,7 +29,7 @@ struct train_result {
     const char *stopped; /* epochs, patience, time_limit, diverged */
     size_t said;         /* bytes of the message before it tells what is kept */
     int exit;            /* 0, or that of the error */
-    bool says_kept;      /* the error's message tells what is left to go on from */
+    bool says_kept;      /* the error's message tells what is left to resume from */
     struct metrics valid, test, baseline;
     bool has_valid, has_test;
     struct gate *gates; /* [require_count], measured; train_release frees them */
@@ -39,14 +42,10 @@ struct train_result {
  * model stands already; GATE_UNMET. The old model stays then. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
-/* The machine of the training that runs, if one does, never comes back: what was reached is kept,
- * and the CPU takes over in a program executed anew where it may. Returns else, and e tells what is
- * kept. Called by another thread, while the training's own waits in the machine for ever: all that
- * it holds stands still. */
-void train_stuck(struct err *e);
-/* Whether a training that ended well is giving the machine back: its result is whole, also for
- * another thread. */
-bool train_over(void);
+/* Called by another thread when the machine of the training that fills r never comes back: keeps
+ * the last good state, and executes the program anew with the CPU where it may. Returns else; e
+ * tells what is kept. The training's own thread waits in the machine for ever. */
+void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */

@@ -1,10 +1,10 @@
-/* train_judge.c - warnings about a finished model: no better than a constant answer, or still
+/* job_judge.c - warnings about a finished model: no better than a constant answer, or still
  * getting better when the epochs were over. The advice names the likeliest cause first. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
-#include "train/training.h"
+#include "train/job.h"
 
 enum { FEW_ROWS = 30 }; /* fewer show little and teach little */
 #define TINY 1e-5       /* learning rates below this are not blamed for wild steps */
@@ -20,12 +20,12 @@ static const char *plural(unsigned long long count)
     return count == 1 ? "" : "s";
 }
 
-static void advise_of_loss(const struct training *t, char *text, size_t room)
+static void advise_of_loss(const struct train_job *j, char *text, size_t room)
 {
-    const struct history *h = &t->history;
-    double rate = t->config->train.optimizer.learning_rate;
+    const struct history *h = &j->run.history;
+    double rate = j->config->train.optimizer.learning_rate;
     double first = h->rows[0].loss, last = h->rows[h->epochs - 1].loss;
-    double constant = score_constant(&t->score, PART_TRAIN);
+    double constant = score_constant(&j->run.score, PART_TRAIN);
     if (last > 1.05 * constant && rate > TINY)
         snprintf(text, room,
                  "the training loss is above the constant's (%.4g, %.4g): lower "
@@ -43,10 +43,10 @@ static void advise_of_loss(const struct training *t, char *text, size_t room)
                  first, last, rate);
 }
 
-static void advise(const struct training *t, const struct train_result *r, enum part part,
+static void advise(const struct train_job *j, const struct train_result *r, enum part part,
                    char *text, size_t room)
 {
-    const struct train_options *o = &t->config->train;
+    const struct train_options *o = &j->config->train;
     unsigned long long learnt = r->rows[PART_TRAIN], rows = r->rows[part];
     if (r->epochs == 0)
         snprintf(text, room,
@@ -55,7 +55,7 @@ static void advise(const struct training *t, const struct train_result *r, enum 
     else if (learnt < FEW_ROWS)
         snprintf(text, room, "it had %llu training row%s, too few to learn from", learnt,
                  plural(learnt));
-    else if (t->history.metric && r->best_epoch == r->epochs)
+    else if (j->run.history.metric && r->best_epoch == r->epochs)
         snprintf(text, room,
                  "its last epoch was the best: raise train.epochs (now %lld), or look at "
                  "train.optimizer.learning_rate (now %.3g)",
@@ -64,27 +64,28 @@ static void advise(const struct training *t, const struct train_result *r, enum 
         snprintf(text, room, "%llu row%s tell%s little: more of them would show what it is worth",
                  rows, plural(rows), rows == 1 ? "s" : "");
     else
-        advise_of_loss(t, text, room);
+        advise_of_loss(j, text, room);
 }
 
-void train_judge(const struct training *t, const struct train_result *r, const struct against *a)
+void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a)
 {
-    const struct train_options *o = &t->config->train;
+    const struct train_options *o = &j->config->train;
     char advice[400];
-    if (t->history.metric && r->epochs && !r->best_epoch)
+    if (j->run.history.metric && r->epochs && !r->best_epoch)
         log_warning("the metric %s had no value after any epoch: the last epoch's weights are "
-                    "kept; choose another train.early_stopping.metric", t->history.metric->name);
+                    "kept; choose another train.early_stopping.metric",
+                    j->run.history.metric->name);
     if (a->constant <= 0 || a->part == PART_TRAIN)
         return; /* one value in all rows: said when they were read */
     if (!against_better(a)) {
-        advise(t, r, a->part, advice, sizeof advice);
+        advise(j, r, a->part, advice, sizeof advice);
         log_warning("on the %s rows the model is no better than a constant answer: loss %.4g, that "
                     "of the constant %.4g; %s",
                     part_names[a->part], a->loss, a->constant, advice);
-    } else if (t->history.epochs >= o->epochs && history_unfinished(&t->history)) {
+    } else if (j->run.history.epochs >= o->epochs && history_unfinished(&j->run.history)) {
         log_warning(
             "the training ended with its epochs while it still got better (the last of %lld was "
             "the best): raise train.epochs, or train.optimizer.learning_rate (now %.3g)",
-            (long long)t->history.epochs, o->optimizer.learning_rate);
+            (long long)j->run.history.epochs, o->optimizer.learning_rate);
     }
 }

@@ -1,0 +1,310 @@
+/* job.c - see job.h: outputs, data and network of a job. */
+#include "train/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "answer/answer_line.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/thread.h"
+#include "choose/memory.h"
+#include "config/output.h"
+#include "config/variable.h"
+
+const char *job_quoted(const char *path, char room[512])
+{
+    text_escape(room, 512, path, strlen(path));
+    return room;
+}
+
+/* --- the outputs --- */
+
+static void note_existing(const struct train_job *j)
+{
+    struct checkpoint_list l;
+    struct err e = {0};
+    if (!checkpoint_find(j->output, &l, &e))
+        log_note("%s", e.what);
+    if (l.count) {
+        char *path = checkpoint_path(j->output, l.steps[l.count - 1]), room[512];
+        log_note(
+            "%zu checkpoint%s of an earlier training %s left as %s (\"%s\"); --resume would go "
+            "on from the newest one of this config and data",
+            l.count, l.count > 1 ? "s" : "", l.count > 1 ? "are" : "is",
+            l.count > 1 ? "they are" : "it is", job_quoted(path, room));
+        mem_free(path);
+    }
+    checkpoint_list_free(&l);
+}
+
+bool job_open(struct train_job *j, const struct train_request *q, struct err *e)
+{
+    j->config = q->config;
+    j->output = file_final(q->output);
+    j->resume = q->resume || anew_resumes();
+    j->keeper = (struct keeper){.output = j->output, .keep = q->config->train.checkpoint.keep};
+    stop_phase("opening the outputs", true);
+    if (!output_check(j->config, q->output, q->profile, e) ||
+        !lock_take(&j->lock, j->output, e) ||
+        !journal_open(&j->journal, j->config->output.metrics, e) || !journal_own(&j->journal, e))
+        return false;
+    unsigned stale = checkpoint_sweep(j->output);
+    if (stale)
+        log_note("%u temporary file%s of a run that was killed removed", stale,
+                 stale > 1 ? "s" : "");
+    if (j->resume) {
+        if (j->lock.abrupt)
+            log_note("the run before ended abruptly");
+    } else {
+        note_existing(j);
+    }
+    return true;
+}
+
+/* --- the data --- */
+
+static void say_notes(const struct table *table)
+{
+    for (size_t i = 0; i < table->remarks.count; i++)
+        log_warning("%s", table->remarks.items[i].text);
+    if (table->extra_columns)
+        log_note("%llu column%s of the file not in the config: ignored",
+                 (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
+    if (table->blank_lines)
+        log_note("%llu blank line%s dropped", (unsigned long long)table->blank_lines,
+                 table->blank_lines > 1 ? "s" : "");
+}
+
+/* auto: a training goes on where it was. Else, what a row costs follows from the network's
+ * products: the way back takes two for each on the way forward. A step also updates every
+ * parameter of the tables of which it looks up a few rows: 28 bytes of memory each, which take as
+ * long as UPDATE operations of a product, on a CPU and on a card. */
+#define UPDATE 256.0
+
+static bool decide_machine(struct train_job *j, struct err *e)
+{
+    if (!job_find_checkpoint(j, e))
+        return false;
+    if (j->found) {
+        select_by_plan(&j->backend, &j->found->plan);
+        return job_open_machine(j, e);
+    }
+    struct model *m = model_plan(&j->config->model, j->run.features, 1, 1, false, e);
+    if (!m)
+        return false;
+    double products = (double)model_flops(m), tables = (double)m->params - products / 2;
+    double rows = (double)j->table->count[PART_TRAIN] * (double)j->config->train.epochs;
+    struct select_work work = {.rows = rows,
+                               .flops = 3.0 * products + UPDATE * tables / j->run.batch,
+                               .steps = rows / j->run.batch,
+                               .bytes = (double)j->table->bytes};
+    model_free(m);
+    select_decide(&j->backend, &work);
+    return job_open_machine(j, e);
+}
+
+/* Known before the training, not behind it. */
+static bool can_be_saved(const struct train_job *j, struct err *e)
+{
+    struct model *m = model_plan(&j->config->model, j->run.features, 1, 1, false, e);
+    bool fits = m && modelfile_holds(m, e);
+    model_free(m);
+    return fits;
+}
+
+/* OpenBLAS was asked for by name and cannot be used. */
+static void warn_blas(const struct train_job *j)
+{
+    struct cpu_info cpu;
+    cpu_describe(&cpu);
+    if (j->config->backend.blas == BLAS_OPENBLAS && cpu.blas_reason[0] &&
+        !select_wants_gpu(&j->backend))
+        log_warning("backend.blas \"openblas\": %s; our own products serve", cpu.blas_reason);
+}
+
+/* What the run reads and computes with. */
+static bool open_run(struct train_job *j, struct err *e)
+{
+    struct run *r = &j->run;
+    const char *word = variable("GPU_BATCH_SIZE");
+    r->config = j->config;
+    r->seed = j->config->train.seed;
+    r->schema = j->schema;
+    r->rows = j->table->rows;
+    r->target = j->table->target;
+    for (int p = 0; p < PARTS; p++)
+        r->list[p] = (struct row_list){j->table->index[p], j->table->count[p]};
+    if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
+        r->micro_most = 0;
+    return run_open(r, e);
+}
+
+static bool load(struct train_job *j, struct err *e)
+{
+    const struct config *c = j->config;
+    if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &j->backend, e))
+        return false;
+    unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
+    blas_prepare(threads, (enum blas_choice)c->backend.blas); /* before any thread starts */
+    warn_blas(j);
+    threads_start((unsigned)c->backend.threads);
+    j->backend.threads = threads_count();
+    stop_phase("reading the data", true);
+    if (!job_read(j, e))
+        return false;
+    stop_phase("preparing", false);
+    if (!answer_line_names(j->schema, e) || !schema_holds(j->schema, e))
+        return false;
+    say_notes(j->table);
+    answer_line_warn(j->schema);
+    if (!open_run(j, e))
+        return false;
+    struct text text = {0};
+    if (!config_resolved(c, j->run.features, true, &text, e))
+        return false;
+    j->config_text = mem_string_n(text.data, text.length);
+    text_free(&text);
+    return can_be_saved(j, e) && (j->machine || decide_machine(j, e));
+}
+
+bool job_load(struct train_job *j, struct err *e)
+{
+    return load(j, e) || config_blame(j->config, e) || config_blame_data(j->config, e);
+}
+
+/* --- plan, network, weights --- */
+
+/* Warns where the precision that is asked for now is not that of the checkpoint's plan. */
+static void warn_precision(const struct train_job *j, const struct checkpoint *c)
+{
+    const char *wish = j->backend.precision_wish, *kept = j->run.plan.precision;
+    char room[512];
+    if (!select_is_gpu(&j->backend) || strcmp(wish, "auto") == 0 || strcmp(wish, kept) == 0 ||
+        !resume_asks_other(c, j->config_text, "backend.precision"))
+        return;
+    log_warning("backend.precision \"%s\" is not kept to: \"%s\" was computed in %s, and a "
+                "training goes on as it began; without --resume it starts afresh in the other",
+                text_quote_z(wish), job_quoted(j->checkpoint, room), kept);
+}
+
+/* The plan of the checkpoint, as far as this machine and build can. */
+static void resume_plan(struct train_job *j, const struct checkpoint *c)
+{
+    char room[512];
+    const char *differs = run_plan(&j->run, &c->plan);
+    if (differs && !j->backend.fell_back)
+        log_warning("\"%s\" was computed %s (%s differs): the result is as good, but not the same "
+                    "bytes as that of a run that was not stopped",
+                    job_quoted(j->checkpoint, room),
+                    strcmp(differs, "batch") == 0 || strcmp(differs, "micro") == 0
+                        ? "in other pieces"
+                        : "on another kind of machine",
+                    differs);
+    warn_precision(j, c);
+}
+
+static void say_network(struct train_job *j, uint32_t wished)
+{
+    struct run *r = &j->run;
+    uint64_t ring = network_streams(r->network);
+    if (r->plan.batch != wished)
+        log_line("dnn_gpu: out of memory; micro-batch %u -> %u", wished, r->plan.batch);
+    if (ring)
+        log_line("dnn_gpu: out of memory; data streamed (%s through %s)",
+                 text_bytes(r->rows.count * r->rows.format.stride), text_bytes(ring));
+    memory_note(j->machine);
+    select_say_loaded(&j->backend, j->machine);
+    select_say_products(j->machine, network_rounds(r->network));
+}
+
+/* A GPU without room for the network: the CPU takes over. */
+static bool network_on_cpu(struct train_job *j, struct err *e)
+{
+    select_fall_back(&j->backend, e, "using CPU");
+    err_clear(e);
+    machine_close(j->machine);
+    j->machine = select_open(&j->backend, &j->config->backend, true, e);
+    j->run.machine = j->machine;
+    if (!j->machine)
+        return false;
+    run_plan(&j->run, NULL);
+    return run_network(&j->run, e);
+}
+
+static bool make_network(struct train_job *j, struct err *e)
+{
+    uint32_t wished = j->run.plan.batch;
+    bool good = run_network(&j->run, e);
+    if (good && select_is_gpu(&j->backend)) {
+        say_network(j, wished);
+        run_keep_fp32(&j->run);
+    }
+    if (good || e->id != ERR_GPU_MEMORY ||
+        !select_falls_back(&j->backend, &j->config->backend, e))
+        return good;
+    return network_on_cpu(j, e);
+}
+
+/* First weights, or those of the checkpoint c. */
+static bool set_weights(struct train_job *j, struct checkpoint *c, struct err *e)
+{
+    const int64_t epochs = j->config->train.epochs;
+    if (!c && j->resume && !j->dropped)
+        log_note("there is no checkpoint to resume from: the training starts afresh");
+    if (!c)
+        return run_begin(&j->run, e);
+    if (!run_resume(&j->run, c, j->checkpoint, e))
+        return false;
+    log_line("resuming at step %lld (epoch %lld of %lld)", (long long)c->now.tried,
+             (long long)(c->epochs < epochs ? c->epochs + 1 : c->epochs), (long long)epochs);
+    return true;
+}
+
+bool job_build(struct train_job *j, struct err *e)
+{
+    struct run *r = &j->run;
+    if (!job_find_checkpoint(j, e))
+        return false;
+    r->machine = j->machine;
+    struct checkpoint *c = j->found;
+    if (c)
+        resume_plan(j, c);
+    else
+        run_plan(r, NULL);
+    bool good = make_network(j, e);
+    snprintf(j->backend.blas_core, sizeof j->backend.blas_core, "%s", r->plan.blas_core);
+    snprintf(j->backend.precision, sizeof j->backend.precision, "%s", r->plan.precision);
+    good = good && set_weights(j, c, e) && journal_cut(&j->journal, c ? c->journal : 0, e);
+    checkpoint_free(c);
+    j->found = NULL;
+    if (!good)
+        return false;
+    unsigned copies = 2 + optim_states(&j->config->train.optimizer);
+    if (j->output)
+        output_room(j->output, 2 * copies * network_model(r->network)->params * sizeof(real));
+    j->checkpoint_at = clock_now();
+    r->mark = j->journal.length;
+    return true;
+}
+
+void job_close(struct train_job *j)
+{
+    progress_close(j->progress);
+    memory_note(j->machine);
+    run_close(&j->run);
+    machine_close(j->machine);
+    mem_free(j->config_text);
+    table_free(j->table);
+    schema_free(j->schema);
+    keeper_release(&j->keeper);
+    checkpoint_free(j->found);
+    mem_free(j->checkpoint);
+    mem_free(j->output);
+    journal_close(&j->journal);
+    lock_drop(&j->lock);
+    memset(j, 0, sizeof *j);
+}

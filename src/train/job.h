@@ -1,0 +1,110 @@
+/* job.h - the command `dnn train`: one run, and all that belongs to the command around it: output,
+ * lock, metrics file, checkpoints, data, machine, progress, messages. `dnn check` opens one without
+ * outputs. Private to src/train and src/check.
+ *
+ *     job_open    tests the outputs, takes the lock
+ *     job_load    threads, data, machine, the run's recipe
+ *     job_build   plan, network, weights: new, or those of a checkpoint
+ *     job_train   the epochs
+ *     job_save    best weights, metrics, golden rows, model file
+ *     job_close   frees everything, in any state */
+#ifndef DNN_TRAIN_JOB_H
+#define DNN_TRAIN_JOB_H
+
+#include "base/lock.h"
+#include "base/progress.h"
+#include "model/modelfile.h"
+#include "table/table.h"
+#include "train/journal.h"
+#include "train/resume.h"
+#include "train/run.h"
+#include "train/train.h"
+
+struct train_job {
+    const struct train_request *request; /* NULL: a check */
+    struct config *config;
+    char *output; /* behind all links; lock and checkpoints lie beside it. NULL: a check */
+    bool resume;
+    double began;  /* clock_now() */
+    double before; /* seconds of the program that was executed anew as this one */
+    struct selection backend;
+
+    struct lock lock;
+    struct journal journal;
+    struct keeper keeper;
+    char *checkpoint;     /* path of the last one, written or resumed from; NULL: none */
+    double checkpoint_at; /* clock_now() of it, or of the start */
+
+    struct checkpoint *found; /* to resume from; NULL: none, or not `looked` for yet */
+    bool looked;
+    bool dropped; /* checkpoints of another config or data were removed */
+
+    struct machine *machine;
+    double opening_s;      /* time to open it, without the part that reading the data hid */
+    struct schema *schema; /* fitted */
+    struct table *table;
+    char *config_text; /* resolved, portable */
+    struct run run;
+    struct progress *progress;
+    bool says_kept; /* the error's message tells what is left to resume from */
+    size_t said;    /* bytes of that message before this; of a machine's failure */
+};
+
+bool job_open(struct train_job *j, const struct train_request *q, struct err *e);
+/* Needs j->config alone; reads the data once. */
+bool job_load(struct train_job *j, struct err *e);
+/* The table, and the machine unless the data decide which (job_open_machine then). */
+bool job_read(struct train_job *j, struct err *e);
+bool job_open_machine(struct train_job *j, struct err *e);
+bool job_build(struct train_job *j, struct err *e);
+bool job_train(struct train_job *j, struct err *e);
+bool job_save(struct train_job *j, struct train_result *r, struct err *e);
+void job_close(struct train_job *j);
+
+/* A path for a message, escaped and cut. */
+const char *job_quoted(const char *path, char room[512]);
+
+/* --- job_keep.c: checkpoints --- */
+
+/* Finds the checkpoint to resume from; once. */
+bool job_find_checkpoint(struct train_job *j, struct err *e);
+/* Writes a checkpoint of the run; durable when true. It becomes j->checkpoint. */
+bool job_checkpoint(struct train_job *j, struct err *e);
+/* After a failure of the machine: writes the run's best epoch as a checkpoint, if that is newer
+ * than the last one. text: "the last good checkpoint is kept: ..", or why there is none. False:
+ * there is none. */
+bool job_keep_last(struct train_job *j, char *text, size_t room);
+/* There is a checkpoint to resume from that was not read yet. */
+bool job_has_unread(const struct train_job *j);
+/* Adds the checkpoint that is left to the help of e. False. */
+bool job_tell_kept(struct train_job *j, struct err *e);
+
+/* --- job_end.c: ends before the model --- */
+
+/* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
+ * INTERRUPTED); a check writes nothing. False. */
+bool job_stopped(struct train_job *j, struct err *e);
+/* If the machine failed, or was left as it did not answer: keeps the last good state, and e says
+ * so. The program is executed anew with the CPU where it may. False. */
+bool job_failed(struct train_job *j, struct err *e);
+/* Another program can read the data again: none of them comes through a pipe. */
+bool job_lasts(const struct train_job *j);
+/* No epoch was better than a constant answer: removes the checkpoints of this job. e says what
+ * broke, why nothing is written, and what to change. False. */
+bool job_useless(struct train_job *j, const char *broke, const char *why, struct err *e);
+/* What to change in a run that broke. */
+void job_advice(const struct train_job *j, char *text, size_t room);
+
+/* --- job_judge.c --- */
+
+/* The trained loss of the model and of a constant answer (class shares or mean of the training
+ * rows), on the same rows. */
+struct against {
+    enum part part;
+    double loss, constant;
+};
+bool against_better(const struct against *a); /* than the constant; false for NaN */
+/* Warns of a model that is no better than a constant answer, or whose epochs ended too soon. */
+void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a);
+
+#endif

@@ -1,0 +1,56 @@
+/* job_read.c - the data and the machine of a job: a GPU opens while the data are read. */
+#include <pthread.h>
+
+#include "base/aside.h"
+#include "base/clock.h"
+#include "base/stop.h"
+#include "train/job.h"
+
+bool job_open_machine(struct train_job *j, struct err *e)
+{
+    double began = clock_now();
+    j->machine = select_open(&j->backend, &j->config->backend, true, e);
+    j->opening_s = clock_now() - began;
+    return j->machine != NULL;
+}
+
+struct reading {
+    struct train_job *j;
+    struct err e;
+    double ended; /* clock_now() */
+};
+
+static void *read_data(void *reading)
+{
+    struct reading *r = reading;
+    struct train_job *j = r->j;
+    const struct config *c = j->config;
+    j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
+    if (j->schema)
+        j->table = table_load(j->schema, &c->data, stop_wanted, &r->e);
+    r->ended = clock_now();
+    return NULL;
+}
+
+/* A GPU takes some tenths of a second to open: another thread reads the data meanwhile, except
+ * where a GPU that cannot be had ends the command (fallback "none"). This thread calls the GPU, as
+ * it will train; its errors come first. */
+bool job_read(struct train_job *j, struct err *e)
+{
+    struct reading r = {.j = j};
+    pthread_t thread;
+    bool beside = select_wants_gpu(&j->backend) && !j->config->backend.fallback &&
+                  aside_thread(read_data, &r, &thread);
+    bool opened = !j->backend.machine || job_open_machine(j, e);
+    double now = clock_now();
+    if (beside)
+        pthread_join(thread, NULL);
+    else if (opened)
+        read_data(&r);
+    if (beside && r.ended > now - j->opening_s) /* the part that reading hid does not count */
+        j->opening_s = now > r.ended ? now - r.ended : 0;
+    if (!opened)
+        return false;
+    *e = r.e;
+    return j->table || (e->id == ERR_NONE && job_stopped(j, e));
+}

@@ -1,0 +1,120 @@
+/* job_train.c - what a job does while its run trains: progress, status, checkpoints, metrics
+ * file. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "choose/memory.h"
+#include "train/job.h"
+
+static void steps_done(void *job, const struct run *r, const struct step *now, int64_t done)
+{
+    const struct train_job *j = job;
+    double fraction = (double)done / (double)r->steps;
+    progress_step(j->progress, r->history.epochs + 1, fraction, run_epoch_loss(now),
+                  run_rows_per_second(r), run_seconds_left(r, fraction));
+}
+
+static void log_status(const struct run *r, const struct step *now)
+{
+    char loss[32] = ""; /* none before the first step of an epoch */
+    if (now->epoch_weight > 0)
+        snprintf(loss, sizeof loss, "loss %.4f, ", run_epoch_loss(now));
+    log_asked("epoch %lld/%lld, step %lld, %sbest epoch %lld, %.0f rows/s, %.0f s used",
+              (long long)r->history.epochs + 1, (long long)r->config->train.epochs,
+              (long long)now->tried, loss, (long long)r->history.best_epoch,
+              run_rows_per_second(r), run_seconds(r));
+}
+
+static bool checkpoint_due(const struct train_job *j, const struct step *now)
+{
+    const struct run *r = &j->run;
+    double every = j->config->train.checkpoint.every_s;
+    bool fresh = r->pace.epochs > 0 && now->tried == r->history.epochs * r->steps;
+    return stop_checkpoint() ||
+           (every > 0 ? clock_now() - j->checkpoint_at >= every : fresh); /* 0: after every epoch */
+}
+
+static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
+{
+    struct train_job *j = job;
+    if (stop_status())
+        log_status(r, now);
+    return !checkpoint_due(j, now) || job_checkpoint(j, e);
+}
+
+/* Writes dnn.epoch/1. */
+static bool write_line(struct train_job *j, const struct run_epoch *p, struct err *e)
+{
+    const struct history *h = &j->run.history;
+    struct json_out out = {0};
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "schema", "dnn.epoch/1");
+    json_put_int(&out, "epoch", h->epochs);
+    json_put_int(&out, "step", p->now->tried);
+    json_open(&out, "train", '{');
+    json_put_number(&out, "loss", p->loss);
+    json_close(&out, '}');
+    metrics_write(p->valid, "valid", &out);
+    if (p->now->scale > 0) {
+        json_put_number(&out, "loss_scale", p->now->scale);
+        json_put_int(&out, "skipped_steps", p->now->skipped);
+    }
+    json_put_number(&out, "learning_rate", h->rows[h->epochs - 1].learning_rate);
+    json_put_number(&out, "rows_per_s", p->rows_per_s);
+    json_put_number(&out, "seconds", p->seconds);
+    memory_note(j->machine);
+    memory_write("memory", &out);
+    json_close(&out, '}');
+    bool good = journal_line(&j->journal, out.text.data, e);
+    text_free(&out.text);
+    return good;
+}
+
+/* Seconds of the whole training, foretold by its first epoch here: the most it may take. */
+static double foretell(const struct run *r, double epoch_s)
+{
+    double limit = r->config->train.time_limit_s;
+    double all = run_seconds(r) + epoch_s * (double)(r->config->train.epochs - r->history.epochs);
+    return limit > 0 && all > limit ? limit : all;
+}
+
+static bool epoch_done(void *job, struct run *r, const struct run_epoch *p, struct err *e)
+{
+    struct train_job *j = job;
+    progress_epoch(j->progress, r->history.epochs, p->loss, p->metric, p->best, p->rows_per_s,
+                   p->seconds);
+    if (r->pace.epochs == 1)
+        select_took(&j->backend, foretell(r, p->seconds));
+    if (j->journal.path && !write_line(j, p, e))
+        return false;
+    r->mark = j->journal.length;
+    return true;
+}
+
+bool job_train(struct train_job *j, struct err *e)
+{
+    struct run *r = &j->run;
+    r->watch = (struct run_watch){.owner = j,
+                                  .all_metrics = j->journal.path != NULL,
+                                  .steps = steps_done,
+                                  .pause = pause_here,
+                                  .epoch = epoch_done};
+    j->progress = progress_open((enum progress_style)j->request->progress, r->config->train.epochs,
+                                r->history.metric ? r->history.metric->name : NULL);
+    stop_phase("training", false);
+    enum run_end end = run_epochs(r, e);
+    if (end == RUN_STOPPED)
+        return job_stopped(j, e);
+    if (end == RUN_FAILED && e->id == ERR_DIVERGED) {
+        struct err was = *e;
+        return job_useless(j, was.what, "no epoch had ended", e);
+    }
+    if (end == RUN_FAILED)
+        return false;
+    progress_close(j->progress);
+    j->progress = NULL;
+    return true;
+}

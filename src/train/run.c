@@ -1,0 +1,234 @@
+/* run.c - see run.h: how a run begins and ends. */
+#include "train/run.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "measure/metric.h"
+
+/* --- metric and weights --- */
+
+/* auto: the task's default metric; the loss itself where it asks for other answers than those that
+ * this metric rates best. */
+static const struct metric_type *usual_metric(const struct run *r)
+{
+    const struct loss_options *o = &r->loss;
+    if (loss_is_plain(o))
+        return metric_default(r->config->task);
+    bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
+    log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
+             loss_names[o->kind], weighs ? " with class weights" : "",
+             o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0 ? " with label smoothing"
+                                                                     : "");
+    return &metric_loss;
+}
+
+/* Test rows without weight decide nothing: a warning. */
+static void check_test(const struct run *r)
+{
+    unsigned long long rows = r->list[PART_TEST].count;
+    if (rows && !score_weighs(&r->score, PART_TEST))
+        log_warning("the weight of each of the %llu test rows is 0: no metric has a value on them; "
+                    "let some weigh more, or choose other rows (data.test, data.split)", rows);
+}
+
+/* Validation rows without weight are an error: they would choose the weights. */
+static bool find_metric(struct run *r, struct err *e)
+{
+    const char *name = r->config->train.early.metric;
+    int task = r->config->task;
+    r->history.patience = r->config->train.early.patience;
+    r->history.min_delta = r->config->train.early.min_delta;
+    check_test(r);
+    if (r->list[PART_VALID].count == 0) {
+        if (json_path(json_root(r->config->doc), "train.early_stopping"))
+            log_note("there are no validation rows: `train.early_stopping` has no effect, and the "
+                     "last epoch's weights are kept");
+        return true;
+    }
+    bool standard = !name || strcmp(name, "auto") == 0;
+    r->history.metric = standard ? usual_metric(r) : metric_find(name, task);
+    if (r->history.metric)
+        return score_defined(&r->score, PART_VALID, r->history.metric, e);
+    char known[256];
+    metric_names(task, known, sizeof known);
+    err_set(e, ERR_CONFIG_WORD,
+            "train.early_stopping.metric: \"%s\" is not a metric of the task %s",
+            text_quote_z(name), task_names[task]);
+    return err_expected(e, "one of %s, auto", known);
+}
+
+/* The texts of the classes; labels_free. */
+static char **labels_of(const struct run *r)
+{
+    char **labels = mem_zero(r->classes, sizeof *labels);
+    for (uint32_t c = 0; c < r->classes && c < vocab_count(r->schema->labels); c++) {
+        size_t length;
+        const char *label = vocab_text(r->schema->labels, c, &length);
+        labels[c] = mem_string_n(label, length);
+    }
+    return labels;
+}
+
+static void labels_free(char **labels, uint32_t classes)
+{
+    for (uint32_t c = 0; c < classes; c++)
+        mem_free(labels[c]);
+    mem_free(labels);
+}
+
+static bool set_class_weights(struct run *r, struct err *e)
+{
+    r->loss = r->config->train.loss;
+    if (!loss_resolve(&r->loss, r->classes > 0, e))
+        return false;
+    if (!r->classes)
+        return true;
+    char **labels = labels_of(r);
+    double *counts = mem_zero(r->classes, sizeof *counts);
+    score_class_counts(&r->score, counts);
+    bool good = loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
+                                   r->classes, &r->class_weight, e);
+    for (uint32_t c = 0; good && r->class_weight && c < r->classes; c++)
+        if (counts[c] > 0 && r->class_weight[c] <= 0)
+            log_warning("train.loss.class_weights gives \"%s\" the weight 0: its rows are not "
+                        "learned from", text_quote_z(labels[c]));
+    mem_free(counts);
+    labels_free(labels, r->classes);
+    r->score.class_weight = r->class_weight;
+    return good;
+}
+
+/* --- open and close --- */
+
+static uint64_t rounds(uint64_t all, uint64_t each)
+{
+    return (all + each - 1) / each;
+}
+
+void run_size(struct run *r, int64_t batch_size)
+{
+    const struct train_options *o = &r->config->train;
+    uint64_t rows = r->list[PART_TRAIN].count, batch = (uint64_t)batch_size, micro;
+    batch = rows && rows < batch ? rows : batch;
+    micro = rounds(rows ? rows : 1, batch);
+    micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
+    r->batch = (uint32_t)batch;
+    r->micro = (uint32_t)micro;
+    r->steps = (int64_t)rounds(rows, batch * micro);
+}
+
+bool run_open(struct run *r, struct err *e)
+{
+    run_size(r, r->config->train.batch_size);
+    r->features = schema_features(r->schema);
+    r->classes = r->config->task == TASK_REGRESSION ? 0 : r->features->outputs;
+    r->score = (struct score_job){.rows = r->rows,
+                                  .target = r->target,
+                                  .schema = r->schema,
+                                  .features = r->features,
+                                  .loss = &r->loss};
+    memcpy(r->score.list, r->list, sizeof r->list);
+    return set_class_weights(r, e) && find_metric(r, e);
+}
+
+void run_close(struct run *r)
+{
+    step_close(r->stepper);
+    network_free(r->network);
+    run_state_free(&r->best.state);
+    history_release(&r->history);
+    mem_free(r->pace.table);
+    mem_free(r->class_weight);
+    mem_free(r->broke);
+    features_free(r->features);
+    *r = (struct run){0};
+}
+
+bool run_answer(const struct run *r, const struct row_list *rows, real *logits, struct err *e)
+{
+    return score_answer(&r->score, rows, logits, e);
+}
+
+/* --- the first state --- */
+
+/* The range of fp16 is too small for gradients: they are scaled. */
+static bool scales(const struct run *r)
+{
+    return strcmp(r->plan.precision, "fp16") == 0;
+}
+
+/* The moments of a new network are 0. */
+bool run_begin(struct run *r, struct err *e)
+{
+    const struct model *m = network_model(r->network);
+    const struct step first = {.seed = r->seed, .scale = scales(r) ? SCALE_FIRST : 0};
+    struct network_state own = {0}, s = {0};
+    if (!network_view(r->network, &s)) {
+        own.params = mem_alloc(m->params, sizeof *own.params);
+        own.buffers = m->buffers ? mem_alloc(m->buffers, sizeof *own.buffers) : NULL;
+        s = own;
+    }
+    model_init(m, r->seed, 0, s.params, s.buffers);
+    own.now = first;
+    network_set(r->network, &own);
+    run_state_free(&own);
+    return network_fit_layers(r->network, e);
+}
+
+/* The checkpoint is of this network: sizes, moments, counters. */
+static bool suits(const struct run *r, const struct checkpoint *c)
+{
+    const struct model *m = network_model(r->network);
+    unsigned states = optim_states(&r->config->train.optimizer);
+    int64_t in_epoch = c->now.tried - c->epochs * r->steps;
+    return c->param_count == m->params && c->buffer_count == m->buffers &&
+           (c->m1 ? states > 0 : c->now.applied == 0 || states == 0) &&
+           (c->m2 != NULL) == (c->m1 && states > 1) && c->now.seed == r->seed && in_epoch >= 0 &&
+           in_epoch <= r->steps && c->epochs <= r->config->train.epochs;
+}
+
+/* The best weights of a checkpoint of a later step. */
+static void resume_best(struct run *r, struct checkpoint *c)
+{
+    r->best.state.params = c->best_params;
+    r->best.state.buffers = c->best_buffers;
+    c->best_params = c->best_buffers = NULL;
+    r->best.epochs = r->history.best_epoch;
+    r->best.mark = c->best_journal;
+    r->best.state.now = (struct step){
+        .seed = c->now.seed, .tried = r->best.epochs * r->steps, .scale = c->now.scale};
+    if (!network_keeps_best(r->network))
+        return;
+    network_set_best(r->network, &r->best.state);
+    r->there.is = true;
+    r->there.now = r->best.state.now;
+    r->there.epochs = r->best.epochs;
+    r->there.mark = r->best.mark;
+}
+
+bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e)
+{
+    if (!suits(r, c))
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint is not of this network");
+    struct network_state s = {
+        .params = c->params, .buffers = c->buffers, .m1 = c->m1, .m2 = c->m2, .now = c->now};
+    if (!scales(r))
+        s.now.scale = 0;
+    else if (s.now.scale <= 0)
+        s.now.scale = SCALE_FIRST; /* begun in another precision */
+    network_set(r->network, &s);
+    history_replay(&r->history, c->rows, c->epochs);
+    if (r->history.metric && r->history.best_epoch && !c->best_params)
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0, "the checkpoint lacks the best weights");
+    if (c->best_params && !r->history.best_epoch)
+        return err_at(e, ERR_MODEL_TENSOR, path, 0, 0,
+                      "the checkpoint has best weights, and no epoch is the best");
+    if (c->best_params)
+        resume_best(r, c);
+    if (c->seconds > r->used) /* else the time since then was spent as well */
+        r->used = c->seconds;
+    return true;
+}

@@ -1,0 +1,183 @@
+/* run.h - one network in training, as a value: its recipe, its rows, its seed; network, optimiser,
+ * history, best weights. A run knows no command line, no output file and no lock: those belong to
+ * its owner (job.h). Many runs can train on the same encoded rows, one after another or side by
+ * side in threads. Each needs a machine of its own, and side by side threads_alone (base/thread.h).
+ *
+ *     struct run r = {.config = config, .seed = 1, .schema = schema, .rows = view->rows,
+ *                     .target = target, .list = {train, valid, test}, .machine = machine};
+ *     good = run_open(&r, &e) && run_plan(&r, NULL) == NULL && run_network(&r, &e) &&
+ *            run_begin(&r, &e) && run_epochs(&r, &e) == RUN_ENDED &&
+ *            run_use_best(&r, &last, &e) && run_answer(&r, &valid, logits, &e);
+ *     run_look_end(&r, &last);
+ *     run_close(&r);
+ *
+ * A signal ends every run of the process (base/stop.h). */
+#ifndef DNN_TRAIN_RUN_H
+#define DNN_TRAIN_RUN_H
+
+#include "config/config.h"
+#include "train/checkpoint.h"
+#include "train/history.h"
+#include "train/score.h"
+
+struct run;
+
+/* An epoch that has ended. */
+struct run_epoch {
+    const struct step *now;
+    double loss, metric;         /* metric NaN: it has no value */
+    const struct metrics *valid; /* all metrics, if the owner wants them; else none */
+    bool best;
+    double rows_per_s, seconds;
+};
+/* Calls to the owner of a run; each may be NULL. */
+struct run_watch {
+    void *owner;
+    bool all_metrics; /* every metric of the validation rows after each epoch */
+    /* After some 0.05 s of steps; `done` steps of the epoch. */
+    void (*steps)(void *owner, const struct run *r, const struct step *now, int64_t done);
+    /* Between two steps: the state is whole, a checkpoint may be written. False: e says why the
+     * run ends. */
+    bool (*pause)(void *owner, struct run *r, const struct step *now, struct err *e);
+    /* After an epoch, before its weights are kept as the best. False: e says why the run ends. */
+    bool (*epoch)(void *owner, struct run *r, const struct run_epoch *p, struct err *e);
+};
+
+/* The weights and buffers of the best epoch on the host. params NULL: none. From a GPU, which may
+ * fail, with moments: a checkpoint of them resumes to the same bytes. */
+struct run_best {
+    struct network_state state;
+    int64_t epochs;
+    uint64_t mark; /* run.mark at its end */
+};
+/* The pace of the epochs in this process. */
+struct run_pace {
+    struct hyper *table; /* [steps] of an epoch */
+    uint32_t stretch;    /* steps between two looks at signals and clock */
+    int64_t epochs;
+    double seconds; /* of those epochs */
+    int64_t steps;  /* of this epoch */
+    double began, step_seconds; /* of this epoch; the part of it spent in steps */
+    double scale;   /* of gradients in fp16, as logged last */
+};
+
+struct run {
+    /* Set by the owner before run_open; borrowed until run_close. */
+    const struct config *config; /* train, model, task */
+    uint64_t seed;
+    const struct schema *schema; /* fitted */
+    struct rows rows;            /* encoded */
+    const double *target;        /* regression: raw, of each row; else NULL */
+    struct row_list list[PARTS]; /* rows to train on, to validate on, to test on */
+    struct machine *machine;     /* before run_plan; nothing of another run on it */
+    int64_t micro_most; /* most rows of a micro-batch on a GPU (GPU_BATCH_SIZE); 0: no limit */
+    struct run_watch watch;
+    double began; /* clock_now() of the start */
+    double used;  /* seconds of earlier runs of the same training: for the time limit */
+    uint64_t mark; /* the owner's: kept with the best epoch */
+
+    struct features *features;
+    uint32_t classes; /* 0: regression */
+    struct loss_options loss; /* resolved */
+    float *class_weight;
+
+    /* Rows of a micro-batch and micro-batches of a step by the config, but not more than there are
+     * training rows. */
+    uint32_t batch, micro;
+    int64_t steps; /* of an epoch */
+    struct plan plan;
+    struct network *network;
+    struct stepper *stepper;
+    struct source source; /* training rows */
+    struct score_job score;
+    struct history history;
+    struct run_pace pace;
+
+    struct run_best best;
+    /* A GPU keeps the best weights itself (network_keep_best). They are brought to `best` now and
+     * then, for a card that breaks. */
+    struct {
+        bool is;
+        struct step now;
+        int64_t epochs;
+        uint64_t mark;
+        double brought; /* clock_now() of the last time */
+    } there;
+    const char *stopped; /* why the epochs ended: "epochs", "patience", "time_limit", "diverged" */
+    char *broke;         /* "diverged": the reason, owned; else NULL */
+};
+
+/* Features, batch, loss, class weights, metric. False: E13 or E14. run_close in either case. */
+bool run_open(struct run *r, struct err *e);
+void run_close(struct run *r);
+
+/* --- the network --- */
+
+/* Sets batch, micro and steps for batches of so many rows (train.batch_size). */
+void run_size(struct run *r, int64_t batch_size);
+/* Makes the plan, as `wanted` by a checkpoint where this machine and build can; NULL: by the
+ * config. Returns the name of the first field that differs from `wanted`; NULL: none. */
+const char *run_plan(struct run *r, const struct plan *wanted);
+struct network_options run_network_options(const struct run *r);
+/* Makes the network of the plan and gives it the training rows. A GPU without room gets
+ * micro-batches of half as many rows, then streamed rows; the plan changes. False: GPU_MEMORY, and
+ * the owner may try again with another machine. */
+bool run_network(struct run *r, struct err *e);
+/* A network whose products are all small computes in fp32: the plan says so from here on. */
+void run_keep_fp32(struct run *r);
+/* True: run_network would make it whole for batches of so many rows, not halved and on this
+ * machine. room: bytes of the machine for it, 0: not known; opened: the machine's plan before the
+ * network was made. The machine's plan is another one after it. */
+bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened, uint64_t room);
+
+/* --- training --- */
+
+bool run_begin(struct run *r, struct err *e); /* first weights, from the seed */
+/* Goes on from a checkpoint; takes its best weights from it. path: for messages. */
+bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e);
+/* RUN_ENDED: r->stopped says why; a run that broke goes back to its best epoch and ends
+ * ("diverged"). RUN_STOPPED: a signal asked to end; the state is that of the last whole step,
+ * unless r->broke. RUN_FAILED: e says why; DIVERGED: it broke and no epoch had ended. */
+enum run_end { RUN_ENDED, RUN_STOPPED, RUN_FAILED };
+enum run_end run_epochs(struct run *r, struct err *e);
+
+double run_seconds(const struct run *r);                 /* used so far, with earlier runs */
+double run_rate(const struct run *r, int64_t step);      /* learning rate of a step, from 0 */
+double run_rows_per_second(const struct run *r);         /* of this epoch */
+double run_seconds_left(const struct run *r, double fraction); /* fraction of this epoch; -1: ? */
+double run_epoch_loss(const struct step *now);           /* mean so far; NaN: no weight */
+
+/* --- the state --- */
+
+/* The network's state, all of it or weights and buffers alone, until the next step: in place where
+ * the machine's memory is the host's, else a copy. run_look_end in either case. False: the machine
+ * has failed. */
+bool run_look(struct run *r, bool all, struct network_state *s, struct err *e);
+void run_look_end(const struct run *r, struct network_state *s);
+void run_state_free(struct network_state *s);
+/* All weights and buffers are finite; else DIVERGED. */
+bool run_finite(const struct run *r, const struct network_state *s, struct err *e);
+/* False: the machine has failed, and values fetched from it mean nothing. */
+bool run_answered(const struct run *r, struct err *e);
+/* The best weights of the machine if they are newer than r->best, as a copy (run_state_free); else
+ * nothing. */
+bool run_newer_best(struct run *r, struct network_state *s, struct err *e);
+/* Puts the best weights in place of the last ones. *last keeps those for run_use_last; run_look_end
+ * in either case. Nothing changes where the last weights serve. */
+bool run_use_best(struct run *r, struct network_state *last, struct err *e);
+void run_use_last(struct run *r, const struct network_state *last);
+/* Logits [count][outputs] of listed rows, in their order, by the present weights. False without an
+ * error: a signal asked to stop. */
+bool run_answer(const struct run *r, const struct row_list *rows, real *logits, struct err *e);
+
+/* --- between the files of a run --- */
+
+/* It broke at step number `step`; what: "the loss is not finite". Fills e (DIVERGED). False. */
+bool run_diverged(const struct run *r, int64_t step, const char *what, struct err *e);
+/* Checks weights and buffers: begins, and after other waits gives the result; else DIVERGED. */
+void run_sound_begin(struct run *r);
+bool run_sound(struct run *r, const struct step *now, struct err *e);
+/* Keeps the state of the best epoch so far. False: the machine has failed, r->best is as it was. */
+bool run_remember(struct run *r, const struct step *now, struct err *e);
+
+#endif
