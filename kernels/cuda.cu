@@ -23,7 +23,7 @@ static void cuda_expect(struct machine *machine, double seconds)
 {
     struct card *m = card_of(machine);
     m->patience = seconds < m->longest ? seconds : m->longest;
-    cuda_watch_limit(m->patience);
+    cuda_watch_limit(m->runtime->watch, m->patience);
 }
 
 static void cuda_close(struct machine *machine);
@@ -40,8 +40,9 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 {
     struct card *m = (struct card *)mem_zero(1, sizeof *m);
     m->head.type = &machine_cuda; /* it may fail before it is open */
-    cuda_watch_begin(patience());
-    if (!cuda_device_open(&m->device, o->device, &m->stream, e)) {
+    m->runtime = cuda_runtime_open(patience());
+    if (!cuda_device_open(m->runtime, &m->device, o->device, &m->stream, e)) {
+        cuda_runtime_close(m->runtime);
         mem_free(m);
         return NULL;
     }
@@ -72,12 +73,12 @@ static void cuda_close(struct machine *machine)
     if (!cuda_gone(m)) {
         for (uint32_t i = 0; m->marks && i < MACHINE_MARKS; i++)
             if (m->marks[i])
-                call_EventDestroy(m->marks[i]);
+                call_EventDestroy(m->runtime, m->marks[i]);
         if (m->issued)
-            call_EventDestroy(m->issued);
-        call_StreamDestroy(m->stream);
+            call_EventDestroy(m->runtime, m->issued);
+        call_StreamDestroy(m->runtime, m->stream);
     }
-    cuda_device_end();
+    cuda_runtime_close(m->runtime);
     mem_free(m->marks);
     mem_free(m);
 }
@@ -91,7 +92,7 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     snprintf(to->precision, sizeof to->precision, "%s", cuda_precision_name(m));
     snprintf(to->precision_why, sizeof to->precision_why, "%s", m->precision_why);
     int runtime = 0;
-    if (!cuda_gone(m) && call_RuntimeGetVersion(&runtime) == cudaSuccess)
+    if (!cuda_gone(m) && call_RuntimeGetVersion(m->runtime, &runtime) == cudaSuccess)
         snprintf(to->runtime, sizeof to->runtime, "CUDA %d.%d", runtime / 1000,
                  runtime % 1000 / 10);
     to->index = (uint32_t)m->device.index;
@@ -100,7 +101,7 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     to->allocated = m->allocated;
     to->peak = m->peak;
     memcpy(to->peak_of, m->peak_of, sizeof to->peak_of);
-    to->free = cuda_gone(m) ? 0 : cuda_device_free();
+    to->free = cuda_gone(m) ? 0 : cuda_device_free(m->runtime);
 }
 
 static void cuda_plan(const struct machine *machine, uint32_t, uint32_t, struct plan *plan)
@@ -155,7 +156,7 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
     double waited = 0, before = clock_now(), most = seconds / 8 < 1 ? seconds / 8 : 1;
     struct err e = {};
     for (unsigned turn = 0;; turn += turn < 512) {
-        cudaError_t code = call_EventQuery(event);
+        cudaError_t code = call_EventQuery(m->runtime, event);
         if (code == cudaSuccess)
             return true;
         if (code != cudaErrorNotReady)
@@ -168,7 +169,7 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
         nap(turn);
     }
     say_late(m, e.id == ERR_NONE ? seconds : waited, &e);
-    cuda_end_calls(cudaErrorUnknown);
+    cuda_end_calls(m->runtime, cudaErrorUnknown);
     cuda_fail(m, &e);
     return false;
 }
@@ -196,8 +197,8 @@ static cudaError_t ask_for(const struct card *m, const struct launch *how)
     if (how->bytes == 0 || how->bytes + BESIDE_DYNAMIC <= UNASKED)
         return cudaSuccess;
     most = most < how->bytes ? how->bytes : most;
-    return call_FuncSetAttribute(how->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)most);
+    return call_FuncSetAttribute(m->runtime, how->kernel,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
 }
 
 void device_launch(struct machine *machine, const struct launch *how, void **arguments)
@@ -227,7 +228,7 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
         m->last = {m->op, how->name, NULL, 1};
     cudaError_t code = ask_for(m, how);
     if (code == cudaSuccess)
-        code = call_LaunchKernelExC(&config, how->kernel, arguments);
+        code = call_LaunchKernelExC(m->runtime, &config, how->kernel, arguments);
     if (m->capturing) /* what it lacks, a capture need not tell */
         m->capture_failed = m->capture_failed != cudaSuccess ? m->capture_failed : code;
     else if (cuda_good(m, code, "cudaLaunchKernelExC") && m->one_by_one)

@@ -17,30 +17,48 @@ extern "C" {
 #include "base/text.h"
 }
 
-/* --- calls: cuda_fault.cu --- */
+/* --- calls of the runtime: cuda_fault.cu --- */
 
-/* call_NAME is cudaNAME: with a test hook that counts and fails it. After an error that stays
- * (and after cuda_end_calls) no call is made any more: each gives that error back. */
-#define CALL(name, parameters, arguments) cudaError_t call_##name parameters;
+/* The CUDA runtime as one machine uses it. After an error that stays, and after cuda_end_calls, its
+ * machine makes no call any more: each gives that error. Other machines go on. */
+struct cuda_watch;
+struct cuda_runtime {
+    int ended;                /* the error that stays; the watch thread writes it too */
+    int device;               /* the current one of its calls; -1: none yet */
+    int refusal;              /* why cuda_guest_enter said no */
+    struct cuda_watch *watch; /* cuda_watch.cu */
+};
+struct cuda_runtime *cuda_runtime_open(double seconds); /* most time that a call may take */
+void cuda_runtime_close(struct cuda_runtime *r);
+/* From now on the calls of r are for this device, from whichever thread. */
+cudaError_t cuda_runtime_select(struct cuda_runtime *r, int device);
+
+/* call_NAME is cudaNAME, with a test hook that counts and fails it. */
+#define CUDA_AFTER(...) , __VA_ARGS__
+#define CALL(name, parameters, arguments)                                                          \
+    cudaError_t call_##name(struct cuda_runtime *r CUDA_AFTER parameters);
+#define CALL_PLAIN(name) cudaError_t call_##name(struct cuda_runtime *r);
 #include "cudart.def"
 #undef CALL
-/* Nothing answers any more: no call from here on, in this process. */
-void cuda_end_calls(cudaError_t code);
-bool cuda_ended(void);
+void cuda_end_calls(struct cuda_runtime *r, cudaError_t code);
+bool cuda_ended(const struct cuda_runtime *r);
 
-/* A call of a guest library: counted, failed and watched as those are. False: it is not to be made,
- * and its status is cuda_guest_refusal. */
-bool cuda_guest_enter(const char *call);
-int cuda_guest_leave(int status);
-int cuda_guest_refusal(void);
+/* A call of a guest library: counted, failed and watched like those. False: do not make it; its
+ * status is r->refusal. */
+bool cuda_guest_enter(struct cuda_runtime *r, const char *call);
+int cuda_guest_leave(struct cuda_runtime *r, int status);
 
-/* A call that does not come back within so many seconds is told to whoever waits for it to
- * (machine_on_stuck), and its thread, should it come back, goes nowhere: cuda_watch.cu. */
-void cuda_watch_begin(double seconds);
-void cuda_watch_limit(double seconds);
-void cuda_watch_enter(const char *call);
-void cuda_watch_leave(void);
-/* What to do about a card that does not answer. */
+/* --- calls that do not return: cuda_watch.cu --- */
+
+/* A call that takes longer than the limit ends the calls of its runtime and is reported to
+ * machine_on_stuck; its thread never returns from it. */
+struct cuda_watch *cuda_watch_open(struct cuda_runtime *runtime, double seconds);
+/* False: a call hangs in it, so that it has to stay. */
+bool cuda_watch_close(struct cuda_watch *w);
+void cuda_watch_limit(struct cuda_watch *w, double seconds);
+void cuda_watch_enter(struct cuda_watch *w, const char *call);
+void cuda_watch_leave(struct cuda_watch *w);
+/* Adds the help for a card that does not answer. */
 void cuda_late_help(struct err *e);
 
 struct card;
@@ -51,12 +69,13 @@ bool cuda_good(struct card *m, cudaError_t code, const char *call);
 void cuda_fail(struct card *m, const struct err *e);
 /* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" where nothing was. */
 const char *cuda_last(const struct card *m, char *text, size_t room);
-#define CUDA(m, name, arguments) cuda_good(m, call_##name arguments, "cuda" #name)
+#define CUDA(m, name, arguments)                                                                   \
+    cuda_good(m, call_##name((m)->runtime CUDA_AFTER arguments), "cuda" #name)
 /* What to do about an error of the card itself. */
 const char *cuda_advice(cudaError_t code);
 /* An error that is no fault of the machine's work: no device, a driver too old, a full or busy
  * card. Fills e with what to do; false: cuda_refused.cu. */
-bool cuda_refused(cudaError_t code, const char *call, struct err *e);
+bool cuda_refused(struct cuda_runtime *r, cudaError_t code, const char *call, struct err *e);
 
 /* --- devices: cuda_device.cu --- */
 
@@ -69,16 +88,18 @@ struct cuda_device {
     uint64_t total;        /* bytes */
 };
 /* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and begins with it. */
-bool cuda_device_open(struct cuda_device *d, const char *wish, cudaStream_t *stream, struct err *e);
+bool cuda_device_open(struct cuda_runtime *r, struct cuda_device *d, const char *wish,
+                      cudaStream_t *stream, struct err *e);
 /* Makes that one the current one, with its first stream, and asks for the first kernel: a runtime
  * loads code when it is wanted, so that a card this build has none for would else be found out in
  * the middle of the work. d->count is known. */
-bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e);
-void cuda_device_end(void); /* of a machine that began with one */
-bool cuda_device_uuid(int index, char *text, size_t room); /* "GPU-.." */
+bool cuda_device_begin(struct cuda_runtime *r, struct cuda_device *d, int index,
+                       cudaStream_t *stream, struct err *e);
+bool cuda_device_uuid(struct cuda_runtime *r, int index, char *text, size_t room); /* "GPU-.." */
 /* The freest that is to be had: cuda_freest.cu. */
-bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e);
-uint64_t cuda_device_free(void); /* bytes of the current one; 0: not known */
+bool cuda_device_auto(struct cuda_runtime *r, struct cuda_device *d, cudaStream_t *stream,
+                      struct err *e);
+uint64_t cuda_device_free(struct cuda_runtime *r); /* bytes of the current one; 0: not known */
 
 /* --- the machine --- */
 
@@ -116,6 +137,7 @@ struct given { const char *op, *kernel, *until; uint32_t count; };
 struct cuda_routine; /* cuda_graph.cu */
 struct card {
     struct machine head;
+    struct cuda_runtime *runtime;
     struct cuda_device device;
     struct products products;
     bool wgmma;            /* large ones of 16 bits are those of warpgroups */
@@ -155,12 +177,12 @@ static inline const struct card *card_of(const struct machine *m)
 /* It has failed: it is given nothing more. */
 static inline bool cuda_lost(const struct card *m)
 {
-    return m->head.failure.id != ERR_NONE || cuda_ended();
+    return m->head.failure.id != ERR_NONE || cuda_ended(m->runtime);
 }
 /* It has failed, not for want of room alone: what it owns is left to the end of the process. */
 static inline bool cuda_gone(const struct card *m)
 {
-    return cuda_ended() ||
+    return cuda_ended(m->runtime) ||
            (m->head.failure.id != ERR_NONE && m->head.failure.id != ERR_GPU_MEMORY);
 }
 

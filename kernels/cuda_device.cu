@@ -16,22 +16,22 @@ static void uuid_text(const cudaDeviceProp *p, char *to, size_t room)
                       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
 }
 
-bool cuda_device_uuid(int index, char *text, size_t room)
+bool cuda_device_uuid(struct cuda_runtime *r, int index, char *text, size_t room)
 {
     cudaDeviceProp p;
-    bool good = call_GetDeviceProperties(&p, index) == cudaSuccess;
+    bool good = call_GetDeviceProperties(r, &p, index) == cudaSuccess;
     if (good)
         uuid_text(&p, text, room);
     return good;
 }
 
 /* The devices, for a message: 0 (NAME, UUID), .. */
-static void list_devices(int count, struct text *to)
+static void list_devices(struct cuda_runtime *r, int count, struct text *to)
 {
     for (int i = 0; i < count; i++) {
         cudaDeviceProp p;
         char uuid[48];
-        if (call_GetDeviceProperties(&p, i) != cudaSuccess)
+        if (call_GetDeviceProperties(r, &p, i) != cudaSuccess)
             continue;
         uuid_text(&p, uuid, sizeof uuid);
         text_printf(to, "%s%d (%s, %s)", to->length ? ", " : "", i, text_quote_z(p.name), uuid);
@@ -40,12 +40,12 @@ static void list_devices(int count, struct text *to)
 
 /* A UUID may be cut, as CUDA_VISIBLE_DEVICES takes it. A slice of a card is asked for by its own,
  * MIG-..; what the driver gives it as is GPU-.. or MIG-.. with the same digits. */
-static int find_uuid(int count, const char *wish)
+static int find_uuid(struct cuda_runtime *r, int count, const char *wish)
 {
     const char *digits = strchr(wish, '-') + 1;
     for (int i = 0; i < count; i++) {
         char uuid[48];
-        if (!cuda_device_uuid(i, uuid, sizeof uuid))
+        if (!cuda_device_uuid(r, i, uuid, sizeof uuid))
             continue;
         if (*digits && strncasecmp(uuid + 4, digits, strlen(digits)) == 0)
             return i;
@@ -53,11 +53,12 @@ static int find_uuid(int count, const char *wish)
     return -1;
 }
 
-static bool wanted(const char *wish, int count, int *index, struct err *e)
+static bool wanted(struct cuda_runtime *r, const char *wish, int count, int *index,
+                   struct err *e)
 {
     int64_t number;
     if (strncmp(wish, "GPU-", 4) == 0 || strncmp(wish, "MIG-", 4) == 0)
-        *index = find_uuid(count, wish);
+        *index = find_uuid(r, count, wish);
     else if (text_to_int(strncmp(wish, "cuda:", 5) == 0 ? wish + 5 : wish, &number) && number >= 0)
         *index = number < count ? (int)number : -1;
     else
@@ -65,34 +66,35 @@ static bool wanted(const char *wish, int count, int *index, struct err *e)
     if (*index >= 0)
         return true;
     struct text list = {};
-    list_devices(count, &list);
+    list_devices(r, count, &list);
     err_set(e, ERR_NO_GPU, "there is no device \"%s\"", text_quote_z(wish));
     err_expected(e, "one of %s", list.length ? list.data : "none");
     text_free(&list);
     return err_cause(e, REFUSAL_DEVICE);
 }
 
-static bool attribute(int *value, enum cudaDeviceAttr which, int device, struct err *e)
+static bool attribute(struct cuda_runtime *r, int *value, enum cudaDeviceAttr which, int device,
+                      struct err *e)
 {
-    cudaError_t code = call_DeviceGetAttribute(value, which, device);
-    return code == cudaSuccess || cuda_refused(code, "cudaDeviceGetAttribute", e);
+    cudaError_t code = call_DeviceGetAttribute(r, value, which, device);
+    return code == cudaSuccess || cuda_refused(r, code, "cudaDeviceGetAttribute", e);
 }
 
 /* What it is, as far as that is known without a context. */
-static bool describe(struct cuda_device *d, struct err *e)
+static bool describe(struct cuda_runtime *r, struct cuda_device *d, struct err *e)
 {
     cudaDeviceProp p;
-    cudaError_t code = call_GetDeviceProperties(&p, d->index);
+    cudaError_t code = call_GetDeviceProperties(r, &p, d->index);
     if (code != cudaSuccess)
-        return cuda_refused(code, "cudaGetDeviceProperties", e);
+        return cuda_refused(r, code, "cudaGetDeviceProperties", e);
     snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, p.name);
     uuid_text(&p, d->uuid, sizeof d->uuid);
     d->total = p.totalGlobalMem;
     int sms, major, minor, block_bytes, driver = 0;
-    if (!attribute(&sms, cudaDevAttrMultiProcessorCount, d->index, e) ||
-        !attribute(&major, cudaDevAttrComputeCapabilityMajor, d->index, e) ||
-        !attribute(&minor, cudaDevAttrComputeCapabilityMinor, d->index, e) ||
-        !attribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->index, e))
+    if (!attribute(r, &sms, cudaDevAttrMultiProcessorCount, d->index, e) ||
+        !attribute(r, &major, cudaDevAttrComputeCapabilityMajor, d->index, e) ||
+        !attribute(r, &minor, cudaDevAttrComputeCapabilityMinor, d->index, e) ||
+        !attribute(r, &block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d->index, e))
         return false;
     d->sms = (unsigned)sms;
     d->block_bytes = (size_t)block_bytes;
@@ -102,61 +104,53 @@ static bool describe(struct cuda_device *d, struct err *e)
         snprintf(d->core, sizeof d->core, "emulated");
     else
         snprintf(d->core, sizeof d->core, "sm_%d%d", major, minor);
-    if (call_DriverGetVersion(&driver) == cudaSuccess)
+    if (call_DriverGetVersion(r, &driver) == cudaSuccess)
         snprintf(d->driver, sizeof d->driver, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
     return true;
 }
 
-static unsigned living; /* machines of this process */
-
-void cuda_device_end(void)
-{
-    living--;
-}
-
-bool cuda_device_begin(struct cuda_device *d, int index, cudaStream_t *stream, struct err *e)
+bool cuda_device_begin(struct cuda_runtime *r, struct cuda_device *d, int index,
+                       cudaStream_t *stream, struct err *e)
 {
     d->index = index;
-    if (!describe(d, e))
+    if (!describe(r, d, e))
         return false;
-    cudaError_t code = call_SetDevice(index);
+    cudaError_t code = cuda_runtime_select(r, index);
     if (code != cudaSuccess)
-        return cuda_refused(code, "cudaSetDevice", e);
+        return cuda_refused(r, code, "cudaSetDevice", e);
     const char *call = "cudaStreamCreateWithFlags";
-    code = call_StreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    code = call_StreamCreateWithFlags(r, stream, cudaStreamNonBlocking);
     bool streams = code == cudaSuccess;
     if (streams) {
         call = "cudaFuncSetAttribute";
-        code = call_FuncSetAttribute(kernels_any(), cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutDefault); /* what it has anyhow */
+        code = call_FuncSetAttribute(r, kernels_any(),
+                                     cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutDefault); /* the default */
     }
-    if (code == cudaSuccess) {
-        living++;
+    if (code == cudaSuccess)
         return true;
-    }
-    cuda_refused(code, call, e);
-    if (streams && !cuda_ended())
-        call_StreamDestroy(*stream);
-    if (!cuda_ended() && !living) /* it would take the memory of one that lives there */
-        call_DeviceReset(); /* another card may serve: no context stays on this one */
+    cuda_refused(r, code, call, e);
+    if (streams && !cuda_ended(r))
+        call_StreamDestroy(r, *stream);
     return false;
 }
 
-bool cuda_device_open(struct cuda_device *d, const char *wish, cudaStream_t *stream, struct err *e)
+bool cuda_device_open(struct cuda_runtime *r, struct cuda_device *d, const char *wish,
+                      cudaStream_t *stream, struct err *e)
 {
     int index;
     *d = cuda_device{};
-    cudaError_t code = call_GetDeviceCount(&d->count);
+    cudaError_t code = call_GetDeviceCount(r, &d->count);
     if (code != cudaSuccess || d->count < 1)
-        return cuda_refused(code != cudaSuccess ? code : cudaErrorNoDevice, "cudaGetDeviceCount",
+        return cuda_refused(r, code != cudaSuccess ? code : cudaErrorNoDevice, "cudaGetDeviceCount",
                             e);
     if (!wish || strcmp(wish, "auto") == 0)
-        return cuda_device_auto(d, stream, e);
-    return wanted(wish, d->count, &index, e) && cuda_device_begin(d, index, stream, e);
+        return cuda_device_auto(r, d, stream, e);
+    return wanted(r, wish, d->count, &index, e) && cuda_device_begin(r, d, index, stream, e);
 }
 
-uint64_t cuda_device_free(void)
+uint64_t cuda_device_free(struct cuda_runtime *r)
 {
     size_t left = 0, total = 0;
-    return call_MemGetInfo(&left, &total) == cudaSuccess ? left : 0;
+    return call_MemGetInfo(r, &left, &total) == cudaSuccess ? left : 0;
 }

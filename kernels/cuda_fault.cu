@@ -1,25 +1,38 @@
-/* cuda_fault.cu - every call of the CUDA runtime, in one place: a test hook counts and fails it;
- * never made again after an error that stays; and the end of a machine that met one. */
+/* cuda_fault.cu - all calls of the CUDA runtime pass here: a test hook counts and fails them, and
+ * after an error that stays none is made any more. Then the failure of a machine. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda.cuh"
 
-static int ended; /* the error; by who looks on as well (cuda_watch.cu), a thread of its own */
-
-static cudaError_t ended_with(void)
+struct cuda_runtime *cuda_runtime_open(double seconds)
 {
-    return (cudaError_t)__atomic_load_n(&ended, __ATOMIC_ACQUIRE);
+    struct cuda_runtime *r = (struct cuda_runtime *)mem_zero(1, sizeof *r);
+    r->device = -1;
+    r->watch = cuda_watch_open(r, seconds);
+    return r;
 }
-void cuda_end_calls(cudaError_t code)
+
+/* A thread that hangs in a call may come back to it at any time: then it is not freed. */
+void cuda_runtime_close(struct cuda_runtime *r)
+{
+    if (cuda_watch_close(r->watch))
+        mem_free(r);
+}
+
+static cudaError_t ended_with(const struct cuda_runtime *r)
+{
+    return (cudaError_t)__atomic_load_n(&r->ended, __ATOMIC_ACQUIRE);
+}
+void cuda_end_calls(struct cuda_runtime *r, cudaError_t code)
 {
     int none = cudaSuccess;
-    __atomic_compare_exchange_n(&ended, &none, (int)code, false, __ATOMIC_ACQ_REL,
+    __atomic_compare_exchange_n(&r->ended, &none, (int)code, false, __ATOMIC_ACQ_REL,
                                 __ATOMIC_RELAXED);
 }
-bool cuda_ended(void)
+bool cuda_ended(const struct cuda_runtime *r)
 {
-    return ended_with() != cudaSuccess;
+    return ended_with(r) != cudaSuccess;
 }
 
 /* Those after which the device and its context can still be used. All others stay: from an illegal
@@ -40,52 +53,68 @@ static bool passes(cudaError_t code)
     }
 }
 
-/* cudaSuccess: the call may be made. `whole`: as others know it. */
-static cudaError_t enter(const char *name, const char *whole)
+/* The runtime keeps the current device by thread; so does this. */
+static thread_local int current = -1;
+
+/* cudaSuccess: make the call. whole: its name with its prefix. */
+static cudaError_t enter(struct cuda_runtime *r, const char *name, const char *whole)
 {
-    if (cuda_ended())
-        return ended_with();
-    bool poll = strcmp(name, "EventQuery") == 0; /* of a card, as often as the clock has it */
+    if (cuda_ended(r))
+        return ended_with(r);
+    bool poll = strcmp(name, "EventQuery") == 0; /* how many there are is chance */
     cudaError_t code = (cudaError_t)(poll ? fault_hit_poll : fault_hit_call)(FAULT_CUDA, name);
+    if (code != cudaSuccess)
+        return code;
+    cuda_watch_enter(r->watch, whole);
+    if (r->device < 0 || r->device == current)
+        return cudaSuccess;
+    code = cudaSetDevice(r->device);
     if (code == cudaSuccess)
-        cuda_watch_enter(whole);
+        current = r->device;
+    else
+        cuda_watch_leave(r->watch);
     return code;
 }
-static cudaError_t leave(cudaError_t code)
+static cudaError_t leave(struct cuda_runtime *r, cudaError_t code)
 {
     if (!passes(code))
-        cuda_end_calls(code);
+        cuda_end_calls(r, code);
     return code;
 }
 
-#define CALL(name, parameters, arguments) \
-    cudaError_t call_##name parameters \
+#define WRAPPER(name, arguments) \
     { \
-        cudaError_t code = enter(#name, "cuda" #name); \
+        cudaError_t code = enter(r, #name, "cuda" #name); \
         if (code == cudaSuccess) { \
             code = cuda##name arguments; \
-            cuda_watch_leave(); \
+            cuda_watch_leave(r->watch); \
         } \
-        return leave(code); \
+        return leave(r, code); \
     }
+#define CALL(name, parameters, arguments) \
+    cudaError_t call_##name(struct cuda_runtime *r CUDA_AFTER parameters) WRAPPER(name, arguments)
+#define CALL_PLAIN(name) cudaError_t call_##name(struct cuda_runtime *r) WRAPPER(name, ())
 #include "cudart.def"
 #undef CALL
 
-static int refusal;
+cudaError_t cuda_runtime_select(struct cuda_runtime *r, int device)
+{
+    r->device = -1;
+    cudaError_t code = call_SetDevice(r, device);
+    if (code == cudaSuccess)
+        current = r->device = device;
+    return code;
+}
 
-bool cuda_guest_enter(const char *call)
+bool cuda_guest_enter(struct cuda_runtime *r, const char *call)
 {
-    refusal = (int)enter(call, call);
-    return refusal == 0;
+    r->refusal = (int)enter(r, call, call);
+    return r->refusal == 0;
 }
-int cuda_guest_leave(int status)
+int cuda_guest_leave(struct cuda_runtime *r, int status)
 {
-    cuda_watch_leave();
+    cuda_watch_leave(r->watch);
     return status;
-}
-int cuda_guest_refusal(void)
-{
-    return refusal;
 }
 
 /* A kernel may have done it: addresses, instructions, assertions, launches. */
@@ -136,7 +165,7 @@ static void settle(struct card *m)
     for (unsigned i = 0; i < MACHINE_SLOTS; i++)
         streams[1 + i] = m->slots[i].stream;
     for (unsigned i = 0; i <= MACHINE_SLOTS && m->issued && !m->capturing && !cuda_gone(m); i++)
-        if (streams[i] && call_EventRecord(m->issued, streams[i]) == cudaSuccess)
+        if (streams[i] && call_EventRecord(m->runtime, m->issued, streams[i]) == cudaSuccess)
             cuda_await(m, m->issued, m->patience);
 }
 
@@ -144,7 +173,7 @@ static bool full(struct card *m, const char *call)
 {
     struct err e = {};
     char last[160], what[64];
-    call_GetLastError(); /* this one is dealt with */
+    call_GetLastError(m->runtime); /* this one is dealt with */
     snprintf(what, sizeof what, "what %s needs", call);
     cuda_full(m, what, cuda_last(m, last, sizeof last), &e);
     cuda_fail(m, &e);
@@ -155,7 +184,7 @@ bool cuda_good(struct card *m, cudaError_t code, const char *call)
 {
     if (code == cudaSuccess)
         return true;
-    if (code == cudaErrorMemoryAllocation && !cuda_ended())
+    if (code == cudaErrorMemoryAllocation && !cuda_ended(m->runtime))
         return full(m, call);
     struct err e = {};
     char last[160];

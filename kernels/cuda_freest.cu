@@ -20,14 +20,15 @@ static bool before(const struct choice *a, const struct choice *b)
 }
 
 /* False, with the reason, where nobody tells how much is left. */
-static bool ask(struct choice *all, int count, char *why, size_t room)
+static bool free_memory(struct cuda_runtime *r, struct choice *all, int count, char *why,
+                        size_t room)
 {
     bool told = false;
     struct nvml *n = nvml_open(why, room);
     for (int i = 0; n && i < count; i++) {
         char uuid[48];
         struct nvml_card card;
-        if (!cuda_device_uuid(i, uuid, sizeof uuid) || !nvml_card_of(n, uuid, &card))
+        if (!cuda_device_uuid(r, i, uuid, sizeof uuid) || !nvml_card_of(n, uuid, &card))
             continue;
         all[i].left = card.free;
         all[i].taken = nvml_taken(&card);
@@ -52,13 +53,13 @@ static void sort(struct choice *all, int count)
 }
 
 /* The cards in the order in which they are tried. */
-static struct choice *rank(int count)
+static struct choice *rank(struct cuda_runtime *r, int count)
 {
     char why[160];
     struct choice *all = (struct choice *)mem_zero((size_t)count, sizeof *all);
     for (int i = 0; i < count; i++)
         all[i].index = i;
-    if (count > 1 && !ask(all, count, why, sizeof why))
+    if (count > 1 && !free_memory(r, all, count, why, sizeof why))
         log_line("dnn_gpu: which of %d GPUs has the most memory left cannot be asked (%s): they "
                  "are tried from the first on", count, why);
     sort(all, count);
@@ -71,15 +72,16 @@ static bool is_taken(const struct err *e)
     return e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY;
 }
 
-bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e)
+bool cuda_device_auto(struct cuda_runtime *r, struct cuda_device *d, cudaStream_t *stream,
+                      struct err *e)
 {
-    struct choice *all = rank(d->count);
+    struct choice *all = rank(r, d->count);
     struct err first = {};
     bool good = false, next = true;
     for (int i = 0; i < d->count && next; i++) {
         err_clear(e);
-        good = cuda_device_begin(d, all[i].index, stream, e);
-        next = !good && !cuda_ended() &&
+        good = cuda_device_begin(r, d, all[i].index, stream, e);
+        next = !good && !cuda_ended(r) &&
                (is_taken(e) || e->cause == REFUSAL_KERNELS || e->cause == REFUSAL_COMPILER);
         if (!next)
             break;
@@ -87,9 +89,9 @@ bool cuda_device_auto(struct cuda_device *d, cudaStream_t *stream, struct err *e
             first = *e;
         if (d->count > 1)
             log_line("dnn_gpu: GPU %d is passed over (%s)", d->index, e->what);
-        call_GetLastError(); /* this one is dealt with */
+        call_GetLastError(r); /* this one is dealt with */
     }
-    if (!good && first.id != ERR_NONE && !cuda_ended())
+    if (!good && first.id != ERR_NONE && !cuda_ended(r))
         *e = first; /* what the others lack is no reason to give up for good */
     mem_free(all);
     return good;

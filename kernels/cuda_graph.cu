@@ -123,24 +123,24 @@ bool cuda_path(const struct routine *r, struct machine_path *path)
 static void without_graphs(struct card *m, cudaError_t code, const char *call)
 {
     m->no_graphs = true;
-    if (cuda_ended()) {
+    if (cuda_ended(m->runtime)) {
         cuda_good(m, code, call);
         return;
     }
-    call_GetLastError();
+    call_GetLastError(m->runtime);
     log_note("dnn_gpu: no CUDA graphs (%s from %s): steps are issued one by one, which is slower",
              cudaGetErrorName(code), call);
 }
 
 /* A guest that fails in a capture leaves its place to a kernel of ours, which may be a new one: a
  * plain round loads it, and then the graph is tried again. */
-static bool once_more(struct cuda_routine *r, cudaError_t code)
+static bool once_more(struct card *m, struct cuda_routine *r, cudaError_t code)
 {
-    bool again = !r->refused && !cuda_ended() &&
+    bool again = !r->refused && !cuda_ended(m->runtime) &&
                  (code == cudaErrorStreamCaptureUnsupported ||
                   code == cudaErrorStreamCaptureInvalidated);
     if (again) {
-        call_GetLastError();
+        call_GetLastError(m->runtime);
         r->refused = true;
         r->played = false;
     }
@@ -151,7 +151,8 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
 {
     cudaGraph_t graph = NULL;
     const char *call = "cudaStreamEndCapture";
-    cudaError_t code = call_StreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t code =
+        call_StreamBeginCapture(m->runtime, m->stream, cudaStreamCaptureModeThreadLocal);
     if (code != cudaSuccess) {
         without_graphs(m, code, "cudaStreamBeginCapture");
         return NULL;
@@ -161,7 +162,7 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
     for (uint32_t i = 0; i < rounds; i++)
         issue_all(m, r);
     m->capturing = false;
-    code = call_StreamEndCapture(m->stream, &graph);
+    code = call_StreamEndCapture(m->runtime, m->stream, &graph);
     if (m->capture_failed != cudaSuccess) {
         call = "cudaLaunchKernelExC";
         code = m->capture_failed;
@@ -170,7 +171,7 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
         return graph;
     if (graph && !cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
-    if (!once_more(r, code))
+    if (!once_more(m, r, code))
         without_graphs(m, code, call);
     return NULL;
 }
@@ -184,9 +185,9 @@ static uint32_t rounds_of(const struct cuda_routine *r, int size)
 static void without_graph(struct card *m, struct cuda_routine *r, int size, cudaError_t code,
                           const char *call)
 {
-    bool small = size == WHOLE && code == cudaErrorMemoryAllocation && !cuda_ended();
+    bool small = size == WHOLE && code == cudaErrorMemoryAllocation && !cuda_ended(m->runtime);
     if (small) {
-        call_GetLastError();
+        call_GetLastError(m->runtime);
         r->whole = NO_WHOLE;
     } else {
         without_graphs(m, code, call);
@@ -198,7 +199,7 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
     cudaGraph_t graph = capture(m, r, rounds_of(r, size));
     if (!graph)
         return;
-    cudaError_t code = call_GraphInstantiateWithFlags(&r->graphs[size], graph, 0);
+    cudaError_t code = call_GraphInstantiateWithFlags(m->runtime, &r->graphs[size], graph, 0);
     if (code != cudaSuccess) {
         r->graphs[size] = NULL;
         without_graph(m, r, size, code, "cudaGraphInstantiateWithFlags");
@@ -212,7 +213,7 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
 static bool launch(struct card *m, struct cuda_routine *r, int size)
 {
     m->last = {op_name(r->ops[0].op), NULL, op_name(r->ops[r->count - 1].op), r->count};
-    cudaError_t code = call_GraphLaunch(r->graphs[size], m->stream);
+    cudaError_t code = call_GraphLaunch(m->runtime, r->graphs[size], m->stream);
     if (code != cudaErrorMemoryAllocation) {
         cuda_good(m, code, "cudaGraphLaunch");
         return true;

@@ -33,7 +33,9 @@ struct served {
     struct cublaslt_way way;
 };
 struct guest_use {
-    bool tried, on, failed;
+    bool loaded, tried, on, failed;
+    struct guest library;
+    struct cublaslt calls;
     void *handle;
     struct served *served;
     size_t count, room;
@@ -42,17 +44,19 @@ struct guest_use {
 
 /* A call of the library. */
 #define LT(name, arguments)                                                                        \
-    (cuda_guest_enter(#name) ? cuda_guest_leave(cublaslt_calls()->name arguments)                  \
-                             : cuda_guest_refusal())
+    (cuda_guest_enter(m->runtime, #name)                                                           \
+         ? cuda_guest_leave(m->runtime, m->guest->calls.name arguments)                            \
+         : m->runtime->refusal)
 
 /* It has a runtime of its own, whose errors ours does not know until it looks at the card, which in
  * a capture it may not. */
 static void fail(struct card *m, const char *call, int status)
 {
-    cudaError_t code = m->capturing ? call_PeekAtLastError() : call_StreamQuery(m->stream);
+    cudaError_t code = m->capturing ? call_PeekAtLastError(m->runtime)
+                                    : call_StreamQuery(m->runtime, m->stream);
     m->guest->on = false;
     m->guest->failed = true;
-    if (cuda_ended()) { /* no fault of the library's alone */
+    if (cuda_ended(m->runtime)) { /* no fault of the library's alone */
         cuda_good(m, code, call);
         return;
     }
@@ -70,10 +74,10 @@ static bool is_asked_for(void)
 }
 
 /* "cuBLASLt 13.1.0", as a plan has it. */
-static void write_name(char *to, size_t room)
+static void write_name(const struct card *m, char *to, size_t room)
 {
     snprintf(to, room, "%s %s", guest_name(GUEST_CUBLASLT),
-             guest_version_text(guest_find(GUEST_CUBLASLT)->version));
+             guest_version_text(m->guest->library.version));
 }
 
 /* What the library may use while it computes: as NVIDIA advises for the kind of card, of small
@@ -85,15 +89,23 @@ static size_t workspace_of(const struct card *m)
     return part < advised ? part / 256 * 256 : advised;
 }
 
+/* Loads the library once. It stays loaded until the process ends, as it expects. */
+static bool load(struct guest_use *use)
+{
+    if (!use->loaded)
+        cublaslt_open(&use->library, &use->calls);
+    use->loaded = true;
+    return use->library.library != NULL;
+}
+
 static void open_library(struct card *m)
 {
     struct guest_use *use = m->guest;
-    const struct guest *found = guest_find(GUEST_CUBLASLT);
     char name[64];
     use->tried = true;
-    if (!found->library) {
+    if (!load(use)) {
         log_warning("dnn_gpu: %s cannot serve (%s): our own kernels do",
-                    guest_name(GUEST_CUBLASLT), found->why);
+                    guest_name(GUEST_CUBLASLT), use->library.why);
         return;
     }
     int status = LT(cublasLtCreate, (&use->handle));
@@ -103,7 +115,7 @@ static void open_library(struct card *m)
         return;
     }
     use->on = true;
-    write_name(name, sizeof name);
+    write_name(m, name, sizeof name);
     log_line("dnn_gpu: in the place of our kernels: %s", name);
 }
 
@@ -115,7 +127,7 @@ void cuda_guest_begin(struct card *m)
         open_library(m);
 }
 
-static void forget(struct served *s)
+static void forget(struct card *m, struct served *s)
 {
     if (s->product)
         LT(cublasLtMatmulDescDestroy, (s->product));
@@ -132,7 +144,7 @@ void cuda_guest_end(struct card *m)
     if (!use)
         return;
     for (size_t i = 0; i < use->count && !cuda_gone(m); i++)
-        forget(&use->served[i]);
+        forget(m, &use->served[i]);
     if (use->handle && !cuda_gone(m))
         LT(cublasLtDestroy, (use->handle));
     mem_free(use->served);
@@ -144,7 +156,7 @@ void cuda_guest_plan(const struct card *m, struct plan *plan)
 {
     plan->guests[0] = '\0';
     if (m->guest->on)
-        write_name(plan->guests, sizeof plan->guests);
+        write_name(m, plan->guests, sizeof plan->guests);
 }
 
 /* Another version would give other bits. */
@@ -152,9 +164,9 @@ void cuda_guest_obey(struct card *m, const struct plan *plan)
 {
     struct guest_use *use = m->guest;
     char name[64];
-    bool wanted = strstr(plan->guests, guest_name(GUEST_CUBLASLT)) != NULL;
+    bool wanted = strstr(plan->guests, guest_name(GUEST_CUBLASLT)) != NULL && load(use);
     if (wanted) {
-        write_name(name, sizeof name);
+        write_name(m, name, sizeof name);
         wanted = strstr(plan->guests, name) != NULL;
     }
     if (wanted && !use->tried && !cuda_lost(m))
@@ -249,7 +261,7 @@ static bool shape_of(const struct gemm *g, enum product how, struct shape *s)
 
 /* --- asking --- */
 
-static int set_layout(void *layout, uint32_t parts, uint64_t stride)
+static int set_layout(struct card *m, void *layout, uint32_t parts, uint64_t stride)
 {
     int32_t count = (int32_t)parts;
     int64_t offset = (int64_t)stride;
@@ -270,15 +282,15 @@ static int type_of(uint32_t form)
 /* Lines of so many numbers, one of which begins `step` behind the other; a single line has none
  * behind it. */
 struct lines { uint32_t form, length, count, step, parts; uint64_t stride; };
-static int make_layout(void **layout, struct lines of)
+static int make_layout(struct card *m, void **layout, struct lines of)
 {
     uint32_t ld = of.count == 1 && of.step < of.length ? of.length : of.step;
     int status = LT(cublasLtMatrixLayoutCreate,
                     (layout, type_of(of.form), of.length, of.count, ld));
-    return status ? status : set_layout(*layout, of.parts, of.stride);
+    return status ? status : set_layout(m, *layout, of.parts, of.stride);
 }
 
-static int describe(struct served *s)
+static int describe(struct card *m, struct served *s)
 {
     static const int computes[] = {CUBLASLT_FP32, CUBLASLT_TF32, CUBLASLT_BF16, CUBLASLT_FP16};
     const struct shape *h = &s->shape;
@@ -298,19 +310,19 @@ static int describe(struct served *s)
                     (s->product, CUBLASLT_EPILOGUE, &end, sizeof end));
     /* its first factor is our B, its second our A */
     if (!status)
-        status = make_layout(&s->of_a, across_first
+        status = make_layout(m, &s->of_a, across_first
                                            ? lines{form, h->k, h->n, h->b_col, parts, part_b}
                                            : lines{form, h->n, h->k, h->b_row, parts, part_b});
     if (!status)
-        status = make_layout(&s->of_b, across_second
+        status = make_layout(m, &s->of_b, across_second
                                            ? lines{form, h->m, h->k, h->a_col, parts, part_a}
                                            : lines{form, h->k, h->m, h->a_row, parts, part_a});
     return status ? status
-                  : make_layout(&s->of_c, lines{h->form_c, h->n, h->m, h->c_row, parts,
+                  : make_layout(m, &s->of_c, lines{h->form_c, h->n, h->m, h->c_row, parts,
                                                 h->c_part});
 }
 
-static int wish_for(const struct card *m, const struct shape *h, void *wish)
+static int wish_for(struct card *m, const struct shape *h, void *wish)
 {
     uint64_t workspace = m->guest->workspace;
     uint32_t none = 0, aligned[] = {h->align_b, h->align_a, h->align_c, h->align_c};
@@ -325,7 +337,7 @@ static int wish_for(const struct card *m, const struct shape *h, void *wish)
     return status;
 }
 
-static int set_bias(struct served *s, const struct gemm *g)
+static int set_bias(struct card *m, struct served *s, const struct gemm *g)
 {
     return s->shape.end & CUBLASLT_END_BIAS
                ? LT(cublasLtMatmulDescSetAttribute,
@@ -338,9 +350,9 @@ static int ask(struct card *m, struct served *s, const struct gemm *g)
 {
     enum { NOT_SUPPORTED = 15, INVALID = 7 };
     void *wish = NULL, *handle = m->guest->handle;
-    int found = 0, status = describe(s);
+    int found = 0, status = describe(m, s);
     if (!status)
-        status = set_bias(s, g);
+        status = set_bias(m, s, g);
     if (!status)
         status = LT(cublasLtMatmulPreferenceCreate, (&wish));
     if (!status)
@@ -363,7 +375,7 @@ static int launch(struct card *m, struct served *s, const struct gemm *g)
 {
     const float one = 1, from = g->add ? 1.0f : 0.0f;
     void *const c = g->c.at;
-    int status = set_bias(s, g);
+    int status = set_bias(m, s, g);
     if (!status)
         status = LT(cublasLtMatmul,
                     (m->guest->handle, s->product, &one, g->b.at,
@@ -399,7 +411,7 @@ static struct served *meet(struct card *m, const struct shape *shape, const stru
     if (status)
         fail(m, "cublasLtMatmulAlgoGetHeuristic", status);
     if (!s->serves)
-        forget(s);
+        forget(m, s);
     return s;
 }
 

@@ -40,7 +40,7 @@ static bool drop_spares(struct card *m)
 
 bool cuda_full(const struct card *m, const char *what, const char *why, struct err *e)
 {
-    uint64_t left = cuda_device_free();
+    uint64_t left = cuda_device_free(m->runtime);
     err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s: %s in use, %s of %s free%s",
             m->device.index, text_quote_z(m->device.name), what, text_bytes(m->allocated),
             text_bytes(left), text_bytes(m->device.total), why);
@@ -58,7 +58,7 @@ static bool too_much(const struct card *m, size_t bytes, const char *why, struct
 void *cuda_take(struct card *m, size_t bytes, struct err *e)
 {
     void *at = NULL;
-    cuda_watch_limit(m->longest); /* nobody has measured how long that takes */
+    cuda_watch_limit(m->runtime->watch, m->longest); /* nobody has measured how long that takes */
     if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
         *e = m->head.failure;
         return NULL;
@@ -67,11 +67,11 @@ void *cuda_take(struct card *m, size_t bytes, struct err *e)
         too_much(m, bytes, ", within backend.memory_limit_gb and memory_fraction", e);
         return NULL;
     }
-    cudaError_t code = call_Malloc(&at, bytes);
+    cudaError_t code = call_Malloc(m->runtime, &at, bytes);
     if (code == cudaErrorMemoryAllocation && drop_spares(m))
-        code = call_Malloc(&at, bytes);
+        code = call_Malloc(m->runtime, &at, bytes);
     if (code == cudaErrorMemoryAllocation) {
-        call_GetLastError(); /* this one is dealt with */
+        call_GetLastError(m->runtime); /* this one is dealt with */
         too_much(m, bytes, "", e);
         return NULL;
     }
@@ -123,10 +123,10 @@ void cuda_release(struct machine *m, void *memory)
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes)
 {
     void *at = NULL;
-    cudaError_t code = call_HostAlloc(&at, bytes, cudaHostAllocDefault);
+    cudaError_t code = call_HostAlloc(m->runtime, &at, bytes, cudaHostAllocDefault);
     p->plain = code == cudaErrorMemoryAllocation;
     if (p->plain) {
-        call_GetLastError(); /* this one is dealt with */
+        call_GetLastError(m->runtime); /* this one is dealt with */
         at = mem_alloc(bytes, 1);
         if (!m->unpinned)
             log_note("dnn_gpu: the driver could not pin %s of the host's memory; transfers are "
@@ -153,7 +153,7 @@ void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
 {
     struct card *m = card_of(machine);
     struct pinned got = {};
-    cuda_watch_limit(m->longest);
+    cuda_watch_limit(m->runtime->watch, m->longest);
     if (!cuda_pin(m, &got, bytes)) {
         *e = m->head.failure;
         return NULL;
@@ -252,7 +252,7 @@ void cuda_disown(struct machine *machine, const void *adopted)
 uint64_t cuda_bytes_free(struct machine *machine)
 {
     const struct card *m = card_of(machine);
-    uint64_t left = cuda_device_free();
+    uint64_t left = cuda_device_free(m->runtime);
     uint64_t allowed = m->limit > m->allocated ? m->limit - m->allocated : 0;
     return left < allowed ? left : allowed;
 }
@@ -270,7 +270,7 @@ void cuda_memory_close(struct card *m)
     for (size_t i = 0; i < m->pin_count; i++)
         cuda_unpin(m, &m->pins[i]);
     for (size_t i = 0; i < m->block_count && !cuda_gone(m); i++)
-        call_Free(m->blocks[i].at);
+        call_Free(m->runtime, m->blocks[i].at);
     mem_free(m->blocks);
     mem_free(m->pins);
 }

@@ -57,11 +57,11 @@ static const char *driver_wanted(int runtime)
     return t ? t->driver : "of these years";
 }
 
-static bool driver_too_old(struct err *e)
+static bool driver_too_old(struct cuda_runtime *r, struct err *e)
 {
     int driver = 0, runtime = 0;
-    call_DriverGetVersion(&driver);
-    call_RuntimeGetVersion(&runtime);
+    call_DriverGetVersion(r, &driver);
+    call_RuntimeGetVersion(r, &runtime);
     if (driver == 0) {
         err_set(e, ERR_NO_GPU, "no CUDA driver");
         err_cause(e, REFUSAL_DRIVER);
@@ -109,14 +109,14 @@ static bool does_not_begin(cudaError_t code, const char *call, struct err *e)
                        "modprobe nvidia_uvm; lines with Xid in dmesg: the card has failed");
 }
 
-bool cuda_refused(cudaError_t code, const char *call, struct err *e)
+bool cuda_refused(struct cuda_runtime *r, cudaError_t code, const char *call, struct err *e)
 {
-    for (const auto &r : refusals)
-        if (r.code == (int)code) {
-            err_set(e, ERR_NO_GPU, "%s: %s (%d) from %s", r.what, cudaGetErrorName(code), r.code,
-                    call);
-            err_cause(e, r.cause);
-            return err_help(e, "%s", r.help);
+    for (const auto &known : refusals)
+        if (known.code == (int)code) {
+            err_set(e, ERR_NO_GPU, "%s: %s (%d) from %s", known.what, cudaGetErrorName(code),
+                    known.code, call);
+            err_cause(e, known.cause);
+            return err_help(e, "%s", known.help);
         }
     switch ((int)code) {
     case 2:
@@ -130,7 +130,7 @@ bool cuda_refused(cudaError_t code, const char *call, struct err *e)
                            "card, that has gone (Xid 79 in the kernel log), and waiting does not "
                            "bring it back");
     case 35: case 36:
-        return driver_too_old(e);
+        return driver_too_old(r, e);
     case 100:
         return none_visible(e);
     case 999:

@@ -19,9 +19,9 @@ void slot_close(struct card *m, struct slot *s)
     if (cuda_gone(m))
         return;
     if (s->done)
-        call_EventDestroy(s->done);
+        call_EventDestroy(m->runtime, s->done);
     if (s->stream)
-        call_StreamDestroy(s->stream);
+        call_StreamDestroy(m->runtime, s->stream);
 }
 
 /* --- marks of time --- */

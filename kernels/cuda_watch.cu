@@ -1,7 +1,6 @@
-/* cuda_watch.cu - a call of the CUDA runtime that does not come back. Waiting for work polls with
- * a deadline (cuda_await), but any call may block in a driver that hangs, and whoever made it with
- * it: a thread of its own looks on. It counts its own naps instead of asking a clock, so that a
- * process that was stopped for an hour has waited for nothing. */
+/* cuda_watch.cu - watches for runtime calls that never return. cuda_await polls with a deadline,
+ * but any call may block inside a driver that hangs. One watch thread a machine counts its own naps
+ * instead of reading a clock: a process that was stopped for an hour has waited for nothing. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,89 +10,140 @@
 
 #include "cuda.cuh"
 
-static uint64_t most_ns;            /* that a call may take */
-static const char *call_name;
-static unsigned turn;               /* odd: a call is being made */
-static const unsigned GIVEN_UP = ~0u - 1; /* nobody waits for it any more */
+static const unsigned GIVEN_UP = ~0u - 1; /* the value of `turn` after a hang */
 
-void cuda_watch_limit(double seconds)
+struct cuda_watch {
+    uint64_t limit_ns;      /* most time that a call may take */
+    const char *call;       /* the newest */
+    unsigned turn;          /* odd: a call is running */
+    bool running, closing;  /* the thread; closing under lock */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct cuda_runtime *runtime;
+};
+
+void cuda_watch_limit(struct cuda_watch *w, double seconds)
 {
-    __atomic_store_n(&most_ns, (uint64_t)(seconds * 1e9), __ATOMIC_RELAXED);
+    __atomic_store_n(&w->limit_ns, (uint64_t)(seconds * 1e9), __ATOMIC_RELAXED);
 }
 
-void cuda_watch_enter(const char *call)
+void cuda_watch_enter(struct cuda_watch *w, const char *call)
 {
-    __atomic_store_n(&call_name, call, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&turn, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->call, call, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&w->turn, 1, __ATOMIC_RELEASE);
 }
 
-/* Others have taken over what the thread of this call had in its hands: it stays here. */
-void cuda_watch_leave(void)
+/* After a hang another thread has taken over the work: this one waits for the end of the process.
+ */
+void cuda_watch_leave(struct cuda_watch *w)
 {
-    if (__atomic_add_fetch(&turn, 1, __ATOMIC_ACQ_REL) > GIVEN_UP)
+    if (__atomic_add_fetch(&w->turn, 1, __ATOMIC_ACQ_REL) > GIVEN_UP)
         for (;;)
             pause();
 }
 
 void cuda_late_help(struct err *e)
 {
-    err_help(e, "the process may have to be killed with -9; `nvidia-smi` and the kernel log "
-                "(dmesg, lines with Xid) say more");
+    err_help(e, "the process may need kill -9; `nvidia-smi` and the kernel log (dmesg, lines with "
+                "Xid) say more");
 }
 
-/* e: who leaves has begun it; empty: it hangs. */
-static void give_up(double seconds, struct err *e)
+/* e holds the reason if a stop was asked for; empty: the call hangs. */
+static void give_up(struct cuda_watch *w, double seconds, struct err *e)
 {
-    const char *call = __atomic_load_n(&call_name, __ATOMIC_RELAXED);
-    size_t begun = strlen(e->what);
+    const char *call = __atomic_load_n(&w->call, __ATOMIC_RELAXED);
+    size_t used = strlen(e->what);
     if (e->id == ERR_NONE)
         err_set(e, ERR_MACHINE_FAULT, "the GPU hangs: %s has not come back for %.3g seconds",
                 call, seconds);
     else
-        snprintf(e->what + begun, sizeof e->what - begun,
+        snprintf(e->what + used, sizeof e->what - used,
                  ", and %s has not come back for %.0f seconds", call, seconds);
     cuda_late_help(e);
     if (e->id == ERR_MACHINE_FAULT)
         err_cause(e, FAULT_HANG);
-    cuda_end_calls(cudaErrorUnknown);
+    cuda_end_calls(w->runtime, cudaErrorUnknown);
     machine_stuck(e);
 }
 
-static void *watch(void *)
+/* False: the machine is being closed. */
+static bool nap(struct cuda_watch *w, double seconds)
 {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)seconds;
+    until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&w->lock);
+    while (!w->closing && pthread_cond_timedwait(&w->wake, &w->lock, &until) == 0)
+        ;
+    bool closing = w->closing;
+    pthread_mutex_unlock(&w->lock);
+    return !closing;
+}
+
+static void *watch(void *context)
+{
+    struct cuda_watch *w = (struct cuda_watch *)context;
     double waited = 0;
     for (unsigned seen = 0;;) {
-        double most = (double)__atomic_load_n(&most_ns, __ATOMIC_RELAXED) * 1e-9;
-        double often = most / 8 < 1 ? most / 8 : 1;
-        struct timespec nap = {(time_t)often, (long)((often - (double)(time_t)often) * 1e9)};
-        nanosleep(&nap, NULL);
-        unsigned now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE);
-        waited = now == seen && now % 2 ? waited + often : 0;
+        double limit = (double)__atomic_load_n(&w->limit_ns, __ATOMIC_RELAXED) * 1e-9;
+        double pause_s = limit / 8 < 1 ? limit / 8 : 1;
+        if (!nap(w, pause_s))
+            return NULL;
+        unsigned now = __atomic_load_n(&w->turn, __ATOMIC_ACQUIRE);
+        waited = now == seen && now % 2 ? waited + pause_s : 0;
         seen = now;
         struct err e = {};
-        bool hangs = waited >= most && waited > 0;
+        bool hangs = waited >= limit && waited > 0;
         if ((!hangs && (waited < 1 || !machine_leaves(waited, &e))) ||
-            !__atomic_compare_exchange_n(&turn, &now, GIVEN_UP, false, __ATOMIC_ACQ_REL,
+            !__atomic_compare_exchange_n(&w->turn, &now, GIVEN_UP, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             continue;
-        give_up(hangs ? most : waited, &e);
+        give_up(w, hangs ? limit : waited, &e);
         return NULL;
     }
 }
 
-/* Signals are for the threads that know of them. Without a thread there is nobody to look on. */
-void cuda_watch_begin(double seconds)
+struct cuda_watch *cuda_watch_open(struct cuda_runtime *runtime, double seconds)
 {
-    static bool begun;
-    pthread_t thread;
+    struct cuda_watch *w = (struct cuda_watch *)mem_zero(1, sizeof *w);
+    pthread_condattr_t clock;
     sigset_t all, before;
-    cuda_watch_limit(seconds);
-    if (begun)
-        return;
-    begun = true;
-    sigfillset(&all);
+    w->runtime = runtime;
+    cuda_watch_limit(w, seconds);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    sigfillset(&all); /* signals are for other threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, watch, NULL) == 0)
-        pthread_detach(thread);
+    w->running = pthread_create(&w->thread, NULL, watch, w) == 0; /* false: nothing is watched */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return w;
+}
+
+bool cuda_watch_close(struct cuda_watch *w)
+{
+    bool hung = __atomic_load_n(&w->turn, __ATOMIC_ACQUIRE) >= GIVEN_UP;
+    if (hung) {
+        if (w->running)
+            pthread_detach(w->thread);
+        return false;
+    }
+    pthread_mutex_lock(&w->lock);
+    w->closing = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    if (w->running)
+        pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->lock);
+    mem_free(w);
+    return true;
 }

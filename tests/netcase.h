@@ -16,6 +16,7 @@ enum { CASE_CATEGORIES = 8, CASE_STEPS = 64 };
 struct netcase {
     /* set by the test */
     const char *backend; /* NULL: the CPU */
+    const char *device;
     const char *model, *loss, *optim; /* JSON; NULL: defaults */
     uint32_t numbers, indicators, categories, outputs, rows, micro;
     uint32_t whole; /* 0: rows * micro */
@@ -155,7 +156,8 @@ static inline bool case_make(struct netcase *c)
 
 static inline bool case_open(struct netcase *c)
 {
-    c->machine = machine_open(&(struct machine_options){.backend = c->backend}, &c->e);
+    c->machine = machine_open(
+        &(struct machine_options){.backend = c->backend, .device = c->device}, &c->e);
     if (!c->machine)
         return false;
     machine_plan(c->machine, c->rows, c->micro, &c->plan);

@@ -13,7 +13,6 @@
 #include "base/fault.h"
 #include "base/thread.h"
 
-static struct blas guest;
 static const struct guest_symbol symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(blas, name, false)
 #include "backend/cblas.def"
@@ -24,8 +23,12 @@ static const struct guest_library library = {.name = "OpenBLAS",
                                              .files = files,
                                              .symbols = symbols,
                                              .count = sizeof symbols / sizeof *symbols};
-static char reason[128] = "not loaded";
-static bool tried, serves;
+/* Of the process: the library is loaded once, before any other thread exists, then only read. */
+static struct {
+    struct blas calls;
+    char reason[128]; /* why it does not serve; "": it does */
+    bool tried, serves;
+} loaded = {.reason = "not loaded"};
 
 const char *const blas_choices[] = {"auto", "own", "openblas", NULL};
 
@@ -91,11 +94,12 @@ static bool outgrown(const char *core)
 static bool open_library(unsigned threads)
 {
     if (sizeof(real) != sizeof(float)) {
-        snprintf(reason, sizeof reason, "the gradient build computes in double by itself");
+        snprintf(loaded.reason, sizeof loaded.reason,
+                 "the gradient build computes in double by itself");
         return false;
     }
     if (!room_for(threads)) {
-        snprintf(reason, sizeof reason,
+        snprintf(loaded.reason, sizeof loaded.reason,
                  "the address-space limit leaves no room for its buffers (%u x 128 MiB)", threads);
         return false;
     }
@@ -106,48 +110,50 @@ static bool open_library(unsigned threads)
         unsetenv("OPENBLAS_L2_SIZE");
     }
     struct guest found;
-    if (!guest_open(&found, &library, &guest)) {
-        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, found.why);
+    if (!guest_open(&found, &library, &loaded.calls)) {
+        snprintf(loaded.reason, sizeof loaded.reason, "%.*s", (int)sizeof loaded.reason - 1,
+                 found.why);
         return false;
     }
-    if (guest.openblas_get_parallel() == 0 && threads > 1) {
-        snprintf(reason, sizeof reason,
+    if (loaded.calls.openblas_get_parallel() == 0 && threads > 1) {
+        snprintf(loaded.reason, sizeof loaded.reason,
                  "a serial build of OpenBLAS must not be called from %u threads", threads);
         return false;
     }
     /* the configuration is "OpenBLAS 0.3.21 DYNAMIC_ARCH ..." */
     char word[64] = "";
-    if (sscanf(guest.openblas_get_config(), "OpenBLAS %20s", word) != 1)
+    if (sscanf(loaded.calls.openblas_get_config(), "OpenBLAS %20s", word) != 1)
         word[0] = '\0';
-    snprintf(guest.version, sizeof guest.version, "OpenBLAS %.20s", word);
-    snprintf(guest.core, sizeof guest.core, "%.31s", guest.openblas_get_corename());
+    snprintf(loaded.calls.version, sizeof loaded.calls.version, "OpenBLAS %.20s", word);
+    snprintf(loaded.calls.core, sizeof loaded.calls.core, "%.31s",
+             loaded.calls.openblas_get_corename());
     return true;
 }
 
 void blas_prepare(unsigned threads, enum blas_choice choice)
 {
     const struct vec *vec = vec_choose();
-    if (tried)
+    if (loaded.tried)
         return;
     if (!vec || !wanted(vec, choice)) {
-        snprintf(reason, sizeof reason, "not used, our own products serve here");
+        snprintf(loaded.reason, sizeof loaded.reason, "not used, our own products serve here");
         return;
     }
     assert(threads_count() == 1); /* its constructor reads what this changes */
-    tried = true;
-    serves = open_library(threads);
-    if (serves)
-        reason[0] = '\0';
+    loaded.tried = true;
+    loaded.serves = open_library(threads);
+    if (loaded.serves)
+        loaded.reason[0] = '\0';
 }
 
 const struct blas *blas_guest(void)
 {
-    return serves ? &guest : NULL;
+    return loaded.serves ? &loaded.calls : NULL;
 }
 
 const char *blas_reason(void)
 {
-    return reason;
+    return loaded.reason;
 }
 
 void blas_product(const struct blas *blas, const struct blas_product *p)

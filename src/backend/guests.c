@@ -2,9 +2,8 @@
  * kernels, 11.8. */
 #include "backend/guests.h"
 
-static struct cublaslt cublaslt;
-static struct cudnn { size_t (*cudnnGetVersion)(void); } cudnn;
-static struct nccl { int (*ncclGetVersion)(int *version); } nccl;
+struct cudnn { size_t (*cudnnGetVersion)(void); };
+struct nccl { int (*ncclGetVersion)(int *version); };
 
 static const struct guest_symbol cublaslt_symbols[] = {
 #define NEED(name, result, arguments) GUEST_SYMBOL(cublaslt, name, false)
@@ -39,33 +38,26 @@ static unsigned nccl_version(const void *calls)
 }
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-static const struct {
-    struct guest_library library;
-    void *calls;
-} guests[GUESTS] = {
-    [GUEST_CUBLASLT] = {{"cuBLASLt", cublaslt_files, cublaslt_symbols, COUNT(cublaslt_symbols),
-                         cublaslt_version, 111100}, &cublaslt},
-    [GUEST_CUDNN] = {{"cuDNN", cudnn_files, cudnn_symbols, COUNT(cudnn_symbols), cudnn_version,
-                      80600}, &cudnn},
-    [GUEST_NCCL] = {{"NCCL", nccl_files, nccl_symbols, COUNT(nccl_symbols), nccl_version, 0},
-                    &nccl},
+static const struct guest_library guests[GUESTS] = {
+    [GUEST_CUBLASLT] = {"cuBLASLt", cublaslt_files, cublaslt_symbols, COUNT(cublaslt_symbols),
+                        cublaslt_version, 111100},
+    [GUEST_CUDNN] = {"cuDNN", cudnn_files, cudnn_symbols, COUNT(cudnn_symbols), cudnn_version,
+                     80600},
+    [GUEST_NCCL] = {"NCCL", nccl_files, nccl_symbols, COUNT(nccl_symbols), nccl_version, 0},
 };
-static struct { struct guest guest; bool tried; } found[GUESTS];
 
 const char *guest_name(enum guest_id id)
 {
-    return guests[id].library.name;
+    return guests[id].name;
 }
 
-const struct guest *guest_find(enum guest_id id)
+bool guest_find(enum guest_id id, struct guest *found)
 {
-    if (!found[id].tried)
-        guest_open(&found[id].guest, &guests[id].library, guests[id].calls);
-    found[id].tried = true;
-    return &found[id].guest;
+    union { struct cublaslt cublaslt; struct cudnn cudnn; struct nccl nccl; } calls;
+    return guest_open(found, &guests[id], &calls);
 }
 
-const struct cublaslt *cublaslt_calls(void)
+bool cublaslt_open(struct guest *found, struct cublaslt *calls)
 {
-    return &cublaslt;
+    return guest_open(found, &guests[GUEST_CUBLASLT], calls);
 }

@@ -1,7 +1,7 @@
-/* guests.h - NVIDIA's libraries: cuBLASLt, which can do the dense products of a training
- * (kernels/cuda_guest.cu); of cuDNN and NCCL the version alone. The toolkit's headers are not
- * needed: the calls stand in cublaslt.def, the few numbers of its enumerations here (a test
- * compares them with the headers where those are). extern "C" clean. */
+/* guests.h - NVIDIA's libraries. cuBLASLt can compute the dense products of a training
+ * (kernels/cuda_guest.cu); of cuDNN and NCCL only the version is read. No header of the toolkit is
+ * needed: cublaslt.def lists the calls, and the values of its enumerations stand here (a test
+ * compares them with the headers where these are installed). extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H
 
@@ -43,10 +43,10 @@ struct cublaslt {
 
 enum guest_id { GUEST_CUBLASLT, GUEST_CUDNN, GUEST_NCCL, GUESTS };
 const char *guest_name(enum guest_id id); /* "cuBLASLt" */
-/* Opened at the first call, and open until the process ends, as they expect. What came of it: with
- * a library when it can serve. */
-const struct guest *guest_find(enum guest_id id);
-const struct cublaslt *cublaslt_calls(void); /* after guest_find said that it can */
+/* Opens a library and fills `found`: its version, or why it cannot serve. It stays open until the
+ * process ends, as NVIDIA's libraries expect. */
+bool guest_find(enum guest_id id, struct guest *found);
+bool cublaslt_open(struct guest *found, struct cublaslt *calls);
 
 #ifdef __cplusplus
 }

@@ -99,7 +99,13 @@ void machine_count(const struct machine *m, struct machine_counts *counts)
 
 /* --- failure --- */
 
-static _Atomic bool abandoned; /* the watch of calls sets it too, from a thread of its own */
+/* Of the process: how it ends when a device does not answer. The handlers are set before any
+ * machine is opened; watch threads set abandoned too. */
+static struct {
+    _Atomic bool abandoned;
+    void (*stuck)(const struct err *e);
+    bool (*leaves)(double waited_s, struct err *why);
+} process;
 
 /* A device without room is sound; one that breaks after that is not. */
 void machine_fail(struct machine *m, const struct err *e)
@@ -108,7 +114,7 @@ void machine_fail(struct machine *m, const struct err *e)
     if (m->failure.id == ERR_NONE || (full && fault))
         m->failure = *e;
     if (!m->type->in_place && fault)
-        abandoned = true;
+        process.abandoned = true;
 }
 
 bool machine_forgive(struct machine *m)
@@ -125,33 +131,29 @@ bool machine_failed(const struct machine *m)
 
 bool machine_abandoned(void)
 {
-    return abandoned;
+    return process.abandoned;
 }
-
-static void (*stuck_handler)(const struct err *e);
 
 void machine_on_stuck(void (*handler)(const struct err *e))
 {
-    stuck_handler = handler;
+    process.stuck = handler;
 }
 
 void machine_stuck(const struct err *e)
 {
-    abandoned = true;
-    if (stuck_handler)
-        stuck_handler(e);
+    process.abandoned = true;
+    if (process.stuck)
+        process.stuck(e);
 }
-
-static bool (*leaves_handler)(double waited_s, struct err *why);
 
 void machine_on_wait(bool (*leaves)(double waited_s, struct err *why))
 {
-    leaves_handler = leaves;
+    process.leaves = leaves;
 }
 
 bool machine_leaves(double waited_s, struct err *why)
 {
-    return leaves_handler && leaves_handler(waited_s, why);
+    return process.leaves && process.leaves(waited_s, why);
 }
 
 /* A test hook fails the machine, as the fault of a device would. */

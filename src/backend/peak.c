@@ -8,6 +8,7 @@
 #include "backend/cpu.h"
 #include "backend/machine.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/thread.h"
 #ifdef VEC_X86
 #include <immintrin.h>
@@ -98,27 +99,28 @@ static void run_copy(void *loop, unsigned tile, unsigned thread)
 static double cpu_peak(struct machine *m, enum peak_kind kind, void *to, const void *from,
                        size_t bytes, uint32_t times)
 {
-    static struct peak_loop l; /* one thread drives machines */
     struct plan plan;
     /* several for each thread: one that is late costs less */
     unsigned threads = threads_count() * 4 < TILES ? threads_count() * 4 : TILES;
     unsigned tiles = kind == PEAK_FMA_ONE ? 1 : threads;
     machine_plan(m, 1, 1, &plan);
-    l = (struct peak_loop){.fma = fma_c, .to = to, .from = from, .bytes = bytes, .times = times,
-                           .tiles = tiles};
+    struct peak_loop *l = mem_zero(1, sizeof *l);
+    *l = (struct peak_loop){.fma = fma_c, .to = to, .from = from, .bytes = bytes, .times = times,
+                            .tiles = tiles};
 #ifdef VEC_X86
     if (strcmp(plan.core, "avx512") == 0)
-        l.fma = fma_avx512;
+        l->fma = fma_avx512;
     else if (strcmp(plan.core, "avx2") == 0)
-        l.fma = fma_avx2;
+        l->fma = fma_avx2;
 #endif
     if (kind == PEAK_COPY)
-        threads_run(tiles, run_copy, &l);
+        threads_run(tiles, run_copy, l);
     else if (kind == PEAK_FMA || kind == PEAK_FMA_ONE)
-        threads_run(tiles, run_fma, &l);
+        threads_run(tiles, run_fma, l);
     double sum = 0;
     for (unsigned i = 0; i < tiles; i++)
-        sum += l.done[i];
+        sum += l->done[i];
+    mem_free(l);
     return sum;
 }
 

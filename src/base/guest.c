@@ -77,21 +77,6 @@ bool guest_open(struct guest *g, const struct guest_library *l, void *functions)
     return false;
 }
 
-bool guest_open_next(struct guest *g, const struct guest_library *l, void *functions)
-{
-    size_t i = 0;
-    struct guest tried;
-    while (l->files[i] && strcmp(l->files[i], g->file) != 0)
-        i++;
-    while (l->files[i] && l->files[++i])
-        if (open_one(&tried, l, l->files[i], functions)) {
-            *g = tried;
-            return true;
-        }
-    bind_all(g, l, functions); /* restore the old pointers */
-    return false;
-}
-
 void guest_close(struct guest *g)
 {
     if (g->library)

@@ -33,9 +33,6 @@ struct guest {
 };
 /* Fills the struct of function pointers; zeroes it on failure. */
 bool guest_open(struct guest *g, const struct guest_library *l, void *functions);
-/* Opens the next name of the list: the open library is too new for the driver. The old one stays
- * open. False: no other serves, nothing has changed. */
-bool guest_open_next(struct guest *g, const struct guest_library *l, void *functions);
 /* guest_open closes what does not serve. Never close a CUDA library that has computed: it
  * expects to stay until the end of the process. */
 void guest_close(struct guest *g);

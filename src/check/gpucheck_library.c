@@ -76,14 +76,14 @@ bool gpucheck_other_libraries(struct gpucheck *g, char *why_not, size_t room)
     bool good = true;
     why_not[0] = '\0';
     for (int i = 0; i < GUESTS; i++) {
-        const struct guest *found = guest_find((enum guest_id)i);
-        if (found->library)
+        struct guest found;
+        if (guest_find((enum guest_id)i, &found))
             snprintf(versions[i], sizeof g->versions.cublas, "%s",
-                     guest_version_text(found->version));
+                     guest_version_text(found.version));
         else if (used < room)
             used += (size_t)snprintf(why_not + used, room - used, "%s%s: %s", used ? "; " : "",
-                                     guest_name((enum guest_id)i), found->why);
-        good = good && (found->library || strstr(found->why, "is not found"));
+                                     guest_name((enum guest_id)i), found.why);
+        good = good && (found.library || strstr(found.why, "is not found"));
     }
     return good;
 }

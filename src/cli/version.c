@@ -18,7 +18,7 @@ struct found {
     bool kernels;            /* for a GPU */
     struct gpucheck *gpu;    /* devices and driver */
     char nvml_why[160];
-    struct { const char *version, *why; } guests[GUESTS]; /* NULL: none; why "": it can serve */
+    struct guest guests[GUESTS];
 };
 
 static void look(struct found *f)
@@ -34,10 +34,17 @@ static void look(struct found *f)
     else
         memcpy(f->nvml_why, without, sizeof without);
     for (int i = 0; i < GUESTS; i++) {
-        const struct guest *g = f->kernels ? guest_find((enum guest_id)i) : NULL;
-        f->guests[i].version = g && g->version ? guest_version_text(g->version) : NULL;
-        f->guests[i].why = g ? g->why : without;
+        if (f->kernels)
+            guest_find((enum guest_id)i, &f->guests[i]);
+        else
+            memcpy(f->guests[i].why, without, sizeof without);
     }
+}
+
+/* NULL: not known. */
+static const char *guest_version(const struct guest *g)
+{
+    return g->version ? guest_version_text(g->version) : NULL;
 }
 
 static void put(struct json_out *o, const char *name, const char *version, const char *why)
@@ -71,7 +78,7 @@ static void version_json(const struct found *f, struct json_out *o)
     const char *driver = f->gpu->versions.driver;
     put(o, "driver", driver[0] ? driver : NULL, f->nvml_why);
     for (int i = 0; i < GUESTS; i++)
-        put(o, guest_name((enum guest_id)i), f->guests[i].version, f->guests[i].why);
+        put(o, guest_name((enum guest_id)i), guest_version(&f->guests[i]), f->guests[i].why);
     json_close(o, '}');
     json_open(o, "cpu", '{');
     json_put_string(o, "model", cpu->model);
@@ -102,7 +109,7 @@ static void version_text(const struct found *f, struct text *out)
         text_printf(out, " (%s)", f->nvml_why);
     for (int i = 0; i < GUESTS; i++) {
         text_printf(out, ", %s %s", guest_name((enum guest_id)i),
-                    f->guests[i].version ? f->guests[i].version : "none");
+                    guest_version(&f->guests[i]) ? guest_version(&f->guests[i]) : "none");
         if (f->guests[i].why[0])
             text_printf(out, " (%s)", f->guests[i].why);
     }

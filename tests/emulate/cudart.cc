@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cudart_state cudart = {0, 2, 90, 13000, (size_t)64 << 20, cudaSuccess, cudaSuccess, false,
-                              0, 0, cudaSuccess, 0, 0, false, 0, 0, false, 0, {0}};
+struct cudart_state cudart = {2, 90, 13000, (size_t)64 << 20, cudaSuccess, {}, {}, 0, 0,
+                              cudaSuccess, 0, 0, 0, false, 0, 0, 0, 0, false, 0, {}};
+thread_local int cudart_device;
+/* One call at a time: the emulator is one thread's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *const call_names[] = {
 #define CALL(name, parameters, arguments) #name,
@@ -59,10 +62,10 @@ bool cudart_is_sticky(cudaError_t code)
 cudaError_t cudart_give(cudaError_t code)
 {
     if (cudart_is_sticky(code))
-        cudart.sticky = code;
-    if (cudart.sticky != cudaSuccess) {
-        cudart.fault_told = true;
-        code = cudart.sticky;
+        cudart.sticky[cudart_device] = code;
+    if (cudart_sticky() != cudaSuccess) {
+        cudart.fault_told[cudart_device] = true;
+        code = cudart_sticky();
     }
     if (code != cudaSuccess && code != cudaErrorNotReady)
         cudart.last = code;
@@ -91,7 +94,8 @@ void cudart_hang_after(unsigned work)
 }
 void cudart_vanish(void)
 {
-    cudart.sticky = cudaErrorDevicesUnavailable;
+    for (cudaError_t &sticky : cudart.sticky)
+        sticky = cudaErrorDevicesUnavailable;
 }
 void cudart_devices(unsigned count, size_t bytes)
 {
@@ -117,6 +121,7 @@ void cudart_restart(void)
     cudart.driver = 13000;
     memset(made, 0, sizeof made);
     made_in_all = after_fault = planned_count = 0;
+    cudart_device = 0;
     begun = false;
 }
 unsigned cudart_calls(const char *call)
@@ -135,57 +140,62 @@ unsigned cudart_left(void)
     return cudart.left;
 }
 
-/* What every call does first; cudaSuccess: it goes on. */
-static cudaError_t enter(unsigned which)
-{
-    static pthread_t caller;
-    if (!begun) {
-        begin();
-        caller = pthread_self();
-    }
-    if (!pthread_equal(caller, pthread_self()))
-        emulate_find(FIND_HOST, "cuda%s is called from a second thread", call_names[which]);
-    if (emulate.lane)
-        emulate_find(FIND_HOST, "cuda%s is called from a kernel", call_names[which]);
-    made[which]++;
-    made_in_all++;
-    after_fault += cudart.fault_told;
-    if (cudart.fault_told && cudart.reports) {
-        fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
-        abort();
-    }
-    if (cudart.stall_after && --cudart.stall_after == 0) /* it does not come back */
-        for (;;)
-            pause();
-    for (unsigned i = 0; i < planned_count; i++) {
-        struct planned *p = &planned[i];
-        bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;
-        if (same && p->left && --p->left == 0)
-            return p->code;
-    }
-    return cudart.sticky;
-}
-
 enum {
 #define CALL(name, parameters, arguments) AT_##name,
 #include "../../kernels/cudart.def"
 #undef CALL
 };
+
+/* What every call does first; cudaSuccess: it goes on. */
+static cudaError_t enter(unsigned which)
+{
+    if (!begun)
+        begin();
+    bool selects = which == AT_SetDevice;
+    if (emulate.lane)
+        emulate_find(FIND_HOST, "cuda%s is called from a kernel", call_names[which]);
+    made[which]++;
+    made_in_all++;
+    bool told = !selects && cudart.fault_told[cudart_device];
+    after_fault += told;
+    if (told && cudart.reports) {
+        fprintf(stderr, "emulated: cuda%s is called after a fault\n", call_names[which]);
+        abort();
+    }
+    bool faults = cudart_faults_on(cudart_device);
+    if (faults && cudart.stall_after && --cudart.stall_after == 0) { /* it does not come back */
+        pthread_mutex_unlock(&lock);
+        for (;;)
+            pause();
+    }
+    for (unsigned i = 0; i < planned_count && faults; i++) {
+        struct planned *p = &planned[i];
+        bool same = strcmp(p->call, call_names[which]) == 0 || strcmp(p->call, "any") == 0;
+        if (same && p->left && --p->left == 0)
+            return p->code;
+    }
+    return selects ? cudaSuccess : cudart_sticky();
+}
+
 /* cudaNAME counts and fails; do_NAME does. */
 #define CALL(name, parameters, arguments) \
     cudaError_t cuda##name parameters \
     { \
+        pthread_mutex_lock(&lock); \
         cudaError_t error = enter(AT_##name); \
-        return AT_##name == AT_GetLastError || AT_##name == AT_PeekAtLastError \
-                   ? do_##name arguments \
-                   : cudart_give(error != cudaSuccess ? error : do_##name arguments); \
+        error = AT_##name == AT_GetLastError || AT_##name == AT_PeekAtLastError \
+                    ? do_##name arguments \
+                    : cudart_give(error != cudaSuccess ? error : do_##name arguments); \
+        pthread_mutex_unlock(&lock); \
+        return error; \
     }
 #include "../../kernels/cudart.def"
 #undef CALL
 
+/* It does not look at the card. */
 cudaError_t do_PeekAtLastError(void)
 {
-    return cudart.fault_told ? cudart.sticky : cudart.last; /* it does not look at the card */
+    return cudart.fault_told[cudart_device] ? cudart_sticky() : cudart.last;
 }
 cudaError_t do_GetLastError(void)
 {
@@ -210,11 +220,8 @@ cudaError_t do_SetDevice(int device)
 {
     if (!device_known(device))
         return cudaErrorInvalidDevice;
-    cudart.device = device;
-    if (cudart.only && cudart.only != (unsigned)device + 1) /* nothing goes wrong on this one */
-        planned_count = cudart.break_after = cudart.hang_after = cudart.stall_after =
-            cudart.signal_after = cudart.wrong_after = 0;
-    return cudaSuccess;
+    cudart_device = device;
+    return cudart_sticky();
 }
 cudaError_t do_GetDeviceProperties(struct cudaDeviceProp *of, int device)
 {
@@ -276,18 +283,12 @@ cudaError_t do_RuntimeGetVersion(int *version)
     *version = 13000;
     return cudaSuccess;
 }
-cudaError_t do_DeviceReset(void) /* of a card whose stream was given back */
-{
-    streams_finish(cudart.device);
-    return cudart.sticky;
-}
-
 /* --- memory --- */
 
 cudaError_t do_MemGetInfo(size_t *left, size_t *total)
 {
     *total = cudart.bytes;
-    *left = cudart.bytes - memory_used(cudart.device);
+    *left = cudart.bytes - memory_used(cudart_device);
     return cudaSuccess;
 }
 cudaError_t do_Malloc(void **at, size_t bytes)
@@ -297,9 +298,9 @@ cudaError_t do_Malloc(void **at, size_t bytes)
     *at = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > cudart.bytes - memory_used(cudart.device))
+    if (bytes > cudart.bytes - memory_used(cudart_device))
         return cudaErrorMemoryAllocation;
-    *at = memory_alloc(bytes, cudart.device);
+    *at = memory_alloc(bytes, cudart_device);
     cudart.left += *at != NULL;
     return *at ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -316,7 +317,7 @@ cudaError_t do_Free(void *at)
     streams_finish(m->device);
     memory_free(at, m->device);
     cudart.left--;
-    return cudart.sticky;
+    return cudart_sticky();
 }
 cudaError_t do_HostAlloc(void **at, size_t bytes, unsigned flags)
 {
@@ -339,7 +340,7 @@ cudaError_t do_FreeHost(void *at)
     if (!memory_free(at, -1))
         return cudaErrorInvalidValue;
     cudart.left--;
-    return cudart.sticky;
+    return cudart_sticky();
 }
 
 /* 0: pageable, -1: pinned, 1: device; the whole range must lie in one allocation. */
@@ -445,7 +446,7 @@ cudaError_t do_LaunchKernelExC(const cudaLaunchConfig_t *how, const void *kernel
     struct emulate_kernel *k = emulate_kernel_of(kernel);
     if (!k)
         return cudaErrorInvalidDeviceFunction;
-    if (!stream_known(how->stream) || how->stream->device != cudart.device)
+    if (!stream_known(how->stream) || how->stream->device != cudart_device)
         return cudaErrorInvalidResourceHandle;
     if (!kernel_loads(k))
         return cudaErrorStreamCaptureUnsupported;

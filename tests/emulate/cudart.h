@@ -2,9 +2,11 @@
  *
  * Work on a stream is put off: in order UP until somebody waits for it, in DOWN it is done at once,
  * in the seeded orders some of it at every call. So a host that reads too early, or overwrites what
- * is still to be copied, sees it. One thread may call. */
+ * is still to be copied, sees it. The work of a stream comes from one thread. */
 #ifndef EMULATE_CUDART_H
 #define EMULATE_CUDART_H
+
+#include <pthread.h>
 
 #include "emulate.h"
 #include "include/cuda_runtime_api.h"
@@ -32,8 +34,8 @@ unsigned cudart_calls_after_fault(void);
  * order:2,report"; with hide the host may not touch device memory, the 4th call does not come back,
  * the 6th kernel sends the program SIGTERM, with report the program's end tells on standard error
  * what was left, and a call after a fault is that end; with calls it tells how often the host
- * waited, and what it called. term:6:9 is SIGKILL; with on:1 all that goes wrong does on device 1
- * alone. */
+ * waited, and what it called. term:6:9 is SIGKILL; with on:1 faults are
+ * counted, and happen, on device 1 only. */
 void cudart_restart(void);
 /* Allocations, streams, events and graphs that nobody has destroyed. */
 unsigned cudart_left(void);
@@ -68,6 +70,7 @@ struct emulated_graph {
 };
 struct emulated_stream {
     int device;
+    pthread_t caller;           /* who made it */
     bool hung;
     struct emulated_node *first, *last;
     struct capture *capture;
@@ -92,11 +95,10 @@ struct capture {
 };
 
 struct cudart_state {
-    int device;
     unsigned devices, capability, driver; /* 90, 13000 at first */
     size_t bytes;
-    cudaError_t last, sticky;
-    bool fault_told;
+    cudaError_t last, sticky[MOST_DEVICES];
+    bool fault_told[MOST_DEVICES];
     unsigned break_after, hang_after; /* 0: not */
     cudaError_t break_code;
     unsigned left;
@@ -105,19 +107,29 @@ struct cudart_state {
     bool dry;             /* and not run: calls are counted, whatever the size */
     unsigned signal_after; /* a kernel at which the program is sent this signal */
     int signal_number;
-    unsigned only;        /* the device, from 1, that faults are of; 0: each */
+    unsigned only;        /* the device, from 1, of all faults; 0: any */
     unsigned wrong_after; /* a copy to the host whose first float has the other sign */
     bool reports;
     unsigned waits;       /* of the host: events that it asked for */
     unsigned char shown[16]; /* which device, from 1, each index is; 0: the index says it */
 };
 extern struct cudart_state cudart;
+extern thread_local int cudart_device; /* the current one of this thread */
 
 void cudart_plan(void);    /* reads DNN_EMULATE */
 void cudart_visible(void); /* reads CUDA_VISIBLE_DEVICES, behind it */
 /* For libraries that compute in a stream's order, as stand-ins for NVIDIA's do (guest_stub.c); this
  * program calls it nowhere. data lives as long as the process. */
 extern "C" cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*call)(void *), void *data);
+/* Whether the planned faults are counted on this device. */
+static inline bool cudart_faults_on(int device)
+{
+    return !cudart.only || cudart.only == (unsigned)device + 1;
+}
+static inline cudaError_t cudart_sticky(void)
+{
+    return cudart.sticky[cudart_device];
+}
 /* Gives `code` back from a call: remembered as the last error, or for ever. */
 cudaError_t cudart_give(cudaError_t code);
 bool cudart_is_sticky(cudaError_t code);

@@ -61,7 +61,7 @@ cudaError_t do_GraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t grap
     struct emulated_graph *g = (struct emulated_graph *)calloc(1, sizeof *g);
     g->nodes = (struct emulated_node **)calloc(graph->count + 1, sizeof *g->nodes);
     g->exec = true;
-    g->device = cudart.device;
+    g->device = cudart_device;
     for (g->count = 0; g->count < graph->count; g->count++) {
         g->nodes[g->count] = work_new(WORK_SET);
         *g->nodes[g->count] = *graph->nodes[g->count];
@@ -112,7 +112,7 @@ bool graph_run(cudaGraphExec_t g, cudaStream_t stream)
     struct emulated_stream inside = {};
     inside.device = g->device;
     bool *done = (bool *)calloc(g->count + 1, sizeof *done);
-    for (unsigned left = g->count; left && cudart.sticky == cudaSuccess; left--) {
+    for (unsigned left = g->count; left && cudart.sticky[g->device] == cudaSuccess; left--) {
         unsigned ready = 0, chosen = 0;
         for (unsigned i = 0; i < g->count; i++)
             if (node_ready(g, done, i)) {

@@ -51,7 +51,7 @@ static double milliseconds(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static void run_kernel(struct emulated_node *w)
+static void run_kernel(struct emulated_node *w, int device)
 {
     const struct emulate_kernel *k = emulate_kernel_of(w->launch.kernel);
     void *arguments[32];
@@ -64,11 +64,13 @@ static void run_kernel(struct emulated_node *w)
     w->launch.arguments = arguments;
     cudart.kernels++;
     if (!cudart.dry && !emulate_run(&w->launch))
-        cudart.sticky = cudaErrorLaunchFailure;
+        cudart.sticky[device] = cudaErrorLaunchFailure;
+    if (!cudart_faults_on(device))
+        return;
     if (cudart.signal_after && --cudart.signal_after == 0)
         raise(cudart.signal_number);
     if (cudart.break_after && --cudart.break_after == 0)
-        cudart.sticky = cudart.break_code;
+        cudart.sticky[device] = cudart.break_code;
 }
 
 /* From the nth copy to the host on, the card is wrong about the first number of each. */
@@ -76,7 +78,8 @@ static void spoil(const struct emulated_node *w)
 {
     const struct memory_block *to = memory_find(w->to), *from = memory_find(w->from);
     bool down = from && from->device >= 0 && (!to || to->device < 0) && w->bytes >= 4;
-    if (!down || !cudart.wrong_after || --cudart.wrong_after != 0)
+    if (!down || !cudart_faults_on(from->device) || !cudart.wrong_after ||
+        --cudart.wrong_after != 0)
         return;
     cudart.wrong_after = 1;
     ((unsigned char *)w->to)[3] ^= 0x80;
@@ -84,11 +87,11 @@ static void spoil(const struct emulated_node *w)
 
 bool work_run(cudaStream_t stream, struct emulated_node *w)
 {
-    if (stream->hung || cudart.sticky != cudaSuccess)
+    if (stream->hung || cudart.sticky[stream->device] != cudaSuccess)
         return false;
     if (w->kind == WORK_WAIT && w->event->done < w->generation)
         return false;
-    if (cudart.hang_after && --cudart.hang_after == 0) {
+    if (cudart_faults_on(stream->device) && cudart.hang_after && --cudart.hang_after == 0) {
         stream->hung = true;
         return false;
     }
@@ -110,7 +113,7 @@ bool work_run(cudaStream_t stream, struct emulated_node *w)
         memory_close();
         shadow_written(w->to, w->bytes);
         break;
-    case WORK_KERNEL: run_kernel(w); break;
+    case WORK_KERNEL: run_kernel(w, stream->device); break;
     case WORK_RECORD:
         w->event->done = w->generation;
         w->event->at = milliseconds();
@@ -143,7 +146,7 @@ static bool stream_step(cudaStream_t s)
 /* Others move only when this one waits for their events. */
 bool stream_finish(cudaStream_t s)
 {
-    while (s->first && cudart.sticky == cudaSuccess) {
+    while (s->first && cudart.sticky[s->device] == cudaSuccess) {
         if (stream_step(s))
             continue;
         bool moved = false;
@@ -175,16 +178,6 @@ void streams_pass(void)
         }
     while (tries--)
         stream_step(streams[emulate_draw() % stream_count]);
-}
-
-/* Waits as long as it takes: for ever, when the work hangs. */
-static cudaError_t wait_for(cudaStream_t s)
-{
-    while (!stream_finish(s) && cudart.sticky == cudaSuccess) {
-        struct timespec nap = {0, 2000000};
-        nanosleep(&nap, NULL);
-    }
-    return cudart.sticky;
 }
 
 static void node_comes_after(struct emulated_node *w, unsigned node)
@@ -222,6 +215,8 @@ static cudaError_t capture_put(cudaStream_t s, struct emulated_node *w)
 
 cudaError_t work_put(cudaStream_t s, struct emulated_node *w)
 {
+    if (!pthread_equal(s->caller, pthread_self()))
+        emulate_find(FIND_HOST, "a stream is given work by a second thread");
     if (s->capture)
         return capture_put(s, w);
     if (s->last)
@@ -230,7 +225,7 @@ cudaError_t work_put(cudaStream_t s, struct emulated_node *w)
         s->first = w;
     s->last = w;
     streams_pass();
-    return cudart.sticky;
+    return cudart.sticky[s->device];
 }
 
 /* --- the calls --- */
@@ -242,7 +237,8 @@ cudaError_t do_StreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     if (stream_count == MOST_STREAMS)
         abort();
     *stream = (cudaStream_t)calloc(1, sizeof **stream);
-    (*stream)->device = cudart.device;
+    (*stream)->device = cudart_device;
+    (*stream)->caller = pthread_self();
     streams[stream_count++] = *stream;
     cudart.left++;
     return cudaSuccess;
@@ -269,12 +265,6 @@ cudaError_t do_StreamDestroy(cudaStream_t stream)
     cudart.left--;
     return cudaSuccess;
 }
-cudaError_t do_StreamSynchronize(cudaStream_t stream)
-{
-    if (!stream_known(stream))
-        return cudaErrorInvalidResourceHandle;
-    return stream_capture_forbids(stream) ? cudaErrorStreamCaptureUnsupported : wait_for(stream);
-}
 cudaError_t do_StreamQuery(cudaStream_t stream)
 {
     if (!stream_known(stream))
@@ -283,8 +273,8 @@ cudaError_t do_StreamQuery(cudaStream_t stream)
         return cudaErrorStreamCaptureUnsupported;
     stream_step(stream); /* somebody who asks again and again gets there */
     streams_pass();
-    return !stream->first ? cudaSuccess : cudart.sticky != cudaSuccess ? cudart.sticky
-                                                                       : cudaErrorNotReady;
+    cudaError_t sticky = cudart.sticky[stream->device];
+    return !stream->first ? cudaSuccess : sticky != cudaSuccess ? sticky : cudaErrorNotReady;
 }
 
 cudaError_t do_EventCreateWithFlags(cudaEvent_t *event, unsigned flags)
@@ -294,7 +284,7 @@ cudaError_t do_EventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     if (event_count == MOST_EVENTS)
         abort();
     *event = (cudaEvent_t)calloc(1, sizeof **event);
-    (*event)->device = cudart.device;
+    (*event)->device = cudart_device;
     (*event)->timing = !(flags & cudaEventDisableTiming);
     events[event_count++] = *event;
     cudart.left++;
@@ -365,8 +355,9 @@ cudaError_t do_EventQuery(cudaEvent_t event)
     event->asked = event->recorded;
     for (unsigned i = 0; i < stream_count && event->done < event->recorded; i++)
         stream_step(streams[i]);
+    cudaError_t sticky = cudart.sticky[event->device];
     return event->done >= event->recorded ? cudaSuccess
-           : cudart.sticky != cudaSuccess ? cudart.sticky
+           : sticky != cudaSuccess        ? sticky
                                           : cudaErrorNotReady;
 }
 cudaError_t do_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
@@ -427,7 +418,8 @@ bool capture_leave(struct capture *c)
 
 void streams_drop_all(void)
 {
-    cudart.sticky = cudaErrorUnknown; /* nothing of it is done any more */
+    for (cudaError_t &sticky : cudart.sticky)
+        sticky = cudaErrorUnknown; /* nothing of it is done any more */
     while (stream_count) {
         streams[0]->capture = NULL;
         do_StreamDestroy(streams[0]);
@@ -439,10 +431,10 @@ void streams_drop_all(void)
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*call)(void *), void *data)
 {
-    if (cudart.sticky != cudaSuccess)
-        return cudart.sticky;
     if (!stream_known(stream))
         return cudaErrorInvalidResourceHandle;
+    if (cudart.sticky[stream->device] != cudaSuccess)
+        return cudart.sticky[stream->device];
     struct emulated_node *w = work_new(WORK_HOST);
     w->host = call;
     w->to = data;

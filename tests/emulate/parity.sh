@@ -36,6 +36,14 @@ run env DNN_EMULATE=break:100:719 "$parity" --cases broken.json
 is_exit 81 "nor with one that fails"
 err_has "the device failed: GPU 0 (emulated) failed: cudaErrorLaunchFailure (719)" "which is named"
 check "and the report ends as one" grep -q '"alive": false}' broken.json
+run env DNN_EMULATE=report "$parity" --cards cards.json
+is_exit 0 "two cards train at the same time, by turns and in two threads: the bytes of each alone"
+err_has " 0 after a fault, 0 findings, 0 left" "and nothing is left on them"
+for fault in break:100:719 break:300:719 Malloc:9:700 LaunchKernelExC:50:719 EventRecord:9:702; do
+    run env DNN_EMULATE=$fault,on:1,report "$parity" --cards-break cards.json
+    is_exit 0 "one of two cards fails ($fault): the other goes on" "$(grep -v '"bad": ""' cards.json)"
+    err_has " 0 after a fault, 0 findings" "and the card that failed is left alone"
+done
 run "$parity" --large 100000 large.json
 is_exit 0 "G17 rows, shards, records and tables far apart, through the real machine"
 run "$parity" --large 0 none.json

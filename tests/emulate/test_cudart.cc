@@ -61,6 +61,19 @@ static cudaError_t start(cudaStream_t s, void (*kernel)(P...), unsigned blocks, 
 #define IS(call, want, name) is_string(cudaGetErrorName(call), #want, name)
 #define FINE(call) IS(call, cudaSuccess, #call)
 
+/* Waits for all work of the stream. */
+static cudaError_t finish(cudaStream_t s)
+{
+    cudaEvent_t e = NULL;
+    cudaError_t code = cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+    if (code == cudaSuccess)
+        code = cudaEventRecord(e, s);
+    if (code == cudaSuccess)
+        do
+            code = cudaEventQuery(e);
+        while (code == cudaErrorNotReady);
+    return code == cudaSuccess ? cudaEventDestroy(e) : code;
+}
 static cudaStream_t stream_new(void)
 {
     cudaStream_t s = NULL;
@@ -145,14 +158,14 @@ static void test_streams(unsigned order)
     for (int i = 0; i < N; i++)
         same &= back[i] == 2 * ((float)i + 1);
     ok(same, "order %u: copy, kernels, copy, over two streams", order);
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     FINE(cudaMemcpyAsync(x, here, N * 4, cudaMemcpyDefault, s));
     here[3] = -1; /* pageable bytes were taken by the call */
     FINE(cudaMemsetAsync(x + 5, 0, 4, s));
     FINE(cudaMemcpyAsync(host, x, N * 4, cudaMemcpyDeviceToHost, s));
     if (order == ORDER_UP)
         ok(host[5] == 5, "a copy to pinned memory is put off");
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     ok(host[5] == 0 && host[3] == 3, "and is there after the wait");
     FINE(cudaMemcpyAsync(x, host, N * 4, cudaMemcpyHostToDevice, s));
     if (order == ORDER_UP) {
@@ -191,21 +204,21 @@ static void test_launches(void)
     FINE(start(s, huge, 1, 32, 60000, 0, x));
     emulate_quiet(true);
     FINE(start(s, both, 1, 32, (48 << 10) - 64, 0, x));
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     is_int(emulate_found(FIND_LAUNCH), 0, "48 KiB of both kinds need not be asked for");
     start(s, both, 1, 32, (48 << 10) - 48, 0, x);
-    cudaStreamSynchronize(s);
+    finish(s);
     ok(emulate_found(FIND_LAUNCH) > 0, "16 bytes more do");
     emulate_quiet(false);
     FINE(cudaFuncSetAttribute((const void *)(void (*)(float *))both,
                               cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10));
     FINE(start(s, both, 1, 32, (48 << 10) - 48, 0, x));
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     IS(start(s, twice, 100, 32, 0, 1, x, 1), cudaErrorCooperativeLaunchTooLarge,
        "a grid that is too large to be alive at once");
     FINE(start(s, twice, 15, 32, 0, 1, x, 1));
     IS(cudaPeekAtLastError(), cudaErrorCooperativeLaunchTooLarge, "refusals do not stick");
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     cudaGraph_t graph = NULL;
     cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
     emulate_quiet(true);
@@ -216,7 +229,7 @@ static void test_launches(void)
     IS(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated, "loses the capture");
     emulate_quiet(true);
     start(s, diverge, 1, 32, 0, 0, x);
-    IS(cudaStreamSynchronize(s), cudaErrorLaunchFailure, "a kernel that fails sticks");
+    IS(finish(s), cudaErrorLaunchFailure, "a kernel that fails sticks");
     IS(cudaGetLastError(), cudaErrorLaunchFailure, "and is not forgotten");
     void *more = NULL;
     IS(cudaMalloc(&more, 4), cudaErrorLaunchFailure, "by any call");
@@ -273,7 +286,7 @@ static void test_capture(unsigned order)
     IS(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated, "to its end");
     ok(graph == NULL, "with no graph");
     cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
-    IS(cudaStreamSynchronize(s), cudaErrorStreamCaptureUnsupported, "waiting while capturing");
+    IS(cudaStreamQuery(s), cudaErrorStreamCaptureUnsupported, "waiting while capturing");
     cudaStreamEndCapture(s, &graph);
     cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
     start(s, twice, 1, 32, 0, 0, x, N);
@@ -315,9 +328,9 @@ static void test_faults(void)
     cudaMemsetAsync(x, 0, 128, s);
     cudart_break_after(2, cudaErrorIllegalAddress);
     start(s, add_one, 1, 32, 0, 0, x, 32);
-    FINE(cudaStreamSynchronize(s));
+    FINE(finish(s));
     start(s, add_one, 1, 32, 0, 0, x, 32);
-    IS(cudaStreamSynchronize(s), cudaErrorIllegalAddress, "the second kernel breaks the device");
+    IS(finish(s), cudaErrorIllegalAddress, "the second kernel breaks the device");
     cudart_restart();
 
     s = stream_new();
@@ -372,7 +385,7 @@ static void host_keeps_away(void)
     cudaMemsetAsync(x, 0, 128, s);
     start(s, add_one, 1, 32, 0, 0, x, 32);
     cudaMemcpyAsync(host, x, 128, cudaMemcpyDeviceToHost, s);
-    cudaStreamSynchronize(s);
+    finish(s);
     if (host[31] != 1)
         abort();
 }
@@ -382,7 +395,7 @@ static void waits_for_a_hang(void)
     cudaStream_t s = stream_new();
     cudart_hang_after(1);
     cudaMemsetAsync(floats(8), 0, 32, s);
-    cudaStreamSynchronize(s);
+    finish(s);
 }
 
 int main(void)

@@ -72,6 +72,17 @@ static int run_large(struct parity *p, uint64_t apart)
     return !alive ? 81 : p->left_out ? 69 : p->failed || !p->passed;
 }
 
+static int run_cards(struct parity *p, bool breaks)
+{
+    fprintf(p->out, "{\"program\": \"parity\"");
+    parity_array(p, "cards");
+    parity_cards(p, breaks);
+    parity_array_end(p);
+    fprintf(p->out, ",\n \"passed\": %u, \"failed\": %u}\n", p->passed, p->failed);
+    fprintf(stderr, "parity: %u passed, %u failed\n", p->passed, p->failed);
+    return p->failed || !p->passed;
+}
+
 static int run(struct parity *p, bool cases, bool trainings, bool precisions)
 {
     struct err e = {0};
@@ -113,7 +124,7 @@ static int run(struct parity *p, bool cases, bool trainings, bool precisions)
 int main(int count, char **words)
 {
     struct parity p = {.out = stdout, .most = UINT64_MAX};
-    bool cases = true, trainings = true, precisions = true;
+    bool cases = true, trainings = true, precisions = true, cards = false, breaks = false;
     double steps = 0, epochs = 1, apart = -1;
     struct err e = {0};
     for (int i = 1; i < count; i++) {
@@ -125,6 +136,9 @@ int main(int count, char **words)
         } else if (strcmp(words[i], "--precision") == 0 || strcmp(words[i], "--least") == 0) {
             cases = trainings = false;
             p.least = p.least || words[i][2] == 'l';
+        } else if (strcmp(words[i], "--cards") == 0 || strcmp(words[i], "--cards-break") == 0) {
+            cards = true;
+            breaks = words[i][7] != '\0';
         } else if (i + 1 < count && strcmp(words[i], "--only") == 0) {
             p.only = words[++i];
         } else if (i + 1 < count && strcmp(words[i], "--most") == 0 &&
@@ -152,6 +166,8 @@ int main(int count, char **words)
         fprintf(stderr, good ? "" : "parity: the device failed: %s\n", e.what);
         return good ? 0 : 81;
     }
-    int code = apart >= 0 ? run_large(&p, (uint64_t)apart) : run(&p, cases, trainings, precisions);
+    int code = cards        ? run_cards(&p, breaks)
+               : apart >= 0 ? run_large(&p, (uint64_t)apart)
+                            : run(&p, cases, trainings, precisions);
     return fclose(p.out) == 0 ? code : 74;
 }

@@ -27,6 +27,9 @@ void parity_result(struct parity *p, const char *name, double worst, double gate
 bool parity_cases(struct parity *p, struct machine *device, struct machine *cpu, struct err *e);
 /* Gradients and trainings of small networks (parity_training.c); a machine each. */
 void parity_trainings(struct parity *p, const char *backend);
+/* Trainings on two cards at the same time; breaks: the test has planned a fault of the second
+ * (parity_cards.c). */
+void parity_cards(struct parity *p, bool breaks);
 /* Large products in each precision that the device has (parity_precision.c); a machine each. */
 void parity_precisions(struct parity *p, const char *backend);
 /* Rows, shards, records and tables so many elements apart; 0: as many as the device has room for.
