@@ -84,20 +84,20 @@ static inline struct opcase random_case(uint64_t seed)
         break;
     case OP_dense:
         c.out = draw_size(d, 150);
-        c.kind = draw_below(d, ACT_MISH + 1);
+        c.kind = draw_below(d, ACT_KINDS);
         c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_SHADOW) |
                   draw_flag(d, CASE_KEEP_Z) | draw_flag(d, CASE_HOT);
         break;
     case OP_dense_back:
         c.out = draw_size(d, 150);
-        c.kind = draw_below(d, ACT_MISH + 1);
+        c.kind = draw_below(d, ACT_KINDS);
         c.flags = draw_flag(d, CASE_BARE) | draw_flag(d, CASE_SHADOW) | draw_flag(d, CASE_ADD) |
                   draw_flag(d, CASE_MORE) | draw_flag(d, CASE_HOT);
         c.gate = 1e-4;
         break;
     case OP_act:
     case OP_act_back:
-        c.kind = draw_below(d, ACT_MISH + 1);
+        c.kind = draw_below(d, ACT_KINDS);
         c.flags = c.op == OP_act ? 0 : draw_flag(d, CASE_ADD);
         c.gate = c.op == OP_act ? 1e-5 : 1e-4;
         break;

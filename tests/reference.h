@@ -172,7 +172,7 @@ static void ref_dense(const struct op_dense *a)
 
 static void ref_dense_back(const struct op_dense_back *a)
 {
-    bool z = a->act == ACT_GELU || a->act == ACT_SILU || a->act == ACT_MISH;
+    bool z = ACT_NEEDS_Z(a->act);
     for (size_t r = 0; r < a->rows; r++)
         for (size_t j = 0; j < a->out; j++) {
             real *d = &writes(a->dy)[r * a->lddy + j];

@@ -190,12 +190,21 @@ struct hot_inputs {
     uint32_t width, pad;       /* rows of w that belong to them */
 };
 
+/* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. */
 enum act_kind {
-    ACT_NONE, ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU, ACT_SELU, ACT_TANH,
-        ACT_SIGMOID, ACT_MISH };
-/* gelu is the exact one (erf); leaky_relu has slope `slope`, elu has alpha `slope`. The derivative
- * follows from y for all but three, which need z (the value before the activation). */
-#define ACT_NEEDS_Z(act) ((act) == ACT_GELU || (act) == ACT_SILU || (act) == ACT_MISH)
+    ACT_NONE,
+#define ACT(NAME, name, at_z, init) ACT_##NAME,
+#include "backend/acts.def"
+    ACT_KINDS
+};
+/* Bit 1 << kind: the derivative needs z, the value before the activation; else it follows from
+ * y. */
+enum {
+    ACTS_AT_Z = 0
+#define ACT(NAME, name, at_z, init) | (at_z) << ACT_##NAME
+#include "backend/acts.def"
+};
+#define ACT_NEEDS_Z(act) ((uint32_t)ACTS_AT_Z >> (act) & 1u)
 struct op_dense {
     DIMS(in);
     struct act y;              /* [rows][ldy] */

@@ -25,10 +25,8 @@ INLINE void act_run(real *y, const real *x, size_t n, uint32_t kind, real slope)
 static void act(real *y, const real *x, size_t n, uint32_t kind, real slope)
 {
     switch (kind) {
-#define KIND(k) case k: act_run(y, x, n, k, slope); break;
-    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
-    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
-#undef KIND
+#define ACT(NAME, ...) case ACT_##NAME: act_run(y, x, n, ACT_##NAME, slope); break;
+#include "backend/acts.def"
     default: act_run(y, x, n, ACT_NONE, slope);
     }
 }
@@ -51,10 +49,9 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
                      bool from_x, bool add)
 {
     switch (kind) {
-#define KIND(k) case k: act_back_run(dx, dy, by, n, k, slope, from_x, add); break;
-    KIND(ACT_RELU) KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
-    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
-#undef KIND
+#define ACT(NAME, ...) \
+    case ACT_##NAME: act_back_run(dx, dy, by, n, ACT_##NAME, slope, from_x, add); break;
+#include "backend/acts.def"
     default: act_back_run(dx, dy, by, n, ACT_NONE, slope, from_x, add);
     }
 }
@@ -98,17 +95,14 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
 
 static void deltas(const struct deltas *d)
 {
+    if (d->kind == ACT_RELU && !d->put) { /* the most frequent one has a loop of its own */
+        deltas_run(d, ACT_RELU, false);
+        return;
+    }
     switch (d->kind) {
-#define KIND(k) case k: deltas_run(d, k, d->put); break;
-    case ACT_RELU:
-        if (d->put)
-            deltas_run(d, ACT_RELU, true);
-        else
-            deltas_run(d, ACT_RELU, false);
-        break;
-    KIND(ACT_LEAKY_RELU) KIND(ACT_GELU) KIND(ACT_SILU) KIND(ACT_ELU)
-    KIND(ACT_SELU) KIND(ACT_TANH) KIND(ACT_SIGMOID) KIND(ACT_MISH)
-#undef KIND
+#define ACT(NAME, ...) \
+    case ACT_##NAME: deltas_run(d, ACT_##NAME, ACT_##NAME == ACT_RELU || d->put); break;
+#include "backend/acts.def"
     default: deltas_run(d, ACT_NONE, false);
     }
 }

@@ -11,16 +11,10 @@ const char *const init_names[] = {"auto", "he", "xavier", "lecun", "small", "zer
 static enum init_kind before(uint32_t act)
 {
     switch ((enum act_kind)act) {
-    case ACT_RELU:
-    case ACT_LEAKY_RELU:
-    case ACT_GELU:
-    case ACT_SILU:
-    case ACT_ELU:
-    case ACT_MISH: return INIT_HE;
-    case ACT_TANH:
-    case ACT_SIGMOID: return INIT_XAVIER;
-    case ACT_SELU:
-    case ACT_NONE: return INIT_LECUN;
+#define ACT(NAME, name, at_z, init) case ACT_##NAME: return INIT_##init;
+#include "backend/acts.def"
+    case ACT_NONE:
+    case ACT_KINDS: return INIT_LECUN;
     }
     return INIT_LECUN;
 }

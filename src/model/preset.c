@@ -49,7 +49,9 @@ struct mlp_spec {
 
 static const char *const mlp_words[] = {"mlp", NULL};
 static const char *const activation_words[] = {
-    "relu", "leaky_relu", "gelu", "silu", "elu", "selu", "tanh", "sigmoid", "mish", NULL,
+#define ACT(NAME, name, ...) #name,
+#include "backend/acts.def"
+    NULL,
 };
 static const char *const norm_words[] = {"none", "batch", "layer", NULL};
 static const struct option mlp_options[] = {

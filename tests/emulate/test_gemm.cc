@@ -305,7 +305,7 @@ static void test_shape(uint32_t seed)
     uint32_t r[6];
     for (uint32_t k = 0; k < 6; k++)
         r[k] = (uint32_t)((number(seed, k) + 1) * 32768);
-    struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90, r[3] % (ACT_MISH + 1),
+    struct dense_shape s = {1 + r[0] % 90, 1 + r[1] % 70, 1 + r[2] % 90, r[3] % ACT_KINDS,
                             1 + r[4] % 4};
     emulate_order(seed % ORDER_COUNT);
     test_forward(&s, (enum product)(r[5] % 4), r[5] / 4 % 2);
@@ -330,7 +330,7 @@ int main(int count, char **words)
                 test_backward(&shapes[i], (enum product)how, i % 3 == 1, i % 2);
                 device_drop_all();
             }
-    for (uint32_t kind = ACT_NONE; kind <= ACT_MISH; kind++) {
+    for (uint32_t kind = ACT_NONE; kind < ACT_KINDS; kind++) {
         struct dense_shape s = {20, 6, 7, kind, 1};
         test_forward(&s, PRODUCT_FP32, false);
         test_backward(&s, PRODUCT_FP32, false, false);

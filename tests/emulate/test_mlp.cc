@@ -137,7 +137,7 @@ static void test_shape(uint32_t seed)
         h.width[i] = draw_size(d, draw_below(d, 8) ? 200 : 270);
     if (h.hot && draw_below(d, 3) == 0)
         h.width[0] = 0;
-    h.act = draw_below(d, ACT_MISH + 1);
+    h.act = draw_below(d, ACT_KINDS);
     h.classes = draw_below(d, 3) ? 1 + draw_size(d, 31) : 0;
     h.width[LAYERS] = h.classes ? h.classes : 1;
     h.kind = draw_below(d, h.classes ? CLASS_FOCAL + 1 : VALUE_QUANTILE + 1);

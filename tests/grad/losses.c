@@ -62,8 +62,10 @@ int main(void)
     check_loss(1, "{\"type\": \"huber\", \"delta\": 0.3}");
     check_loss(1, "{\"type\": \"quantile\"}");
     check_loss(1, "{\"type\": \"quantile\", \"q\": 0.9}");
-    static const char *const activations[] = {"relu", "leaky_relu", "gelu",    "silu", "elu",
-                                              "selu", "tanh",       "sigmoid", "mish"};
+    static const char *const activations[] = {
+#define ACT(NAME, name, ...) #name,
+#include "backend/acts.def"
+    };
     static const char *const norms[] = {"none", "batch", "layer"};
     for (size_t a = 0; a < sizeof activations / sizeof activations[0]; a++)
         for (size_t n = 0; n < sizeof norms / sizeof norms[0]; n++)

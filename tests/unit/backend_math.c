@@ -53,11 +53,9 @@ static void specials(const struct vec *vec)
 {
     real nan = (real)NAN, inf = (real)INFINITY;
     real in[5] = {nan, inf, -inf, 100, -100}, out[5];
-    static const uint32_t kinds[] = {ACT_RELU, ACT_LEAKY_RELU, ACT_GELU, ACT_SILU, ACT_ELU,
-                                     ACT_SELU, ACT_TANH, ACT_SIGMOID, ACT_MISH};
     bool kept = true, finite = true;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        vec->act(out, in, 5, kinds[k], (real)0.5);
+    for (uint32_t kind = ACT_NONE + 1; kind < ACT_KINDS; kind++) {
+        vec->act(out, in, 5, kind, (real)0.5);
         kept = kept && isnan((double)out[0]);
         finite = finite && isfinite((double)out[3]) && isfinite((double)out[4]);
     }
