@@ -76,6 +76,13 @@ static void metrics(struct text *out)
         text_printf(out, "  %-10s %-7s ", m->name, m->higher ? "higher" : "lower");
         help_wrapped(out, m->help, 21, 21);
     }
+    text_char(out, '\n');
+    for (int task = TASK_BINARY; task <= TASK_REGRESSION; task++) {
+        char names[160];
+        metric_names(task, names, sizeof names);
+        text_printf(out, "  %-10s ", task_names[task]);
+        help_wrapped(out, names, 13, 13);
+    }
 }
 
 static void error_ids(struct text *out)

@@ -157,7 +157,7 @@ static bool is_float(double v)
 
 bool saved_number(struct number_slot *n, int scale, bool indicator, const double *v, uint64_t knots)
 {
-    if (!saved_within(scale, SCALE_NONE, SCALE_QUANTILE) || !isfinite(v[SAVED_offset]) ||
+    if (!saved_within(scale, SCALE_NONE, SCALE_KINDS - 1) || !isfinite(v[SAVED_offset]) ||
         !isfinite(v[SAVED_center]) || !isfinite(v[SAVED_factor]) || v[SAVED_factor] < 0 ||
         !is_float(v[SAVED_fill]) || !is_float(v[SAVED_low]) || !is_float(v[SAVED_high]) ||
         v[SAVED_low] > v[SAVED_high] || !(v[SAVED_least] >= -SCHEMA_SCALED_MOST) ||
