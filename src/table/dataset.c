@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "table/dataset_read.h"
+#include "table/record_hash.h"
 
 static bool load(struct reading *r, const struct data_options *o, bool (*stop)(void),
                  struct err *e)
@@ -41,22 +42,44 @@ struct dataset *dataset_load(const struct schema *declared, const struct data_op
     return NULL;
 }
 
+static uint64_t chunks_of(const struct rows *rows)
+{
+    return (rows->count + (UINT64_C(1) << rows->shift) - 1) >> rows->shift;
+}
+
 void rows_release(struct rows *rows)
 {
-    uint64_t in_chunk = UINT64_C(1) << rows->shift;
-    uint64_t chunks = (rows->count + in_chunk - 1) >> rows->shift;
     unsigned char **own;
     memcpy(&own, &rows->chunks, sizeof own); /* const for readers */
-    for (uint64_t i = 0; own && i < chunks; i++)
+    for (uint64_t i = 0; own && i < chunks_of(rows); i++)
         mem_free(own[i]);
     mem_free(own);
     rows->chunks = NULL;
+}
+
+uint64_t *rows_hash(struct dataset *d)
+{
+    const struct rows *rows = &d->rows;
+    uint64_t *all = mem_alloc(rows->count + 1, sizeof *all), in_chunk = UINT64_C(1) << rows->shift;
+    for (uint64_t from = 0; d->hash && from < rows->count; from += in_chunk) {
+        uint64_t *chunk = d->hash[from >> rows->shift], left = rows->count - from;
+        memcpy(all + from, chunk, (left < in_chunk ? left : in_chunk) * sizeof *all);
+        mem_free(chunk);
+    }
+    for (uint64_t i = 0; !d->hash && i < rows->count; i++)
+        all[i] = record_hash(rows_at(rows, i), &rows->format);
+    mem_free(d->hash);
+    d->hash = NULL;
+    return all;
 }
 
 void dataset_free(struct dataset *d)
 {
     if (!d)
         return;
+    for (uint64_t i = 0; d->hash && i < chunks_of(&d->rows); i++)
+        mem_free(d->hash[i]);
+    mem_free(d->hash);
     rows_release(&d->rows);
     mem_free(d->target);
     mem_free(d->key);

@@ -32,6 +32,7 @@ struct dataset {
     struct schema *schema;        /* as declared, with offsets and all values; not fitted */
     struct rows rows;             /* raw records (base/rowfmt.h); no chunks after view_make with
                                    * `give` */
+    uint64_t **hash;              /* by chunk of rows: record_hash; NULL after rows_hash */
     struct samples samples;       /* the records of each sample; a table: one */
     double *target;               /* regression: [rows]; else NULL */
     /* [rows], inputs of the split; NULL if its method does not use them */
@@ -52,6 +53,8 @@ struct dataset {
 struct dataset *dataset_load(const struct schema *declared, const struct data_options *o,
                              bool (*stop)(void), struct err *e);
 void dataset_free(struct dataset *d);
+/* Returns the hash of each raw record (record_hash): [rows], mem_free. Frees d->hash. */
+uint64_t *rows_hash(struct dataset *d);
 /* Frees chunks allocated by mem_alloc. */
 void rows_release(struct rows *rows);
 /* Sets file and line of e to those of a row, from 1. No effect for row 0 or if the files cannot be

@@ -9,6 +9,7 @@
 #include "csv/number.h"
 #include "table/cell_error.h"
 #include "table/dataset_read.h"
+#include "table/record_hash.h"
 
 /* --- inputs of the split --- */
 
@@ -232,13 +233,22 @@ static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int
     }
 }
 
-void block_renumber(struct block_rows *b)
+void block_copy(struct block_rows *b)
 {
     const struct schema *s = &b->schema;
+    const size_t stride = s->format.stride;
+    const unsigned char *from = b->records;
     for (uint32_t i = 0; i < s->category_count; i++)
         renumber(b, s->format.at_category + 4 * i, b->map[i], 2);
     if (s->labels)
         renumber(b, s->format.at_target, b->map[s->category_count], 0);
+    for (size_t i = 0; i < b->piece_count; i++) {
+        const struct block_piece *p = b->pieces + i;
+        memcpy(p->records, from, p->rows * stride);
+        for (uint64_t row = 0; row < p->rows; row++)
+            p->hash[row] = record_hash(from + row * stride, &s->format);
+        from += p->rows * stride;
+    }
 }
 
 void block_clear(struct block_rows *b)
@@ -266,6 +276,7 @@ void block_clear(struct block_rows *b)
 void block_free(struct block_rows *b)
 {
     block_clear(b);
+    mem_free(b->pieces);
     mem_free(b->records);
     mem_free(b->key);
     mem_free(b->time);

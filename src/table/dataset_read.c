@@ -1,4 +1,5 @@
-/* dataset_read.c - parses blocks in parallel and appends their rows in order. */
+/* dataset_read.c - parses blocks in parallel and appends their rows in order. A thread that has
+ * parsed a block appends all that is ready; a block waits only for the blocks before it. */
 #include "table/dataset_read.h"
 
 #include <pthread.h>
@@ -11,8 +12,7 @@
 #include "table/encoder.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20) /* at least this: base/mem then uses huge pages */
-#define BLOCKS_A_HAND 16
-#define BLOCKS_MOST 256
+#define BLOCKS_A_HAND 3 /* one is parsed, one copied, one waits for an earlier one */
 #define OFFSET_BYTES ((size_t)64 << 10) /* first bytes of the file, for schema_offsets_decide */
 #define SPILL_ROWS 65536
 
@@ -70,20 +70,25 @@ struct load {
     bool has_ahead;
     struct block_request request;
     struct csv_cells *cells; /* one for each of threads_hands() */
-    struct block_rows *blocks;
-    unsigned room, used;
-    pthread_mutex_t lock; /* of csv, ahead, used, ended, stopped, error */
-    bool ended, stopped;
-    struct err error; /* of csv_next; after all blocks read before */
-    uint64_t *first_row; /* by block: its first row */
+    struct block_rows *blocks; /* block n of the file is in blocks[n % room] */
+    unsigned room;
+    pthread_mutex_t lock; /* of all but the blocks' contents */
+    pthread_cond_t copied;
+    uint64_t begun, appended; /* blocks */
+    bool ended, stopped, failed;
+    struct err error;   /* of csv_next; after all blocks read before */
+    struct err failure; /* of the first bad record */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];
     const char *unlabelled_path;
 };
 
-/* Reads the next block. Returns the place of its rows; NULL at the end. */
+/* Reads the next block, with the lock. Returns the place of its rows; NULL at the end. */
 static struct block_rows *next_block(struct load *l, struct csv_block *block)
 {
+    struct block_rows *b;
+    while (b = l->blocks + l->begun % l->room, !l->ended && b->state != BLOCK_FREE)
+        pthread_cond_wait(&l->copied, &l->lock);
     if (l->ended)
         return NULL;
     if (l->stop && l->stop()) {
@@ -98,25 +103,9 @@ static struct block_rows *next_block(struct load *l, struct csv_block *block)
         l->stopped = l->error.id == ERR_NONE && l->stop && l->stop(); /* stopped while waiting */
         return NULL;
     }
-    return l->blocks + l->used++;
-}
-
-/* Parses one block; its cells take several times its size. */
-static void parse_tile(void *context, unsigned tile, unsigned hand)
-{
-    struct load *l = context;
-    struct csv_block block;
-    (void)tile; /* threads take blocks in the order of the file */
-    pthread_mutex_lock(&l->lock);
-    struct block_rows *b = next_block(l, &block);
-    pthread_mutex_unlock(&l->lock);
-    if (!b)
-        return;
-    block_parse(b, &l->request, &block, &l->cells[hand]);
-    pthread_mutex_lock(&l->lock);
-    csv_release(l->csv, &block);
-    l->ended |= b->failed;
-    pthread_mutex_unlock(&l->lock);
+    b->state = BLOCK_BEGUN;
+    l->begun++;
+    return b;
 }
 
 static bool add_chunks(struct reading *raw, uint64_t rows, struct err *e)
@@ -126,8 +115,11 @@ static bool add_chunks(struct reading *raw, uint64_t rows, struct err *e)
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
     uint64_t in_chunk = UINT64_C(1) << t->rows.shift;
     while (raw->chunk_count * in_chunk < t->rows.count + rows) {
-        if (raw->chunk_count % 64 == 0)
+        if (raw->chunk_count % 64 == 0) {
             raw->chunks = mem_grow(raw->chunks, raw->chunk_count + 64, sizeof *raw->chunks);
+            t->hash = mem_grow(t->hash, raw->chunk_count + 64, sizeof *t->hash);
+        }
+        t->hash[raw->chunk_count] = mem_alloc(in_chunk, sizeof **t->hash);
         raw->chunks[raw->chunk_count++] = mem_alloc(in_chunk, t->rows.format.stride);
         t->rows.chunks = raw->chunks;
     }
@@ -166,69 +158,105 @@ static void add_unlabelled(struct load *l, const struct block_rows *b)
     l->unlabelled += b->unlabelled;
 }
 
-static void copy_tile(void *context, unsigned tile, unsigned thread)
+/* Lists the parts of chunks that the rows of a block go to: the arrays of chunks may move
+ * meanwhile. */
+static void find_pieces(const struct dataset *d, struct block_rows *b)
 {
-    struct load *l = context;
-    struct block_rows *b = l->blocks + tile;
-    const struct rows *rows = &l->raw->data->rows;
-    (void)thread;
-    block_renumber(b);
-    uint64_t in_chunk = UINT64_C(1) << rows->shift, stride = rows->format.stride;
-    for (uint64_t done = 0; done < b->rows;) {
-        uint64_t to = l->first_row[tile] + done, room = in_chunk - (to & (in_chunk - 1));
-        uint64_t now = b->rows - done < room ? b->rows - done : room;
-        memcpy(rows_at(rows, to), b->records + done * stride, now * stride);
-        done += now;
+    uint64_t in_chunk = UINT64_C(1) << d->rows.shift, done = 0;
+    size_t most = (b->rows >> d->rows.shift) + 2;
+    b->piece_count = 0;
+    b->pieces = mem_grow(b->pieces, most, sizeof *b->pieces);
+    while (done < b->rows) {
+        uint64_t to = d->rows.count + done, at = to & (in_chunk - 1), rows = in_chunk - at;
+        rows = b->rows - done < rows ? b->rows - done : rows;
+        b->pieces[b->piece_count++] = (struct block_piece){
+            rows_at(&d->rows, to), d->hash[to >> d->rows.shift] + at, rows};
+        done += rows;
     }
 }
 
-/* Appends the rows of a batch of blocks. False at the first bad record. */
-static bool append(struct load *l, struct err *e)
+/* Appends the rows of a block, but for their bytes. False: it has the first bad record. */
+static bool append(struct load *l, struct block_rows *b, struct err *e)
 {
     struct reading *raw = l->raw;
     struct dataset *t = raw->data;
-    for (unsigned i = 0; i < l->used; i++) {
-        struct block_rows *b = l->blocks + i;
-        t->blank_lines += b->blank_lines;
-        raw->data->left_out += b->left_out;
-        t->vanished += b->drift.vanished;
-        add_unlabelled(l, b);
-        if (b->failed) {
-            *e = b->error;
-            return false;
-        }
-        l->first_row[i] = t->rows.count;
-        if (!add_chunks(raw, b->rows, e))
-            return false;
-        t->rows.count += b->rows;
-        spill_add(&raw->key, b->key, b->rows);
-        spill_add(&raw->time, b->time, b->rows);
-        spill_add(&raw->said, b->said, b->rows);
-        spill_add(&raw->target, b->target, b->rows);
-        block_merge(b, l->schema);
-        if (t->sample.rows < TABLE_SAMPLE_ROWS)
-            add_sample(t, b, l->schema->column_count - 1);
+    t->blank_lines += b->blank_lines;
+    t->left_out += b->left_out;
+    t->vanished += b->drift.vanished;
+    add_unlabelled(l, b);
+    if (b->failed) {
+        *e = b->error;
+        return false;
     }
-    threads_run(l->used, copy_tile, l);
+    if (!add_chunks(raw, b->rows, e))
+        return false;
+    find_pieces(t, b);
+    t->rows.count += b->rows;
+    spill_add(&raw->key, b->key, b->rows);
+    spill_add(&raw->time, b->time, b->rows);
+    spill_add(&raw->said, b->said, b->rows);
+    spill_add(&raw->target, b->target, b->rows);
+    block_merge(b, l->schema);
+    if (t->sample.rows < TABLE_SAMPLE_ROWS)
+        add_sample(t, b, l->schema->column_count - 1);
     return true;
+}
+
+/* With the lock: appends the blocks that are parsed, in the order of the file, and copies their
+ * rows without the lock. */
+static void append_parsed(struct load *l)
+{
+    for (;;) {
+        struct block_rows *b = l->blocks + l->appended % l->room;
+        if (l->failed || b->state != BLOCK_PARSED)
+            return;
+        if (!append(l, b, &l->failure)) {
+            l->failed = l->ended = true;
+            pthread_cond_broadcast(&l->copied);
+            return;
+        }
+        l->appended++;
+        b->state = BLOCK_BEGUN; /* being copied */
+        pthread_mutex_unlock(&l->lock);
+        block_copy(b);
+        block_clear(b);
+        pthread_mutex_lock(&l->lock);
+        b->state = BLOCK_FREE;
+        pthread_cond_broadcast(&l->copied);
+    }
+}
+
+/* A thread of the pool: parses blocks until the end. Which block, is chance; the rows are not. */
+static void parse_blocks(void *context, unsigned tile, unsigned hand)
+{
+    struct load *l = context;
+    struct csv_block block;
+    struct block_rows *b;
+    (void)tile;
+    pthread_mutex_lock(&l->lock);
+    while ((b = next_block(l, &block))) {
+        struct block_request request = l->request;
+        request.sample = l->raw->data->sample.rows < TABLE_SAMPLE_ROWS;
+        pthread_mutex_unlock(&l->lock);
+        block_parse(b, &request, &block, &l->cells[hand]);
+        pthread_mutex_lock(&l->lock);
+        csv_release(l->csv, &block);
+        l->ended |= b->failed;
+        b->state = BLOCK_PARSED;
+        append_parsed(l);
+    }
+    pthread_cond_broadcast(&l->copied); /* the others end, too */
+    pthread_mutex_unlock(&l->lock);
 }
 
 static bool read_blocks(struct load *l, struct err *e)
 {
-    bool good = true;
-    while (good && !l->ended) {
-        l->used = 0;
-        l->request.sample = l->raw->data->sample.rows < TABLE_SAMPLE_ROWS;
-        threads_run_few(l->room, parse_tile, l);
-        good = append(l, e);
-        for (unsigned i = 0; i < l->used; i++)
-            block_clear(l->blocks + i);
-    }
-    if (good && l->error.id != ERR_NONE) {
-        *e = l->error;
+    threads_run_few(threads_hands(), parse_blocks, l);
+    if (l->failed || l->error.id != ERR_NONE) {
+        *e = l->failed ? l->failure : l->error;
         return false;
     }
-    return good && !l->stopped;
+    return !l->stopped;
 }
 
 /* Decides the offsets from the first rows of the first file, before parsing. */
@@ -248,13 +276,11 @@ static bool decide_offsets(struct load *l, struct err *e)
     return true;
 }
 
-/* Allocates the blocks of a batch. Arrays that the split does not need stay NULL. */
+/* Allocates the blocks. Arrays that the split does not need stay NULL. */
 static void prepare_blocks(struct load *l)
 {
-    unsigned wanted = threads_hands() * BLOCKS_A_HAND;
-    l->room = wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST;
+    l->room = threads_hands() * BLOCKS_A_HAND;
     l->blocks = mem_zero(l->room, sizeof *l->blocks);
-    l->first_row = mem_zero(l->room, sizeof *l->first_row);
     l->cells = mem_zero(threads_hands(), sizeof *l->cells);
     for (unsigned i = 0; i < l->room; i++) {
         struct block_rows *b = l->blocks + i;
@@ -272,11 +298,11 @@ static void release(struct load *l)
     for (unsigned i = 0; l->cells && i < threads_hands(); i++)
         csv_cells_free(l->cells + i);
     mem_free(l->blocks);
-    mem_free(l->first_row);
     mem_free(l->cells);
     if (l->has_ahead)
         csv_release(l->csv, &l->ahead);
     pthread_mutex_destroy(&l->lock);
+    pthread_cond_destroy(&l->copied);
 }
 
 static bool report_unlabelled(const struct load *l, struct err *e)
@@ -324,7 +350,11 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
                                       : part == PART_VALID ? &o->valid
                                                            : &o->test;
     enum bind_need need = part == PART_TRAIN ? BIND_SPLIT : BIND_TARGET;
-    struct load l = {.raw = raw, .schema = s, .stop = stop, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct load l = {.raw = raw,
+                     .schema = s,
+                     .stop = stop,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .copied = PTHREAD_COND_INITIALIZER};
     struct binding binding = {0};
     const char *const *names;
     size_t count;

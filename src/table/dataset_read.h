@@ -37,7 +37,16 @@ unsigned dataset_own_parts(const struct data_options *o);
 
 /* dataset_block.c: one block, parsed by one thread. */
 #define UNLABELLED_SHOWN 5
+enum block_state { BLOCK_FREE, BLOCK_BEGUN, BLOCK_PARSED };
+/* Where rows of a block go, all in one chunk. */
+struct block_piece {
+    unsigned char *records;
+    uint64_t *hash, rows;
+};
 struct block_rows {
+    enum block_state state;
+    struct block_piece *pieces; /* of an appended block */
+    size_t piece_count;
     uint64_t rows, blank_lines, left_out;
     unsigned char *records;
     size_t records_room;       /* in bytes */
@@ -73,10 +82,10 @@ bool dataset_excludes(unsigned own_parts, const struct cell_where *w);
 /* Parses one block; sets b->failed and b->error at the first bad record. */
 void block_parse(struct block_rows *b, const struct block_request *q,
                  const struct csv_block *block, struct csv_cells *cells);
-/* Adds the block's new values to the vocabularies of s. block_renumber then rewrites the ids in the
- * records. */
+/* Adds the block's new values to the vocabularies of s. */
 void block_merge(struct block_rows *b, struct schema *s);
-void block_renumber(struct block_rows *b);
+/* Copies the records to b->pieces, with the ids of the table, and hashes them. */
+void block_copy(struct block_rows *b);
 void block_clear(struct block_rows *b); /* keeps its buffers */
 void block_free(struct block_rows *b);
 

@@ -1,77 +1,10 @@
-/* digest.c - hashes of schema, split and rows. */
+/* digest.c - the hash of schema, split and rows. */
 #include "table/digest.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "base/thread.h"
-
-#define TILE_ROWS UINT64_C(16384)
-
-/* --- the rows --- */
-
-static inline uint64_t load64(const unsigned char *at)
-{
-    uint64_t v;
-    memcpy(&v, at, sizeof v);
-    return v;
-}
-
-__extension__ typedef unsigned __int128 wide;
-
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-    wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Two independent chains, 16 bytes a step; record sizes are multiples of 4. */
-static uint64_t hash_bytes(const unsigned char *at, size_t length)
-{
-    static const uint64_t k[4] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD6E8FEB86659FD93),
-                                  UINT64_C(0xA0761D6478BD642F), UINT64_C(0xE7037ED1A0B428DB)};
-    uint64_t one = k[0] ^ length, two = k[1];
-    unsigned char tail[16] = {0};
-    for (; length >= 32; at += 32, length -= 32) {
-        one = fold(load64(at) ^ one, load64(at + 8) ^ k[2]);
-        two = fold(load64(at + 16) ^ two, load64(at + 24) ^ k[3]);
-    }
-    if (length >= 16) {
-        one = fold(load64(at) ^ one, load64(at + 8) ^ k[2]);
-        at += 16;
-        length -= 16;
-    }
-    if (length)
-        memcpy(tail, at, length);
-    two = fold(load64(tail) ^ two, load64(tail + 8) ^ k[3]);
-    return fold(one ^ k[1], two ^ k[2]);
-}
-
-struct hashing {
-    const struct dataset *data;
-    uint64_t *hash;
-};
-
-static void hash_tile(void *context, unsigned tile, unsigned thread)
-{
-    const struct hashing *h = context;
-    const struct rows *rows = &h->data->rows;
-    uint64_t end = (tile + UINT64_C(1)) * TILE_ROWS;
-    end = end < rows->count ? end : rows->count;
-    (void)thread;
-    for (uint64_t i = tile * TILE_ROWS; i < end; i++) {
-        const unsigned char *record = rows_at(rows, i);
-        h->hash[i] = hash_bytes(record, rows->format.at_weight);
-    }
-}
-
-uint64_t *rows_hash(const struct dataset *d)
-{
-    struct hashing h = {d, mem_alloc(d->rows.count + 1, sizeof *h.hash)};
-    threads_run((unsigned)((d->rows.count + TILE_ROWS - 1) / TILE_ROWS), hash_tile, &h);
-    return h.hash;
-}
 
 /* --- the schema --- */
 

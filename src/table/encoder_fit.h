@@ -13,6 +13,14 @@ struct fit {
 };
 enum { NAMED_MOST = 4 };        /* columns named in one warning */
 
+/* encoder_scan.c: range and median of slots, in one pass over the rows and without copies. */
+struct number_scan {
+    bool wanted, done; /* done: the members below are set; else the median was not found */
+    uint32_t count;    /* values that are not missing */
+    float low, high;   /* -0 is below 0 */
+    double median;
+};
+void numbers_scan(const struct fit *f, struct number_scan *scans, uint32_t slots);
 /* Fits every number_slot but its offset. False, E12: a column without values. */
 bool fit_numbers(struct fit *f, struct err *e);
 /* Builds the vocabularies of the rows' values, and slot_of. */

@@ -13,103 +13,8 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "csv/date.h"
+#include "table/encoder_values.h"
 #include "table/quantile.h"
-
-/* The values of a column without missing ones. */
-struct values {
-    float *v;
-    uint32_t count;
-    bool sorted;       /* v is ascending */
-    double low, high;
-    double mean, deviation; /* set by values_spread */
-};
-
-/* Returns the value at a rank, interpolated between the values of its pair: the one at the rank
- * rounded down, and the next. */
-static double between(const float pair[2], double rank)
-{
-    double part = rank - floor(rank);
-    return (double)pair[0] * (1 - part) + (double)pair[1] * part;
-}
-
-static double at_rank(const struct values *s, double rank)
-{
-    uint32_t i = (uint32_t)rank;
-    float pair[2];
-    if (i + 1 >= s->count)
-        return s->high;
-    if (s->sorted)
-        return between(s->v + i, rank);
-    select_floats(s->v, s->count, &i, 1, &pair);
-    return between(pair, rank);
-}
-
-static double at_share(const struct values *s, double share)
-{
-    return at_rank(s, share * (double)(s->count - 1));
-}
-
-/* Mean and deviation of sorted values. Two passes in double: the second sums small deviations, not
- * large values. */
-static void values_spread(struct values *s)
-{
-    double sum = 0, second = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        sum += (double)s->v[i] - s->low;
-    s->mean = s->low + sum / (double)s->count;
-    for (uint32_t i = 0; i < s->count; i++) {
-        double d = (double)s->v[i] - s->mean;
-        second += d * d;
-    }
-    if (s->low < s->high)
-        s->deviation = sqrt(second / (double)s->count);
-    else
-        s->mean = s->low; /* exact, without rounding of the sum */
-}
-
-/* Returns the first place from `from` on with a value above `value`. */
-static uint32_t first_above(const struct values *s, uint32_t from, float value)
-{
-    uint32_t end = s->count;
-    while (from < end) {
-        uint32_t middle = from + (end - from) / 2;
-        if (s->v[middle] > value)
-            end = middle;
-        else
-            from = middle + 1;
-    }
-    return from;
-}
-
-/* Counts distinct values, up to `most`. */
-static uint32_t count_distinct(const struct values *s, uint32_t most)
-{
-    uint32_t distinct = 0;
-    for (uint32_t i = 0; i < s->count && distinct < most; distinct++)
-        i = first_above(s, i, s->v[i]);
-    return distinct;
-}
-
-/* Counts the rows of the most frequent value. Exact above a quarter of the rows; otherwise a number
- * up to a quarter. */
-static uint32_t count_often(const struct values *s)
-{
-    uint32_t step = s->count < 8 ? 1 : s->count / 8, often = 0, begin = 0;
-    for (uint32_t i = 0; i < s->count; i += step) {
-        uint32_t end = first_above(s, i, s->v[i]);
-        uint32_t first = begin;
-        for (uint32_t stop = i; first < stop;) {
-            uint32_t middle = first + (stop - first) / 2;
-            if (s->v[middle] < s->v[i])
-                first = middle + 1;
-            else
-                stop = middle;
-        }
-        often = end - first > often ? end - first : often;
-        begin = first;
-    }
-    return often;
-}
 
 /* The rule of scale "auto".
  * Many values: quantile. With a long tail nearly all rows would share a narrow band, and a few far
@@ -128,7 +33,7 @@ static uint32_t count_often(const struct values *s)
 #define TAIL_DEVIATIONS 4
 static int scale_choose(struct values *s)
 {
-    uint32_t distinct = count_distinct(s, FEW_VALUES + 1), often = count_often(s);
+    uint32_t distinct = values_distinct(s, FEW_VALUES + 1), often = values_often(s);
     uint64_t others = s->count - often;
     if (distinct == 2 || (others < RARE_ROWS && 10 * others < s->count))
         return SCALE_MINMAX;
@@ -172,7 +77,7 @@ static void fit_quantiles(struct number_slot *n, const struct values *s)
     n->quantile_count = knots_of(s->count);
     n->quantiles = mem_alloc(n->quantile_count, sizeof *n->quantiles);
     for (uint32_t i = 0; i < n->quantile_count; i++)
-        n->quantiles[i] = (float)at_rank(s, knot_rank(i, n->quantile_count, s->count));
+        n->quantiles[i] = (float)values_at_rank(s, knot_rank(i, n->quantile_count, s->count));
     limit_quantiles(n, s->count);
 }
 
@@ -215,14 +120,14 @@ static bool fit_selected(struct number_slot *n, int scale, int impute, const str
     n->quantile_count = knots;
     n->quantiles = mem_alloc(knots, sizeof *n->quantiles);
     for (uint32_t i = 0; i + 1 < knots; i++)
-        n->quantiles[i] = (float)between(pairs[at[i]], knot_rank(i, knots, s->count));
+        n->quantiles[i] = (float)values_between(pairs[at[i]], knot_rank(i, knots, s->count));
     n->quantiles[knots - 1] = (float)s->high;
     limit_quantiles(n, s->count);
     n->center = 0;
     n->factor = 1;
     n->impute = impute == IMPUTE_ZERO
                     ? (float)-n->offset
-                    : (float)between(pairs[median], 0.5 * (double)(s->count - 1));
+                    : (float)values_between(pairs[median], 0.5 * (double)(s->count - 1));
     return true;
 }
 
@@ -267,8 +172,8 @@ static void fit_scale(struct number_slot *n, int scale, struct values *s)
         n->factor = factor_of(s->deviation, size);
         return;
     case SCALE_ROBUST:
-        n->center = at_share(s, 0.5);
-        double width = at_share(s, 0.75) - at_share(s, 0.25);
+        n->center = values_at_share(s, 0.5);
+        double width = values_at_share(s, 0.75) - values_at_share(s, 0.25);
         n->factor = factor_of(width > 0 ? width : (s->high - s->low) / 2, size);
         return;
     case SCALE_MINMAX:
@@ -286,7 +191,7 @@ static void fit_impute(struct number_slot *n, int impute, struct values *s)
     switch ((enum column_impute)impute) {
     case IMPUTE_MEDIAN:
     case IMPUTE_ERROR: /* not used: such a row is an error */
-        n->impute = (float)at_share(s, 0.5);
+        n->impute = (float)(s->has_median ? s->median : values_at_share(s, 0.5));
         return;
     case IMPUTE_MEAN:
         values_spread(s);
@@ -303,9 +208,12 @@ static void fit_impute(struct number_slot *n, int impute, struct values *s)
 struct number_task {
     const struct fit *fit;
     const uint32_t *column_of; /* by number slot: its column */
-    uint32_t first, count;     /* slots of this round */
+    uint32_t *slots;           /* those that need copies */
+    uint32_t slot_count;
+    uint32_t first, count;     /* of `slots`, in this round */
     float *copies;             /* [slots of a round][rows]; NaN = missing */
     uint32_t **rooms;          /* by hand: scratch of a sort, made when one is needed */
+    struct number_scan *scans; /* by number slot */
     uint32_t *present;         /* by number slot, all rounds */
     uint8_t *constant;
 };
@@ -316,73 +224,16 @@ static void gather_tile(void *context, unsigned tile, unsigned thread)
 {
     (void)thread;
     struct number_task *t = context;
-    const uint32_t *rows = t->fit->rows;
+    const uint32_t *rows = t->fit->rows, *slots = t->slots + t->first;
     uint64_t all = t->fit->count, end = all, from = (uint64_t)tile * GATHER_ROWS;
     end = end - from < GATHER_ROWS ? end : from + GATHER_ROWS;
     for (uint64_t i = from; i < end; i++) {
         const unsigned char *record = rows_at(&t->fit->data->rows, rows[i]);
         uint64_t ahead = i + AHEAD < end ? i + AHEAD : i;
-        __builtin_prefetch(rows_at(&t->fit->data->rows, rows[ahead]) + 4 * (size_t)t->first);
+        __builtin_prefetch(rows_at(&t->fit->data->rows, rows[ahead]) + 4 * (size_t)slots[0]);
         for (uint32_t k = 0; k < t->count; k++)
-            t->copies[k * all + i] = record_number(record, t->first + k);
+            t->copies[k * all + i] = record_number(record, slots[k]);
     }
-}
-
-/* -0 is below 0, as in sort_floats. */
-static void sign_zeros(const float *v, uint64_t rows, float *low, float *high)
-{
-    bool minus = false, plus = false;
-    for (uint64_t i = 0; i < rows; i++) {
-        minus |= v[i] == 0 && signbit(v[i]);
-        plus |= v[i] == 0 && !signbit(v[i]);
-    }
-    *low = *low == 0 ? (minus ? -0.0f : 0.0f) : *low;
-    *high = *high == 0 ? (plus ? 0.0f : -0.0f) : *high;
-}
-
-#define LANES 4
-typedef float floats __attribute__((vector_size(4 * LANES)));
-typedef int32_t ints __attribute__((vector_size(4 * LANES)));
-
-/* Selects a where mask is set, else b. */
-static inline floats choose(ints mask, floats a, floats b)
-{
-    return (floats)((mask & (ints)a) | (~mask & (ints)b));
-}
-
-/* Removes missing values; returns the number left. */
-static uint32_t values_range(float *v, uint64_t rows, float *low, float *high)
-{
-    floats least = {INFINITY, INFINITY, INFINITY, INFINITY}, most = -least, x;
-    ints lacking = {0};
-    uint64_t whole = rows / LANES * LANES;
-    uint32_t count = 0;
-    for (uint64_t i = 0; i < whole; i += LANES) {
-        memcpy(&x, v + i, sizeof x);
-        least = choose(x < least, x, least);
-        most = choose(x > most, x, most);
-        lacking += x != x; /* -1 for NaN */
-    }
-    for (uint64_t i = whole; i < rows; i++) {
-        least[0] = v[i] < least[0] ? v[i] : least[0];
-        most[0] = v[i] > most[0] ? v[i] : most[0];
-        lacking[0] -= v[i] != v[i];
-    }
-    for (int k = 1; k < LANES; k++) {
-        least[0] = least[k] < least[0] ? least[k] : least[0];
-        most[0] = most[k] > most[0] ? most[k] : most[0];
-        lacking[0] |= lacking[k];
-    }
-    *low = least[0];
-    *high = most[0];
-    if (*low == 0 || *high == 0)
-        sign_zeros(v, rows, low, high);
-    if (!lacking[0])
-        return (uint32_t)rows;
-    for (uint64_t i = 0; i < rows; i++)
-        if (v[i] == v[i])
-            v[count++] = v[i];
-    return count;
 }
 
 /* Sine and cosine of a datetime are not scaled; a missing one is 0: no direction. */
@@ -402,38 +253,76 @@ static bool needs_order(int scale, int impute)
            scale == SCALE_QUANTILE;
 }
 
-static void fit_tile(void *context, unsigned tile, unsigned hand)
+static int scale_of(const struct column *c)
 {
-    struct number_task *t = context;
-    uint32_t slot = t->first + tile;
+    return c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
+}
+
+/* Fits a slot whose range and number of values are known. room: scratch of a sort. */
+static void fit_slot(struct number_task *t, uint32_t slot, struct values *s, uint32_t **room)
+{
     struct schema *schema = t->fit->encoder->schema;
     struct number_slot *n = &schema->numbers[slot];
     const struct column *c = &schema->columns[t->column_of[slot]];
-    struct values s = {.v = t->copies + tile * t->fit->count};
-    t->present[slot] = s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
-    if (!s.count)
+    t->present[slot] = s->count;
+    if (!s->count)
         return;
-    s.low = (double)n->low;
-    s.high = (double)n->high;
-    n->indicator = s.count < t->fit->count;
-    t->constant[slot] = !(s.low < s.high);
+    s->low = (double)n->low;
+    s->high = (double)n->high;
+    n->indicator = s->count < t->fit->count;
+    t->constant[slot] = !(s->low < s->high);
     if (slot > c->number) {
         fit_cyclic(n);
         return;
     }
-    int scale = c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
-    if (fit_selected(n, scale, c->impute, &s))
+    int scale = scale_of(c);
+    if (fit_selected(n, scale, c->impute, s))
         return;
-    s.sorted = needs_order(scale, c->impute);
-    if (s.sorted && !t->rooms[hand])
-        t->rooms[hand] = mem_alloc(t->fit->count, sizeof **t->rooms);
-    if (s.sorted)
-        sort_floats_room(s.v, s.count, t->rooms[hand]);
-    fit_impute(n, c->impute, &s);
-    fit_scale(n, scale, &s);
+    s->sorted = needs_order(scale, c->impute);
+    if (s->sorted && !*room)
+        *room = mem_alloc(t->fit->count, sizeof **room);
+    if (s->sorted)
+        sort_floats_room(s->v, s->count, *room);
+    fit_impute(n, c->impute, s);
+    fit_scale(n, scale, s);
     if (scale == SCALE_AUTO)
-        fit_limits(n, &s);
+        fit_limits(n, s);
     t->constant[slot] |= !(n->factor > 0);
+}
+
+static void copies_tile(void *context, unsigned tile, unsigned hand)
+{
+    struct number_task *t = context;
+    uint32_t slot = t->slots[t->first + tile];
+    struct number_slot *n = &t->fit->encoder->schema->numbers[slot];
+    struct values s = {.v = t->copies + tile * t->fit->count};
+    s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
+    fit_slot(t, slot, &s, &t->rooms[hand]);
+}
+
+/* Scans the slots that need only range and median; lists the others. */
+static void scan_slots(struct number_task *t, uint32_t numbers)
+{
+    const struct schema *s = t->fit->encoder->schema;
+    for (uint32_t slot = 0; slot < numbers; slot++) {
+        const struct column *c = &s->columns[t->column_of[slot]];
+        t->scans[slot].wanted =
+            slot > c->number || ((scale_of(c) == SCALE_NONE || scale_of(c) == SCALE_MINMAX) &&
+                                 c->impute != IMPUTE_MEAN);
+    }
+    numbers_scan(t->fit, t->scans, numbers);
+    for (uint32_t slot = 0; slot < numbers; slot++) {
+        struct number_scan *scan = &t->scans[slot];
+        struct values v = {.count = scan->count, .has_median = true, .median = scan->median};
+        uint32_t *room = NULL;
+        if (!scan->done) {
+            t->slots[t->slot_count++] = slot;
+            continue;
+        }
+        s->numbers[slot].low = scan->low;
+        s->numbers[slot].high = scan->high;
+        fit_slot(t, slot, &v, &room);
+    }
 }
 
 /* Columns copied at once: the copies and the scratch of sorting stay small compared with the
@@ -442,7 +331,8 @@ static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
 {
     const struct rows *rows = &f->data->rows;
     uint64_t table = rows->count * rows->format.stride, column = 4 * f->count + 1;
-    uint64_t most = (table / 16 + ((uint64_t)8 << 20)) / column;
+    uint64_t hashes = 8 * rows->count, room = table / 16 + ((uint64_t)8 << 20);
+    uint64_t most = (room > hashes ? room - hashes : 0) / column;
     return most < 1 ? 1 : most > numbers ? numbers : (uint32_t)most;
 }
 
@@ -485,18 +375,24 @@ bool fit_numbers(struct fit *f, struct err *e)
     task.column_of = column_of;
     task.present = mem_zero(numbers, sizeof *task.present);
     task.constant = mem_zero(numbers, sizeof *task.constant);
+    task.slots = mem_alloc(numbers, sizeof *task.slots);
+    task.scans = mem_zero(numbers, sizeof *task.scans);
+    scan_slots(&task, numbers);
+    most = most < task.slot_count ? most : task.slot_count;
     task.rooms = mem_zero(threads_hands(), sizeof *task.rooms);
     task.copies = mem_alloc(most * rows + 1, sizeof *task.copies);
-    for (task.first = 0; task.first < numbers; task.first += most) {
-        task.count = numbers - task.first < most ? numbers - task.first : most;
+    for (; task.first < task.slot_count; task.first += most) {
+        task.count = task.slot_count - task.first < most ? task.slot_count - task.first : most;
         threads_run((unsigned)((rows + GATHER_ROWS - 1) / GATHER_ROWS), gather_tile, &task);
-        threads_run_few(task.count, fit_tile, &task);
+        threads_run_few(task.count, copies_tile, &task);
     }
     bool good = report(&task, e);
     for (unsigned hand = 0; hand < threads_hands(); hand++)
         mem_free(task.rooms[hand]);
     mem_free(task.rooms);
     mem_free(task.copies);
+    mem_free(task.scans);
+    mem_free(task.slots);
     mem_free(task.present);
     mem_free(task.constant);
     mem_free(column_of);

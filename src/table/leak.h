@@ -18,8 +18,8 @@ struct leak_target {
 
 /* Measures how much of the target one column explains, 0 to 1; each row is judged by the others.
  * Classes: the share of the errors of the majority answer that the column removes. Two classes: the
- * column as a score, 2 |AUC - 1/2|, which is an estimate below 0.8. Values: the squared correlation, or the share of variance
- * between groups. NaN: missing number; group 0: missing category. */
+ * column as a score, 2 |AUC - 1/2|; an estimate below 0.8. Values: the squared correlation, or the
+ * share of variance between groups. NaN: missing number; group 0: missing category. */
 double leak_of_number(const struct leak_target *t, const float *number);
 double leak_of_group(const struct leak_target *t, const int32_t *group, uint32_t groups);
 /* True if the value is high enough for a warning. */

@@ -145,62 +145,84 @@ static void check_columns(const struct check *k)
 
 /* --- the same rows in training and elsewhere --- */
 
-/* A hash set of validation and test rows; 0: free. */
+/* A hash set; 0: free. */
 struct hashes {
     uint64_t *place;
-    uint8_t *met; /* a training row has it */
     size_t mask;
-    const uint64_t *hash; /* by row */
-    const struct check *check;
 };
 
-static size_t find(const struct hashes *h, uint32_t row)
+static size_t find(const struct hashes *h, uint64_t hash)
 {
-    uint64_t hash = h->hash[row] ? h->hash[row] : 1;
     size_t at = hash & h->mask;
     while (h->place[at] && h->place[at] != hash)
         at = (at + 1) & h->mask;
     return at;
 }
 
-enum { TILE_ROWS = 16384 };
-
-static void mark_tile(void *context, unsigned tile, unsigned thread)
+static uint64_t hash_of(const uint64_t *hash, uint32_t row)
 {
-    (void)thread;
-    struct hashes *h = context;
-    const uint32_t *rows = h->check->rows;
-    uint64_t end = h->check->count, from = (uint64_t)tile * TILE_ROWS;
-    end = end - from < TILE_ROWS ? end : from + TILE_ROWS;
-    for (uint64_t i = from; i < end; i++) {
-        size_t at = find(h, rows[i]);
-        if (h->place[at]) /* several threads may store the same value */
-            __atomic_store_n(&h->met[at], 1, __ATOMIC_RELAXED);
+    return hash[row] ? hash[row] : 1;
+}
+
+static size_t power_above(uint64_t least)
+{
+    size_t size = 64;
+    while (size < least)
+        size *= 2;
+    return size;
+}
+
+/* A bit for each validation and test row, 16 times as many bits. */
+struct sieve {
+    uint64_t *bits;
+    size_t mask;
+};
+
+static bool is_set(const struct sieve *s, uint64_t hash)
+{
+    return s->bits[(hash & s->mask) / 64] >> hash % 64 & 1;
+}
+
+static struct sieve make_sieve(const struct split *split, const uint64_t *hash)
+{
+    size_t size = power_above(16 * (split->count[PART_VALID] + split->count[PART_TEST]));
+    struct sieve s = {mem_zero(size / 64, sizeof *s.bits), size - 1};
+    for (int p = PART_VALID; p < PARTS; p++)
+        for (uint64_t i = 0; i < split->count[p]; i++) {
+            uint64_t h = hash_of(hash, split->index[p][i]);
+            s.bits[(h & s.mask) / 64] |= UINT64_C(1) << h % 64;
+        }
+    return s;
+}
+
+/* The training rows that pass the sieve: few more than those that have a copy. */
+static struct hashes sift(const struct check *k, const uint64_t *hash)
+{
+    struct sieve s = make_sieve(k->split, hash);
+    uint64_t passed = 0;
+    for (uint64_t i = 0; i < k->count; i++)
+        passed += is_set(&s, hash_of(hash, k->rows[i]));
+    struct hashes h = {.mask = power_above(passed + passed / 2) - 1};
+    h.place = mem_zero(h.mask + 1, sizeof *h.place);
+    for (uint64_t i = 0; i < k->count; i++) {
+        uint64_t one = hash_of(hash, k->rows[i]);
+        if (is_set(&s, one))
+            h.place[find(&h, one)] = one;
     }
+    mem_free(s.bits);
+    return h;
 }
 
 static void check_duplicates(const struct check *k, const uint64_t *hash)
 {
     const struct split *s = k->split;
-    uint64_t others = s->count[PART_VALID] + s->count[PART_TEST];
-    size_t places = 16;
-    if (!others)
+    if (!s->count[PART_VALID] && !s->count[PART_TEST])
         return;
-    while (places < others + others / 2)
-        places *= 2;
-    struct hashes h = {.mask = places - 1, .hash = hash, .check = k};
-    h.place = mem_zero(places, sizeof *h.place);
-    h.met = mem_zero(places, 1);
-    for (int p = PART_VALID; p < PARTS; p++)
-        for (uint64_t i = 0; i < s->count[p]; i++) {
-            uint32_t row = s->index[p][i];
-            h.place[find(&h, row)] = hash[row] ? hash[row] : 1;
-        }
-    threads_run((unsigned)((k->count + TILE_ROWS - 1) / TILE_ROWS), mark_tile, &h);
+    struct hashes h = sift(k, hash);
     for (int p = PART_VALID; p < PARTS; p++) {
         uint64_t same = 0;
         for (uint64_t i = 0; i < s->count[p]; i++)
-            same += h.met[find(&h, s->index[p][i])];
+            same += h.place[find(&h, hash_of(hash, s->index[p][i]))] != 0;
         if (same * 100 >= s->count[p] && same) /* fewer are chance, and change no metric */
             remark_add(k->remarks,
                        "%llu of %llu %s rows equal a training row in every column used; if they "
@@ -208,7 +230,6 @@ static void check_duplicates(const struct check *k, const uint64_t *hash)
                        (unsigned long long)s->count[p], part_names[p]);
     }
     mem_free(h.place);
-    mem_free(h.met);
 }
 
 /* --- numbers that are identifiers --- */

@@ -1,6 +1,7 @@
 /* quantile_loop.h - the loops of quantile.h around quantile_search, quantile_around and
- * quantile_tails, which the including file defines: one source for every kind of processor. Vectorised loops have no branches; rare values
- * are listed and handled afterwards. Private to quantile.c and quantile_avx512.c. */
+ * quantile_tails, which the including file defines: one source for every kind of processor.
+ * Vectorised loops have no branches; rare values are listed and handled afterwards. Private to
+ * quantile.c and quantile_avx512.c. */
 #include <math.h>
 #include <string.h>
 
