@@ -142,7 +142,7 @@ bool answer_line_names(const struct schema *s, struct err *e)
                 "predictions repeat the id column \"%s\", and have a column of their own of that "
                 "name", text_quote_z(name));
         err_help(e, "rename it in the files, or give it the type \"ignore\"");
-        return err_subject(e, name);
+        return false;
     }
     return true;
 }

@@ -188,13 +188,6 @@ bool err_cause(struct err *e, int cause)
     return false;
 }
 
-bool err_subject(struct err *e, const char *column)
-{
-    if (e)
-        snprintf(e->subject, sizeof e->subject, "%s", column);
-    return false;
-}
-
 void err_excerpt(struct err *e, const char *text, size_t length)
 {
     if (e)

@@ -39,7 +39,6 @@ struct err {
     char help[512];     /* "" when none */
     /* of a config; "" when none: the key to blame ("train.epochs"), the key that it contradicts */
     char key[256], other[256];
-    char subject[256]; /* the name of the column that it is about, as the user wrote it; "" */
     int cause;          /* told apart for programs, as the id's own room lists them; 0: not told */
     const char *more;   /* a list that `what` has no room for goes on here; NULL mostly */
 };
@@ -67,7 +66,6 @@ bool err_help(struct err *e, const char *format, ...) __attribute__((format(prin
 void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_other(struct err *e, const char *key);
-bool err_subject(struct err *e, const char *column);
 bool err_cause(struct err *e, int cause);
 /* What follows `what`, of any length: a list that must be told whole. The copies of the last
  * four calls are kept. */

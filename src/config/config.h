@@ -61,9 +61,6 @@ void config_free(struct config *c);
 /* An error about a key that a --set gave names that --set instead of the file; where the value
  * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);
-/* An error of the data: the keys that it is about, and where their values came from. Returns
- * false. */
-bool config_blame_data(const struct config *c, struct err *e);
 /* One "path.to.key=VALUE" put into doc: VALUE is read as JSON if that gives the key's type, else as
  * a string. File names are relative to the config's folder, as in the config. E10. */
 bool config_set(struct json_doc *doc, const char *set, struct err *e);

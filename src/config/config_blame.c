@@ -1,5 +1,5 @@
-/* config_blame.c - who is to blame for a value: a place in the file, a --set of the command line,
- * the environment, or nobody: a default. */
+/* config_blame.c - an error about a value that a --set gave names that --set, not a place in the
+ * file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ bool config_blame(const struct config *c, struct err *e)
     bool together = e->id == ERR_CONFIG_CONFLICT || e->id == ERR_CONFIG_COLUMNS ||
                     e->id == ERR_CONFIG_SPLIT_COLUMN || e->id == ERR_CONFIG_SIZE ||
                     e->id == ERR_CONFIG_LABEL || e->id == ERR_SET_VALUE;
-    config_near(c, e);
+    config_near(e);
     if (!c->set_count || (!alone && !together) || (alone && e->line > 0))
         return false;
     const char *path = config_set_of(c, e->key);
@@ -74,94 +74,5 @@ bool config_blame(const struct config *c, struct err *e)
     e->line = e->column = 0;
     if (alone)
         e->id = ERR_SET_VALUE;
-    return false;
-}
-
-/* --- data that do not fit a value --- */
-
-/* What data.columns says of the column, NULL when nothing. */
-static const struct json *column_entry(const struct config *c, const char *name)
-{
-    const struct json *list = json_path(json_root(c->doc), "data.columns");
-    return list && json_kind(list) == JSON_OBJECT ? json_get(list, name) : NULL;
-}
-
-/* "leads.json:11:17", "--set", "MODEL_BACKEND", "default": where the value of key stands, v, came
- * from. */
-static void put_origin(const struct config *c, const char *key, const struct json *v,
-                       struct text *out)
-{
-    const struct setting *s = settings_find(c->settings, c->setting_count, key);
-    int64_t line = 0, column = 0;
-    char room[512];
-    if (v)
-        json_place(c->doc, v, &line, &column);
-    if (line > 0 && (!s || strcmp(s->from, "config") == 0)) {
-        text_escape(room, sizeof room, json_name(c->doc), strlen(json_name(c->doc)));
-        text_printf(out, "%s:%lld:%lld", room, (long long)line, (long long)column);
-    } else {
-        text_put(out, s && strcmp(s->from, "config") != 0 ? s->from : v ? "--set" : "default");
-    }
-}
-
-/* The values that an error of the data is about. "*" is the entry of the column that the error is
- * about. Of those that a file shows beside the error, only a --set is told. */
-static const struct {
-    enum err_id id;
-    const char *key;
-    bool always;
-} about[] = {{ERR_POSITIVE_UNSEEN, "data.positive", true},
-             {ERR_LABEL_COUNT, "task", true},
-             {ERR_LABEL_UNSEEN, "data.split.method", true},
-             {ERR_LABEL_UNSEEN, "data.valid", true},
-             {ERR_LABEL_UNSEEN, "data.test", true},
-             {ERR_SPLIT_EMPTY, "data.split.valid", true},
-             {ERR_SPLIT_EMPTY, "data.split.test", true},
-             {ERR_METRIC_ROWS, "train.early_stopping.metric", true},
-             {ERR_SPLIT_TIME, "data.split.method", true},
-             {ERR_CSV_PART, "data.split.column", true},
-             {ERR_CSV_DELIMITER, "data.delimiter", true},
-             {ERR_COLUMN_EMPTY, "*", true},
-             {ERR_CONFIG_COLUMNS, "*", true},
-             {ERR_CATEGORY_LIMIT, "*", true},
-             {ERR_CSV_MISSING_VALUE, "*impute", true},
-             {ERR_CSV_UNKNOWN_CATEGORY, "*unknown", true},
-             {ERR_CSV_WEIGHT, "*", true},
-             {ERR_CSV_ENCODING, "data.encoding", false},
-             {ERR_CSV_NUMBER, "data.decimal", false},
-             {ERR_CSV_NUMBER, "*", false},
-             {ERR_CSV_DATE, "*", false}};
-
-static void blame_value(const struct config *c, const char *key, bool always, struct err *e)
-{
-    const struct json *v;
-    struct text path = {0}, from = {0};
-    if (key[0] == '*') {
-        v = e->subject[0] ? column_entry(c, e->subject) : NULL;
-        if (!v)
-            return;
-        text_printf(&path, "data.columns.%s", text_quote_z(e->subject));
-        if (key[1]) {
-            text_printf(&path, ".%s", key + 1);
-            v = json_get(v, key + 1) ? json_get(v, key + 1) : v;
-        }
-    } else {
-        v = json_path(json_root(c->doc), key);
-        text_put(&path, key);
-    }
-    put_origin(c, key, v, &from);
-    if (always || strcmp(from.data, "--set") == 0)
-        help_add(e, e->help[0] ? " (`%s`: %s)" : "see `%s` (%s)", path.data, from.data);
-    text_free(&path);
-    text_free(&from);
-}
-
-bool config_blame_data(const struct config *c, struct err *e)
-{
-    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
-        if (e->id == about[i].id &&
-            ((e->id != ERR_SPLIT_EMPTY && e->id != ERR_LABEL_UNSEEN) ||
-             strcmp(e->key, about[i].key) == 0))
-            blame_value(c, about[i].key, about[i].always, e);
     return false;
 }

@@ -1,5 +1,5 @@
-/* config_near.c - which key was meant: one written in the wrong place of the config is the most
- * frequent mistake of all. */
+/* config_near.c - the known key nearest to an unknown one. Most unknown keys are known ones in the
+ * wrong place of the config. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,7 +83,7 @@ static const char *tail(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* What people write who come from elsewhere. */
+/* Names of other programs for our keys. */
 static const char *spoken(const char *word)
 {
     static const struct { const char *other, *ours; } words[] = {
@@ -100,17 +100,7 @@ static const char *spoken(const char *word)
     return word;
 }
 
-/* A word given for a group is meant for its type: "optimizer": "sgd". */
-static const char *below(const char *path, const struct json *value)
-{
-    struct text type = {0};
-    text_printf(&type, "%s.type", path);
-    bool has = opt_find(config_table, type.data) != NULL;
-    text_free(&type);
-    return has && value && json_kind(value) == JSON_STRING ? ".type" : "";
-}
-
-/* Of another preset, or another type of column: the key stands where it belongs. */
+/* The key stands in its place, but belongs to another type of column. */
 static bool in_place(const char *path, const char *key)
 {
     static const char columns[] = "data.columns.";
@@ -118,57 +108,9 @@ static bool in_place(const char *path, const char *key)
                                       strncmp(key, columns, sizeof columns - 1) == 0);
 }
 
-/* The key as it is called here stands among those of its place. */
-static bool said_otherwise(struct err *e)
-{
-    const char *word = tail(e->key), *ours = spoken(word);
-    size_t length = strlen(ours);
-    for (const char *p = e->expected; ours != word && (p = strstr(p, ours)) != NULL; p += length)
-        if (p > e->expected && p[-1] == ' ' && (p[length] == ',' || !p[length])) {
-            err_help(e, "did you mean `%.*s%s`?", (int)(word - e->key), e->key, ours);
-            return true;
-        }
-    return false;
-}
-
-/* A key of another type of column. */
-static bool of_other_type(struct err *e)
-{
-    static const char columns[] = "data.columns.";
-    const char *word = tail(e->key);
-    const char *type = opt_find(column_numeric_table, word)       ? "numeric"
-                       : opt_find(column_categorical_table, word) ? "categorical"
-                                                                  : NULL;
-    if (!type || strncmp(e->key, columns, sizeof columns - 1) != 0)
-        return false;
-    err_help(e, "`%s` belongs to %s columns: set `%.*stype` to %s, or leave it out", word, type,
-             (int)(word - e->key), e->key, type);
-    return true;
-}
-
-/* A key of another preset. */
-static bool of_other_preset(struct err *e)
-{
-    static const char model[] = "model.";
-    const char *word = e->key + sizeof model - 1;
-    struct text names = {0};
-    if (strncmp(e->key, model, sizeof model - 1) != 0)
-        return false;
-    for (size_t i = 0; i < preset_count(); i++)
-        if (opt_find(presets[i].options, word))
-            text_printf(&names, "%s%s", names.length ? ", " : "", presets[i].name);
-    bool found = names.length > 0;
-    if (found)
-        err_help(e, "`%s` belongs to `model.preset` %s", e->key, names.data);
-    text_free(&names);
-    return found;
-}
-
-void config_near(const struct config *c, struct err *e)
+void config_near(struct err *e)
 {
     if (e->id != ERR_CONFIG_KEY || e->help[0] || !e->key[0])
-        return;
-    if (said_otherwise(e) || of_other_type(e) || of_other_preset(e))
         return;
     struct paths p = {0};
     struct text help = {0};
@@ -178,7 +120,6 @@ void config_near(const struct config *c, struct err *e)
     keep_table(&p, "data.columns.NAME", column_numeric_table);
     keep_table(&p, "data.columns.NAME", column_categorical_table);
     const char **tails = mem_zero(p.count, sizeof *tails), *word = spoken(tail(e->key));
-    const struct json *value = json_path(json_root(c->doc), e->key);
     size_t found = 0, all = 0;
     for (size_t i = 0; i < p.count; i++)
         tails[i] = tail(p.names[i]);
@@ -187,8 +128,7 @@ void config_near(const struct config *c, struct err *e)
         all += strcmp(tails[i], near) == 0;
     for (size_t i = 0; all <= 3 && i < p.count; i++) /* "type" would be anything */
         if (near && strcmp(tails[i], near) == 0 && !in_place(p.names[i], e->key))
-            text_printf(&help, "%s`%s%s`", found++ ? " or " : "", p.names[i],
-                        below(p.names[i], value));
+            text_printf(&help, "%s`%s`", found++ ? " or " : "", p.names[i]);
     if (found)
         err_help(e, "did you mean %s?", help.data);
     mem_free(tails);

@@ -45,9 +45,8 @@ bool config_column_help(const char *key, struct text *out,
                         void (*put_row)(struct text *, const char *, const struct option *));
 /* The whole key nearest to one written with its dots. */
 bool config_near_path(const char *key, struct text *out);
-/* An unknown key without a near one beside it: the help names those elsewhere that end with its
- * last word, or nearly so. */
-void config_near(const struct config *c, struct err *e);
+/* The help of an error about an unknown key: up to three keys that end with nearly its last word. */
+void config_near(struct err *e);
 struct config_variable {
     const char *name, *words, *help;
 };

@@ -79,13 +79,11 @@ static bool report_category(const struct fit *f, struct column *c, struct err *e
     if (!values && c->missing == f->count) {
         err_set(e, ERR_COLUMN_EMPTY, "column \"%s\" has no value in any of the %llu training rows",
                 text_quote_z(c->name), (unsigned long long)f->count);
-        err_subject(e, c->name);
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
     if (values > VOCAB_MOST) {
         err_set(e, ERR_CATEGORY_LIMIT, "column \"%s\" has %u values", text_quote_z(c->name),
                 values);
-        err_subject(e, c->name);
         return err_expected(e, "at most %u", VOCAB_MOST);
     }
     if (!values)
@@ -139,7 +137,6 @@ bool encoder_covers(const struct encoder *c, const struct dataset *d, struct err
                 "column \"%s\": %llu rows of validation or test have values that no training row "
                 "has, and its `unknown` is error", text_quote_z(column->name),
                 (unsigned long long)rows);
-        err_subject(e, column->name);
         return err_help(e, "set \"unknown\" to \"bucket\" for this column");
     }
     return true;

@@ -349,7 +349,6 @@ static bool report(const struct number_task *t, struct err *e)
             err_set(e, ERR_COLUMN_EMPTY,
                     "column \"%s\" has no value in any of the %llu training rows",
                     text_quote_z(c->name), (unsigned long long)t->fit->count);
-            err_subject(e, c->name);
             return err_help(e, "give it the type \"ignore\" in data.columns");
         }
         c->constant = t->constant[c->number] && !c->missing;

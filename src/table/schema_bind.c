@@ -141,7 +141,6 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
         err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s", list.data);
     else
         err_set(e, ERR_MODEL_COLUMN, "the data lack %zu columns: %s", missing_count, list.data);
-    err_subject(e, s->columns[missing[0]].name);
     if (rest.length)
         err_more(e, rest.data);
     text_free(&rest);

@@ -173,7 +173,7 @@ static bool load(struct train_job *j, struct err *e)
 
 bool job_load(struct train_job *j, struct err *e)
 {
-    return load(j, e) || config_blame(j->config, e) || config_blame_data(j->config, e);
+    return load(j, e) || config_blame(j->config, e);
 }
 
 /* --- plan, network, weights --- */

@@ -278,25 +278,9 @@ sed -i 's/"city": "categorical"/"task": "numeric"/' c.json
 run dnn check c.json --set task=binary
 err_has 'error[E1312]: c.json:6:' "J13 a column with the name of a key: the file is named"
 err_lacks "--set" "J13 a column with the name of a key: and no --set"
-sed '1s/visits/"vi ""s"" its"/' leads.csv >quoted.csv
-# an error of the data says where the value came from that the data do not fit
-origin() { # origin NAME ORIGIN ARGUMENT...
-    local name=$1 text=$2
-    shift 2
-    run dnn check "$@"
-    err_has "$text)" "J13 $name"
-}
-printf 'age,city,converted\n1,a,no\n2,b,yes\n' >three.csv
-origin "a positive label of --set" '(`data.positive`: --set' good.json --set data.positive=maybe
 with '"target": "converted"' '"target": "converted", "positive": "maybe"'
-origin "a positive label of the file" '(`data.positive`: c.json:5:40' c.json
-origin "a task of --set" 'set "positive" to null (--set task' c.json --set task=regression
-origin "a share that is nobody's" '(`data.split.valid`: default' good.json --set data.train=three.csv
-origin "a delimiter of --set" '(`data.delimiter`: --set' good.json --set 'data.delimiter=;'
-origin "a type of --set" '(`data.columns.visits`: --set' good.json --set data.columns.visits=datetime
-run dnn check good.json --set data.train=quoted.csv --set 'data.columns.vi "s" its=datetime'
-err_has '(`data.columns.vi \"s\" its`: --set' "J13 a type of --set, with quotes in the column's name"
-origin "a rule of --set" '(`data.columns.age.impute`: --set' good.json --set data.columns.age.impute=error
+run dnn check c.json --set task=regression
+err_has 'set "positive" to null (--set task)' "J13 a task of --set"
 with '"age": "numeric"' '"ages": "numeric"'
 run dnn check c.json
 is_exit 65 "J13 a column that the data lack"
