@@ -1,4 +1,4 @@
-/* aside.c - see aside.h. One thread for the whole process: a device is driven by one. */
+/* aside.c - see aside.h. */
 #include "base/aside.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
-/* lock.h - MODEL.lock: one training at a time writes MODEL and its checkpoints. flock holds it, so
- * that the kernel lets go when its owner dies; inside stand pid, host and the time it began, for
- * the message of whoever comes second. One lock a process. A file left behind by a run that was
- * killed is taken over. */
+/* lock.h - MODEL.lock: one training at a time writes MODEL and its checkpoints. It is a flock, which
+ * the kernel releases when the process ends. The file holds pid, host and start time, for the error
+ * message of a second training. A file left by a killed process is reused. One lock a process at a
+ * time: lock_abort removes it from a signal handler. */
 #ifndef DNN_BASE_LOCK_H
 #define DNN_BASE_LOCK_H
 
@@ -13,7 +13,7 @@ struct lock {
     int fd;
     char *path;
     bool held;
-    bool abrupt; /* the file was there: the run before ended without taking it away */
+    bool abrupt; /* the file was there: the process before did not end in order */
 };
 char *lock_path(const char *output); /* of the file; mem_free */
 /* Held by another: LOCKED (75) naming pid, host and time. A file of that name that no training

@@ -1,6 +1,8 @@
 /* profile.c - see profile.h. */
 #include "base/profile.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -19,8 +21,9 @@ struct timed {
     double began, seconds;
     enum profile_lane lane;
 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the spans */
 static struct {
-    const char *path; /* NULL: off */
+    const char *_Atomic path; /* NULL: off */
     double zero;
     struct timed *spans;
     size_t count, dropped;
@@ -43,11 +46,11 @@ bool profile_begin(const char *path, struct err *e)
         !outfile_open(&probe, path, e))
         return false;
     outfile_abort(&probe);
-    profile.path = path;
     profile.worked = false;
     profile.zero = profile.phase ? profile.phase_began : clock_now();
     profile.spans = mem_alloc(PROFILE_SPANS, sizeof *profile.spans);
     snprintf(profile.machine, sizeof profile.machine, "machine");
+    profile.path = path;
     return true;
 }
 
@@ -61,12 +64,13 @@ void profile_work(enum profile_lane lane, const char *name, int64_t count, doubl
 {
     if (!profile.path)
         return;
+    pthread_mutex_lock(&lock);
     profile.worked |= lane != PROFILE_HOST;
-    if (profile.count == PROFILE_SPANS) {
+    if (profile.count == PROFILE_SPANS)
         profile.dropped++;
-        return;
-    }
-    profile.spans[profile.count++] = (struct timed){name, count, began, seconds, lane};
+    else
+        profile.spans[profile.count++] = (struct timed){name, count, began, seconds, lane};
+    pthread_mutex_unlock(&lock);
 }
 
 void profile_span(const char *name, int64_t count, double began)

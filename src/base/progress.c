@@ -1,8 +1,9 @@
-/* progress.c - see progress.h. The bar is one line without a newline: every log line first takes it
- * away (log_on_line), and the next step draws it again. It has no colours. */
+/* progress.c - see progress.h. The bar is one line without a newline. Every log line first removes
+ * it (log_on_line); the next step draws it again. */
 #include "base/progress.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,20 @@ struct progress {
     const char *metric_name;
     double metric; /* of the last epoch; NaN before */
     double drawn_at;
-    bool drawn;
 };
-static struct progress *shown; /* the one that has a bar */
+static _Atomic bool drawn; /* a bar stands in the terminal's last line */
 
 static void put(const char *bytes, size_t length)
 {
     size_t done;
     (void)sys_write(STDERR_FILENO, bytes, length, SYS_HERE,
-                    &done); /* nobody looks: not a reason to fail */
+                    &done); /* a failure to show progress is not an error */
 }
 
 static void clear(void)
 {
-    if (!shown || !shown->drawn)
-        return;
-    shown->drawn = false;
-    shown->drawn_at = 0;
-    put("\r\033[K", 4);
+    if (atomic_exchange(&drawn, false))
+        put("\r\033[K", 4);
 }
 
 static bool terminal(void)
@@ -61,10 +58,8 @@ struct progress *progress_open(enum progress_style style, int64_t epochs, const 
     p->epochs = epochs;
     p->metric_name = metric_name;
     p->metric = NAN;
-    if (p->bar) {
-        shown = p;
+    if (p->bar)
         log_on_line(clear);
-    }
     return p;
 }
 
@@ -110,8 +105,8 @@ static size_t length_of(const struct piece *pieces)
     return length;
 }
 
-/* Where there is little room the bar gets shorter first; then whole pieces go, so that no number is
- * ever cut. The time that is left is what people wait for: it goes last. */
+/* In a narrow terminal the bar gets shorter first; then whole pieces are left out, so that no
+ * number is cut. The epoch stays longest, then the time that is left. */
 static void fit(struct piece *pieces, double whole, size_t most)
 {
     static const int order[] = {AT_RATE, AT_METRIC, AT_LOSS, AT_LEFT, AT_EPOCH};
@@ -132,8 +127,7 @@ static void fit(struct piece *pieces, double whole, size_t most)
         pieces[order[i]].text[0] = '\0';
 }
 
-/* Four decimals, so that figures stand below each other; four digits where those would say nothing
- * or too much. */
+/* Four decimals, so that figures stand below each other; four digits for small and large ones. */
 enum { FIGURE = 32 };
 static const char *figure(char room[FIGURE], double x)
 {
@@ -146,7 +140,7 @@ void progress_step(struct progress *p, int64_t epoch, double fraction, double lo
                    double rows_per_s, double seconds_left)
 {
     double now = p->bar ? clock_now() : 0;
-    if (!p->bar || now - p->drawn_at < REDRAW)
+    if (!p->bar || (drawn && now - p->drawn_at < REDRAW))
         return;
     struct piece pieces[PIECES] = {{{0}}};
     snprintf(pieces[AT_EPOCH].text, PIECE, "epoch %lld/%lld", (long long)epoch,
@@ -166,7 +160,7 @@ void progress_step(struct progress *p, int64_t epoch, double fraction, double lo
         n += (size_t)snprintf(out + n, sizeof out - n, "%s", pieces[i].text);
     n += (size_t)snprintf(out + n, sizeof out - n, "\033[K");
     put(out, n);
-    p->drawn = true;
+    drawn = true;
     p->drawn_at = now;
 }
 
@@ -209,10 +203,9 @@ void progress_close(struct progress *p)
 {
     if (!p)
         return;
-    if (shown == p) {
+    if (p->bar) {
         clear();
         log_on_line(NULL);
-        shown = NULL;
     }
     mem_free(p);
 }

@@ -8,7 +8,8 @@
 
 enum progress_style { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_NONE };
 struct progress;
-/* metric_name NULL: no validation rows. One at a time; progress_close takes the bar away. */
+/* metric_name NULL: no validation rows. One bar at a time in a process, as there is one terminal; a
+ * log line of any thread removes it. One thread calls the functions of a progress. */
 struct progress *progress_open(enum progress_style style, int64_t epochs, const char *metric_name);
 /* fraction of the epoch done; drawn at most ten times a second. seconds_left negative: not known.
  */

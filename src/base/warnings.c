@@ -27,7 +27,9 @@ static void keep(const char *message)
 void warnings_keep(void)
 {
     warnings_drop();
+    pthread_mutex_lock(&lock);
     text_put(&lines, anew_warnings());
+    pthread_mutex_unlock(&lock);
     log_on_warning(keep);
 }
 
@@ -41,16 +43,20 @@ void warnings_lines(struct text *out)
 void warnings_write(struct json_out *out)
 {
     json_open(out, "warnings", '[');
+    pthread_mutex_lock(&lock);
     for (size_t at = 0; at < lines.length;) {
         size_t length = strcspn(lines.data + at, "\n");
         json_put_string_n(out, NULL, lines.data + at, length);
         at += length + 1;
     }
+    pthread_mutex_unlock(&lock);
     json_close(out, ']');
 }
 
 void warnings_drop(void)
 {
     log_on_warning(NULL);
+    pthread_mutex_lock(&lock);
     text_free(&lines);
+    pthread_mutex_unlock(&lock);
 }

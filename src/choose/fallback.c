@@ -1,6 +1,7 @@
 /* fallback.c - a GPU that cannot be had, or does not serve any more: see select.h. Where a training
  * loses its GPU, a driver that hangs or holds a broken context stays behind with the old program:
  * the same command is executed anew (anew.h). */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,7 +149,8 @@ bool select_falls_back(const struct selection *s, const struct backend_options *
            (e->id == ERR_MACHINE_FAULT || e->id == ERR_GPU_MEMORY);
 }
 
-static char lost[256]; /* why a GPU of this process serves no more */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char lost[256]; /* why the GPU of this process serves no more; "": it does */
 
 static void become_cpu(struct selection *s)
 {
@@ -160,12 +162,16 @@ static void become_cpu(struct selection *s)
 
 bool select_lost(struct selection *s, const struct backend_options *b)
 {
-    if (!*lost || b->fallback)
+    char why[sizeof lost];
+    pthread_mutex_lock(&lock);
+    memcpy(why, lost, sizeof why);
+    pthread_mutex_unlock(&lock);
+    if (!*why || b->fallback)
         return false;
     s->fell_back = true;
-    snprintf(s->reason, sizeof s->reason, "%s", lost);
+    snprintf(s->reason, sizeof s->reason, "%s", why);
     become_cpu(s);
-    log_line("dnn_cpu: Using CPU (%s)", lost);
+    log_line("dnn_cpu: Using CPU (%s)", why);
     return true;
 }
 
@@ -181,8 +187,11 @@ static void say(struct selection *s, const struct err *e, const char *then)
 void select_fall_back(struct selection *s, const struct err *e, const char *then)
 {
     say(s, e, then);
-    if (e->id == ERR_MACHINE_FAULT)
+    if (e->id == ERR_MACHINE_FAULT) {
+        pthread_mutex_lock(&lock);
         snprintf(lost, sizeof lost, "%.250s", e->what);
+        pthread_mutex_unlock(&lock);
+    }
     become_cpu(s);
 }
 

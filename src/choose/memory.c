@@ -1,9 +1,12 @@
 /* memory.c - see memory.h. */
 #include "choose/memory.h"
 
+#include <pthread.h>
+
 #include "base/hostmem.h"
 
-static struct machine_info device;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct machine_info device; /* as noted last */
 
 void memory_note(const struct machine *m)
 {
@@ -11,16 +14,22 @@ void memory_note(const struct machine *m)
     if (!m)
         return;
     machine_describe(m, &now);
-    if (now.total)
-        device = now;
+    if (!now.total)
+        return;
+    pthread_mutex_lock(&lock);
+    device = now;
+    pthread_mutex_unlock(&lock);
 }
 
 void memory_write(const char *key, struct json_out *out)
 {
+    pthread_mutex_lock(&lock);
+    const struct machine_info d = device;
+    pthread_mutex_unlock(&lock);
     json_open(out, key, '{');
     json_put_int(out, "host_peak_bytes", (int64_t)hostmem_peak());
-    json_put_int(out, "device_allocated_bytes", (int64_t)device.allocated);
-    json_put_int(out, "device_peak_bytes", (int64_t)device.peak);
-    json_put_int(out, "device_free_bytes", (int64_t)device.free);
+    json_put_int(out, "device_allocated_bytes", (int64_t)d.allocated);
+    json_put_int(out, "device_peak_bytes", (int64_t)d.peak);
+    json_put_int(out, "device_free_bytes", (int64_t)d.free);
     json_close(out, '}');
 }

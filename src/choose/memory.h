@@ -1,4 +1,5 @@
-/* memory.h - the MEMORY of the contract: what this process holds on host and device. */
+/* memory.h - MEMORY of the JSON output: bytes of this process on host and device. One note in the
+ * process; any thread. */
 #ifndef DNN_CHOOSE_MEMORY_H
 #define DNN_CHOOSE_MEMORY_H
 
@@ -6,7 +7,7 @@
 
 #include "backend/backend.h"
 
-/* Notes the memory of the machine for memory_write; a machine without a device is ignored. */
+/* Notes the memory of the machine for memory_write. m NULL or without a device: no effect. */
 void memory_note(const struct machine *m);
 void memory_write(const char *key, struct json_out *out); /* MEMORY */
 
