@@ -1,7 +1,7 @@
-/* lock.h - MODEL.lock: one training at a time writes MODEL and its checkpoints. It is a flock, which
- * the kernel releases when the process ends. The file holds pid, host and start time, for the error
- * message of a second training. A file left by a killed process is reused. One lock a process at a
- * time: lock_abort removes it from a signal handler. */
+/* lock.h - MODEL.lock: one training at a time writes MODEL and its checkpoints. It is a flock,
+ * which the kernel releases when the process ends. The file holds pid, host and start time, for the
+ * error message of a second training. A file left by a killed process is reused. One lock a process
+ * at a time: lock_abort removes it from a signal handler. */
 #ifndef DNN_BASE_LOCK_H
 #define DNN_BASE_LOCK_H
 
