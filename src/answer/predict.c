@@ -29,6 +29,17 @@ struct writer {
 
 /* --- a group: its lines are made tile by tile and written in order --- */
 
+static uint64_t lines_of(const struct writer *w, const struct stream_group *g)
+{
+    return w->q->sample_lines ? group_samples(g) : g->rows;
+}
+
+/* The record that a line is of. */
+static uint64_t record_of(const struct writer *w, const struct stream_group *g, uint64_t line)
+{
+    return w->q->sample_lines ? group_last(g, line) : line;
+}
+
 static void write_tile(void *context, unsigned tile, unsigned thread)
 {
     struct writer *w = context;
@@ -37,14 +48,18 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
     struct answer_mean mean = serve_mean(w->stream->serve, g->logits, g->rows);
     struct text *out = &w->texts[tile];
     uint64_t begin = (uint64_t)tile * w->stream->tile, end = begin + w->stream->tile;
+    uint64_t lines = lines_of(w, g);
     uint32_t width = w->classes ? w->classes : 1;
     (void)thread;
     text_clear(out);
-    if (end > g->rows)
-        end = g->rows;
-    if (w->classes)
-        answer_mean_probabilities(&mean, begin, end, width, w->probability + begin * width);
-    for (uint64_t i = begin; i < end; i++) {
+    if (end > lines)
+        end = lines;
+    if (w->classes) {
+        uint64_t from = record_of(w, g, begin), to = record_of(w, g, end - 1) + 1;
+        answer_mean_probabilities(&mean, from, to, width, w->probability + from * width);
+    }
+    for (uint64_t line = begin; line < end; line++) {
+        uint64_t i = record_of(w, g, line);
         if (!g->bad[i])
             answer_line_add(
                 &w->line, g->cells, g->first + i, w->probability + i * width,
@@ -58,7 +73,7 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
 static bool write_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct writer *w = context;
-    unsigned tiles = (unsigned)((g->rows + w->stream->tile - 1) / w->stream->tile);
+    unsigned tiles = (unsigned)((lines_of(w, g) + w->stream->tile - 1) / w->stream->tile);
     if (!w->texts) {
         uint32_t width = w->classes ? w->classes : 1;
         w->text_count = (w->stream->room + w->stream->tile - 1) / w->stream->tile;
@@ -197,6 +212,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     struct stream_request want = {.inputs = q->inputs,
                                   .input_count = q->input_count,
                                   .columns = q->columns,
+                                  .sampler = q->sampler,
                                   .no_header = q->no_header,
                                   .tsv = q->tsv,
                                   .csv = q->csv,

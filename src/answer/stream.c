@@ -66,6 +66,8 @@ static void part_new(const struct stream *t, struct part *p, size_t room)
     p->records = mem_zero(room, t->schema->format.stride);
     p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
+    if (t->request.sampler)
+        p->sample = mem_zero(room + 1, sizeof *p->sample);
 }
 
 static void part_free(struct part *p)
@@ -73,6 +75,7 @@ static void part_free(struct part *p)
     mem_free(p->records);
     mem_free(p->logits);
     mem_free(p->bad);
+    mem_free(p->sample);
 }
 
 /* The first rows: how many there are decides what is started, and how large things are. Of what
@@ -104,12 +107,99 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     t->room = room;
 }
 
-static bool answer_groups(struct work *w, const struct stream_sink *sink, struct err *e)
+/* --- samples of several records --- */
+
+static bool joins(const struct work *w, size_t record)
 {
-    size_t count = w->cells->record_count, room = w->t->room;
-    for (size_t at = 0, rows; at < count; at += rows) {
+    const struct stream_sampler *s = w->t->request.sampler;
+    return s->joins(s->context, &w->t->binding, w->cells, record);
+}
+
+/* The first record of the last sample, which more records may join. */
+static size_t last_sample(const struct work *w)
+{
+    size_t at = w->cells->record_count;
+    if (at)
+        at--;
+    while (at && joins(w, at))
+        at--;
+    return at;
+}
+
+/* As many whole samples as a group has room for, of the records before `end`. */
+static bool choose_samples(struct work *w, size_t end, struct err *e)
+{
+    struct part *p = &w->now;
+    size_t at = p->first, next = at;
+    p->samples = 0;
+    while (at < end) {
+        for (next = at + 1; next < end && joins(w, next); next++)
+            ;
+        if (next - p->first > w->t->room)
+            break;
+        p->sample[++p->samples] = (uint32_t)(next - p->first);
+        at = next;
+    }
+    p->rows = at - p->first;
+    return p->rows || err_at(e, ERR_CSV_LIMIT, w->block->path, w->cells->records[at].line, 0,
+                             "a sample has more than %zu records", w->t->room);
+}
+
+/* Keeps the records from `first` on, with the bytes of their block, for the next one. */
+static void wait_for_more(struct work *w, const struct csv_block *block, size_t first)
+{
+    struct waiting *wait = &w->waiting;
+    struct csv_block tail = *block;
+    size_t skip = block->size;
+    struct err ignored = {0};
+    if (first < w->cells->record_count) {
+        skip = (size_t)w->cells->records[first].offset;
+        tail.first_line = w->cells->records[first].line;
+    }
+    tail.bytes += skip;
+    tail.size -= skip;
+    tail.file_offset += skip;
+    tail.valid = 0;
+    struct text kept = {0};
+    wait->used = tail.size;
+    if (!tail.size)
+        return;
+    text_add(&kept, tail.bytes, tail.size);
+    text_free(&wait->bytes);
+    wait->bytes = kept;
+    wait->from = tail;
+    wait->from.bytes = kept.data;
+    wait->from.owner = NULL;
+    csv_cells_parse(&w->t->dialect, &wait->from, w->t->binding.cells, &wait->cells, &ignored);
+    w->t->blank_lines -= wait->cells.blank_lines; /* counted again with the next block */
+}
+
+/* Puts the waiting records before a block. */
+static bool join_block(struct work *w, struct csv_block *block)
+{
+    struct waiting *wait = &w->waiting;
+    struct err ignored = {0};
+    text_add(&wait->bytes, block->bytes, block->size);
+    *block = wait->from;
+    block->bytes = wait->bytes.data;
+    block->size = wait->bytes.length;
+    wait->used = 0;
+    return csv_cells_parse(&w->t->dialect, block, w->t->binding.cells, &wait->cells, &ignored);
+}
+
+/* --- a block --- */
+
+/* Answers the records up to `end`. */
+static bool answer_groups(struct work *w, size_t end, const struct stream_sink *sink,
+                          struct err *e)
+{
+    size_t room = w->t->room;
+    for (size_t at = 0, rows; at < end; at += rows) {
         w->now.first = at;
-        w->now.rows = rows = count - at < room ? count - at : room;
+        w->now.rows = end - at < room ? end - at : room;
+        if (w->t->request.sampler && !choose_samples(w, end, e))
+            return false;
+        rows = w->now.rows;
         if (!work_group(w, sink, e))
             return false;
     }
@@ -140,17 +230,25 @@ static bool answer_block(struct work *w, struct ahead_block *now, const struct s
     const struct csv_block *block = &now->block;
     struct csv_cells *cells = &now->cells;
     struct csv_block rest = *block;
+    bool waits = t->request.sampler != NULL, good = now->good;
+    if (w->waiting.used) {
+        good = join_block(w, &rest);
+        cells = &w->waiting.cells;
+    }
     w->cells = cells;
-    for (bool more = true, good = now->good; more;) {
+    for (bool more = true; more;) {
         t->blank_lines += cells->blank_lines;
         w->block = &rest;
         if (!w->now.logits)
             begin_work(w, block, cells->record_count);
-        if (!settle_width(t, cells, e) || !answer_groups(w, sink, e) ||
+        size_t end = waits && good ? last_sample(w) : cells->record_count;
+        if (!settle_width(t, cells, e) || !answer_groups(w, end, sink, e) ||
             (!good && !work_broken(w, sink, e)))
             return false;
         struct csv_block next;
         more = !good && csv_rest(&rest, cells, &next);
+        if (waits && good)
+            wait_for_more(w, &rest, end);
         if (more) {
             struct err syntax = {0};
             rest = next;
@@ -171,6 +269,13 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
         good = answer_block(w, now, sink, e);
     ahead_end(&ahead);
     good = good && e->id == ERR_NONE;
+    if (good && w->waiting.used) { /* nothing follows: the last sample is whole */
+        w->cells = &w->waiting.cells;
+        w->block = &w->waiting.from;
+        w->waiting.used = 0;
+        t->blank_lines += w->cells->blank_lines;
+        good = answer_groups(w, w->cells->record_count, sink, e);
+    }
     return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
 }
 
@@ -195,6 +300,8 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     mem_free(w.error);
     part_free(&w.now);
     part_free(&w.before);
+    text_free(&w.waiting.bytes);
+    csv_cells_free(&w.waiting.cells);
     if (good && !t->request.again)
         stream_notes(t);
     return good;

@@ -3,8 +3,9 @@
  * becomes of rows that cannot be read.
  *
  *   record   one row of a CSV file                                    struct csv_record
- *   sample   the records that get one answer; of a table one record   struct part, stream_work.h
- *   line     one row of output, made of a sample's answer             struct answer_line */
+ *   sample   consecutive records that belong together: of a table     struct stream_sampler
+ *            each record; its answer is that of its last record
+ *   line     one row of output, of a record or of a sample            struct answer_line */
 #ifndef DNN_ANSWER_STREAM_H
 #define DNN_ANSWER_STREAM_H
 
@@ -14,7 +15,18 @@
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 
+/* Finds the samples of an input whose samples have several records. Rows at the end of a block wait
+ * in the stream for more of their sample. A sample ends with its file and at a record that is not
+ * CSV; a bad record makes all its sample bad. */
+struct stream_sampler {
+    /* True: the record is of the same sample as the one before it in `cells`. */
+    bool (*joins)(void *context, const struct binding *b, const struct csv_cells *cells,
+                  size_t record);
+    void *context;
+};
+
 struct stream_request {
+    const struct stream_sampler *sampler; /* NULL: each record is a sample */
     char *const *inputs; /* "-" is standard input; none: standard input */
     size_t input_count;
     const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
@@ -30,7 +42,7 @@ struct stream_request {
     void *idle_context;
 };
 
-/* Consecutive records of one block. */
+/* Consecutive records of one block: whole samples. */
 struct stream_group {
     const struct csv_cells *cells; /* NULL: one record that is not CSV; it has no cells */
     size_t first;                  /* its records are first .. first + rows - 1 of cells->records */
@@ -38,7 +50,19 @@ struct stream_group {
     const bool *bad; /* [rows]: true: no answer */
     const unsigned char *records; /* applied; undefined for bad rows */
     const real *logits;           /* [members][rows][outputs]: serve_mean */
+    const uint32_t *sample;       /* [samples + 1] first record of each, 0 .. rows; NULL: each
+                                   * record is a sample */
+    uint64_t samples;
 };
+static inline uint64_t group_samples(const struct stream_group *g)
+{
+    return g->sample ? g->samples : g->rows;
+}
+/* The last record of sample i. */
+static inline uint64_t group_last(const struct stream_group *g, uint64_t i)
+{
+    return g->sample ? g->sample[i + 1] - 1 : i;
+}
 /* A function that returns false ends the stream with its error. */
 struct stream_sink {
     bool (*group)(void *context, const struct stream_group *g, struct err *e);

@@ -116,6 +116,15 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
     drift_undo(w->drift[0], w->undone, s->column_count);
 }
 
+static void spread_bad(struct part *p, size_t from, size_t end)
+{
+    bool bad = false;
+    for (size_t i = from; i < end; i++)
+        bad |= p->bad[i];
+    for (size_t i = from; i < end; i++)
+        p->bad[i] = bad;
+}
+
 /* Gives the answers of a part to the sink; rows without one are counted first. */
 static bool deliver(struct work *w, struct part *p, const struct stream_sink *sink, struct err *e)
 {
@@ -133,8 +142,12 @@ static bool deliver(struct work *w, struct part *p, const struct stream_sink *si
                       w->block->bytes + r->offset, r->bytes, e))
             return false;
     }
+    for (size_t i = 0; p->sample && i < p->samples; i++) /* a bad record makes its sample bad */
+        spread_bad(p, p->sample[i], p->sample[i + 1]);
     t->rows += p->rows;
-    struct stream_group g = {.cells = w->cells,
+    struct stream_group g = {.sample = p->sample,
+                             .samples = p->samples,
+                             .cells = w->cells,
                              .first = p->first,
                              .rows = p->rows,
                              .bad = p->bad,

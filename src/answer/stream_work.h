@@ -4,10 +4,13 @@
 #define DNN_ANSWER_STREAM_WORK_H
 
 #include "answer/stream.h"
+#include "base/text.h"
 
-/* Samples of a block: parsed records [rows] and their logits. Of a table a sample is one record. */
+/* Whole samples of a block: parsed records [rows] and their logits. */
 struct part {
     size_t first, rows;
+    uint32_t *sample; /* [samples + 1] first record of each, from 0; NULL: each record is a sample */
+    size_t samples;
     unsigned char *records;
     real *logits;
     bool *bad;
@@ -18,6 +21,12 @@ struct work {
     const struct csv_block *block;
     const struct csv_cells *cells;
     struct part now, before; /* being parsed; being answered by a device meanwhile */
+    struct waiting {
+        struct text bytes;     /* records that wait for more of their sample, then the next block */
+        size_t used;           /* of them, those that wait */
+        struct csv_block from; /* their file and line */
+        struct csv_cells cells;
+    } waiting;
     bool computes;           /* a device answers `before` */
     struct drift **drift; /* by thread */
     struct drift *undone; /* of rows without an answer */

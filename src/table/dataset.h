@@ -3,7 +3,8 @@
  *
  *     struct dataset *d = dataset_load(declared, &options, stop, &e);
  *     split_make(&split, d, &options.split, &remarks, &e);
- *     struct encoder *c = encoder_fit(d, split.index[PART_TRAIN], split.count[PART_TRAIN], &e);
+ *     struct encoder *c = encoder_fit(d, split.records[PART_TRAIN], split.record_count[PART_TRAIN],
+ *                                    &e);
  *     struct view *v = view_make(d, c, true);
  *
  * A raw record holds a number as float32 of (value - number_slot.offset), or NaN and a bit if it is

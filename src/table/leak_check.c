@@ -185,11 +185,11 @@ static bool is_set(const struct sieve *s, uint64_t hash)
 
 static struct sieve make_sieve(const struct split *split, const uint64_t *hash)
 {
-    size_t size = power_above(16 * (split->count[PART_VALID] + split->count[PART_TEST]));
+    size_t size = power_above(16 * (split->record_count[PART_VALID] + split->record_count[PART_TEST]));
     struct sieve s = {mem_zero(size / 64, sizeof *s.bits), size - 1};
     for (int p = PART_VALID; p < PARTS; p++)
-        for (uint64_t i = 0; i < split->count[p]; i++) {
-            uint64_t h = hash_of(hash, split->index[p][i]);
+        for (uint64_t i = 0; i < split->record_count[p]; i++) {
+            uint64_t h = hash_of(hash, split->records[p][i]);
             s.bits[(h & s.mask) / 64] |= UINT64_C(1) << h % 64;
         }
     return s;
@@ -216,18 +216,18 @@ static struct hashes sift(const struct check *k, const uint64_t *hash)
 static void check_duplicates(const struct check *k, const uint64_t *hash)
 {
     const struct split *s = k->split;
-    if (!s->count[PART_VALID] && !s->count[PART_TEST])
+    if (!s->record_count[PART_VALID] && !s->record_count[PART_TEST])
         return;
     struct hashes h = sift(k, hash);
     for (int p = PART_VALID; p < PARTS; p++) {
         uint64_t same = 0;
-        for (uint64_t i = 0; i < s->count[p]; i++)
-            same += h.place[find(&h, hash_of(hash, s->index[p][i]))] != 0;
-        if (same * 100 >= s->count[p] && same) /* fewer are chance, and change no metric */
+        for (uint64_t i = 0; i < s->record_count[p]; i++)
+            same += h.place[find(&h, hash_of(hash, s->records[p][i]))] != 0;
+        if (same * 100 >= s->record_count[p] && same) /* fewer are chance, and change no metric */
             remark_add(k->remarks,
                        "%llu of %llu %s rows equal a training row in every column used; if they "
                        "are copies, its metrics are too good", (unsigned long long)same,
-                       (unsigned long long)s->count[p], part_names[p]);
+                       (unsigned long long)s->record_count[p], part_names[p]);
     }
     mem_free(h.place);
 }
@@ -313,8 +313,8 @@ void leak_check(const struct encoder *c, const struct dataset *d, const struct s
                             .schema = c->schema,
                             .data = d,
                             .split = split,
-                            .rows = split->index[PART_TRAIN],
-                            .count = split->count[PART_TRAIN],
+                            .rows = split->records[PART_TRAIN],
+                            .count = split->record_count[PART_TRAIN],
                             .remarks = remarks};
     check_identifiers(&k);
     check_columns(&k);

@@ -1,5 +1,7 @@
 /* split.h - assigns samples to training, validation and test. The result depends on the split's
- * seed and the data, not on threads. In a table sample i is row i. */
+ * seed and the data, not on threads. In a table sample i is row i. Of
+ * a sample of several records the first gives the key and the part's own file, the last one label,
+ * time and said part. */
 #ifndef DNN_TABLE_SPLIT_H
 #define DNN_TABLE_SPLIT_H
 
@@ -9,6 +11,8 @@ struct split {
     uint8_t *part;            /* enum part of each sample */
     uint32_t *index[PARTS];   /* the samples of a part, ascending */
     uint64_t count[PARTS];
+    uint32_t *records[PARTS]; /* the records of these samples, ascending; of a table = index */
+    uint64_t record_count[PARTS];
 };
 
 /* Splits d by o. Adds remarks: parts that are too small, groups that are not used. False, E12 or

@@ -29,6 +29,27 @@ static unsigned tiles_of(uint64_t count)
 
 /* --- inputs of the methods --- */
 
+/* Returns the values of the first or last record of each sample: of a table `values` itself, else
+ * mem_free. */
+static void *by_sample(const struct samples *s, void *values, size_t size, bool last)
+{
+    if (!values || !s->first)
+        return values;
+    unsigned char *picked = mem_alloc(s->count + 1, size);
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint64_t record = sample_first(s, i) + (last ? sample_records(s, i) - 1 : 0);
+        memcpy(picked + i * size, (unsigned char *)values + record * size, size);
+    }
+    return picked;
+}
+
+/* Frees an array of by_sample that is not `values`. */
+static void free_picked(const void *picked, const void *values)
+{
+    if (picked != values)
+        mem_free((void *)(uintptr_t)picked);
+}
+
 /* Returns the part of each row from a part's own file; NULL: no such files. */
 static uint8_t *own_parts(const struct dataset *d)
 {
@@ -116,6 +137,27 @@ static void list_parts(struct split *s, uint64_t count)
     mem_free(l.first);
 }
 
+/* Lists the records of each part's samples. */
+static void list_records(struct split *s, const struct samples *samples)
+{
+    for (int part = PART_TRAIN; part < PARTS; part++) {
+        uint64_t count = 0, at = 0;
+        s->records[part] = s->index[part];
+        s->record_count[part] = s->count[part];
+        if (!samples->first)
+            continue;
+        for (uint64_t i = 0; i < s->count[part]; i++)
+            count += sample_records(samples, s->index[part][i]);
+        s->records[part] = mem_alloc(count + 1, sizeof *s->records[part]);
+        s->record_count[part] = count;
+        for (uint64_t i = 0; i < s->count[part]; i++) {
+            uint64_t first = sample_first(samples, s->index[part][i]);
+            for (uint64_t k = 0; k < sample_records(samples, s->index[part][i]); k++)
+                s->records[part][at++] = (uint32_t)(first + k);
+        }
+    }
+}
+
 /* --- remarks --- */
 
 /* Remarks about a column that gives the part. */
@@ -191,25 +233,31 @@ static void warn_groups(const struct split *split, const struct schema *s,
 bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
                 struct remarks *remarks, struct err *e)
 {
+    const struct samples *samples = &d->samples;
     uint8_t *fixed = own_parts(d);
     int32_t *label = own_labels(d, o);
-    const struct split_input in = {.rows = d->samples.count,
-                                   .fixed = fixed,
+    const struct split_input in = {.rows = samples->count,
+                                   .fixed = by_sample(samples, fixed, sizeof *fixed, false),
                                    .label = label,
-                                   .key = d->key,
-                                   .time = d->time,
-                                   .said = d->said};
+                                   .key = by_sample(samples, d->key, sizeof *d->key, false),
+                                   .time = by_sample(samples, d->time, sizeof *d->time, true),
+                                   .said = by_sample(samples, d->said, sizeof *d->said, true)};
     *s = (struct split){.part = mem_zero(in.rows + 1, sizeof *s->part)};
     uint32_t want[PARTS];
     bool good = split_rows(o, &in, s->part, want, e);
     if (good) {
         list_parts(s, in.rows);
+        list_records(s, samples);
         remark_parts(s, d, o);
         warn_short(s, o, want, remarks);
         warn_groups(s, d->schema, o, remarks);
         if (o->method == SPLIT_GROUP)
             warn_shared(s, &in, remarks);
     }
+    free_picked(in.fixed, fixed);
+    free_picked(in.key, d->key);
+    free_picked(in.time, d->time);
+    free_picked(in.said, d->said);
     mem_free(fixed);
     mem_free(label);
     return good;
@@ -217,8 +265,11 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
 
 void split_free(struct split *s)
 {
-    for (int part = PART_TRAIN; part < PARTS; part++)
+    for (int part = PART_TRAIN; part < PARTS; part++) {
+        if (s->records[part] != s->index[part])
+            mem_free(s->records[part]);
         mem_free(s->index[part]);
+    }
     mem_free(s->part);
     *s = (struct split){0};
 }

@@ -173,6 +173,8 @@ static inline bool table_fit(struct schema *s, struct table *t, struct err *e)
     d.samples.count = t->rows.count;
     memcpy(split.index, t->index, sizeof split.index);
     memcpy(split.count, t->count, sizeof split.count);
+    memcpy(split.records, t->index, sizeof split.records);
+    memcpy(split.record_count, t->count, sizeof split.record_count);
     struct encoder *c = encoder_fit(&d, t->index[PART_TRAIN], t->count[PART_TRAIN], e);
     bool good = c && encoder_covers(c, &d, e);
     if (c)

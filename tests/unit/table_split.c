@@ -329,8 +329,74 @@ static void test_many_classes(void)
     mem_free(train);
 }
 
+/* Samples of one to five records: each goes to one part, with all its records. */
+static void test_samples(void)
+{
+    enum { RECORDS = 900 };
+    static const int methods[] = {SPLIT_RANDOM, SPLIT_STRATIFIED, SPLIT_GROUP, SPLIT_TIME,
+                                  SPLIT_HASH, SPLIT_COLUMN};
+    static char name[] = "part";
+    struct column column = {.name = name, .type = COLUMN_SPLIT};
+    uint32_t split_column = 0;
+    struct schema schema = {.task = TASK_MULTICLASS,
+                            .columns = &column,
+                            .column_count = 1,
+                            .split_columns = &split_column,
+                            .split_column_count = 1};
+    struct dataset d = {.schema = &schema};
+    uint64_t key[RECORDS], first[RECORDS + 1], n = 0;
+    double time[RECORDS];
+    uint8_t said[RECORDS];
+    unsigned char *chunk = mem_zero(1024, 64);
+    unsigned char *chunks[] = {chunk};
+    d.rows = (struct rows){.format = rowfmt_make(1, 0), .chunks = chunks, .shift = 10};
+    d.rows.count = RECORDS;
+    d.rows_of[PART_TRAIN] = RECORDS;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        if (i == 0 || rng_bits(4, i, 0, 0, RNG_TEST) % 5 < 2 || i - first[n - 1] == 5)
+            first[n++] = i;
+        int32_t label = (int32_t)(n % 3);
+        memcpy(rows_at(&d.rows, i) + d.rows.format.at_target, &label, sizeof label);
+        key[i] = n / 2 + 1;
+        time[i] = (double)i;
+        said[i] = (uint8_t)(n % 10 == 0 ? PART_VALID : n % 10 == 1 ? PART_TEST : PART_TRAIN);
+    }
+    first[n] = RECORDS;
+    d.samples = (struct samples){.count = n, .first = first};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        struct split_options o = {.method = methods[m], .valid = 0.2, .test = 0.2, .seed = 5};
+        struct remarks remarks = {0};
+        struct split s;
+        struct err e = {0};
+        d.key = methods[m] == SPLIT_GROUP || methods[m] == SPLIT_HASH ? key : NULL;
+        d.time = methods[m] == SPLIT_TIME ? time : NULL;
+        d.said = methods[m] == SPLIT_COLUMN ? said : NULL;
+        bool good = split_make(&s, &d, &o, &remarks, &e), whole = good, apart = good;
+        uint64_t met = 0, samples = 0;
+        for (int p = PART_TRAIN; good && p < PARTS; p++) {
+            uint64_t at = 0;
+            samples += s.count[p];
+            for (uint64_t i = 0; i < s.count[p]; i++)
+                for (uint64_t r = first[s.index[p][i]]; r < first[s.index[p][i] + 1]; r++, met++)
+                    whole &= at < s.record_count[p] && s.records[p][at++] == r;
+            whole &= at == s.record_count[p] && at > 0;
+        }
+        for (uint64_t i = 1; good && i < n; i++) {
+            apart &= methods[m] != SPLIT_GROUP || key[first[i]] != key[first[i - 1]] ||
+                     s.part[i] == s.part[i - 1];
+            apart &= methods[m] != SPLIT_TIME || s.part[i] >= s.part[i - 1];
+        }
+        ok(whole && apart && met == RECORDS && samples == n, "%s by sample: %d samples, %d records",
+           split_method_names[methods[m]], (int)samples, (int)met);
+        split_free(&s);
+        remarks_free(&remarks);
+    }
+    mem_free(chunk);
+}
+
 int main(void)
 {
+    test_samples();
     test_random();
     test_fixed();
     test_stratified();
