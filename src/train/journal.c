@@ -12,72 +12,60 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "config/output.h"
+
+/* Opens the file that stands there. flags O_CREAT: or makes it; else one that is missing is made by
+ * journal_cut, if it can be. */
+static bool open_file(struct journal *j, int flags, struct err *e)
+{
+    struct stat st;
+    int fd, error = sys_open(j->path, O_WRONLY | O_APPEND | O_NONBLOCK | flags, 0666, &fd);
+    if (error == ENOENT && !flags)
+        return output_probe(j->path, e);
+    if (error) {
+        err_errno(e, j->path, error, true, "cannot be created");
+        return err_help(e, "output.metrics names this file; its folder must exist and be writable");
+    }
+    j->fd = fd;
+    j->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    fcntl(fd, F_SETFL, O_APPEND); /* O_NONBLOCK was for the open of a pipe without a reader */
+    return true;
+}
 
 bool journal_open(struct journal *j, const char *path, struct err *e)
 {
     *j = (struct journal){.fd = -1};
     if (!path)
         return true;
-    int given = file_descriptor(path);
-    if (given >= 0) { /* opened by its name it would have a place of its own, over others' lines */
-        int mode = fcntl(given, F_GETFL);
-        if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY) {
-            *j = (struct journal){.fd = given, .path = mem_string(path), .borrowed = true};
-            return true;
-        }
-        err_errno(e, path, mode < 0 ? errno : EBADF, true, "cannot be written");
-        return err_help(e, "output.metrics names this descriptor; it is not open for writing");
-    }
-    const int flags = O_WRONLY | O_APPEND | O_NONBLOCK;
-    int error = sys_open(path, flags, 0, &j->fd);
-    if (error == ENOENT) {
-        error = sys_open(path, flags | O_CREAT, 0666, &j->fd);
-        j->made = !error;
-    }
-    if (error) {
-        err_errno(e, path, error, true, "cannot be created");
-        return err_help(e, "output.metrics names this file; its folder must exist and be writable");
-    }
-    struct stat st;
-    j->regular = fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode);
-    fcntl(j->fd, F_SETFL,
-          O_APPEND); /* O_NONBLOCK was for the opening of a pipe that nobody reads */
     j->path = mem_string(path);
-    return true;
+    int given = file_descriptor(path);
+    if (given < 0 && open_file(j, 0, e))
+        return true;
+    /* A descriptor opened by name would have a position of its own, over the lines of others. */
+    int mode = given < 0 ? -1 : fcntl(given, F_GETFL);
+    if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY) {
+        j->fd = given;
+        j->borrowed = true;
+        return true;
+    }
+    journal_close(j);
+    if (given < 0)
+        return false;
+    err_errno(e, path, mode < 0 ? errno : EBADF, true, "cannot be written");
+    return err_help(e, "output.metrics names this descriptor; it is not open for writing");
 }
 
-enum { TRIES = 100 };
-
-/* Whoever ended before its beginning removed the file that was waited for, and the name stands for
- * another one or none: it is opened again. */
 bool journal_own(struct journal *j, struct err *e)
 {
-    for (int turn = 0; j->path && j->regular && turn < TRIES; turn++) {
-        if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK)
-                break;
-            return true;
-        }
-        if (file_named(j->fd, j->path))
-            return true;
-        char *path = mem_string(j->path);
-        j->made = false;
-        journal_close(j);
-        bool opened = journal_open(j, path, e);
-        mem_free(path);
-        if (!opened)
-            return false;
-    }
-    if (!j->path || !j->regular)
+    if (!j->regular || flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return true;
-    j->made = false; /* by the other one */
     err_at(e, ERR_LOCKED, j->path, 0, 0, "another training writes its metrics to this file");
     return err_help(e, "wait until it has ended, or choose another file with output.metrics");
 }
 
 enum { BLOCK = 4096 };
 
-/* `room` bytes from `at` on, fewer where the file ends. */
+/* Reads `room` bytes from `at` on, fewer at the end of the file. */
 static int read_block(int fd, char *block, size_t room, uint64_t at, size_t *got)
 {
     size_t more = 1;
@@ -87,8 +75,7 @@ static int read_block(int fd, char *block, size_t room, uint64_t at, size_t *got
     return error;
 }
 
-/* How much of the first *length bytes are lines with an end. Where that cannot be seen nothing is
- * cut: a line that lost its end would be joined to the next, or whole ones be lost. */
+/* Cuts *length to whole lines. If the file cannot be read, nothing is cut: an error. */
 static bool whole_lines(const struct journal *j, uint64_t *length, struct err *e)
 {
     char block[BLOCK];
@@ -116,10 +103,9 @@ bool journal_cut(struct journal *j, uint64_t length, struct err *e)
     if (!j->path)
         return true;
     struct stat st;
-    bool made = j->made;
-    j->made = false; /* from here on it is kept */
     j->length = length;
-    if (made && !file_sync_folder(j->path, e))
+    if (j->fd < 0 && (!open_file(j, O_CREAT, e) || !journal_own(j, e) ||
+                      !file_sync_folder(j->path, e)))
         return false;
     if (!j->regular)
         return true;
@@ -159,11 +145,7 @@ bool journal_sync(struct journal *j, struct err *e)
 
 void journal_close(struct journal *j)
 {
-    /* the training never began; another one may have taken the file meanwhile */
-    if (j->path && j->made && (flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-        file_named(j->fd, j->path))
-        sys_unlink(j->path);
-    if (j->path && !j->borrowed)
+    if (j->path && j->fd >= 0 && !j->borrowed)
         sys_close(j->fd); /* the last lines were synced */
     mem_free(j->path);
     *j = (struct journal){.fd = -1};

@@ -118,18 +118,21 @@ static void journal(void)
     ok(journal_open(&j, scratch("new.jsonl"), &e), "a new one");
     journal_close(&j);
     ok(scratch_count() == 1, "is not left when the training never began");
-    struct journal other;
-    ok(journal_open(&j, scratch("new.jsonl"), &e) && journal_open(&other, scratch("new.jsonl"), &e),
-       "two trainings open it");
-    ok(journal_own(&j, &e) && !journal_own(&other, &e) && err_exit(&e) == 75, "one owns it");
+    struct journal other, late;
+    ok(journal_open(&j, scratch("new.jsonl"), &e) && journal_own(&j, &e) &&
+           journal_open(&late, scratch("new.jsonl"), &e) && journal_own(&late, &e),
+       "two trainings open it before it is there");
+    ok(journal_cut(&j, 0, &e) && journal_line(&j, "x", &e), "the first one makes it");
+    ok(!journal_cut(&late, 0, &e) && err_exit(&e) == 75, "the second one is refused then: 75");
+    journal_close(&late);
+    err_clear(&e);
+    ok(journal_open(&other, scratch("new.jsonl"), &e) && !journal_own(&other, &e) &&
+           err_exit(&e) == 75,
+       "and a third one at once");
     journal_close(&other);
     err_clear(&e);
-    ok(journal_open(&other, scratch("new.jsonl"), &e), "opened by one more");
     journal_close(&j);
-    ok(journal_own(&other, &e) && journal_cut(&other, 0, &e) && journal_line(&other, "x", &e),
-       "who waited for a file that its owner removed owns");
-    journal_close(&other);
-    ok(scratch_holds("new.jsonl", "x\n", 2), "the one that stands there then");
+    ok(scratch_holds("new.jsonl", "x\n", 2), "the lines of the first one stay");
     remove(scratch("new.jsonl"));
     ok(!journal_open(&j, scratch("no/m.jsonl"), &e) && err_exit(&e) == 73, "no folder: 73");
     err_clear(&e);
