@@ -74,7 +74,7 @@ struct anew *anew_ready(const char *config, size_t length)
     return NULL;
 }
 
-/* The warnings, whole lines, as many as there is room for. */
+/* Bytes of the warnings that fit, in whole lines. */
 static size_t warned_length(const struct text *warned)
 {
     size_t length = warned->length < MOST_WARNED ? warned->length : MOST_WARNED;
@@ -121,7 +121,7 @@ static struct {
     size_t config_length;
 } received;
 
-/* The descriptor that name tells of; -1: none of ours. */
+/* The descriptor in the name; -1: none. */
 static int descriptor_of(const char *name)
 {
     char path[48], target[64];

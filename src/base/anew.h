@@ -27,7 +27,7 @@ void anew_execute(struct anew *a, bool resume, const char *why, struct anew_spen
 
 /* --- the new program --- */
 
-/* Reads the descriptor that name (argv[0]) tells of. main calls it once, before all others. */
+/* Reads the descriptor in name (argv[0]). main calls it once, before the others. */
 void anew_receive(const char *name);
 bool anew_is(void);                      /* this program was executed anew */
 bool anew_resumes(void);                 /* ... to resume from a checkpoint */

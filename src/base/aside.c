@@ -59,7 +59,7 @@ bool aside_begin(void (*work)(void *context), void *context)
     if (state == NOT_STARTED)
         create();
     bool there = state != REFUSED;
-    if (state == IDLE) { /* else it was given up, and aside_end says so */
+    if (state == IDLE) { /* else it was given up: aside_end reports it */
         work_now = work;
         context_now = context;
         state = WORKING;

@@ -1,6 +1,4 @@
-/* lock.c - see lock.h. The file is removed while the lock is held, and whoever was waiting at the
- * door of the removed file sees that the name now stands for another one (or none) and tries again.
- */
+/* lock.c - see lock.h. The owner removes the file while it holds the lock. */
 #include "base/lock.h"
 
 #include <ctype.h>
@@ -22,14 +20,14 @@
 #include "base/sys.h"
 #include "base/text.h"
 
-enum { TRIES = 100, LINE_MOST = 256 };
+enum { LINE_MOST = 256 };
 
-/* What a handler may remove. */
+/* The lock that a signal handler may remove. */
 static char held_path[PATH_MAX];
 static int held_fd;
 static _Atomic bool held;
 
-/* Whether the name still stands for the file behind fd. Async-signal-safe. */
+/* True: the path names the file of fd. Async-signal-safe. */
 static bool is_held(int fd, const char *path)
 {
     struct stat there, ours;
@@ -37,7 +35,7 @@ static bool is_held(int fd, const char *path)
            there.st_dev == ours.st_dev;
 }
 
-/* A symbolic link and what it points to are one output. */
+/* A symbolic link and its target are one output. */
 char *lock_path(const char *output)
 {
     struct text t = {0};
@@ -47,42 +45,43 @@ char *lock_path(const char *output)
     return t.data;
 }
 
-/* The line inside, cut to what it may hold: a foreign file is never echoed. */
-static void read_line(int fd, char line[LINE_MOST])
+/* --- the line in the file --- */
+
+/* Up to LINE_MOST bytes of the file. Its length; longer files give LINE_MOST. */
+static int read_line(int fd, char bytes[LINE_MOST], size_t *length)
 {
-    size_t got = 0, n = 0;
-    char bytes[LINE_MOST];
-    if (sys_read(fd, bytes, sizeof bytes - 1, 0, &got) != 0)
-        got = 0;
-    for (size_t i = 0; i < got && bytes[i] != '\n'; i++)
-        if (isalnum((unsigned char)bytes[i]) || strchr(" .:-_", bytes[i]))
-            line[n++] = bytes[i];
-    line[n] = '\0';
-    if (strncmp(line, "pid ", 4) != 0)
-        memcpy(line, "an unknown process", sizeof "an unknown process");
+    *length = 0;
+    return sys_read(fd, bytes, LINE_MOST, 0, length);
 }
 
-/* Did a training write it? Then it is empty, a line of write_line, whole or cut, or the zeros that
- * a power cut leaves of it. Anything else of that name is somebody's file. */
-static int look(int fd, bool *empty, bool *ours)
+/* The owner for a message, without bytes that a terminal interprets. */
+static void read_owner(int fd, char owner[LINE_MOST])
 {
     char bytes[LINE_MOST];
-    size_t got = 0, at = 4, zeros = 0;
-    struct stat st;
-    *empty = *ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
-    if (*empty) /* our own, made just now: there is nothing that a read could say */
-        return 0;
-    int error = sys_read(fd, bytes, sizeof bytes, 0, &got);
-    while (at < got && isdigit((unsigned char)bytes[at]))
+    size_t length, n = 0;
+    if (read_line(fd, bytes, &length) != 0)
+        length = 0;
+    for (size_t i = 0; i + 1 < length && bytes[i] != '\n'; i++)
+        if (isalnum((unsigned char)bytes[i]) || strchr(" .:-_", bytes[i]))
+            owner[n++] = bytes[i];
+    owner[n] = '\0';
+    if (strncmp(owner, "pid ", 4) != 0)
+        memcpy(owner, "an unknown process", sizeof "an unknown process");
+}
+
+/* True: a training wrote it: empty, a line of write_line, whole or cut, or the zeros that a power
+ * cut leaves of it. Other files of that name are the user's. */
+static bool is_ours(const char *bytes, size_t length)
+{
+    size_t at = 4, zeros = 0;
+    while (at < length && isdigit((unsigned char)bytes[at]))
         at++;
-    while (zeros < got && !bytes[zeros])
+    while (zeros < length && !bytes[zeros])
         zeros++;
-    size_t rest = at < got ? got - at : 0;
-    bool line = memcmp(bytes, "pid ", got < 4 ? got : 4) == 0 &&
+    size_t rest = at < length ? length - at : 0;
+    bool line = memcmp(bytes, "pid ", length < 4 ? length : 4) == 0 &&
                 memcmp(bytes + at, " on ", rest < 4 ? rest : 4) == 0;
-    *empty = got == 0;
-    *ours = got < sizeof bytes && (line || zeros == got);
-    return error;
+    return length < LINE_MOST && (line || zeros == length);
 }
 
 static int write_line(int fd)
@@ -99,78 +98,71 @@ static int write_line(int fd)
     return error ? error : sys_write(fd, line, (size_t)n, 0, &done);
 }
 
-static bool refused(const char *path, int fd, struct err *e)
-{
-    char line[LINE_MOST];
-    read_line(fd, line);
-    err_at(e, ERR_LOCKED, path, 0, 0, "another training writes this output: held by %s", line);
-    return err_help(e, "wait until it has ended, or train to another file with -o");
-}
+/* --- the lock --- */
 
 static bool cannot(const char *path, int error, struct err *e)
 {
     err_errno(e, path, error, true, "the lock cannot be created");
-    return err_help(e, error == ELOOP ? "this name is a symbolic link: remove it, or train to "
-                                        "another file with -o"
-                                      : "the folder of the output must exist and be writable");
+    return err_help(e, "the folder of the output must exist and be writable");
 }
 
-static bool foreign(const char *path, struct err *e)
+/* flock on the open file, which must still have its name. */
+static bool own(struct lock *l, struct err *e)
 {
-    err_at(e, ERR_FILE_CREATE, path, 0, 0,
-           "the output's lock has this name, and there is a file that is no lock of dnn: it is not "
-           "replaced");
-    return err_help(e, "train to another file with -o, or remove this one");
+    char owner[LINE_MOST] = "a training that ends just now";
+    bool has = flock(l->fd, LOCK_EX | LOCK_NB) == 0;
+    if (has && file_named(l->fd, l->path))
+        return true;
+    if (!has && errno != EWOULDBLOCK) {
+        log_warning("\"%s\": this file system has no locks (%s): "
+                    "nothing keeps a second training from the output",
+                    text_quote_z(l->path), strerror(errno));
+        return true;
+    }
+    if (!has)
+        read_owner(l->fd, owner);
+    err_at(e, ERR_LOCKED, l->path, 0, 0, "another training writes this output: held by %s", owner);
+    return err_help(e, "wait until it has ended, or train to another file with -o");
+}
+
+/* Writes the line, unless the file is the user's. */
+static bool mark(struct lock *l, struct err *e)
+{
+    char bytes[LINE_MOST];
+    struct stat st;
+    size_t length = 0;
+    bool empty = fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+    int error = empty ? 0 : read_line(l->fd, bytes, &length);
+    if (error)
+        return cannot(l->path, error, e);
+    if (!is_ours(bytes, length)) {
+        err_at(e, ERR_FILE_CREATE, l->path, 0, 0,
+               "the output's lock has this name, and there is a file that is no lock of dnn: it is "
+               "not replaced");
+        return err_help(e, "train to another file with -o, or remove this one");
+    }
+    l->abrupt = length > 0;
+    error = write_line(l->fd);
+    if (!error)
+        return true;
+    sys_unlink(l->path);
+    return cannot(l->path, error, e);
 }
 
 bool lock_take(struct lock *l, const char *output, struct err *e)
 {
     *l = (struct lock){.fd = -1, .path = lock_path(output)};
-    int turn = 0;
-    for (; turn < TRIES; turn++) {
-        int error = sys_open(l->path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666, &l->fd);
-        if (error) {
-            cannot(l->path, error, e);
-            break;
-        }
-        if (flock(l->fd, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK) {
-                refused(l->path, l->fd, e);
-                break;
-            }
-            log_warning("\"%s\": this file system has no locks (%s): "
-                        "nothing keeps a second training from the output",
-                        text_quote_z(l->path), strerror(errno));
-        } else if (!file_named(l->fd, l->path)) {
-            sys_close(l->fd);
-            l->fd = -1;
-            continue;
-        }
-        bool empty, ours;
-        error = look(l->fd, &empty, &ours);
-        if (error || !ours) {
-            error ? cannot(l->path, error, e) : foreign(l->path, e);
-            break;
-        }
-        l->abrupt = !empty;
-        error = write_line(l->fd);
-        if (error) {
-            sys_unlink(l->path);
-            cannot(l->path, error, e);
-            break;
-        }
-        l->held = true;
-        if (strlen(l->path) < sizeof held_path) {
-            memcpy(held_path, l->path, strlen(l->path) + 1);
-            held_fd = l->fd;
-            atomic_store(&held, true);
-        }
-        return true;
+    int error = sys_open(l->path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666, &l->fd);
+    l->held = error ? cannot(l->path, error, e) : own(l, e) && mark(l, e);
+    if (l->held && strlen(l->path) < sizeof held_path) {
+        memcpy(held_path, l->path, strlen(l->path) + 1);
+        held_fd = l->fd;
+        atomic_store(&held, true);
     }
-    if (l->fd >= 0)
+    if (l->held)
+        return true;
+    if (!error)
         sys_close(l->fd);
-    if (turn == TRIES)
-        err_at(e, ERR_LOCKED, l->path, 0, 0, "the lock comes and goes without end");
     mem_free(l->path);
     *l = (struct lock){.fd = -1};
     return false;
@@ -181,8 +173,8 @@ void lock_drop(struct lock *l)
     if (!l->held)
         return;
     atomic_store(&held, false);
-    if (is_held(l->fd, l->path)) /* else somebody replaced it: it stays */
-        unlink(l->path); /* cleaning up is not counted as a fallible call */
+    if (is_held(l->fd, l->path)) /* else it was replaced: it stays */
+        unlink(l->path); /* not a call that tests let fail */
     sys_close(l->fd);
     mem_free(l->path);
     *l = (struct lock){.fd = -1};

@@ -21,7 +21,7 @@ static _Atomic bool first_key; /* it came from a key */
 static _Atomic bool noticed_by_work;
 static _Atomic bool checkpoint_asked, status_asked;
 static const char *_Atomic phase = "start";
-static _Atomic bool phase_disposable = true; /* nothing is begun that could be lost */
+static _Atomic bool phase_disposable = true; /* an end loses nothing */
 static _Atomic bool held; /* stop_hold */
 static _Atomic bool handing; /* stop_hand_on */
 
@@ -318,7 +318,7 @@ void stop_phase(const char *name, bool disposable)
     profile_phase(name);
     atomic_store(&phase, name);
     atomic_store(&phase_disposable, disposable);
-    /* A signal of the phase before, which nobody has looked for yet. */
+    /* A signal of the phase before that was not polled yet. */
     if (disposable && atomic_load(&first) && !atomic_load(&noticed_by_work))
         alarm(STOP_PATIENCE_S);
 }

@@ -23,7 +23,7 @@ bool stop_wanted(void);               /* a signal asked to end */
 int stop_exit(void);                  /* 75 or 130; 0 when none */
 const char *stop_name(void);          /* "SIGTERM"; "" when none */
 enum err_id stop_id(void);            /* STOPPED or INTERRUPTED */
-/* Of that id: stopped by the signal before `what`. False. */
+/* Fills e with that id: stopped by the signal before `what`. False. */
 bool stop_error(const char *what, struct err *e);
 bool stop_is(const struct err *e);    /* one of those two */
 bool stop_checkpoint(void);           /* SIGUSR1 since the last call */

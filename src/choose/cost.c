@@ -117,7 +117,7 @@ bool cost_probe(struct machine *m, bool device, struct cost_probe *p, struct err
     static const struct opcase nothing = {.op = OP_add, .rows = 1, .in = 32};
     static const struct opcase products[] = {{.op = OP_dense, .rows = 256, .in = 128, .out = 128},
                                              {.op = OP_dense, .rows = 2048, .in = 512, .out = 512}};
-    static const double SLOW = 2e-4; /* no larger one behind it */
+    static const double SLOW = 2e-4; /* no larger one follows */
     double flops, seconds;
     if (device && (p->bytes = copies(m, e)) < 0)
         return false;

@@ -21,7 +21,7 @@ struct cost_rates {
     double product, share; /* operations a second of a large product; share of a network */
     double node_s, nodes;  /* constant cost of one operation; operations of a step */
     double row_s;          /* constant cost of a row */
-    double bytes;          /* copied to the machine per second; 0: nothing has to be copied */
+    double bytes;          /* copied to the machine per second; 0: no copy is needed */
     double threads, grain; /* of a CPU: threads; least rows of a batch per thread */
 };
 #define COST_SMALL 1.0  /* seconds: for less than this no GPU is opened */
@@ -39,7 +39,7 @@ struct cost_probe {
 /* Times a copy, a small operation and products. It takes some milliseconds, 0.2 s on a slow
  * machine. False: the machine failed, e says why. */
 bool cost_probe(struct machine *m, bool device, struct cost_probe *p, struct err *e);
-/* Replaces each constant for which the probe found less than half or more than twice of it. */
+/* Replaces each constant that is more than twice, or less than half, of the probe's value. */
 void cost_refine(struct cost_rates *r, const struct cost_probe *p);
 
 #endif

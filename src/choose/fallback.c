@@ -1,6 +1,6 @@
-/* fallback.c - a GPU that cannot be had, or does not serve any more: see select.h. Where a training
- * loses its GPU, a driver that hangs or holds a broken context stays behind with the old program:
- * the same command is executed anew (anew.h). */
+/* fallback.c - see select.h: a GPU that cannot be opened, or that fails. A training whose GPU
+ * fails executes its command anew (anew.h), as a hung driver or a broken context ends with its
+ * program. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static const double FULL = 0.8, SMALL_CARD = 4; /* of a device's memory; GiB: wo
 
 /* --- opening --- */
 
-/* What products are computed in. What was asked for and is not to be had is a note: fp32 is the
- * same or better. */
+/* Sets the precision of products. A wish that cannot be met is a note: fp32 is the same or
+ * better. */
 static void say_precision(struct selection *s, const struct machine_info *gpu)
 {
     const char *wish = s->precision_wish;

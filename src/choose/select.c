@@ -1,6 +1,6 @@
-/* select.c - see select.h. In a build without GPU kernels the machine is the CPU; what was asked
- * for still decides what is said, and whether it is an error. No GPU library is opened to find that
- * out. What happens when a GPU does not serve any more: fallback.c. */
+/* select.c - see select.h. A build without GPU kernels uses the CPU; the request still decides the
+ * message, and whether it is an error. No GPU library is opened for that. fallback.c has the
+ * failures of a GPU. */
 #include "choose/select.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ const char *select_other_kind(const char *kind)
                                     : "this build has no kernels for AMD GPUs";
 }
 
-/* Why there is no GPU: the build, and what of the environment bears on it. */
+/* The reason why there is no GPU: the build, or the environment. */
 static void why_not(const struct backend_options *b, char *out, size_t room)
 {
     const char *kind = b->kind, *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -37,7 +37,7 @@ static void no_card(char *out, size_t room)
              "no GPU is visible", visible ? text_quote_z(visible) : "");
 }
 
-/* A note about keys of the config that change nothing on a CPU. */
+/* Logs the keys of the config that have no effect on a CPU. */
 static void say_unused(const struct backend_options *b)
 {
     double fraction = 0;
@@ -98,7 +98,7 @@ bool select_backend(const struct backend_options *b, enum job job, const struct 
     if (word != BACKEND_CPU && select_fell_back(s)) {
         log_line("dnn_cpu: Using CPU (%s)", s->reason);
     } else if (word == BACKEND_AUTO && !other_kind && !card_present()) {
-        no_card(s->reason, sizeof s->reason); /* nothing is estimated, nothing said */
+        no_card(s->reason, sizeof s->reason); /* no estimate, no message */
     } else if (word != BACKEND_CPU && !other_kind && kernels) {
         s->machine = word == BACKEND_GPU ? "cuda" : NULL; /* opened, or decided, later */
         snprintf(s->reason, sizeof s->reason, "asked for by %s", text_quote_z(from));

@@ -119,8 +119,7 @@ bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e
     return good;
 }
 
-/* --- reading: the hash has shown that dnn (or somebody who took the trouble) wrote it; nothing is
- * believed yet --- */
+/* --- reading: every value is checked, though the hash fits --- */
 
 static bool broken(const struct tensor_file *f, struct err *e, const char *what)
 {
@@ -132,7 +131,7 @@ static bool broken(const struct tensor_file *f, struct err *e, const char *what)
 static bool read_reals(const struct tensor_file *f, const char *name, uint64_t count, real **out,
                        struct err *e)
 {
-    bool moment = name[0] == 'm'; /* a second moment may overflow: that weight stands still */
+    bool moment = name[0] == 'm'; /* a second moment may overflow: its weight no longer changes */
     if (!tensor_find(f, name))
         return true;
     const struct tensor *t = tensor_need(f, name, REAL_TYPE, count, e);

@@ -1,14 +1,13 @@
-/* checkpoint.h - MODEL.ckpt-<step, 12 digits>: a training as it stood between two steps, in one
- * file of the model's format (kind "checkpoint"). Everything that the rest of the training depends
- * on is inside, so that going on from it gives the bytes of a run that was never stopped.
+/* checkpoint.h - MODEL.ckpt-<step, 12 digits>: the state of a training between two steps, in a file
+ * of the model's format (kind "checkpoint"). A training that resumes from it gives the bytes of one
+ * that was never stopped.
  *
- * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; those of no elements are
- * absent), counters
- * (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning rate),
- * scale (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent elsewhere),
- * times (F64: seconds used), config (U8: the portable resolved config). Metadata: kind, format,
- * plan, data (hash of schema and encoded rows), journal (length of output.metrics), best.journal
- * (the same at the end of the best epoch; may be absent). */
+ * Tensors: params, buffers, m1, m2, best.params, best.buffers (F32; absent without elements),
+ * counters (I64) and sums (F64) of struct step, history (F64 [epochs][3]: loss, metric, learning
+ * rate), scale (F64 [2]: of the gradients in fp16, and the steps skipped because of it; absent
+ * elsewhere), times (F64: seconds used), config (U8: the portable resolved config). Metadata: kind,
+ * format, plan, data (hash of schema and encoded rows), journal (length of output.metrics),
+ * best.journal (the same at the end of the best epoch; may be absent). */
 #ifndef DNN_TRAIN_CHECKPOINT_H
 #define DNN_TRAIN_CHECKPOINT_H
 
@@ -33,8 +32,8 @@ struct checkpoint {
 };
 /* Writes aside, syncs, renames: durable when true. Borrows everything. */
 bool checkpoint_save(const struct checkpoint *c, const char *path, struct err *e);
-/* Everything checked but what only the training knows (its sizes are in the struct): E15, exit 76.
- * Owned: checkpoint_free. */
+/* Checks everything but the sizes, which only the run knows (they are in the struct). NULL: E15,
+ * exit 76. Caller: checkpoint_free. */
 struct checkpoint *checkpoint_load(const char *path, struct err *e);
 struct checkpoint *checkpoint_load_bytes(const void *bytes, size_t length, const char *name,
                                          struct err *e);

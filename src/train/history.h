@@ -1,5 +1,5 @@
-/* history.h - the epochs of a run: loss, metric and learning rate of each, which one is the best,
- * and early stopping. Saved in checkpoints, so that a resumed run decides the same. */
+/* history.h - the epochs of a run: loss, metric and learning rate of each, the best epoch, early
+ * stopping. Checkpoints store it: a resumed run decides the same. */
 #ifndef DNN_TRAIN_HISTORY_H
 #define DNN_TRAIN_HISTORY_H
 
@@ -28,9 +28,9 @@ struct history {
  * metric that is NaN is never the best. Without a metric the lowest training loss counts: a run
  * that breaks goes back to it. */
 bool history_add(struct history *h, struct history_row row);
-/* True: the model still got better when the epochs were over. The last epoch was the best, and the
- * last tenth of the summed learning rates (HISTORY_LATE epochs at least) brought more than a
- * hundredth of the whole gain. False for fewer than HISTORY_MANY epochs: a chosen number. */
+/* True: the model still improved when the epochs ended. The last epoch is the best, and the last
+ * tenth of the summed learning rates (at least HISTORY_LATE epochs) gave more than a hundredth of
+ * the whole gain. False for fewer than HISTORY_MANY epochs. */
 enum { HISTORY_MANY = 20, HISTORY_LATE = 5 };
 bool history_unfinished(const struct history *h);
 /* True: patience is used up, the run ends. */

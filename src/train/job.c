@@ -79,10 +79,10 @@ static void say_notes(const struct table *table)
                  table->blank_lines > 1 ? "s" : "");
 }
 
-/* auto: a training goes on where it was. Else, what a row costs follows from the network's
- * products: the way back takes two for each on the way forward. A step also updates every
- * parameter of the tables of which it looks up a few rows: 28 bytes of memory each, which take as
- * long as UPDATE operations of a product, on a CPU and on a card. */
+/* auto: a resumed training keeps the machine of its checkpoint. Else the network's products give
+ * the cost of a row: the backward pass takes two for each of the forward pass. A step also updates
+ * every parameter of its tables: 28 bytes of memory each, as slow as UPDATE operations of a product
+ * on a CPU and on a card. */
 #define UPDATE 256.0
 
 static bool decide_machine(struct train_job *j, struct err *e)
@@ -107,7 +107,7 @@ static bool decide_machine(struct train_job *j, struct err *e)
     return job_open_machine(j, e);
 }
 
-/* Known before the training, not behind it. */
+/* Fails before the training, not after it. */
 static bool can_be_saved(const struct train_job *j, struct err *e)
 {
     struct model *m = model_plan(&j->config->model, j->run.features, 1, 1, false, e);
@@ -116,7 +116,7 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
     return fits;
 }
 
-/* OpenBLAS was asked for by name and cannot be used. */
+/* Warns if backend.blas names OpenBLAS and it cannot be used. */
 static void warn_blas(const struct train_job *j)
 {
     struct cpu_info cpu;
@@ -126,7 +126,7 @@ static void warn_blas(const struct train_job *j)
         log_warning("backend.blas \"openblas\": %s; our own products serve", cpu.blas_reason);
 }
 
-/* What the run reads and computes with. */
+/* Sets the inputs of the run and opens it. */
 static bool open_run(struct train_job *j, struct err *e)
 {
     struct run *r = &j->run;
@@ -178,7 +178,7 @@ bool job_load(struct train_job *j, struct err *e)
 
 /* --- plan, network, weights --- */
 
-/* Warns where the precision that is asked for now is not that of the checkpoint's plan. */
+/* Warns if the config asks for another precision than that of the checkpoint's plan. */
 static void warn_precision(const struct train_job *j, const struct checkpoint *c)
 {
     const char *wish = j->backend.precision_wish, *kept = j->run.plan.precision;
@@ -249,7 +249,7 @@ static bool make_network(struct train_job *j, struct err *e)
     return network_on_cpu(j, e);
 }
 
-/* First weights, or those of the checkpoint c. */
+/* Sets the weights: new, or those of the checkpoint c. */
 static bool set_weights(struct train_job *j, struct checkpoint *c, struct err *e)
 {
     const int64_t epochs = j->config->train.epochs;

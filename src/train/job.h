@@ -23,7 +23,7 @@
 struct train_job {
     const struct train_request *request; /* NULL: a check */
     struct config *config;
-    char *output; /* behind all links; lock and checkpoints lie beside it. NULL: a check */
+    char *output; /* with links resolved; lock and checkpoints lie beside it. NULL: a check */
     bool resume;
     double began;  /* clock_now() */
     double before; /* seconds of the program that was executed anew as this one */
@@ -46,7 +46,7 @@ struct train_job {
     char *config_text; /* resolved, portable */
     struct run run;
     struct progress *progress;
-    bool says_kept; /* the error's message tells what is left to resume from */
+    bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */
 };
 
@@ -81,13 +81,13 @@ bool job_tell_kept(struct train_job *j, struct err *e);
 
 /* --- job_end.c: ends before the model --- */
 
-/* A signal asked to stop: writes a checkpoint if there is anything to keep, and fills e (STOPPED or
- * INTERRUPTED); a check writes nothing. False. */
+/* After a signal: writes a checkpoint if a step was made, and fills e (STOPPED or INTERRUPTED). A
+ * check writes nothing. False. */
 bool job_stopped(struct train_job *j, struct err *e);
-/* If the machine failed, or was left as it did not answer: keeps the last good state, and e says
- * so. The program is executed anew with the CPU where it may. False. */
+/* If the machine failed or did not answer: keeps the last good state, e says so, and the program is
+ * executed anew with the CPU if the config allows. False. */
 bool job_failed(struct train_job *j, struct err *e);
-/* Another program can read the data again: none of them comes through a pipe. */
+/* True: the data can be read again; none comes through a pipe. */
 bool job_lasts(const struct train_job *j);
 /* No epoch was better than a constant answer: removes the checkpoints of this job. e says what
  * broke, why nothing is written, and what to change. False. */

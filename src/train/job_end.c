@@ -14,12 +14,12 @@ bool job_stopped(struct train_job *j, struct err *e)
     enum err_id id = stop_id();
     struct step now = {0};
     char room[512];
-    if (!j->output) /* nothing is trained: `dnn check` */
+    if (!j->output) /* `dnn check` trains nothing */
         return stop_error("the plan was made", e);
     if (j->run.network) {
         network_step(j->run.network, &now);
         if (!run_answered(&j->run, e))
-            return false; /* a machine that failed tells no step */
+            return false; /* the step of a failed machine means nothing */
     }
     if (now.tried > 0 && !j->run.broke && !job_checkpoint(j, e)) {
         if (e->id != ERR_DIVERGED)
@@ -49,7 +49,7 @@ bool job_stopped(struct train_job *j, struct err *e)
     return false;
 }
 
-/* Everything is given back, but what the GPU holds: the program that comes takes the lock anew. */
+/* Executes the program anew with the CPU. It takes the lock again, so this one releases it. */
 static void restart(struct train_job *j, const struct err *e, bool again)
 {
     char then[600];
@@ -64,7 +64,6 @@ static void restart(struct train_job *j, const struct err *e, bool again)
                    (struct anew_spent){here, run_seconds(&j->run)});
 }
 
-/* The program that comes reads all of it again: what came through a pipe is gone. */
 bool job_lasts(const struct train_job *j)
 {
     const struct data_options *o = &j->config->data;
@@ -76,7 +75,7 @@ bool job_lasts(const struct train_job *j)
     return all;
 }
 
-/* Whoever asked for the end before the machine failed is not answered with another beginning. */
+/* A signal came before the machine failed: the program is not executed anew. */
 static void end_instead(struct err *e)
 {
     struct err was = *e;
@@ -90,7 +89,7 @@ bool job_failed(struct train_job *j, struct err *e)
     char kept[600], advice[sizeof e->help];
     bool left = stop_is(e) && !j->says_kept; /* a machine that did not answer in time */
     if (!left && e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !j->run.network))
-        return false; /* without room for the network, nothing was begun */
+        return false; /* no room for the network: nothing was begun */
     bool again = job_keep_last(j, kept, sizeof kept);
     bool falls = select_falls_back(&j->backend, &j->config->backend, e) && j->output;
     bool gone = falls && !job_lasts(j);
@@ -103,7 +102,7 @@ bool job_failed(struct train_job *j, struct err *e)
     size_t length = j->said = strlen(e->what);
     snprintf(e->what + length, sizeof e->what - length, "; %s%s", kept,
              gone ? "; the CPU cannot go on: the rows came through a pipe, and once" : "");
-    snprintf(advice, sizeof advice, "%s", e->help); /* of whoever knows the card */
+    snprintf(advice, sizeof advice, "%s", e->help); /* the help of the machine */
     return err_help(e, "the same command with%s --resume %s%s%s", again ? "" : "out",
                     again ? "goes on from there and gives the same model"
                           : "starts at the first step", *advice ? "; " : "", advice);

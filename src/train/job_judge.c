@@ -76,7 +76,7 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
                     "kept; choose another train.early_stopping.metric",
                     j->run.history.metric->name);
     if (a->constant <= 0 || a->part == PART_TRAIN)
-        return; /* one value in all rows: said when they were read */
+        return; /* one value in all rows: reading them warned */
     if (!against_better(a)) {
         advise(j, r, a->part, advice, sizeof advice);
         log_warning("on the %s rows the model is no better than a constant answer: loss %.4g, that "

@@ -79,7 +79,7 @@ static struct checkpoint checkpoint_of(const struct train_job *j, const struct n
     return c;
 }
 
-/* One that is in place although e tells of a failure counts as written. */
+/* A checkpoint that is in place counts as written, also if its folder could not be synced. */
 static bool save(struct train_job *j, const struct checkpoint *c, struct err *e)
 {
     int64_t name;

@@ -1,5 +1,4 @@
-/* job_save.c - the end of a training: the best weights, what they reach, golden rows, the model
- * file. */
+/* job_save.c - the end of a training: best weights, their metrics, golden rows, model file. */
 #include <stdio.h>
 #include <string.h>
 #include <errno.h>
@@ -25,7 +24,8 @@ static bool measure_part(struct train_job *j, enum part part, struct metrics *m,
     return true;
 }
 
-/* Without validation rows: of the epoch whose weights serve, or of the steps so far. */
+/* The training loss of the epoch whose weights serve, or of the steps so far; for a training
+ * without validation rows. */
 static double training_loss(struct train_job *j)
 {
     const struct history *h = &j->run.history;
@@ -36,7 +36,7 @@ static double training_loss(struct train_job *j)
     return now.epoch_loss / now.epoch_weight;
 }
 
-/* against: on the validation rows; shown: on the rows that the user is told of. */
+/* against: on the validation rows; shown: on the rows of the summary. */
 static bool measure(struct train_job *j, struct train_result *r, struct against *against,
                     struct against *shown, struct err *e)
 {
@@ -51,7 +51,7 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
                                     .constant = score_constant(&j->run.score, PART_TRAIN)};
     if (!r->has_test || !score_weighs(&j->run.score, PART_TEST))
         *shown = *against;
-    /* test rows that all weigh 0 measure nothing: then the constant is measured on the others */
+    /* test rows without weight measure nothing: the constant is measured on the validation rows */
     bool idle = shown->part != PART_TEST && r->has_valid;
     enum part part = r->has_test && !idle ? PART_TEST : PART_VALID;
     if (r->has_test || r->has_valid)
@@ -59,7 +59,7 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
     return true;
 }
 
-/* A model that stands there: a regular file that is not empty (output_check has read it). */
+/* True: a model is at the output's name: a regular file, not empty (output_check has read it). */
 static bool model_stands(const struct train_job *j)
 {
     struct stat st;
@@ -100,7 +100,7 @@ static bool gates_met(struct train_result *r, struct err *e)
     return met;
 }
 
-/* A run that broke, and whose best epoch is no better than a constant answer. */
+/* The run broke, and its best epoch is no better than a constant answer. */
 static bool refuse(struct train_job *j, const struct against *a, struct err *e)
 {
     char why[200];
@@ -122,7 +122,7 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
         log_warning("%s; the model is that of epoch %lld, the best before; %s", j->run.broke,
                     (long long)j->run.history.best_epoch, advice);
     }
-    /* without validation rows nothing is known of a run that ended inside its first epoch */
+    /* without validation rows, a run that ended inside its first epoch has no measure */
     bool useless = r->has_valid ? !against_better(a) : r->epochs == 0;
     if (useless && !j->request->force && model_stands(j))
         return refuse_useless(r, a, e);
@@ -132,8 +132,7 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     return true;
 }
 
-/* JSON object of the model file: what the training reached, and nothing about when, where or how
- * fast. */
+/* The metrics as the JSON object of the model file; no time, place or speed. */
 static void write_metrics(const struct train_result *r, struct text *out)
 {
     struct json_out o = {0};
@@ -164,7 +163,7 @@ static bool make_golden(const struct train_job *j, struct golden *g, struct err 
     return good;
 }
 
-/* A name beside the output that is free; mem_free. */
+/* A free name beside the output; mem_free. */
 static char *name_beside(const char *output)
 {
     for (unsigned i = 1;; i++) {

@@ -1,4 +1,4 @@
-/* job_train.c - what a job does while its run trains: progress, status, checkpoints, metrics
+/* job_train.c - the job's part while its run trains: progress, status, checkpoints, metrics
  * file. */
 #include <stdio.h>
 
@@ -73,7 +73,7 @@ static bool write_line(struct train_job *j, const struct run_epoch *p, struct er
     return good;
 }
 
-/* Seconds of the whole training, foretold by its first epoch here: the most it may take. */
+/* The most seconds of the whole training, estimated from the first epoch in this process. */
 static double foretell(const struct run *r, double epoch_s)
 {
     double limit = r->config->train.time_limit_s;

@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "config/output.h"
 
-/* Opens the file that stands there. flags O_CREAT: or makes it; else one that is missing is made by
- * journal_cut, if it can be. */
+/* Opens the file. A missing one is made with O_CREAT in flags; without, it is only tested that it
+ * can be made. */
 static bool open_file(struct journal *j, int flags, struct err *e)
 {
     struct stat st;

@@ -15,7 +15,7 @@ enum { NAMED_MOST = 8 };
 static const char *const irrelevant[] = {"train.checkpoint", "train.time_limit_s", "output",
                                          "backend"};
 
-/* These may be changed on the way: the training goes on, but to other bytes. */
+/* These may change at a resume: the training continues, with other bytes. */
 static const char *const negotiable[] = {"train.optimizer.learning_rate", "train.clip_norm"};
 
 struct differences {
@@ -120,8 +120,8 @@ static bool other(const char *path, const char *what, struct err *e)
                        "start; or restore the old config and data");
 }
 
-/* True: c is of this config and these data. Else *what says what differs. strict: in all that
- * decides the bytes, the negotiable keys too. */
+/* True: c is of this config and these data. Else *what has the difference. strict: the negotiable
+ * keys count. */
 static bool fits(const struct checkpoint *c, const char *config, const char *data, bool strict,
                  struct text *what)
 {
@@ -146,14 +146,14 @@ static void note_changes(const struct checkpoint *c, const char *config)
     text_free(&keys);
 }
 
-/* Damaged, or no file at all: it will never be read. Anything else may pass or be mended, and to
- * start afresh because of it would lose the training. */
+/* True: damaged or missing: it can never be read. Other errors may pass or be mended; starting
+ * afresh because of them would lose the training. */
 static bool is_damaged(const struct err *why)
 {
     return err_exit(why) == EXIT_FORMAT || why->id == ERR_FILE_MISSING;
 }
 
-/* A file of ours that was cut or spoilt; not one of a newer dnn, or of something else. */
+/* True: a checkpoint of dnn that was cut or changed; not one of a newer dnn, or another file. */
 static bool is_spoilt(const struct err *why)
 {
     return why->id == ERR_MODEL_TRUNCATED || why->id == ERR_MODEL_HASH;
@@ -165,7 +165,7 @@ static void keep_damaged(struct checkpoint_list *l, int64_t step)
     l->steps[l->count++] = step;
 }
 
-/* What a search has found: the newest that fits, and the newest that is whole and does not. */
+/* The result of a search: the newest that fits, and the newest whole one that does not. */
 struct found {
     struct checkpoint *c;
     char *path, *foreign;
@@ -180,7 +180,8 @@ static void set_foreign(struct found *f, char *path, const struct text *what)
     text_put(&f->foreign_what, what->data);
 }
 
-/* Newest first. Ours go when the model is written. False: one could not be read. */
+/* Searches from the newest on. Those that fit become ours: they are removed when the model is
+ * written. False: one could not be read. */
 static bool search(struct keeper *k, const struct checkpoint_list *l, const char *config,
                    const char *data, bool strict, struct found *f, struct err *e)
 {
@@ -252,7 +253,7 @@ char *resume_newer(const struct keeper *k, const char *config, const char *data)
     struct text what = {0};
     struct err e = {0};
     char *newer = NULL;
-    checkpoint_find(k->output, &l, &e); /* one that cannot be listed has none to tell of */
+    checkpoint_find(k->output, &l, &e); /* a folder that cannot be listed has none */
     for (size_t i = l.count; !newer && i-- > 0 && l.steps[i] > keeper_newest(k).name;) {
         char *path = checkpoint_path(k->output, l.steps[i]);
         struct err why = {0};

@@ -123,17 +123,18 @@ struct network_options run_network_options(const struct run *r);
  * micro-batches of half as many rows, then streamed rows; the plan changes. False: GPU_MEMORY, and
  * the owner may try again with another machine. */
 bool run_network(struct run *r, struct err *e);
-/* A network whose products are all small computes in fp32: the plan says so from here on. */
+/* Sets the plan's precision to fp32 if all products of the network are small and none is
+ * rounded. */
 void run_keep_fp32(struct run *r);
-/* True: run_network would make it whole for batches of so many rows, not halved and on this
- * machine. room: bytes of the machine for it, 0: not known; opened: the machine's plan before the
- * network was made. The machine's plan is another one after it. */
+/* True: run_network would succeed for batches of so many rows without smaller micro-batches, on
+ * this machine. room: bytes of the machine for it, 0: not known; opened: the machine's plan before
+ * the network was made. Changes the machine's plan. */
 bool run_fits(const struct run *r, int64_t batch_size, const struct plan *opened, uint64_t room);
 
 /* --- training --- */
 
 bool run_begin(struct run *r, struct err *e); /* first weights, from the seed */
-/* Goes on from a checkpoint; takes its best weights from it. path: for messages. */
+/* Sets the state of a checkpoint; moves its best weights to the run. path: for messages. */
 bool run_resume(struct run *r, struct checkpoint *c, const char *path, struct err *e);
 /* RUN_ENDED: r->stopped says why; a run that broke goes back to its best epoch and ends
  * ("diverged"). RUN_STOPPED: a signal asked to end; the state is that of the last whole step,
@@ -157,7 +158,7 @@ void run_look_end(const struct run *r, struct network_state *s);
 void run_state_free(struct network_state *s);
 /* All weights and buffers are finite; else DIVERGED. */
 bool run_finite(const struct run *r, const struct network_state *s, struct err *e);
-/* False: the machine has failed, and values fetched from it mean nothing. */
+/* Waits for the machine. False: it has failed, and values fetched from it mean nothing. */
 bool run_answered(const struct run *r, struct err *e);
 /* The best weights of the machine if they are newer than r->best, as a copy (run_state_free); else
  * nothing. */

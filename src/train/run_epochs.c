@@ -68,8 +68,8 @@ static bool time_is_up(const struct run *r)
 
 /* --- steps --- */
 
-/* The machine says that it is at a step between these two. Tables are indexed by that number, and a
- * broken device may give any. */
+/* Checks the step number of the machine: tables are indexed by it, and a broken device may give
+ * any. */
 static bool counted(const struct run *r, const struct step *now, int64_t least, int64_t most,
                     struct err *e)
 {

@@ -220,7 +220,7 @@ static bool network_fit(struct run *r, struct err *e)
     return network_halved(r, false, statistics ? wished : 1, e);
 }
 
-/* --- whether there would be room --- */
+/* --- is there room? --- */
 
 static bool counted(const struct run *r, bool streams, uint64_t room)
 {

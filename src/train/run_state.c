@@ -156,8 +156,8 @@ static bool bring_best(struct run *r, struct err *e)
     return true;
 }
 
-/* Seconds between two copies to the host, which take some milliseconds: the work that a card that
- * breaks may cost. */
+/* Seconds between two copies to the host, which take some milliseconds: the most work that a broken
+ * card can cost. */
 static const double BRING_EVERY = 1;
 
 bool run_remember(struct run *r, const struct step *now, struct err *e)

@@ -8,7 +8,7 @@
 #include "base/stop.h"
 #include "measure/tally.h"
 
-/* Some 2 MiB of logits, so that a signal is noticed soon; or what a device keeps. */
+/* Some 2 MiB of logits, to notice a signal soon; or the rows that a device keeps. */
 uint64_t score_block(const struct stepper *s, uint32_t outputs)
 {
     uint64_t kept = s ? step_room(s) : 0;
@@ -45,7 +45,7 @@ static struct source source_of(const struct score_job *j, const uint32_t *index,
                            .features = j->features};
 }
 
-/* What is true of a block of rows; the arrays are as long as the block. */
+/* Labels, targets and weights of a block of rows. */
 struct truth {
     int32_t *label;
     double *target;
@@ -110,11 +110,11 @@ static void loss_add(const struct score_job *j, uint64_t rows, const real *logit
                                            .weight = t->weight});
 }
 
-/* --- what a device measures: sums over rows --- */
+/* --- measured on a device: sums over rows --- */
 
 #define SHARE_LEAST 1e-15
 
-/* False: the metric is no such sum, or this machine measures nothing. */
+/* False: the metric is not such a sum, or the machine cannot measure. */
 static bool measure_of(const struct score_job *j, const struct metric_type *t, struct answers *m)
 {
     const struct loss_options *o = j->loss;
@@ -169,7 +169,7 @@ static bool ask(const struct score_job *j, const struct source *from, uint64_t a
                                  : step_answer(j->stepper, from, at, rows, logits, e);
 }
 
-/* --- what the host measures --- */
+/* --- measured on the host --- */
 
 /* Adds answered rows to a tally, a few at a time. numbers: [SCORE_TALLIED][classes or 1]. */
 static void tally_block(const struct score_job *j, const real *logits, uint64_t rows,
@@ -192,7 +192,7 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
     }
 }
 
-/* y NULL: the loss alone; loss NULL: not the loss; what NULL: the device measures nothing */
+/* y NULL: no tally; loss NULL: no loss; what NULL: nothing is measured on a device */
 static bool gather(const struct score_job *j, enum part part, struct tally *y,
                    struct score_loss *loss, const struct metric_type *followed,
                    struct answers *what, struct err *e)
@@ -358,7 +358,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     mem_free(share);
 }
 
-/* What the rows weigh in the metric, all together. */
+/* The sum of the rows' weights in the metric. */
 static double part_weight(const struct score_job *j, enum part part, const struct metric_type *t)
 {
     uint64_t rows = j->list[part].count;
@@ -417,7 +417,7 @@ double score_constant(const struct score_job *j, enum part part)
     return score_loss_mean(&loss);
 }
 
-/* Where a constant answer has no value, no answer has one. */
+/* If a constant answer has no value, no answer has one. */
 bool score_defined(const struct score_job *j, enum part part, const struct metric_type *t,
                    struct err *e)
 {

@@ -15,7 +15,7 @@ struct train_request {
     bool force;   /* replace a model by one that is no better than a constant answer */
     char *const *require; /* gates, "auc>=0.85": on the test part, else the validation part */
     size_t require_count;
-    const char *profile; /* a trace of where the time goes (profile.h); NULL: none */
+    const char *profile; /* path of a trace (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
 };
 struct train_job;
@@ -24,10 +24,10 @@ struct train_result {
     bool _Atomic over; /* it ended well and gives the machine back: the result is whole */
     struct selection backend;
     uint64_t rows[3];
-    int64_t epochs,
-        best_epoch;      /* whole ones; best_epoch 0: none ended, or the metric never had a value */
+    int64_t epochs;      /* finished ones */
+    int64_t best_epoch;  /* 0: none ended, or the metric never had a value */
     const char *stopped; /* epochs, patience, time_limit, diverged */
-    size_t said;         /* bytes of the message before it tells what is kept */
+    size_t said;         /* bytes of the message before the part about checkpoints */
     int exit;            /* 0, or that of the error */
     bool says_kept;      /* the error's message tells what is left to resume from */
     struct metrics valid, test, baseline;
@@ -37,9 +37,9 @@ struct train_result {
     double load_s, start_s, train_s, total_s;
     char sha256[65];
 };
-/* False: e says why. A run that breaks gives the model of its best epoch; DIVERGED (80) where no
- * epoch was better than a constant answer. 82: USELESS, no better than a constant answer where a
- * model stands already; GATE_UNMET. The old model stays then. */
+/* False: e says why. A run that breaks gives the model of its best epoch; DIVERGED (80): no epoch
+ * was better than a constant answer. USELESS (82): the new model is no better than a constant
+ * answer, and an old model exists; it stays. GATE_UNMET (82): the old model stays. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
 /* Called by another thread when the machine of the training that fills r never comes back: keeps
