@@ -15,7 +15,8 @@ struct predict_request {
     const char *output;  /* "-" is standard output */
     const char *columns; /* --columns a,b,c with --no-header */
     const struct stream_sampler *sampler; /* NULL: each record is a sample */
-    bool sample_lines;   /* one line a sample, with the cells of its last record; else one a record */
+    bool sample_lines;   /* one line a sample, with the cells of its last record; else one a
+                          * record */
     bool no_header;
     bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
     const char *passthrough; /* list of names, or "all" */

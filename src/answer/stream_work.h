@@ -9,7 +9,7 @@
 /* Whole samples of a block: parsed records [rows] and their logits. */
 struct part {
     size_t first, rows;
-    uint32_t *sample; /* [samples + 1] first record of each, from 0; NULL: each record is a sample */
+    uint32_t *sample; /* [samples + 1] first record of each, from 0; NULL: each record is one */
     size_t samples;
     unsigned char *records;
     real *logits;

@@ -29,7 +29,13 @@ static const struct {
 } blas_rows[] = {{"dense_openblas", OP_dense},
                  {"dense_back_openblas", OP_dense_back},
                  {"train_openblas", (size_t)OP_COUNT + JOB_TRAIN}};
-enum { FIRST_BLAS = OP_COUNT + JOBS, BLAS_ROWS = sizeof blas_rows / sizeof *blas_rows };
+/* Rows of a CPU that finds the cells of CSV, with each reader. */
+static const char *const reader_rows[] = {"read_fast", "read_libcsv"};
+enum {
+    FIRST_BLAS = OP_COUNT + JOBS,
+    FIRST_READER = FIRST_BLAS + sizeof blas_rows / sizeof *blas_rows,
+    ALL_ROWS = FIRST_READER + sizeof reader_rows / sizeof *reader_rows
+};
 
 const char *bench_name(size_t index)
 {
@@ -37,7 +43,9 @@ const char *bench_name(size_t index)
         return op_name((enum op_id)index);
     if (index < FIRST_BLAS)
         return job_names[index - OP_COUNT];
-    return index - FIRST_BLAS < BLAS_ROWS ? blas_rows[index - FIRST_BLAS].name : NULL;
+    if (index < FIRST_READER)
+        return blas_rows[index - FIRST_BLAS].name;
+    return index < ALL_ROWS ? reader_rows[index - FIRST_READER] : NULL;
 }
 
 /* --- timing --- */
@@ -240,6 +248,9 @@ static bool too_slow(const struct bench *b, int side, int size)
 static bool figure(struct bench_task *t, size_t index, int size, int side, struct bench_figure *f,
                    struct err *e)
 {
+    if (index >= FIRST_READER)
+        return side != BENCH_CPU || !t->machines[side] ||
+               bench_read(t, index > FIRST_READER, (enum bench_size)size, f, e);
     if (index >= FIRST_BLAS) {
         if (side != BENCH_CPU || !t->openblas)
             return true;

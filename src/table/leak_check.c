@@ -185,7 +185,8 @@ static bool is_set(const struct sieve *s, uint64_t hash)
 
 static struct sieve make_sieve(const struct split *split, const uint64_t *hash)
 {
-    size_t size = power_above(16 * (split->record_count[PART_VALID] + split->record_count[PART_TEST]));
+    uint64_t others = split->record_count[PART_VALID] + split->record_count[PART_TEST];
+    size_t size = power_above(16 * others);
     struct sieve s = {mem_zero(size / 64, sizeof *s.bits), size - 1};
     for (int p = PART_VALID; p < PARTS; p++)
         for (uint64_t i = 0; i < split->record_count[p]; i++) {

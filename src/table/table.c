@@ -55,7 +55,8 @@ static void unseen_help(const struct split *s, const struct data_options *o, uin
 static struct encoder *fit(struct table *t, const struct data_options *o, struct err *e)
 {
     const struct split *s = &t->split;
-    struct encoder *c = encoder_fit(t->data, s->records[PART_TRAIN], s->record_count[PART_TRAIN], e);
+    struct encoder *c =
+        encoder_fit(t->data, s->records[PART_TRAIN], s->record_count[PART_TRAIN], e);
     uint64_t row = 0;
     bool labels = c || e->id == ERR_LABEL_COUNT || e->id == ERR_POSITIVE_UNSEEN;
     if (c && encoder_covers(c, t->data, e))

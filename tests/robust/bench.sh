@@ -65,4 +65,9 @@ if ldconfig -p 2>/dev/null | grep -q libopenblas.so.0; then
 else
     skip "OpenBLAS beside ours" "it is not installed"
 fi
+# both readers beside each other
+run dnn bench --backend dnn_cpu --operation read_fast --operation read_libcsv --size small --iterations 7 --json
+is_exit 0 "both readers of CSV"
+out_has '"read_fast":{"small":{"gpu_false":' "our own scanner"
+out_has '"read_libcsv":{"small":{"gpu_false":' "libcsv"
 done_testing
