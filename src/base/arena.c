@@ -33,7 +33,7 @@ static struct chunk *chunk_new(size_t room, struct chunk *next)
     return c;
 }
 
-static void *take(struct chunk *c, size_t bytes)
+static void *chunk_carve(struct chunk *c, size_t bytes)
 {
     char *at = (char *)c + HEAD + c->used;
     c->used += (bytes + 15) & ~(size_t)15;
@@ -49,14 +49,14 @@ void *arena_alloc(struct arena *a, size_t count, size_t size)
     whole &= ~(size_t)15;
     if (whole > a->standard / 2) {
         a->large = chunk_new(whole, a->large);
-        return take(a->large, bytes);
+        return chunk_carve(a->large, bytes);
     }
     struct chunk *c = a->filling;
     if (!c || c->room - c->used < whole) {
         c = chunk_new(a->standard, a->filling);
         a->filling = c;
     }
-    return take(c, bytes);
+    return chunk_carve(c, bytes);
 }
 
 char *arena_string(struct arena *a, const char *text, size_t length)

@@ -67,7 +67,7 @@ void err_excerpt(struct err *e, const char *text, size_t length);
 bool err_key(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool err_other(struct err *e, const char *key);
 bool err_cause(struct err *e, int cause);
-/* What follows `what`, of any length: a list that must be told whole. The copies of the last
+/* A text of any length behind `what`: a list that must be printed in full. The copies of the last
  * four calls are kept. */
 void err_more(struct err *e, const char *text);
 void err_clear(struct err *e);

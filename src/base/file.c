@@ -61,7 +61,7 @@ bool file_open_early(struct file *f, const char *path, struct err *e)
 
 bool file_open_regular(struct file *f, const char *path, struct err *e)
 {
-    /* Without O_NONBLOCK the open of a FIFO that nobody writes to would wait for ever. */
+    /* Without O_NONBLOCK the open of a FIFO without a writer would wait for ever. */
     if (!open_with(f, path, O_NONBLOCK, e))
         return false;
     if (f->seekable)

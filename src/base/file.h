@@ -29,7 +29,7 @@ bool file_open_regular(struct file *f, const char *path, struct err *e);
 bool file_open_early(struct file *f, const char *path, struct err *e);
 /* Up to `room` bytes; fewer only at the end of the file. *got = 0 at the end. */
 bool file_read(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
-/* What one read gives, at least a byte before the end; waits for it. */
+/* The result of one read; waits for at least one byte, except at the end of the file. */
 bool file_read_some(struct file *f, void *bytes, size_t room, size_t *got, struct err *e);
 /* Would that not wait? Gives it some time to get ready, < 0: as long as it takes. */
 bool file_ready(const struct file *f, int milliseconds);
@@ -48,7 +48,7 @@ bool file_slurp(const char *path, size_t most, enum err_id too_long, char **byte
 /* The names stand for one file: both exist and are one inode, or neither exists and writing to both
  * would make one. */
 bool file_same(const char *a, const char *b);
-/* The name stands for the file behind this descriptor: nobody removed or replaced that. */
+/* True: the name still leads to the file of this descriptor. */
 bool file_named(int fd, const char *path);
 /* The open descriptor that a name of an output stands for: "-" and "/dev/stdout" 1, "/dev/stderr"
  * 2, "/dev/fd/N" N. -1 for any other name. */

@@ -34,7 +34,7 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_raw(const char *level, const char *line);
 /* A finished JSON object with its newline, as it is, in either format. */
 void log_object(const char *line, size_t length);
-/* Told of every warning that is given, one line of text; NULL: nobody. */
+/* Called with the text of every warning; NULL: no call. */
 void log_on_warning(void (*told)(const char *message));
 /* Called before any log line is written, to take a progress bar off the terminal; NULL: none. */
 void log_on_line(void (*clear)(void));

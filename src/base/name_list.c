@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Behind the closing quote, NULL when there is none. */
+/* The byte after the closing quote; NULL without one. */
 static const char *read_quoted(const char *at, struct text *name)
 {
     while (*++at) {

@@ -6,7 +6,7 @@
 
 enum { MOST_NAME = 256 }; /* bytes of a full key */
 
-/* What is being read: for messages, and to reach the field. */
+/* The value being read: for messages, and to reach the field. */
 struct opt_target {
     const struct option *row;
     const struct json_doc *doc;
@@ -27,7 +27,7 @@ const char *opt_kind_name(enum json_kind kind);
 bool opt_value_help(const struct opt_target *t);
 /* v into the field, which is clear. */
 bool opt_value_read(const struct opt_target *t, const struct json *v);
-/* What null leaves; nothing is freed. */
+/* The value of a field whose key is null; nothing is freed. */
 void opt_value_clear(const struct option *row, void *field);
 
 #endif

@@ -89,7 +89,7 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* Nobody can foresee it, so that nobody can take the names before us. */
+/* Random, so that no other process can create the names before us. */
 static unsigned random_turn(unsigned turn)
 {
     unsigned drawn;
@@ -218,7 +218,7 @@ static bool write_failed(struct outfile *o, int error, size_t wanted, const char
                                         : "free some space or write to another disk");
 }
 
-static bool put(struct outfile *o, const void *bytes, size_t length, struct err *e)
+static bool write_out(struct outfile *o, const void *bytes, size_t length, struct err *e)
 {
     size_t done;
     int error = sys_write(o->fd, bytes, length, SYS_HERE, &done);
@@ -240,7 +240,7 @@ bool outfile_flush(struct outfile *o, struct err *e)
         return false;
     size_t used = o->used;
     o->used = 0;
-    return used ? put(o, o->buffer, used, e) : true;
+    return used ? write_out(o, o->buffer, used, e) : true;
 }
 
 bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct err *e)
@@ -250,7 +250,7 @@ bool outfile_write(struct outfile *o, const void *bytes, size_t length, struct e
     if (length > BUFFER - o->used && !outfile_flush(o, e))
         return false;
     if (length >= BUFFER)
-        return put(o, bytes, length, e);
+        return write_out(o, bytes, length, e);
     if (length)
         memcpy(o->buffer + o->used, bytes, length);
     o->used += length;
@@ -296,7 +296,7 @@ static bool rename_failed(struct outfile *o, int error, struct err *e)
                  error == ENOENT || error == ENOTDIR;
     err_at(e, place ? ERR_FILE_CREATE : ERR_FILE_RENAME, o->path, 0, 0,
            "cannot be put in place: %s", strerror_r(error, room, sizeof room));
-    return err_help(e, "what stood there before is unchanged; look at the folder's owner and mode");
+    return err_help(e, "the old file is unchanged; check the owner and the mode of the folder");
 }
 
 /* Closes and forgets; the temporary file goes unless it has become the final one. */

@@ -41,7 +41,7 @@ static bool other_file(const char *bytes, size_t shown, struct err *e)
     return err_help(e, "is this the data? A model stands here; the data follow it");
 }
 
-/* What the first `got` bytes (all of a short file) and the size tell. *n is the header's length. */
+/* Checks the first `got` bytes, at least those of the prefix, and the size. *n: header's length. */
 static bool start_is_ours(const char *bytes, size_t got, uint64_t size, const char *path,
                           uint64_t *n, struct err *e)
 {

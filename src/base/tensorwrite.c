@@ -135,7 +135,7 @@ static void hash(const struct tensor_writer *w, const struct text *head, char he
     sha256_hex(&s, hex);
 }
 
-/* What a reader would refuse is not written: the same parser looks at a copy. */
+/* Parses a copy of the header as a reader does, so that no unreadable file is written. */
 static bool head_holds(const struct tensor_writer *w, const struct text *head, const char *path,
                        struct err *e)
 {

@@ -95,7 +95,7 @@ static bool steers(const unsigned char *c, size_t length)
            (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-/* The length of the valid character at bytes, 0 when there is none. */
+/* The length of the valid character at bytes; 0: the bytes are not valid. */
 static size_t character(const char *bytes, size_t length)
 {
     unsigned char lead = (unsigned char)bytes[0];

@@ -330,7 +330,7 @@ void threads_start(unsigned wanted)
         pool.count++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed)
-        log_note("%u threads were asked for and %u can be had (%s): the work takes longer, the "
+        log_note("%u threads were requested, %u are available (%s): the work takes longer, the "
                  "results are the same",
                  wanted, pool.count, strerror(failed));
 }

@@ -78,7 +78,7 @@ static bool timed(struct machine *m, bench_work *work, void *context, uint32_t t
     return true;
 }
 
-/* What is said of an emulated device would be said of the emulator. */
+/* Figures of an emulated device describe the emulator. */
 static bool claims(const struct bench *b, int side)
 {
     return side == BENCH_CPU || !b->emulated;
@@ -199,7 +199,7 @@ static bool open_blas(struct bench_task *t, struct err *e)
     return t->openblas != NULL;
 }
 
-/* auto: all there are. What is asked for by name: that one alone. */
+/* auto: every backend there is. A named backend: that one alone. */
 static bool open_machines(struct bench_task *t, const struct backend_options *o, struct err *e)
 {
     struct selection *s = &t->b->backend;

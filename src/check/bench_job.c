@@ -284,7 +284,7 @@ static struct bench_size_of size_of(const struct work_net *w)
     return (struct bench_size_of){rows, rows * forward, records + params};
 }
 
-/* What most of its arithmetic is done in. */
+/* The number format of most of its arithmetic. */
 static const char *precision_of(const struct work_net *w)
 {
     bool planned = w->training && (machine_in_place(w->machine) || network_rounds(w->network));

@@ -36,7 +36,7 @@ static bool replay(void *context, uint32_t times, struct err *e)
     return true;
 }
 
-/* What its arithmetic is done in, with the plan's precision. */
+/* The number format of its arithmetic, with the plan's precision. */
 static const char *precision_of(const struct machine *m, const struct opcase *c,
                                 const struct plan *plan)
 {

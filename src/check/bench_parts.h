@@ -6,7 +6,7 @@
 #include "model/modelfile.h"
 #include "model/step.h"
 
-/* What a row does, as often as it is told; all of it is waited for behind it. */
+/* Runs the work of a row `iterations` times and waits for all of it. */
 typedef bool bench_work(void *context, uint32_t times, struct err *e);
 
 struct bench_task {
@@ -17,7 +17,7 @@ struct bench_task {
     struct modelfile *file; /* of q->model */
     double until;           /* no row begins after it */
 };
-/* What one iteration is: how many rows, and what the limit counts. */
+/* The size of one iteration: its rows, and the bytes and operations of the limit. */
 struct bench_size_of { double items, flops, bytes; };
 /* Times it and fills the figure. False: the machine failed, or a signal asked to end. */
 bool bench_time(struct bench_task *t, enum bench_side side, bench_work *work, void *context,

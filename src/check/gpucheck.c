@@ -82,7 +82,7 @@ static void skip(struct gpucheck *g, const char *id, const char *cause)
     gpucheck_reason(c, "needs %s", cause);
 }
 
-/* What has not run because of an earlier failure. */
+/* Marks checks that did not run because of an earlier failure. */
 static void skip_rest(struct gpucheck *g)
 {
     static const char *const after[] = {"gradient", "train", "portable", "repeat", "health"};

@@ -61,7 +61,7 @@ int gpucheck_exit(const struct gpucheck *g); /* 0 ready, 69 none or emulated, 75
 /* The first required check that failed; NULL: none. */
 const struct gpu_check *gpucheck_failure(const struct gpucheck *g);
 
-/* What NVML shows alone: g's devices and driver version; why it does not answer, or "". */
+/* Devices and driver version from NVML alone, into g; why: the reason it does not answer, or "". */
 void gpucheck_shown(struct gpucheck *g, char *why, size_t room);
 
 void gpucheck_text(const struct gpucheck *g, struct text *out);

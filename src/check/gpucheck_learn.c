@@ -166,11 +166,11 @@ static bool check_train(struct lesson *s, struct err *e)
     double gpu = accuracy(s, ON_GPU), cpu = accuracy(s, ON_CPU), linear = accuracy(s, LINEAR);
     gpucheck_measured(c, "accuracy %.3f; CPU %.3f, a linear model %.3f", gpu, cpu, linear);
     gpucheck_threshold(c, "%.1f", LEARNT);
-    gpucheck_reason(c, "a network learnt on the card what no linear model can");
+    gpucheck_reason(c, "a network on the card learned a problem that no linear model can learn");
     if (gpu >= LEARNT && cpu >= LEARNT && linear < LEARNT)
         return true;
     gpucheck_fail(c, GPU_FAULTY);
-    gpucheck_reason(c, gpu >= LEARNT ? "the CPU's training is not what it should be"
+    gpucheck_reason(c, gpu >= LEARNT ? "the training on the CPU is wrong"
                                      : "the training on the card did not learn");
     gpucheck_fix(c, "do not train on this card; report it with the output of `dnn gpucheck --level "
                     "full --json`");

@@ -154,7 +154,7 @@ static void blame_device(const struct gpu_job *j, struct gpu_check *c)
         gpucheck_fix(c, "%s", h->container
                             ? container_fix
                             : "sudo nvidia-modprobe -c 0 -u makes the device files; `nvidia-smi` "
-                              "and dmesg (lines with Xid) say what became of the card");
+                              "and dmesg (lines with Xid) show what happened to the card");
     }
 }
 
@@ -197,7 +197,7 @@ static bool look_device(struct gpu_job *j)
         gpucheck_measured(c, "%u", l->cards);
         gpucheck_reason(c, "the driver shows %u card%s", l->cards, l->cards == 1 ? "" : "s");
     } else {
-        gpucheck_reason(c, "the driver shows a card; how many, without NVML nobody says");
+        gpucheck_reason(c, "the driver shows a card; without NVML their number is not known");
     }
     return true;
 }

@@ -89,9 +89,9 @@ struct gpu_job {
     struct err refused;
     bool emulated;
 };
-/* What can be seen: driver, nvml, device, runtime, libraries, architecture, context. */
+/* The checks driver, nvml, device, runtime, libraries, architecture, context. */
 void gpucheck_look(struct gpu_job *j);
-/* What the card does, each stops at the first failure. False with e as gpucheck_run. */
+/* Checks by computing; each stops at the first failure. False with e as gpucheck_run. */
 bool gpucheck_memory(struct gpu_job *j, struct err *e);   /* alloc, copy */
 bool gpucheck_kernels(struct gpu_job *j, struct err *e);  /* kernel.<op> */
 bool gpucheck_gradient(struct gpu_job *j, struct err *e); /* gradient */

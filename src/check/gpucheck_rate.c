@@ -16,8 +16,8 @@ const char *gpucheck_kind(const struct card_figures *card)
 }
 
 /* False when it is less than the card's share. */
-static bool put(const char *name, double measured, double whole, double scale, const char *unit,
-                struct text *has, struct text *wanted)
+static bool rate_slow(const char *name, double measured, double whole, double scale,
+                      const char *unit, struct text *has, struct text *wanted)
 {
     if (measured <= 0 || whole <= 0)
         return true;
@@ -29,9 +29,9 @@ static bool put(const char *name, double measured, double whole, double scale, c
 const char *gpucheck_slow(const struct card_figures *card, const struct gpu_rates *r,
                           struct text *measured, struct text *wanted)
 {
-    bool fp32 = put("fp32", r->fp32, card->fp32, 1e12, "TFLOP/s", measured, wanted);
-    bool half = put("16 bit", r->half, card->half, 1e12, "TFLOP/s", measured, wanted);
-    bool memory = put("memory", r->memory, card->memory, 1e9, "GB/s", measured, wanted);
+    bool fp32 = rate_slow("fp32", r->fp32, card->fp32, 1e12, "TFLOP/s", measured, wanted);
+    bool half = rate_slow("16 bit", r->half, card->half, 1e12, "TFLOP/s", measured, wanted);
+    bool memory = rate_slow("memory", r->memory, card->memory, 1e9, "GB/s", measured, wanted);
     return !fp32 ? "fp32" : !half ? "16 bit" : memory ? NULL : "memory";
 }
 

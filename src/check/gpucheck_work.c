@@ -226,7 +226,7 @@ bool gpucheck_kernels(struct gpu_job *j, struct err *e)
 enum { SLOWED = 0x8 | 0x20 | 0x40 | 0x80 };
 
 static const char mend_slowness[] = "`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER` says which; "
-                                    "mend the cooling or the supply";
+                                    "check the cooling and the power supply";
 
 static const char *text_of(const struct text *t)
 {
@@ -242,7 +242,7 @@ static void slow_card(const struct gpu_job *j, struct gpu_check *c, const char *
     card_find(j->info.device, j->plan.core, &card);
     c->status = GPU_WARN;
     gpucheck_reason(c, "slow (%s): less than half of what %s gives; heat, power, a limit of the "
-                       "clocks, or somebody else at work on it", slow, gpucheck_kind(&card));
+                       "clocks, or another process that uses it", slow, gpucheck_kind(&card));
     gpucheck_fix(c, "%s", mend_slowness);
 }
 
@@ -265,7 +265,7 @@ void gpucheck_health(struct gpu_job *j)
         text_free(&wanted);
         return;
     }
-    char ecc[32] = "not told", celsius[32] = "";
+    char ecc[32] = "not reported", celsius[32] = "";
     if (card->ecc >= 0)
         snprintf(ecc, sizeof ecc, "%lld", (long long)card->ecc);
     if (card->celsius >= 0)

@@ -9,10 +9,10 @@ static const char *const verdicts[] = {"ready", "none", "busy", "faulty", "emula
 static const char *meaning(const struct gpucheck *g)
 {
     switch (g->verdict) {
-    case GPU_READY: return "this machine trains on its GPU, and it is right";
+    case GPU_READY: return "this machine trains correctly on its GPU";
     case GPU_BUSY: return "the GPU is in use or full; try again later";
     case GPU_FAULTY: return "do not use this GPU";
-    case GPU_EMULATED: return "everything works on the emulated card, which is no GPU";
+    case GPU_EMULATED: return "everything works on the emulated card, which is not a GPU";
     case GPU_NONE: break;
     }
     return "no GPU can be used; the CPU serves (--backend dnn_cpu)";
@@ -29,7 +29,7 @@ static void row(const struct gpu_check *c, struct text *out)
         text_printf(out, "%25s fix: %s\n", "", c->fix);
 }
 
-/* What did not run is told in one line. */
+/* One line lists the checks that did not run. */
 static void skipped(const struct gpucheck *g, struct text *out)
 {
     unsigned count = 0, kernels = 0;
@@ -58,7 +58,7 @@ void gpucheck_text(const struct gpucheck *g, struct text *out)
                 meaning(g));
 }
 
-static void put(struct json_out *o, const char *key, const char *value)
+static void string_or_null(struct json_out *o, const char *key, const char *value)
 {
     json_put_string(o, key, value[0] ? value : NULL);
 }
@@ -70,10 +70,10 @@ void gpucheck_devices_json(const struct gpucheck *g, struct json_out *o)
         const struct gpu_device *d = &g->devices[i];
         json_open(o, NULL, '{');
         json_put_string(o, "id", d->id);
-        put(o, "name", d->name);
-        put(o, "uuid", d->uuid);
+        string_or_null(o, "name", d->name);
+        string_or_null(o, "uuid", d->uuid);
         json_put_string(o, "backend", "cuda");
-        put(o, "compute_capability", d->capability);
+        string_or_null(o, "compute_capability", d->capability);
         json_put_int(o, "total_bytes", (int64_t)d->total);
         json_put_int(o, "used_bytes", (int64_t)d->used);
         json_put_int(o, "free_bytes", (int64_t)d->free);
@@ -94,20 +94,20 @@ void gpucheck_json(const struct gpucheck *g, struct json_out *o)
         json_open(o, NULL, '{');
         json_put_string(o, "id", c->id);
         json_put_string(o, "status", statuses[c->status]);
-        put(o, "measured", c->measured);
-        put(o, "threshold", c->threshold);
-        put(o, "reason", c->reason);
-        put(o, "fix", c->fix);
+        string_or_null(o, "measured", c->measured);
+        string_or_null(o, "threshold", c->threshold);
+        string_or_null(o, "reason", c->reason);
+        string_or_null(o, "fix", c->fix);
         json_close(o, '}');
     }
     json_close(o, ']');
     gpucheck_devices_json(g, o);
     json_open(o, "versions", '{');
-    put(o, "driver", g->versions.driver);
-    put(o, "cuda_runtime", g->versions.runtime);
-    put(o, "cudnn", g->versions.cudnn);
-    put(o, "cublas", g->versions.cublas);
-    put(o, "nccl", g->versions.nccl);
+    string_or_null(o, "driver", g->versions.driver);
+    string_or_null(o, "cuda_runtime", g->versions.runtime);
+    string_or_null(o, "cudnn", g->versions.cudnn);
+    string_or_null(o, "cublas", g->versions.cublas);
+    string_or_null(o, "nccl", g->versions.nccl);
     json_close(o, '}');
     json_close(o, '}');
 }

@@ -192,7 +192,7 @@ static void text_layers(struct layer *const *layers, uint32_t count, unsigned de
     }
 }
 
-/* What the config asks for; files of earlier programs do not tell. */
+/* backend.precision of the stored config; "auto" where the file has none. */
 static const char *precision_wish(const struct modelfile *f)
 {
     const struct json *wish =
@@ -257,7 +257,7 @@ static void text_model(const struct inspect *i, struct text *out)
     const char *wish = precision_wish(f);
     text_printf(out, "trained on %s, %s, %s", f->plan.backend, f->plan.core, f->plan.precision);
     if (strcmp(wish, "auto") != 0 && strcmp(wish, f->plan.precision) != 0)
-        text_printf(out, " (%s was asked for)", text_quote_z(wish));
+        text_printf(out, " (requested %s)", text_quote_z(wish));
     text_printf(out, "%s%s\n", f->plan.guests[0] ? ", with " : "", text_quote_z(f->plan.guests));
     text_printf(out, "sha256     %s\n", f->sha256);
     text_put(out, "columns\n");

@@ -94,7 +94,7 @@ static void plan_text(const struct config *c, const struct check_result *r, stru
     settings_text(c, out);
 }
 
-/* What was filled in may be too much for a file that a command reads. */
+/* With all defaults the config may exceed the limits of a config file. */
 static void warn_large(const struct text *resolved)
 {
     struct err e = {0};

@@ -70,7 +70,7 @@ static const char *const *words_of(const struct arg_option *o)
     return strcmp(o->name, "backend") == 0 ? backend_option_words : o->words;
 }
 
-/* What may stand in the place of an argument: words, or NULL for files ("" for nothing). */
+/* The completions of an argument: words, NULL for files, "" for none. */
 static const char *arguments_of(const struct command *c)
 {
     return strcmp(c->name, "completion") == 0 ? "bash zsh"

@@ -28,7 +28,7 @@ static void put_value(double value, struct text *out)
         text_printf(out, "%.6g", value);
 }
 
-/* What a gate was measured by. */
+/* The measured value of a gate. */
 static void put_measured(const struct gate *g, struct text *out)
 {
     if (g->compares) {
@@ -64,7 +64,7 @@ static void result_text(const struct evaluate_result *r, struct text *out)
     }
 }
 
-/* What stands behind --by, and whether it and --on have something to belong to. */
+/* Reads --by, and checks that --by and --on come with --better-than. */
 static bool take_better(const struct args *a, struct evaluate_request *q, struct err *e)
 {
     const char *by = args_value(a, "by");

@@ -135,7 +135,7 @@ static int told(const struct args *a, const struct gpucheck *g, const char *form
     return code == EXIT_DONE ? gpucheck_exit(g) : code;
 }
 
-/* What was found, and the check that never ended. */
+/* The checks so far; the one that hangs has failed. */
 static int gpucheck_stopped(const struct args *a, const struct err *why)
 {
     const char *format = args_value(a, "format");
@@ -175,7 +175,7 @@ const struct command command_gpucheck = {
     .name = "gpucheck",
     .usage = "gpucheck [--level quick|full|soak] [--minutes N] [--json] "
              "[--format text|json|spark|prom]",
-    .summary = "Prove that this machine's GPU trains, and is right; or say what is missing.",
+    .summary = "Test that this machine's GPU trains correctly, or report what is missing.",
     .examples = "  dnn gpucheck\n"
                 "  dnn gpucheck --level soak --minutes 30 --device 1\n"
                 "  dnn gpucheck --format prom >gpu.prom\n",

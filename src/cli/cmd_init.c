@@ -98,7 +98,7 @@ static void config_text(const struct infer *found, const char *target, const str
 
 enum { TOLD_ONE_BY_ONE = 3, TOLD_NAMES = 5 };
 
-/* The kind of what is to be said of each column's type, NULL for nothing; mem_free. */
+/* The kind of note about each column's type, NULL for none; mem_free. */
 static const char **told_kinds(const struct infer *found, const char *target,
                                const struct overrides *o)
 {
@@ -151,7 +151,7 @@ static void tell_types(const struct infer *found, const char *target, const stru
     mem_free(kinds);
 }
 
-static void tell(const struct infer *found, const char *target, const struct overrides *o)
+static void print_notes(const struct infer *found, const char *target, const struct overrides *o)
 {
     bool task_given = init_set_value(o, "task") != NULL;
     struct text leaks = {0};
@@ -335,7 +335,7 @@ static char *trimmed(const char *name)
     return mem_string_n(name + from, length - from);
 }
 
-/* What the command line alone shows to be wrong; *note: what is on the disk then. */
+/* Errors of the command line alone. *note: the state of the output file. */
 static bool check_line(const struct args *a, const char **note, struct err *e)
 {
     const char *target = args_value(a, "target"), *output = args_value(a, "output");
@@ -362,7 +362,7 @@ static bool check_line(const struct args *a, const char **note, struct err *e)
     return !output || output_takes_config(output, args_value(a, "force") != NULL, e);
 }
 
-/* What --set says of the reading is not looked for. */
+/* Reading options given by --set are not guessed. */
 static struct infer_request request_of(const struct args *a, const struct overrides *o)
 {
     struct infer_request q = {.path = a->positionals[0],
@@ -386,7 +386,7 @@ static struct infer_request request_of(const struct args *a, const struct overri
 
 /* The target with the blanks around its name, or without them where the file has no such column;
  * q->target is `bare` then. */
-static struct infer *look(struct infer_request *q, char *bare, struct err *e)
+static struct infer *infer_data(struct infer_request *q, char *bare, struct err *e)
 {
     struct infer *found = infer_file(q, e);
     if (e->id == ERR_INFER_TARGET && strcmp(bare, q->target) != 0) {
@@ -417,7 +417,7 @@ static int init_command(struct args *a)
     struct text json = {0};
     char *bare = trimmed(q.target);
     bool right = check_lists(&q, &e) && check_sets_alone(&o, &e);
-    struct infer *found = right ? look(&q, bare, &e) : NULL;
+    struct infer *found = right ? infer_data(&q, bare, &e) : NULL;
     if (found)
         take_task(found, init_set_value(&o, "task"));
     int code = EXIT_DONE;
@@ -425,10 +425,11 @@ static int init_command(struct args *a)
         !write_config(output ? output : "-", &json, &e))
         code = cli_fail(a, &e, cli_disk_note(output, &e));
     else
-        tell(found, q.target, &o);
+        print_notes(found, q.target, &o);
     if (code == EXIT_DONE)
-        log_note("`dnn check %s` reads the data with this config, and tells what training would "
-                 "refuse", output && strcmp(output, "-") != 0 ? text_quote_z(output) : "CONFIG");
+        log_note("`dnn check %s` reads the data with this config and reports everything that "
+                 "training would refuse",
+                 output && strcmp(output, "-") != 0 ? text_quote_z(output) : "CONFIG");
     infer_free(found);
     mem_free(bare);
     init_drop_missing(&missing);

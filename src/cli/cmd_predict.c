@@ -57,7 +57,7 @@ static struct predict_request request_of(const struct args *a)
         .overrides = cli_overrides(a)};
 }
 
-/* What the command line alone shows to be wrong; *note: what is on the disk then, or NULL. */
+/* Errors of the command line alone. *note: the state of the output file, or NULL. */
 static bool check_line(const struct args *a, const struct predict_request *q, const char **note,
                        struct err *e)
 {

@@ -18,7 +18,7 @@ static const struct arg_option train_options_table[] = {
      "The model file; default: output.model of the config."},
     {"resume", 0, "or-restart", resume_words, ARG_MAYBE, 0, 0,
      "Go on from the newest valid checkpoint; the result is the same bytes. or-restart: where the "
-     "config or the data have changed, remove the checkpoints and start afresh."},
+     "config or the data have changed, remove the checkpoints and start again."},
     {"require", 0, "GATE", NULL, ARG_MANY, 0, 0,
      "A gate on a metric of the test part, else the validation part, e.g. 'auc>=0.85'; may stand "
      "many times. One not met: exit 82, and the old model stays."},
@@ -83,7 +83,7 @@ static bool shares_output(const char *path)
     return path && file_descriptor(path) < 0 && file_is_output(path);
 }
 
-/* What the command line and the names in the config show to be wrong. */
+/* Errors of the command line and of file names in the config. */
 static bool check_names(const struct args *a, const struct train_request *q, struct err *e)
 {
     const char *metrics = q->config->output.metrics;
@@ -104,7 +104,7 @@ static bool check_names(const struct args *a, const struct train_request *q, str
     return true;
 }
 
-/* What is said of a training that came to its end, or was stopped; the exit code. */
+/* Prints the result of a training that ended or was stopped; returns the exit code. */
 static int tell_result(struct args *a, const struct train_request *q, struct train_result *r)
 {
     if (r->exit != EXIT_DONE)

@@ -44,7 +44,7 @@ void cli_out_of_memory(size_t bytes)
     struct json_out out = {.text = {.data = room, .room = sizeof room}};
     struct err e = {0};
     stop_cleanup();
-    err_set(&e, ERR_MEMORY, "out of memory (%zu bytes asked for)", bytes);
+    err_set(&e, ERR_MEMORY, "out of memory (%zu bytes requested)", bytes);
     if (object || log_json())
         cli_error_json(&e, &out);
     else

@@ -6,7 +6,7 @@
 #include "cli/help.h"
 
 /* Text with the escapes of roff. */
-static void put(struct text *out, const char *words, size_t length)
+static void roff(struct text *out, const char *words, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         switch (words[i]) {
@@ -24,7 +24,7 @@ static void put_line(struct text *out, const char *words, size_t length)
 {
     if (length && words[0] == '.')
         text_put(out, "\\&");
-    put(out, words, length);
+    roff(out, words, length);
     text_char(out, '\n');
 }
 
@@ -52,11 +52,11 @@ static void put_options(struct text *out, const struct arg_option *table)
         if (o->letter)
             text_printf(out, "\\-%c\\fR, \\fB", o->letter);
         text_put(out, "\\-\\-");
-        put(out, o->name, strlen(o->name));
+        roff(out, o->name, strlen(o->name));
         text_put(out, "\\fR");
         if (o->value) {
             text_put(out, " \\fI");
-            put(out, o->value, strlen(o->value));
+            roff(out, o->value, strlen(o->value));
             text_put(out, "\\fR");
         }
         text_char(out, '\n');

@@ -10,7 +10,7 @@ static const struct { const char *names, *words; } signals[] = {
      "Stop. A training writes a checkpoint, and --resume continues it; other commands leave no "
      "part of an output. dnn waits 5 seconds for a GPU that does not answer. Exit 75."},
     {"SIGINT", "Ctrl-C: the same, exit 130."},
-    {"SIGUSR1", "A training writes a checkpoint and goes on."},
+    {"SIGUSR1", "A training writes a checkpoint and continues."},
     {"SIGUSR2", "A training prints its progress on standard error."},
     {"SIGPIPE", "The reader of the output has closed it: exit 141, without a message."},
     {"SIGXFSZ", "A file has reached the limit of ulimit -f: the write fails, exit 74."}};

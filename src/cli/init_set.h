@@ -6,7 +6,7 @@
 #include "base/opt.h"
 #include "config/overrides.h"
 
-/* The value of --set key=VALUE, the last one given; NULL: there is none. */
+/* The value of the last --set key=VALUE; NULL: not given. */
 const char *init_set_value(const struct overrides *o, const char *key);
 /* The texts of a --set data.missing: a list, or one; init_drop_missing. false: none was given. */
 bool init_take_missing(const struct overrides *o, struct opt_strings *list);

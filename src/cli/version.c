@@ -21,7 +21,7 @@ struct found {
     struct guest guests[GUESTS];
 };
 
-static void look(struct found *f)
+static void find_libraries(struct found *f)
 {
     blas_prepare(threads_available(), BLAS_AUTO);
     cpu_describe(&f->cpu);
@@ -47,7 +47,8 @@ static const char *guest_version(const struct guest *g)
     return g->version ? guest_version_text(g->version) : NULL;
 }
 
-static void put(struct json_out *o, const char *name, const char *version, const char *why)
+static void put_library(struct json_out *o, const char *name, const char *version,
+                        const char *why)
 {
     char key[32];
     size_t n = 0;
@@ -76,9 +77,10 @@ static void version_json(const struct found *f, struct json_out *o)
     json_put_string(o, "libcsv", f->csv);
     json_put_string(o, "blas", cpu->blas);
     const char *driver = f->gpu->versions.driver;
-    put(o, "driver", driver[0] ? driver : NULL, f->nvml_why);
+    put_library(o, "driver", driver[0] ? driver : NULL, f->nvml_why);
     for (int i = 0; i < GUESTS; i++)
-        put(o, guest_name((enum guest_id)i), guest_version(&f->guests[i]), f->guests[i].why);
+        put_library(o, guest_name((enum guest_id)i), guest_version(&f->guests[i]),
+                    f->guests[i].why);
     json_close(o, '}');
     json_open(o, "cpu", '{');
     json_put_string(o, "model", cpu->model);
@@ -121,7 +123,7 @@ int version_run(bool json)
     struct found f = {0};
     struct json_out o = {0};
     struct text out = {0};
-    look(&f);
+    find_libraries(&f);
     if (json)
         version_json(&f, &o);
     else

@@ -19,9 +19,9 @@ enum backend_word { BACKEND_AUTO, BACKEND_GPU, BACKEND_CPU };
 extern const char *const backend_names[], *const backend_option_words[];
 #define BACKEND_OPTION_HELP \
     "auto, dnn_gpu, dnn_cpu; cpu, cuda and cuda:N are short forms; mps, rocm: as GPU_BACKEND."
-/* The one of the three that a word stands for; NULL: it is none. option: as --backend may say. */
+/* The backend name for a word; NULL: unknown. option: the short forms of --backend count too. */
 const char *backend_word(const char *text, bool option);
-/* A word of GPU_BACKEND (auto, cuda, rocm, mps, cpu) as it is listed; NULL: it is none. */
+/* The listed form of a word of GPU_BACKEND (auto, cuda, rocm, mps, cpu); NULL: unknown. */
 const char *backend_kind(const char *text);
 enum job {
 #define JOB(id, name, variable, what) JOB_##id,

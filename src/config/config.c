@@ -248,7 +248,7 @@ static void join_row(const char *key, const struct option *row, const void *base
 
 /* --- all of it --- */
 
-/* What the command line says beside --set; the backend's part is config_environment's. */
+/* Options of the command line other than --set; config_environment does those of the backend. */
 static bool apply(struct config *c, const struct overrides *o, struct setting_list *l,
                   struct err *e)
 {
@@ -333,7 +333,7 @@ static struct config *finish(struct json_doc *doc, const char *path, const struc
     return NULL;
 }
 
-/* What is no JSON may be another of our files, given in the place of a config. */
+/* A file that is not JSON may be a model or a CSV file, given in place of a config. */
 static void other_file(const char *path, struct err *e)
 {
     static const char *const tables[] = {".csv", ".tsv", ".txt", ".CSV", ".TSV"};

@@ -165,7 +165,7 @@ static bool check_target(const struct config *c, struct err *e)
     return err_help(e, "leave it out of `data.columns`; `data.target` names it");
 }
 
-/* A file without a name would be noticed when it is to be written: after the training. */
+/* Without this check an empty file name fails only after the training. */
 static bool check_names(const struct config *c, struct err *e)
 {
     static const char *const keys[] = {"output.model", "output.metrics"};

@@ -262,7 +262,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
     if (id && !device_word(id))
         return bad_variable("GPU_DEVICE_ID", id, device_forms, e);
     if (o->device && !device_word(o->device)) {
-        err_set(e, ERR_OPTION_VALUE, "--device \"%s\" is no device", text_quote_z(o->device));
+        err_set(e, ERR_OPTION_VALUE, "--device \"%s\" is not a device", text_quote_z(o->device));
         return err_expected(e, "%s", device_forms);
     }
     const char *card = overrides_card(o);
@@ -279,7 +279,7 @@ static bool devices(struct backend_options *b, const struct overrides *o, struct
     if (device_word(b->device))
         return true;
     err_set(e, from_set(l, "backend.device") ? ERR_SET_VALUE : ERR_CONFIG_WORD,
-            "`backend.device`: \"%s\" is no device", text_quote_z(b->device));
+            "`backend.device`: \"%s\" is not a device", text_quote_z(b->device));
     err_key(e, "backend.device");
     return err_expected(e, "%s", device_forms);
 }
@@ -330,7 +330,7 @@ bool config_environment(struct backend_options *b, const struct overrides *o, bo
     const char *given = o->backend ? backend_word(o->backend, true) : NULL;
     const char *kind = o->backend && !given ? backend_kind(o->backend) : NULL; /* mps, rocm */
     if (o->backend && !given && !kind) {
-        err_set(e, ERR_OPTION_VALUE, "--backend \"%s\" is no backend", text_quote_z(o->backend));
+        err_set(e, ERR_OPTION_VALUE, "--backend \"%s\" is not a backend", text_quote_z(o->backend));
         struct text list = {0};
         for (size_t i = 0; backend_option_words[i]; i++)
             text_printf(&list, "%s%s", i ? ", " : "", backend_option_words[i]);

@@ -110,8 +110,8 @@ static const struct { const char *name, *words; } column_words[] = {
     {"datetime",
      "Dates YYYY-MM-DD, YYYY/MM/DD or YYYYMMDD, alone or with hh:mm[:ss[.fff]] behind a blank or "
      "T, and Z or an offset such as +02:00 behind that; a month YYYY-MM; a time of day hh:mm[:ss]. "
-     "Weeks (2024-W07), days of the year (2024-045), names of zones and 12-hour times are none. A "
-     "zone is turned into UTC: the time of day of 10:00+02:00 is 8. A time alone is one of "
+     "Weeks (2024-W07), days of the year (2024-045), names of zones and 12-hour times are not "
+     "read. A zone is turned into UTC: the time of day of 10:00+02:00 is 8. A time alone is one of "
      "1970-01-01, a month its first day. The network sees the time as a "
      "number, and the time of day, the day of the week and the day of the year as circles."},
     {"id",
@@ -245,7 +245,7 @@ static bool has_word(const struct option *row, const char *word)
     return false;
 }
 
-/* What belongs to the word of a key: the keys that have an effect with it. */
+/* The keys that have an effect only with this word of a key. */
 static void put_belonging(struct text *out, const char *key, const char *word)
 {
     for (const struct config_belonging *b = config_belongings; b->key; b++)
@@ -319,7 +319,7 @@ static void hit(struct search *s, const char *key, const struct option *row)
 
 /* A key below the word ("train.loss"), one that ends with it ("learning_rate"), or one that has it
  * as a value ("adamw"). */
-static void look(const char *key, const struct option *row, void *context)
+static void match_key(const char *key, const struct option *row, void *context)
 {
     struct search *s = context;
     size_t n = strlen(s->word), length = strlen(key);
@@ -369,7 +369,7 @@ static void look_model(struct search *s)
 bool config_key_help(const char *key, struct text *out)
 {
     struct search s = {.out = out, .word = key};
-    config_keys(look, &s);
+    config_keys(match_key, &s);
     bool found = s.found > 0;
     if (found && strcmp(key, "model") == 0)
         put_models(out);
@@ -399,7 +399,7 @@ bool config_key_help(const char *key, struct text *out)
         look_model(&s);
         s.values = true;
         if (!s.found) {
-            config_keys(look, &s);
+            config_keys(match_key, &s);
             s.found = put_other_words(out, key, s.found);
         }
         found = s.found > 0 || put_metric(out, key);

@@ -8,8 +8,8 @@
 #include "model/layer.h"
 #include "model/preset.h"
 
-/* "key   What it is. [words; default]"; of the help the first sentence. */
-static void put(struct text *out, const char *key, const struct option *row)
+/* "key   First sentence of its help. [words; default]" */
+static void write_row(struct text *out, const char *key, const struct option *row)
 {
     const char *words = row->help ? row->help : "", *stop = strstr(words, ". ");
     int length = stop ? (int)(stop - words) + 1 : (int)strlen(words);
@@ -24,7 +24,7 @@ static void put(struct text *out, const char *key, const struct option *row)
     text_char(out, '\n');
 }
 
-/* type: what an entry is of ("a numeric column"), put before the help. */
+/* type: what an entry is of ("a numeric column"), write_row before the help. */
 static void put_table(struct text *out, const char *where, const struct option *table,
                       const char *of)
 {
@@ -37,7 +37,7 @@ static void put_table(struct text *out, const char *where, const struct option *
         text_printf(&key, "%s.%s", where, row->key);
         text_printf(&help, "%s: %s", of, row->help ? row->help : "");
         shown.help = help.data;
-        put(out, key.data, &shown);
+        write_row(out, key.data, &shown);
         text_free(&key);
         text_free(&help);
     }
@@ -46,7 +46,7 @@ static void put_table(struct text *out, const char *where, const struct option *
 static void put_columns(struct text *out)
 {
     static const char where[] = "data.columns.NAME";
-    put(out, "data.columns.NAME.type",
+    write_row(out, "data.columns.NAME.type",
         &(struct option){.type = OPT_WORD,
                          .words = column_type_names,
                          .help = "What the column is; \"NAME\": \"numeric\" is short for "
@@ -72,7 +72,7 @@ static void put_model(struct text *out)
     const char **names = mem_zero(preset_count() + 1, sizeof *names);
     for (size_t i = 0; i < preset_count(); i++)
         names[i] = presets[i].name;
-    put(out, "model.preset",
+    write_row(out, "model.preset",
         &(struct option){.type = OPT_WORD,
                          .words = names,
                          .standard = "\"auto\"",
@@ -80,7 +80,7 @@ static void put_model(struct text *out)
     mem_free(names);
     for (size_t i = 0; i < preset_count(); i++)
         put_table(out, "model", presets[i].options, presets[i].name);
-    put(out, "model.layers",
+    write_row(out, "model.layers",
         &(struct option){.type = OPT_CUSTOM,
                          .help =
                              "In place of a preset: a list of {\"type\": TYPE, ...}, with these "
@@ -91,7 +91,7 @@ static void put_model(struct text *out)
 
 static void each(const char *key, const struct option *row, void *context)
 {
-    put(context, key, row);
+    write_row(context, key, row);
     if (strcmp(key, "data.columns") == 0)
         put_columns(context);
     if (strcmp(key, "model") == 0)

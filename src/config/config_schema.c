@@ -7,7 +7,7 @@
 #include "model/layer.h"
 #include "model/model.h"
 
-/* What the program checks beyond the rows of its tables. */
+/* Checks beyond the rows of the tables. */
 static const struct {
     const char *path, *json;
 } rules[] = {

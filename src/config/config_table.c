@@ -127,7 +127,7 @@ const struct option backend_options_table[] = {
      .words = backend_names,
      .help =
          "The machine that computes: dnn_cpu, dnn_gpu, or auto, the faster of those that are "
-         "there. fallback says what happens without a GPU. dnn is the old word for dnn_cpu."},
+         "there. fallback decides what happens without a GPU. dnn is the old word for dnn_cpu."},
 #define JOB(id, name, variable, what)                                                              \
     {.key = #name,                                                                                 \
      .type = OPT_STRING,                                                                           \
@@ -135,7 +135,7 @@ const struct option backend_options_table[] = {
      .offset = AT(name),                                                                           \
      .standard = "null",                                                                           \
      .words = backend_names,                                                                       \
-     .help = "The backend of " what ", where it is not to be that of name."},
+     .help = "The backend of " what "; null: as name."},
 #include "config/jobs.def"
 #undef JOB
     {.key = "device",

@@ -45,7 +45,7 @@ bool config_column_help(const char *key, struct text *out,
                         void (*put_row)(struct text *, const char *, const struct option *));
 /* The whole key nearest to one written with its dots. */
 bool config_near_path(const char *key, struct text *out);
-/* The help of an error about an unknown key: up to three keys that end with nearly its last word. */
+/* The help of an error about an unknown key: up to three known keys with nearly its last word. */
 void config_near(struct err *e);
 struct config_variable {
     const char *name, *words, *help;
@@ -66,7 +66,7 @@ const char *config_set_of(const struct config *c, const char *key);
 
 /* The place of a key put into an E13 that has none. Returns false. */
 bool config_placed(const struct config *c, const char *key, struct err *e);
-/* What one key alone cannot show. */
+/* Checks that involve several keys. */
 bool config_check(struct config *c, struct err *e);
 
 #endif

@@ -20,7 +20,7 @@ static const char *const not_portable[] = {"data.train",
                                            "backend.memory_fraction",
                                            "backend.predict_batch_size"};
 
-/* What a split by a column of the file does not read. */
+/* Keys of data.split that a split by a column does not read. */
 static const char *const shares[] = {"data.split.valid", "data.split.test"};
 
 /* The members of the config in memory, but files and the backend as the document says them. */

@@ -157,7 +157,7 @@ bool output_spares(const char *path, struct err *e)
     return err_help(e, "choose another output with -o, or remove the file");
 }
 
-/* What stands at the output's name is replaced only when dnn made it. */
+/* True when the output does not exist, or is a dnn model. */
 bool output_replaceable(const char *model, struct err *e)
 {
     char bytes[KIND_END];
@@ -184,7 +184,7 @@ bool output_replaceable(const char *model, struct err *e)
     if (is_model(bytes, got) && !checkpoint)
         return true;
     err_at(e, ERR_FILE_CREATE, model, 0, 0, "there is a %s: it is not replaced",
-           checkpoint ? "checkpoint, which a training may go on from"
+           checkpoint ? "checkpoint, which --resume may continue"
                       : "file that is not a dnn model");
     return err_help(e, "choose another output with -o, or remove the file");
 }
@@ -243,7 +243,7 @@ bool output_check(const struct config *c, const char *model, const char *profile
         return err_help(e, "name a file with -o");
     }
     if (metrics && strcmp(metrics, "-") == 0) {
-        err_set(e, ERR_USAGE, "output.metrics names a file, and - is none");
+        err_set(e, ERR_USAGE, "output.metrics must be a file, not -");
         return err_help(e, "/dev/stdout is standard output");
     }
     if (any_input(c, model, e) || (metrics && !apart(c, model, metrics, "output.metrics", e)) ||

@@ -105,7 +105,7 @@ for precision in fp32 auto tf32 bf16 fp16; do
     run dnn inspect little.dnn
     case $precision in
     fp32 | auto) out_has "trained on cuda, emulated, fp32"$'\n' "small, $precision: inspect" ;;
-    *) out_has "trained on cuda, emulated, fp32 ($precision was asked for)"$'\n' "small, $precision: inspect" ;;
+    *) out_has "trained on cuda, emulated, fp32 (requested $precision)"$'\n' "small, $precision: inspect" ;;
     esac
     run dnn inspect little.dnn --json
     out_has '"trained_on":{"backend":"cuda","core":"emulated","blas":"none","blas_core":"none","precision":"fp32","batch"' \
@@ -139,7 +139,7 @@ ok $? "with a warning" "$(cat err)"
 grep -q '"warnings":\[.*is not kept to' out
 ok $? "in the summary too" "$(cat out)"
 run dnn inspect part.dnn
-out_has "trained on cuda, emulated, fp16 (tf32 was asked for)" "and the model tells of both"
+out_has "trained on cuda, emulated, fp16 (requested tf32)" "and the model tells of both"
 cp cpu/part.dnn.ckpt-* .
 run dnn train c.json --force -o part.dnn --progress none --resume
 err_has "large products in fp16 (as the training began)" "auto goes on in fp16"

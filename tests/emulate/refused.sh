@@ -52,7 +52,7 @@ has_begun boxed "or the container was not given it" "--gpus all"
 
 # refused late, and nobody to count the cards
 run env DNN_EMULATE=devices:1:64000000,FuncSetAttribute:1:221 "$DNN" gpucheck
-grep -q '^device  *pass  the driver shows a card; how many, without NVML nobody says' out
+grep -q '^device  *pass  the driver shows a card; without NVML their number is not known' out
 ok $? "cards that nobody counted are not 0" "$(grep -A2 '^device' out)"
 
 # --- NVML as it may be: a stand-in ---

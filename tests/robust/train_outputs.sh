@@ -56,7 +56,7 @@ before=$(digest precious.dnn)
 for job in train check; do
     run dnn $job c.json --set output.model=precious.dnn
     is_exit 73 "F06 a checkpoint is no model: $job 73"
-    err_has "a checkpoint, which a training may go on from"
+    err_has "a checkpoint, which --resume may continue"
 done
 run dnn predict m.dnn d.csv -o precious.dnn
 is_exit 73 "nor is it replaced by answers"
