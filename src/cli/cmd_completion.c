@@ -7,43 +7,18 @@
 #include "measure/metric.h"
 #include "model/preset.h"
 
-static bool has_option(const struct command *c, const char *name)
-{
-    const struct arg_option *tables[5];
-    size_t count = args_tables(c, tables);
-    for (size_t t = 0; t < count; t++)
-        for (const struct arg_option *o = tables[t]; o->name; o++)
-            if (strcmp(o->name, name) == 0)
-                return true;
-    return false;
-}
-
-/* Calls each for every option of c; behind `help` all others have a page as well, each once. */
 static void each_option(const struct command *c,
-                        void (*each)(const struct arg_option *, bool page, struct text *),
-                        struct text *out)
+                        void (*each)(const struct arg_option *, struct text *), struct text *out)
 {
     const struct arg_option *tables[5];
     size_t count = args_tables(c, tables);
     for (size_t t = 0; t < count; t++)
         for (const struct arg_option *o = tables[t]; o->name; o++)
-            each(o, false, out);
-    for (size_t i = 0; c == &command_help && commands[i]; i++) {
-        count = args_tables(commands[i], tables);
-        for (size_t t = 0; t < count; t++)
-            for (const struct arg_option *o = tables[t]; o->name; o++) {
-                bool told = has_option(c, o->name);
-                for (size_t k = 0; k < i && !told; k++)
-                    told = has_option(commands[k], o->name);
-                if (!told)
-                    each(o, true, out);
-            }
-    }
+            each(o, out);
 }
 
-static void bash_option(const struct arg_option *o, bool page, struct text *out)
+static void bash_option(const struct arg_option *o, struct text *out)
 {
-    (void)page;
     text_printf(out, "--%s ", o->name);
 }
 
@@ -53,12 +28,11 @@ static void put_words(const char *const *words, struct text *out)
         text_printf(out, "%s%s", i ? " " : "", words[i]);
 }
 
-/* "auto" first, which is no metric. */
 static const char *const *metric_words(void)
 {
-    static const char *names[64] = {"auto"};
-    for (size_t i = 0; metric_types[i].name && i < 62; i++)
-        names[i + 1] = metric_types[i].name;
+    static const char *names[64];
+    for (size_t i = 0; metric_types[i].name && i < 63; i++)
+        names[i] = metric_types[i].name;
     return names;
 }
 
@@ -66,7 +40,7 @@ static const char *const *metric_words(void)
 static const char *const *words_of(const struct arg_option *o)
 {
     if (strcmp(o->name, "on") == 0 || strcmp(o->name, "require") == 0)
-        return metric_words() + 1;
+        return metric_words();
     return strcmp(o->name, "backend") == 0 ? backend_option_words : o->words;
 }
 
@@ -85,88 +59,19 @@ static void key_word(const char *key, const struct option *row, void *context)
     text_printf(context, " %s", key);
 }
 
-/* --- what may stand behind the = of --set --- */
-
-static void put_value_words(const char *key, const struct option *row, void *context)
-{
-    const char *const *words = strcmp(key, "train.early_stopping.metric") == 0 ? metric_words()
-                                                                              : row->words;
-    struct text *out = context;
-    if (!words && row->type != OPT_BOOL)
-        return;
-    text_printf(out, "    %s) values=\"", key);
-    if (words)
-        put_words(words, out);
-    else
-        text_put(out, "true false");
-    text_put(out, "\" ;;\n");
-}
-
-static const struct option *const column_tables[] = {column_numeric_table,
-                                                     column_categorical_table};
-
-/* Each key of the presets once. */
-static void model_keys(void (*each)(const char *, const struct option *, void *), void *context)
-{
-    for (size_t p = 0; p < preset_count(); p++)
-        for (const struct option *row = presets[p].options; row->key; row++) {
-            bool again = strcmp(row->key, "preset") == 0 || strcmp(row->key, "layers") == 0;
-            for (size_t i = 0; i < p && !again; i++)
-                again = opt_find(presets[i].options, row->key) != NULL;
-            struct text key = {0};
-            text_printf(&key, "model.%s", row->key);
-            if (!again)
-                each(key.data, row, context);
-            text_free(&key);
-        }
-}
-
-static void put_set_values(struct text *out)
-{
-    config_keys(put_value_words, out);
-    model_keys(put_value_words, out);
-    text_put(out, "    model.preset) values=\"");
-    for (size_t i = 0; i < preset_count(); i++)
-        text_printf(out, "%s%s", i ? " " : "", presets[i].name);
-    text_put(out, "\" ;;\n");
-    struct text key = {0};
-    for (size_t t = 0; t < 2; t++)
-        for (const struct option *row = column_tables[t]; row->key; row++) {
-            text_clear(&key);
-            text_printf(&key, "data.columns.*.%s", row->key);
-            if (strcmp(row->key, "type") != 0) /* each table has the one that it is of */
-                put_value_words(key.data, row, out);
-        }
-    text_free(&key);
-    text_put(out, "    data.columns.*.type|data.columns.*) values=\"");
-    put_words(column_type_names, out);
-    text_put(out, "\" ;;\n");
-}
-
-/* The keys; behind the name of a column its options. */
+/* The keys of --set, with those of the presets. */
 static void put_keys(struct text *out)
 {
     text_put(out, " keys=\"model.preset");
     config_keys(key_word, out);
-    model_keys(key_word, out);
-    text_put(out, "\"\n  local column=\"");
-    for (size_t t = 0; t < 2; t++)
-        for (const struct option *row = column_tables[t]; row->key; row++)
-            if (t == 0 || !opt_find(column_tables[0], row->key))
-                text_printf(out, " %s", row->key);
+    for (size_t p = 0; p < preset_count(); p++)
+        for (const struct option *row = presets[p].options; row->key; row++)
+            if (p == 0 || !opt_find(presets[0].options, row->key))
+                text_printf(out, " model.%s", row->key);
     text_put(out, "\"\n");
 }
 
-/* --- topics --- */
-
-static void put_ids(struct text *out)
-{
-    const struct err_info *info;
-    for (size_t i = 0; (info = err_info_at(i)); i++)
-        text_printf(out, " E%d", (int)info->id);
-}
-
-/* Everything that `dnn help` has a page of, but the ids of errors. */
+/* The words of `dnn help`, without option names. */
 static void put_topics(struct text *out)
 {
     for (size_t i = 0; commands[i]; i++)
@@ -174,6 +79,9 @@ static void put_topics(struct text *out)
     for (size_t i = 0; i < topic_count(); i++)
         text_printf(out, "%s%s", i ? " " : "", topic_name(i));
     config_keys(key_word, out);
+    const struct err_info *info;
+    for (size_t i = 0; (info = err_info_at(i)); i++)
+        text_printf(out, " E%d", (int)info->id);
 }
 
 /* The words behind an option that takes a value: its own, files, or none. */
@@ -190,8 +98,6 @@ static void bash_values(const struct command *c, struct text *out)
                 text_printf(out, "|%s:-%c", c->name, o->letter);
             if (strcmp(o->name, "set") == 0) {
                 text_put(out, ") compopt -o nospace 2>/dev/null\n"
-                              "      [[ $word != data.columns.*.* ]] || "
-                              "keys=\"${column// / ${word%.*}.}\"\n"
                               "      COMPREPLY=($(compgen -S = -W \"$keys\" -- \"$word\")); "
                               "return ;;\n");
             } else if (words_of(o)) {
@@ -219,7 +125,7 @@ static void bash(struct text *out)
     text_put(out, "\"");
     put_keys(out);
     /* to the shell an = is a word of its own */
-    text_put(out, "  local at=$COMP_CWORD values=\n"
+    text_put(out, "  local at=$COMP_CWORD\n"
                   "  [ \"$word\" != = ] || { word=; at=$((at + 1)); before==; }\n"
                   "  [ \"$before\" != = ] || before=${COMP_WORDS[at-2]}\n"
                   "  COMPREPLY=()\n"
@@ -228,14 +134,7 @@ static void bash(struct text *out)
         text_printf(out, "%s ", commands[i]->name);
     text_put(out, "--version --help\" -- \"$word\")); return\n  fi\n"
                   "  if [[ $at -gt 3 && ${COMP_WORDS[at-1]} = = && $before != -* ]]; then\n"
-                  "    case $before in\n");
-    put_set_values(out);
-    text_put(
-        out,
-        "    esac\n    COMPREPLY=($(compgen -W \"$values\" -- \"$word\")); return\n  fi\n"
-        "  if [[ $command:$word = help:E* || $command:$word = help:e[0-9]* ]]; then topics+=\"");
-    put_ids(out);
-    text_put(out, "\"; word=E${word#?}; fi\n"
+                  "    return\n  fi\n"
                   "  case $command:$before in\n");
     for (size_t i = 0; commands[i]; i++)
         bash_values(commands[i], out);
@@ -270,9 +169,9 @@ static void zsh_text(const char *words, struct text *out)
 }
 
 /* Both spellings of an option in one, which shuts the other out. */
-static void zsh_option(const struct arg_option *o, bool page, struct text *out)
+static void zsh_option(const struct arg_option *o, struct text *out)
 {
-    bool value = o->value && !(o->flags & ARG_MAYBE) && !page;
+    bool value = o->value && !(o->flags & ARG_MAYBE);
     const char *equals = value ? "=" : "";
     if (o->letter)
         text_printf(out, " '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
@@ -295,17 +194,11 @@ static void zsh_option(const struct arg_option *o, bool page, struct text *out)
     text_char(out, '\'');
 }
 
-/* A key, or what may stand behind its = */
 static void zsh_set(struct text *out)
 {
-    text_put(out, "_dnn_set() {\n  local values= before=${PREFIX%%=*}");
+    text_put(out, "_dnn_set() {\n  local");
     put_keys(out);
-    text_put(out, "  if [[ $PREFIX == *=* ]]; then\n    case $before in\n");
-    put_set_values(out);
-    text_put(out, "    esac\n    compset -P '*='\n    compadd -- ${=values}\n    return\n  fi\n"
-                  "  [[ $PREFIX != data.columns.*.* ]] || "
-                  "keys=\"${column// / ${PREFIX%.*}.}\"\n"
-                  "  compadd -qS = -- ${=keys}\n}\n");
+    text_put(out, "  compadd -qS = -- ${=keys}\n}\n");
 }
 
 static void zsh(struct text *out)
@@ -331,7 +224,6 @@ static void zsh(struct text *out)
         else if (*arguments == '$') {
             text_put(out, " '*:topic:(");
             put_topics(out);
-            put_ids(out);
             text_put(out, ")'");
         } else if (*arguments)
             text_printf(out, " '*:word:(%s)'", arguments);

@@ -145,22 +145,11 @@ is "$(complete_at dnn schema lea)" "" "L02 completion: none for schema"
 is "$(complete_at dnn evaluate m.dnn d.csv --on acc)" "accuracy" "L02 completion: metrics behind --on"
 is "$(complete_at dnn evaluate m.dnn d.csv --require = pr)" "pr_auc precision" "L02 completion: and behind --require="
 is "$(complete_at dnn train c.json --set = train.epo)" "train.epochs=" "L02 completion: keys behind --set="
-is "$(complete_at dnn train c.json --set train.loss.type = f)" "focal" "L02 completion: words behind a key"
-is "$(complete_at dnn train c.json --set = train.loss.type = f)" "focal" "L02 completion: with two ="
-is "$(complete_at dnn train c.json --set data.header =)" "true false" "L02 completion: nothing typed yet"
-is "$(complete_at dnn train c.json --set model.preset = m)" "mlp" "L02 completion: presets"
-is "$(complete_at dnn train c.json --set train.epochs = 1)" "" "L02 completion: none for the number of a key"
-is "$(complete_at dnn train c.json --set data.columns.city.sc)" "data.columns.city.scale=" "L02 completion: options of a column"
-is "$(complete_at dnn train c.json --set data.columns.city.scale = st)" "standard" "L02 completion: and their words"
-is "$(complete_at dnn train c.json --set data.columns.city = nu)" "numeric" "L02 completion: types of a column"
 is "$(complete_at dnn train c.json --backend = dnn_c)" "dnn_cpu" "L02 completion: behind the = of an option"
 is "$(complete_at dnn train c.json --backend dnn)" "dnn_gpu dnn_cpu dnn" "L02 completion: all that --backend takes"
 is "$(complete_at dnn help E120 | cut -c1-11)" "E1201 E1202" "L02 completion: ids of errors"
-is "$(complete_at dnn help --re)" "--resolved --resume --require --rejects" "L02 completion: every option has a page"
 is "$(complete_at dnn verify --re)" "" "L02 completion: but stands behind its own commands alone"
 is "$(complete_at dnn help exi)" "exit-codes" "L02 completion: topics with an e"
-is "$(complete_at dnn train c.json --set data.columns.city.type = nu)" "numeric" "L02 completion: each type of a column"
-is "$(complete_at dnn train c.json --set data.columns.city.type = cat)" "categorical" "L02 completion: and not those of one table"
 mkdir spaced
 touch 'spaced/my data.csv' 'spaced/my.csv'
 is "$(bash -c '. ./complete.bash; COMP_WORDS=(dnn train spaced/my); COMP_CWORD=2; _dnn; printf "[%s]" "${COMPREPLY[@]}"' | sed 's/\]\[/]\n[/' | sort | tr -d '\n')" \
@@ -170,15 +159,6 @@ grep -qF "'" complete.zsh && grep -qF ":value:(stop null skip)'" complete.zsh
 ok $? "L02 completion of zsh has the words too"
 grep -qF "'(-o --output)'{-o+,--output=}'[" complete.zsh && grep -qF "'*--set=[" complete.zsh
 ok $? "L02   behind the = of an option, and behind a letter"
-if command -v zsh >/dev/null; then # the shell's own functions for completion are stood in for
-    complete_zsh() { zsh -fc 'compdef() { }; compset() { }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }
-        . ./complete.zsh; PREFIX=$1; _dnn_set' zsh "$1" | tr '\n' ' '; }
-    is "$(complete_zsh train.loss.type=)" "auto cross_entropy focal mse mae huber quantile " "L02 completion of zsh: words behind a key"
-    is "$(complete_zsh data.columns.city.x)" \
-        "$(printf 'data.columns.city.%s ' type scale impute unknown encode min_count dim)" "L02 completion of zsh: options of a column"
-else
-    skip "L02 completion of zsh" "no zsh here"
-fi
 
 refused "L02 an unknown topic" 'did you mean train.epochs' help train.epoch
 refused "L02 an empty topic" 'there is no page ""' help ''

@@ -251,7 +251,7 @@ static void setting_keys(void)
     set_bad("train.epochs=10x", "--set train.epochs: \"10x\" is not an integer");
     set_bad("train.epochs=-1", "-1 is out of range");
     set_bad("data.train=", "--set data.train: the name of a file is empty");
-    set_bad("backend.device=x", "--set backend.device: \"x\" is no device");
+    set_bad("backend.device=x", "--set backend.device: \"x\" is not a device");
     set_bad("train.epochs=", "\"\" is not an integer");
     set_bad("train.optimizer.learning_rate=fast", "\"fast\" is not a number");
     set_bad("train.epoch=3", "unknown key \"train.epoch\"");
