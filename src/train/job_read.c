@@ -14,6 +14,15 @@ bool job_open_machine(struct train_job *j, struct err *e)
     return j->machine != NULL;
 }
 
+/* There is no machine to train on: the data need not be read to the end. One in the process, as the
+ * data are read by the process's thread pool, one job at a time, and `stop` has no context. */
+static _Atomic bool in_vain;
+
+static bool stop_reading(void)
+{
+    return in_vain || stop_wanted();
+}
+
 struct reading {
     struct train_job *j;
     struct err e;
@@ -27,22 +36,22 @@ static void *read_data(void *reading)
     const struct config *c = j->config;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)
-        j->table = table_load(j->schema, &c->data, stop_wanted, &r->e);
+        j->table = table_load(j->schema, &c->data, stop_reading, &r->e);
     r->ended = clock_now();
     return NULL;
 }
 
-/* A GPU takes some tenths of a second to open: another thread reads the data meanwhile, except
- * where a GPU that cannot be had ends the command (fallback "none"). This thread calls the GPU, as
- * it will train; its errors come first. */
+/* A GPU takes some tenths of a second to open: another thread reads the data meanwhile. This thread
+ * calls the GPU, as it will train; its errors come first. */
 bool job_read(struct train_job *j, struct err *e)
 {
     struct reading r = {.j = j};
     pthread_t thread;
-    bool beside = select_wants_gpu(&j->backend) && !j->config->backend.fallback &&
-                  aside_thread(read_data, &r, &thread);
+    in_vain = false;
+    bool beside = select_wants_gpu(&j->backend) && aside_thread(read_data, &r, &thread);
     bool opened = !j->backend.machine || job_open_machine(j, e);
     double now = clock_now();
+    in_vain = !opened;
     if (beside)
         pthread_join(thread, NULL);
     else if (opened)
