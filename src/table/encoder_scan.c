@@ -15,7 +15,7 @@ enum { TOGETHER = 8, BLOCK_ROWS = 256, SAMPLE = 4096, MARGIN = 160, KEEP_SHARE =
 struct scanning {
     const struct fit *fit;
     struct number_scan *scans;
-    uint32_t slots;
+    uint32_t slots, together; /* together: slots of a tile */
 };
 
 /* One slot. Values are compared as integers of the same order, so that -0 is below 0. */
@@ -123,7 +123,8 @@ static void scan_tile(void *context, unsigned tile, unsigned hand)
     const unsigned char *records[BLOCK_ROWS];
     uint32_t used = 0, room = (uint32_t)(f->count / KEEP_SHARE) + SAMPLE;
     (void)hand;
-    for (uint32_t slot = tile * TOGETHER; slot < t->slots && slot < (tile + 1) * TOGETHER; slot++) {
+    uint32_t from = tile * t->together, end = from + t->together;
+    for (uint32_t slot = from; slot < t->slots && slot < end; slot++) {
         if (!t->scans[slot].wanted)
             continue;
         struct column_scan *c = &columns[used++];
@@ -152,6 +153,8 @@ static void scan_tile(void *context, unsigned tile, unsigned hand)
 
 void numbers_scan(const struct fit *f, struct number_scan *scans, uint32_t slots)
 {
-    struct scanning t = {f, scans, slots};
-    threads_run_few((slots + TOGETHER - 1) / TOGETHER, scan_tile, &t);
+    uint32_t hands = threads_hands(), tiles = (slots + TOGETHER - 1) / TOGETHER;
+    tiles = (tiles + hands - 1) / hands * hands; /* as many for each */
+    struct scanning t = {f, scans, slots, (slots + tiles - 1) / tiles};
+    threads_run_few((slots + t.together - 1) / t.together, scan_tile, &t);
 }
