@@ -78,8 +78,8 @@ static void part_free(struct part *p)
     mem_free(p->sample);
 }
 
-/* The first rows: how many there are decides what is started, and how large things are. Of what
- * comes bit by bit the first bit tells little: as many are meant as fill a block. */
+/* Starts threads and allocates parts for the number of rows in the first block. The first bytes of
+ * a live pipe tell little: it counts as a whole block of such rows. */
 static void begin_work(struct work *w, const struct csv_block *block, size_t records)
 {
     struct stream *t = w->t;

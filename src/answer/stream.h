@@ -1,6 +1,6 @@
 /* stream.h - answers the rows of CSV files, group by group, in order and in bounded memory. The
- * sink decides what becomes of the answers (lines of text, metrics). The stream decides what
- * becomes of rows that cannot be read.
+ * sink uses the answers: it writes lines or adds up metrics. The stream counts bad rows, and lists
+ * them or ends.
  *
  *   record   one row of a CSV file                                    struct csv_record
  *   sample   consecutive records that belong together: of a table     struct stream_sampler
@@ -15,9 +15,9 @@
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
 
-/* Finds the samples of an input whose samples have several records. Rows at the end of a block wait
- * in the stream for more of their sample. A sample ends with its file and at a record that is not
- * CSV; a bad record makes all its sample bad. */
+/* Finds samples of several records. The last sample of a block waits in the stream for the next
+ * block. A sample ends with its file and before a record that is not CSV. A bad record makes its
+ * whole sample bad. */
 struct stream_sampler {
     /* True: the record is of the same sample as the one before it in `cells`. */
     bool (*joins)(void *context, const struct binding *b, const struct csv_cells *cells,

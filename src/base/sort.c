@@ -130,8 +130,11 @@ void sort_doubles(double *values, size_t count)
     sort_stable(values, count, sizeof *values, doubles_compare, NULL);
 }
 
-void sort_floats_room(float *values, size_t count, uint32_t *room)
+void sort_floats(float *values, size_t count)
 {
+    if (count < 2)
+        return;
+    uint32_t *room = mem_alloc(count, sizeof *room);
     enum { LOW = 0, MIDDLE = BUCKETS, HIGH = 2 * BUCKETS };
     uint32_t *place = mem_zero(2 * PASSES * BUCKETS, sizeof *place);
     for (size_t i = 0; i < count; i++) { /* two arrays: equal neighbours need not wait */
@@ -159,14 +162,6 @@ void sort_floats_room(float *values, size_t count, uint32_t *room)
     for (size_t i = 0; i < count; i++)
         values[i] = value_of(room[i]);
     mem_free(place);
-}
-
-void sort_floats(float *values, size_t count)
-{
-    if (count < 2)
-        return;
-    uint32_t *room = mem_alloc(count, sizeof *room);
-    sort_floats_room(values, count, room);
     mem_free(room);
 }
 

@@ -9,8 +9,6 @@
 void sort_stable(void *items, size_t count, size_t size,
                  int (*compare)(const void *, const void *, const void *), const void *context);
 void sort_floats(float *values, size_t count);    /* ascending; no NaN among them; radix */
-/* The same with the caller's scratch room[count]; count < 2^32. */
-void sort_floats_room(float *values, size_t count, uint32_t *room);
 void sort_doubles(double *values, size_t count);  /* ascending; no NaN among them; merge */
 /* pairs[i][0] and [1]: the values at ranks[i] and ranks[i] + 1 (< count) in the order of
  * sort_floats. ranks ascend, equal ones allowed. The values stay where they are; no NaN among them.

@@ -2,7 +2,7 @@
 #include "base/rng.h"
 #include "table/deal.h"
 
-/* Rows whose place lies past the end of their class walk on. */
+/* A place past the end of the class is permuted again. */
 static inline void deal_loop(struct deal *d, uint64_t seed, uint32_t epoch, uint32_t count,
                              uint32_t *place)
 {

@@ -212,7 +212,6 @@ struct number_task {
     uint32_t slot_count;
     uint32_t first, count;     /* of `slots`, in this round */
     float *copies;             /* [slots of a round][rows]; NaN = missing */
-    uint32_t **rooms;          /* by hand: scratch of a sort, made when one is needed */
     struct number_scan *scans; /* by number slot */
     uint32_t *present;         /* by number slot, all rounds */
     uint8_t *constant;
@@ -258,8 +257,8 @@ static int scale_of(const struct column *c)
     return c->type == COLUMN_NUMERIC ? c->scale : SCALE_AUTO;
 }
 
-/* Fits a slot whose range and number of values are known. room: scratch of a sort. */
-static void fit_slot(struct number_task *t, uint32_t slot, struct values *s, uint32_t **room)
+/* Fits a slot whose range and number of values are known. */
+static void fit_slot(struct number_task *t, uint32_t slot, struct values *s)
 {
     struct schema *schema = t->fit->encoder->schema;
     struct number_slot *n = &schema->numbers[slot];
@@ -279,10 +278,8 @@ static void fit_slot(struct number_task *t, uint32_t slot, struct values *s, uin
     if (fit_selected(n, scale, c->impute, s))
         return;
     s->sorted = needs_order(scale, c->impute);
-    if (s->sorted && !*room)
-        *room = mem_alloc(t->fit->count, sizeof **room);
     if (s->sorted)
-        sort_floats_room(s->v, s->count, *room);
+        sort_floats(s->v, s->count);
     fit_impute(n, c->impute, s);
     fit_scale(n, scale, s);
     if (scale == SCALE_AUTO)
@@ -297,7 +294,8 @@ static void copies_tile(void *context, unsigned tile, unsigned hand)
     struct number_slot *n = &t->fit->encoder->schema->numbers[slot];
     struct values s = {.v = t->copies + tile * t->fit->count};
     s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
-    fit_slot(t, slot, &s, &t->rooms[hand]);
+    (void)hand;
+    fit_slot(t, slot, &s);
 }
 
 /* Scans the slots that need only range and median; lists the others. */
@@ -314,14 +312,13 @@ static void scan_slots(struct number_task *t, uint32_t numbers)
     for (uint32_t slot = 0; slot < numbers; slot++) {
         struct number_scan *scan = &t->scans[slot];
         struct values v = {.count = scan->count, .has_median = true, .median = scan->median};
-        uint32_t *room = NULL;
         if (!scan->done) {
             t->slots[t->slot_count++] = slot;
             continue;
         }
         s->numbers[slot].low = scan->low;
         s->numbers[slot].high = scan->high;
-        fit_slot(t, slot, &v, &room);
+        fit_slot(t, slot, &v);
     }
 }
 
@@ -380,7 +377,6 @@ bool fit_numbers(struct fit *f, struct err *e)
     task.scans = mem_zero(numbers, sizeof *task.scans);
     scan_slots(&task, numbers);
     most = most < task.slot_count ? most : task.slot_count;
-    task.rooms = mem_zero(threads_hands(), sizeof *task.rooms);
     task.copies = mem_alloc(most * rows + 1, sizeof *task.copies);
     for (; task.first < task.slot_count; task.first += most) {
         task.count = task.slot_count - task.first < most ? task.slot_count - task.first : most;
@@ -388,9 +384,6 @@ bool fit_numbers(struct fit *f, struct err *e)
         threads_run_few(task.count, copies_tile, &task);
     }
     bool good = report(&task, e);
-    for (unsigned hand = 0; hand < threads_hands(); hand++)
-        mem_free(task.rooms[hand]);
-    mem_free(task.rooms);
     mem_free(task.copies);
     mem_free(task.scans);
     mem_free(task.slots);

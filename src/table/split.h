@@ -36,7 +36,7 @@ struct split_input {
  * column. */
 bool split_rows(const struct split_options *o, const struct split_input *in, uint8_t *part,
                 uint32_t want[PARTS], struct err *e);
-/* Counts rows of a part's own files whose group training rows also have. Keys of 0 are unknown. */
+/* Counts rows of a part's own files with the group of a training row. Keys of 0 are unknown. */
 void split_shared(const struct split_input *in, const uint8_t *part, uint64_t shared[PARTS]);
 
 #endif

@@ -127,18 +127,6 @@ void vocab_order(struct vocab *v, const uint32_t *order)
     rehash(v);
 }
 
-void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < v->count; i++) {
-        order[i] = keep[i] ? kept : UINT32_MAX;
-        if (keep[i])
-            v->values[kept++] = v->values[i];
-    }
-    v->count = kept;
-    rehash(v);
-}
-
 /* --- the order of values --- */
 
 struct ranked {

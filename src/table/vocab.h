@@ -24,7 +24,5 @@ void vocab_sort(struct vocab *v, uint32_t *order);
 uint32_t vocab_same_number(const struct vocab *v);
 /* Moves value i to place order[i]. */
 void vocab_order(struct vocab *v, const uint32_t *order);
-/* Keeps the values with keep[i] != 0 in their order. order[old] = new, UINT32_MAX: removed. */
-void vocab_keep(struct vocab *v, const uint8_t *keep, uint32_t *order);
 
 #endif

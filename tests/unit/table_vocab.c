@@ -116,28 +116,11 @@ static void test_sort(void)
     check_sort("nothing to sort", NULL, 0, "");
 }
 
-static void test_keep(void)
-{
-    const char *const texts[] = {"a", "b", "c", "d"};
-    const uint8_t keep[] = {0, 1, 0, 1};
-    uint32_t order[4];
-    struct vocab *v = vocab_of(texts, 4);
-    vocab_keep(v, keep, order);
-    is_string(listed(v), "b|d", "the kept values stay in order");
-    ok(order[0] == UINT32_MAX && order[1] == 0 && order[2] == UINT32_MAX && order[3] == 1,
-       "old to new");
-    is_int(vocab_find(v, "d", 1), 1, "a kept value is found");
-    is_int(vocab_find(v, "a", 1), UINT32_MAX, "a dropped one is not");
-    is_int(vocab_add(v, "a", 1), 2, "and can be added again");
-    vocab_free(v);
-}
-
 int main(void)
 {
     test_find();
     test_many();
     test_sort();
     test_same_number();
-    test_keep();
     return done();
 }
