@@ -103,7 +103,9 @@ static int write_line(int fd)
 static bool cannot(const char *path, int error, struct err *e)
 {
     err_errno(e, path, error, true, "the lock cannot be created");
-    return err_help(e, "the folder of the output must exist and be writable");
+    return err_help(e, error == ELOOP ? "this name is a symbolic link: remove it, or train to "
+                                        "another file with -o"
+                                      : "the folder of the output must exist and be writable");
 }
 
 /* flock on the open file, which must still have its name. */
