@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-#define BYTES_MOST ((size_t)32 << 20) /* of blocks and their cells: half of what predict may take */
-#define BLOCKS_FIRST 8u               /* while no cells tell what a block takes */
+#define BYTES_MOST ((size_t)32 << 20) /* of blocks and their cells: half of the memory of predict */
+#define BLOCKS_FIRST 8u               /* before the size of the cells of a block is known */
 
 void ahead_start(struct ahead *a, struct csv *c, const struct csv_dialect *d, size_t columns)
 {
@@ -20,7 +20,7 @@ static void read_tile(void *context, unsigned tile, unsigned hand)
     struct ahead *a = context;
     struct ahead_block *b = NULL;
     struct err syntax = {0};
-    (void)tile; /* whoever comes takes the next block */
+    (void)tile; /* each thread takes the next block */
     (void)hand;
     pthread_mutex_lock(&a->lock);
     a->ended = a->ended || !csv_next(a->csv, &a->blocks[a->used].block, &a->error);

@@ -12,7 +12,7 @@
 
 #define NUMBER_ROOM 32
 
-/* Makes room for `more` bytes behind what is there. */
+/* Makes room for `more` bytes at the end. */
 static char *reserve(struct text *out, size_t more)
 {
     if (out->room - out->length < more) {

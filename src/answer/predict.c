@@ -94,8 +94,8 @@ static bool next_input(void *context, struct err *e)
     return answer_line_turn(&w->line, &w->stream->binding, e);
 }
 
-/* Whoever writes the rows may wait for their answers before the next; or there is no next, and a
- * signal asks to end. */
+/* Before a wait for more rows: writes the answers so far, as the sender may wait for them; false
+ * where a signal asks to end. */
 static bool while_idle(void *context, struct err *e)
 {
     struct writer *w = context;
@@ -159,7 +159,7 @@ static void keep_answered(struct writer *w, struct err *e)
              stay ? " with the rows behind them" : "", *advice ? "; " : "", advice);
 }
 
-/* What a run that was killed left beside its outputs is of no use to anybody. */
+/* Removes temporary files of killed runs beside the outputs. */
 static void sweep(const struct predict_request *q)
 {
     unsigned stale = outfile_sweep(q->output, NULL);
@@ -169,8 +169,7 @@ static void sweep(const struct predict_request *q)
                  stale > 1 ? "s" : "");
 }
 
-/* Too many rows cannot be read: the list of them is what is needed now, though there are no
- * answers. */
+/* Too many rows cannot be read: writes the list of them, though there are no answers. */
 static void keep_rejects(struct writer *w)
 {
     struct err late = {0};

@@ -33,7 +33,7 @@ struct predict_result {
     struct drift *drift;     /* unknown categories by column; freed by predict_release */
     double load_s, predict_s, total_s;
 };
-/* On failure a file that was to be written is as it was; standard output keeps what it got. */
+/* On failure a file that was to be written is as it was; lines on standard output stay. */
 bool predict_run(const struct predict_request *q, struct predict_result *r, struct err *e);
 void predict_write(const struct predict_request *q, const struct predict_result *r,
                    struct json_out *out);       /* dnn.predict/1 */

@@ -100,8 +100,8 @@ static bool beside(const struct serve *s)
     return s->beside && strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
 }
 
-/* What is left of the machine when another one takes over, or at the end. */
-static void drop(void *serve)
+/* Closes the networks and their machine. */
+static void close_machine(void *serve)
 {
     struct serve *s = serve;
     memory_note(s->machine);
@@ -112,22 +112,22 @@ static void drop(void *serve)
     machine_close(s->machine);
 }
 
-static void forget(struct serve *s)
+static void forget_machine(struct serve *s)
 {
     for (uint32_t i = 0; i < s->member_count; i++)
         s->members[i] = (struct serve_member){.model = s->members[i].model};
     s->machine = NULL;
 }
 
-/* A device that does not even let go keeps it all: its thread may still look at it. */
-static void stop(struct serve *s, bool device)
+/* A device whose close hangs keeps the memory: its thread may still read it. */
+static void leave_machine(struct serve *s, bool device)
 {
     struct err e = {0};
     if (!device)
-        drop(s);
+        close_machine(s);
     else if (s->machine)
-        aside_run(drop, s, &e);
-    forget(s);
+        aside_run(close_machine, s, &e);
+    forget_machine(s);
 }
 
 struct network_options serve_network(const struct model_options *model,
@@ -187,7 +187,7 @@ static bool fit_network(struct serve *s, struct serve_member *member, struct net
     return true;
 }
 
-static bool begin_member(struct serve *s, uint32_t i, uint64_t count, struct err *e)
+static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err *e)
 {
     struct serve_member *member = &s->members[i];
     struct member *from = &s->file->members[i];
@@ -207,12 +207,12 @@ static bool begin_member(struct serve *s, uint32_t i, uint64_t count, struct err
     return true;
 }
 
-static bool begin(struct serve *s, uint64_t count, struct err *e)
+static bool open_networks(struct serve *s, uint64_t count, struct err *e)
 {
     s->machine = select_open(&s->backend, &s->options, false, e);
     bool good = s->machine != NULL;
     for (uint32_t i = 0; good && i < s->member_count; i++)
-        good = begin_member(s, i, count, e);
+        good = open_network(s, i, count, e);
     if (!good)
         return false;
     memory_note(s->machine);
@@ -234,7 +234,7 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
         .features = s->features,
     };
     struct serve_member *last = &s->members[s->member_count - 1];
-    if (!last->stepper && !begin(s, count, e))
+    if (!last->stepper && !open_networks(s, count, e))
         return false;
     bool good = true;
     for (uint32_t i = 0; good && i < s->member_count; i++)
@@ -259,7 +259,7 @@ static void answer_there(void *answering)
  */
 static bool left_behind(struct serve *s)
 {
-    forget(s);
+    forget_machine(s);
     return false;
 }
 
@@ -287,7 +287,7 @@ static bool answer_instead(struct serve *s, unsigned char *records, uint64_t cou
     bool device = beside(s);
     select_fall_back(&s->backend, e, "going on with the CPU at the first row without an answer");
     err_clear(e);
-    stop(s, device);
+    leave_machine(s, device);
     return answer(s, records, count, logits, e);
 }
 
@@ -330,7 +330,7 @@ bool serve_end(struct serve *s, struct err *e)
 
 void serve_close(struct serve *s)
 {
-    stop(s, beside(s));
+    leave_machine(s, beside(s));
     if (s->features)
         features_free(s->features);
     modelfile_free(s->file);

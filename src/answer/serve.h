@@ -55,8 +55,8 @@ struct serve {
     bool next_runs;        /* a device computes it beside us */
 };
 
-/* What its network is asked to be, but for the rows of a batch; and these, for `count` rows to
- * come: as chosen, or (0) so many that activations stay small. */
+/* The options of a network that answers, without the rows of a batch. serve_rows sets these for
+ * `count` rows to come: as chosen, or (0) so many that activations stay small. */
 struct network_options serve_network(const struct model_options *model,
                                      const struct features *features, bool gpu);
 bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, int64_t chosen,

@@ -25,7 +25,7 @@ struct metric_type {
     struct interval (*interval)(struct tally *y, double value);
     struct metric_sum sum;
     double (*constant)(struct tally *y); /* of equal scores in all rows; NULL: as `value` */
-    /* Without such rows the metric has no value, whatever the answers; NULL: it always has one. */
+    /* Without such rows the metric has no value for any answers; NULL: it always has one. */
     const char *rows_needed;
     const char *defined_by; /* the metric whose constant value shows this; NULL: its own */
 };

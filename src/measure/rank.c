@@ -139,8 +139,8 @@ static void sift(struct head *heap, size_t count, size_t i)
 
 /* --- the areas --- */
 
-/* From the top nothing is subtracted in a precision: where weights are far apart, what is left of a
- * total would be its rounding. */
+/* Precisions are summed from the top, without a subtraction: where weights are far apart, a total
+ * minus its parts would be rounding alone. */
 void rank_walk_group(struct rank_walk *w, double positive, double negative)
 {
     /* the share of the other side that a row of this group stands right to, ties half */
@@ -155,7 +155,7 @@ void rank_walk_group(struct rank_walk *w, double positive, double negative)
         w->precision += positive * (w->above_positive / (w->above_positive + w->above_negative));
 }
 
-/* Means over what was walked, whose sums were rounded in the same order: a precision of at most 1
+/* Means over all groups, with sums rounded in the same order: a precision of at most 1
  * makes an average of at most 1. The product of two sums is rounded by itself. */
 struct rank_areas rank_walk_end(const struct rank_walk *w)
 {

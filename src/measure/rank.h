@@ -29,7 +29,7 @@ struct rank_areas {
 void rank_add(struct rank *r, float score, bool positive, float weight);
 struct rank_areas rank_finish(struct rank *r); /* sorts in place */
 void rank_clear(struct rank *r);               /* keeps the memory of the first chunk */
-void rank_free(struct rank *r);                /* what it owns */
+void rank_free(struct rank *r);                /* its memory, not r itself */
 
 /* The same areas from groups of equal scores given from the highest down. */
 struct rank_walk {

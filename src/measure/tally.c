@@ -110,8 +110,8 @@ static uint32_t bins_for(uint32_t classes)
     return bins;
 }
 
-/* When the bins take the place of what was kept, both are there. What is large is had in pages of
- * up to 2 MiB, the last of them in part. */
+/* When bins replace the kept rows, both exist for a moment. Large blocks come in pages of up to
+ * 2 MiB, the last one in part. */
 uint64_t tally_bytes(uint32_t classes, uint64_t rows)
 {
     uint64_t rank = rows * sizeof(uint64_t);
@@ -174,7 +174,7 @@ struct rank_areas tally_areas(struct tally *t, uint32_t class_number)
         return t->areas;
     }
     if (t->binned) {
-        double rest = 0, rest2 = 0; /* summed: a difference loses what is small beside the class */
+        double rest = 0, rest2 = 0; /* summed: a difference loses small shares beside large ones */
         for (uint32_t c = 0; c < t->classes; c++)
             if (c != class_number) {
                 rest += t->support[c];

@@ -29,7 +29,7 @@ enum tally_need {
     TALLY_ALL = 127
 };
 
-/* A weighted mean and what its standard error needs. */
+/* A weighted mean, and the sums for its standard error. */
 struct tally_mean {
     double sum, squared_weights, squared_sum, squared_squares;
 };
@@ -88,7 +88,7 @@ void tally_free(struct tally *t);
 /* The most that it takes beyond its counters while so many rows are added, and while the areas are
  * found; classes 0: regression. */
 uint64_t tally_bytes(uint32_t classes, uint64_t rows);
-/* Areas of one class against the others; binary: class 1. May reorder what is kept. */
+/* Areas of one class against the others; binary: class 1. May reorder the kept rows. */
 struct rank_areas tally_areas(struct tally *t, uint32_t class_number);
 double tally_mean_value(const struct tally_mean *m, double weight);
 /* Its standard error; NaN below two effective rows. */

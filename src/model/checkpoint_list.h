@@ -1,5 +1,5 @@
-/* checkpoint_list.h - what lies beside an output: its checkpoints by their names, and what a killed
- * training left. */
+/* checkpoint_list.h - the files beside an output: its checkpoints, by name, and temporary files of
+ * trainings that were killed. */
 #ifndef DNN_MODEL_CHECKPOINT_LIST_H
 #define DNN_MODEL_CHECKPOINT_LIST_H
 

@@ -1,6 +1,5 @@
 /* init.h - first weights, drawn on the host in double. A draw is a function of (seed, model,
- * layer's position, element), so that a layer's weights do not depend on what stands elsewhere in
- * the network. */
+ * layer's position, element), so that a layer's weights do not depend on other layers. */
 #ifndef DNN_MODEL_INIT_H
 #define DNN_MODEL_INIT_H
 

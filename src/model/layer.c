@@ -143,8 +143,8 @@ void layer_list_free(struct layer **layers, uint32_t count)
 
 /* --- planning --- */
 
-/* The activation that the output of layer i meets first: norms and dropout do not change what it
- * asks of the weights. */
+/* The first activation behind layer i. Norms and dropout in between do not change which initial
+ * weights it needs. */
 static uint32_t next_act(struct layer *const *layers, uint32_t count, uint32_t i)
 {
     for (i++; i < count; i++) {

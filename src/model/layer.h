@@ -19,8 +19,8 @@
 
 struct layer;
 
-/* Collects what layers need. Offsets are in elements and multiples of 16, so that rows of a matrix
- * begin at cache lines; what lies between two ranges has no gradient and stays zero. */
+/* Collects the needs of layers. Offsets are in elements and multiples of 16, so that rows of a
+ * matrix begin at cache lines; the gap between two ranges has no gradient and stays zero. */
 struct planner {
     uint32_t rows; /* micro-batch */
     uint32_t shards;
@@ -86,7 +86,7 @@ struct pass {
     int32_t *ids;
     uint32_t ids_ld;
     real *weight;
-    const void *tables; /* machine memory: what plan_table copied */
+    const void *tables; /* machine memory: the bytes of plan_table */
     struct fitting *fitting; /* NULL, but where layers are fitted on the way (netfit.c) */
 };
 /* Places in an arena, computed as integers: a network that is only counted has no arena. */
@@ -158,7 +158,7 @@ struct layer_type {
      * to. */
     void (*backward)(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add);
-    /* Frees what plan allocated in the spec. NULL: nothing. */
+    /* Frees memory that plan allocated in the spec. NULL: nothing. */
     void (*release)(struct layer *l);
 };
 

@@ -6,11 +6,11 @@
  *   kind      "model"
  *   format    "3"
  *   plan      JSON: backend, kind of processor, precision that trained it
- *   metrics   JSON: what it reached
+ *   metrics   JSON: metrics of the validation and test rows
  *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
  *             where it is long.
  * Tensors
- *   schema, schema.*, encoders.E.*   the columns, and what was learnt about them: schema_saved.h
+ *   schema, schema.*, encoders.E.*   the columns and their statistics: schema_saved.h
  *   members.I.layers                 U8: JSON, the layers of member I as a config has them, the
  *                                    output layer last. Options that answers do not need are left
  *                                    out.
@@ -39,7 +39,7 @@
  *      group in the order of the schema.
  *   3. The layers, one after the other. dense: x weight + bias. batch_norm: (x - running_mean) /
  *      sqrt(running_var + epsilon) * scale + shift. layer_norm: the same with mean and variance of
- *      the row. residual: x (or x weight) + what its layers make of x. dropout: x.
+ *      the row. residual: x (or x weight) + the output of its layers. dropout: x.
  *   4. Classification: softmax. Regression: y * encoders.E.target[1] + encoders.E.target[0].
  *   5. Of several members: the mean of their probabilities or values. In double: the weights are
  *      divided by their sum, and the products are added in the order of the members.
@@ -80,7 +80,7 @@ struct modelfile {
     char *config_text, *metrics_text; /* JSON objects */
     struct plan plan;                 /* of the machine that trained it; backend "": not known */
     struct golden golden;
-    char sha256[65]; /* what sha256sum prints */
+    char sha256[65]; /* as sha256sum prints it */
 };
 /* Writes aside, syncs, renames. plans: of each member, the model that its params and buffers are
  * of. digest may be NULL. */

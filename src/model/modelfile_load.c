@@ -1,5 +1,5 @@
-/* modelfile_load.c - reading a model that anyone may have written: its layers are planned as if a
- * user had written them, and every tensor must then be what that plan needs. */
+/* modelfile_load.c - reads a model from an untrusted file: plans its layers like those of a config,
+ * and checks every tensor against that plan. */
 #include <math.h>
 #include <string.h>
 

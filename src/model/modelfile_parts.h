@@ -1,4 +1,4 @@
-/* modelfile_parts.h - the names in a model file, and what the readers of its formats share. Private
+/* modelfile_parts.h - names in a model file, and functions that its readers share. Private
  * to modelfile.c, modelfile_load.c and modelfile_old.c. */
 #ifndef DNN_MODEL_MODELFILE_PARTS_H
 #define DNN_MODEL_MODELFILE_PARTS_H

@@ -117,7 +117,7 @@ void net_feed_again(struct network *n, const struct step *again);
 void net_feed_answers(struct network *n, uint64_t row0);
 /* The most rows that are issued at once; a part of the stream holds as many at least. */
 uint32_t net_part_rows(const struct network *n);
-/* The flags of netbest are fetched with whatever is waited for next. */
+/* The next wait fetches the flags of netbest too. */
 void net_fetch_bad(struct network *n);
 
 /* The machine's copy of the weights is made anew. */

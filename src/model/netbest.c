@@ -8,7 +8,8 @@ void net_fetch_bad(struct network *n)
     n->best.checked = false;
 }
 
-static void keep(struct network *n, real *to, const real *from, uint64_t count, uint32_t flags)
+static void issue_keep(struct network *n, real *to, const real *from, uint64_t count,
+                       uint32_t flags)
 {
     int32_t *bad = n->best.bad + flags * KEEP_PARTS;
     if (count)
@@ -18,8 +19,8 @@ static void keep(struct network *n, real *to, const real *from, uint64_t count, 
 void network_check_finite(struct network *n)
 {
     const struct model *m = network_model(n);
-    keep(n, NULL, n->weights.params, m->params, 0);
-    keep(n, NULL, n->weights.buffers, m->buffers, 1);
+    issue_keep(n, NULL, n->weights.params, m->params, 0);
+    issue_keep(n, NULL, n->weights.buffers, m->buffers, 1);
     n->best.checked = true;
 }
 
@@ -46,15 +47,15 @@ bool network_keeps_best(const struct network *n)
 void network_keep_best(struct network *n)
 {
     const struct model *m = network_model(n);
-    keep(n, n->best.params, n->weights.params, m->params, 0);
-    keep(n, n->best.buffers, n->weights.buffers, m->buffers, 1);
+    issue_keep(n, n->best.params, n->weights.params, m->params, 0);
+    issue_keep(n, n->best.buffers, n->weights.buffers, m->buffers, 1);
 }
 
 void network_restore_best(struct network *n)
 {
     const struct model *m = network_model(n);
-    keep(n, n->weights.params, n->best.params, m->params, 0);
-    keep(n, n->weights.buffers, n->best.buffers, m->buffers, 1);
+    issue_keep(n, n->weights.params, n->best.params, m->params, 0);
+    issue_keep(n, n->weights.buffers, n->best.buffers, m->buffers, 1);
     net_refresh(n);
 }
 

@@ -24,7 +24,7 @@ struct pass net_pass(struct network *n, struct machine *machine, const struct mo
 
 /* --- training --- */
 
-/* Entries behind the last repeat it: what is recorded knows the room, not the count. */
+/* Entries behind the last repeat it: a recorded step reads a table of fixed length. */
 static bool put_table(struct network *n, const struct hyper *table, uint32_t count, struct err *e)
 {
     if (count > n->step.table_room)

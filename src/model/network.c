@@ -229,7 +229,7 @@ static bool alloc_training(struct network *n, struct err *e)
     return good && alloc_gradients(n, e) && alloc_state(n, e) && alloc_batch(n, m, &t->batch, e);
 }
 
-/* The most that a step or a batch of answers asks for, whatever their order. */
+/* The larger scratch of a training step and a batch of answers. */
 static uint64_t scratch_of(struct network *n)
 {
     struct need step = {0}, answer;
@@ -333,13 +333,13 @@ bool network_rounds(const struct network *n)
 
 /* --- state --- */
 
-static void put(struct network *n, void *to, const void *from, uint64_t count, size_t size)
+static void send_array(struct network *n, void *to, const void *from, uint64_t count, size_t size)
 {
     if (to && from)
         machine_send(n->m, 0, to, from, (size_t)count * size);
 }
 
-static void get(struct network *n, void *to, const void *from, uint64_t count, size_t size)
+static void fetch_array(struct network *n, void *to, const void *from, uint64_t count, size_t size)
 {
     if (to && from)
         machine_fetch(n->m, 0, to, from, (size_t)count * size);
@@ -354,11 +354,11 @@ void net_refresh(struct network *n)
 void network_set(struct network *n, const struct network_state *s)
 {
     const struct model *m = network_model(n);
-    put(n, n->weights.params, s->params, m->params, sizeof(real));
-    put(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
-    put(n, n->step.m1, s->m1, m->params, sizeof(real));
-    put(n, n->step.m2, s->m2, m->params, sizeof(real));
-    put(n, n->step.now, &s->now, 1, sizeof s->now);
+    send_array(n, n->weights.params, s->params, m->params, sizeof(real));
+    send_array(n, n->weights.buffers, s->buffers, m->buffers, sizeof(real));
+    send_array(n, n->step.m1, s->m1, m->params, sizeof(real));
+    send_array(n, n->step.m2, s->m2, m->params, sizeof(real));
+    send_array(n, n->step.now, &s->now, 1, sizeof s->now);
     net_next_step(n, &s->now);
     machine_fence(n->m, 0);
     n->host->now = s->now;
@@ -370,11 +370,11 @@ void network_set(struct network *n, const struct network_state *s)
 bool network_get(struct network *n, struct network_state *s, struct err *e)
 {
     const struct model *m = network_model(n);
-    get(n, s->params, n->weights.params, m->params, sizeof(real));
-    get(n, s->buffers, n->weights.buffers, m->buffers, sizeof(real));
-    get(n, s->m1, n->step.m1, m->params, sizeof(real));
-    get(n, s->m2, n->step.m2, m->params, sizeof(real));
-    get(n, &s->now, n->step.now, 1, sizeof s->now);
+    fetch_array(n, s->params, n->weights.params, m->params, sizeof(real));
+    fetch_array(n, s->buffers, n->weights.buffers, m->buffers, sizeof(real));
+    fetch_array(n, s->m1, n->step.m1, m->params, sizeof(real));
+    fetch_array(n, s->m2, n->step.m2, m->params, sizeof(real));
+    fetch_array(n, &s->now, n->step.now, 1, sizeof s->now);
     machine_fence(n->m, 0);
     return machine_wait(n->m, MACHINE_PATIENCE, e);
 }
@@ -383,7 +383,7 @@ bool network_view(const struct network *n, struct network_state *s)
 {
     if (!machine_in_place(n->m))
         return false;
-    assert(!n->weights.shadow); /* what is written in place refreshes none */
+    assert(!n->weights.shadow); /* a write in place would not refresh it */
     *s = (struct network_state){.params = n->weights.params,
                                 .buffers = n->weights.buffers,
                                 .m1 = n->step.m1,

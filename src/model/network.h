@@ -90,7 +90,7 @@ void network_issue_gradients(struct network *n, struct machine *m, uint32_t micr
 void network_issue_exchange(struct network *n, struct machine *m);
 void network_issue_update(struct network *n, struct machine *m);
 void network_step(struct network *n, struct step *now); /* counters and sums as they stand */
-/* Fetches counters and sums behind what was issued; network_step then waits for nothing until the
+/* Fetches counters and sums after all issued steps; network_step then waits for nothing until the
  * next network_feed. Only where answers stay on the machine. */
 void network_fetch_step(struct network *n);
 
@@ -114,7 +114,7 @@ void network_logits(const struct netshape *s, uint32_t rows, real *logits);
 
 /* Rows whose logits it keeps; 0: it was not made for it. */
 uint64_t network_room(const struct network *n);
-/* Begins answers to `count` rows from row0 on. what: how they are measured, NULL: not. kept: their
+/* Begins answers to `count` rows from row0 on. what: the measure, NULL: none. kept: their
  * logits are kept, at most network_room rows. */
 void network_answers_begin(struct network *n, uint64_t row0, uint64_t count,
                            const struct answers *what, bool kept);
@@ -126,7 +126,7 @@ uint32_t network_answers_feed(struct network *n, uint64_t row0, uint64_t times);
 bool network_answers_wait(struct network *n, struct answers *measured, real *logits, struct err *e);
 
 /* Whether weights and buffers are finite: computed by the first, fetched by the second or with
- * whatever is waited for in between. */
+ * the next wait in between. */
 void network_check_finite(struct network *n);
 bool network_is_finite(struct network *n, bool *finite, struct err *e);
 /* The copy of the best weights and buffers on the machine: whether it exists; made from the present

@@ -169,7 +169,7 @@ unsigned optim_states(const struct optim_options *o)
 }
 
 /* optim_check has seen the numbers. */
-static void take(const struct json *entry, const char *key, double *factor)
+static void read_factor(const struct json *entry, const char *key, double *factor)
 {
     const struct json *v = entry ? json_get(entry, key) : NULL;
     if (v && json_kind(v) == JSON_NUMBER)
@@ -185,8 +185,8 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
     const struct json *entry = groups && json_kind(groups) == JSON_OBJECT
                                    ? json_get(groups, param_kind_names[kind])
                                    : NULL;
-    take(entry, "learning_rate", learning_rate);
-    take(entry, "weight_decay", weight_decay);
+    read_factor(entry, "learning_rate", learning_rate);
+    read_factor(entry, "weight_decay", weight_decay);
 }
 
 struct group *optim_groups(const struct optim_options *o, const struct model *m)

@@ -27,7 +27,8 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
                    double *weight_decay);
 /* The model's groups with these factors; mem_free. o NULL: factors of 1. */
 struct group *optim_groups(const struct optim_options *o, const struct model *m);
-/* norm2, then the update. sums: what norm2 keeps, as machine_need says. */
+/* norm2, then the update. sums: memory that norm2 keeps for the update, of
+ * machine_need bytes. */
 void optim_issue(const struct optim_options *o, struct pass *p, real *params, void *shadow,
                  real *m1, real *m2, const struct grads *g, struct step *now, double clip,
                  void *sums);

@@ -31,7 +31,7 @@ static unsigned log2_of(uint64_t n)
     return power;
 }
 
-/* most: a power of 2; what: so many of them are allowed */
+/* most: a power of 2; what: their name in the error */
 static uint64_t reserve(struct planner *p, uint64_t *arena, uint64_t count, uint64_t most,
                      const char *what)
 {

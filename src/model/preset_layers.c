@@ -30,7 +30,7 @@ static const struct json *whole_value(const struct values *v, const char *string
 }
 
 /* A string with "{name}" in it. */
-static void put_string(const struct values *v, const char *key, const char *string,
+static void expand_string(const struct values *v, const char *key, const char *string,
                        struct json_out *out)
 {
     struct text text = {0};
@@ -63,24 +63,24 @@ static bool says_no(const struct json *value)
     return false;
 }
 
-static void put(const struct values *v, const char *key, const struct json *from,
+static void expand_value(const struct values *v, const char *key, const struct json *from,
                 struct json_out *out);
 
-static void put_entry(const struct values *v, const struct json *entry, struct json_out *out);
+static void expand_entry(const struct values *v, const struct json *entry, struct json_out *out);
 
-static void put_each(const struct values *v, const char *name, const struct json *layers,
+static void expand_each(const struct values *v, const char *name, const struct json *layers,
                      struct json_out *out)
 {
     const struct json *list = json_get(v->options, name);
     for (const struct json *item = list ? json_at(list, 0) : NULL; item; item = json_next(item)) {
         struct values one = {.options = v->options, .each = name, .item = item};
         for (const struct json *l = json_at(layers, 0); l; l = json_next(l))
-            put_entry(&one, l, out);
+            expand_entry(&one, l, out);
     }
 }
 
 /* An entry of a list, once, several times or not at all. */
-static void put_entry(const struct values *v, const struct json *entry, struct json_out *out)
+static void expand_entry(const struct values *v, const struct json *entry, struct json_out *out)
 {
     const struct json *condition = NULL, *each = NULL;
     if (json_kind(entry) == JSON_OBJECT) {
@@ -91,12 +91,12 @@ static void put_entry(const struct values *v, const struct json *entry, struct j
     if (value && says_no(value))
         return;
     if (each)
-        put_each(v, json_string(each), json_get(entry, "layers"), out);
+        expand_each(v, json_string(each), json_get(entry, "layers"), out);
     else
-        put(v, NULL, entry, out);
+        expand_value(v, NULL, entry, out);
 }
 
-static void put(const struct values *v, const char *key, const struct json *from,
+static void expand_value(const struct values *v, const char *key, const struct json *from,
                 struct json_out *out)
 {
     enum json_kind kind = json_kind(from);
@@ -105,12 +105,12 @@ static void put(const struct values *v, const char *key, const struct json *from
         json_open(out, key, kind == JSON_LIST ? '[' : '{');
         for (const struct json *c = json_at(from, 0); c; c = json_next(c))
             if (kind == JSON_LIST)
-                put_entry(v, c, out);
+                expand_entry(v, c, out);
             else if (strcmp(json_key(c), "if") != 0)
-                put(v, json_key(c), c, out);
+                expand_value(v, json_key(c), c, out);
         json_close(out, kind == JSON_LIST ? ']' : '}');
     } else if (kind == JSON_STRING && !value) {
-        put_string(v, key, json_string(from), out);
+        expand_string(v, key, json_string(from), out);
     } else {
         struct text text = {0};
         json_write(&text, value ? value : from, 0);
@@ -138,7 +138,7 @@ bool preset_layers(const struct preset *p, const void *spec, struct json_out *ou
     struct json_doc *layers =
         options ? json_parse_own(p->layers, strlen(p->layers), "preset", e) : NULL;
     if (layers)
-        put(&(struct values){.options = json_root(options)}, NULL, json_root(layers), out);
+        expand_value(&(struct values){.options = json_root(options)}, NULL, json_root(layers), out);
     json_free(options);
     json_free(layers);
     return layers != NULL;

@@ -21,7 +21,7 @@ struct stepper {
     bool (*stop)(void);
     double part_by_part; /* seconds that the last step took which was issued so; 0: none was */
     struct entry {
-        machine_issuer *issuer; /* the key: what is called, and with what */
+        machine_issuer *issuer; /* the key: function and argument */
         void *context;
         bool seen; /* it has been run once */
         struct routine *routine;
@@ -38,7 +38,7 @@ struct stepper *step_open(struct network *n, struct machine *m)
     return s;
 }
 
-void step_ask(struct stepper *s, bool (*stop)(void))
+void step_stop_when(struct stepper *s, bool (*stop)(void))
 {
     s->stop = stop;
 }
@@ -73,7 +73,7 @@ static struct entry *entry_of(struct stepper *s, machine_issuer *issuer, void *c
     return &s->entries[i];
 }
 
-/* Of what was measured; before that, as long as anything may take. */
+/* Seconds: a multiple of the slowest play measured; before any, MACHINE_PATIENCE. */
 static double longest(const struct entry *entry, uint32_t times)
 {
     return entry->measured ? TIMES_SLOWER * entry->slowest * times : MACHINE_PATIENCE;
@@ -85,13 +85,14 @@ static double patience(const struct entry *entry, uint32_t times)
     return most > HANGS_LEAST ? most : HANGS_LEAST;
 }
 
-/* Whoever calls this waits for the end of it, and says how long that was. */
-static struct entry *run(struct stepper *s, machine_issuer *issuer, void *context, uint32_t times)
+/* The caller waits for the end, and passes the time to note_duration. */
+static struct entry *play_routine(struct stepper *s, machine_issuer *issuer, void *context,
+                                  uint32_t times)
 {
     struct entry *entry = entry_of(s, issuer, context);
     machine_expect(s->machine, patience(entry, times));
     if (!entry->seen && times) {
-        issuer(context, s->machine); /* what is loaded at first use, is now */
+        issuer(context, s->machine); /* loads code that is loaded at first use */
         entry->seen = true;
         times--;
     }
@@ -101,7 +102,7 @@ static struct entry *run(struct stepper *s, machine_issuer *issuer, void *contex
     return entry;
 }
 
-static void took(struct entry *entry, double seconds, uint32_t times)
+static void note_duration(struct entry *entry, double seconds, uint32_t times)
 {
     if (!entry->routine || !times || entry->measured == PLAYS_MEASURED)
         return;
@@ -177,7 +178,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     machine_ask(s->machine, s->stop);
     for (uint32_t now; done < steps; done += now) {
         now = network_feed(s->network, steps - done);
-        run(s, network_issue_step, s->network, now);
+        play_routine(s, network_issue_step, s->network, now);
     }
     if (marks)
         machine_mark(s->machine, 1);
@@ -186,7 +187,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
     machine_ask(s->machine, NULL);
     if (good) /* else fewer were done */
-        took(entry, clock_now() - began, steps);
+        note_duration(entry, clock_now() - began, steps);
     if (good && marks) {
         profile_work(PROFILE_STRETCHES, "steps", steps, began, machine_marked(s->machine, 1));
         profile_span("steps", steps, began);
@@ -209,18 +210,18 @@ static bool answer(struct stepper *s, uint64_t row0, uint64_t count, real *logit
         struct netshape *shape = network_shape(s->network, count - done, &most);
         double began = clock_now();
         network_answer_from(s->network, row0 + done);
-        struct entry *entry = run(s, network_issue_answer, shape, 1);
+        struct entry *entry = play_routine(s, network_issue_answer, shape, 1);
         rows = count - done < most ? count - done : most;
         network_logits(shape, (uint32_t)rows, logits + done * outputs);
         if (!machine_wait(s->machine, MACHINE_PATIENCE, e)) /* on the way back as well */
             return false;
-        took(entry, clock_now() - began, 1);
+        note_duration(entry, clock_now() - began, 1);
     }
     return true;
 }
 
-/* Batch after batch without a wait, and what they say at once. */
-static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+/* All batches without a wait in between, then their logits and sums at once. */
+static bool queue_answers(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
                 real *logits, struct err *e)
 {
     double began = clock_now(), most_s = 0;
@@ -231,7 +232,7 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
         left = count - done;
         struct netshape *shape = network_shape(s->network, left, &most);
         times = network_answers_feed(s->network, row0 + done, left < most ? 1 : left / most);
-        struct entry *entry = run(s, network_issue_answer, shape, times);
+        struct entry *entry = play_routine(s, network_issue_answer, shape, times);
         most_s += longest(entry, times);
         plays += times;
         if (used_count < ROUTINES_MOST && (!used_count || used[used_count - 1] != entry))
@@ -242,13 +243,13 @@ static bool ask(struct stepper *s, uint64_t row0, uint64_t count, struct answers
     if (!network_answers_wait(s->network, what, logits, e))
         return false;
     for (uint32_t i = 0; i < used_count; i++)
-        took(used[i], clock_now() - began, plays);
+        note_duration(used[i], clock_now() - began, plays);
     return true;
 }
 
 /* In parts of as many logits as are kept, and of no more than are queued at once: behind each the
  * signals are looked at. Where a part ends follows from the rows alone, as its sum does. */
-static bool ask_all(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
+static bool answer_in_parts(struct stepper *s, uint64_t row0, uint64_t count, struct answers *what,
                     real *logits, struct err *e)
 {
     uint64_t kept = network_room(s->network);
@@ -261,7 +262,7 @@ static bool ask_all(struct stepper *s, uint64_t row0, uint64_t count, struct ans
             return false;
         if (what)
             part = *what;
-        if (!ask(s, row0 + done, rows, what ? &part : NULL, to, e))
+        if (!queue_answers(s, row0 + done, rows, what ? &part : NULL, to, e))
             return false;
         sum.sum += part.sum;
         sum.weight += part.weight;
@@ -281,14 +282,15 @@ uint64_t step_room(const struct stepper *s)
 bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                   struct answers *what, real *logits, struct err *e)
 {
-    return network_answer_hold(s->network, from, e) && ask_all(s, row0, count, what, logits, e);
+    return network_answer_hold(s->network, from, e) &&
+           answer_in_parts(s, row0, count, what, logits, e);
 }
 
 bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                  real *logits, struct err *e)
 {
     bool good = network_answer_source(s->network, from, e) &&
-                (network_room(s->network) ? ask_all(s, row0, count, NULL, logits, e)
+                (network_room(s->network) ? answer_in_parts(s, row0, count, NULL, logits, e)
                                           : answer(s, row0, count, logits, e));
     network_answer_release(s->network);
     return good;

@@ -16,7 +16,7 @@ void step_close(struct stepper *s); /* before the network's end; NULL does nothi
 
 /* stop is called within long steps and between the parts of many answers. Where it is true, they
  * return false without an error. NULL, the default: never. */
-void step_ask(struct stepper *s, bool (*stop)(void));
+void step_stop_when(struct stepper *s, bool (*stop)(void));
 /* The next `steps` training steps; returns when they are done. False: the machine's failure, or no
  * error where it was stopped: all steps before the present one are done, nothing of that one. */
 bool step_train(struct stepper *s, uint32_t steps, struct err *e);
@@ -31,7 +31,7 @@ bool step_answer(struct stepper *s, const struct source *from, uint64_t row0, ui
 #define STEP_ASKED ((uint64_t)1 << 18)
 /* Rows whose logits it keeps at once; 0: it is not such a machine; do not call step_measure. */
 uint64_t step_room(const struct stepper *s);
-/* The same answers, measured on the machine as `what` says: its sum and weight are set; NULL: not
+/* The same answers, measured on the machine as `what` asks: sets its sum and weight; NULL: not
  * measured. logits NULL: not wanted. The rows must not change until others are asked for. */
 bool step_measure(struct stepper *s, const struct source *from, uint64_t row0, uint64_t count,
                   struct answers *what, real *logits, struct err *e);

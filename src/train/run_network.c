@@ -77,7 +77,7 @@ static bool network_try(struct run *r, bool stays, struct err *e)
     if (!r->network)
         return false;
     r->stepper = step_open(r->network, r->machine);
-    step_ask(r->stepper, stop_wanted);
+    step_stop_when(r->stepper, stop_wanted);
     r->score.stepper = r->stepper;
     return true;
 }

@@ -140,14 +140,14 @@ static void stopped(const char *backend)
         network_epoch(c.network, 0, &(struct hyper){0.01, 0}, 1, &c.e);
         struct stepper *s = step_open(c.network, c.machine);
         questions = n;
-        step_ask(s, stop_now);
+        step_stop_when(s, stop_now);
         bool all = step_train(s, STEPS, &c.e);
         network_get(c.network, &c.state, &c.e);
         int64_t tried = c.state.now.tried;
         ends += !all && c.e.id == ERR_NONE;
         inside += tried > 0 && tried < STEPS;
         good += tried >= 0 && tried <= STEPS && same_state(&c, &whole[tried]);
-        step_ask(s, NULL);
+        step_stop_when(s, NULL);
         good += step_train(s, (uint32_t)(STEPS - tried), &c.e) && same_state(&c, &whole[STEPS]);
         step_close(s);
         case_close(&c);
@@ -170,7 +170,7 @@ static void many_answers(void)
     ok(case_ready(&c) && network_room(c.network) > 0, "a machine that keeps answers");
     struct stepper *s = step_open(c.network, c.machine);
     ok(step_measure(s, &c.source, 0, c.count, &what, NULL, &c.e), "nobody asks: all are measured");
-    step_ask(s, stop_now);
+    step_stop_when(s, stop_now);
     questions = 1000;
     ok(step_measure(s, &c.source, 0, c.count, &again, NULL, &c.e) && questions == 998,
        "three parts, asked twice");
