@@ -224,7 +224,7 @@ def run_layers(model, layers, path, x):
     """path: the number of the list's layer in the names of its parameters, before its own."""
     for i, layer in enumerate(layers):
         kind, at = layer["type"], f"{path}{i}"
-        if kind == "dense":
+        if kind in ("dense", "ntk_dense"):
             x = x @ model.param(at, "weight") + (model.param(at, "bias") if layer["bias"] else 0)
         elif kind in ("batch_norm", "layer_norm"):
             batch = kind == "batch_norm"

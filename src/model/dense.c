@@ -1,6 +1,9 @@
-/* dense.c - y = act(x w + b), w [in][out]. */
+/* dense.c - dense and ntk_dense: y = act(x w + b), w [in][out]. */
+#include <math.h>
 #include <stddef.h>
 
+#include "base/mem.h"
+#include "base/rng.h"
 #include "model/init.h"
 #include "model/layer.h"
 
@@ -8,7 +11,8 @@ struct dense_spec {
     int type;
     int64_t units;
     bool bias;
-    int init; /* enum init_kind */
+    int init, bias_init; /* enum init_kind, or enum ntk_init */
+    double bias_rate;    /* of ntk_dense, else 0 */
     /* planned */
     uint64_t weight, bias_at; /* offsets of parameters */
     struct act_place z;       /* the value before the activation, where that needs it */
@@ -53,8 +57,12 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     struct dense_spec *s = l->spec;
     l->out = (uint32_t)s->units;
     s->weight = plan_param(p, "weight", SHAPE2(l->in, l->out), PARAM_WEIGHT);
+    if (s->bias_rate > 0)
+        plan_rates(p, 1, 1 / sqrt((double)l->in));
     if (s->bias)
         s->bias_at = plan_param(p, "bias", SHAPE1(l->out), PARAM_BIAS);
+    if (s->bias && s->bias_rate > 0)
+        plan_rates(p, s->bias_rate, 1);
     l->y = l->logits ? plan_plain(p, l->out) : plan_acts(p, l->out);
     if (p->training && ACT_NEEDS_Z(l->fused_act))
         s->z = plan_acts(p, l->out);
@@ -166,6 +174,148 @@ const struct layer_type layer_dense = {
     .stacks = true,
     .plan = plan,
     .init = init,
+    .forward = forward,
+    .backward = backward,
+};
+
+/* --- ntk_dense, of RealMLP (Holzmueller et al., 2024): y = act(x v / sqrt(in) + b), where v has
+ * deviation 1 and the optimiser moves v. w = v / sqrt(in) is kept and stored, so that answers are
+ * those of dense; plan_rates makes the steps those of v --- */
+
+enum ntk_init { NTK_DATA, NTK_NORMAL, NTK_ZERO };
+static const char *const ntk_init_words[] = {"data", "normal", "zero", NULL};
+static const char *const ntk_words[] = {"ntk_dense", NULL};
+static const struct option ntk_options[] = {
+    LAYER_TYPE_ROW(ntk_words),
+    {.key = "units",
+     .type = OPT_INT,
+     .offset = offsetof(struct dense_spec, units),
+     .low = 1,
+     .high = (double)LAYER_MOST_UNITS,
+     .help = "The number of outputs."},
+    {.key = "bias",
+     .type = OPT_BOOL,
+     .offset = offsetof(struct dense_spec, bias),
+     .standard = "true",
+     .help = "Adds a bias to every output."},
+    {.key = "init",
+     .type = OPT_WORD,
+     .flags = OPT_TRAINING,
+     .offset = offsetof(struct dense_spec, init),
+     .standard = "\"data\"",
+     .words = ntk_init_words,
+     .help = "The initial weights. normal: normal numbers, divided by the root of the number of "
+             "inputs. data: normal, then scaled so that every output has deviation 1 on the rows "
+             "of the first batch. zero: 0."},
+    {.key = "bias_init",
+     .type = OPT_WORD,
+     .flags = OPT_TRAINING,
+     .offset = offsetof(struct dense_spec, bias_init),
+     .standard = "\"data\"",
+     .words = ntk_init_words,
+     .help = "The initial bias. data: minus a random mean of the outputs of 5 rows, so that zero "
+             "lies inside the data; normal: normal numbers; zero: 0."},
+    {.key = "bias_rate",
+     .type = OPT_NUMBER,
+     .flags = OPT_TRAINING | OPT_OPEN_LOW,
+     .offset = offsetof(struct dense_spec, bias_rate),
+     .standard = "0.1",
+     .low = 0,
+     .high = 1000,
+     .help = "The factor on the learning rate of the bias."},
+    {0},
+};
+static const char *const ntk_examples[] = {
+    "{\"type\": \"ntk_dense\", \"units\": 5}",
+    "{\"type\": \"ntk_dense\", \"units\": 3, \"init\": \"normal\", \"bias_init\": \"normal\"}",
+    NULL,
+};
+
+static void ntk_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
+                     real *buffers)
+{
+    const struct dense_spec *s = l->spec;
+    uint64_t count = (uint64_t)l->in * l->out;
+    (void)buffers;
+    if (s->init != NTK_ZERO)
+        init_normal(params + s->weight, count, 1 / sqrt((double)l->in), seed, model, l->position,
+                    0);
+    if (s->bias && s->bias_init == NTK_NORMAL)
+        init_normal(params + s->bias_at, l->out, 1, seed, model, l->position, count);
+}
+
+/* Output j of every row, without a bias. */
+static void outputs_of(const struct layer *l, const struct fit_sample *x, const real *w,
+                       uint32_t j, double *z)
+{
+    for (uint32_t r = 0; r < x->rows; r++) {
+        z[r] = 0;
+        for (uint32_t i = 0; i < x->width; i++)
+            z[r] += (double)x->x[(size_t)r * x->width + i] * (double)w[(size_t)i * l->out + j];
+    }
+}
+
+static double deviation_of(const double *z, uint32_t rows)
+{
+    double mean = 0, square = 0;
+    for (uint32_t r = 0; r < rows; r++)
+        mean += z[r] / rows;
+    for (uint32_t r = 0; r < rows; r++)
+        square += (z[r] - mean) * (z[r] - mean) / rows;
+    return sqrt(square);
+}
+
+/* A mean of 5 values of random rows, with random weights: exponential ones, divided by their
+ * sum. */
+static double random_mean(const struct layer *l, const struct fit_sample *x, uint32_t j,
+                          const double *z)
+{
+    enum { ROWS = 5 };
+    uint64_t first = (uint64_t)l->in * l->out + 2 * (uint64_t)ROWS * j;
+    uint32_t key = l->position | x->model << 16;
+    double sum = 0, weights = 0;
+    for (uint64_t i = 0; i < ROWS; i++) {
+        uint32_t row = rng_bits(x->seed, first + 2 * i, key, 0, RNG_INIT) % x->rows;
+        double weight = -log(1 - rng_uniform(x->seed, first + 2 * i + 1, key, 0, RNG_INIT));
+        sum += weight * z[row];
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
+static void ntk_fit(const struct layer *l, const struct fit_sample *x, real *params, real *buffers)
+{
+    const struct dense_spec *s = l->spec;
+    real *w = params + s->weight;
+    (void)buffers;
+    if (!x->rows)
+        return;
+    double *z = mem_alloc(x->rows, sizeof *z);
+    for (uint32_t j = 0; j < l->out; j++) {
+        outputs_of(l, x, w, j, z);
+        double deviation = s->init == NTK_DATA ? deviation_of(z, x->rows) : 1;
+        double factor = deviation > 1e-30 ? 1 / deviation : 1; /* equal outputs stay */
+        for (uint32_t i = 0; i < x->width; i++)
+            w[(size_t)i * l->out + j] = (real)((double)w[(size_t)i * l->out + j] * factor);
+        if (s->bias && s->bias_init == NTK_DATA)
+            params[s->bias_at + j] = (real)(-factor * random_mean(l, x, j, z));
+    }
+    mem_free(z);
+}
+
+const struct layer_type layer_ntk_dense = {
+    .name = "ntk_dense",
+    .summary = "Dense in NTK parametrisation, as in RealMLP: learning rates do not depend on the "
+               "number of inputs.",
+    .options = ntk_options,
+    .examples = ntk_examples,
+    .spec_size = sizeof(struct dense_spec),
+    .answers = true,
+    .takes_act = true,
+    .stacks = true,
+    .plan = plan,
+    .init = ntk_init,
+    .fit = ntk_fit,
     .forward = forward,
     .backward = backward,
 };

@@ -44,6 +44,14 @@ void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t
                    (2 * rng_uniform(seed, element + i, position | model << 16, 0, RNG_INIT) - 1));
 }
 
+void init_normal(real *w, uint64_t count, double deviation, uint64_t seed, uint32_t model,
+                 uint32_t position, uint64_t element)
+{
+    for (uint64_t i = 0; i < count; i++)
+        w[i] = (real)(deviation *
+                      rng_normal(seed, element + i, position | model << 16, 0, RNG_INIT));
+}
+
 void init_constant(real *w, uint64_t count, double value)
 {
     for (uint64_t i = 0; i < count; i++)

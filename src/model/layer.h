@@ -40,7 +40,8 @@ struct planner {
     uint32_t position; /* of the next layer, depth first: its random stream */
     struct group *groups; /* one a parameter range, grown; factors all 1 */
     uint8_t *kinds;       /* enum param_kind of each */
-    uint32_t group_count, group_room;
+    struct rates *rates;  /* of each */
+    uint32_t group_count, group_room, last_groups; /* last: those of the parameter declared last */
     bool training;  /* false: no gradients, no kept values */
     bool narrow;    /* some activations or their gradients are in 16 bits */
     const struct machine *machine; /* whose operations may keep something; NULL: none does */
@@ -55,6 +56,14 @@ uint64_t plan_param(struct planner *p, const char *name, struct param_shape shap
 /* The same for a gradient in one piece: of sums over the whole batch. */
 uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shape shape,
                           enum param_kind kind);
+/* How the optimiser moves a parameter. rate: a factor on its learning rate. scale: the parameter is
+ * `scale` times one that the optimiser moves (NTK parametrisation, Jacot et al., 2018): steps and
+ * decay are those of that one, whatever the optimiser. */
+struct rates {
+    double rate, scale;
+};
+/* Sets them for the parameter declared last; without it both are 1. */
+void plan_rates(struct planner *p, double rate, double scale);
 /* Buffers of one shape, right behind one another; names ends with NULL. Returns the first
  * offset. */
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape);
@@ -123,7 +132,8 @@ static inline struct act pass_shadow(const struct pass *p, uint64_t at)
  * come as ids are not among them. */
 struct fit_sample {
     const real *x;
-    uint32_t rows, width;
+    uint32_t rows, width, model; /* model and seed: for random draws, as in init */
+    uint64_t seed;
 };
 
 struct layer_type {

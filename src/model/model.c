@@ -82,6 +82,7 @@ struct model *model_plan_on(const struct machine *machine, const struct model_op
     m->flops = p.flops;
     m->groups = p.groups;
     m->kinds = p.kinds;
+    m->rates = p.rates;
     m->list = p.list;
     m->tables = p.tables;
     text_free(&p.path);
@@ -100,6 +101,7 @@ void model_free(struct model *m)
     inputs_release(&m->inputs);
     mem_free(m->groups);
     mem_free(m->kinds);
+    mem_free(m->rates);
     text_free(&m->tables);
     param_list_free(&m->list);
     mem_free(m);

@@ -18,6 +18,7 @@ struct model {
     struct param_list list;   /* every parameter and buffer, by name */
     struct group *groups;     /* factors 1; optim_groups makes the optimiser's */
     uint8_t *kinds;           /* enum param_kind of each */
+    struct rates *rates;      /* of each */
     uint32_t group_count;
     uint32_t outputs; /* features.outputs */
     uint64_t flops;   /* of one row, forward */

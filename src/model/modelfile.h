@@ -15,7 +15,8 @@
  *                                    output layer last. Options that answers do not need are left
  *                                    out.
  *   members.I.layers.N.NAME          F32: a parameter of layer N of the list (from 0), with its
- *                                    true shape. dense: weight [in][out], bias [out]. batch_norm:
+ *                                    true shape. dense, ntk_dense: weight [in][out],
+ *                                    bias [out]. batch_norm:
  *                                    scale, shift, running_mean, running_var [in]. layer_norm:
  *                                    scale, shift [in]. residual: weight [in][out] where its layers
  *                                    change the width; theirs are members.I.layers.N.layers.M.NAME.

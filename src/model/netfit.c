@@ -5,7 +5,8 @@
 
 struct fitting {
     struct network *n;
-    uint32_t rows; /* of the batch, without those past its end */
+    uint32_t rows, model; /* rows: of the batch, without those past its end */
+    uint64_t seed;
     bool good;
     struct err *e;
 };
@@ -32,7 +33,12 @@ void layer_fit(const struct layer *l, struct pass *p, struct act x)
         return;
     real *values = mem_alloc((size_t)f->rows * width + 1, sizeof *values);
     machine_act_download(p->m, values, x, f->rows, width, width);
-    fit_on(f, l, &(struct fit_sample){.x = values, .rows = f->rows, .width = width});
+    fit_on(f, l,
+           &(struct fit_sample){.x = values,
+                                .rows = f->rows,
+                                .width = width,
+                                .model = f->model,
+                                .seed = f->seed});
     mem_free(values);
 }
 
@@ -54,6 +60,8 @@ bool network_fit_layers(struct network *n, struct err *e)
     if (n->rows.train.from.count < f.rows)
         f.rows = (uint32_t)n->rows.train.from.count;
     network_step(n, &now);
+    f.seed = now.seed;
+    f.model = now.model;
     net_feed_again(n, &now);
     struct pass p = net_train_pass(n, n->m, 0);
     p.fitting = &f;

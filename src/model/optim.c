@@ -189,13 +189,25 @@ void optim_factors(const struct optim_options *o, enum param_kind kind, double *
     read_factor(entry, "weight_decay", weight_decay);
 }
 
+/* The same steps and decay as of a parameter p with w = scale p: the gradient of p is scale times
+ * that of w. Of its size a step of sgd keeps all, those of the others nothing. Only adamw keeps the
+ * decay apart from the gradient. */
+static void scale_rates(const struct optim_options *o, const struct rates *r, struct group *g)
+{
+    double square = r->scale * r->scale;
+    g->lr *= r->rate * (o->kind == OPTIM_SGD ? square : r->scale);
+    g->weight_decay /= o->kind == OPTIM_ADAMW ? r->scale : square;
+}
+
 struct group *optim_groups(const struct optim_options *o, const struct model *m)
 {
     struct group *groups = mem_zero((size_t)m->group_count + 1, sizeof *groups);
     for (uint32_t i = 0; i < m->group_count; i++) {
         groups[i] = m->groups[i];
-        if (o)
-            optim_factors(o, (enum param_kind)m->kinds[i], &groups[i].lr, &groups[i].weight_decay);
+        if (!o)
+            continue;
+        optim_factors(o, (enum param_kind)m->kinds[i], &groups[i].lr, &groups[i].weight_decay);
+        scale_rates(o, &m->rates[i], &groups[i]);
     }
     return groups;
 }

@@ -50,8 +50,10 @@ static struct group *add_group(struct planner *p, enum param_kind kind)
         p->group_room = p->group_room ? 2 * p->group_room : 16;
         p->groups = mem_grow(p->groups, p->group_room, sizeof *p->groups);
         p->kinds = mem_grow(p->kinds, p->group_room, sizeof *p->kinds);
+        p->rates = mem_grow(p->rates, p->group_room, sizeof *p->rates);
     }
     p->kinds[p->group_count] = (uint8_t)kind;
+    p->rates[p->group_count] = (struct rates){1, 1};
     struct group *g = &p->groups[p->group_count++];
     *g = (struct group){.lr = 1, .weight_decay = 1, .shards = 1};
     return g;
@@ -89,6 +91,7 @@ static void add_groups(struct planner *p, const struct param_shape *shape, uint6
                        enum param_kind kind, uint32_t shards)
 {
     bool matrix = kind == PARAM_WEIGHT && shape->rank == 2;
+    p->last_groups = p->group_count;
     struct group *g = add_group(p, kind);
     g->begin = at;
     g->end = matrix ? at + param_shape_count(shape) : p->params;
@@ -128,6 +131,12 @@ uint64_t plan_param_whole(struct planner *p, const char *name, struct param_shap
                           enum param_kind kind)
 {
     return add_param(p, name, &shape, kind, 1);
+}
+
+void plan_rates(struct planner *p, double rate, double scale)
+{
+    for (uint32_t i = p->last_groups; i < p->group_count; i++)
+        p->rates[i] = (struct rates){rate, scale};
 }
 
 uint64_t plan_buffers(struct planner *p, const char *const *names, struct param_shape shape)

@@ -82,7 +82,7 @@ for layer in '"relu"' '"leaky_relu", "slope": 0.2' '"gelu"' '"silu"' '"elu", "al
     list+="{\"type\": \"dense\", \"units\": 7, \"bias\": false}, {\"type\": $layer}, {\"type\": \"batch_norm\", \"epsilon\": 0.01}, "
 done
 config c.json binary two "{\"layers\": [{\"type\": \"layer_norm\"}, $list {\"type\": \"residual\", \"layers\": [{\"type\": \"dense\", \"units\": 5}, {\"type\": \"gelu\"},
-    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"dropout\", \"p\": 0.2}]}"
+    {\"type\": \"residual\", \"layers\": [{\"type\": \"layer_norm\"}, {\"type\": \"dense\", \"units\": 5}]}]}, {\"type\": \"ntk_dense\", \"units\": 6}, {\"type\": \"dropout\", \"p\": 0.2}]}"
 compare "every layer" c.json
 # two models of the same columns as the members of one, weighted 3 to 1
 cat >join.py <<'PY'

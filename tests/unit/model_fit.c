@@ -73,8 +73,46 @@ static void fitted(void)
     case_close(&c);
 }
 
+/* ntk_dense: on the rows of the first batch each output has deviation 1, and zero lies between its
+ * values. Another seed gives another bias; init and bias_init leave it out. */
+static void scaled(const char *options, bool data)
+{
+    enum { ROWS = 30, WIDTH = 6, UNITS = 5 };
+    char text[200];
+    snprintf(text, sizeof text, "{\"layers\": [{\"type\": \"ntk_dense\", \"units\": 5%s}]}",
+             options);
+    struct netcase c = {.model = text, .numbers = WIDTH, .outputs = 1, .rows = ROWS, .micro = 1,
+                        .count = ROWS, .seed = 3};
+    ok(case_ready(&c) && network_fit_layers(c.network, &c.e), "fitted: %s", c.e.what);
+    network_get(c.network, &c.state, &c.e);
+    const struct model *m = network_model(c.network);
+    const real *w = c.state.params + param_find(&m->list, "layers.0.weight")->at,
+               *b = c.state.params + param_find(&m->list, "layers.0.bias")->at;
+    double off = 0;
+    bool inside = true;
+    for (int j = 0; j < UNITS; j++) {
+        double sum = 0, square = 0, low = INFINITY, high = -INFINITY;
+        for (uint64_t row = 0; row < ROWS; row++) {
+            double z = 0;
+            for (uint32_t i = 0; i < WIDTH; i++)
+                z += (double)*case_number(&c, row, i) * (double)w[i * UNITS + (uint32_t)j];
+            sum += z / ROWS;
+            square += z * z / ROWS;
+            low = fmin(low, z);
+            high = fmax(high, z);
+        }
+        off = fmax(off, fabs(sqrt(square - sum * sum) - 1));
+        inside = inside && low + (double)b[j] <= 1e-5 && high + (double)b[j] >= -1e-5;
+    }
+    ok((off < 1e-5) == data, "deviations off by %.1e: %s", off, text);
+    ok(!data || (inside && b[0] != b[1]), "zero lies between the outputs");
+    case_close(&c);
+}
+
 int main(void)
 {
     fitted();
+    scaled("", true);
+    scaled(", \"init\": \"normal\", \"bias_init\": \"zero\"", false);
     return done();
 }

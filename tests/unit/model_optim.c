@@ -13,9 +13,10 @@ struct reference {
 
 static const float weights[ROWS] = {1, 2, 0.5f, 1, 0, 3};
 
-static void make(struct netcase *c, const char *optim, double clip)
+static void make(struct netcase *c, const char *optim, double clip, bool ntk)
 {
-    *c = (struct netcase){.model = "{\"preset\": \"linear\"}",
+    *c = (struct netcase){.model = ntk ? "{\"layers\": [{\"type\": \"ntk_dense\", \"units\": 1}]}"
+                                       : "{\"preset\": \"linear\"}",
                           .optim = optim,
                           .numbers = NUMBERS,
                           .outputs = 1,
@@ -25,6 +26,7 @@ static void make(struct netcase *c, const char *optim, double clip)
                           .seed = 6,
                           .clip = clip};
     ok(case_make(c), "%s: made", optim);
+    c->model_options.stored = ntk; /* its last layer is the output layer */
     case_fill(c);
     for (unsigned row = 0; row < ROWS; row++)
         case_put_float(c, row, c->features.format.at_weight, weights[row]);
@@ -125,7 +127,7 @@ static double distance(struct netcase *c, const struct reference *r)
 static void trajectory(const char *optim, double most)
 {
     struct netcase c;
-    make(&c, optim, most);
+    make(&c, optim, most, false);
     struct reference r;
     reference_begin(&c, &r);
     optim_factors(&c.optim_options, PARAM_WEIGHT, &r.lr_factor[0], &r.wd_factor[0]);
@@ -151,11 +153,41 @@ static void trajectory(const char *optim, double most)
     case_close(&c);
 }
 
+/* ntk_dense: the reference moves v = w sqrt(in), whose gradient is that of w divided by it. The
+ * learning rate of the bias is a tenth. */
+static void parametrised(const char *optim)
+{
+    struct netcase c;
+    struct reference r;
+    make(&c, optim, 0, true);
+    reference_begin(&c, &r);
+    r.lr_factor[NUMBERS] = 0.1;
+    const double root = sqrt(NUMBERS);
+    bool good = true;
+    for (int step = 0; step < STEPS; step++) {
+        const struct hyper rate = {.lr = 0.05 / (1 + step), .weight_decay = 0.1};
+        double g[NUMBERS + 1];
+        network_epoch(c.network, (uint32_t)step, &rate, 1, &c.e);
+        good = good && case_steps(&c, 1);
+        gradient(&c, r.p, g);
+        for (int i = 0; i < NUMBERS; i++) {
+            g[i] /= root;
+            r.p[i] *= root;
+        }
+        update(&c.optim_options, &r, g, step + 1, rate.lr, rate.weight_decay);
+        for (int i = 0; i < NUMBERS; i++)
+            r.p[i] /= root;
+    }
+    double worst = distance(&c, &r);
+    ok(good && worst < 2e-6, "ntk_dense, %s: off by %.1e", optim, worst);
+    case_close(&c);
+}
+
 /* Counters and rates within an epoch of more steps than rows, and at the start of the next. */
 static void counters(void)
 {
     struct netcase c;
-    make(&c, "{\"type\": \"sgd\", \"momentum\": 0}", 0);
+    make(&c, "{\"type\": \"sgd\", \"momentum\": 0}", 0, false);
     struct hyper rates[4] = {{0.1, 0}, {0.05, 0}, {0.02, 0}, {0.01, 0}};
     struct step now;
     network_epoch(c.network, 0, rates, 4, &c.e);
@@ -225,7 +257,7 @@ static void refused(const char *text, enum err_id id, const char *part)
 static void bad_step(void)
 {
     struct netcase c;
-    make(&c, "{\"type\": \"adam\"}", 0);
+    make(&c, "{\"type\": \"adam\"}", 0, false);
     const struct model *m = network_model(c.network);
     real *before = mem_copy(c.state.params, m->params * sizeof(real));
     *case_number(&c, 2, 1) = INFINITY;
@@ -261,6 +293,9 @@ int main(void)
         trajectory(all[i], 0);
         trajectory(all[i], 0.3);
     }
+    for (size_t i = 0; i < 8; i++)
+        if (i != 4 && i != 6) /* epsilon is relative to the gradients, which differ in size */
+            parametrised(all[i]);
     counters();
     factors();
     refused("{\"betas\": [0.9]}", ERR_CONFIG_RANGE, "two");
