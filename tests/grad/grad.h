@@ -36,6 +36,17 @@ static inline double grad_step(struct netcase *c, const real *params, double lr)
     return now.loss / now.weight;
 }
 
+/* Divides each movement by the factor that the layer puts on its learning rate (plan_rates). */
+static inline void grad_unrate(const struct netcase *c, real *moved)
+{
+    const struct model *m = network_model(c->network);
+    struct group *groups = optim_groups(&c->optim_options, m);
+    for (uint32_t g = 0; g < m->group_count; g++)
+        for (uint64_t i = groups[g].begin; i < groups[g].end; i++)
+            moved[i] /= groups[g].lr;
+    mem_free(groups);
+}
+
 /* The worst of |numeric - analytic| over the larger of both; wrong: a factor on one analytic
  * gradient. */
 static inline double grad_worst(struct netcase *c, double wrong, uint64_t *at)
@@ -49,8 +60,10 @@ static inline double grad_worst(struct netcase *c, double wrong, uint64_t *at)
     network_get(c->network, &after, &c->e);
     double largest = 0, worst = 0;
     uint64_t largest_at = 0;
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
         moved[i] = p[i] - moved[i];
+    grad_unrate(c, moved);
+    for (uint64_t i = 0; i < n; i++) {
         if (fabs(moved[i]) > largest) {
             largest = fabs(moved[i]);
             largest_at = i;
