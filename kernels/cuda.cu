@@ -11,7 +11,7 @@ enum { CUDA_VERSION_OF_CODE = 3 };
 
 /* --- opening --- */
 
-/* Seconds without an answer after which the device counts as hung; a test cannot wait so long. */
+/* Seconds without an answer after which the device hangs. A test sets less. */
 static double patience(void)
 {
     const char *word = fault_setting("PATIENCE");
@@ -28,7 +28,7 @@ static void cuda_expect(struct machine *machine, double seconds)
 
 static void cuda_close(struct machine *machine);
 
-/* As an error of opening: nothing was begun, so there is nothing to go on from. */
+/* Reports a failure as an error of opening. */
 static struct machine *give_up(struct card *m, struct err *e)
 {
     *e = m->head.failure;
@@ -39,7 +39,7 @@ static struct machine *give_up(struct card *m, struct err *e)
 static struct machine *cuda_open(const struct machine_options *o, struct err *e)
 {
     struct card *m = (struct card *)mem_zero(1, sizeof *m);
-    m->head.type = &machine_cuda; /* it may fail before it is open */
+    m->head.type = &machine_cuda; /* for a failure before it is open */
     m->runtime = cuda_runtime_open(patience());
     if (!cuda_device_open(m->runtime, &m->device, o->device, &m->stream, e)) {
         cuda_runtime_close(m->runtime);
@@ -125,7 +125,7 @@ static void cuda_obey(struct machine *m, const struct plan *plan)
 
 /* --- waiting --- */
 
-static void nap(unsigned turn)
+static void pause_a_while(unsigned turn)
 {
     if (turn < 64)
         return;
@@ -133,7 +133,7 @@ static void nap(unsigned turn)
     nanosleep(&t, NULL);
 }
 
-/* e: who leaves has begun it; empty: it hangs. */
+/* e holds the reason if a stop was asked for; empty: the device hangs. */
 static void say_late(const struct card *m, double waited, struct err *e)
 {
     char last[160];
@@ -161,12 +161,12 @@ bool cuda_await(struct card *m, cudaEvent_t event, double seconds)
             return true;
         if (code != cudaErrorNotReady)
             return cuda_good(m, code, "cudaEventQuery");
-        double now = clock_now(); /* a process that was stopped for an hour has waited little */
+        double now = clock_now(); /* a stopped process has not waited */
         waited += now - before < most ? now - before : most;
         before = now;
         if (waited > seconds || (waited >= 1 && machine_leaves(waited, &e)))
             break;
-        nap(turn);
+        pause_a_while(turn);
     }
     say_late(m, e.id == ERR_NONE ? seconds : waited, &e);
     cuda_end_calls(m->runtime, cudaErrorUnknown);
@@ -188,9 +188,9 @@ static bool cuda_wait(struct machine *machine, double seconds)
 
 /* --- kernels --- */
 
-/* Without asking a block has 48 KiB, SHARED and DYNAMIC together. Who needs more asks for all that
- * there is, so that nothing is taken back from launches that a graph has already. */
-static cudaError_t ask_for(const struct card *m, const struct launch *how)
+/* By default a block may use 48 KiB of shared memory, SHARED and DYNAMIC together. A kernel that
+ * needs more gets the device's limit, so that a later launch never lowers it for a recorded one. */
+static cudaError_t allow_shared_bytes(const struct card *m, const struct launch *how)
 {
     enum { UNASKED = 48 << 10 };
     size_t most = m->device.block_bytes - BESIDE_DYNAMIC;
@@ -226,10 +226,10 @@ void device_launch(struct machine *machine, const struct launch *how, void **arg
     }
     if (!m->capturing)
         m->last = {m->op, how->name, NULL, 1};
-    cudaError_t code = ask_for(m, how);
+    cudaError_t code = allow_shared_bytes(m, how);
     if (code == cudaSuccess)
         code = call_LaunchKernelExC(m->runtime, &config, how->kernel, arguments);
-    if (m->capturing) /* what it lacks, a capture need not tell */
+    if (m->capturing) /* a capture does not report its failed launches */
         m->capture_failed = m->capture_failed != cudaSuccess ? m->capture_failed : code;
     else if (cuda_good(m, code, "cudaLaunchKernelExC") && m->one_by_one)
         cuda_wait(machine, m->patience);

@@ -1,7 +1,6 @@
-/* cuda.cuh - inside the CUDA machine: what its files share. Memory, waiting and the plan are
- * cuda.cu's, which device and what it is cuda_device.cu's, transfers cuda_slot.cu's, operations
- * cuda_ops.cu's, routines cuda_graph.cu's, and every call of the CUDA runtime goes through
- * cuda_fault.cu. */
+/* cuda.cuh - what the files of the CUDA machine share. cuda.cu: opening, waiting, plan, launches;
+ * cuda_memory.cu: memory; cuda_device.cu: devices; cuda_slot.cu: transfers; cuda_ops.cu:
+ * operations; cuda_graph.cu: routines; cuda_fault.cu: every call of the CUDA runtime. */
 #ifndef DNN_KERNELS_CUDA_CUH
 #define DNN_KERNELS_CUDA_CUH
 
@@ -62,19 +61,20 @@ void cuda_watch_leave(struct cuda_watch *w);
 void cuda_late_help(struct err *e);
 
 struct card;
-/* True when code is no error. Else the machine has failed: the message names the call, and what was
- * given last. Out of memory, which any call may answer (a kernel is loaded when it is first used),
- * is no fault: all that was begun is waited for, and the card can go on (machine_forgive). */
+/* True if code is no error. Otherwise the machine has failed; the message names the call and the
+ * last work given to the card. Out of memory is no fault (any call may return it, as kernels are
+ * loaded at first use): work in flight is waited for, and the card stays usable (machine_forgive).
+ */
 bool cuda_good(struct card *m, cudaError_t code, const char *call);
 void cuda_fail(struct card *m, const struct err *e);
-/* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" where nothing was. */
+/* "; last given to it: dense (kernel gemm_tile)" into `room` bytes; "" if nothing was given. */
 const char *cuda_last(const struct card *m, char *text, size_t room);
 #define CUDA(m, name, arguments)                                                                   \
     cuda_good(m, call_##name((m)->runtime CUDA_AFTER arguments), "cuda" #name)
-/* What to do about an error of the card itself. */
+/* Help text for an error of the card itself. */
 const char *cuda_advice(cudaError_t code);
-/* An error that is no fault of the machine's work: no device, a driver too old, a full or busy
- * card. Fills e with what to do; false: cuda_refused.cu. */
+/* For errors before any work: no device, an old driver, a full or busy card. Fills e with a help;
+ * returns false (cuda_refused.cu). */
 bool cuda_refused(struct cuda_runtime *r, cudaError_t code, const char *call, struct err *e);
 
 /* --- devices: cuda_device.cu --- */
@@ -87,24 +87,23 @@ struct cuda_device {
     int capability;        /* 90 for sm_90 */
     uint64_t total;        /* bytes */
 };
-/* Chooses by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and begins with it. */
+/* Chooses a device by wish (auto, 0, cuda:0, GPU-.. or MIG-..; NULL: auto) and opens it. */
 bool cuda_device_open(struct cuda_runtime *r, struct cuda_device *d, const char *wish,
                       cudaStream_t *stream, struct err *e);
-/* Makes that one the current one, with its first stream, and asks for the first kernel: a runtime
- * loads code when it is wanted, so that a card this build has none for would else be found out in
- * the middle of the work. d->count is known. */
+/* Makes the device current, creates its first stream and loads a kernel: so a card without kernels
+ * in this build is found now, not in the middle of the work. d->count is set. */
 bool cuda_device_begin(struct cuda_runtime *r, struct cuda_device *d, int index,
                        cudaStream_t *stream, struct err *e);
 bool cuda_device_uuid(struct cuda_runtime *r, int index, char *text, size_t room); /* "GPU-.." */
-/* The freest that is to be had: cuda_freest.cu. */
+/* The device with the most free memory: cuda_freest.cu. */
 bool cuda_device_auto(struct cuda_runtime *r, struct cuda_device *d, cudaStream_t *stream,
                       struct err *e);
-uint64_t cuda_device_free(struct cuda_runtime *r); /* bytes of the current one; 0: not known */
+uint64_t cuda_device_free(struct cuda_runtime *r); /* bytes; 0: not known */
 
 /* --- the machine --- */
 
-/* Device memory. adopted: a copy of those host bytes, `uses` times lent; uses 0: spare, kept for
- * the next rows of that size. */
+/* A block of device memory. adopted: a copy of these host bytes, lent `uses` times; uses 0: a
+ * spare, kept for the next rows of that size. */
 struct block {
     void *at;
     size_t bytes;
@@ -114,24 +113,24 @@ struct block {
     bool adopted;
     enum memory_kind kind;
 };
-struct pinned { char *at; size_t bytes; bool plain; }; /* plain: not pinned, there was no room */
+struct pinned { char *at; size_t bytes; bool plain; }; /* plain: it could not be pinned */
 
 /* A line of transfers. Bytes that are not pinned pass through `stage`. */
 enum { STAGE_BYTES = 1 << 20, STAGE_PENDING = 64 };
 struct slot {
     cudaStream_t stream;
     cudaEvent_t done;
-    struct pinned stage;   /* of STAGE_BYTES, or nothing yet */
+    struct pinned stage;   /* of STAGE_BYTES, or empty */
     size_t staged;
     struct { void *to; size_t at, bytes; } pending[STAGE_PENDING]; /* from the stage at the fence */
     unsigned pending_count;
     bool busy;
-    uint64_t behind;       /* of card.work: what it comes after */
+    uint64_t behind;       /* the value of card.work that it waits for */
 };
 
-/* What the stream was given last: all that is known of where a card broke. op NULL: a kernel of no
- * operation, or of several; kernel NULL: none of ours; until: a recorded round of `count`, from op
- * to that. */
+/* The last work given to the stream: the only trace when a card breaks. op NULL: a kernel of no
+ * operation, or of several; kernel NULL: not a kernel of ours; until: a recorded round of `count`
+ * operations, from op to until. */
 struct given { const char *op, *kernel, *until; uint32_t count; };
 
 struct cuda_routine; /* cuda_graph.cu */
@@ -140,12 +139,12 @@ struct card {
     struct cuda_runtime *runtime;
     struct cuda_device device;
     struct products products;
-    bool wgmma;            /* large ones of 16 bits are those of warpgroups */
+    bool wgmma;            /* warpgroup kernels serve large 16-bit products */
     char precision_why[96];
     struct guest_use *guest; /* cuBLASLt: cuda_guest.cu */
     cudaStream_t stream;   /* of the operations */
     cudaEvent_t issued;
-    cudaEvent_t *marks;    /* [MACHINE_MARKS], made when first passed; NULL: none ever */
+    cudaEvent_t *marks;    /* [MACHINE_MARKS], each created at first use; NULL: none yet */
     struct slot slots[MACHINE_SLOTS];
     struct block *blocks;
     size_t block_count, block_room;
@@ -153,19 +152,18 @@ struct card {
     size_t pin_count, pin_room;
     uint64_t limit, allocated, peak;
     uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* the latter: of that peak */
-    /* Pieces of work given to the stream, from 1 on, and how many are known to be done: nobody asks
-     * twice. */
+    /* Numbers of the newest work given to the stream and of the newest known to be done. */
     uint64_t work, done;
-    const char *op;        /* whose kernels are being given; NULL: no one's, or of several */
-    struct given last;     /* in captures it stays as it is */
-    bool one_by_one;       /* CUDA_LAUNCH_BLOCKING=1: each kernel is waited for, without graphs */
-    double longest;        /* seconds that anything may take */
-    double patience;       /* the same of what is being done: machine_wait's are cut to it */
-    void *scratch;         /* of the operation that asks for most; older ones live on in routines */
+    const char *op;        /* the operation whose kernels are launched; NULL: none, or several */
+    struct given last;     /* not changed in captures */
+    bool one_by_one;       /* CUDA_LAUNCH_BLOCKING=1: wait for each kernel, no graphs */
+    double longest;        /* seconds: the limit of any wait */
+    double patience;       /* seconds: the limit of the current work */
+    void *scratch;         /* the largest so far; older ones live on in routines */
     size_t scratch_bytes;
-    struct cuda_routine *taking; /* being recorded */
-    bool unpinned;         /* the host had no memory to pin: said once */
-    bool no_graphs;        /* this driver cannot make them: said once */
+    struct cuda_routine *recorded; /* the one being recorded, or NULL */
+    bool unpinned;         /* some memory could not be pinned: said once */
+    bool no_graphs;        /* graphs failed: said once */
     bool capturing;
     cudaError_t capture_failed; /* the first launch that did */
 };
@@ -174,12 +172,12 @@ static inline const struct card *card_of(const struct machine *m)
 {
     return (const struct card *)m;
 }
-/* It has failed: it is given nothing more. */
+/* It has failed: issue nothing more. */
 static inline bool cuda_lost(const struct card *m)
 {
     return m->head.failure.id != ERR_NONE || cuda_ended(m->runtime);
 }
-/* It has failed, not for want of room alone: what it owns is left to the end of the process. */
+/* It has failed, and not only by lack of memory: its device memory is not released any more. */
 static inline bool cuda_gone(const struct card *m)
 {
     return cuda_ended(m->runtime) ||
@@ -188,16 +186,17 @@ static inline bool cuda_gone(const struct card *m)
 
 void cuda_mark(struct machine *m, uint32_t i);
 double cuda_marked(struct machine *m, uint32_t i);
-/* Until the event is done: false, with a failure, when that takes longer than `seconds`. */
+/* Waits for the event. False, with a failure, after `seconds`. */
 bool cuda_await(struct card *m, cudaEvent_t event, double seconds);
 
 /* --- memory: cuda_memory.cu --- */
 
-/* Device bytes, cleared, for what the machine's kind says; NULL: out of memory, or a failure. */
-void *cuda_take(struct card *m, size_t bytes, struct err *e);
-/* What is said where there was no room for `what`; false. */
+/* Cleared device memory, counted for the machine's current memory kind; NULL: no room, or a
+ * failure. */
+void *cuda_allocate(struct card *m, size_t bytes, struct err *e);
+/* Fills e with the error that there is no room for `what`; false. */
 bool cuda_full(const struct card *m, const char *what, const char *why, struct err *e);
-/* Host memory for transfers, pinned where that can be had; false after a failure of the card. */
+/* Host memory for transfers, pinned if possible; false after a failure of the card. */
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes);
 void cuda_unpin(struct card *m, struct pinned *p); /* of nothing: nothing */
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes);
@@ -208,18 +207,18 @@ void cuda_host_release(struct machine *m, void *memory);
 const void *cuda_adopt(struct machine *m, const void *host, size_t bytes, struct err *e);
 void cuda_disown(struct machine *m, const void *adopted);
 uint64_t cuda_bytes_free(struct machine *m);
-/* Gives all of it back, and tells (verbose) how much it was. */
+/* Releases all, and logs the peak (verbose). */
 void cuda_memory_close(struct card *m);
 
 /* --- the arithmetic of products: cuda_precision.cu --- */
 
-/* wish: a word of the contract, or NULL: fp32. */
+/* wish: a value of backend.precision; NULL: fp32. */
 void cuda_precision(struct card *m, const char *wish);
 const char *cuda_precision_name(const struct card *m);
-/* As a plan has it, where this card has it. */
+/* The precision of a plan, if this card has it. */
 void cuda_precision_obey(struct card *m, const char *name);
-/* What a training keeps in 16 bits: its activations, and a copy of the parameters that products
- * read, made anew by whoever writes them. */
+/* Kept in 16 bits by a training: activations, and a copy of the parameters for products, which
+ * every writer of parameters refreshes. */
 size_t cuda_act_bytes(const struct machine *m);
 uint32_t cuda_act_form(const struct machine *m, uint32_t rows, uint32_t width, bool back);
 bool cuda_rounds(const struct machine *m, const struct group *groups, uint32_t count);
@@ -231,7 +230,7 @@ struct act cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t 
 
 /* --- products of warpgroups: cuda_wgmma.cu --- */
 
-/* wish: as above. Tries them on the card where they are wanted. */
+/* wish: as above. Runs the trial if they are wanted. */
 void cuda_wgmma_begin(struct card *m, const char *wish);
 void cuda_wgmma_plan(const struct card *m, struct plan *plan);
 void cuda_wgmma_obey(struct card *m, const struct plan *plan);
@@ -242,7 +241,7 @@ void cuda_guest_begin(struct card *m);
 void cuda_guest_end(struct card *m);
 void cuda_guest_plan(const struct card *m, struct plan *plan);
 void cuda_guest_obey(struct card *m, const struct plan *plan);
-/* Bytes of scratch that the library needs for this operation. */
+/* Scratch bytes that the library needs for this operation. */
 size_t cuda_guest_scratch(const struct card *m, enum op_id op);
 
 /* --- slots: cuda_slot.cu --- */
@@ -259,13 +258,13 @@ void cuda_join(struct machine *m, uint32_t slot);
 
 /* --- operations: cuda_ops.cu --- */
 
-/* Puts one operation's kernels on the stream. */
+/* Launches the kernels of one operation. */
 void cuda_run(struct card *m, enum op_id op, const void *arguments);
-/* The first of them, or those at the front that belong together; returns how many. */
+/* Launches the first operation, or the first few as one fused group; returns how many. */
 uint32_t cuda_run_front(struct card *m, const struct kernel_op *ops, uint32_t count);
 void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
 bool cuda_reserve_bytes(struct machine *m, uint64_t bytes, struct err *e);
-/* The scratch this operation asks for is there from now on. */
+/* Makes room for the operation's scratch. */
 bool cuda_reserve(struct card *m, enum op_id op, const void *arguments);
 
 /* --- routines: cuda_graph.cu --- */

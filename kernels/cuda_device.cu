@@ -1,5 +1,5 @@
-/* cuda_device.cu - which GPU, and what it is. Only the one that is chosen is touched, but for
- * those that auto tries and passes over (cuda_freest.cu). */
+/* cuda_device.cu - devices: choice and properties. Only the chosen one is opened, and those that
+ * auto tries before it (cuda_freest.cu). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ bool cuda_device_uuid(struct cuda_runtime *r, int index, char *text, size_t room
     return good;
 }
 
-/* The devices, for a message: 0 (NAME, UUID), .. */
+/* The devices as a list for a message: 0 (NAME, UUID), .. */
 static void list_devices(struct cuda_runtime *r, int count, struct text *to)
 {
     for (int i = 0; i < count; i++) {
@@ -38,8 +38,8 @@ static void list_devices(struct cuda_runtime *r, int count, struct text *to)
     }
 }
 
-/* A UUID may be cut, as CUDA_VISIBLE_DEVICES takes it. A slice of a card is asked for by its own,
- * MIG-..; what the driver gives it as is GPU-.. or MIG-.. with the same digits. */
+/* A UUID may be a prefix, as in CUDA_VISIBLE_DEVICES. MIG-.. names a slice of a card; the driver
+ * reports it as GPU-.. or MIG-.. with the same digits. */
 static int find_uuid(struct cuda_runtime *r, int count, const char *wish)
 {
     const char *digits = strchr(wish, '-') + 1;
@@ -80,7 +80,7 @@ static bool attribute(struct cuda_runtime *r, int *value, enum cudaDeviceAttr wh
     return code == cudaSuccess || cuda_refused(r, code, "cudaDeviceGetAttribute", e);
 }
 
-/* What it is, as far as that is known without a context. */
+/* Its properties that are known without a context. */
 static bool describe(struct cuda_runtime *r, struct cuda_device *d, struct err *e)
 {
     cudaDeviceProp p;
@@ -99,7 +99,7 @@ static bool describe(struct cuda_runtime *r, struct cuda_device *d, struct err *
     d->sms = (unsigned)sms;
     d->block_bytes = (size_t)block_bytes;
     d->capability = 10 * major + minor;
-    /* an emulated card rounds as its compiler does: its bits are no card's */
+    /* results of an emulated card are not those of a real one */
     if (strcmp(d->name, "emulated") == 0)
         snprintf(d->core, sizeof d->core, "emulated");
     else

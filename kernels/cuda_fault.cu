@@ -1,5 +1,5 @@
-/* cuda_fault.cu - all calls of the CUDA runtime pass here: a test hook counts and fails them, and
- * after an error that stays none is made any more. Then the failure of a machine. */
+/* cuda_fault.cu - all calls of the CUDA runtime. A test hook counts and fails them; after an error
+ * that stays, none is made. Then: the failure of a machine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct cuda_runtime *cuda_runtime_open(double seconds)
     return r;
 }
 
-/* A thread that hangs in a call may come back to it at any time: then it is not freed. */
+/* A thread that hangs in a call may still return to it: then r is never freed. */
 void cuda_runtime_close(struct cuda_runtime *r)
 {
     if (cuda_watch_close(r->watch))
@@ -35,8 +35,8 @@ bool cuda_ended(const struct cuda_runtime *r)
     return ended_with(r) != cudaSuccess;
 }
 
-/* Those after which the device and its context can still be used. All others stay: from an illegal
- * address over an ECC error to a card that fell off the bus. */
+/* Errors after which the device and its context still work. All others stay, from an illegal
+ * address to a card that fell off the bus. */
 static bool passes(cudaError_t code)
 {
     switch ((int)code) {
@@ -117,7 +117,7 @@ int cuda_guest_leave(struct cuda_runtime *r, int status)
     return status;
 }
 
-/* A kernel may have done it: addresses, instructions, assertions, launches. */
+/* Errors that a kernel can cause: addresses, instructions, assertions, launches. */
 static bool is_of_work(cudaError_t code)
 {
     return ((int)code >= 700 && (int)code <= 720) || code == cudaErrorUnknown;
@@ -143,7 +143,7 @@ const char *cuda_last(const struct card *m, char *text, size_t room)
     static const char begin[] = "; last given to it: ";
     const struct given *g = &m->last;
     const char *kernel = g->kernel ? g->kernel : "";
-    bool bracketed = *kernel == '('; /* as LAUNCH has one that holds commas */
+    bool bracketed = *kernel == '('; /* LAUNCH passes names with commas in parentheses */
     int length = (int)strlen(kernel) - 2 * bracketed;
     kernel += bracketed;
     if (g->until)
@@ -158,7 +158,7 @@ const char *cuda_last(const struct card *m, char *text, size_t room)
     return text;
 }
 
-/* The card is sound: what is on its way comes to its end, before what it uses is given back. */
+/* The card works: waits for all work in flight before its memory is released. */
 static void settle(struct card *m)
 {
     cudaStream_t streams[1 + MACHINE_SLOTS] = {m->stream};

@@ -1,7 +1,6 @@
-/* cuda_freest.cu - auto: of several cards the one with the most memory left that is to be had. To
- * ask CUDA what is left would open a context on each, so the driver's own library is asked
- * (backend/nvml.h); where it is not there, CUDA's order stands. A card that is kept for another
- * process, or full, is found out when it is begun with: the next one is tried. */
+/* cuda_freest.cu - device auto: the card with the most free memory. CUDA would open a context on
+ * each card to tell it, so NVML is read instead (backend/nvml.h); without NVML, CUDA's order is
+ * used. A card that is full or kept by another process fails to open: the next one is tried. */
 #include <stdio.h>
 
 #include "cuda.cuh"
@@ -11,7 +10,7 @@
 struct choice {
     int index;
     uint64_t left; /* bytes; 0: not known */
-    bool taken;    /* as far as NVML knows: an exclusive card may be shared all the same (MPS) */
+    bool taken;    /* by NVML; with MPS an exclusive card may still be shared */
 };
 
 static bool before(const struct choice *a, const struct choice *b)
@@ -19,7 +18,7 @@ static bool before(const struct choice *a, const struct choice *b)
     return a->taken != b->taken ? b->taken : a->left > b->left;
 }
 
-/* False, with the reason, where nobody tells how much is left. */
+/* False, with the reason, if no free memory is known. */
 static bool free_memory(struct cuda_runtime *r, struct choice *all, int count, char *why,
                         size_t room)
 {
@@ -40,7 +39,7 @@ static bool free_memory(struct cuda_runtime *r, struct choice *all, int count, c
     return told;
 }
 
-/* Equal ones stay in CUDA's order. */
+/* Stable: equal cards keep CUDA's order. */
 static void sort(struct choice *all, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -52,7 +51,7 @@ static void sort(struct choice *all, int count)
     }
 }
 
-/* The cards in the order in which they are tried. */
+/* The cards in the order of trial; mem_free. */
 static struct choice *rank(struct cuda_runtime *r, int count)
 {
     char why[160];
@@ -66,7 +65,7 @@ static struct choice *rank(struct cuda_runtime *r, int count)
     return all;
 }
 
-/* By somebody, for now: worth another try later. */
+/* Used by another process: a later try may work. */
 static bool is_taken(const struct err *e)
 {
     return e->id == ERR_GPU_BUSY || e->id == ERR_GPU_MEMORY;
@@ -92,7 +91,7 @@ bool cuda_device_auto(struct cuda_runtime *r, struct cuda_device *d, cudaStream_
         call_GetLastError(r); /* this one is dealt with */
     }
     if (!good && first.id != ERR_NONE && !cuda_ended(r))
-        *e = first; /* what the others lack is no reason to give up for good */
+        *e = first; /* the first card's error matters most */
     mem_free(all);
     return good;
 }

@@ -1,54 +1,33 @@
-/* cuda_graph.cu - routines: operations taken down, and played as graphs of one, 8 and 64 rounds of
- * them, so that the host has a call for many steps; and of as many as were asked for twice running,
- * so that it has none inside an epoch that is short. A graph is made when it is first worth it.
- * Where the driver makes none, the operations are issued each time. */
+/* cuda_graph.cu - routines as CUDA graphs. A routine has graphs of 1, 8 and 64 rounds of its
+ * operations, and of a whole epoch where the same number of rounds was asked for twice in a row. A
+ * graph is made at its first use. Without graphs the operations are issued one by one. */
 #include <string.h>
 
 #include "cuda.cuh"
 
-static const uint32_t unrolled[] = {1, 8, 64};
-static const uint32_t NO_WHOLE = ~0u;
-enum { WHOLE = 3, SIZES, WHOLE_MOST = 4096 }; /* operations in the graph of an epoch */
+extern "C" {
+#include "backend/op_list.h"
+}
 
-struct taken { enum op_id op; size_t at; };
+static const uint32_t unrolled[] = {1, 8, 64};
+enum { WHOLE = 3, SIZES, WHOLE_MOST = 4096 }; /* WHOLE_MOST: operations in an epoch's graph */
+
 struct cuda_routine {
     struct routine head;
-    struct taken *ops;
-    uint32_t count, room;
-    unsigned char *bytes;
-    size_t used, bytes_room;
-    bool played;
-    bool refused; /* a capture of it was */
-    bool heavy;   /* one of its graphs found no room: it is issued */
-    struct machine_path path; /* of the last round that was issued */
-    uint32_t asked, whole; /* rounds: of the last play; of WHOLE, 0: not chosen, or NO_WHOLE */
+    struct op_list list;
+    bool played;              /* its kernels are loaded */
+    struct machine_path path; /* of the last round that was issued one by one */
+    uint32_t asked, whole;    /* rounds of the last play; of the epoch's graph, 0: not chosen */
     cudaGraphExec_t graphs[SIZES];
 };
 
-/* --- taking down --- */
-
-static void take(struct cuda_routine *r, enum op_id op, const void *arguments)
-{
-    size_t size = (op_size(op) + 15) / 16 * 16;
-    if (r->count == r->room) {
-        r->room = r->room ? 2 * r->room : 32;
-        r->ops = (struct taken *)mem_grow(r->ops, r->room, sizeof *r->ops);
-    }
-    if (r->used + size > r->bytes_room) {
-        r->bytes_room = 2 * (r->used + size);
-        r->bytes = (unsigned char *)mem_grow(r->bytes, r->bytes_room, 1);
-    }
-    memcpy(r->bytes + r->used, arguments, op_size(op));
-    r->ops[r->count].op = op;
-    r->ops[r->count++].at = r->used;
-    r->used += size;
-}
+/* --- recorded down --- */
 
 void cuda_issue(struct machine *machine, enum op_id op, const void *arguments)
 {
     struct card *m = card_of(machine);
-    if (m->taking)
-        take(m->taking, op, arguments);
+    if (m->recorded)
+        op_list_add(&m->recorded->list, op, arguments);
     else if (cuda_reserve(m, op, arguments)) {
         m->work++;
         cuda_run(m, op, arguments);
@@ -57,16 +36,16 @@ void cuda_issue(struct machine *machine, enum op_id op, const void *arguments)
 
 void cuda_record(struct machine *machine)
 {
-    card_of(machine)->taking = (struct cuda_routine *)mem_zero(1, sizeof(struct cuda_routine));
+    card_of(machine)->recorded = (struct cuda_routine *)mem_zero(1, sizeof(struct cuda_routine));
 }
 
 struct routine *cuda_stop(struct machine *machine)
 {
     struct card *m = card_of(machine);
-    struct cuda_routine *r = m->taking;
-    m->taking = NULL;
-    for (uint32_t i = 0; i < r->count; i++) /* a capture cannot */
-        if (!cuda_reserve(m, r->ops[i].op, r->bytes + r->ops[i].at)) {
+    struct cuda_routine *r = m->recorded;
+    m->recorded = NULL;
+    for (uint32_t i = 0; i < r->list.count; i++) /* a capture cannot reserve */
+        if (!cuda_reserve(m, r->list.ops[i].op, op_list_at(&r->list, i))) {
             r->head.machine = machine;
             cuda_drop(machine, &r->head);
             return NULL;
@@ -80,30 +59,28 @@ void cuda_drop(struct machine *machine, struct routine *routine)
     for (int i = 0; i < SIZES; i++)
         if (r->graphs[i] && !cuda_gone(card_of(machine)))
             CUDA(card_of(machine), GraphExecDestroy, (r->graphs[i]));
-    mem_free(r->ops);
-    mem_free(r->bytes);
+    op_list_free(&r->list);
     mem_free(r);
 }
 
-/* --- playing. The first round of a routine is issued as it is: a driver that loads kernels at
- * their first use may not do so in a capture before CUDA 12.3, and the kernels of operations that
- * belong together (kernels_issue_front) have not been used by whoever issued them one by one --- */
+/* --- playing: the first round of a routine is issued as it is, so that all its kernels are loaded:
+ * drivers before CUDA 12.3 refuse to load one in a capture --- */
 
-/* Whatever it was given would be refused, and a guest blamed for it. */
+/* After a launch has failed in a capture, the others would fail as well. */
 static bool capture_is_lost(const struct card *m)
 {
     return m->capturing && m->capture_failed != cudaSuccess;
 }
 
-/* Those that belong together go together (kernels_issue_front). */
+/* Operations that are fused go together (kernels_issue_front). */
 static void issue_all(struct card *m, struct cuda_routine *r)
 {
-    r->path = {"plain", r->count, 0, 0};
-    for (uint32_t i = 0; i < r->count && !cuda_lost(m) && !capture_is_lost(m);) {
+    r->path = {"plain", r->list.count, 0, 0};
+    for (uint32_t i = 0; i < r->list.count && !cuda_lost(m) && !capture_is_lost(m);) {
         struct kernel_op front[KERNEL_FRONT];
         uint32_t n = 0;
-        for (; n < KERNEL_FRONT && i + n < r->count; n++)
-            front[n] = {(uint32_t)r->ops[i + n].op, r->bytes + r->ops[i + n].at};
+        for (; n < KERNEL_FRONT && i + n < r->list.count; n++)
+            front[n] = {(uint32_t)r->list.ops[i + n].op, op_list_at(&r->list, i + n)};
         n = cuda_run_front(m, front, n);
         i += n;
         r->path.pieces++;
@@ -119,7 +96,7 @@ bool cuda_path(const struct routine *r, struct machine_path *path)
     return path->pieces > 0;
 }
 
-/* Why there are no graphs: said once, and the work goes on without them. */
+/* No graphs from here on; said once. */
 static void without_graphs(struct card *m, cudaError_t code, const char *call)
 {
     m->no_graphs = true;
@@ -130,21 +107,6 @@ static void without_graphs(struct card *m, cudaError_t code, const char *call)
     call_GetLastError(m->runtime);
     log_note("dnn_gpu: no CUDA graphs (%s from %s): steps are issued one by one, which is slower",
              cudaGetErrorName(code), call);
-}
-
-/* A guest that fails in a capture leaves its place to a kernel of ours, which may be a new one: a
- * plain round loads it, and then the graph is tried again. */
-static bool once_more(struct card *m, struct cuda_routine *r, cudaError_t code)
-{
-    bool again = !r->refused && !cuda_ended(m->runtime) &&
-                 (code == cudaErrorStreamCaptureUnsupported ||
-                  code == cudaErrorStreamCaptureInvalidated);
-    if (again) {
-        call_GetLastError(m->runtime);
-        r->refused = true;
-        r->played = false;
-    }
-    return again;
 }
 
 static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t rounds)
@@ -171,27 +133,13 @@ static cudaGraph_t capture(struct card *m, struct cuda_routine *r, uint32_t roun
         return graph;
     if (graph && !cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
-    if (!once_more(m, r, code))
-        without_graphs(m, code, call);
+    without_graphs(m, code, call);
     return NULL;
 }
 
 static uint32_t rounds_of(const struct cuda_routine *r, int size)
 {
     return size == WHOLE ? r->whole : unrolled[size];
-}
-
-/* Where there is no room for an epoch's graph, there may be for the smaller ones. */
-static void without_graph(struct card *m, struct cuda_routine *r, int size, cudaError_t code,
-                          const char *call)
-{
-    bool small = size == WHOLE && code == cudaErrorMemoryAllocation && !cuda_ended(m->runtime);
-    if (small) {
-        call_GetLastError(m->runtime);
-        r->whole = NO_WHOLE;
-    } else {
-        without_graphs(m, code, call);
-    }
 }
 
 static void make_graph(struct card *m, struct cuda_routine *r, int size)
@@ -202,38 +150,38 @@ static void make_graph(struct card *m, struct cuda_routine *r, int size)
     cudaError_t code = call_GraphInstantiateWithFlags(m->runtime, &r->graphs[size], graph, 0);
     if (code != cudaSuccess) {
         r->graphs[size] = NULL;
-        without_graph(m, r, size, code, "cudaGraphInstantiateWithFlags");
+        without_graphs(m, code, "cudaGraphInstantiateWithFlags");
     }
     if (!cuda_gone(m))
         CUDA(m, GraphDestroy, (graph));
 }
 
-/* Which of its kernels failed, a graph does not tell. A driver may want memory for a graph when it
- * is first launched: without that nothing has run, and false. */
+/* False: the driver had no memory for the graph, and nothing has run. A graph does not tell which
+ * of its kernels failed. */
 static bool launch(struct card *m, struct cuda_routine *r, int size)
 {
-    m->last = {op_name(r->ops[0].op), NULL, op_name(r->ops[r->count - 1].op), r->count};
+    const struct op_list *l = &r->list;
+    m->last = {op_name(l->ops[0].op), NULL, op_name(l->ops[l->count - 1].op), l->count};
     cudaError_t code = call_GraphLaunch(m->runtime, r->graphs[size], m->stream);
     if (code != cudaErrorMemoryAllocation) {
         cuda_good(m, code, "cudaGraphLaunch");
         return true;
     }
-    r->heavy = size != WHOLE;
-    without_graph(m, r, size, code, "cudaGraphLaunch");
+    without_graphs(m, code, "cudaGraphLaunch");
     return false;
 }
 
-/* The first number that repeats is that of an epoch's steps, or of its validation's batches; it
- * stays, as a graph that may still be played is not taken away. */
+/* The first number that repeats is an epoch's steps, or its validation's batches. It stays: a graph
+ * that may still be running is not destroyed. */
 static void choose_whole(struct cuda_routine *r, uint32_t times)
 {
     bool is_size = times == unrolled[0] || times == unrolled[1] || times == unrolled[2];
-    if (!r->whole && times == r->asked && !is_size && (uint64_t)times * r->count <= WHOLE_MOST)
+    if (!r->whole && times == r->asked && !is_size && (uint64_t)times * r->list.count <= WHOLE_MOST)
         r->whole = times;
     r->asked = times;
 }
 
-/* The largest that `times` rounds fill. */
+/* The largest graph that `times` rounds fill. */
 static int size_for(const struct cuda_routine *r, uint32_t times)
 {
     if (r->played && times == r->whole)
@@ -256,7 +204,7 @@ void cuda_play(struct machine *machine, struct routine *routine, uint32_t times)
             make_graph(m, r, size);
         if (cuda_lost(m))
             return;
-        bool graph = r->graphs[size] && !r->heavy;
+        bool graph = r->graphs[size] && !m->no_graphs;
         if (graph && !launch(m, r, size))
             continue;
         if (!graph)

@@ -1,12 +1,10 @@
-/* cuda_guest.cu - cuBLASLt in the place of our product kernels, to compare both on a card
- * (scripts/gpu_verify.sh). It serves where a test build is told DNN_GUESTS=always (base/fault.h),
- * and where a plan has it; no card has measured yet from which sizes it pays, so nothing chooses
- * it.
- *
- * Its matrices run down columns, ours along rows: it is given C' = B' A', as they lie: in fp32, or
- * in the 16 bits that a training keeps, with sums in fp32. It may not split k, so that the same
- * shapes give the same bits. It is asked about a shape when that is met first, never in a capture.
- * After its first failure our kernels serve. */
+/* cuda_guest.cu - cuBLASLt in place of our product kernels, to compare both on a card
+ * (scripts/gpu_verify.sh). It serves with DNN_GUESTS=always in a test build (base/fault.h), and if
+ * a plan names it. No card has shown yet at which sizes it is faster, so nothing else chooses it.
+ * Its matrices are column-major: it computes C' = B' A' in place, in fp32 or in the 16 bits of a
+ * training, with sums in fp32. It may not split k, so the same shapes give the same bits. The
+ * algorithm of a shape is chosen when the shape comes first, never in a capture. After its first
+ * failure our kernels serve. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,13 +16,13 @@ extern "C" {
 #include "backend/guests.h"
 }
 
-/* A product that it was asked about: its shape, and how it does it. */
+/* A product by its shape, and the algorithm for it. */
 struct shape {
     uint64_t c_part;
     uint32_t m, n, k, parts, a_row, a_col, b_row, b_col, c_row;
     uint32_t how, end, add;         /* end: CUBLASLT_END_ */
     uint32_t align_a, align_b, align_c;
-    uint16_t form, form_c;          /* no holes: shapes are compared by their bytes */
+    uint16_t form, form_c;          /* no padding: shapes are compared as bytes */
 };
 struct served {
     struct shape shape;
@@ -48,15 +46,15 @@ struct guest_use {
          ? cuda_guest_leave(m->runtime, m->guest->calls.name arguments)                            \
          : m->runtime->refusal)
 
-/* It has a runtime of its own, whose errors ours does not know until it looks at the card, which in
- * a capture it may not. */
+/* The library has its own runtime. Ours learns of its errors only by a query of the stream, which a
+ * capture forbids. */
 static void fail(struct card *m, const char *call, int status)
 {
     cudaError_t code = m->capturing ? call_PeekAtLastError(m->runtime)
                                     : call_StreamQuery(m->runtime, m->stream);
     m->guest->on = false;
     m->guest->failed = true;
-    if (cuda_ended(m->runtime)) { /* no fault of the library's alone */
+    if (cuda_ended(m->runtime)) { /* the card itself has failed */
         cuda_good(m, code, call);
         return;
     }
@@ -73,15 +71,14 @@ static bool is_asked_for(void)
     return word && strcmp(word, "always") == 0;
 }
 
-/* "cuBLASLt 13.1.0", as a plan has it. */
+/* "cuBLASLt 13.1.0", as in a plan. */
 static void write_name(const struct card *m, char *to, size_t room)
 {
     snprintf(to, room, "%s %s", guest_name(GUEST_CUBLASLT),
              guest_version_text(m->guest->library.version));
 }
 
-/* What the library may use while it computes: as NVIDIA advises for the kind of card, of small
- * cards a part. */
+/* Workspace: NVIDIA's advice for the kind of card; less on small cards. */
 static size_t workspace_of(const struct card *m)
 {
     size_t advised = (size_t)(m->device.capability >= 90 ? 32 : 4) << 20;
@@ -159,7 +156,7 @@ void cuda_guest_plan(const struct card *m, struct plan *plan)
         write_name(m, plan->guests, sizeof plan->guests);
 }
 
-/* Another version would give other bits. */
+/* Only the same version: another one gives other bits. */
 void cuda_guest_obey(struct card *m, const struct plan *plan)
 {
     struct guest_use *use = m->guest;
@@ -188,8 +185,8 @@ static uint32_t alignment(struct act at, uint64_t part)
     return (uint32_t)(bits & ~(bits - 1));
 }
 
-/* What it can do itself at the end; the rest is guest_finish's. A bias would have to be of the form
- * of C, and ours is in fp32. */
+/* The epilogue that the library can do; guest_finish does others. Its bias has the form of C, and
+ * ours is fp32. */
 static uint32_t end_of(const struct gemm *g)
 {
     bool plain = !g->hot.column_count && !g->by.at && !g->z.at && !g->add &&
@@ -206,20 +203,20 @@ static bool ends_by_itself(const struct gemm *g)
     return !g->hot.column_count && !g->by.at && !g->z.at && g->act == ACT_NONE && !g->bias;
 }
 
-/* Parts of k are as many products; they have to be of one length (part_begin). */
+/* Parts of k are a batch of products of equal length (part_begin). */
 static bool equal_parts(const struct gemm *g)
 {
     return g->parts == 1 || (g->k % 8 == 0 && g->k / 8 % g->parts == 0);
 }
 
-/* C in 16 bits is rounded before the rest is done: only a derivative is meant to come behind that
- * (gemm_put). */
+/* A 16-bit C is rounded before guest_finish: only a derivative may follow the rounding (gemm_put).
+ */
 static bool rounds_too_soon(const struct gemm *g)
 {
     return !is_plain(g->c) && (g->hot.column_count || g->bias || g->z.at || !g->by.at);
 }
 
-/* fp16 scales factors that lie in fp32, and such as gradients are. */
+/* fp32 operands of fp16 products, and gradients, are scaled: the library does not do that. */
 static bool factors_fit(const struct gemm *g, enum product how)
 {
     return is_plain(g->a) ? how != PRODUCT_FP16
@@ -279,8 +276,7 @@ static int type_of(uint32_t form)
                                                                    : CUBLASLT_FLOAT;
 }
 
-/* Lines of so many numbers, one of which begins `step` behind the other; a single line has none
- * behind it. */
+/* A matrix of `count` lines of `length` numbers, `step` apart; a single line needs no step. */
 struct lines { uint32_t form, length, count, step, parts; uint64_t stride; };
 static int make_layout(struct card *m, void **layout, struct lines of)
 {
@@ -308,7 +304,7 @@ static int describe(struct card *m, struct served *s)
     if (!status)
         status = LT(cublasLtMatmulDescSetAttribute,
                     (s->product, CUBLASLT_EPILOGUE, &end, sizeof end));
-    /* its first factor is our B, its second our A */
+    /* its A is our B, its B our A */
     if (!status)
         status = make_layout(m, &s->of_a, across_first
                                            ? lines{form, h->k, h->n, h->b_col, parts, part_b}
@@ -345,8 +341,9 @@ static int set_bias(struct card *m, struct served *s, const struct gemm *g)
                : 0;
 }
 
-/* How it would do it; 0 and serves false: it has no way. It may look at where the bias lies. */
-static int ask(struct card *m, struct served *s, const struct gemm *g)
+/* Chooses the algorithm. 0 with serves false: the library has none. The choice may depend on the
+ * alignment of the bias. */
+static int choose_algorithm(struct card *m, struct served *s, const struct gemm *g)
 {
     enum { NOT_SUPPORTED = 15, INVALID = 7 };
     void *wish = NULL, *handle = m->guest->handle;
@@ -397,7 +394,7 @@ static struct served *known(struct guest_use *use, const struct shape *shape)
     return NULL;
 }
 
-static struct served *meet(struct card *m, const struct shape *shape, const struct gemm *g)
+static struct served *add_shape(struct card *m, const struct shape *shape, const struct gemm *g)
 {
     struct guest_use *use = m->guest;
     if (use->count == use->room) {
@@ -407,7 +404,7 @@ static struct served *meet(struct card *m, const struct shape *shape, const stru
     struct served *s = &use->served[use->count++];
     *s = served{};
     s->shape = *shape;
-    int status = ask(m, s, g);
+    int status = choose_algorithm(m, s, g);
     if (status)
         fail(m, "cublasLtMatmulAlgoGetHeuristic", status);
     if (!s->serves)
@@ -424,11 +421,11 @@ static struct served *server_of(struct card *m, const struct gemm *g, enum produ
         return NULL;
     struct served *s = known(use, &shape);
     if (!s && !m->capturing)
-        s = meet(m, &shape, g);
+        s = add_shape(m, &shape, g);
     return s && s->serves ? s : NULL;
 }
 
-/* As before its first failure: kernels that nobody has used yet may not begin in a capture. */
+/* Stays true after a failure: a capture may not load kernels for the first time. */
 bool device_guest(const struct machine *m)
 {
     const struct guest_use *use = card_of(m)->guest;

@@ -1,5 +1,5 @@
-/* cuda_memory.cu - a card's memory: what was taken of it, for what, and how much at most; host
- * memory that transfers are fast from; rows lent by the host. */
+/* cuda_memory.cu - memory of a card, counted by kind with its peak; pinned host memory for
+ * transfers; copies of rows that the host lends. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,10 +55,10 @@ static bool too_much(const struct card *m, size_t bytes, const char *why, struct
     return cuda_full(m, what, why, e);
 }
 
-void *cuda_take(struct card *m, size_t bytes, struct err *e)
+void *cuda_allocate(struct card *m, size_t bytes, struct err *e)
 {
     void *at = NULL;
-    cuda_watch_limit(m->runtime->watch, m->longest); /* nobody has measured how long that takes */
+    cuda_watch_limit(m->runtime->watch, m->longest); /* no estimate of its time */
     if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
         *e = m->head.failure;
         return NULL;
@@ -106,7 +106,7 @@ static struct block *block_at(struct card *m, const void *at)
 
 void *cuda_alloc(struct machine *m, size_t bytes, struct err *e)
 {
-    return cuda_take(card_of(m), bytes, e);
+    return cuda_allocate(card_of(m), bytes, e);
 }
 
 void cuda_release(struct machine *m, void *memory)
@@ -118,8 +118,7 @@ void cuda_release(struct machine *m, void *memory)
 
 /* --- of the host, for transfers --- */
 
-/* The driver pins what is in no other program's way; where it cannot, the card is sound, and bytes
- * that are not pinned serve as well: they only pass more slowly. */
+/* If memory cannot be pinned, ordinary memory serves: transfers are only slower. */
 bool cuda_pin(struct card *m, struct pinned *p, size_t bytes)
 {
     void *at = NULL;
@@ -201,7 +200,7 @@ static struct block *block_lent(struct card *m, const void *host, size_t bytes)
     return NULL;
 }
 
-/* A spare that these bytes fill by a quarter at least. */
+/* A spare block that these bytes fill to a quarter or more. */
 static struct block *block_spare(struct card *m, size_t bytes)
 {
     for (size_t i = 0; i < m->block_count; i++) {
@@ -223,7 +222,7 @@ const void *cuda_adopt(struct machine *machine, const void *host, size_t bytes, 
     }
     b = block_spare(m, wished);
     if (!b) {
-        void *at = cuda_take(m, wished, e);
+        void *at = cuda_allocate(m, wished, e);
         if (!at)
             return NULL;
         b = block_at(m, at);

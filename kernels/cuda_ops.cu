@@ -1,4 +1,4 @@
-/* cuda_ops.cu - operations on their way to kernels (kernels.h), and the scratch they share. */
+/* cuda_ops.cu - launches the kernels of operations (kernels.h), and holds their shared scratch. */
 #include "cuda.cuh"
 
 void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
@@ -9,15 +9,15 @@ void cuda_need(const struct machine *m, enum op_id op, const void *arguments, st
         n->scratch = besides;
 }
 
-/* A routine remembers where the scratch was: one that became too small lives as long as the
- * machine, and what takes its place is twice as large. */
+/* Routines hold the address of the scratch: a block that became too small lives as long as the
+ * machine, and the new one is at least twice as large. */
 bool cuda_reserve_bytes(struct machine *machine, uint64_t bytes, struct err *e)
 {
     struct card *m = card_of(machine);
     if (bytes <= m->scratch_bytes)
         return true;
     machine->kind = MEMORY_ACTIVATIONS;
-    void *scratch = cuda_take(m, bytes, e);
+    void *scratch = cuda_allocate(m, bytes, e);
     if (!scratch)
         return false;
     m->scratch = scratch;
@@ -39,7 +39,7 @@ bool cuda_reserve(struct card *m, enum op_id op, const void *arguments)
     return good;
 }
 
-/* A guest may do it without a kernel of ours. */
+/* a guest library may serve it without a kernel */
 static void begin(struct card *m, enum op_id op)
 {
     if (!m->capturing)

@@ -1,5 +1,5 @@
-/* cuda_precision.cu - the arithmetic of a card's products: what its tensor cores take, which of
- * that auto takes, and what is kept in 16 bits for it. */
+/* cuda_precision.cu - the precision of products: which a card has, the choice of auto, and the data
+ * kept in 16 bits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
 enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
        TAKES_FP16 = 1 << PRODUCT_FP16 };
 
-/* By compute capability. auto is never fp16, whose range is too small for gradients: what ran over
- * costs steps. From sm_90 on anything but 16 bits leaves half of the tensor cores' rate unused;
- * before, tf32 is the smaller change. sm_75 has fp16 alone. */
+/* By compute capability. auto is never fp16: gradients overflow it, and such steps are lost. From
+ * sm_90 on, only 16 bits reach the full rate of the tensor cores; before, tf32 changes results
+ * less. sm_75 has only fp16. */
 static const struct { int since; unsigned takes; enum product best; } kinds[] = {
     {90, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_BF16},
     {80, TAKES_TF32 | TAKES_BF16 | TAKES_FP16, PRODUCT_TF32},
@@ -21,10 +21,10 @@ static const struct { int since; unsigned takes; enum product best; } kinds[] = 
     {0, 0, PRODUCT_FP32},
 };
 
-/* Layers of so many multiply-adds and more: below, a product on CUDA cores takes no longer than its
- * launch. On an emulated card, where small networks are tested, some thousands. */
+/* Layers with at least so many multiply-adds: a smaller product on CUDA cores takes no longer than
+ * its launch. Emulated cards, used for tests of small networks, use less. */
 static const uint64_t LEAST = (uint64_t)1 << 25, LEAST_EMULATED = (uint64_t)1 << 15;
-/* And activations of more numbers than any that may be fused have. */
+/* And activations with more numbers than any fused step has. */
 static const uint64_t KEPT = (uint64_t)MLP_ROWS * MLP_WIDTH + 1, KEPT_EMULATED = (uint64_t)1 << 11;
 
 static unsigned kind_of(const struct card *m)
@@ -96,7 +96,7 @@ static uint32_t form_of_card(const struct machine *machine)
     return form_product(card_of(machine)->products.how);
 }
 
-/* Of a batch as the plan has it, or of any. */
+/* Of the plan's batch, or of any. */
 bool cuda_rounds(const struct machine *machine, const struct group *groups, uint32_t count)
 {
     uint32_t rows = machine->plan.batch ? machine->plan.batch : UINT32_MAX;
@@ -107,7 +107,7 @@ bool cuda_rounds(const struct machine *machine, const struct group *groups, uint
     return any;
 }
 
-/* Of all parameters, at the same offsets, where a weight takes part in such a product. */
+/* A copy of all parameters, at the same offsets, if a weight is in such a product. */
 size_t cuda_shadow_bytes(const struct machine *machine, const struct group *groups, uint32_t count,
                          uint64_t n)
 {

@@ -1,6 +1,6 @@
-/* cuda_refused.cu - a card that cannot be had: what the answer of the runtime means on a real
- * machine, and how it is mended. Source: the reference of the CUDA runtime on its error codes, and
- * the makers' guides to drivers, containers and NVSwitch. */
+/* cuda_refused.cu - errors of opening: their cause on a real machine and its repair. Sources: the
+ * CUDA runtime's reference of error codes, and NVIDIA's guides to drivers, containers and NVSwitch.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +44,13 @@ static const struct { int code, cause; const char *what, *help; } refusals[] = {
      "this build has no machine code for the GPU, and its driver may not compile",
      "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or build with CUDA_ARCHS= for the card"}};
 
-/* MPS, or a system of cards, is not ready. */
+/* MPS or a multi-card system is not ready. */
 static bool is_setup(cudaError_t code)
 {
     return (int)code == 600 || ((int)code >= 805 && (int)code <= 810);
 }
 
-/* The least driver for this runtime, CUDA's way of writing versions (13000: 13.0). */
+/* The oldest driver for this runtime, whose version CUDA writes as 13000 for 13.0. */
 static const char *driver_wanted(int runtime)
 {
     const struct toolkit *t = toolkit_of((unsigned)(runtime / 1000 * 10 + runtime % 1000 / 10));
@@ -97,8 +97,8 @@ static bool none_visible(struct err *e)
                        "a card that has no instance yet (sudo nvidia-smi mig -cgi)");
 }
 
-/* The first call begins with the driver's own memory manager: it is missing more often than a card
- * is broken. */
+/* The first call starts the driver's memory manager: a missing module is more likely than a broken
+ * card. */
 static bool does_not_begin(cudaError_t code, const char *call, struct err *e)
 {
     err_set(e, ERR_NO_GPU, "the CUDA driver does not begin: %s (%d) from %s",

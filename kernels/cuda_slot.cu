@@ -1,6 +1,6 @@
-/* cuda_slot.cu - transfers. A slot is a stream of its own: a transfer waits for what was issued
- * before it, and the fence for the transfers. Bytes of the host that are not pinned pass through a
- * pinned stage, so that no call waits without a deadline. */
+/* cuda_slot.cu - transfers. Each slot has its own stream. A transfer waits for all work issued
+ * before it; a fence waits for the transfers. Bytes that are not pinned pass through a pinned
+ * stage, so that every wait has a deadline. */
 #include <string.h>
 
 #include "backend/form.h"
@@ -60,7 +60,7 @@ static void forget(struct slot *s, bool clear)
     s->busy = false;
 }
 
-/* The machine has failed: what was on its way is cleared where it was to go. */
+/* After a failure: the destinations of pending downloads are cleared. */
 void slot_abandon(struct slot *s)
 {
     forget(s, true);
@@ -78,7 +78,7 @@ static bool finish(struct card *m, struct slot *s)
     return good;
 }
 
-/* What comes now stands behind what was issued. */
+/* The next transfer waits for all work issued so far. */
 static bool behind(struct card *m, struct slot *s)
 {
     s->busy = true;
@@ -89,7 +89,7 @@ static bool behind(struct card *m, struct slot *s)
            CUDA(m, StreamWaitEvent, (s->stream, m->issued, 0));
 }
 
-/* Room in the stage for `wished` bytes, or fewer; 0 after a failure. */
+/* Free bytes of the stage, at most `wished`; 0 after a failure. */
 static size_t stage_room(struct card *m, struct slot *s, size_t wished)
 {
     if (!s->stage.at && !cuda_pin(m, &s->stage, STAGE_BYTES))
@@ -195,7 +195,7 @@ void cuda_fence(struct machine *m, uint32_t slot)
     finish(card_of(m), &card_of(m)->slots[slot]);
 }
 
-/* The event is recorded again by whoever waits for the slot. */
+/* A later wait for the slot records the event again. */
 void cuda_join(struct machine *machine, uint32_t slot)
 {
     struct card *m = card_of(machine);

@@ -1,8 +1,8 @@
-/* cuda_wgmma.cu - whether a card's large products of 16 bits are those of warpgroups
- * (gemm_wgmma.cu) or of their twins (gemm_wide.cu, gemm_half.cu), and the plan of it. They have
- * never run on a card: until a dated report says that they are right and pay (tests/bench/results),
- * precision `auto` does not take them, and where bf16 or fp16 was asked for they must first agree
- * with their twins. A test may always take them, or never. */
+/* cuda_wgmma.cu - decides whether warpgroup kernels (gemm_wgmma.cu) or their twins (gemm_wide.cu,
+ * gemm_half.cu) serve large 16-bit products, and stores that in the plan. No dated report shows
+ * them right and faster on a card yet (tests/bench/results): so precision auto does not use them,
+ * and with bf16 or fp16 by name they must first agree with their twins in a trial. A test can force
+ * or forbid them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static const char word[] = "wgmma";
 
 /* --- the trial: a product of each layout by both, more than a tile each way, and ragged --- */
 
-/* K is long enough that the ring of three stages is used again. The emulator takes 64 of K a stage
- * as the card does, and is slow. */
+/* K is long enough to use the ring of three stages twice. The emulator is slow: a shorter K for it.
+ */
 #if defined(__CUDACC__)
 enum { TRY_K = 456 };
 #else
@@ -24,10 +24,10 @@ enum { TRY_K = 200 };
 #endif
 enum { TRY_M = 136, TRY_N = 152, LAYOUTS = 3, PARTS = 2, TRY_A = TRY_M * TRY_K,
        TRY_B = TRY_N * TRY_K, TRY_C = TRY_M * TRY_N, TRY_PART = TRY_C + TRY_N };
-/* A trial that takes longer hangs. */
+/* Seconds after which the trial counts as a hang. */
 static const double TRIAL_SECONDS = 10;
-/* Results by the twin, by warpgroups, and by warpgroups once more. A part holds C, then the sums of
- * B's columns. */
+/* Results: by the twin, by warpgroups, by warpgroups again. A part holds C, then the column sums of
+ * B. */
 enum { BY_TWIN, BY_WARPGROUPS, AGAIN, RESULTS };
 struct tried {
     float a[TRY_A], b[TRY_B], c[RESULTS][PARTS * TRY_PART];
@@ -40,13 +40,13 @@ static void fill_both_signs(float *at, size_t n, size_t seed)
         at[i] = (float)((i * 4 + seed) * 2654435761u >> 8 & 0xffff) / 32768 - 1;
 }
 
-/* The last layout is that of a weight's gradient: in two parts, with sums. */
+/* The last layout is a weight gradient: two parts, with sums. */
 static bool has_parts(int layout)
 {
     return layout == LAYOUTS - 1;
 }
 
-/* copied: operands lie in 16 bits. */
+/* copied: the operands are 16-bit. */
 static bool product_of_both(struct card *m, struct tried *host, struct tried *at, int layout,
                             bool copied)
 {
@@ -85,7 +85,7 @@ static bool product_of_both(struct card *m, struct tried *host, struct tried *at
            cuda_await(m, m->issued, TRIAL_SECONDS);
 }
 
-/* The largest difference of two results; a NaN counts as far. */
+/* The largest difference of two results; a NaN counts as large. */
 static double difference(const float *x, const float *y, size_t n)
 {
     double far = 0;
@@ -97,8 +97,8 @@ static double difference(const float *x, const float *y, size_t n)
     return far;
 }
 
-/* The largest difference of all layouts; two runs that differ in a bit count as far. Negative: the
- * card has failed. */
+/* The largest difference over all layouts; two runs with different bits count as large. Negative:
+ * the card has failed. */
 static double apart(struct card *m)
 {
     double far = 0;
@@ -127,7 +127,7 @@ static double apart(struct card *m)
     return good ? far : -1;
 }
 
-/* Where there is no room to try them, the card is sound. */
+/* Without memory for the trial they are not used; the card works. */
 static bool agrees(struct card *m)
 {
     double far = apart(m);
@@ -135,7 +135,7 @@ static bool agrees(struct card *m)
     if (full.id == ERR_GPU_MEMORY && machine_forgive(&m->head))
         log_warning("dnn_gpu: products of warpgroups are not used, as they could not be tried "
                     "(%s); the result is as good, large products are slower", full.what);
-    if (far >= 0 && far > 1e-4) /* of sums of TRY_K numbers below 1 */
+    if (far >= 0 && far > 1e-4) /* the sums have TRY_K terms below 1 */
         log_warning("dnn_gpu: products of warpgroups differ from their twin's by %.1e on %s: they "
                     "are not used; the result is as good, large products are slower", far,
                     text_quote_z(m->device.name));
@@ -147,7 +147,7 @@ static bool sixteen_bits(const struct card *m)
     return m->products.how == PRODUCT_BF16 || m->products.how == PRODUCT_FP16;
 }
 
-static void take(struct card *m, bool wanted)
+static void use_wgmma(struct card *m, bool wanted)
 {
     m->wgmma = wanted && sixteen_bits(m) && gemm_wgmma_built() &&
                m->device.capability == 90 && agrees(m);
@@ -168,7 +168,7 @@ void cuda_wgmma_begin(struct card *m, const char *wish)
     bool wanted = REPORTED || (wish && strcmp(wish, "auto") != 0);
     if (asked)
         wanted = strcmp(asked, "none") != 0;
-    take(m, wanted);
+    use_wgmma(m, wanted);
 }
 
 void cuda_wgmma_plan(const struct card *m, struct plan *plan)
@@ -182,5 +182,5 @@ void cuda_wgmma_obey(struct card *m, const struct plan *plan)
 {
     bool wanted = strstr(plan->guests, word) != NULL;
     if (wanted != m->wgmma)
-        take(m, wanted);
+        use_wgmma(m, wanted);
 }

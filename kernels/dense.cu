@@ -178,7 +178,7 @@ static bool is_large(const struct gemm *g)
 }
 
 /* False: it is too small for a launch of its own. */
-static bool start(struct machine *m, const struct gemm *g, enum product how)
+static bool launch_product(struct machine *m, const struct gemm *g, enum product how)
 {
     if (device_guest_product(m, g, how))
         return true;
@@ -214,9 +214,9 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
         bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
         LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
     }
-    if (a->dw && !start(m, &of_w, how))
+    if (a->dw && !launch_product(m, &of_w, how))
         both[count++] = of_w;
-    if (a->dx.at && !start(m, &of_x, how))
+    if (a->dx.at && !launch_product(m, &of_x, how))
         both[count++] = of_x;
     gemm_together(m, both, count, a->dw && a->hot.column_count ? a : nullptr, shards);
 }

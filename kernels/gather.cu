@@ -11,7 +11,7 @@ template <int G> KERNEL_BOUNDED(LANES_OF_BLOCK, gather_rows)(struct op_gather a)
         gather_row<G>(a, row, thread_id() % G);
 }
 
-template <int G> static void start(struct machine *m, const struct op_gather *a)
+template <int G> static void launch_gather(struct machine *m, const struct op_gather *a)
 {
     uint32_t rows = LANES_OF_BLOCK / G;
     LAUNCH(gather_rows<G>, dim3((a->rows + rows - 1) / rows), dim3(LANES_OF_BLOCK), 0, m, *a);
@@ -21,9 +21,9 @@ template <int G> static void start(struct machine *m, const struct op_gather *a)
 void cuda_gather(struct machine *m, const struct op_gather *a)
 {
     if (a->rows && a->ld <= 24)
-        start<8>(m, a);
+        launch_gather<8>(m, a);
     else if (a->rows && a->ld <= 48)
-        start<16>(m, a);
+        launch_gather<16>(m, a);
     else if (a->rows)
-        start<WARP>(m, a);
+        launch_gather<WARP>(m, a);
 }

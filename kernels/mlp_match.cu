@@ -10,7 +10,7 @@
 struct front { const struct kernel_op *ops; uint32_t count, at; };
 
 /* The arguments of the next one, if that is what it is. */
-static const void *take(struct front *o, enum op_id op)
+static const void *next_if(struct front *o, enum op_id op)
 {
     return o->at < o->count && o->ops[o->at].op == op ? o->ops[o->at++].arguments : nullptr;
 }
@@ -102,7 +102,7 @@ static bool place_all(struct mlp *f, size_t most, unsigned alone)
 /* The norm of what came last, and the activation behind it. */
 static bool add_norm(struct mlp *f, struct mlp_layer *l, struct front *o, const struct op_lnorm *n)
 {
-    const struct op_act *a = (const struct op_act *)take(o, OP_act);
+    const struct op_act *a = (const struct op_act *)next_if(o, OP_act);
     if (l->act != ACT_NONE || n->rows != f->rows || n->width != l->out || n->ldx != l->out ||
         n->ldy != l->out || (const float *)n->x.at != l->y ||
         (f->answers != 0) == (n->mean != NULL))
@@ -163,18 +163,18 @@ static bool add_layer(struct mlp *f, struct front *o, const struct op_dense *a)
     l->act = a->act;
     l->slope = (float)a->slope;
     f->count++;
-    const struct op_lnorm *norm = (const struct op_lnorm *)take(o, OP_lnorm);
+    const struct op_lnorm *norm = (const struct op_lnorm *)next_if(o, OP_lnorm);
     if (norm && !add_norm(f, l, o, norm))
         return false;
-    const struct op_dropout *dropout = (const struct op_dropout *)take(o, OP_dropout);
+    const struct op_dropout *dropout = (const struct op_dropout *)next_if(o, OP_dropout);
     return !dropout || add_dropout(f, l, dropout);
 }
 
 static bool has_loss(struct mlp *f, struct front *o)
 {
     struct mlp_layer *last = &f->layer[f->count - 1];
-    const struct op_loss_class *c = (const struct op_loss_class *)take(o, OP_loss_class);
-    const struct op_loss_value *v = (const struct op_loss_value *)take(o, OP_loss_value);
+    const struct op_loss_class *c = (const struct op_loss_class *)next_if(o, OP_loss_class);
+    const struct op_loss_value *v = (const struct op_loss_value *)next_if(o, OP_loss_value);
     if (last->act != ACT_NONE || last->gamma || last->scale != 0)
         return false;
     if (c) {
@@ -235,17 +235,17 @@ static bool back_through(const struct mlp *f, struct mlp_layer *l, struct front 
                          struct mlp_rest *rest, float *d)
 {
     if (l->scale != 0) {
-        const struct op_dropout *b = (const struct op_dropout *)take(o, OP_dropout);
+        const struct op_dropout *b = (const struct op_dropout *)next_if(o, OP_dropout);
         if (!b || !back_dropout(f, l, b, &d))
             return false;
     }
     if (l->normed) {
-        const struct op_act_back *b = (const struct op_act_back *)take(o, OP_act_back);
+        const struct op_act_back *b = (const struct op_act_back *)next_if(o, OP_act_back);
         if (!b || !back_act(f, l, b, &d))
             return false;
     }
     if (l->gamma) {
-        const struct op_lnorm_back *b = (const struct op_lnorm_back *)take(o, OP_lnorm_back);
+        const struct op_lnorm_back *b = (const struct op_lnorm_back *)next_if(o, OP_lnorm_back);
         if (!b || !back_norm(f, l, b, &d))
             return false;
         rest->norm[rest->norms++] = b;
@@ -279,7 +279,7 @@ static bool goes_back(struct mlp *f, uint32_t i, const struct op_dense_back *b)
 static bool all_back(struct mlp *f, struct mlp_rest *rest, struct front *o)
 {
     for (uint32_t i = f->count; i-- > 0;) {
-        const struct op_dense_back *b = (const struct op_dense_back *)take(o, OP_dense_back);
+        const struct op_dense_back *b = (const struct op_dense_back *)next_if(o, OP_dense_back);
         if (!b || !goes_back(f, i, b) ||
             (i > 0 && !back_through(f, &f->layer[i - 1], o, rest, (float *)b->dx.at)))
             return false;
@@ -302,7 +302,7 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
                    uint32_t count, size_t most, unsigned alone, void *scratch)
 {
     struct front o = {ops, count, 0};
-    const struct op_gather *g = (const struct op_gather *)take(&o, OP_gather);
+    const struct op_gather *g = (const struct op_gather *)next_if(&o, OP_gather);
     if (o.at == count || ops[o.at].op != OP_dense)
         return 0;
     const struct op_dense *a = (const struct op_dense *)ops[o.at].arguments;
@@ -318,7 +318,7 @@ uint32_t mlp_match(struct mlp *f, struct mlp_rest *rest, const struct kernel_op 
     f->x = (const float *)a->x.at;
     f->hot = a->hot;
     f->answers = a->exact;
-    while ((a = (const struct op_dense *)take(&o, OP_dense)))
+    while ((a = (const struct op_dense *)next_if(&o, OP_dense)))
         if (!add_layer(f, &o, a))
             return 0;
     if (f->answers ? f->count < 2 : !has_loss(f, &o) || !all_back(f, rest, &o))

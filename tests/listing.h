@@ -16,26 +16,21 @@
 #include <sys/mman.h>
 
 #include "backend/machine.h"
+#include "backend/op_list.h"
 #include "base/mem.h"
 
-struct list {
-    unsigned char *bytes; /* of every operation: its number, then its arguments */
-    size_t length, room;
-    uint32_t *ops;
-    size_t count, op_room;
-};
 enum { LISTING_ROOM = 256 << 20 };
 struct listing {
     struct machine head;
     struct machine *under;
     char *far, *near; /* two ranges of LISTING_ROOM addresses: what is handed out, what is behind */
     size_t used;
-    struct list *taking; /* NULL: operations are run */
+    struct op_list *recorded; /* NULL: operations are run */
 };
 struct listed {
     struct routine head;
     struct routine *under;
-    struct list list;
+    struct op_list list;
 };
 
 static uint64_t listing_compared; /* plays whose function issued the same once more */
@@ -82,48 +77,11 @@ static void listing_pass_on(struct machine *m)
         machine_fail(m, &e);
 }
 
-static void list_free(struct list *l)
-{
-    mem_free(l->bytes);
-    mem_free(l->ops);
-    *l = (struct list){0};
-}
-
-static void list_add(struct machine *m, struct list *l, enum op_id op, const void *arguments)
-{
-    size_t size = op_size(op);
-    if (l->count == l->op_room) {
-        l->op_room = 2 * l->op_room + 16;
-        l->ops = mem_grow(l->ops, l->op_room, sizeof *l->ops);
-    }
-    if (l->length + size > l->room) {
-        l->room = 2 * (l->length + size);
-        l->bytes = mem_grow(l->bytes, l->room, 1);
-    }
-    listing_copy(m, l->bytes + l->length, arguments, size);
-    l->length += size;
-    l->ops[l->count++] = op;
-}
-
 static void list_issue(void *list, struct machine *m)
 {
-    const struct list *l = list;
-    size_t at = 0;
-    for (size_t i = 0; i < l->count; at += op_size((enum op_id)l->ops[i++]))
-        machine_issue(m, (enum op_id)l->ops[i], l->bytes + at);
-}
-
-/* The number of the first operation in which they differ; count: in none. */
-static size_t list_differs(const struct list *a, const struct list *b)
-{
-    size_t at = 0, i = 0;
-    for (; i < a->count && i < b->count && a->ops[i] == b->ops[i]; i++) {
-        size_t size = op_size((enum op_id)a->ops[i]);
-        if (memcmp(a->bytes + at, b->bytes + at, size) != 0)
-            return i;
-        at += size;
-    }
-    return i;
+    const struct op_list *l = list;
+    for (uint32_t i = 0; i < l->count; i++)
+        machine_issue(m, l->ops[i].op, op_list_at(l, i));
 }
 
 static struct machine *listing_open(const struct machine_options *o, struct err *e)
@@ -221,24 +179,25 @@ static bool listing_wait(struct machine *m, double seconds)
 static void listing_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     struct listing *l = listing_of(m);
-    struct list one = {0}, *list = l->taking ? l->taking : &one;
-    list_add(m, list, op, arguments);
-    if (!l->taking)
+    struct op_list one = {0}, *list = l->recorded ? l->recorded : &one;
+    void *copy = op_list_add(list, op, arguments);
+    listing_copy(m, copy, arguments, op_size(op));
+    if (!l->recorded)
         list_issue(&one, l->under);
-    list_free(&one);
+    op_list_free(&one);
 }
 static void listing_record(struct machine *m)
 {
     struct listed *r = mem_zero(1, sizeof *r);
     r->head.machine = m;
-    listing_of(m)->taking = &r->list;
+    listing_of(m)->recorded = &r->list;
 }
 static struct routine *listing_stop(struct machine *m)
 {
     struct listing *l = listing_of(m);
     struct listed *r =
-        (struct listed *)(void *)((char *)l->taking - offsetof(struct listed, list));
-    l->taking = NULL;
+        (struct listed *)(void *)((char *)l->recorded - offsetof(struct listed, list));
+    l->recorded = NULL;
     r->under = machine_record(l->under, list_issue, &r->list);
     return &r->head;
 }
@@ -246,21 +205,21 @@ static void listing_play(struct machine *m, struct routine *routine, uint32_t ti
 {
     struct listing *l = listing_of(m);
     struct listed *r = (struct listed *)routine;
-    struct list again = {0};
-    l->taking = &again;
+    struct op_list again = {0};
+    l->recorded = &again;
     m->recording = true; /* nothing is run */
     routine->issuer(routine->context, m);
     m->recording = false;
-    l->taking = NULL;
-    size_t at = list_differs(&r->list, &again);
+    l->recorded = NULL;
+    uint32_t at = op_list_differs(&r->list, &again);
     bool same = at == r->list.count && at == again.count;
     if (!same) {
         struct err e = {0};
-        err_set(&e, ERR_BUG, "operation %zu of a routine (%s) is not what was recorded", at + 1,
-                at < r->list.count ? op_name((enum op_id)r->list.ops[at]) : "one too many");
+        err_set(&e, ERR_BUG, "operation %u of a routine (%s) is not what was recorded", at + 1,
+                at < r->list.count ? op_name(r->list.ops[at].op) : "one too many");
         machine_fail(m, &e);
     }
-    list_free(&again);
+    op_list_free(&again);
     listing_compared += same;
     if (same)
         machine_play(l->under, r->under, times);
@@ -270,7 +229,7 @@ static void listing_drop(struct machine *m, struct routine *routine)
 {
     struct listed *r = (struct listed *)routine;
     routine_drop(listing_under(m), r->under);
-    list_free(&r->list);
+    op_list_free(&r->list);
     mem_free(r);
 }
 static void listing_need(const struct machine *m, enum op_id op, const void *arguments,

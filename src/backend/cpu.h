@@ -1,5 +1,4 @@
-/* cpu.h - inside the CPU machine: what an operation's code gets, beside its arguments. Private to
- * src/backend. */
+/* cpu.h - the CPU machine's struct and the interface of its operations. Private to src/backend. */
 #ifndef DNN_BACKEND_CPU_H
 #define DNN_BACKEND_CPU_H
 
@@ -15,11 +14,11 @@ struct slice {
     bool first;
     unsigned thread;
     void *scratch;       /* CPU_SCRATCH bytes of this thread */
-    void *shared;        /* what the operation's NEED asks for, of all threads */
+    void *shared;        /* the operation's scratch (NEED), common to all threads */
     const struct cpu *m;
 };
 #define CPU_SCRATCH ((size_t)1 << 20)
-/* Rows of a strip; another number of them gives other bits, and so needs another version. */
+/* Rows of a strip. Another number changes bits: raise the version with it. */
 enum { CPU_STRIP = 64, CPU_VERSION = 3 };
 
 #define ROW(name, text) void cpu_##name(const struct op_##name *a, const struct slice *s);
@@ -32,7 +31,7 @@ enum { CPU_STRIP = 64, CPU_VERSION = 3 };
 #undef ROW
 #undef ALL
 #undef ONE
-/* Once all its tiles are done: the sum of the partial sums. */
+/* Adds the partial sums, after all tiles are done. */
 void cpu_norm2_end(const struct op_norm2 *a, const struct slice *s);
 
 /* An activation is a real here. */
@@ -49,17 +48,17 @@ struct cpu {
     struct machine head;
     const struct vec *vec;
     const struct blas *blas;   /* NULL: our own products serve */
-    const struct blas *guest;  /* what may serve here, and does unless a plan says otherwise */
-    /* CPU_SCRATCH bytes for each thread, a block each: too small for huge pages, so that of one
-     * there is what operations touch (a network of small layers: a few pages) */
+    const struct blas *guest;  /* the library of this machine; a plan may turn it off */
+    /* one block of CPU_SCRATCH bytes a thread: too small for huge pages, so that only touched pages
+     * take memory */
     void **scratch;
     unsigned scratch_threads;
-    void *shared;              /* the largest scratch that an operation asked for */
+    void *shared;              /* the largest scratch of an operation so far */
     uint64_t shared_bytes;
     bool (*stop)(void);         /* NULL: nobody is asked */
     _Atomic bool broken_off;    /* it said so */
-    struct cpu_routine *taking; /* being recorded, NULL otherwise */
-    struct cpu_routine *plain;  /* holds the one operation that runs at once */
+    struct cpu_routine *recorded; /* the one being recorded, or NULL */
+    struct cpu_routine *plain;  /* the operation that is run at once */
 };
 
 /* --- routines: cpu_routine.c --- */
@@ -73,13 +72,13 @@ void cpu_play(struct machine *m, struct routine *r, uint32_t times);
 void cpu_drop(struct machine *m, struct routine *r);
 bool cpu_path(const struct routine *r, struct machine_path *path);
 void cpu_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
-/* Scratch for as many threads as there are now, and shared scratch of so many bytes. */
+/* Allocates scratch for the present number of threads, and `shared` bytes of common scratch. */
 void cpu_reserve(struct cpu *m, uint64_t shared);
 
 /* --- rows, shards, strips: from the number of rows alone --- */
 
-/* Shard s of `shards` holds rows [cpu_shard_begin(rows, shards, s), ..(s + 1)): multiples of 8 but
- * for the end. */
+/* Shard s of `shards` holds rows [cpu_shard_begin(rows, shards, s), ..(s + 1)); all but the last
+ * bound are multiples of 8. */
 static inline uint32_t cpu_shard_begin(uint32_t rows, uint32_t shards, uint32_t s)
 {
     uint64_t units = ((uint64_t)rows + 7) / 8, begin = units * s / shards * 8;
@@ -92,7 +91,7 @@ static inline uint32_t cpu_strip_rows(uint32_t rows)
     uint32_t each = (rows + (count ? count : 1) - 1) / (count ? count : 1);
     return (each + 7) / 8 * 8;
 }
-/* How many of a micro-batch's rows are data: the others stand past the end of the source. */
+/* The number of valid rows of a micro-batch; others lie past the end of the source. */
 static inline uint32_t cpu_valid_rows(const struct step *now, uint64_t count, uint32_t rows,
                                       uint32_t micro)
 {

@@ -1,6 +1,6 @@
-/* cpu_blas.c - see cpu_blas.h. OpenBLAS reads its environment in its constructor and starts threads
- * of its own. With too little address space it loops for ever to get its buffers (OpenBLAS issue
- * 5289). So the environment is set, and the space is tested, before it is opened. */
+/* cpu_blas.c - see cpu_blas.h. OpenBLAS reads the environment in its constructor, and starts
+ * threads of its own. If it cannot get its buffers, it tries again for ever (OpenBLAS issue 5289).
+ * So the environment is set and the address space is tested before it is loaded. */
 #include "backend/cpu_blas.h"
 
 #include <assert.h>
@@ -32,8 +32,8 @@ static struct {
 
 const char *const blas_choices[] = {"auto", "own", "openblas", NULL};
 
-/* The faster products by vector code, from `dnn bench --operation dense,dense_openblas`: our own at
- * all sizes of 64 to 1,024 rows and widths of 14 to 2,048 where vector code exists. */
+/* The faster products by vector code, measured with `dnn bench --operation dense,dense_openblas`:
+ * ours, for 64 to 1,024 rows and widths of 14 to 2,048, if vector code exists. */
 static const struct {
     const struct vec *vec;
     enum blas_choice faster;
@@ -68,29 +68,6 @@ static bool room_for(unsigned threads)
     return true;
 }
 
-/* True: the core type named in the environment is older than this processor. */
-static bool outgrown(const char *core)
-{
-    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
-    static const char *const middle[] = {"Haswell", "Zen", "Excavator"};
-#if defined(__x86_64__)
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (strcmp(core, wide[i]) == 0)
-            return false;
-    if (__builtin_cpu_supports("avx512f"))
-        return true;
-    for (size_t i = 0; i < sizeof middle / sizeof *middle; i++)
-        if (strcmp(core, middle[i]) == 0)
-            return false;
-    return __builtin_cpu_supports("avx2");
-#else
-    (void)core;
-    (void)wide;
-    (void)middle;
-    return false;
-#endif
-}
-
 static bool open_library(unsigned threads)
 {
     if (sizeof(real) != sizeof(float)) {
@@ -104,11 +81,6 @@ static bool open_library(unsigned threads)
         return false;
     }
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    const char *core = getenv("OPENBLAS_CORETYPE");
-    if (core && outgrown(core)) {
-        unsetenv("OPENBLAS_CORETYPE");
-        unsetenv("OPENBLAS_L2_SIZE");
-    }
     struct guest found;
     if (!guest_open(&found, &library, &loaded.calls)) {
         snprintf(loaded.reason, sizeof loaded.reason, "%.*s", (int)sizeof loaded.reason - 1,
@@ -139,7 +111,7 @@ void blas_prepare(unsigned threads, enum blas_choice choice)
         snprintf(loaded.reason, sizeof loaded.reason, "not used, our own products serve here");
         return;
     }
-    assert(threads_count() == 1); /* its constructor reads what this changes */
+    assert(threads_count() == 1); /* its constructor reads the environment set here */
     loaded.tried = true;
     loaded.serves = open_library(threads);
     if (loaded.serves)

@@ -18,7 +18,7 @@ struct blas {
     char version[32];   /* "OpenBLAS 0.3.21" */
     char core[32];
 };
-/* What blas_prepare opened (backend.h); NULL when it was not called or nothing may serve. */
+/* The library loaded by blas_prepare; NULL: none serves. */
 const struct blas *blas_guest(void);
 /* Why not; "" when it serves. */
 const char *blas_reason(void);

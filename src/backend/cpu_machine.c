@@ -1,6 +1,5 @@
-/* cpu_machine.c - the CPU as a machine: memory, transfers, the plan. Its memory is the host's, and
- * everything it is given is done when the call returns: transfers, fences and waits have nothing
- * left to do. */
+/* cpu_machine.c - the CPU as a machine: memory, transfers, plan. Its memory is the host's, and all
+ * work is done when a call returns: fences and waits do nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static void cpu_close(struct machine *m)
 {
     struct cpu *cpu = cpu_of(m);
     cpu_routine_free(cpu->plain);
-    cpu_routine_free(cpu->taking);
+    cpu_routine_free(cpu->recorded);
     for (unsigned i = 0; i < cpu->scratch_threads; i++)
         mem_free(cpu->scratch[i]);
     mem_free(cpu->scratch);
@@ -97,7 +96,7 @@ static uint64_t cpu_bytes_free(struct machine *m)
     return hostmem_available();
 }
 
-/* A thread's scratch is there when it has worked: sooner or later each takes as much as any. */
+/* Each thread will touch as much scratch as the busiest thread has. */
 static void cpu_describe_self(const struct machine *m, struct machine_info *info)
 {
     const struct cpu *cpu = (const struct cpu *)m;
@@ -138,7 +137,7 @@ static bool cpu_wait(struct machine *m, double seconds)
     return true;
 }
 
-static void cpu_ask(struct machine *m, bool (*stop)(void))
+static void cpu_interrupt(struct machine *m, bool (*stop)(void))
 {
     struct cpu *cpu = cpu_of(m);
     cpu->stop = stop;
@@ -215,7 +214,7 @@ const struct machine_type machine_cpu = {
     .shadow_bytes = cpu_shadow_bytes,
     .refresh = cpu_refresh,
     .shadow_of = cpu_shadow_of,
-    .ask = cpu_ask,
+    .interrupt = cpu_interrupt,
     .broken_off = cpu_broken_off,
     .in_place = true,
     .path = cpu_path,

@@ -1,23 +1,22 @@
-/* cpu_routine.c - the CPU's routines: taking operations down, and playing them.
- *
- * A routine is a list of operations and the rounds they make. Neighbouring ROW operations over the
- * same rows are one round: its tiles are the row shards, and each shard is played strip by strip
- * through all of them, forward, loss and back, while the strip is in the cache. An ALL operation is
- * a round of its own tiles, a ONE operation a round of one tile, which the caller does without
- * asking anybody. Everything follows from shapes, so the threads leave no trace in the result. An
- * operation that is issued outside a recording is a routine of one, played at once. */
+/* cpu_routine.c - routines of the CPU machine. A routine is a list of operations, grouped into
+ * rounds. Neighbouring ROW operations over the same rows are one round: its tiles are the row
+ * shards, and each shard runs strip by strip through all of them, forward, loss and backward, while
+ * the strip is in cache. An ALL operation is a round of its own tiles; a ONE operation is a round
+ * of one tile, done by the caller. All of it follows from shapes, so results do not depend on
+ * threads. An operation outside a recording is a routine of one operation, played at once. */
 #include <assert.h>
 #include <fenv.h>
 #include <string.h>
 
 #include "backend/cpu.h"
+#include "backend/op_list.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
 /* --- the table of operations --- */
 
 enum op_kind { KIND_ROW, KIND_ALL, KIND_ONE };
-struct op_entry {
+struct op_code {
     enum op_kind kind;
     void (*run)(const void *arguments, const struct slice *s);
     unsigned (*tiles)(const void *arguments);  /* of an ALL */
@@ -42,7 +41,7 @@ struct op_entry {
 #undef ALL
 #undef ONE
 
-static const struct op_entry entries[OP_COUNT] = {
+static const struct op_code entries[OP_COUNT] = {
 #define ROW(name, text) {KIND_ROW, run_##name, NULL},
 #define ALL(name, text) {KIND_ALL, run_##name, tiles_##name},
 #define ONE(name, text) {KIND_ONE, run_##name, NULL},
@@ -52,7 +51,7 @@ static const struct op_entry entries[OP_COUNT] = {
 #undef ONE
 };
 
-/* What an ALL operation does once all its tiles are done: a round of its own, of one tile. */
+/* The end of an ALL operation, after its tiles: a round of one tile. */
 static void end_norm2(const void *arguments, const struct slice *s)
 {
     cpu_norm2_end(arguments, s);
@@ -61,7 +60,7 @@ static void (*const ends[OP_COUNT])(const void *arguments, const struct slice *s
     [OP_norm2] = end_norm2,
 };
 
-/* Those that end a step: once it has come to the first of them, it is not broken off. */
+/* Operations that end a step: from the first of them on, it is not interrupted. */
 static const bool ends_step[OP_COUNT] = {[OP_norm2] = true,
                                          [OP_sgd] = true,
                                          [OP_rmsprop] = true,
@@ -95,7 +94,6 @@ void cpu_need(const struct machine *m, enum op_id op, const void *arguments, str
 
 /* --- routines --- */
 
-struct taken { enum op_id op; size_t at; }; /* arguments stand at `at` in the bytes */
 struct round {
     uint32_t first, count; /* operations */
     enum op_kind kind;
@@ -107,35 +105,11 @@ struct round {
 struct cpu_routine {
     struct routine head;
     struct cpu *m;
-    uint64_t shared;       /* scratch of the operation that asks for most */
-    struct taken *ops;
-    uint32_t op_count, op_room;
-    unsigned char *bytes;
-    size_t byte_count, byte_room;
+    uint64_t shared;       /* the largest scratch of its operations */
+    struct op_list list;
     struct round *rounds;
     uint32_t round_count, round_room;
 };
-
-static void *arguments_of(const struct cpu_routine *r, uint32_t op)
-{
-    return r->bytes + r->ops[op].at;
-}
-
-static void take(struct cpu_routine *r, enum op_id op, const void *arguments)
-{
-    size_t size = (op_size(op) + 15) / 16 * 16;
-    if (r->op_count == r->op_room) {
-        r->op_room = r->op_room ? 2 * r->op_room : 16;
-        r->ops = mem_grow(r->ops, r->op_room, sizeof *r->ops);
-    }
-    if (r->byte_count + size > r->byte_room) {
-        r->byte_room = 2 * (r->byte_count + size);
-        r->bytes = mem_grow(r->bytes, r->byte_room, 1);
-    }
-    memcpy(r->bytes + r->byte_count, arguments, op_size(op));
-    r->ops[r->op_count++] = (struct taken){op, r->byte_count};
-    r->byte_count += size;
-}
 
 static struct round *add_round(struct cpu_routine *r)
 {
@@ -151,14 +125,14 @@ static void arrange(struct cpu_routine *r)
 {
     r->round_count = 0;
     r->shared = 0;
-    for (uint32_t i = 0; i < r->op_count; i++) {
-        const struct op_entry *e = &entries[r->ops[i].op];
-        void *arguments = arguments_of(r, i);
+    for (uint32_t i = 0; i < r->list.count; i++) {
+        const struct op_code *e = &entries[r->list.ops[i].op];
+        void *arguments = op_list_at(&r->list, i);
         struct need need = {0};
-        cpu_need(&r->m->head, r->ops[i].op, arguments, &need);
+        cpu_need(&r->m->head, r->list.ops[i].op, arguments, &need);
         if (need.scratch > r->shared)
             r->shared = need.scratch;
-        struct dims none = {0}, *dims = e->kind == KIND_ROW ? op_dims(r->ops[i].op, arguments)
+        struct dims none = {0}, *dims = e->kind == KIND_ROW ? op_dims(r->list.ops[i].op, arguments)
                                                             : &none;
         struct round *last = r->round_count ? &r->rounds[r->round_count - 1] : NULL;
         if (e->kind == KIND_ROW && last && last->kind == KIND_ROW && last->rows == dims->rows &&
@@ -169,17 +143,17 @@ static void arrange(struct cpu_routine *r)
         unsigned tiles = e->kind == KIND_ROW   ? dims->shards
                          : e->kind == KIND_ALL ? e->tiles(arguments)
                                                : 1;
-        bool whole = ends_step[r->ops[i].op];
+        bool whole = ends_step[r->list.ops[i].op];
         *add_round(r) = (struct round){.first = i, .count = 1, .kind = e->kind, .whole = whole,
                                        .rows = dims->rows, .tiles = tiles};
-        if (ends[r->ops[i].op])
+        if (ends[r->list.ops[i].op])
             *add_round(r) = (struct round){.first = i, .count = 1, .kind = KIND_ONE, .end = true,
                                            .whole = whole, .tiles = 1};
     }
 }
 
-/* Nobody breaks off in a round that is played whole, and rounds follow each other: all threads see
- * the same in it. */
+/* The answer changes only in rounds that may be interrupted; rounds follow each other, so all
+ * threads see the same. */
 static bool broken_off(const struct cpu_routine *r, const struct round *round)
 {
     struct cpu *m = r->m;
@@ -200,7 +174,7 @@ static void play_shard(const struct cpu_routine *r, const struct round *round, s
         s->row0 = row;
         s->rows = end - row < strip ? end - row : strip;
         for (uint32_t i = round->first; i < round->first + round->count; i++)
-            entries[r->ops[i].op].run(arguments_of(r, i), s);
+            entries[r->list.ops[i].op].run(op_list_at(&r->list, i), s);
         s->first = false;
     }
 }
@@ -218,9 +192,9 @@ static void play_tile(void *context, unsigned number, unsigned tile, unsigned th
     } else if (broken_off(r, round)) {
         return;
     } else if (round->end) {
-        ends[r->ops[round->first].op](arguments_of(r, round->first), &s);
+        ends[r->list.ops[round->first].op](op_list_at(&r->list, round->first), &s);
     } else {
-        entries[r->ops[round->first].op].run(arguments_of(r, round->first), &s);
+        entries[r->list.ops[round->first].op].run(op_list_at(&r->list, round->first), &s);
     }
 }
 
@@ -230,7 +204,7 @@ static unsigned round_tiles(void *context, unsigned number)
     return r->rounds[number % r->round_count].tiles;
 }
 
-/* The pool may have been started, or started anew, since the machine was opened. */
+/* The pool may have been restarted since the machine was opened. */
 void cpu_reserve(struct cpu *m, uint64_t shared)
 {
     unsigned threads = threads_count();
@@ -261,7 +235,7 @@ static void play(struct cpu_routine *r, uint32_t times)
 
 void cpu_play(struct machine *m, struct routine *r, uint32_t times)
 {
-    assert(!((struct cpu *)m)->taking);
+    assert(!((struct cpu *)m)->recorded);
     play((struct cpu_routine *)r, times);
 }
 
@@ -276,8 +250,7 @@ void cpu_routine_free(struct cpu_routine *r)
 {
     if (!r)
         return;
-    mem_free(r->ops);
-    mem_free(r->bytes);
+    op_list_free(&r->list);
     mem_free(r->rounds);
     mem_free(r);
 }
@@ -285,7 +258,7 @@ void cpu_routine_free(struct cpu_routine *r)
 bool cpu_path(const struct routine *routine, struct machine_path *path)
 {
     const struct cpu_routine *r = (const struct cpu_routine *)routine;
-    path->operations = r->op_count;
+    path->operations = r->list.count;
     for (uint32_t i = 0; i < r->round_count; i++) {
         const struct round *round = &r->rounds[i];
         path->pieces += !round->end;
@@ -304,14 +277,14 @@ void cpu_drop(struct machine *m, struct routine *r)
 void cpu_record(struct machine *m)
 {
     struct cpu *cpu = (struct cpu *)m;
-    cpu->taking = cpu_routine_new(cpu);
+    cpu->recorded = cpu_routine_new(cpu);
 }
 
 struct routine *cpu_stop(struct machine *m)
 {
     struct cpu *cpu = (struct cpu *)m;
-    struct cpu_routine *r = cpu->taking;
-    cpu->taking = NULL;
+    struct cpu_routine *r = cpu->recorded;
+    cpu->recorded = NULL;
     arrange(r);
     cpu_reserve(cpu, r->shared);
     return &r->head;
@@ -320,13 +293,12 @@ struct routine *cpu_stop(struct machine *m)
 void cpu_issue(struct machine *m, enum op_id op, const void *arguments)
 {
     struct cpu *cpu = (struct cpu *)m;
-    if (cpu->taking) {
-        take(cpu->taking, op, arguments);
+    if (cpu->recorded) {
+        op_list_add(&cpu->recorded->list, op, arguments);
         return;
     }
-    cpu->plain->op_count = 0;
-    cpu->plain->byte_count = 0;
-    take(cpu->plain, op, arguments);
+    op_list_clear(&cpu->plain->list);
+    op_list_add(&cpu->plain->list, op, arguments);
     arrange(cpu->plain);
     play(cpu->plain, 1);
 }

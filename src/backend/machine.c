@@ -1,5 +1,5 @@
-/* machine.c - the door: finds the kind of machine, hands every call on to it, and keeps what all
- * kinds share. */
+/* machine.c - finds the type of a machine, forwards calls to it, and holds the parts that all types
+ * share. */
 #include "backend/machine.h"
 
 #include <assert.h>
@@ -107,7 +107,7 @@ static struct {
     bool (*leaves)(double waited_s, struct err *why);
 } process;
 
-/* A device without room is sound; one that breaks after that is not. */
+/* Lack of memory leaves a device usable; a later fault does not. */
 void machine_fail(struct machine *m, const struct err *e)
 {
     bool full = m->failure.id == ERR_GPU_MEMORY, fault = e->id != ERR_GPU_MEMORY;
@@ -156,7 +156,7 @@ bool machine_leaves(double waited_s, struct err *why)
     return process.leaves && process.leaves(waited_s, why);
 }
 
-/* A test hook fails the machine, as the fault of a device would. */
+/* A test hook fails the machine like a fault of a device. */
 static bool struck(struct machine *m, enum fault_kind kind)
 {
     int error = fault_hit(kind);
@@ -174,10 +174,10 @@ void machine_expect(struct machine *m, double seconds)
         m->type->expect(m, seconds);
 }
 
-void machine_ask(struct machine *m, bool (*stop)(void))
+void machine_interrupt(struct machine *m, bool (*stop)(void))
 {
-    if (m->type->ask)
-        m->type->ask(m, stop);
+    if (m->type->interrupt)
+        m->type->interrupt(m, stop);
 }
 
 bool machine_broken_off(const struct machine *m)

@@ -1,10 +1,9 @@
-/* machine.h - behind the door: what a machine is made of. One struct machine_type says what a kind
- * of machine does; a machine is a struct of its own that begins with struct machine, and its
- * routines begin with struct routine. What all kinds share - the list of types, the first failure,
- * counters, recording - is machine.c's. Private to src/backend, and to tests that bring a machine.
- *
- * Every member of a type but the last ones is set, and after the first failure none is called but
- * close, release, host_release, disown, drop, and those that only tell sizes or plans. */
+/* machine.h - implementing a machine. struct machine_type holds its functions; its own struct
+ * begins with struct machine, its routines with struct routine. machine.c has the common parts:
+ * types, the first failure, counters. Private to src/backend, and to tests with machines of their
+ * own. All members of a type are set, except those marked at its end. After the first failure only
+ * close, release, host_release, disown, drop, and functions that return sizes or plans are called.
+ */
 #ifndef DNN_BACKEND_MACHINE_H
 #define DNN_BACKEND_MACHINE_H
 
@@ -15,8 +14,8 @@ extern "C" {
 #endif
 
 struct machine_type {
-    const char *name; /* as in struct machine_options and struct plan */
-    /* NULL with an error. close is given what open gave, NULL never. */
+    const char *name; /* as in machine_options and plan */
+    /* open: NULL with an error. close never gets NULL. */
     struct machine *(*open)(const struct machine_options *o, struct err *e);
     void (*close)(struct machine *m);
 
@@ -29,16 +28,16 @@ struct machine_type {
     void (*disown)(struct machine *m, const void *adopted);
     uint64_t (*bytes_free)(struct machine *m);
 
-    /* transfers: begun in order within a slot, done at its fence */
+    /* transfers: in order within a slot, complete at its fence */
     void (*upload)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
     void (*download)(struct machine *m, uint32_t slot, void *to, const void *from, size_t bytes);
     void (*act_download)(struct machine *m, real *to, struct act from, size_t rows,
                          size_t width, size_t ld);
     void (*fence)(struct machine *m, uint32_t slot);
-    /* False when the work is not done within so many seconds; a failure goes to machine_fail. */
+    /* False if the work takes longer; failures go to machine_fail. */
     bool (*wait)(struct machine *m, double seconds);
 
-    /* Operations between record and stop are taken down, others are run. stop: m->recording is
+    /* Operations between record and stop are recorded, others run. During stop, m->recording is
      * still set. */
     void (*issue)(struct machine *m, enum op_id op, const void *arguments);
     void (*record)(struct machine *m);
@@ -57,20 +56,20 @@ struct machine_type {
                     uint32_t count);
     struct act (*shadow_of)(const struct machine *m, const void *shadow, uint64_t offset);
 
-    /* These may be NULL: a machine of the host keeps activations as they are, rounds no product,
-     * has nothing to tell, does not hang, and takes scratch as it comes; a device is not asked. */
+    /* Optional. NULL: activations are reals, no product is rounded, nothing to describe, it cannot
+     * hang, scratch is allocated when needed, no interrupt. */
     uint32_t (*act_form)(const struct machine *m, uint32_t rows, uint32_t width, bool back);
     bool (*rounds)(const struct machine *m, const struct group *groups, uint32_t count);
     void (*describe)(const struct machine *m, struct machine_info *info);
     void (*expect)(struct machine *m, double seconds);
-    /* both: where work is done while it is issued */
-    void (*ask)(struct machine *m, bool (*stop)(void));
+    /* both: for machines that work inside issue */
+    void (*interrupt)(struct machine *m, bool (*stop)(void));
     bool (*broken_off)(const struct machine *m);
     bool (*reserve)(struct machine *m, uint64_t scratch, struct err *e); /* see backend.h */
-    /* where work is not done when it has been issued: else the clock does */
+    /* for machines that work asynchronously; NULL: the clock is read */
     void (*mark)(struct machine *m, uint32_t i);
     double (*marked)(struct machine *m, uint32_t i);
-    void (*join)(struct machine *m, uint32_t slot); /* see backend.h; NULL: its fence waits */
+    void (*join)(struct machine *m, uint32_t slot); /* see backend.h; NULL: fence is used */
     bool in_place; /* its memory is the host's */
     bool (*path)(const struct routine *r, struct machine_path *path); /* NULL: it does not tell */
 };
@@ -80,36 +79,36 @@ struct machine {
     struct err failure;        /* the first */
     struct plan plan;          /* the one obeyed; batch 0: none yet */
     struct machine_counts counts;
-    enum memory_kind kind;     /* what memory is for that is being taken */
+    enum memory_kind kind;     /* the kind of the current allocation */
     bool recording;
     bool measuring;
-    double marks[MACHINE_MARKS]; /* clock_now(), of a machine without its own */
-    enum op_id *traced;          /* operations with a mark before and behind each; NULL: none */
+    double marks[MACHINE_MARKS]; /* clock_now(), if the type has no mark */
+    enum op_id *traced;          /* traced operations; NULL: no trace */
     uint32_t traced_count;
     struct need measured;
 };
 struct routine {
     struct machine *machine;
-    machine_issuer *issuer;    /* what was recorded, to be compared by a machine that lists */
+    machine_issuer *issuer;    /* the source of the recording; a listing machine compares it */
     void *context;
 };
 
-/* The first failure sticks (a fault takes the place of "no room"): nothing more is issued, and
+/* Keeps the first failure (a fault replaces lack of memory); no more work is issued, and
  * machine_wait reports it. */
 void machine_fail(struct machine *m, const struct err *e);
 void machine_stuck(const struct err *e); /* calls the handler of machine_on_stuck */
 bool machine_leaves(double waited_s, struct err *why); /* asks that of machine_on_wait */
-/* The shape and shards in the arguments of an operation; NULL: it has none. */
+/* Shape and shards of an operation's arguments; NULL: it has none. */
 struct dims *op_dims(enum op_id op, void *arguments);
-/* Whether it may have several steps a row. */
+/* True: it allows several steps a row. */
 bool op_steps(enum op_id op);
-/* What arguments are made of: bytes of struct op_NAME. */
+/* Bytes of struct op_NAME. */
 size_t op_size(enum op_id op);
-/* Another kind of machine, found by its name from now on; for tests. The type must live. */
+/* Adds a type of machine for tests; it must stay valid. */
 void machine_register(const struct machine_type *type);
 
 extern const struct machine_type machine_cpu;
-/* NULL as an address where no kernels are linked (kernels/cuda.cu). */
+/* its address is NULL in builds without kernels */
 extern const struct machine_type machine_cuda __attribute__((weak));
 
 #ifdef __cplusplus

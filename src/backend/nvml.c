@@ -116,8 +116,8 @@ static void condition(const struct nvml_calls *c, void *at, struct nvml_card *ca
     card->celsius = known ? (int64_t)celsius : -1;
 }
 
-/* Who computes on it. Where the room is too small NVML says how many there are; more may come until
- * it is asked again. */
+/* The processes on it. If the array is too small, NVML returns their number; more may come before
+ * the next call. */
 static void holders(const struct nvml_calls *c, void *at, struct nvml_card *card)
 {
     enum { TOO_SMALL = 7, FIRST = 8 };
@@ -141,7 +141,7 @@ static void holders(const struct nvml_calls *c, void *at, struct nvml_card *card
     mem_free(running);
 }
 
-static void ask(const struct nvml_calls *c, void *at, struct nvml_card *card)
+static void read_card(const struct nvml_calls *c, void *at, struct nvml_card *card)
 {
     *card = (struct nvml_card){.compute_mode = -1, .ecc = -1, .throttle = -1, .celsius = -1};
     if (!at)
@@ -156,7 +156,7 @@ bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card)
     void *at = NULL;
     bool there = n->call.nvmlDeviceGetHandleByIndex_v2 &&
                  n->call.nvmlDeviceGetHandleByIndex_v2(index, &at) == 0;
-    ask(&n->call, there ? at : NULL, card);
+    read_card(&n->call, there ? at : NULL, card);
     return there;
 }
 
@@ -165,7 +165,7 @@ bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card
     void *at = NULL;
     bool there = n->call.nvmlDeviceGetHandleByUUID &&
                  n->call.nvmlDeviceGetHandleByUUID(uuid, &at) == 0;
-    ask(&n->call, there ? at : NULL, card);
+    read_card(&n->call, there ? at : NULL, card);
     return there;
 }
 

@@ -1,6 +1,6 @@
-/* nvml.h - what the driver's library of management (NVML, a guest) tells of the cards of this
- * machine. It opens no context on any, and it does not know CUDA_VISIBLE_DEVICES: cards are told
- * apart by their UUID. extern "C" clean. */
+/* nvml.h - reads the state of all cards through NVML, the driver's management library (a guest). It
+ * opens no context and ignores CUDA_VISIBLE_DEVICES: cards are matched by UUID. extern "C" clean.
+ */
 #ifndef DNN_BACKEND_NVML_H
 #define DNN_BACKEND_NVML_H
 
@@ -22,16 +22,16 @@ struct nvml_card {
     int64_t ecc;                             /* uncorrected errors since the driver was loaded */
     int64_t throttle, celsius;               /* bits of clock reasons; -1: not known */
 };
-/* NULL, with the reason in `why`, where it is missing or does not answer. */
+/* NULL, with the reason in `why`, if it is missing or does not answer. */
 struct nvml *nvml_open(char *why, size_t room);
 void nvml_close(struct nvml *n); /* NULL does nothing */
 unsigned nvml_count(const struct nvml *n); /* cards of the machine */
 void nvml_driver(const struct nvml *n, char *to, size_t room); /* "550.54.14", "" */
 /* False where there is none. */
 bool nvml_card_at(const struct nvml *n, unsigned index, struct nvml_card *card);
-/* The same of the card with that UUID. */
+/* The same for the card with that UUID. */
 bool nvml_card_of(const struct nvml *n, const char *uuid, struct nvml_card *card);
-/* It is closed to programs, or to all but one, which is there. */
+/* True: no program may use it, or only one, which already does. */
 bool nvml_taken(const struct nvml_card *card);
 
 #ifdef __cplusplus

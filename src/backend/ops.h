@@ -21,13 +21,12 @@
 #include "base/real.h"
 #include "base/rowfmt.h"
 
-/* How the numbers of activations are kept: as they are computed (real), or, on a device, in 16
- * bits. The plan fixes it (machine_act_form); an operation takes any mixture. */
+/* How activations are stored: as reals, or on a device in 16 bits. The plan decides
+ * (machine_act_form); operations accept any mixture. */
 enum act_form { FORM_REAL, FORM_BF16, FORM_FP16 };
 
-/* Activations as an operation takes them: where they stand in machine memory, and their form (enum
- * act_form). `at` NULL: the operation does without them. The copy of the weights (shadow) is such
- * a matrix as well. */
+/* Activations in machine memory and their form (enum act_form). `at` NULL: not given. The private
+ * copy of the weights (shadow) has this type as well. */
 struct act {
     void *at;
     uint32_t form, pad;
@@ -64,9 +63,9 @@ static inline struct act no_act(void)
     return none;
 }
 
-/* What changes from step to step; one entry per model, in machine memory. On the machine written
- * only by norm2 (gnorm, bad) and advance; the model sets it between steps, at the start of an epoch
- * and when a state is put back. Its bytes stand in comparisons: no holes. */
+/* The state of a step; one entry a model, in machine memory. Only norm2 (gnorm, bad) and advance
+ * write it on the machine; the model sets it between steps, at the start of an epoch and when it
+ * restores a state. No padding: its bytes are compared. */
 struct step {
     uint64_t seed;
     int64_t tried, applied;    /* steps begun, steps whose update went through */
@@ -111,9 +110,8 @@ static_assert(sizeof(struct step) == 136, "struct step has no holes");
 /* Per step of an epoch: computed in double on the host, uploaded once an epoch. */
 struct hyper { double lr, weight_decay; };
 
-/* A range of the parameter arena with factors of its own. Groups are sorted and cover [0, n). A
- * weight matrix also says its shape, so that a machine can keep a private copy (transposed, packed,
- * 16 bit) fresh. */
+/* A range of the parameter arena with its own factors. Groups are sorted and cover [0, n). A weight
+ * matrix has its shape here, so that a machine can refresh its private copy. */
 struct group {
     uint64_t begin, end;
     double lr, weight_decay;   /* factors */
@@ -123,9 +121,9 @@ struct group {
     uint32_t pad;
 };
 
-/* Where rows come from: the encoded table, or a buffer of parsed rows. What an operation is given
- * stands in machine memory, and so does all that it points to: the chunks, the list of them, index,
- * class_weight, features and its indicators (its categories are not read). */
+/* The source of rows: the encoded table, or a buffer of parsed rows. It lies in machine memory,
+ * with everything it points to: chunks, their list, index, class_weight, features and indicators
+ * (categories are not read). */
 struct source {
     struct rows rows;
     const uint32_t *index;     /* rows.count is not used when set: position i is row index[i] */
@@ -180,9 +178,8 @@ struct op_embed_back {
     uint32_t largest, pad;     /* categories of the largest table, as a hint; 0: few */
 };
 
-/* One-hot inputs of a dense layer that are never written out: every column adds the row at + id of
- * w to z. The rows of all columns stand right behind the `in` rows of x; an id that its column does
- * not have adds nothing. */
+/* One-hot inputs of a dense layer, never written out: each column adds row at + id of w to z. These
+ * rows of w follow the `in` rows for x; an unknown id adds nothing. */
 struct hot_inputs {
     const int32_t *ids;        /* [rows][ids_ld] */
     const struct onehot_column *columns;
@@ -257,7 +254,7 @@ struct op_act_back {
 struct op_dropout {
     DIMS(width);
     struct act y;
-    void *kept;                /* as many bytes as its need says, or NULL: drawn again */
+    void *kept;                /* of the size of its need, or NULL: drawn again */
     struct act x;
     const struct step *now;
     uint32_t ldx, ldy, layer, micro, threshold, add;
@@ -356,7 +353,7 @@ struct op_loss_value {
     double delta, q;
 };
 
-/* What becomes of answers, in machine memory: a routine made once serves whatever is asked. */
+/* The destination of answers, in machine memory, so that one routine serves every request. */
 enum answer_measure { MEASURE_NONE, MEASURE_CLASS, MEASURE_VALUE, MEASURE_RIGHT };
 /* Rows at positions [first, end) count. sum += weight * the measure of a row, weight += its weight:
  * the loss of its class or value by `kind` (enum class_loss, enum value_loss), at most `most` a

@@ -1,5 +1,5 @@
-/* peak.c - see peak.h. Loops of multiply-adds keep enough sums going that none waits for another,
- * and copies move what every thread has for itself. The kernels are kernels/peak.cu. */
+/* peak.c - see peak.h. The loops keep enough independent sums that no multiply-add waits for
+ * another; copies move a part of memory a thread. Kernels: kernels/peak.cu. */
 #include "backend/peak.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 
 const char *const peak_names[PEAK_KINDS] = {"fma", "fma_one", "tf32", "bf16", "fp16", "copy"};
 
-/* Puts `times` rounds on the machine and returns their operations or bytes; 0: it has no such loop.
- * to and from: `bytes` of its memory each. */
+/* Issues `times` rounds and returns their operations or bytes; 0: no such loop. to and from:
+ * `bytes` of machine memory each. */
 extern double cuda_peak(struct machine *m, int kind, void *to, const void *from, size_t bytes,
                         uint32_t times) __attribute__((weak)); /* kernels/peak.cu */
 
@@ -34,7 +34,7 @@ struct peak_loop {
     double done[TILES];
 };
 
-/* What a compiler makes of plain C: four numbers at once, a multiplication and an addition. */
+/* Plain C: four numbers at once, a multiplication and an addition. */
 typedef float quad __attribute__((vector_size(16)));
 static double fma_c(uint32_t times, float *sink)
 {
@@ -82,7 +82,7 @@ static void run_fma(void *loop, unsigned tile, unsigned thread)
     l->sink[tile] = sum;
 }
 
-/* Each thread has its part, in both places, at cache lines. */
+/* Each tile copies a part that starts at a cache line. */
 static void run_copy(void *loop, unsigned tile, unsigned thread)
 {
     struct peak_loop *l = loop;
@@ -100,7 +100,7 @@ static double cpu_peak(struct machine *m, enum peak_kind kind, void *to, const v
                        size_t bytes, uint32_t times)
 {
     struct plan plan;
-    /* several for each thread: one that is late costs less */
+    /* several a thread: a late one costs less */
     unsigned threads = threads_count() * 4 < TILES ? threads_count() * 4 : TILES;
     unsigned tiles = kind == PEAK_FMA_ONE ? 1 : threads;
     machine_plan(m, 1, 1, &plan);
@@ -124,7 +124,7 @@ static double cpu_peak(struct machine *m, enum peak_kind kind, void *to, const v
     return sum;
 }
 
-/* sm_75 has tensor cores for fp16 alone: of the others there is no rate to be had. */
+/* sm_75 has tensor cores only for fp16. */
 static bool lacks(const struct machine *m, enum peak_kind kind)
 {
     struct plan plan;
@@ -151,7 +151,7 @@ double peak_measure(struct machine *m, enum peak_kind kind, size_t bytes, double
     double best = 0, until = clock_now() + seconds;
     bool good = from != NULL;
     machine_expect(m, MACHINE_PATIENCE);
-    if (good && kind == PEAK_COPY) { /* both places are there, and hold something */
+    if (good && kind == PEAK_COPY) { /* both places are mapped and written */
         issue(m, kind, from, to, half, 1);
         issue(m, kind, to, from, half, 1);
         good = machine_wait(m, MACHINE_PATIENCE, &e);

@@ -43,7 +43,7 @@ INLINE void draw(uint32_t *bits, uint64_t counter, const struct keep *keep)
 INLINE void keep_put(real *y, const real *x, m16 kept, real scale, bool add, size_t size)
 {
     v16 v = v_pick(kept, v_mul(GET(x, size), v_set(scale)), v_set(0));
-    put(y, add ? v_add(GET(y, size), v) : v, size);
+    store_run(y, add ? v_add(GET(y, size), v) : v, size);
 }
 
 static void dropout_known(real *y, const real *x, size_t n, const struct keep *keep, bool add)

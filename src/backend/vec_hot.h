@@ -26,7 +26,7 @@ INLINE void hot_block(const struct hot_rows *h, const int32_t *ids, real *z, uin
             sum[v] = v_add(sum[v], part_of(w + j + v * LANES, v == V - 1 ? tail : LANES));
     }
     for (int v = 0; v < V; v++)
-        put(z + j + v * LANES, sum[v], v == V - 1 ? tail : LANES);
+        store_run(z + j + v * LANES, sum[v], v == V - 1 ? tail : LANES);
 }
 
 INLINE void hot_back_block(const struct hot_rows *h, const int32_t *ids, const real *z, uint32_t j,
@@ -40,7 +40,7 @@ INLINE void hot_back_block(const struct hot_rows *h, const int32_t *ids, const r
         for (int v = 0; v < V && w; v++) {
             real *to = w + j + v * LANES;
             size_t size = v == V - 1 ? tail : LANES;
-            put(to, v_add(part_of(to, size), d[v]), size);
+            store_run(to, v_add(part_of(to, size), d[v]), size);
         }
     }
 }

@@ -7,7 +7,7 @@
 #define RUN(i, n, size) for (size_t i = 0, size; (size = run_size(i, n)) > 0; i += LANES)
 #define GET(p, size) ((size) == LANES ? v_load(p) : v_load_n(p, size))
 
-INLINE void put(real *p, v16 a, size_t size)
+INLINE void store_run(real *p, v16 a, size_t size)
 {
     if (size == LANES)
         v_store(p, a);
@@ -18,7 +18,7 @@ INLINE void put(real *p, v16 a, size_t size)
 INLINE void act_run(real *y, const real *x, size_t n, uint32_t kind, real slope)
 {
     RUN(i, n, size)
-        put(y + i, act_of(GET(x + i, size), kind, v_set(slope)), size);
+        store_run(y + i, act_of(GET(x + i, size), kind, v_set(slope)), size);
 }
 
 /* One loop a kind, so that the switch stands outside it. */
@@ -41,7 +41,7 @@ INLINE void act_back_run(real *dx, const real *dy, const real *by, size_t n, uin
         if (from_y)
             b = act_of(b, kind, s);
         v16 d = v_mul(GET(dy + i, size), act_derivative(b, kind, s));
-        put(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
+        store_run(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
     }
 }
 
@@ -72,7 +72,7 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
             else if (kind != ACT_NONE)
                 v = v_mul(v, act_derivative(GET(by, size), kind, slope));
             if (in_place)
-                put(dy, v, size);
+                store_run(dy, v, size);
             if (d->copy) {
                 v_store(copy, v);
                 copy += PANEL;
@@ -82,7 +82,7 @@ INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
             by += d->ldby;
         }
         if (d->sums)
-            put(d->sums + j, sum, size);
+            store_run(d->sums + j, sum, size);
         if (!d->turned)
             continue;
         for (uint32_t r = d->rows; r % LANES; r++, copy += PANEL)
@@ -110,7 +110,7 @@ static void deltas(const struct deltas *d)
 static void add_run(real *y, const real *a, const real *b, size_t n)
 {
     RUN(i, n, size)
-        put(y + i, v_add(GET(a + i, size), GET(b + i, size)), size);
+        store_run(y + i, v_add(GET(a + i, size), GET(b + i, size)), size);
 }
 
 /* --- positions of the shuffled order: rng_permute of base/rng.h, 16 at a time --- */
@@ -172,7 +172,7 @@ static void norm_columns(real *y, const real *x, const real *mean, const real *i
     RUN(i, n, size) {
         v16 factor = v_mul(GET(inv + i, size), GET(gamma + i, size));
         v16 v = v_sub(GET(x + i, size), GET(mean + i, size));
-        put(y + i, v_fma(v, factor, GET(beta + i, size)), size);
+        store_run(y + i, v_fma(v, factor, GET(beta + i, size)), size);
     }
 }
 
@@ -201,7 +201,7 @@ static void norm_row(real *y, const real *x, real mean, real inv, const real *ga
 {
     RUN(i, n, size) {
         v16 hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
-        put(y + i, v_fma(hat, GET(gamma + i, size), GET(beta + i, size)), size);
+        store_run(y + i, v_fma(hat, GET(gamma + i, size), GET(beta + i, size)), size);
     }
 }
 
@@ -215,8 +215,8 @@ static void norm_row_back(real *dx, real *dgamma, real *dbeta, const real *dy, c
         v16 g = v_mul(d, GET(gamma + i, size));
         sum = v_add(sum, g);
         product_sum = v_fma(g, hat, product_sum);
-        put(dgamma + i, v_fma(d, hat, GET(dgamma + i, size)), size);
-        put(dbeta + i, v_add(GET(dbeta + i, size), d), size);
+        store_run(dgamma + i, v_fma(d, hat, GET(dgamma + i, size)), size);
+        store_run(dbeta + i, v_add(GET(dbeta + i, size), d), size);
     }
     if (!dx)
         return;
@@ -225,7 +225,7 @@ static void norm_row_back(real *dx, real *dgamma, real *dbeta, const real *dy, c
         v16 hat = v_mul(v_sub(GET(x + i, size), v_set(mean)), v_set(inv));
         v16 g = v_sub(v_mul(GET(dy + i, size), GET(gamma + i, size)), m);
         v16 d = v_mul(v_sub(g, v_mul(hat, mh)), v_set(inv));
-        put(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
+        store_run(dx + i, add ? v_add(GET(dx + i, size), d) : d, size);
     }
 }
 

@@ -14,7 +14,7 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
         v16 sum = GET(g + i, size);
         for (uint32_t s = 1; s < shards; s++)
             sum = v_add(sum, GET(g + s * stride + i, size));
-        put(to + i, sum, size);
+        store_run(to + i, sum, size);
         square = v_fma(sum, sum, square);
     }
     double total = (double)v_sum(square);
@@ -33,7 +33,7 @@ INLINE void put_parameters(const struct update *u, size_t i, v16 p, size_t size)
     if (u->shared && size == LANES)
         v_stream(u->p + i, p);
     else
-        put(u->p + i, p, size);
+        store_run(u->p + i, p, size);
 }
 
 /* A running mean that nothing feeds any more ends at 0. Left to itself it stays among the numbers
@@ -60,8 +60,8 @@ static void adam(const struct update *u)
         v16 below = v_fma(v_sqrt(v), root, epsilon);
         p = v_fma(shrink, p, p);
         p = v_fma(step, v_div(m, below), p);
-        put(u->m1 + i, m, size);
-        put(u->m2 + i, v, size);
+        store_run(u->m1 + i, m, size);
+        store_run(u->m2 + i, v, size);
         put_parameters(u, i, p, size);
     }
     v_stream_end();
@@ -77,7 +77,7 @@ static void rmsprop(const struct update *u)
         v16 p = GET(u->p + i, size);
         v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
         v16 v = faded(v_fma(b2, GET(u->m2 + i, size), v_mul(c2, v_mul(g, g))));
-        put(u->m2 + i, v, size);
+        store_run(u->m2 + i, v, size);
         put_parameters(u, i, v_fma(step, v_div(g, v_add(v_sqrt(v), epsilon)), p), size);
     }
     v_stream_end();
@@ -94,7 +94,7 @@ static void sgd(const struct update *u)
         v16 g = v_fma(l2, p, v_mul(GET(u->g + i, size), scale));
         if (u->m1) {
             v16 m = faded(v_fma(b1, GET(u->m1 + i, size), g));
-            put(u->m1 + i, m, size);
+            store_run(u->m1 + i, m, size);
             g = u->flag ? v_fma(b1, m, g) : m;
         }
         put_parameters(u, i, v_fma(step, g, p), size);

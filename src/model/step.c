@@ -175,7 +175,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     for (; done < steps && by_parts(s, entry); done++)
         if (!play_parts(s, entry, e))
             return false;
-    machine_ask(s->machine, s->stop);
+    machine_interrupt(s->machine, s->stop);
     for (uint32_t now; done < steps; done += now) {
         now = network_feed(s->network, steps - done);
         play_routine(s, network_issue_step, s->network, now);
@@ -185,7 +185,7 @@ static bool play_steps(struct stepper *s, uint32_t steps, struct err *e)
     machine_expect(s->machine, patience(entry, steps));
     network_fetch_step(s->network);
     bool good = machine_wait(s->machine, MACHINE_PATIENCE, e) && !machine_broken_off(s->machine);
-    machine_ask(s->machine, NULL);
+    machine_interrupt(s->machine, NULL);
     if (good) /* else fewer were done */
         note_duration(entry, clock_now() - began, steps);
     if (good && marks) {

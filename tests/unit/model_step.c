@@ -195,7 +195,7 @@ int main(void)
     device = machine_cpu;
     device.name = "device";
     device.in_place = false;
-    device.ask = NULL;
+    device.interrupt = NULL;
     device.broken_off = NULL;
     machine_register(&device);
     listing_register();
