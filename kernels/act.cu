@@ -1,4 +1,4 @@
-/* act.cu - activations by themselves, and sums of two activations: element by element. */
+/* act.cu - elementwise kernels: activations and sums of two activations. */
 #include "epilogue.cuh"
 #include "sheet.cuh"
 

@@ -34,7 +34,7 @@ DEVICE void part_rows(uint32_t rows, uint32_t valid, uint32_t parts, uint32_t pa
     *end = *end < valid ? *end : valid;
 }
 
-/* What a column's statistics become: mean and the sum of the squares around it, over `rows`. */
+/* A column's statistics: mean, and sum of squares around it, over `rows`. */
 DEVICE void put_moments(const struct op_bnorm_stats &a, uint32_t col, uint32_t rows, double mean,
                         double square)
 {

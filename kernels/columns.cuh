@@ -1,12 +1,12 @@
-/* columns.cuh - sums over rows, one result a column: a block has 32 neighbouring columns and a
- * range of rows, its warps take rows in turn, and their sums are added in order. */
+/* columns.cuh - column sums. A block has 32 neighbouring columns and a range of rows; its warps
+ * take rows in turn, and their sums are added in order. */
 #ifndef DNN_KERNELS_COLUMNS_CUH
 #define DNN_KERNELS_COLUMNS_CUH
 
 #include "sheet.cuh"
 
-/* sum[i] of this lane's column over rows [begin, end), as each(row, sum) adds to it; valid in warp
- * 0. room: SHARED, N numbers a lane; free again behind it. Every lane of the block comes here. */
+/* Sums of this lane's column over rows [begin, end): each(row, sum) adds to sum[]; valid in warp 0.
+ * room: SHARED, N numbers a lane, free again at return. All lanes of the block must call. */
 template <int N, class Each>
 DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *room,
                         const Each &each)
@@ -33,8 +33,8 @@ static inline unsigned column_tiles(uint32_t width)
     return (width + WARP - 1) / WARP;
 }
 
-/* The rows of [begin, end) whose id is `id`, in their order: hit(row) is called by the whole warp.
- * An id that is `count` or more stands for `other`. ids: of the first row, ld apart. */
+/* Calls hit(row), by the whole warp, for the rows of [begin, end) whose id is `id`, in order. Ids
+ * >= count count as `other`. ids: of the first row, ld apart. */
 template <class Hit>
 DEVICE void rows_of_id(const int32_t *ids, uint32_t ld, uint32_t begin, uint32_t end, uint32_t id,
                        uint32_t count, uint32_t other, const Hit &hit)

@@ -1,5 +1,5 @@
-/* dense.cu - the dense layer of products and what goes with them: dz, the sums of its columns, the
- * rows of the weight that belong to one-hot inputs. */
+/* dense.cu - the dense layer: its products, dz, column sums of dz, and the weight rows of one-hot
+ * inputs. */
 #include "gemm.cuh"
 #include "guest.cuh"
 #include "hot.cuh"
@@ -28,7 +28,7 @@ template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct
     }
 }
 
-/* The same, and db of a shard its sums: a block has 32 columns of a shard. */
+/* The same, with db of each shard as the sums: a block has 32 columns of a shard. */
 KERNEL_BOUNDED(1024, dense_dz)(struct op_dense_back a)
 {
     SHARED(float, room, 1024);
@@ -87,7 +87,7 @@ uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back)
     return pays && !scaled ? form_product(by.how) : (uint32_t)FORM_REAL;
 }
 
-/* The weight as a product reads it: its copy, where that is rounded as the product wants. */
+/* The weight as a product reads it: the 16-bit copy if the product rounds to that form. */
 static struct act weight_of(const real *w, struct act shadow, enum product how)
 {
     bool serves = shadow.at && how != PRODUCT_FP32 && shadow.form == form_product(how);
@@ -125,7 +125,7 @@ static const double *scale_of(const struct op_dense_back *a)
     return a->now ? &a->now->scale : nullptr;
 }
 
-/* dw = x' dz by shards. db comes with it where dz passes by unrounded: on CUDA cores, and in large
+/* dw = x' dz by shards. It also computes db if it sees dz unrounded: on CUDA cores, and in large
  * tiles. */
 static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
 {
@@ -188,7 +188,7 @@ static bool launch_product(struct machine *m, const struct gemm *g, enum product
     return true;
 }
 
-/* below: NULL, or the layer whose dy is this dx: it becomes its dz at once. */
+/* below: NULL, or the layer whose dy is this dx: its dz is computed on the way to memory. */
 static void go_back(struct machine *m, const struct op_dense_back *a,
                     const struct op_dense_back *below, unsigned shards, enum product how)
 {

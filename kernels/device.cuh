@@ -55,7 +55,7 @@ struct alignas(16) four { float v[4]; };
 #define FULL_WARP 0xffffffffu
 enum { WARP = 32 };
 
-/* How a kernel is started; the machine (cuda.cu) or a test (tests/emulate) does it. */
+/* A launch; the machine (cuda.cu) or a test (tests/emulate) performs it. */
 struct launch {
     const char *name;
     const void *kernel;
@@ -65,10 +65,11 @@ struct launch {
     size_t bytes;
 };
 void device_launch(struct machine *m, const struct launch *how, void **arguments);
-/* Multiprocessors of the machine; 3 when emulated. Sizes grids, never counts of partial sums. */
+/* Multiprocessors; 3 when emulated. For grid sizes only: the number of partial sums never depends
+ * on it. */
 unsigned device_sms(const struct machine *m);
-/* Memory that a block may have, SHARED and DYNAMIC; who has both has at most BESIDE_DYNAMIC bytes
- * of the former. */
+/* Shared memory of a block, SHARED and DYNAMIC together; with both, SHARED may take BESIDE_DYNAMIC
+ * bytes. */
 enum { BESIDE_DYNAMIC = 1024 };
 size_t device_block_bytes(const struct machine *m);
 /* Whether products of warpgroups (wgmma.cuh) are used on it. */
@@ -89,7 +90,7 @@ DEVICE float float_of_word(uint32_t u)
     return bits.f;
 }
 
-/* Takes the parameters' types from the kernel alone, so that arguments convert as in a call. */
+/* Deduces the parameter types from the kernel, so that arguments convert as in a call. */
 template <class T> struct same { typedef T type; };
 
 template <class... P>
@@ -111,7 +112,7 @@ static inline void launch_kernel(struct machine *m, const char *name, void (*ker
 #define LAUNCH_GRID(kernel, grid, block, bytes, m, ...)                                            \
     launch_kernel(m, #kernel, kernel, grid, block, bytes, 0, 1, __VA_ARGS__)
 
-/* Blocks for n independent elements; a lane takes several when they are many. */
+/* A grid for n independent elements; with many elements a lane takes several. */
 static inline dim3 spread(const struct machine *m, uint64_t n, unsigned lanes)
 {
     uint64_t wanted = (n + lanes - 1) / lanes, most = 8ull * device_sms(m);
@@ -129,8 +130,8 @@ template <class T> DEVICE T warp_sum(T v)
     return v;
 }
 
-/* The sum of the block in a fixed order, valid in lane 0; room: one T a warp, SHARED. Ends with the
- * room free for use. */
+/* The sum over the block in a fixed order, valid in lane 0; room: SHARED, one T a warp, free again
+ * at return. */
 template <class T> DEVICE T block_sum(T v, T *room)
 {
     v = warp_sum(v);

@@ -63,7 +63,7 @@ template <class T> DEVICE T shuffle_down(unsigned mask, T v, int by)
 DEVICE unsigned ballot(unsigned mask, bool yes) { return __ballot_sync(mask, yes); }
 DEVICE unsigned lowest_bit(unsigned bits) { return (unsigned)__ffs((int)bits) - 1; }
 
-/* sm_75 has no asynchronous copy: it copies at once, which is one of the moments allowed. */
+/* sm_75 has no asynchronous copy: it copies at once, which the interface allows. */
 template <int bytes> DEVICE void copy_async(void *to, const void *from)
 {
     static_assert(bytes == 4 || bytes == 8 || bytes == 16, "copy_async of 4, 8 or 16 bytes");
@@ -122,7 +122,7 @@ DEVICE uint32_t arrive(uint32_t *counter)
     return old;
 }
 
-/* The instructions themselves: the headers of these types cost more than most files of kernels. */
+/* Plain assembler: the headers of these types take longer to compile than most kernels. */
 DEVICE fp16 to_fp16(float x)
 {
     fp16 y;

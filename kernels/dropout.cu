@@ -32,8 +32,8 @@ KERNEL_BOUNDED(SHEET_LANES, dropout_any)(struct op_dropout a)
     }
 }
 
-/* Width a multiple of 16, every row at a multiple of 16 bytes: four lanes make a word of what is
- * kept, or read one. */
+/* For widths that are multiples of 16 and rows at multiples of 16 bytes: four lanes write or read
+ * one word of the mask. */
 KERNEL_BOUNDED(SHEET_LANES, dropout_wide)(struct op_dropout a)
 {
     uint64_t quads = (uint64_t)a.rows * a.width / 4, begin = quads * a.micro;

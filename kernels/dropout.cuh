@@ -8,7 +8,7 @@
 #include "device.cuh"
 #include "kernels.h"
 
-/* The bits of elements 4 * counter and on, of a layer by its position. */
+/* Random bits of elements 4 * counter to 4 * counter + 3 of the layer at this position. */
 DEVICE struct rng4 dropout_bits(const struct step *now, uint32_t layer, uint64_t counter)
 {
     return rng_philox(now->seed, (uint32_t)counter,

@@ -8,7 +8,7 @@
 #include "columns.cuh"
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
-/* blocks of a table; numbers of a row that a lane adds up at a time */
+/* blocks a table; numbers that a lane sums at a time */
 enum { TABLE_BLOCKS = 32, AT_ONCE = 4 };
 
 KERNEL_BOUNDED(LANES_OF_BLOCK, onehot_rows)(struct op_onehot a)
@@ -75,8 +75,8 @@ enum { CHUNK = 4096, SORT_LANES = 512, IN_FLIGHT = 8 };
 /* categories x rows that are looked through sooner than sorted */
 static const uint64_t LOOKED_THROUGH = (uint64_t)1 << 18;
 
-/* How the batch is shared out: chunks of so many rows, a power of two; behind the batch stand keys
- * that are no row's. */
+/* How the batch is divided: into chunks of a power of two of rows; the rest of the last chunk has
+ * keys of no row. */
 struct chunks { uint32_t count, size; };
 #define NO_KEY 0xffffffffffffffffull
 static struct chunks chunks_of(uint32_t rows)
@@ -91,8 +91,8 @@ DEVICE uint64_t *chunk_of(uint64_t *keys, struct chunks c, uint32_t column, uint
     return keys + ((size_t)column * c.count + chunk) * c.size;
 }
 
-/* Blocks of the first chunks: keys (id, row), sorted (Batcher, 1968: bitonic; no two are equal).
- * The others clear the tables. */
+/* The first blocks sort the keys (id, row) of a chunk (bitonic sort, Batcher 1968; all keys
+ * differ). The others clear the gradient of the tables. */
 KERNEL_BOUNDED(SORT_LANES, embed_sort)(struct op_embed_back a, struct chunks c, uint64_t *keys)
 {
     DYNAMIC(uint64_t, room);
@@ -142,7 +142,7 @@ DEVICE uint32_t first_from(const uint64_t *keys, uint32_t n, uint64_t key)
     return low;
 }
 
-/* Whether a chunk before this one has the id: then its warp adds them all. */
+/* True: an earlier chunk has the id; its warp then adds all rows. */
 DEVICE bool stands_before(uint64_t *keys, struct chunks c, uint32_t chunk, uint32_t id)
 {
     for (uint32_t first = 0; first < chunk; first += WARP) {
@@ -158,7 +158,7 @@ DEVICE bool stands_before(uint64_t *keys, struct chunks c, uint32_t chunk, uint3
     return false;
 }
 
-/* sum += dx of n rows, those of sorted keys, in their order: a lane has every 32nd column. */
+/* Adds dx of n rows, by sorted keys, in order: a lane has every 32nd column. */
 DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const float *dx,
                      const uint64_t *keys, uint32_t n, uint32_t col, uint32_t dim)
 {
@@ -185,7 +185,7 @@ DEVICE void add_rows(float (&sum)[AT_ONCE], const struct op_embed_back &a, const
     }
 }
 
-/* A warp has a key: the first of an id adds its rows, of this chunk and of those behind it. */
+/* One warp a key: the first key of an id adds all its rows, of this chunk and of later ones. */
 KERNEL_BOUNDED(LANES_OF_BLOCK, embed_sums)(struct op_embed_back a, struct chunks c, uint64_t *keys)
 {
     struct embed_column one = a.columns[block_z()];

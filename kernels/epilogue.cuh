@@ -22,8 +22,8 @@ DEVICE float mish_factor(float x)
     return x < 20 ? n / (n + 2) : 1.0f;
 }
 
-/* Called, not inlined: an epilogue writes dozens of elements, and the compiler would repeat all
- * this for each. */
+/* Called, not inlined: an epilogue has dozens of elements, and inlining would repeat this for each.
+ */
 DEVICE_CALL float act_curved(uint32_t kind, float x, float slope)
 {
     switch (kind) {

@@ -1,4 +1,4 @@
-/* gather.cu - records to the batch: some lanes of a warp have one row, and take the words of its
+/* gather.cu - records to the batch: some lanes of a warp take one row and copy the words of its
  * record. */
 #include "gather.cuh"
 
@@ -17,7 +17,7 @@ template <int G> static void launch_gather(struct machine *m, const struct op_ga
     LAUNCH(gather_rows<G>, dim3((a->rows + rows - 1) / rows), dim3(LANES_OF_BLOCK), 0, m, *a);
 }
 
-/* What a record holds stands on the device; about how much, the width of x tells. */
+/* The record's size is known only on the device; the width of x approximates it. */
 void cuda_gather(struct machine *m, const struct op_gather *a)
 {
     if (a->rows && a->ld <= 24)

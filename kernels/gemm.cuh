@@ -1,5 +1,5 @@
-/* gemm.cuh - what the two products share: bringing a tile of an operand into registers, the range
- * of k of a part, and what happens to a finished element. */
+/* gemm.cuh - common to all products: loading a tile of an operand into registers, the k range of a
+ * part, and the epilogue of finished elements. */
 #ifndef DNN_KERNELS_GEMM_CUH
 #define DNN_KERNELS_GEMM_CUH
 
@@ -55,8 +55,8 @@ DEVICE void piece_place(const struct piece<ROWS, DEPTH, LANES_> *, bool k_fast, 
     *k = k_fast ? fast : slow;
 }
 
-/* What operands are multiplied by before they are rounded to fp16, and the sums behind: powers of
- * two, so exact. */
+/* Scales for fp16: operands are multiplied before rounding, sums divided after. Powers of two, so
+ * exact. */
 struct scales { float a, b, back; };
 template <enum product how> DEVICE struct scales scales_of(const struct gemm &g)
 {
@@ -69,8 +69,7 @@ template <enum product how> DEVICE struct scales scales_of(const struct gemm &g)
     return s;
 }
 
-/* What becomes of V finished sums of neighbouring columns, on their way to C or to one part of it.
- */
+/* The epilogue of V finished sums of neighbouring columns: to C, or to one part of it. */
 template <int V>
 DEVICE void gemm_put(const struct gemm *g, struct act c, uint32_t row, uint32_t col,
                      float (&sum)[V])
@@ -104,7 +103,7 @@ DEVICE void gemm_put(const struct gemm *g, struct act c, uint32_t row, uint32_t 
     run_store(c, to, sum);
 }
 
-/* Whether every row of C and of what goes with it can be taken by four. */
+/* True: every row of C and of its companions can be accessed by four. */
 DEVICE bool gemm_by_four(const struct gemm *g, struct act c)
 {
     uint32_t steps = g->n | g->c_row | (g->z.at ? g->z_row : 0) | (g->by.at ? g->by_row : 0);
@@ -116,7 +115,7 @@ DEVICE bool gemm_by_four(const struct gemm *g, struct act c)
  * whole rows. Stripe row r is row row0 + r / group * step + r % group of C; columns are 1 << shift,
  * four at least. In shared memory a row is followed by `pad` numbers, a multiple of four. */
 struct stripe { uint32_t rows, shift, row0, col0, group, step, part, pad; };
-/* With so many, the fragments of mma.cuh, two neighbouring sums a lane, meet all banks. */
+/* With this padding the fragments of mma.cuh, two sums a lane, use all banks. */
 enum { SUMS_PAD = 8 };
 template <int V>
 DEVICE void gemm_finish_by(const struct gemm *g, struct act c, const float *sums, struct stripe s)

@@ -21,7 +21,7 @@ template <bool A_FAST, bool B_FAST> HOST_DEVICE constexpr size_t bytes_of()
 }
 struct alignas(16) piece_of_eight { uint32_t word[4]; };
 
-/* X(row, k), as the operand has it; whichever step is not 1 is a multiple of 8. */
+/* X(row, k); the step that is not 1 is a multiple of 8. */
 struct operand { const uint16_t *x; uint32_t row0, rows, row_step, k_step; };
 
 /* Piece u: K_FAST: k 8 (u % 4) .. of row u / 4, else rows 8 (u % 16) .. of k u / 16. */
@@ -73,7 +73,7 @@ DEVICE void sixteen(float (&sum)[WM][WN][4], const uint16_t *a, const uint16_t *
             tile_mma<how>(sum[i][j], x[i], y[j / 2] + j % 2 * 2);
 }
 
-/* Adds four of B's columns, k by k, in the order of gemm_wide.cu. B is not K_FAST. */
+/* Sums four columns of B, k by k, in the order of gemm_wide.cu. B is not K_FAST. */
 template <enum product how> DEVICE void stage_sum(float (&column)[4], const uint16_t *b)
 {
     struct act tile = form_act(b, how == PRODUCT_BF16 ? FORM_BF16 : FORM_FP16);
@@ -89,7 +89,7 @@ template <enum product how> DEVICE void stage_sum(float (&column)[4], const uint
         }
 }
 
-/* Tiles of one row of them are neighbours: what they share of A is read once. */
+/* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. */
 template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
 {
@@ -102,7 +102,7 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
     struct operand b = {(const uint16_t *)g.b.at, col0, g.n, g.b_col, g.b_row};
     float sum[WM][WN][4] = {}, column[4] = {};
     bool summing = !B_FAST && g.sums && row0 == 0;
-    /* the next stage that nobody reads; where k has ended, an empty group */
+    /* the next free stage; an empty group after the end of k */
     uint32_t filled = 0;
     auto fill = [&]() {
         uint16_t *at = stages + filled * ROOM;
@@ -136,7 +136,7 @@ DEVICE void half_tile(const struct gemm &g, uint16_t *stages)
     wide_finish(g, room, sum, 1, row0, col0);
 }
 
-/* No card computes in what its tensor cores do not take (cuda_precision.cu). */
+/* Precisions that a card lacks are never asked of it (cuda_precision.cu). */
 template <enum product how, bool A_FAST, bool B_FAST>
 KERNEL_SHARING(WIDE_LANES, 2, gemm_half)(ARGUMENT(struct gemm) g)
 {
@@ -154,8 +154,8 @@ static bool eights(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_
            (uintptr_t)x.at % (PIECE * sizeof(uint16_t)) == 0;
 }
 
-/* Both in 16 bits of that kind, in rows that can be read by eight, in a layout that a dense layer
- * has, and nothing to be scaled on its way. */
+/* Both operands in this 16-bit form, rows readable by eight, a layout of a dense layer, no scaling.
+ */
 bool gemm_half_can(const struct gemm *g, enum product how)
 {
     uint32_t form = form_product(how);

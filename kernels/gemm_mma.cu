@@ -8,7 +8,7 @@
 template <enum product how, int WM, int WN, bool A_FAST, bool B_FAST>
 KERNEL_BOUNDED(128, gemm_warp)(ARGUMENT(struct gemm) g)
 {
-    /* 32 of k at a time; rows are padded by 4 words, so that the lanes of a load meet 32 banks */
+    /* 32 of k at a time; rows are padded by 4 words so that loads use all 32 banks */
     enum { BM = 32 * WM, BN = 16 * WN, DEPTH = 32, PER = tile_input<how>::PER_WORD };
     enum { WORDS = DEPTH / PER + 4 };
     typedef typename tile_input<how>::stored stored;

@@ -7,7 +7,7 @@
 #include "gemm.cuh"
 #include "hot.cuh"
 
-/* N numbers of a tile, four at a time where N allows: rows of tiles begin at 16-byte boundaries. */
+/* N numbers of a tile, by four if N allows: rows of tiles start at 16-byte boundaries. */
 template <int N> DEVICE void read_run(float *v, const float *at)
 {
     UNROLL
@@ -37,15 +37,15 @@ template <int TM, int TN> DEVICE void one_k(float (&sum)[TM][TN], const float *a
             sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
 }
 
-/* Rows of a tile are padded: of the lanes that store a k_fast piece at most two meet a bank. Runs
- * of n numbers are still read at once. */
+/* Rows of a tile are padded: when a k_fast piece is stored, at most two lanes share a bank. Runs of
+ * n numbers are still read at once. */
 HOST_DEVICE constexpr int pad_of(int n)
 {
     return n % 4 == 0 ? 4 : 2;
 }
 
-/* What a block has in shared memory: two halves of a tile of A and of B; at the end, where they
- * were, its tile of C, so that no sum waits in registers while others leave. */
+/* Shared memory of a block: two halves of the tiles of A and B; later, in the same place, its tile
+ * of C, so that sums do not wait in registers. */
 template <int BM, int BN, int DEPTH, int TM, int TN> struct room {
     enum { LDA = BM + pad_of(TM), LDB = BN + pad_of(TN) };
     enum { A = 2 * DEPTH * LDA, B = 2 * DEPTH * LDB, C = BM * BN };
@@ -83,7 +83,7 @@ DEVICE void tile(const struct gemm &g, float *tiles, bool a_fast, bool b_fast, u
             piece_place(&b, b_fast, i, &r, &d);
             bt[d * LDB + r] = b.v[i];
         }
-        /* the other half may be written before all have left it: each is met by two barriers */
+        /* two barriers separate the last read of the other half from this write */
         sync_block();
         uint32_t left = k_end - k, depth = left < DEPTH ? left : DEPTH;
         k += DEPTH;
@@ -125,7 +125,7 @@ HOST_DEVICE uint32_t tiles_down(const struct gemm *g, uint32_t side)
     return g->m || !g->sums ? tiles_of(g->m, side) : 1;
 }
 
-/* Tiles lie along x alone: along y a grid has 65,535 blocks, and a layer may have more columns. */
+/* Tiles are numbered along x only: y allows 65,535 blocks, and a layer may have more columns. */
 template <int BM, int BN, int DEPTH, int TM, int TN, bool A_FAST, bool B_FAST>
 KERNEL_SHARING((BM / TM) * (BN / TN), 2, gemm_tile)(ARGUMENT(struct gemm) g)
 {
@@ -217,8 +217,7 @@ void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size siz
         start<128, 64, 16, 8, 4>(m, g);
 }
 
-/* Small tiles fill a card when there is little to do, large ones load less. The bits are the same.
- */
+/* Small tiles fill a card when there is little work; large ones load less. Same bits. */
 void gemm_simt(struct machine *m, const struct gemm *g)
 {
     uint64_t work = (uint64_t)g->m * g->n * g->parts;

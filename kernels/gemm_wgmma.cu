@@ -10,7 +10,7 @@
  * card so far: the emulator says that it is right, and cuda_wgmma.cu when it is taken. */
 #include "wide.cuh"
 
-/* The build says so where nvcc makes code for sm_90a; of that alone, since nothing else has it. */
+/* Set by the build for code of sm_90a, the only architecture with wgmma. */
 #if defined(BUILT_FOR_90A) || !defined(__CUDACC__)
 #include "wgmma.cuh"
 
@@ -30,7 +30,7 @@ static_assert((int)SIDE == (int)WGMMA_COLUMNS && (int)WIDE_LANES == 2 * (int)WAR
 /* This lane's share of an operand's next tile, on its way. */
 struct share { four v[UNITS][2]; };
 
-/* Piece u of a tile: of which line, and the row and k it begins at. */
+/* Piece u of a tile: its line, first row and first k. */
 template <bool K_FAST>
 DEVICE void unit_place(uint32_t u, uint32_t *line, uint32_t *row, uint32_t *k)
 {
@@ -90,7 +90,7 @@ DEVICE void share_put(const struct share *s, unsigned char *tile, float scale)
         *(struct unit *)(void *)(tile + wgmma_piece(line, u % WGMMA_PIECES)) = out;
     }
 }
-/* Adds what this lane has of B's columns, eight of them, k by k. B's rows are not k_fast. */
+/* Sums the columns of B that this lane holds, eight, k by k. B's rows are not k_fast. */
 DEVICE void share_sum(const struct share *s, float (&sum)[8])
 {
     UNROLL
@@ -151,7 +151,7 @@ DEVICE void stage_products(float (&sum)[WGMMA_SUMS], const unsigned char *a)
     wgmma_commit();
 }
 
-/* What the two ways share: the tile, the part of k, and what leaves. */
+/* Common to both kernels: the tile, the part of k, the epilogue. */
 struct work {
     struct source_of a, b;
     uint32_t k, k_end;
@@ -168,7 +168,7 @@ DEVICE void through_registers(const struct work &w, unsigned char *tiles, float 
     share_read<B_FAST>(&b, w.b, w.k, w.k_end);
     unsigned char *stage = tiles, *last = tiles + (STAGES - 1) * STAGE;
     for (uint32_t k = w.k; k < w.k_end; k += DEEP) {
-        /* all have waited for the products before the last: those of this stage's last turn */
+        /* all have waited for the products that read this stage before */
         share_widen(&a, w.a.x);
         share_widen(&b, w.b.x);
         share_put<how, A_FAST>(&a, stage, w.scale.a);
@@ -194,7 +194,7 @@ DEVICE void by_copies(const struct work &w, unsigned char *tiles, float (&sum)[W
 {
     unsigned char *end = tiles + STAGES * STAGE, *stage = tiles, *filled = tiles;
     uint32_t next = w.k;
-    /* the next stage that nobody reads; where k has ended, an empty group */
+    /* the next free stage; an empty group after the end of k */
     auto fill = [&]() {
         if (next < w.k_end) {
             tile_fill<A_FAST>(filled, w.a, next, w.k_end);
@@ -233,7 +233,7 @@ DEVICE void finish(const struct gemm &g, float *room, const float (&sum)[WGMMA_S
     gemm_finish(&g, room, {SIDE, log2_of(SIDE), row0, col0, SIDE, 0, block_z(), SUMS_PAD});
 }
 
-/* Tiles of one row of them are neighbours: what they share of A is read once. */
+/* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. */
 template <enum product how, bool A_FAST, bool B_FAST, bool COPIED>
 KERNEL_SHARING(WIDE_LANES, COPIED ? 2 : 1, gemm_wgmma)(ARGUMENT(struct gemm) g)
 {

@@ -82,7 +82,7 @@ DEVICE void share_put(const struct share<how> *s, uint32_t *tile, float scale)
         *(struct unit *)(tile + at) = out;
     }
 }
-/* Adds what this lane has of B's columns, four of them, k by k. B's rows are not k_fast. */
+/* Sums the columns of B that this lane holds, four, k by k. B's rows are not k_fast. */
 template <enum product how> DEVICE void share_sum(const struct share<how> *s, float *to)
 {
     float sum[4];
@@ -126,8 +126,8 @@ DEVICE void eight_words(float (&sum)[WM][WN][4], const uint32_t *a, const uint32
             tile_mma<how>(sum[i][j], x[i], y[j]);
 }
 
-/* Tiles of one row of them are neighbours: what they share of A is read once. Sums of B's columns
- * wait behind the tiles, where each lane has its four: registers are scarce. */
+/* Neighbouring blocks have tiles of the same rows: the shared part of A is read once. Column sums
+ * of B wait in shared memory behind the tiles: registers are scarce. */
 template <enum product how, bool A_FAST, bool B_FAST>
 DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
 {
@@ -155,7 +155,7 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
             share_sum<how>(&b, columns);
         share_put<how, A_FAST>(&a, at, scale.a);
         share_put<how, B_FAST>(&b, bt, scale.b);
-        /* the other half may be written before all have left it: each is met by two barriers */
+        /* two barriers separate the last read of the other half from this write */
         sync_block();
         k += DEPTH;
         if (k < k_end) {
@@ -176,7 +176,7 @@ DEVICE void wide_tile(const struct gemm &g, struct unit *tiles)
     wide_finish(g, room, sum, scale.back, row0, col0);
 }
 
-/* No card computes in what its tensor cores do not take (cuda_precision.cu). */
+/* Precisions that a card lacks are never asked of it (cuda_precision.cu). */
 template <enum product how, bool A_FAST, bool B_FAST>
 KERNEL_SHARING(WIDE_LANES, 2, gemm_wide)(ARGUMENT(struct gemm) g)
 {
@@ -192,7 +192,7 @@ static bool fours(struct act x, uint32_t fast_step, uint32_t slow_step, uint32_t
     return fast_step == 1 && slow_step % 4 == 0 && fast % 4 == 0 && form_fours(x);
 }
 
-/* Operands that can be read by four, in a layout that a dense layer has. */
+/* Operands readable by four, in a layout of a dense layer. */
 bool gemm_wide_can(const struct gemm *g)
 {
     bool a = g->a_col == 1 ? fours(g->a, g->a_col, g->a_row, g->k)
@@ -203,7 +203,7 @@ bool gemm_wide_can(const struct gemm *g)
            (!g->sums || sums_of_b(g->a_col == 1, g->b_row == 1));
 }
 
-/* By shape alone: tiles enough to keep a large card's multiprocessors busy. */
+/* By shape only: enough tiles to keep a large card busy. */
 bool gemm_wide_pays(const struct gemm *g)
 {
     enum { TILES = 64 };

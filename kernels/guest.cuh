@@ -6,11 +6,11 @@
 
 #include "kernels.h"
 
-/* Whether it serves on this machine, or did until it failed: then layers are not fused. */
+/* True: it serves on this machine, or did before it failed; then layers are not fused. */
 bool device_guest(const struct machine *m);
 /* Whether it can do this product. It adds no sums (g->sums). */
 bool device_guest_takes(struct machine *m, const struct gemm *g, enum product how);
-/* True: the product is on the stream, with all that struct gemm says of it. */
+/* True: the product was issued, with its whole epilogue. */
 bool device_guest_product(struct machine *m, const struct gemm *g, enum product how);
 
 /* C holds A B: the rest of what g says of each element. */

@@ -1,11 +1,11 @@
-/* hot.cuh - one-hot inputs of a dense layer on the way back: they stay ids. */
+/* hot.cuh - one-hot inputs of a dense layer, backward: they stay ids. */
 #ifndef DNN_KERNELS_HOT_CUH
 #define DNN_KERNELS_HOT_CUH
 
 #include "columns.cuh"
 
-/* dw of the row `mine` of those that belong to one-hot inputs, in one shard: a warp owns it, and
- * adds the dz of the batch's rows that chose it, in their order. */
+/* dw of the weight row `mine` of a one-hot input, in one shard: one warp adds the dz of the rows
+ * with that id, in order. */
 DEVICE void hot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard,
                          uint32_t shards)
 {

@@ -1,4 +1,4 @@
-/* issue.cu - the table of operations: each has its kernel, or this does not link. */
+/* issue.cu - the table of operations; an operation without a kernel does not link. */
 #include "backend/backend.h"
 #include "form.cuh"
 #include "guest.cuh"
@@ -137,7 +137,7 @@ static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint
     return n;
 }
 
-/* The fused layers are computed in fp32: by themselves they would be as well. */
+/* Fused layers compute in fp32, as they would one by one. */
 static bool all_fp32(const struct mlp *f, struct products by)
 {
     bool all = true;
@@ -171,7 +171,7 @@ static bool all_plain(const struct kernel_op *ops, uint32_t count)
     return all;
 }
 
-/* A stack of small layers, and what its kernel leaves of their gradients. */
+/* A stack of small layers, and the gradients left to other kernels. */
 static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint32_t count,
                             struct products by, void *scratch)
 {

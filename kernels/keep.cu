@@ -1,4 +1,4 @@
-/* keep.cu - a copy that is looked at: of the best weights, and whether they are numbers. */
+/* keep.cu - copies the best weights and checks that they are finite. */
 #include "device.cuh"
 #include "kernels.h"
 

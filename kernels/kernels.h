@@ -13,13 +13,13 @@
 struct machine;
 struct need;
 
-/* A kernel that does for all of them: whether the card has code for it can be asked of it. */
+/* A kernel that stands for all: to ask whether the card has code for it. */
 const void *kernels_any(void);
 
-/* How a product is computed: on CUDA cores with fp32 throughout, or on tensor cores with inputs
- * rounded to that and fp32 sums. */
+/* The arithmetic of a product: fp32 on CUDA cores, or tensor cores with rounded inputs and fp32
+ * sums. */
 enum product { PRODUCT_FP32, PRODUCT_TF32, PRODUCT_BF16, PRODUCT_FP16 };
-/* Those of a training: `how` where a layer has `least` multiply-adds and more, else fp32. */
+/* Products of a training: `how` for layers with at least `least` multiply-adds, else fp32. */
 struct products {
     enum product how;
     uint64_t least;
@@ -36,7 +36,7 @@ enum product product_of(struct products by, uint32_t rows, uint32_t in, uint32_t
  * the chip. fp16 has no range for gradients but where they are scaled, in products: it keeps them
  * in fp32. */
 uint32_t form_kept(struct products by, uint32_t rows, uint32_t width, bool back);
-/* Of numbers rounded to that, where they have 16 bits; else FORM_REAL. */
+/* The form of numbers rounded to that precision, if it has 16 bits; else FORM_REAL. */
 uint32_t form_product(enum product how);
 /* to[i] = x[i] in that form. */
 void cuda_round(struct machine *m, void *to, const float *x, uint32_t form, size_t n);
@@ -50,7 +50,7 @@ void cuda_round(struct machine *m, void *to, const float *x, uint32_t form, size
  * kernels_need. */
 enum { SCRATCH_HEAD = 4096 };
 
-/* Any operation by its number (enum op_id), with plan_shards of its rows. */
+/* Issues an operation by its id (enum op_id). */
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch);
 /* The operations at the front of a list that belong together, in fewer launches and with the same
@@ -62,7 +62,7 @@ struct kernel_op { uint32_t op; const void *arguments; };
 enum { KERNEL_FRONT = 52 }; /* no more are looked at */
 uint32_t kernels_issue_front(struct machine *m, const struct kernel_op *ops, uint32_t count,
                              struct products by, void *scratch);
-/* What it asks for beside its arguments (backend.h); scratch includes its head. */
+/* Its memory needs (backend.h); scratch includes its head. */
 void kernels_need(uint32_t op, const void *arguments, struct need *n);
 
 /* *from and all it points to: on the device. */
@@ -76,8 +76,8 @@ void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
 void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
                      enum product how);
-/* One after the other, the same bits: where the dx of one is the dy of the next, it becomes dz on
- * its way to memory. */
+/* Several in turn, with the same bits: if the dx of one is the dy of the next, it becomes dz on its
+ * way to memory. */
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
                       unsigned shards, struct products by);
 /* dw and db alone, of layers whose dz is there. */
@@ -95,7 +95,7 @@ void cuda_bnorm_back(struct machine *m, const struct op_bnorm_back *a);
 size_t cuda_bnorm_scratch(uint32_t rows, uint32_t width); /* of stats and of sums */
 void cuda_lnorm(struct machine *m, const struct op_lnorm *a);
 void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards);
-/* Whether they take four numbers at once, which their sums' order follows from. */
+/* True: four numbers at once; the order of sums follows from it. */
 bool lnorm_is_wide(const struct op_lnorm *a);
 bool lnorm_back_is_wide(const struct op_lnorm_back *a);
 
@@ -106,13 +106,12 @@ void cuda_score(struct machine *m, const struct op_score *a, void *scratch);
 size_t cuda_score_scratch(uint32_t rows);
 void cuda_keep(struct machine *m, const struct op_keep *a);
 
-/* a->sums holds the weight and the summed gradient: norm2_kept bytes. */
+/* a->sums: the weight, and the summed gradient; norm2_kept bytes. */
 void cuda_norm2(struct machine *m, const struct op_norm2 *a, void *scratch);
 size_t cuda_norm2_kept(uint64_t n);
 size_t cuda_norm2_scratch(uint64_t n);
-/* a->shadow: none, or the copy of the parameters, in 16 bits.
- * end: NULL, or the end of the step, which then comes with it; only that wants scratch (its head).
- */
+/* a->shadow: none, or the 16-bit copy of the parameters. end: NULL, or the end of the step, done in
+ * the same launch; only that needs scratch (its head). */
 void cuda_sgd(struct machine *m, const struct op_sgd *a, const struct op_advance *end,
               void *scratch);
 void cuda_rmsprop(struct machine *m, const struct op_rmsprop *a, const struct op_advance *end,
@@ -141,31 +140,31 @@ struct gemm {
     struct act z;
     uint32_t z_row;
     float slope;
-    /* instead: C = (A B) act'(by), the derivative at z or y, whichever act wants; A B is rounded as
-     * C is, so that it has the bits of two operations */
+    /* instead: C = (A B) act'(by), with the derivative at z or y as act needs; A B is rounded as C
+     * is, so the bits are those of two operations */
     struct act by;
     uint32_t by_row;
     /* sums[j] of a part: B's column j summed over its k, into sums + z * c_part, overwritten or
      * added as C is. Not in the tiles of gemm_mma.cu. */
     float *sums;
-    /* fp16: what *scale multiplies before it is rounded, and the sums are divided by again. NULL,
-     * or 0 in it: nothing */
+    /* fp16: operands are multiplied by *scale before rounding, sums divided by it. NULL or 0: no
+     * scaling */
     const double *scale;
     enum scaled scaled;
-    /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] of every column */
+    /* one-hot inputs: C(i, j) also gets hot_b[(at + id(i)) * b_row + j] for each column */
     struct hot_inputs hot;
     const float *hot_b;
 };
 void gemm_simt(struct machine *m, const struct gemm *g);
-/* The same with tiles of that size, whatever would be chosen: the same bits, as tests show. */
+/* The same with a fixed tile size: same bits, as tests show. */
 enum simt_size { SIMT_NARROW, SIMT_SMALL, SIMT_MEDIUM, SIMT_LARGE };
 void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size size);
 void gemm_mma(struct machine *m, const struct gemm *g, enum product how);
-/* Of those on tensor cores the large ones, the same bits: whether it can, whether it pays. */
+/* Large products on tensor cores, same bits: whether it can, whether it pays. */
 bool gemm_wide_can(const struct gemm *g);
 bool gemm_wide_pays(const struct gemm *g);
 void gemm_wide_start(struct machine *m, const struct gemm *g, enum product how);
-/* Of the large ones those whose operands both lie in 16 bits, the same bits: whether it can. */
+/* Large products with two 16-bit operands, same bits: whether it can. */
 bool gemm_half_can(const struct gemm *g, enum product how);
 void gemm_half_start(struct machine *m, const struct gemm *g, enum product how);
 /* The same of bf16 and fp16 where the machine's tensor cores take products of warpgroups (sm_90a);

@@ -1,4 +1,4 @@
-/* lnorm.cu - layer normalisation (Ba, Kiros and Hinton, 2016): a warp has a row. */
+/* lnorm.cu - layer normalisation (Ba, Kiros and Hinton, 2016): one warp a row. */
 #include "columns.cuh"
 #include "lnorm.cuh"
 
@@ -20,7 +20,7 @@ template <int V> KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_rows)(struct op_lnorm a)
     }
 }
 
-/* The first blocks have rows, for dx; the others 32 columns of a shard, for dgamma and dbeta. */
+/* The first blocks compute dx by rows; the others dgamma and dbeta, 32 columns of a shard each. */
 template <int V>
 KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_back)(struct op_lnorm_back a, uint32_t row_blocks,
                                            uint32_t tiles, uint32_t shards)

@@ -1,5 +1,5 @@
-/* loss.cu - losses: the gradient of the weighted sum, and the sum itself in double, one part a
- * shard. A block has a shard; lanes take its rows in turn, and their sums meet in a fixed tree. */
+/* loss.cu - losses: the gradient of the weighted sum, and the sum in double, one part a shard. One
+ * block a shard; lanes take its rows in turn, and their sums are added in a fixed tree. */
 #include "loss.cuh"
 
 DEVICE void put_parts(double *part_loss, double *part_weight, bool more, double loss,

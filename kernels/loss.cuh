@@ -4,7 +4,7 @@
 
 #include "sheet.cuh"
 
-/* With more classes than that, a row is a warp's: its sums are in another order. */
+/* With more classes a warp takes a row: its sums have another order. */
 enum { MANY_CLASSES = 16 };
 
 /* A sum, or the largest, over the lanes of a row. */
@@ -28,8 +28,8 @@ DEVICE double focal(double logp, double others, double gamma, double *slope)
     return -power * logp;
 }
 
-/* One row by G lanes, 1 or a warp: its gradient to d, unless that is NULL; returns its loss, 0
- * where it weighs nothing. */
+/* One row by G lanes, 1 or a warp: writes its gradient to d (NULL: not wanted) and returns its
+ * loss; 0 if its weight is 0. */
 template <int G>
 DEVICE double class_row(const struct op_loss_class &a, const float *logits, float *d, float target,
                         float weight)

@@ -25,15 +25,15 @@ DEVICE uint32_t padded(uint32_t width)
     return (width + 3) / 4 * 4;
 }
 
-/* A product's operands: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k].
- * step: between two rows of W in the block's memory. stays: all of W is there, from `at` on */
+/* Operands of a product: C[MLP_TILE][n] = X[MLP_TILE][k] W; across: by the transpose of W[n][k].
+ * step: distance of rows of W in shared memory. stays: all of W is there, from `at` on */
 struct operand {
     const float *w;
     uint32_t k, n, across, wide, stays, at, depth, half, step;
 };
 
-/* Rows of a matrix into the block's memory, as a group of copies of its own; wide: 16 bytes at a
- * time. No lane divides but at the beginning. */
+/* Copies rows of a matrix into shared memory, as its own copy group; wide: 16 bytes at a time.
+ * Lanes divide only at the beginning. */
 DEVICE void rows_copy(float *to, uint32_t to_step, const float *from, uint32_t from_step,
                       uint32_t rows, uint32_t width, bool wide)
 {
@@ -65,7 +65,7 @@ DEVICE void weights_copy(const struct mlp_layer &l, float *room)
     rows_copy(room + l.at_w, l.w_step, l.w, l.out, l.in, l.out, wide);
 }
 
-/* Until those of all layers but the last `later` are there, for the whole block. */
+/* Waits for the copies of all layers but the last `later`, for the whole block. */
 DEVICE void weights_wait(uint32_t later)
 {
     static_assert(MLP_LAYERS == 6, "a case for each");
@@ -92,7 +92,7 @@ DEVICE void piece_copy(float *to, const struct operand &o, uint32_t left)
         rows_copy(to, 0, o.w, 0, 1, depth * o.n, o.wide);
 }
 
-/* The sums of this lane over one piece: TR rows of one column. x: of the first row, ld apart. */
+/* Sums of this lane over one piece: TR rows of one column. x: of the first row, ld apart. */
 template <int TR>
 DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand &o, uint32_t depth,
                       uint32_t col, const float *x, uint32_t ld)
@@ -124,8 +124,8 @@ DEVICE void piece_add(float (&sum)[TR], const float *piece, const struct operand
     }
 }
 
-/* The sums of a block, [MLP_TILE][n], into the half of the pieces that it returns: TR rows of a
- * column by one lane. Every lane of the block comes here, and waits before x is read. */
+/* Stores the sums of a block, [MLP_TILE][n], into the returned half of the pieces; a lane has TR
+ * rows of a column. All lanes must call; x may be overwritten afterwards. */
 template <int TR>
 DEVICE const float *sums_of(struct operand o, const float *x, uint32_t ld, float *pieces)
 {
@@ -160,8 +160,8 @@ DEVICE const float *sums_of(struct operand o, const float *x, uint32_t ld, float
     sync_block();
     return sums;
 }
-/* A product, each element given to put(row, column, sum). As few rows a lane as there are lanes
- * for. */
+/* A product; calls put(row, column, sum) for each element. With more lanes a lane has fewer rows.
+ */
 template <class Put>
 DEVICE void product(const struct operand &o, const float *x, uint32_t ld, float *pieces,
                     const Put &put)
@@ -180,7 +180,7 @@ DEVICE void product(const struct operand &o, const float *x, uint32_t ld, float 
     sync_block();
 }
 
-/* w may be copied 16 bytes at a time: rows of pieces begin at such places. */
+/* True: w can be copied by 16 bytes, as rows of pieces are aligned. */
 DEVICE struct operand operand_of(const struct mlp &f, const struct mlp_layer &l, uint32_t k,
                                  uint32_t n, uint32_t across)
 {
@@ -192,7 +192,7 @@ DEVICE struct operand operand_of(const struct mlp &f, const struct mlp_layer &l,
 
 /* --- dropout --- */
 
-/* What the block's rows keep: of all layers at once, as nothing else is asked of them. */
+/* Dropout masks of the block's rows, for all layers at once. */
 DEVICE void draw_kept(const struct mlp &f, float *room, uint32_t row0)
 {
     for (uint32_t i = 0; i < f.count; i++) {
@@ -308,7 +308,7 @@ DEVICE void layer_forward(const struct mlp &f, uint32_t number, float *room, uin
 
 /* --- back --- */
 
-/* The gradient of a layer's output, on its way to dz, or to the gradient of its norm. */
+/* The gradient of a layer's output becomes dz, or the gradient of its norm. */
 DEVICE void put_gradient(const struct mlp &f, const struct mlp_layer &l, float *room, uint32_t r,
                          uint32_t row0, uint32_t col, float d)
 {

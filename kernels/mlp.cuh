@@ -13,8 +13,8 @@ enum { MLP_LAYERS = 6, MLP_WIDTH = 256, MLP_ROWS = 4096 };
  * memory is short; what lies between two rows of k. */
 enum { MLP_TILE = 8, MLP_NARROW = 128, MLP_LANES = 256, MLP_DEPTH = 16, MLP_SKEW = 4 };
 
-/* at_: places in the block's memory, of rows that begin at multiples of four numbers. NULL: not
- * wanted. */
+/* at_: offsets in shared memory, of rows that start at multiples of four numbers. NULL: not wanted.
+ */
 struct mlp_layer {
     const float *w, *b;
     float *y, *dz;             /* rows without gaps; y: what the next layer reads */
@@ -39,8 +39,8 @@ struct mlp {
     struct mlp_layer layer[MLP_LAYERS];
     uint32_t count, rows, shards, classes; /* classes 0: values */
     uint32_t answers;          /* there is neither loss nor way back */
-    /* stays: a block has all weights from the beginning; else they pass by in pieces, depth of k at
-     * a time, in two halves of so many numbers */
+    /* stays: all weights are loaded at the start; else they pass in pieces of `depth` k, in two
+     * halves of this size */
     uint32_t at_x, stays, depth, half;
     uint32_t lanes;
     const float *x;
@@ -56,7 +56,7 @@ struct mlp {
     size_t bytes;
 };
 
-/* What the kernel leaves, from the last layer on: dw and db of dense layers, gradients of norms. */
+/* Left to other kernels, last layer first: dw and db of dense layers, gradients of norms. */
 struct mlp_rest {
     const struct op_dense_back *dense[MLP_LAYERS];
     const struct op_lnorm_back *norm[MLP_LAYERS];

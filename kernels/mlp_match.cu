@@ -1,15 +1,15 @@
-/* mlp_match.cu - which operations at the front of a list are a stack of small dense layers, and
- * where everything stands in a block's memory. */
+/* mlp_match.cu - finds a stack of small dense layers at the front of a list of operations, and lays
+ * out its shared memory. */
 #include "backend/backend.h"
 #include "epilogue.cuh"
 #include "lnorm.cuh"
 #include "loss.cuh"
 #include "mlp.cuh"
 
-/* Operations, taken from the front. */
+/* A reader of the list. */
 struct front { const struct kernel_op *ops; uint32_t count, at; };
 
-/* The arguments of the next one, if that is what it is. */
+/* The arguments of the next operation if it is `op`, and moves on; else NULL. */
 static const void *next_if(struct front *o, enum op_id op)
 {
     return o->at < o->count && o->ops[o->at].op == op ? o->ops[o->at++].arguments : nullptr;
@@ -65,8 +65,8 @@ static bool place_rest(struct mlp *f, uint32_t at, size_t most)
     return f->bytes + BESIDE_DYNAMIC <= most;
 }
 
-/* With all weights, behind the sums. A step is an odd number of fours: lanes that read four of a
- * row each, on the way back, meet all banks. */
+/* Room for all weights, behind the sums. A step is an odd number of fours, so that backward reads
+ * use all banks. */
 static bool place_staying(struct mlp *f, size_t most)
 {
     uint32_t at = 0, widest = f->dx ? f->layer[0].in : 0;

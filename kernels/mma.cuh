@@ -67,8 +67,8 @@ template <enum product how> DEVICE float tile_part(uint32_t word, int k)
     return how == PRODUCT_BF16 ? to_float(bf16{bits}) : to_float(fp16{bits});
 }
 
-/* Whether the card's tensor cores take it. No card computes in what they do not
- * (cuda_precision.cu), and there the kernels are empty. */
+/* True: the card's tensor cores have this precision. Others are never asked for
+ * (cuda_precision.cu), and their kernels are empty there. */
 template <enum product how> HOST_DEVICE constexpr bool tile_is_native()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -179,7 +179,7 @@ template <bool across> DEVICE void tile_matrices(uint32_t r[4], const uint16_t *
 
 #endif
 
-/* The words of this lane, from a tile in shared memory whose rows are `words` words apart. */
+/* This lane's words of a tile in shared memory with rows `words` words apart. */
 DEVICE void tile_load_a(uint32_t a[4], const uint32_t *tile, int words, int row, int word)
 {
     const uint32_t *at = tile + (row + (int)lane_id() / 4) * words + word + (int)lane_id() % 4;

@@ -27,7 +27,7 @@ DEVICE const struct group *group_of(const struct grads *from, uint64_t i)
 
 /* --- norm2 --- */
 
-/* to = g of the shards in order, V elements from i; returns the sum of their squares. */
+/* Sums the shards of g in order, V elements from i; returns the sum of their squares. */
 template <int V> DEVICE double sum_shards(float *to, const struct grads *from, uint64_t i)
 {
     const struct group *of = group_of(from, i);
@@ -51,8 +51,8 @@ template <int V> DEVICE double sum_shards(float *to, const struct grads *from, u
     return square;
 }
 
-/* What the step is told of its gradient, by one lane. Called: the rest need not make room for it.
- */
+/* Writes norm and finiteness of the gradient to the step, by one lane. A call, so that other code
+ * needs no registers for it. */
 DEVICE_CALL void put_norm(const struct op_norm2 *a, double square)
 {
     double weight = 0;
@@ -225,8 +225,8 @@ DEVICE void update_run(const Op &o, const struct common &c, uint64_t i)
     run_end(o, &r, i);
 }
 
-/* by_four: elements are read four at a time, but for those that are left. counter: NULL, or the
- * last block also ends the step. */
+/* by_four: elements are read by four, except the rest. counter: NULL, or the last block also ends
+ * the step. */
 template <class Op>
 KERNEL_BOUNDED(LANES_OF_BLOCK, update)(ARGUMENT(Op) o, uint32_t by_four,
                                        ARGUMENT(struct op_advance) end, uint32_t *counter)

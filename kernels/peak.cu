@@ -1,6 +1,5 @@
-/* peak.cu - kernels that are nothing but what they measure: multiply-adds on CUDA cores and on
- * tensor cores, and a copy. src/backend/peak.c times them; what they leave behind is checked in
- * tests/emulate/test_peak.cc. */
+/* peak.cu - kernels that measure rates: multiply-adds on CUDA cores and tensor cores, and copies.
+ * src/backend/peak.c times them; tests/emulate/test_peak.cc checks their results. */
 #include "mma.cuh"
 
 extern "C" {
@@ -29,7 +28,7 @@ KERNEL_BOUNDED(256, peak_fma)(float *to, float a, float b, uint32_t times)
     to[global_id()] = sum;
 }
 
-/* A small number of few bits that depends on its place: exact in every kind of tile. */
+/* A small number with few bits, from its place: exact in every precision. */
 DEVICE float peak_number(int row, int k)
 {
     return (float)((row * 7 + k * 5) % 16 - 7) * 0.125f;
@@ -42,7 +41,7 @@ template <enum product how> DEVICE uint32_t peak_word(int row, int word)
            (uint32_t)tile_round<how>(peak_number(row, 2 * word + 1)) << 16;
 }
 
-/* Each warp: C += A B of one tile, over and over, in sums that do not wait for each other. */
+/* Each warp repeats C += A B of one tile, in independent sums. */
 template <enum product how> KERNEL_BOUNDED(256, peak_mma)(float *to, uint32_t times)
 {
     int group = (int)lane_id() / 4, place = (int)lane_id() % 4;
@@ -79,7 +78,7 @@ KERNEL_BOUNDED(256, peak_copy)(float *to, const float *from, uint64_t quads)
         store4(to + 4 * at, load4(from + 4 * at));
 }
 
-/* Blocks that fill the card, each lane with a place of its own in `bytes`. */
+/* Enough blocks to fill the card; each lane has its own place in `bytes`. */
 static unsigned blocks_of(const struct machine *m, size_t bytes)
 {
     size_t room = bytes / (PEAK_LANES * sizeof(float)), most = 8 * (size_t)device_sms(m);

@@ -1,5 +1,5 @@
-/* score.cu - what becomes of a batch of answers: their logits are kept, and their measure is added
- * up, block by block in the order of the rows, the blocks by the last of them. */
+/* score.cu - answers of a batch: keeps their logits and sums their measure, by block in row order;
+ * the last block adds the blocks. */
 #include "loss.cuh"
 
 enum { LANES_OF_BLOCK = 256, ROWS_OF_BLOCK = 512 };

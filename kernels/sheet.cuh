@@ -1,5 +1,5 @@
-/* sheet.cuh - walking over rows x width, by kernels whose elements do not meet, and how rows are
- * shared out where sums are formed. */
+/* sheet.cuh - grids over rows x width for elementwise kernels, and the division of rows for sums.
+ */
 #ifndef DNN_KERNELS_SHEET_CUH
 #define DNN_KERNELS_SHEET_CUH
 
@@ -36,7 +36,7 @@ DEVICE uint32_t sheet_unit(struct sheet s)
     row < (s).rows;                                                                                \
     row += grid_y() * (SHEET_LANES >> (s).shift)
 
-/* Whether all runs of four of its rows begin where they can be read at once. */
+/* True: all runs of four in its rows are aligned. */
 static inline bool is_wide(const void *p, uint32_t ld)
 {
     return (uintptr_t)p % 16 == 0 && ld % 4 == 0;
@@ -61,19 +61,19 @@ static inline bool is_wide(struct act p, uint32_t ld)
 
 /* --- rows that are summed over --- */
 
-/* Parts are multiples of 8 but for the last, as the CPU's shards (cpu.h). */
+/* Parts are multiples of 8 except the last, as the CPU's shards (cpu.h). */
 HOST_DEVICE uint32_t part_begin(uint32_t k, uint32_t parts, uint32_t z)
 {
     uint64_t at = ((uint64_t)k + 7) / 8 * z / parts * 8;
     return at < k ? (uint32_t)at : k;
 }
-/* Lanes of a block that shares out so many rows: by their number alone. */
+/* Lanes of a block, by the number of rows only. */
 static inline unsigned lanes_for(uint32_t rows)
 {
     return rows <= 128 ? 128 : rows <= 512 ? 256 : 1024;
 }
 
-/* How many of a micro-batch's rows are data: the others stand past the end of the source. */
+/* The number of valid rows of a micro-batch; others lie past the end of the source. */
 DEVICE uint32_t valid_rows(const struct step *now, const struct source *from, uint32_t rows,
                            uint32_t micro)
 {
@@ -82,8 +82,8 @@ DEVICE uint32_t valid_rows(const struct step *now, const struct source *from, ui
     return left < rows ? (uint32_t)left : rows;
 }
 
-/* Whether this block is the last of `count` to come here: then it sees what all of them wrote
- * before. The counter is 0 again afterwards. said: SHARED. */
+/* True: this block is the last of `count` to call; it sees all that the others wrote. Resets the
+ * counter. said: SHARED. */
 DEVICE bool block_is_last(uint32_t *counter, uint32_t count, uint32_t *said)
 {
     sync_block();

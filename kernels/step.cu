@@ -1,4 +1,5 @@
-/* step.cu - the end of a step by itself; mostly it comes with the optimiser (optim.cu). */
+/* step.cu - the end of a step as a kernel of its own; usually it is part of the optimiser
+ * (optim.cu). */
 #include "step.cuh"
 
 enum { LANES_OF_BLOCK = 256 };

@@ -1,5 +1,5 @@
-/* step.cuh - the end of a step: counters, sums, the next learning rate, and what batch_norm moved.
- */
+/* step.cuh - the end of a step: counters, sums, next learning rate, running statistics of
+ * batch_norm. */
 #ifndef DNN_KERNELS_STEP_CUH
 #define DNN_KERNELS_STEP_CUH
 

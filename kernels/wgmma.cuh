@@ -116,7 +116,7 @@ DEVICE void wgmma(float (&sum)[WGMMA_SUMS], uint64_t a, uint64_t b)
 
 #endif
 
-/* The begin of tiles in the block's memory, which is to have WGMMA_PATTERN bytes more. */
+/* The aligned start of tiles in shared memory, which needs WGMMA_PATTERN more bytes. */
 DEVICE unsigned char *wgmma_tiles(unsigned char *memory)
 {
     return memory + (WGMMA_PATTERN - shared_address(memory) % WGMMA_PATTERN) % WGMMA_PATTERN;
@@ -133,7 +133,7 @@ template <bool K_FAST> DEVICE uint64_t wgmma_descriptor(const unsigned char *til
            (uint64_t)(STRIDE >> 4) << 32 | swizzle_of_128_bytes << 62;
 }
 
-/* From a descriptor to that of the same rows k further on; a multiple of 16. */
+/* The descriptor of the same rows, k further on; a multiple of 16. */
 template <bool K_FAST> DEVICE uint64_t wgmma_step(uint32_t k)
 {
     return (K_FAST ? 2 * k : WGMMA_LINE * k) / 16;

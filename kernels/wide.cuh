@@ -1,5 +1,5 @@
-/* wide.cuh - what the large tiles of tensor cores share: 128 x 128 of C a block, eight warps, two
- * by four, of 64 x 32 each, and how their sums leave. */
+/* wide.cuh - common to large tiles on tensor cores: 128 x 128 of C a block, eight warps (two by
+ * four) of 64 x 32, and their epilogue. */
 #ifndef DNN_KERNELS_WIDE_CUH
 #define DNN_KERNELS_WIDE_CUH
 
@@ -10,12 +10,11 @@ enum { SIDE = 128, WIDE_LANES = 256, WM = 4, WN = 4 };
 
 struct alignas(16) unit { uint32_t word[4]; }; /* what a lane puts into a tile at once */
 
-/* X(row, k) = x[row * row_step + k * k_step]; whichever step is not 1 is a multiple of 4, or of 8
- * where it lies in 16 bits and is copied. */
+/* X(row, k) = x[row * row_step + k * k_step]; the step that is not 1 is a multiple of 4, or of 8
+ * for copied 16-bit operands. */
 struct source_of { struct act x; uint32_t row0, rows, row_step, k_step; };
 
-/* Four numbers on their way, as they lie in memory: they are widened where they are used. Widened
- * at once, each would be waited for before the next is asked for. */
+/* Four numbers as they lie in memory, widened at use: widening at once would wait for each load. */
 template <bool PLAIN> DEVICE void four_ask(struct four *v, struct act x, uint64_t i)
 {
     if constexpr (PLAIN) {
@@ -38,8 +37,8 @@ DEVICE void four_widen(struct four *v, uint32_t form)
 DEVICE int wide_row() { return (int)warp_id() / 4 * 16 * WM; }
 DEVICE int wide_col() { return (int)warp_id() % 4 * 8 * WN; }
 
-/* Lane t has V columns from V t % SIDE on: the lanes of a column, in their order; room: V numbers a
- * lane. */
+/* Adds the partial sums of columns in order: lane t has V columns from V t % SIDE on. room: V
+ * numbers a lane. */
 template <int V>
 DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[V], uint32_t col0)
 {
@@ -57,8 +56,8 @@ DEVICE void wide_columns(const struct gemm &g, float *room, const float (&sum)[V
     sync_block();
 }
 
-/* The tile of C, by stripes; room: 32 of its rows, SUMS_PAD numbers longer, which nobody reads any
- * more. */
+/* Writes the tile of C by stripes; room: 32 of its rows, each SUMS_PAD numbers longer, free for
+ * use. */
 DEVICE void wide_finish(const struct gemm &g, float *room, const float (&sum)[WM][WN][4],
                         float unscale, uint32_t row0, uint32_t col0)
 {

@@ -1,4 +1,4 @@
-/* backend.c - names of operations and the plan: what does not depend on the machine. */
+/* backend.c - operation names and plans: everything that no machine decides. */
 #include "backend/machine.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ bool plan_same(const struct plan *a, const struct plan *b, const char **differs)
     return field == NULL;
 }
 
-/* Where the dims of an operation stand in its arguments, plus 1; 0: it has none. */
+/* The offset of an operation's dims in its arguments, plus 1; 0: none. */
 #define ROW(name, text)
 #define ALL(name, text)
 #define ONE(name, text)

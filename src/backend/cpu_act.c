@@ -1,4 +1,4 @@
-/* cpu_act.c - activations by themselves, dropout, sums of two activations. */
+/* cpu_act.c - activations, dropout, sums of two activations. */
 #include <string.h>
 
 #include "backend/cpu.h"
@@ -18,7 +18,7 @@ void cpu_act_back(const struct op_act_back *a, const struct slice *s)
                             a->add_dx != 0);
 }
 
-/* A bit a value, lowest first, 1: it went on. Rows begin at words. */
+/* The dropout mask: one bit a value, lowest first, 1: kept. Rows start at words. */
 static size_t kept_words(const struct op_dropout *a)
 {
     return a->width % LANES ? 0 : a->width / LANES;

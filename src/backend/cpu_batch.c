@@ -1,4 +1,4 @@
-/* cpu_batch.c - what a batch is made of: records, one-hot columns, embeddings. */
+/* cpu_batch.c - the input of a batch: records, one-hot columns, embeddings. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void copy_numbers(real *x, const unsigned char *record, uint32_t count)
 #endif
 }
 
-/* The label and the weight of one record; a record without a label weighs nothing. */
+/* Label and weight of one record; without a label the weight is 0. */
 static void copy_target(real *target, real *weight, const unsigned char *record,
                         const struct source *from)
 {
@@ -47,8 +47,8 @@ static void copy_target(real *target, real *weight, const unsigned char *record,
 
 enum { GATHER_ROWS = 128, ASKED_BYTES = 512 };
 
-/* The records at `count` positions from `begin` on. They lie anywhere in memory, so all are asked
- * for before the first is read. */
+/* The addresses of `count` records from position `begin`. They lie anywhere in memory, so all are
+ * prefetched before the first is read. */
 static void find_records(const unsigned char **records, const struct op_gather *a,
                          const struct slice *s, uint64_t begin, uint32_t count)
 {
@@ -69,8 +69,8 @@ static void find_records(const unsigned char **records, const struct op_gather *
     }
 }
 
-/* Rows row0 .. row0 + count of the batch, all of them data; `begin` is the position of the first in
- * the epoch's order. */
+/* Rows row0 .. row0 + count of the batch, all valid; `begin` is the position of the first in the
+ * epoch's order. */
 static void gather_rows(const struct op_gather *a, const struct slice *s, uint64_t begin,
                         size_t row0, uint32_t count)
 {
@@ -146,8 +146,8 @@ void cpu_embed(const struct op_embed *a, const struct slice *s)
     }
 }
 
-/* A table is cut into ranges of ids; each tile owns one, looks at all rows in order and adds those
- * of its ids. */
+/* A table is cut into ranges of ids; a tile owns one range, scans all rows in order and adds those
+ * with its ids. */
 static uint32_t embed_parts(const struct embed_column *c)
 {
     uint64_t parts = ((uint64_t)c->count * c->dim + 16383) / 16384;

@@ -6,7 +6,7 @@
 
 #include "backend/cpu_sparse.h"
 
-/* Rows of k that are done before the next: a panel of them stays in the first cache. */
+/* Rows of k in a block: a panel of them fits the first-level cache. */
 enum { BLOCK_K = 256 };
 
 static uint32_t panel_width(uint32_t columns, uint32_t at)
@@ -14,8 +14,8 @@ static uint32_t panel_width(uint32_t columns, uint32_t at)
     return columns - at < PANEL ? columns - at : PANEL;
 }
 
-/* b is [k][n]. Blocks of k continue in c: the same chain of sums, which begins with what stands
- * there when p.add says so. */
+/* b is [k][n]. Each block of k continues the chain of sums in c; the first starts from c if p.add.
+ */
 static void product_of(const struct vec *vec, struct product p, uint32_t n, const real *b)
 {
     real *c = p.c;
@@ -67,7 +67,7 @@ static void hot_start(const struct op_dense *a, const struct slice *s, real *z, 
     s->m->vec->hot(&h);
 }
 
-/* In training, where OpenBLAS serves: z = b, then z += x w. */
+/* In training with OpenBLAS: z = b, then z += x w. */
 static void guest_dense(const struct op_dense *a, const struct slice *s, real *z, uint32_t ldz,
                         bool started)
 {
@@ -124,7 +124,7 @@ static size_t panel_elements(uint32_t rows)
     return ((size_t)rows + LANES - 1) / LANES * LANES * PANEL;
 }
 
-/* Where OpenBLAS serves: dw (= or +=) x' dz, dx (= or +=) dz w'. */
+/* With OpenBLAS: dw (= or +=) x' dz, dx (= or +=) dz w'. */
 static void guest_back(const struct op_dense_back *a, const struct slice *s, const real *dz,
                        real *dw, bool add)
 {
@@ -140,7 +140,7 @@ static void guest_back(const struct op_dense_back *a, const struct slice *s, con
             .b_across = true, .add = a->add_dx != 0});
 }
 
-/* dw of the ids' rows. The first strip of a shard clears them all: one run of memory. */
+/* dw of the one-hot rows. The first strip of a shard clears them all at once. */
 static void hot_end(const struct op_dense_back *a, const struct slice *s, real *dz, real *dw,
                     bool add)
 {
@@ -150,7 +150,7 @@ static void hot_end(const struct op_dense_back *a, const struct slice *s, real *
                                            .rows = s->rows, .out = a->out, .ldz = a->lddy});
 }
 
-/* dx where there are at most NARROW outputs; copy: their dz, with room for w behind it. */
+/* dx for at most NARROW outputs; copy: their dz, followed by room for w. */
 static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real *copy)
 {
     real *bt = copy + panel_elements(s->rows);
@@ -160,7 +160,7 @@ static void narrow_dx(const struct op_dense_back *a, const struct slice *s, real
         .in = a->in, .out = a->out, .ldw = a->in, .lddx = a->lddx, .add = a->add_dx != 0});
 }
 
-/* The products that pass over zeros: of x for dw, of dz for dx. */
+/* Products that skip zeros: of x for dw, of dz for dx. */
 struct passing { bool x, dz; };
 
 /* Behind relu dz is 0 where y is. */
@@ -177,7 +177,7 @@ static struct passing passing_of(const struct op_dense_back *a, const struct sli
         a->dx.at && a->out <= TURN_COLUMNS && cpu_is_sparse(vec, z, s->rows, a->out, ld, a->in)};
 }
 
-/* dw (= or +=) x' dz, dx (= or +=) dz w', where zeros are passed over. */
+/* dw (= or +=) x' dz, dx (= or +=) dz w', skipping zeros. */
 static void passing_back(const struct op_dense_back *a, const struct slice *s, struct passing pass,
                          const real *dz, real *dw, bool add)
 {
@@ -193,9 +193,9 @@ static void passing_back(const struct op_dense_back *a, const struct slice *s, s
     cpu_sparse_across(s->m->vec, &x, a->lddy, s->scratch);
 }
 
-/* Panel by panel: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense
- * copy; then dx (= or +=) dz w' from the transposed one. OpenBLAS, one-hot inputs and the products
- * that pass over zeros need dz in the place of dy. */
+/* By panels: dz = dy act', db (= or +=) its column sums, dw (= or +=) x' dz from its dense copy;
+ * then dx (= or +=) dz w' from the transposed copy. OpenBLAS, one-hot inputs and products that skip
+ * zeros need dz in place of dy. */
 void cpu_dense_back(const struct op_dense_back *a, const struct slice *s)
 {
     const struct vec *vec = s->m->vec;

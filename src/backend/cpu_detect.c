@@ -1,4 +1,4 @@
-/* cpu_detect.c - which vector code this processor runs, and what it is called. */
+/* cpu_detect.c - finds the vector code that this processor can run, and the processor's name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* cpu_loss.c - losses: the weighted sum in double, one part a shard, and the gradient of that
- * sum. */
+/* cpu_loss.c - losses: the weighted sum in double, one part a shard, and its gradient. */
 #include <math.h>
 
 #include "backend/cpu.h"

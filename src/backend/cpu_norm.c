@@ -60,7 +60,7 @@ void cpu_bnorm_stats(const struct op_bnorm_stats *a, const struct slice *s)
     }
 }
 
-/* At prediction inv comes from the running variance: made for a block of columns at a time. */
+/* In prediction, inv is computed from the running variance, for a block of columns at a time. */
 static void bnorm_running(const struct op_bnorm *a, const struct slice *s)
 {
     real inv[COLUMNS];

@@ -15,8 +15,8 @@ static size_t sum_tiles(uint64_t n)
     return (size_t)((n + SUM_TILE - 1) / SUM_TILE);
 }
 
-/* What norm2 leaves behind: the sum of the shards' weights, and on the next line the summed
- * gradient. Its scratch is a partial sum a tile. */
+/* The result of norm2: the sum of the shards' weights, and on the next cache line the summed
+ * gradient. Its scratch: a partial sum a tile. */
 enum { SUMS_AT = 64 };
 
 void cpu_norm2_need(const struct op_norm2 *a, struct need *n)
@@ -52,7 +52,7 @@ static struct piece first_piece(uint32_t tile)
     return (struct piece){.end = (uint64_t)tile * SUM_TILE};
 }
 
-/* The piece that begins where p ends; false when that is the end of the tile. */
+/* The next piece after p; false at the end of the tile. */
 static bool next_piece(const struct grads *from, uint64_t tile_end, struct piece *p)
 {
     if (p->end == tile_end)
@@ -97,7 +97,7 @@ static const real *gradient_of(const void *sums)
     return (const real *)(const void *)((const char *)sums + SUMS_AT);
 }
 
-/* The factor that divides by the weight of the step, and clips. */
+/* The factor for the weight of the step and for clipping. */
 static real scale_of(const void *sums, const struct step *now, double clip)
 {
     double weight = *(const double *)sums, scale = weight > 0 ? 1 / weight : 0;

@@ -8,11 +8,11 @@
 
 #include "backend/cpu_sparse.h"
 
-/* Columns of c at once: b, [BLOCK][SPARSE_PANEL], stays in the first cache. */
+/* Columns of c in a block: b, [BLOCK][SPARSE_PANEL], fits the first-level cache. */
 enum { BLOCK = SPARSE_BLOCK, SPARSE_PANEL = 128 };
 #define PANEL_BYTES (BLOCK * SPARSE_PANEL * sizeof(real)) /* the first part of the scratch */
 
-/* Beyond this share of values that are not 0 the dense products are the faster ones. */
+/* Above this share of nonzero values the dense products are faster. */
 static const double DENSE = 0.7;
 
 static uint32_t part(uint32_t n, uint32_t at, uint32_t most)
@@ -20,8 +20,8 @@ static uint32_t part(uint32_t n, uint32_t at, uint32_t most)
     return n - at < most ? n - at : most;
 }
 
-/* k rows of b as far as p->width, where they stand or, when they lie so far apart that few of them
- * share the first cache, in a copy. */
+/* k rows of b, p->width columns: in place, or copied if they lie so far apart that few fit the
+ * cache together. */
 static void set_b(struct sparse *p, const real *b, uint32_t k, uint32_t ldb, real *copy)
 {
     p->b = b;
@@ -69,8 +69,8 @@ void cpu_sparse_product(const struct vec *vec, const struct product *p, uint32_t
     }
 }
 
-/* Bit j of word i becomes bit i of word j; by halves, quarters and so on of the square (Warren,
- * "Hacker's Delight", 2nd edition, section 7-3). */
+/* Transposes a square of bits, by halves, quarters and so on (Warren, "Hacker's Delight", 2nd
+ * edition, section 7-3). */
 static void turn_bits(uint64_t *word)
 {
     uint64_t low = 0x00000000ffffffff;
@@ -82,7 +82,7 @@ static void turn_bits(uint64_t *word)
         }
 }
 
-/* For each of the columns of a: which of its rows, at most BLOCK, are not 0. */
+/* For each column of a: the rows that are not 0, at most BLOCK. */
 static void nonzero_columns(const struct vec *vec, uint64_t *bits, const real *a, uint32_t rows,
                             uint32_t columns, uint32_t lda)
 {

@@ -7,16 +7,17 @@
 
 #include "backend/cpu.h"
 
-/* Terms that are passed over at once: those of one block come before those of the next. */
+/* Terms in a block; blocks follow in order. */
 enum { SPARSE_BLOCK = 64 };
 /* Columns of a that cpu_sparse_outer takes. */
 enum { SPARSE_MOST = 1 << 16 };
-/* Terms and columns below which nothing is passed over; NARROW products have ways of their own. */
+/* Below these numbers of terms and columns nothing is skipped; NARROW products have their own code.
+ */
 enum { SPARSE_LEAST = 2 * LANES };
 _Static_assert((int)SPARSE_LEAST > (int)NARROW, "a narrow product passes over nothing");
 
-/* Whether so many of a's values, [rows][lda], are 0 that it pays, for products that are `width`
- * columns wide: some of its rows are looked at. */
+/* True: enough values of a, [rows][lda], are 0 for products `width` columns wide. A sample of rows
+ * is counted. */
 bool cpu_is_sparse(const struct vec *vec, const real *a, uint32_t rows, uint32_t columns,
                    uint32_t lda, uint32_t width);
 /* c = act(start + a b), b [k][n], k > 0; next, width and ldb of p are not used. */

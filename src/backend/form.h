@@ -1,5 +1,5 @@
-/* form.h - numbers of 16 bits on the host (enum act_form in ops.h): what a device has kept, and
- * what it is given by whoever compares. Kernels have their own (kernels/form.cuh). */
+/* form.h - 16-bit numbers on the host (enum act_form in ops.h), to read and to make the data of a
+ * device. Kernels have their own (kernels/form.cuh). */
 #ifndef DNN_BACKEND_FORM_H
 #define DNN_BACKEND_FORM_H
 
@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Not of FORM_REAL. Exact; and to nearest, ties to even, what is too large to infinity. */
+/* Not for FORM_REAL. Widening is exact; narrowing rounds to nearest, ties to even; overflow gives
+ * infinity. */
 float form_widen(uint32_t form, uint16_t bits);
 uint16_t form_narrow(uint32_t form, float x);
 

@@ -1,5 +1,5 @@
-/* guests.c - see guests.h. The oldest versions are those of the oldest toolkit that builds the
- * kernels, 11.8. */
+/* guests.c - see guests.h. The oldest versions that serve are those of toolkit 11.8, the oldest
+ * that builds the kernels. */
 #include "backend/guests.h"
 
 struct cudnn { size_t (*cudnnGetVersion)(void); };
@@ -17,7 +17,7 @@ static const char *const cublaslt_files[] = {"libcublasLt.so.13", "libcublasLt.s
 static const char *const cudnn_files[] = {"libcudnn.so.9", "libcudnn.so.8", NULL};
 static const char *const nccl_files[] = {"libnccl.so.2", NULL};
 
-/* Numbers of four digits are of the time when a major version had a thousand. */
+/* Old numbers of four digits are 1000 * major + minor. */
 static unsigned five_digits(size_t n)
 {
     return (unsigned)(n && n < 10000 ? n / 1000 * 10000 + n % 1000 : n);

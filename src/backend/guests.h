@@ -15,7 +15,7 @@ extern "C" {
 
 /* --- cuBLASLt --- */
 
-/* How it computes a product: chosen by it, kept by us, opaque. */
+/* The library's algorithm for a product; opaque. */
 struct cublaslt_algorithm { uint64_t words[8]; };
 struct cublaslt_way {
     struct cublaslt_algorithm how;

@@ -1,6 +1,5 @@
-/* opcase.c - making, comparing and naming cases. The cases themselves stand in opcase_layer.c,
- * opcase_norm.c and opcase_param.c; an operation of ops.def without a list of cases does not
- * link. */
+/* opcase.c - makes, compares and names cases. The cases stand in opcase_layer.c, opcase_norm.c,
+ * opcase_param.c and opcase_answer.c; an operation without cases does not link. */
 #include "backend/opcase.h"
 
 #include <assert.h>
@@ -51,7 +50,7 @@ void opcase_name(const struct opcase *c, char *text, size_t room)
 
 /* What a machine keeps in 16 bits if it does so at all. */
 enum { MANY_ROWS = 1 << 30, SOME_WIDTH = 64 };
-/* Bytes behind the last row, of the pattern: nobody may write there. */
+/* Bytes of the pattern behind the last row: no operation may write there. */
 enum { SLACK = 64, PATTERN = 0x5a };
 
 static size_t size_of(const struct opdata *d, enum opbuffer_type type)
@@ -72,7 +71,7 @@ uint64_t opdata_random(struct opdata *d, uint64_t below)
     return (d->seed >> 33) % below;
 }
 
-/* A sum of twelve uniform numbers: near enough to normal, and quick. */
+/* A sum of twelve uniform numbers: nearly normal, and fast. */
 static double number(struct opdata *d)
 {
     double sum = -6;
@@ -105,7 +104,7 @@ static size_t elements(const struct opbuffer *b)
     return b->rows * b->ld * (b->shards ? b->shards : 1);
 }
 
-/* An activation of the case: its bytes, as the machine keeps it. */
+/* Bytes of an activation of the case, in the machine's form. */
 static void put_act(const struct opdata *d, unsigned char *at, real r)
 {
     uint32_t form = d->of->form;
@@ -118,7 +117,7 @@ static void put_act(const struct opdata *d, unsigned char *at, real r)
         memcpy(at, &r, sizeof r);
 }
 
-/* From here on the numbers of a buffer come again: a large one is soon made. */
+/* The numbers of a buffer repeat after so many: large ones are made fast. */
 enum { FRESH = 1 << 16 };
 
 /* Whether what is below 0 becomes 0. */
@@ -320,7 +319,8 @@ static double buffer_difference(const struct opdata *a, const struct opdata *b, 
     return worst == 0 ? 0 : worst / (largest > 0 ? largest : 1e-30);
 }
 
-/* Of two sums or norms; infinite where one is no number and the other is something else. */
+/* The relative difference of two sums or norms; infinite if only one is finite or they are
+ * different infinities. */
 static double apart(double x, double y)
 {
     if (x == y || (isnan(x) && isnan(y)))
@@ -336,7 +336,7 @@ static double sum_of(const double *parts, size_t count)
     return sum;
 }
 
-/* All but its norm, which is a sum, is exact; that of a bad step is any that is not finite. */
+/* All members are exact except the norm; any two norms that are not finite are equal. */
 static double step_difference(struct step s, struct step t)
 {
     double d = isfinite(s.gnorm) || isfinite(t.gnorm) ? apart(s.gnorm, t.gnorm) : 0;
@@ -344,7 +344,7 @@ static double step_difference(struct step s, struct step t)
     return memcmp(&s, &t, sizeof s) == 0 ? d : (double)INFINITY;
 }
 
-/* What is no list of numbers, by what it means; negative: nothing is known of it. */
+/* Buffers that are no list of numbers are compared by meaning; negative: unknown type. */
 static double difference_by_name(const struct opdata *a, const struct opdata *b, unsigned i)
 {
     const struct opbuffer *buffer = &b->buffers[i];

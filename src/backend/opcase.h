@@ -15,7 +15,7 @@
 
 #include "backend/backend.h"
 
-/* What a case means by these numbers is said where its operation's cases stand. */
+/* The meaning of these numbers stands with the operation's cases. */
 struct opcase {
     enum op_id op;
     uint32_t rows, in, out; /* width of x and of y; n of parameters in `in` */
@@ -24,14 +24,14 @@ struct opcase {
     uint32_t flags;
     /* largest |difference| over largest |value|, against a double reference */
     double gate;
-    /* enum act_form: activations are such numbers, and kept so by a machine that does so with large
-     * ones. Not of operations whose x comes from records, or that read logits. */
+    /* enum act_form of the activations, which the machine keeps in that form when they are large.
+     * Not for operations that read records or logits. */
     uint32_t form;
 };
 enum opcase_flag {
     CASE_ADD = 1,      /* adds to the gradient of the input */
     CASE_MORE = 2,     /* a further micro-batch */
-    /* without what may be left out: bias, shadow, dx, dlogits, momentum, running statistics */
+    /* without the optional parts: bias, shadow, dx, dlogits, momentum, running statistics */
     CASE_BARE = 4,
     CASE_SHADOW = 8,
     CASE_KEEP_Z = 16,
@@ -42,8 +42,8 @@ enum opcase_flag {
     CASE_BAD = 512,    /* the step is a bad one */
     CASE_CLIP = 1024,
     CASE_HOT = 2048,   /* with one-hot inputs that stay ids */
-    /* every second number is 0, as behind relu: of x, and of y and dy. A product of x is then the
-     * one of training, which may take that into account. */
+    /* every second number of x, y and dy is 0, as after relu; products of x are then those of
+     * training, which may skip zeros */
     CASE_ZEROS_IN = 4096,
     CASE_ZEROS_OUT = 8192
 };
@@ -64,7 +64,7 @@ struct opbuffer {
     enum opbuffer_type type;
     void *memory;             /* of the machine */
     size_t rows, width, ld;   /* elements; ld >= width */
-    /* above 0: a gradient of that many shards, each rows * ld elements; only their sum counts */
+    /* above 0: a gradient of so many shards, each rows * ld elements; only their sum is compared */
     uint32_t shards;
     bool written;
 };
@@ -85,36 +85,35 @@ struct opdata {
 };
 
 const struct opcase *opcase_at(size_t index); /* NULL at the end */
-/* A further case, of no list and without a gate, for a batch of `rows` and layers of `width`: what
- * a benchmark issues (opcase_size.c). How many things it works on: rows, or parameters. */
+/* A case of any size, without a gate: a batch of `rows` and layers of `width` (opcase_size.c), for
+ * benchmarks. Returns the number of items: rows, or parameters. */
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width);
 double opcase_items(const struct opcase *c);
-/* Its activations are of the form in which that machine keeps such in a training. */
+/* Sets the form of its activations to that of a training on the machine. */
 void opcase_keep(struct opcase *c, const struct machine *m);
 /* "dense 64 x 14 -> 128" into text. */
 void opcase_name(const struct opcase *c, char *text, size_t room);
 struct opdata *opcase_make(const struct opcase *c, struct machine *m, uint64_t seed);
-/* Whether the machine had room for all of it. When not, it is not to be issued, and *e (NULL:
- * nobody asks) is what the machine said. */
+/* True: the machine had room for all of it. False: do not issue it; *e (may be NULL) has the
+ * machine's error. */
 bool opcase_ready(const struct opdata *d, struct err *e);
-/* d's buffers hold what those of `from` do, another instance of its case on its machine. */
+/* Copies the buffers of `from`, the same case on another machine. */
 void opcase_refill(struct opdata *d, const struct opdata *from);
 void opcase_free(struct opdata *d);
-/* The worst |difference| over the largest |value| of b, among what both wrote; *where names the
- * buffer. Never less than it is because something is no number: infinite when one is not finite and
- * the other is something else. Of parts of a loss the sum over the shards counts, of a step its
- * norm within rounding and all else exactly, of what dropout kept each bit; a shadow and what else
- * has no type is left to opcase_same. */
+/* The worst |difference| over the largest |value| of b, of all written buffers; *where: the
+ * buffer's name. Infinite if one value is not finite and the other differs. Parts of a loss are
+ * compared by their sum over shards, a step by its norm within rounding and all else exactly, a
+ * dropout mask bit by bit; a shadow and other buffers without a type only by opcase_same. */
 double opcase_difference(const struct opdata *a, const struct opdata *b, const char **where);
-/* All written buffers, bit for bit, with what lies between width and ld. */
+/* True: all written buffers are equal bit for bit, the gaps between width and ld included. */
 bool opcase_same(const struct opdata *a, const struct opdata *b, const char **where);
-/* Nothing was written between width and ld, or behind the last row, of any buffer. */
+/* True: no buffer was written between width and ld, or after the last row. */
 bool opcase_inside(const struct opdata *d, const char **where);
 
 /* --- for the lists of cases (opcase_*.c) --- */
 
-/* A buffer of rows x width with ld = width + pad. Inputs: normal numbers times `scale`; written
- * ones: a pattern, or numbers too where the operation adds (`fill`). */
+/* A buffer of rows x width with ld = width + pad. Inputs: normal numbers times `scale`; outputs:
+ * the pattern, or numbers if the operation adds (`fill`). */
 void *opdata_input(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
                    size_t width, size_t pad, double scale);
 void *opdata_output(struct opdata *d, const char *name, enum opbuffer_type type, size_t rows,
@@ -125,9 +124,9 @@ void *opdata_shards(struct opdata *d, const char *name, size_t n, uint32_t shard
 void *opdata_values(struct opdata *d, const char *name, enum opbuffer_type type, const void *values,
                     size_t count, bool written);
 void *opdata_host(struct opdata *d, size_t count, size_t size); /* cleared, freed with d */
-/* Such memory as operations may read it; no longer to be changed. */
+/* The memory as operations read it; do not change it afterwards. */
 const void *opdata_adopt(struct opdata *d, const void *host, size_t bytes);
-/* The step every case of layers and losses runs in: row0 0, 100 steps tried. */
+/* The step of all cases of layers and losses: row0 0, 100 steps tried. */
 struct step *opdata_step(struct opdata *d);
 /* Activations of a case: rows x width, ld = width + the case's pad. */
 struct act opdata_act_input(struct opdata *d, const char *name, const struct opcase *c,

@@ -1,11 +1,11 @@
-/* opcase_answer.c - the cases of what becomes of answers, and of a copy of parameters. */
+/* opcase_answer.c - cases of answers, and of copies of parameters. */
 #include <math.h>
 #include <string.h>
 
 #include "backend/opcase.h"
 
-/* kind: how a row is measured. CASE_BARE: logits are not kept; CASE_MORE: the first rows of the
- * batch are not asked for; CASE_RAGGED: nor are the last. */
+/* kind: the measure of a row. CASE_BARE: logits are not kept; CASE_MORE: the first rows of the
+ * batch are not wanted; CASE_RAGGED: nor the last. */
 enum { BY_NOTHING, BY_CLASS, BY_FOCAL, BY_SMOOTH, BY_RIGHT, BY_VALUE }; /* by value: + its loss */
 #define SCORES(r, i, k, f, p)                                                                      \
     {.op = OP_score, .rows = r, .in = i, .kind = k, .flags = f, .pad = p, .gate = 1e-5}
@@ -46,7 +46,7 @@ static struct answers answers_of(const struct opcase *c)
         .kept = c->flags & CASE_BARE ? 0 : 1};
 }
 
-/* The answers are compared as doubles: what is none of them is the same on every machine. */
+/* Answers are compared as doubles; all other bytes are the same on every machine. */
 static void make_score(const struct opcase *c, struct opdata *d)
 {
     const struct step now = {.seed = 1};
@@ -71,7 +71,7 @@ static void make_score(const struct opcase *c, struct opdata *d)
 }
 OPCASES(score);
 
-/* in: how many numbers; rows: one of them is infinite (1), not a number (2), or none */
+/* in: numbers; rows: one of them is infinite (1), NaN (2), or none */
 #define KEEPS(r, i, f) {.op = OP_keep, .rows = r, .in = i, .flags = f, .gate = 0}
 static const struct opcase cases_keep[] = {
     KEEPS(0, 1, 0), KEEPS(0, 63, 0), KEEPS(1, 20000, 0), KEEPS(2, 4099, 0),

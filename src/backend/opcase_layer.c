@@ -1,4 +1,4 @@
-/* opcase_layer.c - the cases of the operations that work on activations. */
+/* opcase_layer.c - cases of operations on activations. */
 #include <string.h>
 
 #include "backend/opcase.h"
@@ -95,7 +95,7 @@ static int32_t *ids_of(struct opdata *d, const struct opcase *c, uint32_t catego
     return opdata_values(d, "ids", BUFFER_INT, ids, count, false);
 }
 
-/* Their 0/1 columns, from column `width` on, which moves behind them. */
+/* Their 0/1 columns from column `width` on; adds to width. */
 static const struct onehot_column *columns_of(struct opdata *d, uint32_t categories,
                                               uint32_t *width)
 {
@@ -379,8 +379,8 @@ static void make_act_back(const struct opcase *c, struct opdata *d)
 }
 OPCASES(act_back);
 
-/* kind: the layer's number; CASE_SECOND: numbers of elements beyond 32 bits; CASE_KEEP_Z: what is
- * kept is written down; CASE_SHADOW: it is read */
+/* kind: the layer's number; CASE_SECOND: element numbers beyond 32 bits; CASE_KEEP_Z: the mask is
+ * written; CASE_SHADOW: it is read */
 static const struct opcase cases_dropout[] = {
     {.op = OP_dropout, .rows = 256, .in = 128, .kind = 1, .gate = 1e-6},
     {.op = OP_dropout, .rows = 100, .in = 37, .kind = 65535, .pad = 3, .flags = CASE_ADD,

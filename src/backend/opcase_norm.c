@@ -5,7 +5,7 @@
 
 /* --- normalisation --- */
 
-/* 1 + 0.2 normal: what stands for variances, 1/deviations and gammas */
+/* 1 + 0.2 normal: for variances, 1/deviations and gammas */
 static real *near_one(struct opdata *d, const char *name, size_t n, size_t from, bool written)
 {
     real *values = opdata_host(d, n, sizeof *values);

@@ -1,6 +1,5 @@
-/* opcase_param.c - the cases of the operations that work on parameters. `in` is the number of
- * parameters outside a weight of `out` x 37, which stands in front; rows is the number of
- * shards. */
+/* opcase_param.c - cases of operations on parameters. `in` is the number of parameters after a
+ * weight of `out` x 37; rows is the number of shards. */
 #include "backend/opcase.h"
 
 static uint64_t params_of(const struct opcase *c)
@@ -22,7 +21,7 @@ static struct step *step_of(struct opdata *d, bool written)
     return scaled_step(d, written, 0, 5);
 }
 
-/* Three groups: the weight, a range with factors of its own, and one outside the shards. */
+/* Three groups: the weight, a range with its own factors, and one outside the shards. */
 static struct grads grads_of(struct opdata *d)
 {
     const struct opcase *c = d->of;
@@ -58,7 +57,7 @@ static struct act shadow_of(struct opdata *d, const struct grads *from)
     return machine_shadow_of(d->machine, shadow, 0);
 }
 
-/* Room for the sums: their layout is the machine's own affair. */
+/* Room for the sums; their layout is the machine's. */
 static void *sums_of(struct opdata *d, const struct grads *from)
 {
     struct need need;
@@ -74,8 +73,8 @@ static const struct opcase cases_norm2[] = {
     {.op = OP_norm2, .rows = 2, .in = 50, .out = 3, .flags = CASE_SECOND, .gate = 1e-5},
 };
 
-/* Of the step only gnorm and bad are compared: its bytes hold them exactly where the order of the
- * sums is the same. */
+/* Only gnorm and bad of the step are compared: all bytes are equal only for the same order of sums.
+ */
 static void make_norm2(const struct opcase *c, struct opdata *d)
 {
     struct grads from = grads_of(d);
@@ -86,8 +85,7 @@ static void make_norm2(const struct opcase *c, struct opdata *d)
 }
 OPCASES(norm2);
 
-/* What an optimiser finds when its turn comes: the sums of a norm2, and what that made of the
- * step. */
+/* The input of an optimiser: the sums of a norm2, and its results in the step. */
 static const void *summed(struct opdata *d, const struct grads *from, struct step *now)
 {
     void *sums = sums_of(d, from);
@@ -169,7 +167,7 @@ static void make_adam(const struct opcase *c, struct opdata *d)
 }
 OPCASES(adam);
 
-/* The scale of gradients of a case, and the good steps before: kind. */
+/* The gradient scale of a case, and its good steps so far: kind. */
 enum { SCALE_NONE, SCALE_IN_USE, SCALE_LOW, SCALE_DUE, SCALE_HIGH };
 static const struct { double scale; int64_t good; } scales[] = {
     [SCALE_NONE] = {0, 5}, [SCALE_IN_USE] = {1024, 5}, [SCALE_LOW] = {SCALE_LEAST, 7},

@@ -1,5 +1,5 @@
-/* opcase_size.c - a case of each operation as large as it is wanted: `rows` of a batch and layers
- * of `width`. What its numbers mean is said where the operation's cases stand. */
+/* opcase_size.c - a case of each operation at any size: `rows` of a batch and layers of `width`.
+ * The meaning of its numbers stands with the operation's cases. */
 #include "backend/opcase.h"
 
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
@@ -81,8 +81,8 @@ double opcase_items(const struct opcase *c)
     return c->op == OP_advance ? 1 : c->rows; /* a step; rows */
 }
 
-/* Whose activations a training may keep in 16 bits. Negative: of no such operation; else whether it
- * has gradients of them as well. */
+/* Operations whose activations a training may keep in 16 bits. Negative: not; else whether it has
+ * gradients of them as well. */
 static int goes_back(enum op_id op)
 {
     switch ((int)op) {

@@ -21,10 +21,9 @@ struct toolkit {
 
 /* Row i, NULL behind the last. */
 const struct toolkit *toolkit_at(size_t i);
-/* The row of a release, 10 * major + minor; of a newer one than the list has, the last row; of an
- * older one, NULL. */
+/* The row of a release, 10 * major + minor. Newer than the list: the last row; older: NULL. */
 const struct toolkit *toolkit_of(unsigned release);
-/* The oldest row whose toolkits make code for a card of this capability; NULL: none does. */
+/* The oldest row whose toolkits compile for a card of this capability; NULL: none. */
 const struct toolkit *toolkit_for(unsigned capability);
 
 #ifdef __cplusplus

@@ -18,9 +18,9 @@
 /* A panel is up to PANEL columns of a matrix: [k][ld], ld >= the panel's width. */
 enum { LANES = 16, PANEL = 32, NARROW = 4 };
 
-/* gemm, nn: c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c itself
- * (add), the bias, or 0. next: the panel that follows b, or NULL: it is asked
- * for meanwhile, since another processor may have written it last. */
+/* gemm, nn: c[r][j] = act(start + sum over k of a[r][k] b[k][j]) for one panel; start is c (add),
+ * the bias, or 0. next: the panel after b, or NULL: it is prefetched, as another core may have
+ * written it. */
 struct product {
     real *c;
     const real *a, *b, *bias, *next;
@@ -65,8 +65,8 @@ struct across {
     uint32_t rows, in, out, ldw, lddx, room;
     bool add;
 };
-/* c[r][j] = act(start + sum over the k < 64 of bits[r] of a[r][k] b[k][j]), j < width; start as of
- * product; a[r][k] stands at r a_row + k a_next. */
+/* c[r][j] = act(start + sum over those k < 64 set in bits[r] of a[r][k] b[k][j]), j < width; start
+ * as in product; a[r][k] is at r a_row + k a_next. */
 struct sparse {
     real *c;
     const real *a, *b, *bias;
@@ -93,8 +93,8 @@ struct softmax {
     double smoothing, gamma;
     double loss, weight_sum; /* answers */
 };
-/* dropout. kept: a bit a value, or NULL; known: they are read, else written. With them n and the
- * first element are multiples of 16. */
+/* dropout. kept: the mask, one bit a value, or NULL; known: it is read, else written. With a mask,
+ * n and the first element are multiples of 16. */
 struct keep {
     uint64_t seed;
     uint16_t *kept;
@@ -126,7 +126,7 @@ struct vec {
     void (*across)(const struct across *p);
     void (*narrow_across)(const struct across *p);
     void (*sparse)(const struct sparse *p);
-    /* bits[r]: which of the n values of row r, at most 64, are not 0 */
+    /* bits[r]: the nonzero values of row r, n <= 64 */
     void (*nonzero)(uint64_t *bits, const real *a, uint32_t rows, uint32_t n, uint32_t lda);
     /* to[j][i] = from[i][j], for i < rows, j < columns */
     void (*turn)(real *to, const real *from, uint32_t rows, uint32_t columns, uint32_t ld_from,
@@ -165,7 +165,7 @@ extern const struct vec vec_c;
 extern const struct vec vec_avx2, vec_avx512;
 #endif
 
-/* The best one that this processor runs. NULL: a test asked for one that does not run here. */
+/* The best code for this processor. NULL: a test asked for one that it cannot run. */
 const struct vec *vec_choose(void);
 /* By name; NULL when unknown or not for this processor. */
 const struct vec *vec_find(const char *name);

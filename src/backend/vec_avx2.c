@@ -30,7 +30,7 @@ static inline void v_store(real *p, v16 x)
     _mm256_storeu_ps(p, x.a);
     _mm256_storeu_ps(p + 8, x.b);
 }
-/* Past the caches, where the address allows it; in order with what follows behind v_stream_end. */
+/* A store that bypasses the caches if the address is aligned; ordered by v_stream_end. */
 static inline void v_stream(real *p, v16 a)
 {
     if ((uintptr_t)p % sizeof a) {
@@ -41,7 +41,7 @@ static inline void v_stream(real *p, v16 a)
     _mm256_stream_ps(p + 8, a.b);
 }
 static inline void v_stream_end(void) { _mm_sfence(); }
-/* In registers: a load that two multiplications share is otherwise made twice, once in each. */
+/* In registers: otherwise a load shared by two multiplications is repeated. */
 static inline v16 v_held(v16 x)
 {
     __asm__("" : "+x"(x.a), "+x"(x.b));
@@ -174,7 +174,7 @@ static inline w8 w_set(uint32_t x)
 {
     return (w8){_mm256_set1_epi32((int)x), _mm256_set1_epi32((int)x)};
 }
-/* In each half, counters 0 and 1 stand in even places, 2 and 3 in odd ones: what w_put leaves is in
+/* In each half, counters 0 and 1 are in even places, 2 and 3 in odd ones: w_put stores them in
  * order. */
 static inline w8 w_counters(uint64_t first)
 {

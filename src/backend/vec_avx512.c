@@ -24,7 +24,7 @@ static inline __mmask16 first_lanes(size_t n)
 static inline v16 v_set(real x) { return _mm512_set1_ps(x); }
 static inline v16 v_load(const real *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(real *p, v16 a) { _mm512_storeu_ps(p, a); }
-/* Past the caches, where the address allows it; in order with what follows behind v_stream_end. */
+/* A store that bypasses the caches if the address is aligned; ordered by v_stream_end. */
 static inline void v_stream(real *p, v16 a)
 {
     if ((uintptr_t)p % sizeof a)
@@ -33,7 +33,7 @@ static inline void v_stream(real *p, v16 a)
         _mm512_stream_ps(p, a);
 }
 static inline void v_stream_end(void) { _mm_sfence(); }
-/* In a register: a load that two multiplications share is otherwise made twice, once in each. */
+/* In a register: otherwise a load shared by two multiplications is repeated. */
 static inline v16 v_held(v16 a)
 {
     __asm__("" : "+v"(a));
@@ -115,7 +115,7 @@ INLINE void transpose_block(real *to, const real *from, size_t ld_from, size_t l
 /* Eight words of 64 bits. */
 typedef __m512i w8;
 static inline w8 w_set(uint32_t x) { return _mm512_set1_epi32((int)x); }
-/* Counters 0 to 3 stand in even places, 4 to 7 in odd ones: what w_put leaves is in order. */
+/* Counters 0 to 3 are in even places, 4 to 7 in odd ones: w_put stores them in order. */
 static inline w8 w_counters(uint64_t first)
 {
     return _mm512_add_epi64(_mm512_set1_epi64((long long)first),

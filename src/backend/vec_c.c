@@ -1,5 +1,5 @@
-/* vec_c.c - the lanes in plain C: every processor, and the only ones of the gradient build. fmaf is
- * exact, so the bits are those of the vector units. */
+/* vec_c.c - the lanes in plain C: for every processor, and for the gradient build. fmaf is exact,
+ * so the bits equal those of vector units. */
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ TWO(v_mul, a.v[i] * b.v[i])
 TWO(v_div, a.v[i] / b.v[i])
 TWO(v_max, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
 TWO(v_min, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
-/* a * b + c, rounded once (in double the difference is of no use) */
+/* a * b + c, rounded once (in double rounding twice is good enough) */
 static inline v16 v_fma(v16 a, v16 b, v16 c)
 {
     v16 r;

@@ -1,9 +1,9 @@
-/* vec_hot.h - one-hot inputs of a dense layer, which stay ids: rows of w are added, over 16 lanes.
- * Included by the vec_*.c. */
+/* vec_hot.h - one-hot inputs of a dense layer as ids: adds rows of w, over 16 lanes. Included by
+ * the vec_*.c. */
 #ifndef DNN_BACKEND_VEC_HOT_H
 #define DNN_BACKEND_VEC_HOT_H
 
-/* Up to HOT_VECS vectors of a row are held while all its columns are gone through. */
+/* Up to HOT_VECS vectors of a row stay in registers over all its columns. */
 enum { HOT_VECS = 8 };
 
 /* The part of w that column c of the ids says, or NULL. */

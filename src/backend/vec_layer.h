@@ -56,8 +56,8 @@ static void act_back(real *dx, const real *dy, const real *by, size_t n, uint32_
     }
 }
 
-/* The way back into a dense layer, for one panel: dz = dy act'(by), dense (0 past the end of rows
- * and columns), its column sums, and for `across` its transpose. */
+/* Backward into a dense layer, for one panel: dz = dy act'(by), dense (0 past the end of rows and
+ * columns), its column sums, and its transpose if `turned`. */
 INLINE void deltas_run(const struct deltas *d, uint32_t kind, bool in_place)
 {
     for (uint32_t j = 0; j < d->width; j += LANES) {
@@ -137,7 +137,7 @@ INLINE void shuffle_walk(uint32_t *x, uint32_t half, const struct shuffle *s)
     }
 }
 
-/* Those that come out past the end walk on, and only they. */
+/* Positions past the end walk again, only those. */
 static void permute(uint32_t *out, uint32_t first, uint32_t count, const struct shuffle *s)
 {
     enum { MANY = 4 * LANES };
@@ -277,8 +277,8 @@ INLINE struct softmax16 softmax_sums(struct softmax *s, const struct rows16 *at)
     return x;
 }
 
-/* The loss is added up in double, row by row. Returned: factor, where factor * (p_k - t_k) is the
- * gradient. */
+/* The loss is summed in double, row by row. Returns a factor: the gradient is factor * (p_k - t_k).
+ */
 INLINE v16 softmax_loss(struct softmax *s, const struct rows16 *at, const struct softmax16 *x)
 {
     real log_sum[LANES], z_target[LANES], z_sum[LANES], rest[LANES], whole[LANES];
@@ -321,7 +321,7 @@ INLINE void softmax_gradient(struct softmax *s, uint32_t row, const struct rows1
                         : v_exp(v_sub(logits_of(s, at, k), x->most));
         v16 t = v_pick(v_eq(at->target, v_set((real)k)), high, low);
         v16 d = v_mul(v_sub(v_mul(e, inverse), t), times);
-        /* a row without weight has no gradient, whatever its logits */
+        /* a row of weight 0 has no gradient, whatever its logits */
         d = v_pick(v_eq(at->weight, zero), zero, d);
         real lanes[LANES];
         v_store(lanes, d);

@@ -49,7 +49,7 @@ static inline v16 reduced_expm1(v16 x, v16 *n)
     return v_fma(v_mul(r, r), poly(r, p, 5), r);
 }
 
-/* 0 below -87.33, where the result would not be a normal number; infinite above 88.72. */
+/* 0 below -87.33, where the result would be subnormal; infinite above 88.72. */
 static inline v16 v_exp(v16 x)
 {
     v16 low = v_set(-87.33f), high = v_set(88.72f), n;
@@ -96,8 +96,7 @@ static inline v16 v_erf(v16 x)
     return v_pick(v_gt(v_set(0), x), y, v_sub(v_set(0), y));
 }
 
-/* The normal distribution function, from the density that its derivative needs anyway:
- * e = exp(-z^2 / 2). */
+/* The normal distribution function from e = exp(-z^2 / 2), which its derivative needs anyway. */
 static inline v16 normal_below(v16 z, v16 e)
 {
     static const float c[] = {4.89425994e-2f, -2.02119902e-1f, 2.40641817e-1f, -1.70242917e-2f,

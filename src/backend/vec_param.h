@@ -1,12 +1,11 @@
-/* vec_param.h - what is done to parameters and their gradients, over 16 lanes. Included by the
- * vec_*.c. */
+/* vec_param.h - operations on parameters and gradients, over 16 lanes. Included by the vec_*.c. */
 #ifndef DNN_BACKEND_VEC_PARAM_H
 #define DNN_BACKEND_VEC_PARAM_H
 
 #include <float.h>
 
-/* The shards added in order; returns the sum of the squares, in lanes of real. When that overflows,
- * or is not finite, it is formed once more in double. */
+/* Adds the shards in order; returns the sum of squares, in lanes of real. If it is not finite, it
+ * is computed again in double. */
 static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shards, size_t n)
 {
     v16 square = v_set(0);
@@ -26,8 +25,8 @@ static double sum_shards(real *to, const real *g, uint64_t stride, uint32_t shar
     return total;
 }
 
-/* Taking a line that others hold away from them, to write it, costs more than the whole update:
- * what they share is written past the caches instead. */
+/* To fetch a cache line that another core holds costs more than the whole update: shared lines are
+ * written past the caches. */
 INLINE void put_parameters(const struct update *u, size_t i, v16 p, size_t size)
 {
     if (u->shared && size == LANES)

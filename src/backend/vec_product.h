@@ -15,8 +15,8 @@ INLINE v16 part_of(const real *p, size_t lanes)
     return lanes == LANES ? v_load(p) : v_load_n(p, lanes);
 }
 
-/* R rows by V vectors; only the last vector may be short (`tail` lanes). ahead: each block asks for
- * one line of every row of the next panel, the first two for all of it. */
+/* R rows by V vectors; only the last vector may be short (`tail` lanes). ahead: each block
+ * prefetches one line of every row of the next panel; the first two prefetch all of it. */
 INLINE void product_block(const struct product *p, uint32_t row, uint32_t column, const int R_,
                           const int V, size_t tail, const bool ahead)
 {
@@ -25,7 +25,7 @@ INLINE void product_block(const struct product *p, uint32_t row, uint32_t column
     real *c = p->c + (size_t)row * p->ldc + column;
     const real *next = ahead ? p->next + row / BLOCK_ROWS % (PANEL / LANES) * LANES : b;
     const bool full = tail == LANES;
-    /* three ways, each without a choice inside: the sums stay in registers */
+    /* three loops without branches: the sums stay in registers */
     if (p->add) {
         for (int r = 0; r < R_; r++)
             for (int v = 0; v < V; v++)
@@ -73,7 +73,7 @@ INLINE void product_columns(const struct product *p, uint32_t column, const int 
             product_block(p, row, column, BLOCK_ROWS, V, tail, true);
     for (; row + BLOCK_ROWS <= p->rows; row += BLOCK_ROWS)
         product_block(p, row, column, BLOCK_ROWS, V, tail, false);
-    /* the rest in smaller blocks: one row alone waits for each of its sums */
+    /* the rest in smaller blocks: a single row waits for each of its sums */
     for (; row + 4 <= p->rows; row += 4)
         product_block(p, row, column, 4, V, tail, false);
     for (; row + 2 <= p->rows; row += 2)
@@ -96,8 +96,7 @@ static void product(const struct product *p)
     }
 }
 
-/* The lanes share k: lane i sums k = i mod 16, then the lanes are added in halves. R rows by W
- * columns. */
+/* Lanes split k: lane i sums k = i mod 16, then lanes are added in halves. R rows by W columns. */
 INLINE void narrow_block(const struct narrow *p, uint32_t row, const int R_, const int W)
 {
     v16 sum[8][NARROW];
@@ -145,7 +144,7 @@ INLINE void outer_block(const struct outer *p, uint32_t i, uint32_t column, cons
             const real *from = c + (size_t)m * p->ldc + v * LANES;
             sum[m][v] = p->add ? part_of(from, v == V - 1 ? tail : LANES) : v_set(0);
         }
-    /* the rows of the next block lie far apart: no prefetcher sees them coming */
+    /* rows of the next block lie far apart: the hardware prefetches none */
     if (i + 2 * (uint32_t)M <= p->m)
         for (int m = 0; m < M; m++)
             for (int v = 0; v < V; v++)
@@ -231,7 +230,7 @@ INLINE void narrow_outer_block(const struct outer *p, uint32_t i, const int W, c
     }
 }
 
-/* Several vectors at a time: one alone waits for each of its sums. */
+/* Several vectors at a time: a single one waits for each of its sums. */
 INLINE void narrow_outer_width(const struct outer *p, const int W)
 {
     enum { V = BLOCK_ROWS >= 8 ? 4 : 2 };
@@ -318,7 +317,7 @@ static void across(const struct across *p)
         across_panels(p, row, i, 1);
 }
 
-/* V vectors of i: their part of w is held while the rows go by. */
+/* V vectors of i: their part of w stays in registers over all rows. */
 INLINE void narrow_across_block(const struct across *p, uint32_t i, const int W, const int V,
                                 size_t tail)
 {
@@ -354,7 +353,7 @@ INLINE void narrow_across_width(const struct across *p, const int W)
         narrow_across_block(p, i, W, 1, run_size(i, p->in));
 }
 
-/* One routine a width, so that the columns stay in registers. */
+/* One function a width, so that columns stay in registers. */
 #define WIDTHS(width, call)                                                                        \
     switch (width) {                                                                               \
     case 1: call(p, 1); break;                                                                     \

@@ -25,7 +25,7 @@ static void nonzero(uint64_t *bits, const real *a, uint32_t rows, uint32_t n, ui
         nonzero_run(bits, a, rows, n, lda);
 }
 
-/* What the V vectors of a row's sums begin with; the last one has `tail` lanes. */
+/* The start of a row's V vectors of sums; the last one has `tail` lanes. */
 INLINE void sparse_begin(v16 *sum, const struct sparse *p, const real *c, const real *bias,
                          const int V, size_t tail)
 {
@@ -61,7 +61,7 @@ INLINE void sparse_terms(v16 *sum, const struct sparse *p, uint64_t terms, const
     }
 }
 
-/* The terms that two neighbouring rows have: b is loaded once for both. */
+/* Terms that two neighbouring rows share: b is loaded once for both. */
 INLINE void sparse_shared(v16 *sum, v16 *other, const struct sparse *p, uint64_t terms,
                           const real *a, const real *b, const int V, size_t tail)
 {
@@ -77,8 +77,8 @@ INLINE void sparse_shared(v16 *sum, v16 *other, const struct sparse *p, uint64_t
     }
 }
 
-/* V vectors of c a row. Two neighbouring rows at a time: the terms that both have, then each one's
- * own, for the loads of b are what takes time. */
+/* V vectors of c a row. Two neighbouring rows at a time: first their shared terms, then each row's
+ * own, as loads of b take most time. */
 INLINE void sparse_columns(const struct sparse *p, uint32_t column, const int V, size_t tail)
 {
     const real *b = p->b + column, *bias = p->bias ? p->bias + column : NULL, *a = p->a;

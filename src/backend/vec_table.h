@@ -1,4 +1,4 @@
-/* vec_table.h - the table of one instruction set: the last thing a vec_*.c includes. */
+/* vec_table.h - the function table of one instruction set; the last include of a vec_*.c. */
 #define TABLE_OF(name) vec_##name
 #define TABLE(name) TABLE_OF(name)
 #define TEXT_OF(name) #name
