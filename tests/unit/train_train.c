@@ -333,10 +333,15 @@ static void resuming(void)
 
 static void other_training(void)
 {
-    term_after((unsigned)(whole_s * 500) + 1, SIGTERM);
-    bool stopped = !train("binary", "big.csv", LONG, "", "o.dnn", false) && e.id == ERR_STOPPED;
-    wait(NULL);
-    stop_forget();
+    bool stopped = false;
+    double after_s = whole_s / 2; /* a busy machine may not have begun to train by then */
+    for (int turn = 0; turn < 20 && checkpoints("o.dnn") == 0; turn++) {
+        term_after((unsigned)(after_s * 1000) + 1, SIGTERM);
+        stopped = !train("binary", "big.csv", LONG, "", "o.dnn", false) && e.id == ERR_STOPPED;
+        wait(NULL);
+        stop_forget();
+        after_s *= stopped ? 1.2 : 0.8;
+    }
     if (!stopped) {
         tap_skip("M17 a checkpoint of another training", "the training was over too soon");
         return;
