@@ -15,29 +15,43 @@ static bool are_finite(const real *logits, uint32_t outputs)
     return true;
 }
 
+/* The answers of all members to row r. */
+static bool all_finite(const struct table_sample *sample, const real *logits, uint32_t members,
+                       uint32_t outputs, uint32_t r)
+{
+    bool finite = true;
+    for (uint32_t m = 0; m < members; m++)
+        finite &= are_finite(logits + ((size_t)m * sample->rows + r) * outputs, outputs);
+    return finite;
+}
+
 void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
-                 uint32_t outputs)
+                 uint32_t members, uint32_t outputs)
 {
     const uint32_t cells = sample->cells;
     const size_t room = (size_t)sample->rows * cells;
     uint64_t length = 0;
+    uint32_t kept[TABLE_SAMPLE_ROWS];
     *g = (struct golden){.cells = cells};
     g->text = mem_alloc(room ? sample->offsets[room] + 1 : 1, 1);
     g->offsets = mem_zero(room + 1, sizeof *g->offsets);
-    g->logits = mem_zero((size_t)sample->rows * outputs + 1, sizeof *g->logits);
+    g->logits = mem_zero((size_t)members * sample->rows * outputs + 1, sizeof *g->logits);
     for (uint32_t r = 0; r < sample->rows; r++) {
-        const real *of_row = logits + (size_t)r * outputs;
         const uint64_t *at = sample->offsets + (size_t)r * cells;
-        if (!are_finite(of_row, outputs))
+        if (!all_finite(sample, logits, members, outputs, r))
             continue;
         if (at[cells] > at[0])
             memcpy(g->text + length, sample->text + at[0], at[cells] - at[0]);
         for (uint32_t i = 0; i < cells; i++)
             g->offsets[(size_t)g->count * cells + i + 1] = length + (at[i + 1] - at[0]);
         length += at[cells] - at[0];
-        memcpy(g->logits + (size_t)g->count * outputs, of_row, outputs * sizeof *of_row);
-        g->count++;
+        kept[g->count++] = r;
     }
+    real *to = g->logits;
+    for (uint32_t m = 0; m < members; m++)
+        for (uint32_t k = 0; k < g->count; k++, to += outputs)
+            memcpy(to, logits + ((size_t)m * sample->rows + kept[k]) * outputs,
+                   outputs * sizeof *to);
 }
 
 void golden_free(struct golden *g)

@@ -7,9 +7,9 @@
 #include "table/cell.h"
 
 /* The rows of the sample whose answers are finite, for a model file holds no others; logits
- * [sample rows][outputs]. golden_free. */
+ * [members][sample rows][outputs]. golden_free. */
 void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
-                 uint32_t outputs);
+                 uint32_t members, uint32_t outputs);
 void golden_free(struct golden *g);
 /* Cells to records [g->count] of s->format.stride bytes, zeroed by the caller, ready for the
  * network. A cell that cannot be read: MODEL_GOLDEN, 76, at path. */

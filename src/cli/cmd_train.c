@@ -26,10 +26,30 @@ static const struct arg_option train_options_table[] = {
      "Replace a model even by one that is no better than a constant answer."},
     {"time-limit", 0, "S", NULL, ARG_SECONDS, 0, 0,
      "Stop after S seconds of training and keep the best weights so far; exit 0."},
+    {"run", 0, "I", NULL, ARG_INT, 0, 65535,
+     "Train run I of the ensemble alone and write it as a part, with -o PART; `dnn check --json` "
+     "lists the runs, `dnn merge` puts the parts together: the same bytes."},
     {"profile", 0, "FILE", NULL, ARG_FILE, 0, 0,
      "Write where the time goes as a trace for Perfetto: host and machine, and the operations of "
      "the first steps."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
+
+/* A line for each member of an ensemble: its weight, and its loss on rows that it did not see. */
+static void members(const struct train_result *r)
+{
+    for (uint32_t i = 0; i < r->member_count; i++) {
+        const struct train_member *m = &r->members[i];
+        struct text line = {0};
+        text_printf(&line, "member   %s: weight %.3g", text_quote_z(m->name), m->weight);
+        for (uint32_t k = 0; k < m->valid.count && k < 3; k++)
+            if (!isnan(m->valid.m[k].value))
+                text_printf(&line, ", %s %.4g", m->valid.m[k].type->name, m->valid.m[k].value);
+        text_printf(&line, " (%u network%s, %.3g s)", m->folds, m->folds == 1 ? "" : "s",
+                    m->seconds);
+        log_line("%s", line.data);
+        text_free(&line);
+    }
+}
 
 static void summary(const struct train_result *r, const char *output)
 {
@@ -53,6 +73,13 @@ static void summary(const struct train_result *r, const char *output)
         log_line("%s", line.data);
     }
     text_free(&line);
+    if (r->runs) {
+        members(r);
+        log_line("%u run%s, %lld epochs (%s), %.2f s; %s %s", r->runs, r->runs == 1 ? "" : "s",
+                 (long long)r->epochs, strcmp(r->stopped, "time_limit") == 0 ? "time limit" : "all",
+                 r->total_s, r->member_count ? "model" : "part", text_quote_z(output));
+        return;
+    }
     char best[32] = "none";
     if (r->best_epoch)
         snprintf(best, sizeof best, "%lld", (long long)r->best_epoch);
@@ -87,6 +114,11 @@ static bool shares_output(const char *path)
 static bool check_names(const struct args *a, const struct train_request *q, struct err *e)
 {
     const char *metrics = q->config->output.metrics;
+    if (q->one && (q->resume || q->require_count || q->force))
+        return err_set(e, ERR_OPTION_CONFLICT, "--run takes no --resume, --require or --force: a "
+                                               "part is one run, without a model");
+    if (q->one && !args_value(a, "output"))
+        return err_set(e, ERR_USAGE, "--run writes a part: name it with -o PART");
     if (!q->output) {
         err_set(e, ERR_USAGE, "no name for the model");
         return err_help(e, "give -o MODEL, or set \"output\": {\"model\": ...} in the config");
@@ -159,7 +191,9 @@ static int train_command(struct args *a)
                               .require = (char *const *)(const void *)require,
                               .require_count = gates,
                               .profile = args_value(a, "profile"),
-                              .progress = cli_progress(a)};
+                              .progress = cli_progress(a),
+                              .one = args_value(a, "run") != NULL,
+                              .only = args_int(a, "run", 0)};
     struct train_result r = {0};
     int code;
     told.a = a;
@@ -184,7 +218,7 @@ static int train_command(struct args *a)
 const struct command command_train = {
     .name = "train",
     .usage = "train CONFIG [-o MODEL] [--resume[=or-restart]] [--time-limit S] "
-             "[--require GATE]... [--force] "
+             "[--require GATE]... [--force] [--run I] "
              "[--profile FILE] [--json]",
     .summary = "Train: CSV in, model file out.",
     .examples = "  dnn train leads.json\n"

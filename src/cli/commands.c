@@ -6,6 +6,7 @@
 const struct command *const commands[] = {&command_init,
                                           &command_check,
                                           &command_train,
+                                          &command_merge,
                                           &command_predict,
                                           &command_evaluate,
                                           &command_inspect,

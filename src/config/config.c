@@ -25,7 +25,8 @@ static void drop_absent(struct json_doc *doc)
 {
     for (size_t i = 0; config_absent[i]; i++) {
         const struct json *v = json_path(json_root(doc), config_absent[i]);
-        if (v && json_kind(v) == JSON_NULL && !opt_find(config_table, config_absent[i]))
+        const struct option *row = opt_find(config_table, config_absent[i]);
+        if (v && json_kind(v) == JSON_NULL && (!row || row->type == OPT_TABLE))
             json_remove(doc, config_absent[i]);
     }
 }
@@ -288,6 +289,47 @@ static void collect(struct setting_list *l, const struct config *c, const struct
         settings_from(l, preset->data + at, "preset");
 }
 
+/* The document, with the defaults of its preset, read by the table. */
+static bool read_document(struct config *c, struct setting_list *l, struct err *e)
+{
+    struct text of_preset = {0};
+    c->model.doc = c->doc;
+    bool good = config_add_preset(c->doc, config_preset(c->doc), &of_preset, e) &&
+                opt_read(config_table, c->doc, json_root(c->doc), "", c, e);
+    if (good)
+        collect(l, c, &of_preset);
+    text_free(&of_preset);
+    if (!good)
+        return false;
+    opt_each(config_table, "", c, join_row, c);
+    if (isnan(c->backend.memory_limit_gb))
+        c->backend.memory_limit_gb = 0;
+    return true;
+}
+
+struct config *config_beside(const struct config *c, struct json_doc *doc, struct err *e)
+{
+    struct config *m = mem_zero(1, sizeof *m);
+    struct setting_list l = {0};
+    m->doc = doc;
+    m->path = mem_string(c->path);
+    bool good = read_document(m, &l, e);
+    m->settings = l.items;
+    m->setting_count = l.count;
+    if (good) {
+        const struct setting *s =
+            settings_find(c->settings, c->setting_count, "train.batch_size");
+        if (s && strcmp(s->from, "--batch-size") == 0)
+            m->train.batch_size = c->train.batch_size;
+        m->train.time_limit_s = c->train.time_limit_s;
+        good = config_check(m, e);
+    }
+    if (good)
+        return m;
+    config_free(m);
+    return NULL;
+}
+
 static bool load(struct config *c, const struct overrides *o, struct err *e)
 {
     static const struct overrides none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
@@ -298,25 +340,15 @@ static bool load(struct config *c, const struct overrides *o, struct err *e)
             return false;
     if (json_kind(json_root(c->doc)) == JSON_OBJECT)
         drop_absent(c->doc);
-    c->model.doc = c->doc;
-    struct text of_preset = {0};
     struct setting_list l = {0};
-    bool good = config_add_preset(c->doc, config_preset(c->doc), &of_preset, e) &&
-                opt_read(config_table, c->doc, json_root(c->doc), "", c, e);
-    if (good)
-        collect(&l, c, &of_preset);
-    text_free(&of_preset);
-    if (!good)
+    if (!read_document(c, &l, e))
         return config_blame(c, e);
-    opt_each(config_table, "", c, join_row, c);
-    if (isnan(c->backend.memory_limit_gb))
-        c->backend.memory_limit_gb = 0;
-    good = (config_environment(&c->backend, o, false, &l, e) ||
+    bool good = (config_environment(&c->backend, o, false, &l, e) ||
                  config_placed(c, "backend.device", e)) &&
                 apply(c, o, &l, e);
     c->settings = l.items;
     c->setting_count = l.count;
-    return (good && config_check(c, e)) || config_blame(c, e);
+    return (good && config_check(c, e) && config_check_members(c, e)) || config_blame(c, e);
 }
 
 static struct config *finish(struct json_doc *doc, const char *path, const struct overrides *o,

@@ -33,6 +33,14 @@ struct train_options {
     uint64_t seed;
     struct checkpoint_options checkpoint;
 };
+enum ensemble_select { ENSEMBLE_GREEDY, ENSEMBLE_MEAN };
+#define ENSEMBLE_FOLDS 100  /* at most */
+#define ENSEMBLE_MEMBERS 64 /* at most */
+struct ensemble_options {
+    int64_t folds, rounds;
+    const struct json *members; /* a list, or NULL */
+    int select;                 /* enum ensemble_select */
+};
 struct output_options {
     char *model, *metrics;
 };
@@ -46,6 +54,7 @@ struct config {
     struct data_options data;
     struct model_options model;
     struct train_options train;
+    struct ensemble_options ensemble;
     struct backend_options backend;
     struct output_options output;
     struct setting *settings;
@@ -58,6 +67,15 @@ struct config *config_load(const char *path, const struct overrides *o, struct e
 struct config *config_parse(const char *text, size_t length, const char *name,
                             const struct overrides *o, struct err *e);
 void config_free(struct config *c);
+/* Several runs: the config has folds or members. */
+bool config_is_ensemble(const struct config *c);
+size_t config_member_count(const struct config *c); /* 1 where `members` is empty */
+/* The name of member i, from 0: its own, else "member-<i>"; "base" where `members` is empty. The
+ * result is valid until `room` changes. */
+const char *config_member_name(const struct config *c, size_t i, char room[32]);
+/* The config of member i: its keys laid over c (objects merge, lists and scalars replace). It has
+ * no members of its own. NULL: E13 at the member's place in c. Caller: config_free. */
+struct config *config_member(const struct config *c, size_t i, struct err *e);
 /* An error about a key that a --set gave names that --set instead of the file; where the value
  * alone is wrong it becomes E10 (64). Other errors stay as they are. Returns false. */
 bool config_blame(const struct config *c, struct err *e);

@@ -237,6 +237,51 @@ static const struct option output_options_table[] = {
     {.key = NULL}};
 
 #undef AT
+#define AT(field) offsetof(struct ensemble_options, field)
+
+static const char *const ensemble_select_names[] = {"greedy", "mean", NULL};
+
+static const struct option ensemble_options_table[] = {
+    {.key = "folds",
+     .type = OPT_INT,
+     .offset = AT(folds),
+     .standard = "0",
+     .low = 0,
+     .high = ENSEMBLE_FOLDS,
+     .help = "0: one run on the training rows of the split. n: training and validation rows are "
+             "joined and cut into n parts as data.split.method says; each member is trained n "
+             "times with one part left out. Validation figures are out-of-fold ones then. With "
+             "method time the later half is cut into n blocks, and run i trains on all rows "
+             "before block i."},
+    {.key = "members",
+     .type = OPT_CUSTOM,
+     .offset = AT(members),
+     .standard = "[]",
+     .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+               "\"name\":{\"type\":\"string\"},\"encoders\":{\"type\":\"object\"},"
+               "\"model\":{\"type\":\"object\"},\"train\":{\"type\":\"object\"}},"
+               "\"additionalProperties\":false}}",
+     .help = "The networks: a list of objects with \"name\", \"model\" and \"train\", each laid "
+             "over the config (objects merge, lists and scalars replace). Empty: the config "
+             "itself. A run is a member and a fold, numbered from 0, member by member."},
+    {.key = "select",
+     .type = OPT_WORD,
+     .offset = AT(select),
+     .standard = "\"greedy\"",
+     .words = ensemble_select_names,
+     .help = "The weights of the members: greedy (members are added one at a time, with "
+             "replacement, each the one with the lowest out-of-fold loss; weights below 0.03 are "
+             "dropped) or mean (equal weights)."},
+    {.key = "rounds",
+     .type = OPT_INT,
+     .offset = AT(rounds),
+     .standard = "30",
+     .low = 1,
+     .high = 1000,
+     .help = "The rounds of the greedy selection."},
+    {.key = NULL}};
+
+#undef AT
 #define AT(field) offsetof(struct config, field)
 
 const struct option config_table[] = {
@@ -267,6 +312,11 @@ const struct option config_table[] = {
      .offset = AT(train),
      .table = train_options_table,
      .help = "The training."},
+    {.key = "ensemble",
+     .type = OPT_TABLE,
+     .offset = AT(ensemble),
+     .table = ensemble_options_table,
+     .help = "Several networks in one model: members, folds and their weights."},
     {.key = "backend",
      .type = OPT_TABLE,
      .offset = AT(backend),

@@ -34,6 +34,7 @@ static void write_members(const struct config *c, const struct config *raw, bool
         view.data.valid = raw->data.valid;
         view.data.test = raw->data.test;
         view.train = c->train;
+        view.ensemble = c->ensemble;
     }
     json_open(out, NULL, '{');
     opt_write(config_table, &view, out);
@@ -65,6 +66,8 @@ bool config_resolved(const struct config *c, const struct features *f, bool port
     }
     for (size_t i = 0; portable && i < sizeof not_portable / sizeof *not_portable; i++)
         json_remove(doc, not_portable[i]);
+    if (portable && !config_is_ensemble(c)) /* a model of one network has no word of it */
+        json_remove(doc, "ensemble");
     bool shared_out = c->data.split.method != SPLIT_COLUMN;
     for (size_t i = 0; !shared_out && i < sizeof shares / sizeof *shares; i++)
         json_remove(doc, shares[i]);

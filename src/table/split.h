@@ -19,6 +19,8 @@ struct split {
  * E13: a requested part has no rows. Caller: split_free. */
 bool split_make(struct split *s, const struct dataset *d, const struct split_options *o,
                 struct remarks *remarks, struct err *e);
+/* Validation samples become training samples. */
+void split_join(struct split *s, const struct samples *samples);
 void split_free(struct split *s);
 
 /* Inputs of the split methods. */

@@ -263,13 +263,29 @@ bool split_make(struct split *s, const struct dataset *d, const struct split_opt
     return good;
 }
 
-void split_free(struct split *s)
+static void free_lists(struct split *s)
 {
     for (int part = PART_TRAIN; part < PARTS; part++) {
         if (s->records[part] != s->index[part])
             mem_free(s->records[part]);
         mem_free(s->index[part]);
+        s->count[part] = 0;
     }
+}
+
+void split_join(struct split *s, const struct samples *samples)
+{
+    for (uint64_t i = 0; i < samples->count; i++)
+        if (s->part[i] == PART_VALID)
+            s->part[i] = PART_TRAIN;
+    free_lists(s);
+    list_parts(s, samples->count);
+    list_records(s, samples);
+}
+
+void split_free(struct split *s)
+{
+    free_lists(s);
     mem_free(s->part);
     *s = (struct split){0};
 }

@@ -74,7 +74,7 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
     return c;
 }
 
-static bool load(struct table *t, struct schema *s, const struct data_options *o,
+static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
                  bool (*stop)(void), struct err *e)
 {
     t->data = dataset_load(s, o, stop, e);
@@ -83,6 +83,10 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     remarks_move(&t->remarks, &t->data->remarks);
     if (!split_make(&t->split, t->data, &o->split, &t->remarks, e))
         return in_files(o, e);
+    if (folds && !folds_make(&t->folds, folds, t->data, &t->split, &o->split, e))
+        return in_files(o, e);
+    if (folds > 1)
+        split_join(&t->split, &t->data->samples);
     if (stop && stop())
         return false;
     struct encoder *c = fit(t, o, e);
@@ -118,11 +122,11 @@ static void show(struct table *t)
     count_bytes(t);
 }
 
-struct table *table_load(struct schema *s, const struct data_options *o, bool (*stop)(void),
-                         struct err *e)
+struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
+                         bool (*stop)(void), struct err *e)
 {
     struct table *t = mem_zero(1, sizeof *t);
-    if (load(t, s, o, stop, e)) {
+    if (load(t, s, o, folds, stop, e)) {
         show(t);
         return t;
     }
@@ -136,6 +140,7 @@ void table_free(struct table *t)
         return;
     view_free(t->view);
     split_free(&t->split);
+    folds_free(&t->folds);
     dataset_free(t->data);
     remarks_free(&t->remarks);
     mem_free(t);

@@ -1,14 +1,15 @@
-/* table.h - the data of a single training: dataset, split, encoder and view in one. The view owns
- * the dataset's memory of rows. */
+/* table.h - the data of a training: dataset, split, encoder and view in one. The view owns the
+ * dataset's memory of rows. */
 #ifndef DNN_TABLE_TABLE_H
 #define DNN_TABLE_TABLE_H
 
-#include "table/split.h"
+#include "table/folds.h"
 #include "table/view.h"
 
 struct table {
     struct dataset *data;
     struct split split;
+    struct folds folds; /* of an ensemble */
     struct view *view;
     /* Borrowed from the view, the split and the dataset. */
     struct rows rows;
@@ -24,9 +25,10 @@ struct table {
 };
 
 /* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is
- * declared and becomes fitted. `stop` and errors: dataset_load. */
-struct table *table_load(struct schema *s, const struct data_options *o, bool (*stop)(void),
-                         struct err *e);
+ * declared and becomes fitted. folds 0: a single training. n: makes t->folds; of 2 and more the
+ * validation rows become training rows of the table. `stop` and errors: dataset_load. */
+struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
+                         bool (*stop)(void), struct err *e);
 void table_free(struct table *t);
 
 #endif

@@ -14,6 +14,7 @@
 #include "choose/memory.h"
 #include "config/output.h"
 #include "config/variable.h"
+#include "train/ensemble.h"
 
 const char *job_quoted(const char *path, char room[512])
 {
@@ -93,11 +94,14 @@ static bool decide_machine(struct train_job *j, struct err *e)
         select_by_plan(&j->backend, &j->found->plan);
         return job_open_machine(j, e);
     }
-    struct model *m = model_plan(&j->config->model, j->run.features, 1, 1, false, e);
+    const struct config *c = j->run.config;
+    struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
     if (!m)
         return false;
     double products = (double)model_flops(m), tables = (double)m->params - products / 2;
-    double rows = (double)j->table->count[PART_TRAIN] * (double)j->config->train.epochs;
+    double rows = (double)j->run.list[PART_TRAIN].count * (double)c->train.epochs;
+    if (j->ensemble)
+        rows *= j->ensemble->runs;
     struct select_work work = {.rows = rows,
                                .flops = 3.0 * products + UPDATE * tables / j->run.batch,
                                .steps = rows / j->run.batch,
@@ -110,9 +114,14 @@ static bool decide_machine(struct train_job *j, struct err *e)
 /* Fails before the training, not after it. */
 static bool can_be_saved(const struct train_job *j, struct err *e)
 {
-    struct model *m = model_plan(&j->config->model, j->run.features, 1, 1, false, e);
-    bool fits = m && modelfile_holds(m, e);
-    model_free(m);
+    const struct ensemble *n = j->ensemble;
+    bool fits = true;
+    for (uint32_t i = 0; fits && i < (n ? n->members : 1); i++) {
+        const struct config *c = n ? n->configs[i] : j->config;
+        struct model *m = model_plan(&c->model, j->run.features, 1, 1, false, e);
+        fits = m && modelfile_holds(m, e);
+        model_free(m);
+    }
     return fits;
 }
 
@@ -138,14 +147,29 @@ static bool open_run(struct train_job *j, struct err *e)
     r->target = j->table->target;
     for (int p = 0; p < PARTS; p++)
         r->list[p] = (struct row_list){j->table->index[p], j->table->count[p]};
+    if (j->ensemble)
+        ensemble_set_run(j, 0, r);
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
         r->micro_most = 0;
     return run_open(r, e);
 }
 
+/* Members without folds are chosen by the validation rows. */
+static bool check_folds(const struct train_job *j, struct err *e)
+{
+    if (!j->ensemble || j->table->folds.rows[0].left_count)
+        return true;
+    err_set(e, ERR_CONFIG_CONFLICT, "the members of the ensemble are chosen by validation rows, "
+                                    "and there are none");
+    err_key(e, "ensemble.members");
+    return err_help(e, "set `ensemble.folds` to 5, say, or `data.split.valid` above 0");
+}
+
 static bool load(struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
+    if (config_is_ensemble(c) && !(j->ensemble = ensemble_new(c, e)))
+        return false;
     if (!select_backend(&c->backend, JOB_TRAIN, c->settings, c->setting_count, &j->backend, e))
         return false;
     unsigned threads = c->backend.threads ? (unsigned)c->backend.threads : threads_available();
@@ -161,7 +185,7 @@ static bool load(struct train_job *j, struct err *e)
         return false;
     say_notes(j->table);
     answer_line_warn(j->schema);
-    if (!open_run(j, e))
+    if (!check_folds(j, e) || !open_run(j, e))
         return false;
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
@@ -296,6 +320,7 @@ void job_close(struct train_job *j)
     progress_close(j->progress);
     memory_note(j->machine);
     run_close(&j->run);
+    ensemble_free(j->ensemble);
     machine_close(j->machine);
     mem_free(j->config_text);
     table_free(j->table);

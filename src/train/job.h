@@ -20,6 +20,8 @@
 #include "train/run.h"
 #include "train/train.h"
 
+struct ensemble;
+
 struct train_job {
     const struct train_request *request; /* NULL: a check */
     struct config *config;
@@ -44,7 +46,8 @@ struct train_job {
     struct schema *schema; /* fitted */
     struct table *table;
     char *config_text; /* resolved, portable */
-    struct run run;
+    struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
+    struct ensemble *ensemble; /* NULL: a single run */
     struct progress *progress;
     bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */
@@ -94,6 +97,19 @@ bool job_lasts(const struct train_job *j);
 bool job_useless(struct train_job *j, const char *broke, const char *why, struct err *e);
 /* What to change in a run that broke. */
 void job_advice(const struct train_job *j, char *text, size_t room);
+
+/* --- job_save.c: the end of a training, of one run or of an ensemble --- */
+
+struct against;
+/* A model file stands at the output's name. */
+bool job_model_stands(const struct train_job *j);
+bool job_refuse_useless(const struct train_result *r, const struct against *a, struct err *e);
+bool job_gates_met(struct train_result *r, struct err *e); /* on test, else validation rows */
+/* The JSON object of the model file: what was reached. text_free. */
+void job_metrics_text(const struct train_result *r, struct text *out);
+/* Writes the model; where a foreign file came to its name, beside it, and that is an error. */
+bool job_write_model(struct train_job *j, const struct modelfile *f,
+                     const struct model *const *plans, char digest[65], struct err *e);
 
 /* --- job_judge.c --- */
 

@@ -4,6 +4,7 @@
 #include "base/aside.h"
 #include "base/clock.h"
 #include "base/stop.h"
+#include "train/ensemble.h"
 #include "train/job.h"
 
 bool job_open_machine(struct train_job *j, struct err *e)
@@ -36,7 +37,8 @@ static void *read_data(void *reading)
     const struct config *c = j->config;
     j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (j->schema)
-        j->table = table_load(j->schema, &c->data, stop_reading, &r->e);
+        j->table = table_load(j->schema, &c->data, j->ensemble ? j->ensemble->folds : 0,
+                              stop_reading, &r->e);
     r->ended = clock_now();
     return NULL;
 }

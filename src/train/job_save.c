@@ -60,13 +60,13 @@ static bool measure(struct train_job *j, struct train_result *r, struct against 
 }
 
 /* True: a model is at the output's name: a regular file, not empty (output_check has read it). */
-static bool model_stands(const struct train_job *j)
+bool job_model_stands(const struct train_job *j)
 {
     struct stat st;
     return stat(j->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
-static bool refuse_useless(const struct train_result *r, const struct against *a, struct err *e)
+bool job_refuse_useless(const struct train_result *r, const struct against *a, struct err *e)
 {
     if (r->has_valid)
         err_set(e, ERR_USELESS,
@@ -81,7 +81,7 @@ static bool refuse_useless(const struct train_result *r, const struct against *a
 }
 
 /* On the test part, else the validation part. */
-static bool gates_met(struct train_result *r, struct err *e)
+bool job_gates_met(struct train_result *r, struct err *e)
 {
     const struct metrics *m = r->has_test ? &r->test : &r->valid;
     struct text failed = {0};
@@ -124,20 +124,22 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
     }
     /* without validation rows, a run that ended inside its first epoch has no measure */
     bool useless = r->has_valid ? !against_better(a) : r->epochs == 0;
-    if (useless && !j->request->force && model_stands(j))
-        return refuse_useless(r, a, e);
-    if (!gates_met(r, e))
+    if (useless && !j->request->force && job_model_stands(j))
+        return job_refuse_useless(r, a, e);
+    if (!job_gates_met(r, e))
         return false;
     job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
     return true;
 }
 
 /* The metrics as the JSON object of the model file; no time, place or speed. */
-static void write_metrics(const struct train_result *r, struct text *out)
+void job_metrics_text(const struct train_result *r, struct text *out)
 {
     struct json_out o = {0};
     json_open(&o, NULL, '{');
     train_write_end(r, &o);
+    if (r->member_count)
+        train_write_members(r, false, &o);
     if (r->has_valid)
         metrics_write(&r->valid, "valid", &o);
     if (r->has_test)
@@ -158,7 +160,7 @@ static bool make_golden(const struct train_job *j, struct golden *g, struct err 
         first[i] = i;
     bool good = run_answer(&j->run, &(struct row_list){first, sample->rows}, logits, e);
     if (good)
-        golden_make(g, sample, logits, outputs);
+        golden_make(g, sample, logits, 1, outputs);
     mem_free(logits);
     return good;
 }
@@ -178,13 +180,13 @@ static char *name_beside(const char *output)
 
 /* A foreign file may have appeared at the output's name while the training ran. The last look is
  * directly before the rename; then the model is written beside that file, and it is an error. */
-static bool save(struct train_job *j, const struct modelfile *f, const struct model *m,
-                 char digest[65], struct err *e)
+bool job_write_model(struct train_job *j, const struct modelfile *f,
+                     const struct model *const *plans, char digest[65], struct err *e)
 {
     char shown[512];
     struct outfile o = {.fd = -1};
     bool replaceable = output_replaceable(j->output, e);
-    if (replaceable && !modelfile_prepare(f, &m, j->output, &o, digest, e))
+    if (replaceable && !modelfile_prepare(f, plans, j->output, &o, digest, e))
         return false;
     if (replaceable && output_replaceable(j->output, e))
         return outfile_commit(&o, e);
@@ -193,7 +195,7 @@ static bool save(struct train_job *j, const struct modelfile *f, const struct mo
         return false; /* it cannot be looked at */
     struct err inner = {0};
     char *beside = name_beside(j->output);
-    if (modelfile_save(f, &m, beside, digest, &inner)) {
+    if (modelfile_save(f, plans, beside, digest, &inner)) {
         err_help(e, "it came while the training ran; the model is written to \"%s\"",
                  job_quoted(beside, shown));
         keeper_clear(&j->keeper);
@@ -222,11 +224,11 @@ static bool write_model(struct train_job *j, struct train_result *r, struct err 
                           .members = &member,
                           .member_count = 1};
     good = good && make_golden(j, &f.golden, e);
-    write_metrics(r, &metrics);
+    job_metrics_text(r, &metrics);
     f.metrics_text = metrics.data;
     stop_phase("writing the model", false);
     if (good)
-        good = save(j, &f, m, r->sha256, e);
+        good = job_write_model(j, &f, &m, r->sha256, e);
     golden_free(&f.golden);
     text_free(&metrics);
     run_look_end(&j->run, &s);

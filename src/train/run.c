@@ -18,10 +18,11 @@ static const struct metric_type *usual_metric(const struct run *r)
     if (loss_is_plain(o))
         return metric_default(r->config->task);
     bool weighs = o->class_weights && json_kind(o->class_weights) != JSON_NULL;
-    log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
-             loss_names[o->kind], weighs ? " with class weights" : "",
-             o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0 ? " with label smoothing"
-                                                                     : "");
+    bool smooth = o->kind == LOSS_CROSS_ENTROPY && o->label_smoothing > 0;
+    if (!r->quiet)
+        log_line("early stopping follows the loss that is trained, %s%s%s, on the validation rows",
+                 loss_names[o->kind], weighs ? " with class weights" : "",
+                 smooth ? " with label smoothing" : "");
     return &metric_loss;
 }
 
@@ -29,7 +30,7 @@ static const struct metric_type *usual_metric(const struct run *r)
 static void check_test(const struct run *r)
 {
     unsigned long long rows = r->list[PART_TEST].count;
-    if (rows && !score_weighs(&r->score, PART_TEST))
+    if (rows && !r->quiet && !score_weighs(&r->score, PART_TEST))
         log_warning("the weight of each of the %llu test rows is 0: no metric has a value on them; "
                     "let some weigh more, or choose other rows (data.test, data.split)", rows);
 }
@@ -43,7 +44,7 @@ static bool find_metric(struct run *r, struct err *e)
     r->history.min_delta = r->config->train.early.min_delta;
     check_test(r);
     if (r->list[PART_VALID].count == 0) {
-        if (json_path(json_root(r->config->doc), "train.early_stopping"))
+        if (!r->quiet && json_path(json_root(r->config->doc), "train.early_stopping"))
             log_note("there are no validation rows: `train.early_stopping` has no effect, and the "
                      "last epoch's weights are kept");
         return true;
@@ -91,7 +92,7 @@ static bool set_class_weights(struct run *r, struct err *e)
     score_class_counts(&r->score, counts);
     bool good = loss_class_weights(&r->loss, r->config->doc, (const char *const *)labels, counts,
                                    r->classes, &r->class_weight, e);
-    for (uint32_t c = 0; good && r->class_weight && c < r->classes; c++)
+    for (uint32_t c = 0; good && !r->quiet && r->class_weight && c < r->classes; c++)
         if (counts[c] > 0 && r->class_weight[c] <= 0)
             log_warning("train.loss.class_weights gives \"%s\" the weight 0: its rows are not "
                         "learned from", text_quote_z(labels[c]));

@@ -70,6 +70,7 @@ struct run {
     const double *target;        /* regression: raw, of each row; else NULL */
     struct row_list list[PARTS]; /* rows to train on, to validate on, to test on */
     struct machine *machine;     /* before run_plan; nothing of another run on it */
+    bool quiet; /* no notes and warnings about the recipe: another run gave them */
     int64_t micro_most; /* most rows of a micro-batch on a GPU (GPU_BATCH_SIZE); 0: no limit */
     struct run_watch watch;
     double began; /* clock_now() of the start */

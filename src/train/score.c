@@ -322,7 +322,7 @@ void score_class_counts(const struct score_job *j, double *counts)
     }
 }
 
-static double training_mean(const struct score_job *j)
+double score_mean(const struct score_job *j)
 {
     const struct rowfmt *f = &j->rows.format;
     double mean = 0, sum = 0;
@@ -345,7 +345,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     if (classes)
         score_class_counts(j, share);
     else
-        mean = training_mean(j);
+        mean = score_mean(j);
     for (uint32_t c = 0; c < classes; c++)
         sum += share[c];
     for (uint32_t c = 0; c < classes; c++)
@@ -404,7 +404,7 @@ double score_constant(const struct score_job *j, enum part part)
     if (score_classes(j))
         constant_logits(j, logits);
     else
-        logits[0] = (real)((training_mean(j) - j->schema->target_center) / j->schema->target_scale);
+        logits[0] = (real)((score_mean(j) - j->schema->target_center) / j->schema->target_scale);
     for (uint64_t r = 1; r < most; r++)
         memcpy(logits + r * outputs, logits, outputs * sizeof *logits);
     for (uint64_t at = 0; at < count; at += most) {

@@ -59,5 +59,6 @@ uint32_t score_classes(const struct score_job *j); /* 0: regression */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);
 /* Sum of the training rows' weights by class: [classes]. */
 void score_class_counts(const struct score_job *j, double *counts);
+double score_mean(const struct score_job *j); /* regression: weighted, of the training rows */
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/warnings.h"
 #include "choose/memory.h"
+#include "train/ensemble.h"
 #include "train/job.h"
 
 static bool read_gates(const struct train_request *q, struct train_result *r, struct err *e)
@@ -28,9 +29,35 @@ void train_release(struct train_result *r)
 {
     for (size_t i = 0; i < r->gate_count; i++)
         gate_release(&r->gates[i]);
+    for (uint32_t i = 0; i < r->member_count; i++)
+        mem_free(r->members[i].name);
+    mem_free(r->members);
+    r->members = NULL;
+    r->member_count = 0;
     mem_free(r->gates);
     r->gates = NULL;
     r->gate_count = 0;
+}
+
+static bool check_only(const struct train_job *j, struct err *e)
+{
+    int64_t only = j->request->only;
+    if (!j->request->one || (j->ensemble && only >= 0 && only < j->ensemble->runs))
+        return true;
+    if (j->ensemble)
+        return err_set(e, ERR_USAGE, "there is no run %lld: the ensemble has runs 0 to %u",
+                       (long long)only, j->ensemble->runs - 1);
+    err_set(e, ERR_USAGE, "--run is for an ensemble, and the config has none");
+    return err_help(e, "`dnn help ensemble` describes it");
+}
+
+static bool save(struct train_job *j, struct train_result *r, struct err *e)
+{
+    if (!j->ensemble)
+        return job_save(j, r, e);
+    if (j->request->one)
+        return ensemble_save_part(j, (uint32_t)j->request->only, r, e);
+    return ensemble_save(j, r, e);
 }
 
 static bool story(struct train_job *j, const struct train_request *q, struct train_result *r,
@@ -42,15 +69,17 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     if (r->gate_count && !j->run.list[PART_TEST].count && !j->run.list[PART_VALID].count)
         return err_set(e, ERR_USAGE, "--require measures the test or the validation rows, and "
                                      "data.split leaves neither");
+    if (!check_only(j, e))
+        return false;
     double loaded = clock_now();
-    if (!job_build(j, e))
+    if (!j->ensemble && !job_build(j, e))
         return false;
     double started = clock_now();
     profile_machine(j->backend.device);
-    if (!job_train(j, e))
+    if (!(j->ensemble ? ensemble_train(j, q->one ? q->only : -1, e) : job_train(j, e)))
         return false;
     double trained = clock_now();
-    if (!job_save(j, r, e))
+    if (!save(j, r, e))
         return false;
     r->backend = j->backend;
     r->load_s = loaded - j->began - j->opening_s;
@@ -106,6 +135,23 @@ void train_write_end(const struct train_result *r, struct json_out *out)
     json_put_string(out, "stopped", r->stopped);
 }
 
+void train_write_members(const struct train_result *r, bool seconds, struct json_out *out)
+{
+    json_open(out, "members", '[');
+    for (uint32_t i = 0; i < r->member_count; i++) {
+        const struct train_member *m = &r->members[i];
+        json_open(out, NULL, '{');
+        json_put_string(out, "name", m->name);
+        json_put_number(out, "weight", m->weight);
+        json_put_int(out, "folds", m->folds);
+        metrics_write(&m->valid, "valid", out);
+        if (seconds)
+            json_put_number(out, "seconds", m->seconds);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 void train_write(const struct train_request *q, const struct train_result *r, struct json_out *out)
 {
     json_open(out, NULL, '{');
@@ -118,6 +164,8 @@ void train_write(const struct train_request *q, const struct train_result *r, st
         json_put_int(out, part_words[p], (int64_t)r->rows[p]);
     json_close(out, '}');
     train_write_end(r, out);
+    if (r->member_count)
+        train_write_members(r, true, out);
     metrics_write(&r->valid, "valid", out);
     metrics_write(&r->test, "test", out);
     metrics_write(&r->baseline, "baseline", out);

@@ -17,6 +17,16 @@ struct train_request {
     size_t require_count;
     const char *profile; /* path of a trace (profile.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
+    bool one; /* only run `only` of the ensemble is trained, and the output is its part */
+    int64_t only;
+};
+/* A member of an ensemble. */
+struct train_member {
+    char *name;
+    double weight;  /* in the model; 0: it is not in it */
+    uint32_t folds; /* networks of it */
+    struct metrics valid;
+    double seconds; /* of its runs, one after another */
 };
 struct train_job;
 struct train_result {
@@ -34,6 +44,8 @@ struct train_result {
     bool has_valid, has_test;
     struct gate *gates; /* [require_count], measured; train_release frees them */
     size_t gate_count;
+    struct train_member *members; /* of an ensemble; train_release frees them */
+    uint32_t member_count, runs;
     double load_s, start_s, train_s, total_s;
     char sha256[65];
 };
@@ -41,6 +53,11 @@ struct train_result {
  * was better than a constant answer. USELESS (82): the new model is no better than a constant
  * answer, and an old model exists; it stays. GATE_UNMET (82): the old model stays. */
 bool train_run(const struct train_request *q, struct train_result *r, struct err *e);
+/* `dnn merge`: the model of an ensemble from the parts of all its runs, as train_run makes it. No
+ * data are read. False: 64 for a part that is missing or there twice, 76 for one of another config,
+ * data or kind of processor. */
+bool train_merge(const struct train_request *q, const char *const *parts, size_t count,
+                 struct train_result *r, struct err *e);
 void train_release(struct train_result *r); /* after success and after failure */
 /* Called by another thread when the machine of the training that fills r never comes back: keeps
  * the last good state, and executes the program anew with the CPU where it may. Returns else; e
@@ -48,6 +65,8 @@ void train_release(struct train_result *r); /* after success and after failure *
 void train_stuck(struct train_result *r, struct err *e);
 void train_write(const struct train_request *q, const struct train_result *r,
                  struct json_out *out); /* dnn.train/1 */
+/* Member "members"; seconds: with the time that each took. */
+void train_write_members(const struct train_result *r, bool seconds, struct json_out *out);
 /* Members "epochs", "best_epoch" (null where there is none) and "stopped". */
 void train_write_end(const struct train_result *r, struct json_out *out);
 

@@ -83,7 +83,7 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
     struct table *t = NULL;
     struct dataset *d = NULL;
     if (whole)
-        t = table_load(s, o, NULL, &e);
+        t = table_load(s, o, 0, NULL, &e);
     else
         d = dataset_load(s, o, NULL, &e);
     if (!t && !d)

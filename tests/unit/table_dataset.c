@@ -98,7 +98,7 @@ static void check_list(struct dataset *d, int list, bool give)
             rows[count++] = i;
     struct encoder *c = encoder_fit(d, rows, count, &e);
     struct loaded other = declare(list, &e);
-    struct table *t = table_load(other.s, &other.o, NULL, &e);
+    struct table *t = table_load(other.s, &other.o, 0, NULL, &e);
     if (ok(c && t && other.s->fitted, "list %d is fitted: %s", list, e.what)) {
         struct view *v = view_make(d, c, give);
         is_int(t->count[PART_TRAIN], count, "a load whose split is that list");
@@ -139,8 +139,8 @@ static void test_readers(void)
     struct err e = {0};
     struct loaded one = declare(1, &e), other = declare(1, &e);
     other.s->dialect.libcsv = true;
-    struct table *a = table_load(one.s, &one.o, NULL, &e);
-    struct table *b = table_load(other.s, &other.o, NULL, &e);
+    struct table *a = table_load(one.s, &one.o, 0, NULL, &e);
+    struct table *b = table_load(other.s, &other.o, 0, NULL, &e);
     if (ok(a && b, "two readers: %s", e.what)) {
         ok(same_rows(&a->rows, &b->rows), "the same rows");
         is_string(a->sha256, b->sha256, "the same digest");

@@ -55,7 +55,7 @@ static struct loaded load(const char *members, int task, unsigned threads, bool 
             l.s = schema_declare(&o, task, doc, &l.e);
         o.split.seed = 3;
         if (l.s)
-            l.t = table_load(l.s, &o, stop, &l.e);
+            l.t = table_load(l.s, &o, 0, stop, &l.e);
         opt_release(data_options_table, &o);
     }
     json_free(doc);

@@ -1,0 +1,28 @@
+/* blend.h - the weights of an ensemble's members, chosen on answers to rows that the members did
+ * not train on: greedy selection with replacement (Caruana et al., 2004). */
+#ifndef DNN_MEASURE_BLEND_H
+#define DNN_MEASURE_BLEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BLEND_LEAST 0.03 /* smaller weights are dropped */
+
+/* Answers of the members to the same rows. All borrowed. */
+struct blend {
+    uint32_t members;
+    uint64_t rows;
+    /* [members][rows]: the probability of the row's own label; regression: the value */
+    const double *const *answer;
+    const double *target; /* regression: [rows]; else NULL */
+    const float *weight;  /* [rows]; NULL: all 1 */
+};
+/* The loss of the mean of the members' answers: log-loss, or the mean squared error. NaN without
+ * weight. The weights need not sum to 1. */
+double blend_loss(const struct blend *b, const double *weights);
+/* Fills weights [members] with the sum 1. In each round the member is added, again if need be, that
+ * gives the lowest loss (of equal ones the first); the best prefix of the rounds counts. Weights
+ * below BLEND_LEAST become 0. */
+void blend_greedy(const struct blend *b, uint32_t rounds, double *weights);
+
+#endif

@@ -1,0 +1,31 @@
+/* folds.h - cuts the training and validation rows of a split into n folds, and lists the rows of
+ * each fold's run: those to train on, and those left out. The result depends on the method, the
+ * seed of the split and the data, not on threads.
+ *
+ *     random, column   a permutation, cut into n parts of nearly equal size
+ *     stratified       the same for each class (all rows in one class: random)
+ *     group            whole groups, the largest first, each to the smallest fold
+ *     hash             by the hash of the key: a row keeps its fold as the file grows
+ *     time             the later half in n blocks; run i trains on all rows before block i. Rows of
+ *                      one time stay together. */
+#ifndef DNN_TABLE_FOLDS_H
+#define DNN_TABLE_FOLDS_H
+
+#include "table/split.h"
+
+struct fold_rows {
+    uint32_t *train, *left; /* ascending */
+    uint64_t train_count, left_count;
+};
+struct folds {
+    uint32_t count;
+    struct fold_rows *rows; /* [count] */
+};
+
+/* The folds of all rows that are not test. count 1: one fold as the split has it, validation rows
+ * left out. False, E12: a fold would be empty. Caller: folds_free. */
+bool folds_make(struct folds *f, uint32_t count, const struct dataset *d, const struct split *s,
+                const struct split_options *o, struct err *e);
+void folds_free(struct folds *f);
+
+#endif

@@ -1,0 +1,342 @@
+/* ensemble.c - see ensemble.h: the list of runs, and how they are trained side by side. */
+#include "train/ensemble.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/aside.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "train/job.h"
+
+/* --- the list of runs --- */
+
+struct ensemble *ensemble_new(const struct config *c, struct err *e)
+{
+    struct ensemble *n = mem_zero(1, sizeof *n);
+    char room[32];
+    n->members = (uint32_t)config_member_count(c);
+    n->folds = c->ensemble.folds ? (uint32_t)c->ensemble.folds : 1;
+    n->runs = n->members * n->folds;
+    n->configs = mem_zero(n->members, sizeof *n->configs);
+    n->names = mem_zero(n->members, sizeof *n->names);
+    n->parts = mem_zero(n->runs, sizeof *n->parts);
+    n->kept = mem_zero(n->runs, sizeof *n->kept);
+    pthread_mutex_init(&n->lock, NULL);
+    for (uint32_t i = 0; i < n->members; i++) {
+        n->names[i] = mem_string(config_member_name(c, i, room));
+        n->configs[i] = config_member(c, i, e);
+        if (!n->configs[i]) {
+            ensemble_free(n);
+            return NULL;
+        }
+    }
+    return n;
+}
+
+void ensemble_free(struct ensemble *n)
+{
+    if (!n)
+        return;
+    for (uint32_t i = 0; i < n->members; i++) {
+        config_free(n->configs[i]);
+        mem_free(n->names[i]);
+    }
+    for (uint32_t i = 0; i < n->runs; i++)
+        part_free(n->parts[i]);
+    pthread_mutex_destroy(&n->lock);
+    mem_free(n->configs);
+    mem_free(n->names);
+    mem_free(n->parts);
+    mem_free(n->kept);
+    mem_free(n);
+}
+
+/* The fold counts, as folds see other rows; members of one name would be one network. */
+uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run)
+{
+    const char *name = n->names[run / n->folds];
+    const uint64_t fold = run % n->folds;
+    return rng_hash(&fold, sizeof fold, rng_hash(name, strlen(name), seed)) >> 1;
+}
+
+void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r)
+{
+    const struct ensemble *n = j->ensemble;
+    const struct fold_rows *fold = &j->table->folds.rows[run % n->folds];
+    r->config = n->configs[run / n->folds];
+    r->seed = ensemble_seed(n, r->config->train.seed, run);
+    r->list[PART_TRAIN] = (struct row_list){fold->train, fold->train_count};
+    r->list[PART_VALID] = (struct row_list){fold->left, fold->left_count};
+    r->list[PART_TEST] =
+        (struct row_list){j->table->index[PART_TEST], j->table->count[PART_TEST]};
+}
+
+/* --- finished runs in files --- */
+
+bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
+                   const char *path, struct err *e)
+{
+    struct text keys = {0};
+    resume_differences(p->config, j->config_text, &keys);
+    bool same = !keys.length && strcmp(p->data, data) == 0;
+    if (!same) {
+        err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the run is of other %s%s",
+               keys.length ? "config: " : "data", keys.length ? keys.data : "");
+        err_help(e, "it was trained from another config or other data; remove it, or name the "
+                    "config that it belongs to");
+    }
+    text_free(&keys);
+    return same;
+}
+
+/* Reads the file of a finished run. A damaged one is passed over with a warning. */
+static bool read_finished(struct train_job *j, uint32_t run, struct err *e)
+{
+    struct ensemble *n = j->ensemble;
+    char *path = part_path(j->output, run), room[512];
+    struct err why = {0};
+    struct run_part *p = file_exists(path) ? part_load(path, &why) : NULL;
+    bool good = true;
+    if (why.id != ERR_NONE) {
+        log_warning("\"%s\" is passed over, and its run is trained again: %s",
+                    job_quoted(path, room), why.what);
+    } else if (p && p->run != run) {
+        log_warning("\"%s\" is passed over: it holds run %u", job_quoted(path, room), p->run);
+    } else if (p) {
+        good = ensemble_fits(j, p, j->table->sha256, path, &why);
+        if (good) {
+            n->parts[run] = p;
+            n->kept[run] = true;
+            p = NULL;
+        } else if (j->request->restart) {
+            good = file_remove(path, e);
+            log_note("\"%s\" is of another config or other data: removed", job_quoted(path, room));
+        } else {
+            *e = why;
+        }
+    }
+    part_free(p);
+    mem_free(path);
+    return good;
+}
+
+/* With --resume: reads all finished runs. Without: says that there are some. */
+static bool find_finished(struct train_job *j, struct err *e)
+{
+    struct ensemble *n = j->ensemble;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n->runs; i++) {
+        if (j->resume && !read_finished(j, i, e))
+            return false;
+        char *path = part_path(j->output, i);
+        found += j->resume ? n->parts[i] != NULL : file_exists(path);
+        mem_free(path);
+    }
+    if (found && j->resume)
+        log_line("resuming: %u of %u runs are finished", found, n->runs);
+    else if (j->resume)
+        log_note("there is no finished run to resume from: the training starts afresh");
+    else if (found)
+        log_note("%u finished run%s of an earlier training will be replaced; --resume would go on "
+                 "from %s", found, found == 1 ? "" : "s", found == 1 ? "it" : "them");
+    return true;
+}
+
+/* --- side by side --- */
+
+struct worker {
+    struct train_job *j;
+    struct machine *machine; /* NULL: a CPU of its own */
+    int64_t only;
+};
+
+/* What a run is expected to take: the mean of those that are done. Called with the lock. */
+static bool has_time(const struct train_job *j)
+{
+    const struct ensemble *n = j->ensemble;
+    double limit = j->config->train.time_limit_s;
+    double used = j->run.used + clock_now() - j->began;
+    if (!(limit > 0))
+        return true;
+    return used + (n->done ? n->spent / n->done : 0) < limit;
+}
+
+/* The next run to train; UINT32_MAX: none. */
+static uint32_t next_run(struct worker *w)
+{
+    struct ensemble *n = w->j->ensemble;
+    uint32_t run = UINT32_MAX;
+    pthread_mutex_lock(&n->lock);
+    while (n->next < n->runs && (n->parts[n->next] || (w->only >= 0 && n->next != w->only)))
+        n->next++;
+    if (n->next < n->runs && !n->failed && !n->stopped) {
+        if (n->next == 0 || w->only >= 0 || has_time(w->j))
+            run = n->next++;
+        else
+            n->cut = true;
+    }
+    pthread_mutex_unlock(&n->lock);
+    return run;
+}
+
+static void tell_run(const struct train_job *j, const struct run_part *p, uint32_t finished)
+{
+    const struct ensemble *n = j->ensemble;
+    struct text line = {0};
+    text_printf(&line, "run %u, member \"%s\"", p->run, text_quote_z(n->names[p->member]));
+    if (n->folds > 1)
+        text_printf(&line, ", fold %u", p->fold);
+    text_printf(&line, ": best epoch %lld of %lld, %s; %u of %u runs are finished",
+                (long long)p->best_epoch, (long long)p->epochs, progress_time(p->seconds), finished,
+                n->runs);
+    if (j->request->progress == PROGRESS_NONE)
+        log_info("%s", line.data);
+    else
+        log_line("%s", line.data);
+    text_free(&line);
+}
+
+/* Keeps a finished run, in a file too if it is whole. */
+static bool keep(struct worker *w, struct run_part *p, struct err *e)
+{
+    struct ensemble *n = w->j->ensemble;
+    bool good = true, save = p->whole && w->only < 0;
+    uint32_t finished = 0;
+    if (save) {
+        char *path = part_path(w->j->output, p->run);
+        good = part_save(p, path, e);
+        mem_free(path);
+    }
+    pthread_mutex_lock(&n->lock);
+    n->parts[p->run] = p;
+    n->kept[p->run] = save && good;
+    n->cut |= !p->whole;
+    n->spent += p->seconds;
+    n->done++;
+    for (uint32_t i = 0; i < n->runs; i++)
+        finished += n->parts[i] != NULL;
+    tell_run(w->j, p, finished);
+    pthread_mutex_unlock(&n->lock);
+    return good;
+}
+
+/* A run that broke before an epoch had ended is left out; with any other error all end. */
+static void failed(struct ensemble *n, uint32_t run, const struct err *e)
+{
+    if (e->id == ERR_DIVERGED)
+        log_warning("run %u (member \"%s\", fold %u) is left out: %s", run,
+                    text_quote_z(n->names[run / n->folds]), run % n->folds, e->what);
+    pthread_mutex_lock(&n->lock);
+    if (e->id == ERR_NONE)
+        n->stopped = true;
+    else if (!n->failed && (e->id != ERR_DIVERGED || n->e.id == ERR_NONE))
+        n->e = *e;
+    n->failed |= e->id != ERR_NONE && e->id != ERR_DIVERGED;
+    pthread_mutex_unlock(&n->lock);
+}
+
+static void work(struct worker *w)
+{
+    struct err e = {0};
+    struct machine *own = NULL, *m = w->machine;
+    if (!m) /* the machine of struct selection on a CPU, with one thread */
+        m = own = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, &e);
+    if (!m)
+        failed(w->j->ensemble, 0, &e);
+    for (uint32_t run; m && (run = next_run(w)) != UINT32_MAX;) {
+        struct run_part *p = ensemble_run(w->j, run, m, &e);
+        if (!p || !keep(w, p, &e)) {
+            failed(w->j->ensemble, run, &e);
+            err_clear(&e);
+        }
+    }
+    machine_close(own);
+}
+
+static void *work_alone(void *worker)
+{
+    threads_alone(true);
+    work(worker);
+    return NULL;
+}
+
+/* One a thread; a thread that cannot be had means fewer at a time. */
+static void train_beside(struct train_job *j, unsigned count)
+{
+    struct worker w = {.j = j, .only = -1};
+    pthread_t *threads = mem_alloc(count, sizeof *threads);
+    unsigned begun = 0;
+    while (begun < count && aside_thread(work_alone, &w, &threads[begun]))
+        begun++;
+    if (!begun)
+        work(&w);
+    for (unsigned i = 0; i < begun; i++)
+        pthread_join(threads[i], NULL);
+    mem_free(threads);
+}
+
+static void train_in_turn(struct train_job *j, int64_t only)
+{
+    struct worker w = {.j = j, .machine = j->machine, .only = only};
+    work(&w);
+}
+
+/* A signal asked to stop: finished runs are in their files. */
+static bool stopped(struct train_job *j, struct err *e)
+{
+    struct ensemble *n = j->ensemble;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n->runs; i++)
+        kept += n->kept[i];
+    j->says_kept = true;
+    err_clear(e);
+    if (!kept) {
+        err_set(e, stop_id(), "stopped by %s before the first run had ended: nothing to resume, "
+                              "start again", stop_name());
+        return false;
+    }
+    err_set(e, stop_id(), "stopped by %s; %u of %u runs are finished and kept beside the model",
+            stop_name(), kept, n->runs);
+    return err_help(e, "the same command with --resume trains the others");
+}
+
+static uint32_t unfinished(const struct ensemble *n)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n->runs; i++)
+        count += !n->parts[i];
+    return count;
+}
+
+bool ensemble_train(struct train_job *j, int64_t only, struct err *e)
+{
+    struct ensemble *n = j->ensemble;
+    if (only < 0 && !find_finished(j, e))
+        return false;
+    uint32_t count = unfinished(n);
+    unsigned threads = threads_count();
+    stop_phase("training", false);
+    if (only < 0 && count > 1 && threads > 1 && !select_is_gpu(&j->backend))
+        train_beside(j, threads < count ? threads : count);
+    else if (count)
+        train_in_turn(j, only);
+    if (n->failed) {
+        *e = n->e;
+        return false;
+    }
+    if (n->stopped || stop_wanted())
+        return stopped(j, e);
+    for (uint32_t i = 0; i < n->runs; i++)
+        if (n->parts[i])
+            return true;
+    *e = n->e; /* every run broke */
+    return false;
+}

@@ -1,0 +1,57 @@
+/* ensemble.h - the runs of an ensemble: each member of the config times each fold, numbered from 0,
+ * member by member, over one table. On a CPU they train side by side, one a thread; on a GPU one
+ * after another: the same bytes. Private to src/train and src/check. */
+#ifndef DNN_TRAIN_ENSEMBLE_H
+#define DNN_TRAIN_ENSEMBLE_H
+
+#include <pthread.h>
+
+#include "train/part.h"
+#include "train/train.h"
+
+struct train_job;
+struct run;
+
+struct ensemble {
+    struct config **configs; /* [members] */
+    char **names;            /* [members] */
+    uint32_t members, folds, runs;
+    struct run_part **parts; /* [runs]; NULL: not finished */
+    bool *kept;              /* [runs]: in its file, ours to delete */
+    /* while runs train, under `lock` */
+    pthread_mutex_t lock;
+    uint32_t next;
+    bool failed;  /* a run could not end: the others give up */
+    bool cut;     /* the time limit left out or cut short a run */
+    bool stopped; /* a signal asked to end */
+    struct err e; /* of the first failure */
+    double spent; /* seconds of `done` runs of this process */
+    uint32_t done;
+};
+
+/* The members' configs. NULL: E13. Caller: ensemble_free. */
+struct ensemble *ensemble_new(const struct config *c, struct err *e);
+void ensemble_free(struct ensemble *n);
+uint64_t ensemble_seed(const struct ensemble *n, uint64_t seed, uint32_t run);
+/* Sets config, seed and rows of a run that is otherwise that of the job: before run_open. */
+void ensemble_set_run(const struct train_job *j, uint32_t run, struct run *r);
+
+/* Trains the runs that are not finished, or the run `only` (-1: all). With --resume finished runs
+ * are read from their files. False: e says why. */
+bool ensemble_train(struct train_job *j, int64_t only, struct err *e);
+/* Writes the part of the run `only` as the job's output. */
+bool ensemble_save_part(struct train_job *j, uint32_t only, struct train_result *r, struct err *e);
+/* Weights of the members, metrics, the model. Uses the parts, the config and the output alone; the
+ * files of the parts are deleted then. */
+bool ensemble_save(struct train_job *j, struct train_result *r, struct err *e);
+/* The part belongs to this config and data. False: CHECKPOINT_OTHER. */
+bool ensemble_fits(const struct train_job *j, const struct run_part *p, const char *data,
+                   const char *path, struct err *e);
+
+/* --- ensemble_run.c --- */
+
+/* Trains one run on a machine of its own: its part (part_free), or NULL: e says why; of a signal
+ * e->id is ERR_NONE. */
+struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e);
+
+#endif

@@ -1,0 +1,182 @@
+/* ensemble_run.c - one run of an ensemble, from its recipe to its part. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "train/ensemble.h"
+#include "train/job.h"
+
+static void log_status(struct ensemble *n)
+{
+    pthread_mutex_lock(&n->lock);
+    uint32_t finished = 0;
+    for (uint32_t i = 0; i < n->runs; i++)
+        finished += n->parts[i] != NULL;
+    pthread_mutex_unlock(&n->lock);
+    log_asked("%u of %u runs are finished", finished, n->runs);
+}
+
+/* Another run has failed: this one gives up. */
+static bool pause_here(void *job, struct run *r, const struct step *now, struct err *e)
+{
+    struct ensemble *n = ((struct train_job *)job)->ensemble;
+    (void)r;
+    (void)now;
+    if (stop_status())
+        log_status(n);
+    pthread_mutex_lock(&n->lock);
+    bool failed = n->failed;
+    pthread_mutex_unlock(&n->lock);
+    return !failed || err_set(e, ERR_BUG, "another run of the ensemble failed");
+}
+
+/* --- the part --- */
+
+static void copy_truth(const struct run *r, const struct row_list *list, struct part_rows *to)
+{
+    const struct rowfmt *f = &r->rows.format;
+    to->count = list->count;
+    to->weight = mem_alloc(list->count + 1, sizeof *to->weight);
+    if (r->classes)
+        to->label = mem_alloc(list->count + 1, sizeof *to->label);
+    else
+        to->target = mem_alloc(list->count + 1, sizeof *to->target);
+    for (uint64_t i = 0; i < list->count; i++) {
+        const unsigned char *record = rows_at(&r->rows, list->index[i]);
+        memcpy(&to->weight[i], record + f->at_weight, sizeof *to->weight);
+        if (r->classes)
+            memcpy(&to->label[i], record + f->at_target, sizeof *to->label);
+        else
+            to->target[i] = r->target[list->index[i]];
+    }
+}
+
+static bool answer_rows(const struct run *r, enum part part, struct part_rows *to, struct err *e)
+{
+    copy_truth(r, &r->list[part], to);
+    to->logits = mem_zero(to->count * r->features->outputs + 1, sizeof *to->logits);
+    return run_answer(r, &r->list[part], to->logits, e);
+}
+
+static bool answer_sample(const struct run *r, const struct table_sample *sample,
+                          struct run_part *p, struct err *e)
+{
+    const size_t cells = (size_t)sample->rows * sample->cells;
+    uint32_t first[TABLE_SAMPLE_ROWS];
+    for (uint32_t i = 0; i < sample->rows; i++)
+        first[i] = i;
+    p->sample = (struct table_sample){.rows = sample->rows, .cells = sample->cells};
+    if (!sample->rows)
+        return true;
+    p->sample.offsets = mem_copy(sample->offsets, (cells + 1) * sizeof *sample->offsets);
+    p->sample.text = mem_string_n(sample->text, (size_t)sample->offsets[cells]);
+    p->sample_logits =
+        mem_zero((size_t)sample->rows * p->outputs + 1, sizeof *p->sample_logits);
+    return run_answer(r, &(struct row_list){first, sample->rows}, p->sample_logits, e);
+}
+
+static void set_constant(const struct run *r, struct run_part *p)
+{
+    double sum = 0;
+    p->constant = mem_zero(p->outputs, sizeof *p->constant);
+    if (!r->classes) {
+        p->constant[0] = score_mean(&r->score);
+        return;
+    }
+    score_class_counts(&r->score, p->constant);
+    for (uint32_t c = 0; c < r->classes; c++)
+        sum += p->constant[c];
+    for (uint32_t c = 0; c < r->classes; c++)
+        p->constant[c] = sum > 0 ? p->constant[c] / sum : 1.0 / r->classes;
+}
+
+static bool copy_weights(struct run *r, struct run_part *p, struct err *e)
+{
+    const struct model *m = network_model(r->network);
+    struct network_state s;
+    bool good = run_look(r, false, &s, e) && run_finite(r, &s, e);
+    if (good) {
+        p->param_count = m->params;
+        p->buffer_count = m->buffers;
+        p->params = mem_copy(s.params, (size_t)m->params * sizeof *p->params);
+        p->buffers = m->buffers ? mem_copy(s.buffers, (size_t)m->buffers * sizeof *p->buffers)
+                                : NULL;
+    }
+    run_look_end(r, &s);
+    return good;
+}
+
+/* Fills the part of a run whose epochs have ended. */
+static bool fill(const struct train_job *j, struct run *r, struct run_part *p, struct err *e)
+{
+    struct network_state last;
+    bool good = run_use_best(r, &last, e);
+    run_look_end(r, &last);
+    p->outputs = r->features->outputs;
+    p->schema = r->schema;
+    p->plan = r->plan;
+    p->epochs = r->history.epochs;
+    p->best_epoch = r->history.best_epoch;
+    snprintf(p->stopped, sizeof p->stopped, "%s", r->stopped);
+    p->whole = strcmp(r->stopped, "time_limit") != 0;
+    p->config = mem_string(j->config_text);
+    memcpy(p->data, j->table->sha256, sizeof p->data);
+    set_constant(r, p);
+    return good && copy_weights(r, p, e) && answer_rows(r, PART_VALID, &p->left, e) &&
+           answer_rows(r, PART_TEST, &p->test, e) &&
+           answer_sample(r, &j->table->sample, p, e);
+}
+
+static bool train(struct run *r, struct err *e)
+{
+    if (!run_open(r, e))
+        return false;
+    run_plan(r, NULL);
+    if (!run_network(r, e))
+        return false;
+    if (!machine_in_place(r->machine))
+        run_keep_fp32(r);
+    if (!run_begin(r, e))
+        return false;
+    switch (run_epochs(r, e)) {
+    case RUN_ENDED: return true;
+    case RUN_STOPPED: err_clear(e); return false;
+    case RUN_FAILED: return false;
+    }
+    return false;
+}
+
+struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e)
+{
+    const struct ensemble *n = j->ensemble;
+    const double began = clock_now();
+    struct run_part *p = mem_zero(1, sizeof *p);
+    struct run r = {.schema = j->schema,
+                    .rows = j->table->rows,
+                    .target = j->table->target,
+                    .machine = m,
+                    .quiet = true,
+                    .micro_most = j->run.micro_most,
+                    .watch = {.owner = j, .pause = pause_here},
+                    .began = j->began,
+                    .used = j->run.used};
+    ensemble_set_run(j, run, &r);
+    p->run = run;
+    p->member = run / n->folds;
+    p->fold = run % n->folds;
+    p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
+    bool good = train(&r, e) && fill(j, &r, p, e);
+    if (good && r.broke)
+        log_warning("run %u (member \"%s\", fold %u): %s; its weights are those of epoch %lld, the "
+                    "best before", run, text_quote_z(n->names[p->member]), p->fold, r.broke,
+                    (long long)r.history.best_epoch);
+    run_close(&r);
+    p->seconds = clock_now() - began;
+    if (good)
+        return p;
+    part_free(p);
+    return NULL;
+}

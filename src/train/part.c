@@ -1,0 +1,275 @@
+/* part.c - see part.h. */
+#include "train/part.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/tensorfile.h"
+#include "base/text.h"
+
+#define REAL_TYPE (sizeof(real) == sizeof(double) ? DTYPE_F64 : DTYPE_F32)
+enum { COUNTERS = 6 };
+
+char *part_path(const char *output, uint32_t run)
+{
+    struct text t = {0};
+    text_printf(&t, "%s.ckpt-run-%u", output, run);
+    return t.data;
+}
+
+/* --- writing --- */
+
+static void add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
+                const void *values)
+{
+    if (values && count)
+        tensor_add(w, name, type, 1, &count, values);
+}
+
+/* Names of the tensors of rows, by their owner. */
+struct row_names {
+    const char *label, *target, *weight, *logits;
+};
+static const struct row_names left_names = {"left.label", "left.target", "left.weight",
+                                            "left.logits"},
+                              test_names = {"test.label", "test.target", "test.weight",
+                                            "test.logits"};
+
+static void add_rows(struct tensor_writer *w, const struct row_names *n, const struct part_rows *r,
+                     uint32_t outputs)
+{
+    add(w, n->label, DTYPE_I32, r->count, r->label);
+    add(w, n->target, DTYPE_F64, r->count, r->target);
+    add(w, n->weight, DTYPE_F32, r->count, r->weight);
+    add(w, n->logits, REAL_TYPE, r->count * outputs, r->logits);
+}
+
+bool part_save(const struct run_part *p, const char *path, struct err *e)
+{
+    const int64_t counters[COUNTERS] = {p->run,           p->member, p->fold,
+                                        (int64_t)p->rows, p->epochs, p->best_epoch};
+    const uint64_t cells = (uint64_t)p->sample.rows * p->sample.cells;
+    struct json_out plan = {0};
+    json_open(&plan, NULL, '{');
+    plan_write(&p->plan, &plan);
+    json_close(&plan, '}');
+    struct tensor_writer *w = tensor_writer_new();
+    tensor_meta(w, "kind", "part");
+    tensor_meta(w, "format", TEXT_DIGITS(PART_FORMAT));
+    tensor_meta(w, "plan", plan.text.data);
+    tensor_meta(w, "data", p->data);
+    tensor_meta(w, "stopped", p->stopped);
+    struct schema_saved *kept = schema_save(p->schema, w);
+    add(w, "params", REAL_TYPE, p->param_count, p->params);
+    add(w, "buffers", REAL_TYPE, p->buffer_count, p->buffers);
+    add_rows(w, &left_names, &p->left, p->outputs);
+    add_rows(w, &test_names, &p->test, p->outputs);
+    if (p->sample.rows) {
+        add(w, "sample.offsets", DTYPE_I64, cells + 1, p->sample.offsets);
+        add(w, "sample.text", DTYPE_U8, p->sample.offsets[cells], p->sample.text);
+        add(w, "sample.logits", REAL_TYPE, (uint64_t)p->sample.rows * p->outputs,
+            p->sample_logits);
+    }
+    add(w, "constant", DTYPE_F64, p->outputs, p->constant);
+    add(w, "counters", DTYPE_I64, COUNTERS, counters);
+    add(w, "times", DTYPE_F64, 1, &p->seconds);
+    add(w, "config", DTYPE_U8, strlen(p->config), p->config);
+    bool good = tensor_write(w, path, NULL, e);
+    tensor_writer_free(w);
+    schema_saved_free(kept);
+    text_free(&plan.text);
+    return good;
+}
+
+/* --- reading --- */
+
+static bool broken(const struct tensor_file *f, struct err *e, const char *what)
+{
+    return err_at(e, ERR_MODEL_TENSOR, tensor_file_path(f), 0, 0, "the part is not usable: %s",
+                  what);
+}
+
+/* Copies a tensor of `count` elements; count 0 needs none. */
+static bool copy(const struct tensor_file *f, const char *name, enum dtype type, uint64_t count,
+                 void *to, struct err *e)
+{
+    void *block = NULL;
+    if (count) {
+        const struct tensor *t = tensor_need(f, name, type, count, e);
+        if (!t)
+            return false;
+        block = mem_copy(t->data, (size_t)count * dtype_bytes(type));
+    }
+    memcpy(to, &block, sizeof block);
+    return true;
+}
+
+/* The same of finite numbers. */
+static bool copy_reals(const struct tensor_file *f, const char *name, uint64_t count, real **to,
+                       struct err *e)
+{
+    if (!copy(f, name, REAL_TYPE, count, to, e))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite((*to)[i]))
+            return broken(f, e, "a number in it is not finite");
+    return true;
+}
+
+static uint64_t count_of(const struct tensor_file *f, const char *name)
+{
+    const struct tensor *t = tensor_find(f, name);
+    return t ? t->count : 0;
+}
+
+static bool read_rows(const struct tensor_file *f, const struct row_names *n, bool classes,
+                      uint32_t outputs, struct part_rows *r, struct err *e)
+{
+    uint64_t count = r->count = count_of(f, n->weight);
+    if (!copy(f, n->weight, DTYPE_F32, count, &r->weight, e) ||
+        !copy(f, n->label, DTYPE_I32, classes ? count : 0, &r->label, e) ||
+        !copy(f, n->target, DTYPE_F64, classes ? 0 : count, &r->target, e) ||
+        !copy(f, n->logits, REAL_TYPE, count * outputs, &r->logits, e))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (!(r->weight[i] >= 0 && r->weight[i] <= 3e38f) ||
+            (classes && (r->label[i] < -1 || r->label[i] >= (int32_t)outputs)))
+            return broken(f, e, "a row has a weight or a label that cannot be");
+    return true;
+}
+
+static bool read_sample(const struct tensor_file *f, struct run_part *p, struct err *e)
+{
+    struct table_sample *s = &p->sample;
+    const uint64_t offsets = count_of(f, "sample.offsets"), text = count_of(f, "sample.text");
+    const uint64_t rows = count_of(f, "sample.logits") / p->outputs;
+    if (!rows)
+        return true;
+    if (rows > TABLE_SAMPLE_ROWS || offsets < 2 || (offsets - 1) % rows ||
+        (offsets - 1) / rows > p->schema->column_count)
+        return broken(f, e, "its sample has another shape");
+    s->rows = (uint32_t)rows;
+    s->cells = (uint32_t)((offsets - 1) / rows);
+    if (!copy_reals(f, "sample.logits", rows * p->outputs, &p->sample_logits, e) ||
+        !copy(f, "sample.offsets", DTYPE_I64, offsets, &s->offsets, e) ||
+        !copy(f, "sample.text", DTYPE_U8, text, &s->text, e))
+        return false;
+    bool rising = s->offsets[0] == 0 && s->offsets[offsets - 1] == text;
+    for (uint64_t i = 0; i + 1 < offsets; i++)
+        rising &= s->offsets[i] <= s->offsets[i + 1];
+    return rising || broken(f, e, "the cells of its sample do not follow one another");
+}
+
+static bool read_meta(const struct tensor_file *f, struct run_part *p, struct err *e)
+{
+    const char *kind = tensor_file_meta(f, "kind"), *format = tensor_file_meta(f, "format"),
+               *plan = tensor_file_meta(f, "plan"), *data = tensor_file_meta(f, "data"),
+               *stopped = tensor_file_meta(f, "stopped");
+    int64_t number = 0;
+    if (!kind || strcmp(kind, "part") != 0)
+        return err_at(e, ERR_MODEL_FOREIGN, tensor_file_path(f), 0, 0,
+                      "is not a part of an ensemble, as `dnn train --run` writes it");
+    if (!format || !text_to_int(format, &number) || number < 1)
+        return broken(f, e, "its format has no number");
+    if (number > PART_FORMAT)
+        return err_at(e, ERR_MODEL_NEWER, tensor_file_path(f), 0, 0,
+                      "has format %lld; this build reads 1 to %d", (long long)number, PART_FORMAT);
+    if (!data || strlen(data) != 64 || !plan || !stopped || strlen(stopped) >= sizeof p->stopped)
+        return broken(f, e, "its metadata are incomplete");
+    memcpy(p->data, data, sizeof p->data);
+    memcpy(p->stopped, stopped, strlen(stopped) + 1);
+    struct err inner = {0};
+    struct json_doc *doc = json_parse(plan, strlen(plan), tensor_file_path(f), &inner);
+    bool good = doc && plan_read(json_root(doc), &p->plan);
+    json_free(doc);
+    return good || broken(f, e, "its plan cannot be read");
+}
+
+static bool read_counters(const struct tensor_file *f, struct run_part *p, struct err *e)
+{
+    const struct tensor *counters = tensor_need(f, "counters", DTYPE_I64, COUNTERS, e),
+                        *times = tensor_need(f, "times", DTYPE_F64, 1, e),
+                        *config = tensor_need(f, "config", DTYPE_U8, UINT64_MAX, e);
+    if (!counters || !times || !config)
+        return false;
+    const int64_t *c = counters->data;
+    for (int i = 0; i < COUNTERS; i++)
+        if (c[i] < 0 || (i < 3 && c[i] >= MODELFILE_MEMBERS))
+            return broken(f, e, "its counters cannot be");
+    p->run = (uint32_t)c[0];
+    p->member = (uint32_t)c[1];
+    p->fold = (uint32_t)c[2];
+    p->rows = (uint64_t)c[3];
+    p->epochs = c[4];
+    p->best_epoch = c[5];
+    p->seconds = *(const double *)times->data;
+    p->config = mem_string_n(config->data, (size_t)config->count);
+    return p->seconds >= 0 || broken(f, e, "its time is not a number");
+}
+
+static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)
+{
+    if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->own = schema_load(f, e)))
+        return false;
+    p->schema = p->own;
+    bool classes = p->own->task != TASK_REGRESSION;
+    p->outputs = classes ? vocab_count(p->own->labels) : 1;
+    p->param_count = count_of(f, "params");
+    p->buffer_count = count_of(f, "buffers");
+    return copy_reals(f, "params", p->param_count, &p->params, e) &&
+           copy_reals(f, "buffers", p->buffer_count, &p->buffers, e) &&
+           copy(f, "constant", DTYPE_F64, p->outputs, &p->constant, e) &&
+           read_rows(f, &left_names, classes, p->outputs, &p->left, e) &&
+           read_rows(f, &test_names, classes, p->outputs, &p->test, e) && read_sample(f, p, e);
+}
+
+static struct run_part *load(struct tensor_file *f, struct err *e)
+{
+    if (!f)
+        return NULL;
+    struct run_part *p = mem_zero(1, sizeof *p);
+    bool good = read_all(f, p, e);
+    p->whole = good;
+    tensor_close(f);
+    if (good)
+        return p;
+    part_free(p);
+    return NULL;
+}
+
+struct run_part *part_load(const char *path, struct err *e)
+{
+    return load(tensor_open(path, e), e);
+}
+
+struct run_part *part_load_bytes(const void *bytes, size_t length, const char *name, struct err *e)
+{
+    return load(tensor_open_bytes(bytes, length, name, e), e);
+}
+
+static void rows_free(struct part_rows *r)
+{
+    mem_free(r->label);
+    mem_free(r->target);
+    mem_free(r->weight);
+    mem_free(r->logits);
+}
+
+void part_free(struct run_part *p)
+{
+    if (!p)
+        return;
+    schema_free(p->own);
+    mem_free(p->params);
+    mem_free(p->buffers);
+    rows_free(&p->left);
+    rows_free(&p->test);
+    mem_free(p->sample.text);
+    mem_free(p->sample.offsets);
+    mem_free(p->sample_logits);
+    mem_free(p->constant);
+    mem_free(p->config);
+    mem_free(p);
+}

@@ -1,0 +1,57 @@
+/* part.h - a finished run of an ensemble: its network, encoder, and the answers to the rows that it
+ * did not train on. In a file (kind "part") it is the result of `train --run` and a checkpoint of
+ * the whole training, MODEL.ckpt-run-<run>.
+ *
+ * Tensors: schema.*, encoders.0.*; params, buffers (F32); left.logits, test.logits, sample.logits
+ * (F32 [rows][outputs]); left.label, test.label (I32) or left.target, test.target (F64);
+ * left.weight, test.weight (F32); sample.text (U8), sample.offsets (I64 [rows * cells + 1]);
+ * constant (F64 [outputs]); counters (I64: run, member, fold, rows, epochs, best epoch); times
+ * (F64: seconds); config (U8). Those of no elements are absent. Metadata: kind, format, plan, data,
+ * stopped. */
+#ifndef DNN_TRAIN_PART_H
+#define DNN_TRAIN_PART_H
+
+#include "backend/backend.h"
+#include "model/modelfile.h"
+#include "table/dataset.h"
+
+#define PART_FORMAT 1
+
+/* Rows with their truth and the answers of a run. */
+struct part_rows {
+    uint64_t count;
+    int32_t *label; /* classes: [count] */
+    double *target; /* regression: [count], in its own units */
+    float *weight;  /* [count] */
+    real *logits;   /* [count][outputs] */
+};
+struct run_part {
+    uint32_t run, member, fold, outputs;
+    uint64_t rows; /* of the data, but the test rows */
+    int64_t epochs, best_epoch;
+    char stopped[16];
+    double seconds;
+    bool whole; /* not cut short by the time limit */
+    struct plan plan;
+    const struct schema *schema; /* fitted; the encoder of the run */
+    struct schema *own;          /* the same, if the part owns it; else NULL */
+    real *params, *buffers;
+    uint64_t param_count, buffer_count;
+    struct part_rows left, test; /* left out by the fold; test rows */
+    struct table_sample sample;  /* first rows as text */
+    real *sample_logits;         /* [sample.rows][outputs] */
+    double *constant; /* [outputs]: class shares of the run's training rows; regression: the mean */
+    char *config;     /* JSON text: the portable resolved config */
+    char data[65];
+};
+
+/* Writes aside, syncs, renames: durable when true. */
+bool part_save(const struct run_part *p, const char *path, struct err *e);
+/* Everything is checked but what only the config knows (param_count, buffer_count). E15, exit 76.
+ * Caller: part_free. */
+struct run_part *part_load(const char *path, struct err *e);
+struct run_part *part_load_bytes(const void *bytes, size_t length, const char *name, struct err *e);
+void part_free(struct run_part *p);
+char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
+
+#endif

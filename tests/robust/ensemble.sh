@@ -1,0 +1,173 @@
+#!/bin/bash
+# ensemble.sh - runs of an ensemble: the same bytes side by side, one after another, in parts, and after a kill.
+. "$(dirname "$0")/../tap.sh"
+. "$ROOT/tests/training.sh"
+make_data d.csv 1500
+members='{"name": "A"}, {"name": "B", "model": {"hidden": [24]}, "train": {"optimizer": {"learning_rate": 0.01}}},
+  {"name": "C", "model": {"hidden": []}, "train": {"epochs": 2}}'
+ensemble() { # FILE ENSEMBLE [TASK [DATA [EPOCHS]]]
+    make_config "$1" "${4:-d.csv}" "${3:-binary}" "\"epochs\": ${5:-12}, \"early_stopping\": {\"patience\": 3}" \
+        "\"ensemble\": {$2}, \"backend\": {\"name\": \"dnn_cpu\"}"
+}
+ensemble c.json "\"folds\": 3, \"members\": [$members]"
+run dnn train c.json -o one.dnn --threads 1 --json
+is_exit 0 "nine runs, one after another"
+cp out one.json
+want=$(digest one.dnn)
+no_leftovers one.dnn "nothing is left beside the model"
+for threads in 2 3; do
+    run dnn train c.json -o side.dnn --threads $threads --progress none
+    is "$(digest side.dnn)" "$want" "the same bytes by $threads threads"
+done
+check "members, weights and out-of-fold metrics are in the JSON" python3 - <<'EOF'
+import json
+r = json.load(open("one.json"))
+m = r["members"]
+assert [x["name"] for x in m] == ["A", "B", "C"], m
+assert abs(sum(x["weight"] for x in m) - 1) < 1e-9 and all(x["folds"] == 3 for x in m)
+assert min(x["valid"]["logloss"] for x in m) >= r["valid"]["logloss"] - 1e-12
+assert r["rows"]["train"] == 1275 and r["rows"]["valid"] == 0 and r["rows"]["test"] == 225
+assert r["valid"]["logloss"] < 0.69 and r["test"]["auc"] > 0.8, r
+EOF
+run dnn verify side.dnn
+is_exit 0 "its golden rows agree"
+run dnn predict side.dnn d.csv -o p.csv
+is "$(wc -l <p.csv)" 1501 "it answers every row"
+run dnn inspect side.dnn
+out_has "weight" "inspect lists the members"
+
+# --- parts ---
+for i in 0 1 2 3 4 5 6 7 8; do dnn train c.json --run $i -o part$i -q --threads $((1 + i % 2)) || break; done
+run dnn merge c.json part* -o merged.dnn
+is_exit 0 "nine parts are merged"
+is "$(digest merged.dnn)" "$want" "the same bytes as one training"
+run dnn merge c.json part8 part[0-7] -o merged.dnn
+is "$(digest merged.dnn)" "$want" "in any order"
+run dnn merge c.json part[0-7] -o none.dnn
+is_exit 64 "a part is missing"
+err_has "run 8 is missing" "which one"
+run dnn merge c.json part* part3 -o none.dnn
+is_exit 64 "a part is there twice"
+run dnn merge c.json part* -o none.dnn --set train.epochs=11
+is_exit 76 "parts of another config"
+err_has "train.epochs" "which key"
+sed '$d' d.csv >less.csv
+dnn train c.json --run 3 -o other -q --set data.train=less.csv
+run dnn merge c.json part[0-2] other part[4-8] -o none.dnn
+is_exit 76 "a part of other data"
+run dnn merge c.json one.dnn -o none.dnn
+is_exit 76 "a model is no part"
+head -c 3000 part0 >torn
+run dnn merge c.json torn part[1-8] -o none.dnn
+is_exit 76 "a damaged part"
+run dnn merge c.json part* -o part3
+is_exit 64 "the output is a part"
+run dnn train c.json --run 9 -o x
+is_exit 64 "there is no run 9"
+run dnn train c.json --run 1 --set ensemble=null -o x
+is_exit 64 "--run without an ensemble"
+run dnn train c.json --run 1
+is_exit 64 "--run without a name for the part"
+[ ! -e none.dnn ] && [ ! -e x ]
+ok $? "nothing was written"
+run dnn predict part0 d.csv
+is_exit 76 "a part answers nothing"
+
+# --- stopped and killed ---
+ensemble long.json "\"folds\": 3, \"members\": [$members]" binary d.csv 150
+still="--set train.early_stopping.patience=0"
+# shellcheck disable=SC2086
+run dnn train long.json -o whole.dnn --progress none $still
+want=$(digest whole.dnn)
+for signal in TERM KILL; do
+    # shellcheck disable=SC2086
+    "$DNN" train long.json -o cut.dnn -q --threads 1 $still 2>err &
+    pid=$!
+    for ((i = 0; i < 400; i++)); do [ -e cut.dnn.ckpt-run-1 ] && break; nap 10; done
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    status=$?
+    [ $signal = KILL ] || is $status 75 "SIGTERM: 75"
+    [ $signal = KILL ] || err_has "runs are finished and kept" "and says what is kept"
+    [ ! -e cut.dnn ] && [ -e cut.dnn.ckpt-run-0 ]
+    ok $? "SIG$signal: finished runs are in files, no model"
+    before=$(digest cut.dnn.ckpt-run-0)
+    # shellcheck disable=SC2086
+    run dnn train long.json -o cut.dnn --resume $still --set train.epochs=9
+    is_exit 76 "SIG$signal: not resumed by another config"
+    is "$(digest cut.dnn.ckpt-run-0)" "$before" "and left"
+    # shellcheck disable=SC2086
+    run dnn train long.json -o cut.dnn --resume --threads 2 $still
+    is_exit 0 "SIG$signal: --resume"
+    err_has "runs are finished" "says how many are finished"
+    err_lacks "run 0, member" "and does not train them again"
+    is "$(digest cut.dnn)" "$want" "SIG$signal: the same bytes"
+    no_leftovers cut.dnn "SIG$signal: the files of the runs are gone"
+    rm -f cut.dnn
+done
+# shellcheck disable=SC2086
+run dnn train long.json -o timed.dnn --time-limit 0.3 --threads 1 --json $still --set train.epochs=4000
+is_exit 0 "the time limit ends an ensemble"
+out_has '"stopped":"time_limit"' "and says so"
+run dnn verify timed.dnn
+is_exit 0 "with a whole model"
+
+# --- other tasks, other folds ---
+make_data v.csv 600 value
+ensemble v.json '"folds": 2, "select": "mean", "members": [{"name": "A"}, {"name": "B"}]' regression v.csv
+run dnn train v.json -o v.dnn --json --require 'rmse<20'
+is_exit 0 "regression, the mean of the members, a gate"
+cp out v.out
+check "equal weights, and members of one recipe differ by their names" python3 - <<'EOF'
+import json
+m = json.load(open("v.out"))["members"]
+assert [x["weight"] for x in m] == [.5, .5] and m[0]["valid"]["rmse"] != m[1]["valid"]["rmse"], m
+EOF
+run dnn train v.json -o v.dnn --require 'rmse<0.001'
+is_exit 82 "a gate that is not met"
+make_data m.csv 900 multi
+ensemble m.json '"folds": 4' multiclass m.csv
+run dnn train m.json -o m.dnn --progress none
+is_exit 0 "folds of the config itself"
+run dnn predict m.dnn m.csv -o p.csv
+is_exit 0 "answers"
+ensemble s.json '"members": [{"name": "A"}, {"name": "B", "model": {"hidden": [4]}}]'
+run dnn train s.json -o s.dnn --progress none --json
+is_exit 0 "members without folds: one run each, on the split"
+out_has '"rows":{"train":1050,"valid":225,"test":225}' "with its validation rows"
+run dnn train s.json -o s.dnn --set data.split.valid=0
+is_exit 78 "members without folds need validation rows"
+for method in group time hash random; do
+    awk -v m=$method 'NR == 1 {print $0 ",g"} NR > 1 && m != "time" {print $0 "," int(NR / 9)}
+        NR > 1 && m == "time" {printf "%s,2024-01-%02d\n", $0, 1 + NR / 60}' d.csv >g.csv
+    case $method in group) type=group ;; time) type=datetime ;; hash) type=id ;; *) type=numeric ;; esac
+    ensemble g.json '"folds": 3' binary g.csv 3
+    sed -i "s/\"c\": \"cat/\"g\": \"$type\", &/" g.json
+    run dnn train g.json -o g.dnn --progress none --set data.split.method=$method
+    is_exit 0 "folds by $method"
+done
+# --- a useless ensemble ---
+awk 'BEGIN {srand(3); print "a,b,c,y"; for (i = 0; i < 600; i++) print rand() "," rand() ",x," (rand() < 0.5)}' >n.csv
+ensemble n.json '"folds": 2' binary n.csv 30
+run dnn train n.json -o one.dnn --progress none --set train.optimizer.learning_rate=0.3
+is_exit 82 "no better than a constant on the rows left out: the model that is there stays"
+run dnn train n.json -o n.dnn --progress none --set train.optimizer.learning_rate=0.3
+is_exit 0 "where none is, it is written"
+err_has "no better than a constant answer" "with a warning"
+
+# --- the config ---
+refused() { # ENSEMBLE CODE WORDS NAME
+    ensemble bad.json "$1"
+    run dnn train bad.json -o bad.dnn
+    is_exit "$2" "$4"
+    err_has "$3" "$4: $3"
+}
+refused '"folds": 1' 78 "ensemble.folds" "one fold"
+refused '"folds": 101' 78 "ensemble.folds" "too many folds"
+refused '"folds": 2, "members": [{"name": "A"}, {"name": "A"}]' 78 "have the name" "two of a name"
+refused '"folds": 2, "members": [{"name": "A", "data": {}}]' 78 "unknown key" "a key that no member has"
+refused '"folds": 2, "members": [{"name": "A", "train": {"epoch": 3}}]' 78 'member "A"' "an error inside a member"
+refused '"folds": 2, "members": ["A"]' 78 "is an object" "a member that is no object"
+refused '"folds": 2, "members": {}' 78 "is a list" "members that are no list"
+refused '"folds": 2, "select": "best"' 78 "ensemble.select" "a word that is none"
+done_testing
