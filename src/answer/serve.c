@@ -32,8 +32,13 @@ static void make_members(struct serve *s)
         s->members[i].model = modelfile_model(f, i);
         sum += f->members[i].weight;
     }
-    for (uint32_t i = 0; i < s->member_count; i++)
+    s->center = mem_alloc(s->member_count, sizeof *s->center);
+    s->scale = mem_alloc(s->member_count, sizeof *s->scale);
+    for (uint32_t i = 0; i < s->member_count; i++) {
         s->weights[i] = f->members[i].weight / sum;
+        s->center[i] = modelfile_encoder(f, i)->target_center;
+        s->scale[i] = modelfile_encoder(f, i)->target_scale;
+    }
 }
 
 bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
@@ -53,10 +58,19 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
         serve_close(s);
         return false;
     }
-    s->features = schema_features(s->schema);
-    s->outputs = s->features->outputs;
+    s->encoders = s->file->encoders;
+    s->encoder_count = s->file->encoder_count;
+    s->features = mem_zero(s->encoder_count, sizeof *s->features);
+    for (uint32_t i = 0; i < s->encoder_count; i++)
+        s->features[i] = schema_features(s->encoders[i]);
+    s->outputs = s->features[0]->outputs;
     make_members(s);
     return true;
+}
+
+static struct features *features_of(const struct serve *s, uint32_t member)
+{
+    return s->features[s->file->members[member].encoder];
 }
 
 /* Operations of a record's answer: those of the products. */
@@ -65,7 +79,7 @@ static double answer_flops(const struct serve *s)
     struct err e = {0};
     double flops = 0;
     for (uint32_t i = 0; i < s->member_count; i++) {
-        struct model *m = model_plan(&s->members[i].model, s->features, 1, 1, false, &e);
+        struct model *m = model_plan(&s->members[i].model, features_of(s, i), 1, 1, false, &e);
         flops += m ? (double)model_flops(m) : 0;
         model_free(m);
     }
@@ -192,7 +206,8 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
     struct serve_member *member = &s->members[i];
     struct member *from = &s->file->members[i];
     bool gpu = select_is_gpu(&s->backend);
-    struct network_options o = serve_network(&member->model, s->features, gpu);
+    struct network_options o = serve_network(&member->model, features_of(s, i), gpu);
+    s->source.features = features_of(s, i);
     if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
                     s->options.predict_batch_size, e) ||
         !fit_network(s, member, &o, e))
@@ -231,22 +246,26 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
         .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63, .count = count},
         .count = count,
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
-        .features = s->features,
+        .features = s->features[0],
     };
     struct serve_member *last = &s->members[s->member_count - 1];
     if (!last->stepper && !open_networks(s, count, e))
         return false;
     bool good = true;
-    for (uint32_t i = 0; good && i < s->member_count; i++)
+    for (uint32_t i = 0; good && i < s->member_count; i++) {
+        s->chunk = records + s->file->members[i].encoder * count * s->schema->format.stride;
+        s->source.features = features_of(s, i);
         good = step_answer(s->members[i].stepper, &s->source, 0, count,
                            logits + i * count * s->outputs, e);
+    }
     return good;
 }
 
 struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_t rows)
 {
     return (struct answer_mean){
-        .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count};
+        .logits = logits, .weights = s->weights, .rows = rows, .members = s->member_count,
+        .center = s->center, .scale = s->scale};
 }
 
 static void answer_there(void *answering)
@@ -331,8 +350,11 @@ bool serve_end(struct serve *s, struct err *e)
 void serve_close(struct serve *s)
 {
     leave_machine(s, beside(s));
-    if (s->features)
-        features_free(s->features);
+    for (uint32_t i = 0; s->features && i < s->encoder_count; i++)
+        features_free(s->features[i]);
+    mem_free(s->features);
+    mem_free(s->center);
+    mem_free(s->scale);
     modelfile_free(s->file);
     mem_free(s->members);
     mem_free(s->weights);

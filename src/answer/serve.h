@@ -30,12 +30,15 @@ struct answering {
 struct serve {
     struct modelfile *file;
     const struct schema *schema; /* the file's */
-    struct features *features;
+    struct schema *const *encoders; /* [encoder_count], the first one is `schema` */
+    uint32_t encoder_count;
+    struct features **features; /* [encoder_count] */
     struct selection backend;
     uint32_t outputs;
     struct serve_member *members; /* [member_count], as in the file */
     uint32_t member_count;
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
+    double *center, *scale; /* regression: [member_count], of each one's encoder */
     double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
@@ -68,7 +71,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
  * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);
-/* Logits [members][count][outputs] of applied records that lie one after the other. A function of
+/* Logits [members][count][outputs] of applied records [encoders][count]. A function of
  * each record alone. */
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e);

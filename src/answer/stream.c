@@ -63,7 +63,7 @@ bool stream_stopped(struct err *e)
 
 static void part_new(const struct stream *t, struct part *p, size_t room)
 {
-    p->records = mem_zero(room, t->schema->format.stride);
+    p->records = mem_zero(room * t->serve->encoder_count, t->schema->format.stride);
     p->logits = mem_zero(room * t->serve->member_count * t->serve->outputs, sizeof *p->logits);
     p->bad = mem_zero(room, sizeof *p->bad);
     if (t->request.sampler)

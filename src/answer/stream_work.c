@@ -70,24 +70,33 @@ static void check_form(struct work *w, const struct csv_record *r)
 
 /* --- a group --- */
 
-static void parse_tile(void *context, unsigned tile, unsigned thread)
+/* Rows begin..end - 1 as records of encoder k. Drift is counted by encoder 0. */
+static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
 {
-    struct work *w = context;
-    const struct schema *s = w->t->schema;
-    size_t stride = s->format.stride, begin = (size_t)tile * w->t->tile, end = begin + w->t->tile;
-    if (end > w->now.rows)
-        end = w->now.rows;
+    const struct schema *s = w->t->serve->encoders[k];
+    size_t stride = s->format.stride;
+    unsigned char *records = w->now.records + k * w->now.rows * stride;
     for (size_t i = begin; i < end; i++) {
-        unsigned char *record = w->now.records + i * stride;
-        w->now.bad[i] = !cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
-                                    w->t->request.labelled, record, w->drift[thread],
-                                    &w->error[thread]);
-        if (w->now.bad[i]) { /* zeros go through the network */
+        unsigned char *record = records + i * stride;
+        bool good = cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
+                               w->t->request.labelled, record, k ? NULL : w->drift[thread],
+                               &w->error[thread]);
+        w->now.bad[i] = !good || (k && w->now.bad[i]);
+        if (!good) { /* zeros go through the network */
             memset(record, 0, stride);
             err_clear(&w->error[thread]);
         }
     }
-    column_apply(s, w->now.records + begin * stride, end - begin);
+    column_apply(s, records + begin * stride, end - begin);
+}
+
+static void parse_tile(void *context, unsigned tile, unsigned thread)
+{
+    struct work *w = context;
+    size_t begin = (size_t)tile * w->t->tile, end = begin + w->t->tile;
+    end = end > w->now.rows ? w->now.rows : end;
+    for (uint32_t k = 0; k < w->t->serve->encoder_count; k++)
+        parse_rows(w, k, begin, end, thread);
 }
 
 /* The answers of all members to row i of the part. */
@@ -106,8 +115,12 @@ static void reason(struct work *w, const struct part *p, size_t i, struct err *w
     const struct schema *s = w->t->schema;
     const struct csv_record *r = &w->cells->records[p->first + i];
     err_clear(why);
-    if (cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
-                   p->records + i * s->format.stride, w->undone, why)) {
+    unsigned char *record = p->records + i * s->format.stride; /* of encoder 0, parsed last */
+    bool good = true;
+    for (uint32_t k = w->t->serve->encoder_count; good && k-- > 0;)
+        good = cell_parse(w->t->serve->encoders[k], &w->t->binding, w->block, w->cells,
+                          p->first + i, w->t->request.labelled, record, k ? NULL : w->undone, why);
+    if (good) {
         err_at(why, ERR_ANSWER_FINITE, w->block->path, r->line, 0,
                "the answer to this row is not a finite number");
         err_help(why, "look for values far outside the range that the model was trained on");

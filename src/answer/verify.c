@@ -38,19 +38,24 @@ bool verify_run(const char *model, const struct overrides *o, bool beside,
     s.beside = beside;
     const struct golden *g = &s.file->golden;
     r->rows = g->count;
-    unsigned char *records = mem_zero((size_t)g->count + 1, s.schema->format.stride);
+    unsigned char *records = mem_zero(((size_t)g->count + 1) * s.encoder_count,
+                                      s.schema->format.stride);
     const size_t count = (size_t)s.member_count * g->count * s.outputs;
     real *logits = mem_zero(count + 1, sizeof *logits);
-    bool good = golden_parse(g, s.schema, model, records, e) &&
-                serve_answer(&s, records, g->count, logits, e);
+    bool good = true;
+    for (uint32_t i = 0; good && i < s.encoder_count; i++)
+        good = golden_parse(g, s.encoders[i], model,
+                            records + (size_t)i * g->count * s.schema->format.stride, e);
+    good = good && serve_answer(&s, records, g->count, logits, e);
     if (good) {
         const struct plan *theirs = &s.file->plan;
         r->bits = strcmp(theirs->backend, s.plan.backend) == 0 &&
                   strcmp(theirs->core, s.plan.core) == 0 &&
                   theirs->version == s.plan.version;
         bool same = !count || memcmp(logits, g->logits, count * sizeof *logits) == 0;
-        const struct answer_mean got = serve_mean(&s, logits, g->count),
-                                 want = serve_mean(&s, g->logits, g->count);
+        struct answer_mean got = serve_mean(&s, logits, g->count),
+                           want = serve_mean(&s, g->logits, g->count);
+        got.center = got.scale = want.center = want.scale = NULL; /* in units of the deviation */
         for (uint32_t i = 0; i < g->count; i++)
             r->largest_difference =
                 worst_of(r->largest_difference, difference(&s, &got, &want, i));

@@ -36,11 +36,12 @@ static bool open_model(struct inspect *i, struct err *e)
     i->model = modelfile_load(i->path, e);
     if (!i->model)
         return false;
-    i->features = schema_features(i->model->schema);
+    i->features = mem_zero(i->model->member_count, sizeof *i->features);
     i->plans = mem_zero(i->model->member_count, sizeof *i->plans);
     for (uint32_t m = 0; m < i->model->member_count; m++) {
         struct model_options o = modelfile_model(i->model, m);
-        i->plans[m] = model_plan(&o, i->features, 1, 1, false, e);
+        i->features[m] = schema_features(modelfile_encoder(i->model, m));
+        i->plans[m] = model_plan(&o, i->features[m], 1, 1, false, e);
         if (!i->plans[m])
             return false;
     }
@@ -73,8 +74,10 @@ void inspect_close(struct inspect *i)
     for (uint32_t m = 0; i->plans && m < i->model->member_count; m++)
         model_free(i->plans[m]);
     mem_free(i->plans);
-    if (i->features)
-        features_free(i->features);
+    for (uint32_t m = 0; i->features && m < i->model->member_count; m++)
+        if (i->features[m])
+            features_free(i->features[m]);
+    mem_free(i->features);
     if (i->model)
         modelfile_free(i->model);
     if (i->data)

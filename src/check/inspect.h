@@ -8,7 +8,7 @@
 struct inspect {
     char *path;
     struct modelfile *model; /* one of the two */
-    struct features *features;
+    struct features **features; /* [member_count] */
     struct model **plans; /* of each member */
     struct infer *data;
 };

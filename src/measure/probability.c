@@ -53,7 +53,9 @@ double answer_mean_value(const struct answer_mean *m, uint64_t row, double cente
     if (m->members == 1)
         return answer_value(m->logits[row], center, scale);
     for (uint32_t k = 0; k < m->members; k++)
-        mean += m->weights[k] * answer_value(m->logits[k * m->rows + row], center, scale);
+        mean += m->weights[k] * answer_value(m->logits[k * m->rows + row],
+                                             m->center ? m->center[k] : center,
+                                             m->scale ? m->scale[k] : scale);
     return mean;
 }
 

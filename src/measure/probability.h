@@ -23,6 +23,8 @@ struct answer_mean {
     const double *weights;
     uint64_t rows;
     uint32_t members;
+    /* Regression: of each member's target, in place of the arguments; NULL: the arguments. */
+    const double *center, *scale;
 };
 void answer_mean_probabilities(const struct answer_mean *m, uint64_t begin, uint64_t end,
                                uint32_t classes, double *probability);

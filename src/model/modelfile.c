@@ -223,6 +223,19 @@ static double *add_weights(const struct modelfile *f, struct tensor_writer *w)
     return weights;
 }
 
+/* Of one encoder for all nothing is said. */
+static int64_t *add_encoders(const struct modelfile *f, struct tensor_writer *w)
+{
+    const uint64_t count = f->member_count;
+    if (!f->encoders || f->encoder_count == 1)
+        return NULL;
+    int64_t *numbers = mem_alloc(count, sizeof *numbers);
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = f->members[i].encoder;
+    tensor_add(w, IN_ENCODERS, DTYPE_I64, 1, &count, numbers);
+    return numbers;
+}
+
 bool modelfile_prepare(const struct modelfile *f, const struct model *const *plans,
                        const char *path, struct outfile *o, char digest[65], struct err *e)
 {
@@ -230,14 +243,21 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     struct json_out *layers = mem_zero(f->member_count, sizeof *layers);
     struct copies copies = {0};
     add_meta(f, w);
-    struct schema_saved *kept = schema_save(f->schema, w);
+    const uint32_t encoders = f->encoders ? f->encoder_count : 1;
+    struct schema_saved **kept = mem_zero(encoders, sizeof *kept);
+    for (uint32_t i = 0; i < encoders; i++)
+        kept[i] = schema_save(f->encoders ? f->encoders[i] : f->schema, i, w);
     for (uint32_t i = 0; i < f->member_count; i++)
         add_member(f, i, plans[i], &layers[i], w, &copies);
     double *weights = add_weights(f, w);
+    int64_t *numbers = add_encoders(f, w);
     add_golden(f, plans[0]->outputs, w, &copies);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);
-    schema_saved_free(kept);
+    for (uint32_t i = 0; i < encoders; i++)
+        schema_saved_free(kept[i]);
+    mem_free(kept);
+    mem_free(numbers);
     mem_free(weights);
     for (uint32_t i = 0; i < f->member_count; i++)
         text_free(&layers[i].text);
@@ -275,6 +295,9 @@ void modelfile_free(struct modelfile *f)
 {
     if (!f)
         return;
+    for (uint32_t i = 1; i < f->encoder_count; i++)
+        schema_free(f->encoders[i]);
+    mem_free(f->encoders);
     schema_free(f->schema);
     json_free(f->config);
     mem_free(f->config_text);
@@ -289,6 +312,11 @@ void modelfile_free(struct modelfile *f)
     mem_free(f->golden.offsets);
     mem_free(f->golden.logits);
     mem_free(f);
+}
+
+const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member)
+{
+    return f->encoders ? f->encoders[f->members[member].encoder] : f->schema;
 }
 
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member)

@@ -46,8 +46,8 @@
  *      divided by their sum, and the products are added in the order of the members.
  *
  * Reading is lenient: unknown metadata and tensors are ignored, and the config is not looked at.
- * What answers need and this build does not know (a layer, an option of it, a code of a column, an
- * encoder beyond 0) is MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all
+ * What answers need and this build does not know (a layer, an option of it, a code of a column) is
+ * MODEL_NEWER. Format 2 (modelfile_old.c) is read for ever; it kept all
  * parameters in one tensor and took the layers from the config. */
 #ifndef DNN_MODEL_MODELFILE_H
 #define DNN_MODEL_MODELFILE_H
@@ -71,10 +71,13 @@ struct member {
     real *params, *buffers;  /* the arenas of model_plan */
     uint64_t param_count, buffer_count;
     double weight; /* in the mean of the answers; not of one member alone */
+    uint32_t encoder; /* of its inputs: in modelfile.encoders */
 };
 struct modelfile {
     int format;              /* of a loaded file */
-    struct schema *schema;
+    struct schema *schema;   /* of all columns; encoder 0 */
+    struct schema **encoders; /* [encoder_count], the first one is `schema`; NULL: it alone */
+    uint32_t encoder_count;
     struct member *members;
     uint32_t member_count;
     struct json_doc *config; /* of a loaded file; NULL: it holds none that can be read */
@@ -99,6 +102,8 @@ struct modelfile *modelfile_load(const char *path, struct err *e);
 struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
                                        struct err *e);
 void modelfile_free(struct modelfile *f);
+/* The schema with the encoder of a member's inputs. */
+const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member);
 struct model_options modelfile_model(const struct modelfile *f, uint32_t member);
 /* struct plan as JSON members and back (checkpoints use it too). */
 void plan_write(const struct plan *p, struct json_out *out);

@@ -263,32 +263,57 @@ static bool load_ensemble(const struct model_loading *l)
     return sum > 0 || bad_ensemble(l);
 }
 
-/* This build has one encoder a model. */
-static bool check_encoders(const struct model_loading *l)
+/* The labels and the places in a record are the same by all encoders. */
+static bool same_rows(const struct schema *a, const struct schema *b)
 {
+    bool same = a->number_count == b->number_count && a->category_count == b->category_count &&
+                memcmp(&a->format, &b->format, sizeof a->format) == 0;
+    for (uint32_t i = 0; same && i < a->number_count; i++)
+        same = a->numbers[i].offset == b->numbers[i].offset;
+    return same;
+}
+
+/* Reads the encoders beyond 0: as many as members name, without gaps. */
+static bool load_encoders(const struct model_loading *l)
+{
+    struct modelfile *f = l->f;
     const struct tensor *t = tensor_find(l->file, IN_ENCODERS);
-    if (!t)
-        return true;
-    if (t->type != DTYPE_I64 || t->count != l->f->member_count)
+    const int64_t *numbers = t ? t->data : NULL;
+    int64_t most = 0;
+    if (t && (t->type != DTYPE_I64 || t->count != f->member_count))
         return modelfile_refuse(l, ERR_MODEL_WEIGHTS,
                                 "\"" IN_ENCODERS "\" does not name an encoder for each member");
-    for (uint64_t i = 0; i < t->count; i++)
-        if (((const int64_t *)t->data)[i] != 0)
-            return modelfile_refuse(l, ERR_MODEL_NEWER,
-                                    "made by a newer version of dnn: it has several encoders");
+    for (uint32_t i = 0; t && i < f->member_count; i++) {
+        if (numbers[i] < 0 || numbers[i] >= f->member_count)
+            return modelfile_refuse(l, ERR_MODEL_WEIGHTS,
+                                    "\"" IN_ENCODERS "\" names an encoder that cannot be");
+        most = numbers[i] > most ? numbers[i] : most;
+        f->members[i].encoder = (uint32_t)numbers[i];
+    }
+    f->encoders = mem_zero((size_t)most + 1, sizeof *f->encoders);
+    f->encoders[f->encoder_count++] = f->schema;
+    while (f->encoder_count <= most) {
+        struct schema *s = schema_load(l->file, f->encoder_count, l->e);
+        if (!s)
+            return false;
+        f->encoders[f->encoder_count++] = s;
+        if (!same_rows(f->schema, s))
+            return modelfile_refuse(l, ERR_MODEL_SCHEMA, "its encoders are of different columns");
+    }
     return true;
 }
 
 static bool load_members(struct model_loading *l, uint32_t *outputs)
 {
-    struct features *features = schema_features(l->f->schema);
-    bool good = load_ensemble(l) && check_encoders(l);
-    *outputs = features->outputs;
-    for (uint32_t i = 0; good && i < l->f->member_count; i++) {
-        l->member = &l->f->members[i];
+    struct modelfile *f = l->f;
+    bool good = load_ensemble(l) && load_encoders(l);
+    *outputs = f->schema->task == TASK_REGRESSION ? 1 : vocab_count(f->schema->labels);
+    for (uint32_t i = 0; good && i < f->member_count; i++) {
+        struct features *features = schema_features(modelfile_encoder(f, i));
+        l->member = &f->members[i];
         good = load_layers(l) && load_weights(l, features);
+        features_free(features);
     }
-    features_free(features);
     return good;
 }
 
@@ -348,7 +373,7 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
     bool good = check_kind(&l);
     if (good) {
         load_records(&l);
-        l.f->schema = schema_load(file, e);
+        l.f->schema = schema_load(file, 0, e);
         good = l.f->schema && load_members(&l, &outputs) && load_golden(&l, outputs);
     }
     memcpy(l.f->sha256, tensor_file_digest(file), sizeof l.f->sha256);

@@ -118,14 +118,15 @@ struct features *schema_features(const struct schema *s);
 struct feature_category column_category(const struct column *c);
 void features_free(struct features *f);
 
-/* Adds the schema to a model file: tensors "schema.*" and "encoders.0.*". The writer borrows memory
- * of s and of the result until it has written. */
+/* Adds the schema to a model file: tensors "schema.*" and "encoders.<number>.*"; of numbers above 0
+ * the latter alone: the former are those of encoder 0. The writer borrows memory of s and of the
+ * result until it has written. */
 struct schema_saved;
-struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w);
+struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w);
 void schema_saved_free(struct schema_saved *k);
-/* Reads the schema of a model file of format 2 or 3. Input is not trusted: every index is checked.
- * NULL, E15, on an error. */
-struct schema *schema_load(const struct tensor_file *f, struct err *e);
+/* Reads the schema of a model file of format 2 or 3, with the encoder of that number. Input is not
+ * trusted: every index is checked. NULL, E15, on an error. */
+struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e);
 /* Checks before a training that schema_load can read the result of schema_save. False, CSV_LIMIT,
  * if not. */
 bool schema_holds(const struct schema *s, struct err *e);

@@ -7,6 +7,19 @@
 #include "base/utf8.h"
 #include "table/schema_saved.h"
 
+const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,
+                                uint64_t count)
+{
+    struct text own = {0};
+    const char *rest = encoder_tail(name);
+    if (!rest || !l->number)
+        return tensor_need(l->file, name, type, count, l->e);
+    text_printf(&own, "encoders.%u.%s", l->number, rest);
+    const struct tensor *t = tensor_need(l->file, own.data, type, count, l->e);
+    text_free(&own);
+    return t;
+}
+
 bool saved_damaged(const struct loading *l, const char *tensor, const char *what)
 {
     return err_at(l->e, ERR_MODEL_SCHEMA, tensor_file_path(l->file), 0, 0, "tensor %s: %s", tensor,
@@ -23,7 +36,7 @@ bool saved_within(int64_t value, int64_t low, int64_t high)
 bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes, bool ended,
                  uint64_t most, struct saved_texts *t)
 {
-    const struct tensor *offsets = tensor_need(l->file, in_offsets, DTYPE_I64, UINT64_MAX, l->e);
+    const struct tensor *offsets = saved_need(l, in_offsets, DTYPE_I64, UINT64_MAX);
     if (!offsets)
         return false;
     t->offsets = offsets->data;
@@ -33,7 +46,7 @@ bool saved_texts(const struct loading *l, const char *in_offsets, const char *in
     for (uint64_t i = 0; i < t->count; i++)
         if (t->offsets[i + 1] < t->offsets[i])
             return saved_damaged(l, in_offsets, "goes backwards");
-    const struct tensor *bytes = tensor_need(l->file, in_bytes, DTYPE_U8, UINT64_MAX, l->e);
+    const struct tensor *bytes = saved_need(l, in_bytes, DTYPE_U8, UINT64_MAX);
     if (!bytes)
         return false;
     uint64_t length = (uint64_t)t->offsets[t->count];

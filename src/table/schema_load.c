@@ -94,7 +94,7 @@ static bool read_settings(const struct loading *l, const struct json *head)
 
 static bool load_head(const struct loading *l, struct head *h)
 {
-    const struct tensor *t = tensor_need(l->file, IN_HEAD, DTYPE_U8, UINT64_MAX, l->e);
+    const struct tensor *t = saved_need(l, IN_HEAD, DTYPE_U8, UINT64_MAX);
     struct err inner = {0};
     if (!t)
         return false;
@@ -137,7 +137,7 @@ struct columns {
 static bool find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
                  void *to)
 {
-    const struct tensor *t = tensor_need(l->file, name, type, count, l->e);
+    const struct tensor *t = saved_need(l, name, type, count);
     if (t)
         memcpy(to, &t->data, sizeof t->data);
     return t != NULL;
@@ -311,9 +311,10 @@ static bool load(const struct loading *l)
     return load_target(l);
 }
 
-struct schema *schema_load(const struct tensor_file *f, struct err *e)
+struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e)
 {
-    struct loading l = {.file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e};
+    struct loading l = {
+        .file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e, .number = number};
     bool good = tensor_find(f, "schema.settings") ? schema_load_old(&l) : load(&l);
     l.schema->fitted = good;
     if (good)

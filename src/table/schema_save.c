@@ -15,6 +15,8 @@ struct texts {
 };
 
 struct schema_saved {
+    struct tensor_writer *writer;
+    uint32_t number; /* of the encoder */
     struct json_out head;
     struct texts names, missing, labels, values;
     uint8_t *types, *impute, *unknown, *encode;         /* [columns] */
@@ -48,19 +50,27 @@ static void texts_of_vocab(struct texts *t, const struct vocab *v)
     }
 }
 
-static void add(struct tensor_writer *w, const char *name, enum dtype type, uint64_t count,
+/* name: as of encoder 0. Of another encoder the tensors of the schema are there already. */
+static void add(const struct schema_saved *k, const char *name, enum dtype type, uint64_t count,
                 const void *data)
 {
-    tensor_add(w, name, type, 1, &count, count ? data : "");
+    const char *tail = encoder_tail(name);
+    struct text own = {0};
+    if (k->number && !tail)
+        return;
+    if (k->number)
+        text_printf(&own, "encoders.%u.%s", k->number, tail);
+    tensor_add(k->writer, k->number ? own.data : name, type, 1, &count, count ? data : "");
+    text_free(&own);
 }
 
-static void texts_save(struct texts *t, const char *in_offsets, const char *in_bytes,
-                       struct tensor_writer *w)
+static void texts_save(const struct schema_saved *k, struct texts *t, const char *in_offsets,
+                       const char *in_bytes)
 {
     if (!t->offsets)
         t->offsets = mem_zero(1, sizeof *t->offsets);
-    add(w, in_offsets, DTYPE_I64, t->count + 1, t->offsets);
-    add(w, in_bytes, DTYPE_U8, t->bytes.length, t->bytes.data);
+    add(k, in_offsets, DTYPE_I64, t->count + 1, t->offsets);
+    add(k, in_bytes, DTYPE_U8, t->bytes.length, t->bytes.data);
 }
 
 /* --- the head --- */
@@ -73,7 +83,7 @@ static void write_words(struct json_out *out, const char *key, const char *const
     json_close(out, ']');
 }
 
-static void save_head(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
+static void save_head(const struct schema *s, struct schema_saved *k)
 {
     const char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
     struct json_out *out = &k->head;
@@ -92,7 +102,7 @@ static void save_head(const struct schema *s, struct schema_saved *k, struct ten
     write_words(out, "unknowns", column_unknown_names);
     write_words(out, "encodes", column_encode_names);
     json_close(out, '}');
-    add(w, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
+    add(k, IN_HEAD, DTYPE_U8, out->text.length, out->text.data);
 }
 
 /* --- columns --- */
@@ -115,7 +125,7 @@ static void save_column(const struct schema *s, size_t i, struct schema_saved *k
     k->first[i + 1] = (int64_t)k->values.count;
 }
 
-static void save_columns(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
+static void save_columns(const struct schema *s, struct schema_saved *k)
 {
     size_t count = s->column_count;
     uint8_t **codes[] = {&k->types, &k->impute, &k->unknown, &k->encode};
@@ -126,14 +136,14 @@ static void save_columns(const struct schema *s, struct schema_saved *k, struct 
     }
     for (size_t i = 0; i < count; i++)
         save_column(s, i, k);
-    add(w, IN_TYPES, DTYPE_U8, count, k->types);
-    add(w, IN_ENCODER "impute", DTYPE_U8, count, k->impute);
-    add(w, IN_ENCODER "unknown", DTYPE_U8, count, k->unknown);
-    add(w, IN_ENCODER "encode", DTYPE_U8, count, k->encode);
-    add(w, IN_ENCODER "dim", DTYPE_I64, count, k->dim);
-    add(w, IN_ENCODER "min_count", DTYPE_I64, count, k->min_count);
-    add(w, IN_ENCODER "missing", DTYPE_I64, count, k->missing_cells);
-    add(w, IN_FIRST, DTYPE_I64, count + 1, k->first);
+    add(k, IN_TYPES, DTYPE_U8, count, k->types);
+    add(k, IN_ENCODER "impute", DTYPE_U8, count, k->impute);
+    add(k, IN_ENCODER "unknown", DTYPE_U8, count, k->unknown);
+    add(k, IN_ENCODER "encode", DTYPE_U8, count, k->encode);
+    add(k, IN_ENCODER "dim", DTYPE_I64, count, k->dim);
+    add(k, IN_ENCODER "min_count", DTYPE_I64, count, k->min_count);
+    add(k, IN_ENCODER "missing", DTYPE_I64, count, k->missing_cells);
+    add(k, IN_FIRST, DTYPE_I64, count + 1, k->first);
 }
 
 /* --- numbers --- */
@@ -153,7 +163,7 @@ static void save_number(const struct number_slot *n, uint32_t i, struct schema_s
         memcpy(k->quantiles + k->knots[i], n->quantiles, n->quantile_count * sizeof(float));
 }
 
-static void save_numbers(const struct schema *s, struct schema_saved *k, struct tensor_writer *w)
+static void save_numbers(const struct schema *s, struct schema_saved *k)
 {
     uint32_t count = s->number_count;
     uint64_t knots = 0;
@@ -168,31 +178,33 @@ static void save_numbers(const struct schema *s, struct schema_saved *k, struct 
     for (uint32_t i = 0; i < count; i++)
         save_number(&s->numbers[i], i, k);
     for (int i = 0; i < SAVED_NUMBERS; i++)
-        add(w, saved_number_names[i], DTYPE_F64, count, k->statistics[i]);
-    add(w, IN_ENCODER "scale", DTYPE_U8, count, k->scale);
-    add(w, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
-    add(w, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
-    add(w, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
+        add(k, saved_number_names[i], DTYPE_F64, count, k->statistics[i]);
+    add(k, IN_ENCODER "scale", DTYPE_U8, count, k->scale);
+    add(k, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
+    add(k, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
+    add(k, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
     k->target[0] = s->target_center;
     k->target[1] = s->target_scale;
-    add(w, IN_TARGET, DTYPE_F64, 2, k->target);
+    add(k, IN_TARGET, DTYPE_F64, 2, k->target);
 }
 
-struct schema_saved *schema_save(const struct schema *s, struct tensor_writer *w)
+struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w)
 {
     assert(s->fitted);
     struct schema_saved *k = mem_zero(1, sizeof *k);
-    save_head(s, k, w);
-    save_columns(s, k, w);
-    save_numbers(s, k, w);
+    k->writer = w;
+    k->number = number;
+    save_head(s, k);
+    save_columns(s, k);
+    save_numbers(s, k);
     for (size_t i = 0; i < s->missing.count; i++)
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
         texts_of_vocab(&k->labels, s->labels);
-    texts_save(&k->names, OFFSETS_OF(IN_NAMES), IN_NAMES, w);
-    texts_save(&k->missing, OFFSETS_OF(IN_MISSING), IN_MISSING, w);
-    texts_save(&k->labels, OFFSETS_OF(IN_LABELS), IN_LABELS, w);
-    texts_save(&k->values, OFFSETS_OF(IN_VALUES), IN_VALUES, w);
+    texts_save(k, &k->names, OFFSETS_OF(IN_NAMES), IN_NAMES);
+    texts_save(k, &k->missing, OFFSETS_OF(IN_MISSING), IN_MISSING);
+    texts_save(k, &k->labels, OFFSETS_OF(IN_LABELS), IN_LABELS);
+    texts_save(k, &k->values, OFFSETS_OF(IN_VALUES), IN_VALUES);
     return k;
 }
 
@@ -200,7 +212,7 @@ bool schema_holds(const struct schema *s, struct err *e)
 {
     static const char name[] = "model";
     struct tensor_writer *w = tensor_writer_new();
-    struct schema_saved *k = schema_save(s, w);
+    struct schema_saved *k = schema_save(s, 0, w);
     struct text bytes = {0};
     struct err inner = {0};
     tensor_meta(w, "kind", name);
@@ -210,7 +222,7 @@ bool schema_holds(const struct schema *s, struct err *e)
     struct tensor_file *f =
         written ? tensor_open_bytes(bytes.data, bytes.length, name, &inner) : NULL;
     text_free(&bytes);
-    struct schema *read = f ? schema_load(f, &inner) : NULL;
+    struct schema *read = f ? schema_load(f, 0, &inner) : NULL;
     tensor_close(f);
     schema_free(read);
     if (read)

@@ -35,6 +35,8 @@
 #define DNN_TABLE_SCHEMA_SAVED_H
 
 #include "base/json.h"
+#include <string.h>
+
 #include "table/schema.h"
 
 /* Limit of texts in data.missing: as many as fit a config, each with quotes and a comma. */
@@ -46,6 +48,12 @@
 #define IN_MISSING "schema.missing"
 #define IN_LABELS "schema.labels"
 #define IN_ENCODER "encoders.0."
+/* The name of an encoder's tensor behind its number; NULL: one of the schema. */
+static inline const char *encoder_tail(const char *name)
+{
+    return strncmp(name, IN_ENCODER, sizeof IN_ENCODER - 1) == 0 ? name + sizeof IN_ENCODER - 1
+                                                                 : NULL;
+}
 #define IN_VALUES IN_ENCODER "values"
 #define IN_FIRST IN_ENCODER "values.first"
 #define IN_QUANTILES IN_ENCODER "quantiles"
@@ -70,7 +78,11 @@ struct loading {
     const struct tensor_file *file;
     struct schema *schema;
     struct err *e;
+    uint32_t number; /* of the encoder: names begin with "encoders.<number>." */
 };
+/* tensor_need with the encoder's number put into the name. */
+const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,
+                                uint64_t count);
 bool saved_damaged(const struct loading *l, const char *tensor, const char *what); /* false, E15 */
 bool saved_within(int64_t value, int64_t low, int64_t high);
 

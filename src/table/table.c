@@ -74,6 +74,35 @@ static struct encoder *fit(struct table *t, const struct data_options *o, struct
     return c;
 }
 
+static bool same_labels(const struct vocab *a, const struct vocab *b)
+{
+    bool same = !a || vocab_count(a) == vocab_count(b);
+    for (uint32_t i = 0; a && same && i < vocab_count(a); i++) {
+        size_t n, m;
+        const char *one = vocab_text(a, i, &n), *other = vocab_text(b, i, &m);
+        same = n == m && memcmp(one, other, n) == 0;
+    }
+    return same;
+}
+
+/* An encoder for each fold. Its remarks are those of all rows. */
+static bool fit_folds(struct table *t, const struct schema *all, struct err *e)
+{
+    t->encoders = mem_zero(t->folds.count, sizeof *t->encoders);
+    for (uint32_t k = 0; k < t->folds.count; k++) {
+        const struct fold_rows *r = &t->folds.rows[k];
+        struct encoder *c = t->encoders[k] = encoder_fit(t->data, r->train, r->train_count, e);
+        if (c && same_labels(c->schema->labels, all->labels))
+            continue;
+        if (c)
+            err_set(e, ERR_LABEL_UNSEEN, "a label is in no training row of fold %u", k);
+        err_key(e, "ensemble.folds");
+        return err_help(e, "split.method \"stratified\" spreads every class over the folds; or "
+                           "set `ensemble.folds` lower, or leave out rare labels");
+    }
+    return true;
+}
+
 static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
                  bool (*stop)(void), struct err *e)
 {
@@ -97,7 +126,12 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     data_digest(t->data, c->schema, &t->split, hash, t->sha256);
     mem_free(hash);
-    t->view = view_make(t->data, c, true);
+    if (folds > 1 && !fit_folds(t, c->schema, e)) {
+        encoder_free(c);
+        return in_files(o, e);
+    }
+    if (folds <= 1)
+        t->view = view_make(t->data, c, true);
     const struct schema declared = *s; /* the caller's schema becomes fitted */
     *s = *c->schema;
     *c->schema = declared;
@@ -109,7 +143,7 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
 /* Sets the borrowed members of the table. */
 static void show(struct table *t)
 {
-    t->rows = t->view->rows;
+    t->rows = t->view ? t->view->rows : t->data->rows;
     t->part = t->split.part;
     for (int part = PART_TRAIN; part < PARTS; part++) {
         t->index[part] = t->split.index[part];
@@ -139,6 +173,9 @@ void table_free(struct table *t)
     if (!t)
         return;
     view_free(t->view);
+    for (uint32_t k = 0; t->encoders && k < t->folds.count; k++)
+        encoder_free(t->encoders[k]);
+    mem_free(t->encoders);
     split_free(&t->split);
     folds_free(&t->folds);
     dataset_free(t->data);

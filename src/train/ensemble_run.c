@@ -154,6 +154,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
     const struct ensemble *n = j->ensemble;
     const double began = clock_now();
     struct run_part *p = mem_zero(1, sizeof *p);
+    struct view *view = NULL; /* of this run, while it trains */
     struct run r = {.schema = j->schema,
                     .rows = j->table->rows,
                     .target = j->table->target,
@@ -164,6 +165,12 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     .began = j->began,
                     .used = j->run.used};
     ensemble_set_run(j, run, &r);
+    if (j->table->encoders) {
+        const struct encoder *c = j->table->encoders[run % n->folds];
+        view = view_make(j->table->data, c, false);
+        r.schema = c->schema;
+        r.rows = view->rows;
+    }
     p->run = run;
     p->member = run / n->folds;
     p->fold = run % n->folds;
@@ -174,6 +181,7 @@ struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine 
                     "best before", run, text_quote_z(n->names[p->member]), p->fold, r.broke,
                     (long long)r.history.best_epoch);
     run_close(&r);
+    view_free(view);
     p->seconds = clock_now() - began;
     if (good)
         return p;

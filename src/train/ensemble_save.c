@@ -320,10 +320,37 @@ static bool judge(struct train_job *j, struct train_result *r, const struct agai
 /* The stored runs of the model. */
 struct storing {
     struct modelfile f;
-    struct features *features;
+    struct features **features; /* [encoder_count] */
+    struct text *bytes;         /* [encoder_count]: as they are saved, to know equal ones */
     const struct model **plans;
     real *logits; /* of the sample: [members][rows][outputs] */
 };
+
+/* The number of an encoder in the model; a new one is added. */
+static uint32_t find_encoder(struct storing *s, const struct schema *c)
+{
+    struct tensor_writer *w = tensor_writer_new();
+    struct schema_saved *kept = schema_save(c, 0, w);
+    struct text bytes = {0};
+    struct err ignored = {0};
+    uint32_t k = 0;
+    tensor_meta(w, "kind", "model");
+    tensor_write_bytes(w, "encoder", &bytes, &ignored);
+    schema_saved_free(kept);
+    tensor_writer_free(w);
+    while (k < s->f.encoder_count && (s->bytes[k].length != bytes.length ||
+                                      memcmp(s->bytes[k].data, bytes.data, bytes.length) != 0))
+        k++;
+    if (k < s->f.encoder_count) {
+        text_free(&bytes);
+        return k;
+    }
+    s->bytes[k] = bytes;
+    s->features[k] = schema_features(c);
+    s->f.encoders[k] = (struct schema *)(uintptr_t)c; /* only read */
+    s->f.encoder_count++;
+    return k;
+}
 
 static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uint32_t fold,
                       struct err *e)
@@ -331,7 +358,8 @@ static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uin
     const struct run_part *p = part_of(x, i, fold);
     const struct config *c = x->n->configs[x->members[i]];
     const size_t sample = (size_t)p->sample.rows * x->outputs;
-    struct model *m = model_plan(&c->model, s->features, 1, 1, false, e);
+    uint32_t encoder = find_encoder(s, p->schema);
+    struct model *m = model_plan(&c->model, s->features[encoder], 1, 1, false, e);
     if (!m)
         return false;
     s->plans[s->f.member_count] = m;
@@ -342,6 +370,7 @@ static bool store_run(const struct mixing *x, struct storing *s, uint32_t i, uin
                                                         .buffers = p->buffers,
                                                         .param_count = p->param_count,
                                                         .buffer_count = p->buffer_count,
+                                                        .encoder = encoder,
                                                         .weight = x->weights[i] / x->folds};
     return (m->params == p->param_count && m->buffers == p->buffer_count) ||
            err_set(e, ERR_MODEL_TENSOR, "run %u is not of the network of its member", p->run);
@@ -356,12 +385,14 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     s.logits = mem_zero((size_t)x->n->runs * (first->sample.rows + 1) * x->outputs,
                         sizeof *s.logits);
     s.f.members = mem_zero(x->n->runs, sizeof *s.f.members);
-    s.features = schema_features(first->schema);
+    s.f.encoders = mem_zero(x->n->runs, sizeof(struct schema *));
+    s.features = mem_zero(x->n->runs, sizeof(struct features *));
+    s.bytes = mem_zero(x->n->runs, sizeof *s.bytes);
     for (uint32_t i = 0; i < x->count; i++)
         for (uint32_t f = 0; good && x->weights[i] > 0 && f < x->folds; f++)
             good = store_run(x, &s, i, f, e);
     job_metrics_text(r, &metrics);
-    s.f.schema = (struct schema *)(uintptr_t)first->schema; /* only read */
+    s.f.schema = s.f.encoders[0];
     s.f.config_text = x->j->config_text;
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;
@@ -371,7 +402,13 @@ static bool write_model(const struct mixing *x, struct train_result *r, struct e
     golden_free(&s.f.golden);
     for (uint32_t i = 0; i < s.f.member_count; i++)
         model_free((struct model *)(uintptr_t)s.plans[i]);
-    features_free(s.features);
+    for (uint32_t i = 0; i < s.f.encoder_count; i++) {
+        features_free(s.features[i]);
+        text_free(&s.bytes[i]);
+    }
+    mem_free(s.features);
+    mem_free(s.bytes);
+    mem_free(s.f.encoders);
     mem_free(s.plans);
     mem_free(s.logits);
     mem_free(s.f.members);

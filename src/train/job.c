@@ -149,6 +149,12 @@ static bool open_run(struct train_job *j, struct err *e)
         r->list[p] = (struct row_list){j->table->index[p], j->table->count[p]};
     if (j->ensemble)
         ensemble_set_run(j, 0, r);
+    if (j->table->encoders) {
+        if (!j->request) /* a check: its steps are timed */
+            j->view = view_make(j->table->data, j->table->encoders[0], false);
+        r->schema = j->table->encoders[0]->schema;
+        r->rows = j->view ? j->view->rows : j->table->rows;
+    }
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
         r->micro_most = 0;
     return run_open(r, e);
@@ -321,6 +327,7 @@ void job_close(struct train_job *j)
     memory_note(j->machine);
     run_close(&j->run);
     ensemble_free(j->ensemble);
+    view_free(j->view);
     machine_close(j->machine);
     mem_free(j->config_text);
     table_free(j->table);

@@ -48,6 +48,7 @@ struct train_job {
     char *config_text; /* resolved, portable */
     struct run run; /* of an ensemble: the first one, which only `dnn check` trains */
     struct ensemble *ensemble; /* NULL: a single run */
+    struct view *view; /* of the run, for `dnn check` of an ensemble; NULL: that of the table */
     struct progress *progress;
     bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */

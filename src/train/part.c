@@ -61,7 +61,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     tensor_meta(w, "plan", plan.text.data);
     tensor_meta(w, "data", p->data);
     tensor_meta(w, "stopped", p->stopped);
-    struct schema_saved *kept = schema_save(p->schema, w);
+    struct schema_saved *kept = schema_save(p->schema, 0, w);
     add(w, "params", REAL_TYPE, p->param_count, p->params);
     add(w, "buffers", REAL_TYPE, p->buffer_count, p->buffers);
     add_rows(w, &left_names, &p->left, p->outputs);
@@ -211,7 +211,7 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
 
 static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)
 {
-    if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->own = schema_load(f, e)))
+    if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->own = schema_load(f, 0, e)))
         return false;
     p->schema = p->own;
     bool classes = p->own->task != TASK_REGRESSION;

@@ -15,9 +15,9 @@ static void load(const void *bytes, size_t size)
             abort();
         return;
     }
-    struct features *features = schema_features(f->schema);
     for (uint32_t k = 0; k < f->member_count; k++) {
         const struct member *member = &f->members[k];
+        struct features *features = schema_features(modelfile_encoder(f, k));
         struct model_options options = modelfile_model(f, k);
         struct model *m = model_plan(&options, features, 64, 1, false, &e);
         if (!m || m->params != member->param_count || m->buffers != member->buffer_count)
@@ -26,7 +26,7 @@ static void load(const void *bytes, size_t size)
             if (!isfinite((double)member->params[i]))
                 abort();
         model_free(m);
+        features_free(features);
     }
-    features_free(features);
     modelfile_free(f);
 }

@@ -121,6 +121,11 @@ for task in "binary two" "multiclass three" "regression value"; do
     near want.csv got.csv >far
     ok $? "$name: the same answers of read_model.py" "$(cat far py.err; head -n 3 want.csv got.csv)"
 done
+for task in "binary two" "multiclass three" "regression value"; do # an encoder for each fold
+    config c.json $task '{"preset": "mlp", "hidden": [8]}'
+    sed -i '1s/{/{"ensemble": {"folds": 3, "members": [{"name": "A"}, {"name": "B", "model": {"hidden": [6, 4]}}], "select": "mean"}, /' c.json
+    compare "six runs, three encoders, $task" c.json
+done
 run "$python" "$ROOT/scripts/read_model.py" "$ROOT/tests/golden/models/format-3.dnn" "$ROOT/tests/golden/models/format-3.csv"
 if [ -e "$ROOT/tests/golden/models/format-3.dnn" ]; then
     is_exit 0 "the golden model of format 3"

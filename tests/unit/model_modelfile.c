@@ -254,7 +254,7 @@ static void refused(struct change c, enum err_id id, const char *what)
 static void two_members(void)
 {
     static const double none[2] = {0}, negative[2] = {1, -1}, three[3] = {1, 1, 1};
-    static const int64_t first[2] = {0}, other[2] = {0, 1};
+    static const int64_t first[2] = {0}, other[2] = {0, 1}, beyond[2] = {0, 2};
     struct err e = {0};
     struct modelfile *f = model_with(1, 2);
     ok(save(f, scratch("a.dnn"), NULL, &e), "two members are saved %s", e.what);
@@ -275,7 +275,9 @@ static void two_members(void)
     ok(g && g->member_count == 2, "both may name encoder 0 %s", e.what);
     modelfile_free(g);
     c.data = other;
-    refused(c, ERR_MODEL_NEWER, "encoders");
+    refused(c, ERR_MODEL_TENSOR, "encoders.1.");
+    c.data = beyond;
+    refused(c, ERR_MODEL_WEIGHTS, "encoder");
     c.name = "ensemble.weights";
     c.type = DTYPE_F64;
     c.data = none;

@@ -61,7 +61,7 @@ static bool write_schema(const struct schema *s)
     struct err e = {0};
     struct tensor_writer *w = tensor_writer_new();
     tensor_meta(w, "kind", "model");
-    struct schema_saved *k = schema_save(s, w);
+    struct schema_saved *k = schema_save(s, 0, w);
     bool good = tensor_write(w, path, NULL, &e);
     schema_saved_free(k);
     tensor_writer_free(w);
@@ -118,7 +118,7 @@ static void test_round_trip(int task)
     if (!ok(s, "a schema of task %d", task) || !write_schema(s))
         return;
     struct tensor_file *f = tensor_open(path, &e);
-    struct schema *l = f ? schema_load(f, &e) : NULL;
+    struct schema *l = f ? schema_load(f, 0, &e) : NULL;
     if (ok(l, "read back: %s", e.what)) {
         bool same = l->column_count == s->column_count && l->number_count == s->number_count;
         for (size_t i = 0; same && i < s->column_count; i++)
@@ -189,7 +189,7 @@ static bool load_changed(const struct tensor_file *f, const struct change *c, st
     tensor_writer_free(w);
     arena_free(a);
     struct tensor_file *changed = wrote ? tensor_open(path, e) : NULL;
-    struct schema *s = changed ? schema_load(changed, e) : NULL;
+    struct schema *s = changed ? schema_load(changed, 0, e) : NULL;
     bool loaded = s;
     if (s) { /* what was read can be used */
         unsigned char *records = mem_zero(3, s->format.stride);
